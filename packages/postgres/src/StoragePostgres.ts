@@ -1,8 +1,10 @@
 /** All storage ports on Postgres, in one schema. Building the layer applies missing migrations. */
+import { layerOneEffect } from "@waybill/core"
 import { Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import * as AccessStorePostgres from "./access/AccessStorePostgres.ts"
 import * as AuditStorePostgres from "./audit/AuditStorePostgres.ts"
-import { PgClient } from "./client/PgClient.ts"
+import * as PgClient from "./client/PgClient.ts"
 import * as DeliveryControlPostgres from "./delivery/DeliveryControlPostgres.ts"
 import * as DeliveryQueuePostgres from "./delivery/DeliveryQueuePostgres.ts"
 import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
@@ -13,15 +15,16 @@ import * as FreightBillStorePostgres from "./freight-charges/FreightBillStorePos
 import * as DocumentContentsPostgres from "./invoices/DocumentContentsPostgres.ts"
 import * as DocumentStorePostgres from "./invoices/DocumentStorePostgres.ts"
 import * as InvoiceStorePostgres from "./invoices/InvoiceStorePostgres.ts"
-import { migrations } from "./migrations/index.ts"
-import { migrate, pending, quoteSchema } from "./migrations/Migrations.ts"
-import { forgetForeignSnapshots } from "./migrations/ForeignSnapshots.ts"
+import { applyMigrations, missingMigrations } from "./migrations/HostMigrations.ts"
+import { quoteSchema } from "./migrations/Migrations.ts"
+import { resetForeignTransactionIds } from "./migrations/TransactionIds.ts"
 import * as PickupStorePostgres from "./pickups/PickupStorePostgres.ts"
 import { WaybillSchema } from "./shared/Schema.ts"
 import * as TransactionPostgres from "./shared/TransactionPostgres.ts"
 import { shipmentStatusPayloads } from "./shipment-status/ShipmentStatusSql.ts"
 import * as ShipmentStatusStorePostgres from "./shipment-status/ShipmentStatusStorePostgres.ts"
 import * as StatusSubscriptionStorePostgres from "./shipment-status/StatusSubscriptionStorePostgres.ts"
+import * as EventsAwaitingStatusPostgres from "./transit-events/EventsAwaitingStatusPostgres.ts"
 import { transitEventPayloads } from "./transit-events/TransitEventSql.ts"
 import * as TransitEventStorePostgres from "./transit-events/TransitEventStorePostgres.ts"
 import * as TransitSubscriptionStorePostgres from "./transit-events/TransitSubscriptionStorePostgres.ts"
@@ -31,6 +34,11 @@ export interface StoragePostgresOptions {
   readonly schema?: string
   /** True (the default) applies missing migrations; false fails when one is missing, for hosts that apply them with their own tool. */
   readonly migrate?: boolean
+  /**
+   * True installs the function `publish_transit_events`, for publishing from SQL. An installed function is upgraded also without this
+   * option.
+   */
+  readonly sqlPublishing?: boolean
   /** Whether this process listens for wake-ups of others; only delivering processes need to. True by default. */
   readonly listen?: boolean
 }
@@ -38,23 +46,47 @@ export interface StoragePostgresOptions {
 /** Tables that hold the bytes of entries. */
 const payloads = [transitEventPayloads, shipmentStatusPayloads, freightChargePayloads, freightChargeWindowPayloads]
 
-/** Uses the `PgClient` in the context, with its own pool or the host's. */
-export const layer = (options: StoragePostgresOptions = {}) => {
-  const name = options.schema ?? "waybill"
-  const upToDate = Effect.gen(function*() {
-    const target = { schema: name, migrations }
-    if (options.migrate === false) {
-      const missing = yield* pending(target)
-      if (missing.length > 0) {
-        return yield* Effect.die(new Error(
-          `Schema ${name} lacks the migrations ${missing.map((each) => each.name).join(", ")}. Apply them, or let this process do it.`
-        ))
-      }
-    } else {
-      yield* migrate(target)
+/**
+ * Over the `PgClient` in the context: `PgClient.layer`, or `PgClient.layerFromPool` and `PgClient.layerFromSqlPg` for the program's
+ * own pool.
+ */
+export const layer = (options: StoragePostgresOptions = {}) =>
+  stores(options).pipe(
+    Layer.provide(Layer.effectDiscard(upToDate(options))),
+    Layer.provide(layerOneEffect("StoragePostgres.layer"))
+  )
+
+/**
+ * Opens a pool of its own, and provides it as well: `SqlClient` and `PgClient`. What is published inside `withTransaction` of this client
+ * commits or rolls back with the transaction.
+ */
+export const layerUrl = (options: StoragePostgresOptions & PgClient.PgPoolConfig) =>
+  Layer.provideMerge(layer(options), PgClient.layer(options))
+
+/** Applies missing migrations, or fails if that is not allowed. */
+export const upToDate = (options: StoragePostgresOptions) =>
+  // the program may have another SqlClient in its context
+  Effect.flatMap(PgClient.PgClient, (sql) => Effect.provideService(migrateOrCheck(options), SqlClient.SqlClient, sql))
+
+const migrateOrCheck = Effect.fnUntraced(function*(options: StoragePostgresOptions) {
+  const schema = schemaOf(options)
+  const sqlPublishing = options.sqlPublishing === true
+  if (options.migrate === false) {
+    const missing = yield* missingMigrations(schema, sqlPublishing)
+    if (missing.length > 0) {
+      return yield* Effect.die(new Error(`Schema ${schema} lacks the migrations ${missing.join(", ")}. Apply them, or let this process do it.`))
     }
-    yield* forgetForeignSnapshots(quoteSchema(name))
-  })
+  } else {
+    yield* applyMigrations(schema, sqlPublishing)
+  }
+  yield* resetForeignTransactionIds(quoteSchema(schema))
+}, (steps) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.provideService(steps, SqlClient.SqlClient, sql)))
+
+const schemaOf = ({ schema = "waybill" }: StoragePostgresOptions): string => schema
+
+/** The ports alone, on a database that is up to date. */
+export const stores = (options: StoragePostgresOptions) => {
+  const name = schemaOf(options)
   return Layer.mergeAll(
     TransactionPostgres.layer,
     AccessStorePostgres.layer,
@@ -62,6 +94,7 @@ export const layer = (options: StoragePostgresOptions = {}) => {
     SecretStorePostgres.layer,
     TransitEventStorePostgres.layer,
     TransitSubscriptionStorePostgres.layer,
+    EventsAwaitingStatusPostgres.layer,
     ShipmentStatusStorePostgres.layer,
     StatusSubscriptionStorePostgres.layer,
     FreightBillStorePostgres.layer,
@@ -74,9 +107,6 @@ export const layer = (options: StoragePostgresOptions = {}) => {
     DeliveryControlPostgres.layer(payloads),
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(
-    Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name) })),
-    Layer.provide(Layer.effectDiscard(upToDate))
+    Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name) }))
   )
 }
-
-export { PgClient }

@@ -4,9 +4,9 @@ import { Cause, Effect, Layer, Redacted } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import type pg from "pg"
 import * as PgClient from "./client/PgClient.ts"
+import { oneConnection } from "./client/PgOneConnection.ts"
 import { hostFault } from "./client/PgErrors.ts"
-import type { HostClient, HostExecutor } from "./client/PgHost.ts"
-import { InHostTransaction } from "./shared/HostTransaction.ts"
+import { type HostClient, type HostExecutor, isHost } from "./client/PgHost.ts"
 import * as StoragePostgres from "./StoragePostgres.ts"
 
 export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresOptions {
@@ -25,12 +25,13 @@ export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresO
 }
 
 /**
- * Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false.
- *
- * `waybill.within(tx)` takes a `pg` client that has sent `BEGIN`, the result of `fromDrizzle`, `fromKysely`, `fromKnex` or
- * `fromPrisma`, or `{ executeSql(text, values) }` for any other client.
+ * What `waybill.within(tx)` takes: a `pg` client that has sent `BEGIN`, the result of `fromDrizzle`, `fromKysely`, `fromKnex`,
+ * `fromPrisma`, `fromTypeOrm` or `fromMikroOrm`, or `{ executeSql(text, values) }` for any other client.
  */
-export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage => {
+export type PostgresTransaction = HostClient | HostExecutor
+
+/** Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false. */
+export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage<PostgresTransaction> => {
   const { idleTransactionTimeoutMillis, maxConnections, pool, prepare, statementTimeoutMillis, url } = options
   if ((pool === undefined) === (url === undefined)) {
     throw new TypeError("postgresStorage needs either a pool or a url.")
@@ -57,8 +58,14 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
     })
   ))
 
-  return makeStorage({
-    layer: Layer.merge(StoragePostgres.layer(options), remembered).pipe(
+  // each connection of the host's pool may be in a transaction that waits for the first call of within(tx), which opens the storage
+  const upToDate = pool === undefined
+    ? StoragePostgres.upToDate(options)
+    : Effect.scoped(Effect.flatMap(oneConnection(pool), (one) => Effect.provide(StoragePostgres.upToDate(options), PgClient.layerFromPool(one, statements))))
+
+  return makeStorage<PostgresTransaction>({
+    layer: Layer.merge(StoragePostgres.stores(options), remembered).pipe(
+      Layer.provide(Layer.effectDiscard(upToDate)),
       Layer.provide(client),
       Layer.catchCause((cause) =>
         Layer.effectContext(
@@ -69,13 +76,13 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
     joined: (tx) => {
       if (!isHost(tx)) {
         throw new TypeError(
-          "within(tx) takes a pg client that has sent BEGIN, or what fromDrizzle, fromKysely, fromKnex or fromPrisma make of a transaction."
+          "within(tx) takes a pg client that has sent BEGIN, { executeSql }, or the result of fromDrizzle, fromKysely, fromKnex, fromPrisma, fromTypeOrm or fromMikroOrm."
         )
       }
       return <A, E, R>(effect: Effect.Effect<A, E, R>) =>
         Effect.suspend(() => {
           if (open === undefined) return Effect.die(new Error("The storage is not open yet, or was closed."))
-          return Effect.catch(open.joined(tx)(Effect.provideService(effect, InHostTransaction, true)), (error) => {
+          return Effect.catch(open.joined(tx)(effect), (error) => {
             const behind = error instanceof StorageError ? error.cause : error
             if (!isSqlError(behind)) return Effect.fail(error)
             const fault = hostFault(behind)
@@ -87,7 +94,3 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
     }
   })
 }
-
-const isHost = (tx: unknown): tx is HostClient | HostExecutor =>
-  typeof tx === "object" && tx !== null &&
-  (typeof (tx as HostClient).query === "function" || typeof (tx as HostExecutor).executeSql === "function")

@@ -19,9 +19,17 @@ export const showsGenericPlans = Effect.flatMap(PgClient.PgClient, (sql) =>
 
 export const planOf = Effect.fnUntraced(function*(statement: string) {
   const sql = yield* PgClient.PgClient
-  const rows = yield* sql.unsafe<{ readonly "QUERY PLAN": any }>(`EXPLAIN (GENERIC_PLAN, VERBOSE, FORMAT JSON) ${statement}`).unprepared
-  const explained = rows[0]!["QUERY PLAN"]
-  return (typeof explained === "string" ? JSON.parse(explained) : explained)[0].Plan as PlanNode
+  // a client binds values to every parameter, and then the plan would be for those values; a function need not
+  const [row] = yield* sql.withTransaction(Effect.andThen(
+    sql.unsafe(
+      "CREATE OR REPLACE FUNCTION pg_temp.explained(statement text) RETURNS json LANGUAGE plpgsql " +
+        "AS $$ DECLARE plan json; BEGIN EXECUTE statement INTO plan; RETURN plan; END $$"
+    ),
+    sql<{ readonly plan: ReadonlyArray<{ readonly Plan: PlanNode }> }>`
+      SELECT pg_temp.explained(${`EXPLAIN (GENERIC_PLAN, VERBOSE, FORMAT JSON) ${statement}`}) AS plan
+    `
+  ))
+  return row!.plan[0]!.Plan
 })
 
 export interface Place {
@@ -71,6 +79,10 @@ const insertsParameters = (source: ReadonlyArray<PlanNode>): boolean => source.s
 export const wholeTables = (plan: PlanNode, schema: string): ReadonlyArray<Place> =>
   nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan" && node.Schema === schema)
     .map((node) => ({ relation: node["Relation Name"]!, alias: node.Alias ?? "", conditions: String(node["Filter"] ?? "") }))
+
+/** Relations that the plan reads with a full scan, in any schema. */
+export const seqScans = (plan: PlanNode): ReadonlyArray<string> =>
+  nodesOf(plan).filter((node) => node["Node Type"] === "Seq Scan").map((node) => `${node["Relation Name"]} ${node["Filter"] ?? ""}`)
 
 /** The index conditions of each scan of a table. */
 export const indexConditions = (plan: PlanNode, schema: string, relation: string): ReadonlyArray<string> =>

@@ -1,22 +1,17 @@
 /** The whole service on the test run's Postgres, with scripted receivers. */
-import { DeliveryOptions, FreightChargeOptions, type StoragePorts, Waybill } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues, type StoragePorts, Waybill } from "@waybill/core"
 import { ContentHashNode, HmacNode, SealerNode, WebhookSenderScripted } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../src/index.ts"
 
 export const testService = <R>(
   storage: Layer.Layer<StoragePorts | R, unknown>,
-  delivery: Partial<DeliveryOptions["Service"]> = { pollMillis: 50 }
+  delivery: Partial<DeliveryOptionValues> = { pollMillis: 50 }
 ) =>
-  Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
+  Waybill.layer({
     storage,
-    WebhookSenderScripted.layer,
-    HmacNode.layer,
-    ContentHashNode.layer,
-    SealerNode.layer(),
-    FreightChargeOptions.layer(),
-    DeliveryOptions.layer(delivery)
-  )))
+    transport: Layer.mergeAll(WebhookSenderScripted.layer, HmacNode.layer, ContentHashNode.layer, SealerNode.layer())
+  }).pipe(Layer.provideMerge(DeliveryOptions.layer(delivery)))
 
 /** Rows of a statement in which `@` stands for the schema. */
 export const rowsIn = (schema: string) => <A>(statement: string, values: ReadonlyArray<unknown> = []) =>

@@ -9,7 +9,7 @@ export const pgLayer = PgClient.layer({ url: Redacted.make(inject("pgUrl")), max
 
 export const freshSchema = (): string => `test_${randomBytes(6).toString("hex")}`
 
-export const testStorage = (schema = freshSchema()): Layer.Layer<StoragePorts | PgClient.PgClient, unknown> => {
+export const testStorage = (schema = freshSchema()): Layer.Layer<StoragePorts | PgClient.PgClientService, unknown> => {
   const dropped = Layer.effectDiscard(Effect.acquireRelease(
     Effect.void,
     () => Effect.orDie(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)))

@@ -3,6 +3,7 @@
  * conformance suites stays within one tenant, except the few below.
  */
 import { layer } from "@effect/vitest"
+import { EventsAwaitingStatus } from "@waybill/core"
 import { storageSuites } from "@waybill/testkit/suites"
 import { Effect, Layer } from "effect"
 import { assert, describe } from "vitest"
@@ -27,6 +28,7 @@ const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string
   { says: /^\s*SELECT entry_id, tenant_id FROM \S+\.audit_entries WHERE entry_id </, why: "entries that retention removes, tenant by tenant" },
   { says: /^\s*SELECT tenant_id, name, hosts, state FROM \S+\.tenants/, why: "an operator's list of tenants" },
   { says: /^\s*SELECT tenant_id FROM \S+\.tenants WHERE state = 'deleted'/, why: "which deleted tenants are still to be removed: ids only" },
+  { says: /^\s*WITH RECURSIVE waiting AS \([^]*\.transit_events_awaiting_status/, why: "who has events from SQL that await a status: ids only" },
   { says: /^\s*SELECT c\.tenant_id, c\.client, c\.review_at FROM/, why: "whose access is to be computed again: ids and due times only" }
 ]
 
@@ -39,6 +41,17 @@ const recorded = recordedStatements()
 
 describe("statements", () => {
   storageSuites("recorded", Layer.provideMerge(recorded.layer, testStorage(schema)))
+
+  // an optional port without a suite
+  layer(Layer.provideMerge(recorded.layer, testStorage(schema)), { excludeTestServices: true })("recorded: EventsAwaitingStatus", (it) => {
+    it.effect("has no events before any were published from SQL", () =>
+      Effect.gen(function*() {
+        const awaiting = (yield* EventsAwaitingStatus)!
+        assert.deepEqual(yield* awaiting.tenants(1), [])
+        assert.deepEqual(yield* awaiting.shipments("nobody", 1), [])
+        assert.deepEqual(yield* awaiting.take("nobody", ["S"]), [])
+      }))
+  })
 })
 
 interface Key {

@@ -1,9 +1,9 @@
 /** `postgresStorage` with a host's pool and transactions. */
-import { storageAdapter, type StoragePorts, Transaction, TransitEventStore, type NewEvent } from "@waybill/core"
+import { type StorageAdapter, storageAdapter, type StoragePorts, Transaction, TransitEventStore, type NewEvent } from "@waybill/core"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import pg from "pg"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"
-import { postgresStorage } from "../src/index.ts"
+import { postgresStorage, type PostgresTransaction } from "../src/index.ts"
 import { freshSchema } from "./TestStorage.ts"
 
 const event = (eventId: string, sequence: number): NewEvent => ({
@@ -34,7 +34,7 @@ describe("postgresStorage", () => {
   const schema = freshSchema()
   let pool: pg.Pool
   let runtime: ManagedRuntime.ManagedRuntime<StoragePorts, unknown>
-  let adapter: NonNullable<ReturnType<typeof storageAdapter>>
+  let adapter: StorageAdapter<PostgresTransaction>
 
   beforeAll(async () => {
     pool = new pg.Pool({ connectionString: inject("pgUrl"), max: 5 })
@@ -96,7 +96,7 @@ describe("postgresStorage", () => {
   })
 
   it("names the accepted values for an invalid transaction", () => {
-    assert.throws(() => adapter.joined({ nothing: true }), /pg client that has sent BEGIN/)
+    assert.throws(() => adapter.joined({ nothing: true } as never), /pg client that has sent BEGIN/)
     assert.throws(() => postgresStorage({}), /either a pool or a url/)
   })
 

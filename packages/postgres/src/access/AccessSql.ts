@@ -23,9 +23,9 @@ INSERT INTO ${schema}.client_accounts (tenant_id, account, client, origin)
 SELECT $1, account, $2, $3 FROM unnest($4::text[]) AS given (account)
 ON CONFLICT DO NOTHING`
 
-/** Locks and returns the rows of one client. */
+/** Locks and returns the rows of one client. Drivers that read infinity as an invalid date cannot tell its sign. */
 export const clientRows = (schema: string) => `
-SELECT origin, live_until, ending_through, now() AS now
+SELECT origin, greatest(live_until, 'epoch') AS live_until, ending_through, now() AS now
 FROM ${schema}.clients WHERE tenant_id = $1 AND client = $2 ORDER BY origin FOR UPDATE`
 
 export const holdClient = (schema: string) => `

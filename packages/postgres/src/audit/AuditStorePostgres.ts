@@ -5,11 +5,12 @@ import { int4Array, textArray, timestamptzArray, uuidArray } from "../client/PgB
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
+/** Entries removed by one call of `prune`. */
 const pruneSize = 5_000
 
 const columns = "entry_id, at, actor_kind, actor_name, address, action, tenant_id, object_kind, object_id, result, status, request_id"
 
-const hints = ["uuid", "timestamptz", "text", "text", "text", "text", "text", "text", "text", "text", "int4", "text"] as const
+const columnTypes = ["uuid", "timestamptz", "text", "text", "text", "text", "text", "text", "text", "text", "int4", "text"] as const
 
 export const layer = Layer.effect(
   AuditStore,
@@ -17,7 +18,7 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
 
-    const putOf = (tenantId: string, records: ReadonlyArray<AuditRecord>) =>
+    const putOfTenant = (tenantId: string, records: ReadonlyArray<AuditRecord>) =>
       sql.bulk(
         `INSERT INTO ${schema}.audit_entries (tenant_id, entry_id, at, actor_kind, actor_name, address, action, object_kind, object_id, result, status, request_id)
          SELECT $1, e.* FROM unnest($2::uuid[], $3::timestamptz[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::int4[], $12::text[]) AS e
@@ -46,7 +47,7 @@ export const layer = Layer.effect(
         if (own === undefined) byTenant.set(record.tenantId, [record])
         else own.push(record)
       }
-      return Effect.forEach(byTenant, ([tenantId, own]) => putOf(tenantId, own), { discard: true })
+      return Effect.forEach(byTenant, ([tenantId, own]) => putOfTenant(tenantId, own), { discard: true })
     }
 
     const prune = Effect.fnUntraced(function*(before: string) {
@@ -62,8 +63,8 @@ export const layer = Layer.effect(
       return oldest.length
     })
 
-    const first = "00000000-0000-0000-0000-000000000000"
-    const last = "ffffffff-ffff-ffff-ffff-ffffffffffff"
+    const lowestId = "00000000-0000-0000-0000-000000000000"
+    const highestId = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 
     return AuditStore.of({
       put: (records) => put(records).pipe(StorageError.refail("AuditStore.put")),
@@ -72,8 +73,8 @@ export const layer = Layer.effect(
         const where = filters.map(([column], at) => `AND ${column} = $${at + 4}`).join(" ")
         return sql.bulk(
           `SELECT ${columns} FROM ${schema}.audit_entries WHERE entry_id >= $1::uuid AND entry_id < $2::uuid ${where} ORDER BY entry_id DESC LIMIT $3::int8`,
-          [from ?? first, before ?? last, limit, ...filters.map(([, value]) => value)],
-          hints
+          [from ?? lowestId, before ?? highestId, limit, ...filters.map(([, value]) => value)],
+          columnTypes
         ).pipe(Effect.map((rows) => rows.map(recordOf)), StorageError.refail("AuditStore.page"))
       },
       prune: (before) => StorageError.refail("AuditStore.prune")(prune(before))

@@ -1,7 +1,7 @@
 /** Bulk statements: arrays as parameters in Postgres' binary format, and result rows as plain arrays. */
 import type * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { type ColumnHint, epochOffsetMs, int64Max, int64Min } from "./PgTypes.ts"
+import { type ColumnHint, columns, epochOffsetMs, int64Max, int64Min } from "./PgTypes.ts"
 
 /** Parameters of a bulk statement: {@link PgArray} and the usual scalars. */
 export type BulkValue = PgArray | string | number | bigint | boolean | Date | Uint8Array | null
@@ -45,6 +45,11 @@ export class PgArray {
   constructor(type: PgArrayType, elements: ReadonlyArray<unknown>) {
     this.type = type
     this.elements = elements
+  }
+
+  /** Its type's oid. */
+  get oid(): number {
+    return columns[this.type].arrayOid!
   }
 
   /** Throws if an element has another type; the message names its index, never its value. */
@@ -227,7 +232,7 @@ const writeTimestamp = (into: Buffer, ms: number, at: number): void => {
   writeInt8(into, Number.isSafeInteger(micros) ? micros : BigInt(sinceOffset) * 1000n, at)
 }
 
-const timestampText = (ms: number): string => {
+export const timestampText = (ms: number): string => {
   if (!Number.isFinite(ms)) return ms > 0 ? "infinity" : "-infinity"
   const [, sign, year, rest] = /^([+-]?)(\d+)(-.*)Z$/.exec(new Date(Math.round(ms)).toISOString()) as unknown as
     [string, string, string, string]
@@ -237,4 +242,5 @@ const timestampText = (ms: number): string => {
     : `${String(Number(year)).padStart(4, "0")}${rest}+00`
 }
 
-const quote = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&")}"`
+/** An element of an array literal. */
+export const quote = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&")}"`

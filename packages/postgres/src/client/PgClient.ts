@@ -1,31 +1,36 @@
 /** The SQL client on Postgres: over its own pool, over the host application's pool, or inside a transaction of the host. */
 import { isTraced } from "@waybill/core"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import { Reactivity } from "effect/reactivity"
-import * as Redacted from "effect/Redacted"
+import type * as Redacted from "effect/Redacted"
 import type * as Scope from "effect/Scope"
 import * as SqlClient from "effect/sql/SqlClient"
+import type { Borrower } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import type * as Stream from "effect/Stream"
-import { setTimeout as after } from "node:timers/promises"
-import pg from "pg"
+import type { ConnectionOptions } from "node:tls"
+import type pg from "pg"
+import { answerMillisOf, mostPrepared, sessionConfig } from "./PgAddress.ts"
 import type { BulkRunner } from "./PgBulk.ts"
-import type { PgConnection, PgResult, PgWireConnection } from "./PgConnection.ts"
-import { refusal } from "./PgErrors.ts"
+import { cancelDeadlineMs, type PgConnection, type PgResult } from "./PgConnection.ts"
+import { refusal, sqlError } from "./PgErrors.ts"
 import { hostConnection, type HostClient, type HostExecutor, inTurn } from "./PgHost.ts"
-import { listenOn } from "./PgListen.ts"
+import { lendFrom } from "./PgHostPool.ts"
+import type { PgLending } from "./PgLending.ts"
+import { clientListener, type Listener, listenOn } from "./PgListen.ts"
 import { statementNames } from "./PgNames.ts"
-import { lendFrom } from "./PgPool.ts"
-import { BinaryClient, cancelDeadlineMs } from "./PgSocket.ts"
+import { openPool } from "./PgPool.ts"
+import { sessionListener } from "./PgSessionListener.ts"
+import { SqlPgClient, sqlPgConnection, sqlPgListener, sqlPgTransaction } from "./PgSqlPg.ts"
 
 /**
- * Effect's `SqlClient` with Postgres features, with the interface of `@effect/sql-pg` plus `bulk` and `joined`.
+ * Effect's `SqlClient` with Postgres features.
  *
  * Result types: `int8` is a number, `timestamptz` a `Date`,
  * `numeric`, `date` and `timestamp` text, `bytea` a `Buffer`. Interrupting a statement cancels it on the server;
@@ -40,6 +45,8 @@ export interface PgClient extends SqlClient.SqlClient, BulkRunner {
   readonly json: (value: unknown) => Statement.Fragment
   /** The payloads of a channel; an empty payload means that notifications may be lost, see `listenOn`. */
   readonly listen: (channel: string) => Stream.Stream<string, SqlError>
+  /** The connection of the open transaction. */
+  readonly transactionConnection: Effect.Effect<PgConnection | undefined>
   /** Inside a transaction the notification is sent on commit. */
   readonly notify: (channel: string, payload: string) => Effect.Effect<void, SqlError>
   /**
@@ -53,11 +60,21 @@ export interface PgClient extends SqlClient.SqlClient, BulkRunner {
 }
 
 /**
+ * Identifies the `PgClient` service in types. It is no client itself: otherwise a layer of any other `SqlClient` would
+ * satisfy it in types and fail at runtime.
+ *
+ * @stability unstable
+ */
+export interface PgClientService {
+  readonly "~@waybill/postgres/client/PgClient": "~@waybill/postgres/client/PgClient"
+}
+
+/**
  * The service tag for `PgClient`.
  *
  * @stability unstable
  */
-export const PgClient = Context.Service<PgClient>("@waybill/postgres/client/PgClient")
+export const PgClient = Context.Service<PgClientService, PgClient>("@waybill/postgres/client/PgClient")
 
 /**
  * How statements are sent, on any pool.
@@ -101,7 +118,7 @@ export interface PgPoolConfig extends PgStatementOptions {
    * default, longer than the statement timeout. It detects connections whose server vanished. No limit for migrations.
    */
   readonly answerTimeout?: Duration.Input | undefined
-  readonly ssl?: pg.ClientConfig["ssl"]
+  readonly ssl?: boolean | ConnectionOptions | undefined
 }
 
 /** The options a client was made with; the URL only for Waybill's own pool. */
@@ -112,44 +129,27 @@ export type PgClientConfig = PgStatementOptions & Partial<PgPoolConfig>
  *
  * @stability unstable
  */
-export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.SqlClient, SqlError> =>
+export const layer = (config: PgPoolConfig): Layer.Layer<PgClientService | SqlClient.SqlClient, SqlError> =>
   layerOf(Effect.gen(function*() {
-    const connection: pg.ClientConfig = {
-      connectionString: Redacted.value(config.url),
-      application_name: config.applicationName ?? "waybill",
-      connectionTimeoutMillis: millis(config.connectTimeout ?? "10 seconds"),
-      keepAlive: true,
-      keepAliveInitialDelayMillis: 10_000,
-      ...(config.prepare === false ? {} : { options: [keepToIndexes, planOnce, ...timeouts(config)].join(" ") }),
-      ...(config.statementTimeout === undefined ? {} : { statement_timeout: millis(config.statementTimeout) }),
-      ...(config.ssl === undefined ? {} : { ssl: config.ssl })
-    }
-    // pg's pool passes its options to its clients; as a pool option the timeout would also limit the wait for a free client
-    const Client = class extends BinaryClient {
-      constructor() {
-        super(connection)
-      }
-    }
-    const pool = yield* Effect.acquireRelease(
-      Effect.sync(() =>
-        new pg.Pool({
-          Client,
-          max: config.maxConnections ?? 10,
-          min: config.minConnections ?? 0,
-          idleTimeoutMillis: millis(config.idleTimeout ?? "1 minute"),
-          ...(config.connectionTTL === undefined ? {} : { maxLifetimeSeconds: millis(config.connectionTTL) / 1000 })
-        }).on("error", onIdleError)
-      ),
-      (pool) => Effect.promise(() => Promise.race([pool.end(), after(endDeadlineMs, undefined, { ref: false })]))
-    )
-    const client = yield* make({ pool, dedicated: () => new Client(), config, answerMillis: answerMillisOf(config) })
+    const connection = yield* Effect.try({ try: () => sessionConfig(config), catch: (cause) => sqlError(cause, "connect") })
+    const statementName = statementNamesOf(config)
+    const lending = yield* openPool({
+      connection,
+      isRepeated: (text) => statementName(text) !== undefined,
+      answerMillis: answerMillisOf(config),
+      maxConnections: config.maxConnections ?? 10,
+      minConnections: config.minConnections ?? 0,
+      idleTimeout: config.idleTimeout ?? "1 minute",
+      connectionTTL: config.connectionTTL
+    })
+    const client = yield* make({ lending, listener: sessionListener(connection), config, statementName })
     yield* client`SELECT 1`
     return client
   }))
 
 /**
  * Uses the host application's pool without configuring or ending it. `listen` opens an extra
- * connection with the pool's options. Bulk results arrive as text, which costs about three times as much as on Waybill's own pool.
+ * connection with the pool's options. Bulk results arrive as text, which costs about four times as much as on Waybill's own pool.
  *
  * Statements are planned each time, unless `prepare` is true: cached plans of queue tables can be wrong, and the settings that
  * prevent it cannot be made on a connection that the host also uses.
@@ -159,77 +159,76 @@ export const layer = (config: PgPoolConfig): Layer.Layer<PgClient | SqlClient.Sq
 export const layerFromPool = (
   pool: pg.Pool,
   options: PgStatementOptions = {}
-): Layer.Layer<PgClient | SqlClient.SqlClient, SqlError> =>
+): Layer.Layer<PgClientService | SqlClient.SqlClient, SqlError> =>
   layerOf(Effect.gen(function*() {
     yield* Effect.acquireRelease(
       Effect.sync(() => pool.on("error", onIdleError)),
       () => Effect.sync(() => pool.off("error", onIdleError))
     )
     const { Client } = pool as unknown as { readonly Client: typeof pg.Client }
-    return yield* make({ pool, dedicated: () => new Client(pool.options), config: options, answerMillis: undefined })
+    const statementName = statementNamesOf(options)
+    const lending = lendFrom(pool, statementName)
+    return yield* make({ lending, listener: clientListener(() => new Client(pool.options)), config: options, statementName })
   }))
+
+/**
+ * Uses the host application's `PgClient` of `@effect/sql-pg`: its pool, and its `withTransaction`. Statements inside an open
+ * transaction of the host's client join it, and the host's statements inside a transaction of this client join that one. `listen`
+ * holds one connection of the host's pool.
+ *
+ * Statement timeouts are the host's. Statements are planned each time, and bulk parameters are sent as text.
+ *
+ * @stability unstable
+ */
+export const layerFromSqlPg: Layer.Layer<PgClientService, never, SqlPgClient> = Layer.effect(
+  PgClient,
+  Effect.gen(function*() {
+    const host = yield* SqlPgClient
+    const connection = sqlPgConnection(host)
+    const lending: PgLending = { borrower: (use) => use(connection), acquirer: Effect.succeed(connection) }
+    return yield* make({ lending, listener: sqlPgListener(host), config: {}, statementName: () => undefined, host })
+  })
+).pipe(Layer.provide(Reactivity.layer))
 
 /** Without an `error` listener, an idle connection that the server closes would crash the process. The pool has already removed it. */
 const onIdleError = () => {}
 
 const layerOf = <E>(
   client: Effect.Effect<PgClient, E, Scope.Scope | Reactivity.Reactivity>
-): Layer.Layer<PgClient | SqlClient.SqlClient, E> =>
+): Layer.Layer<PgClientService | SqlClient.SqlClient, E> =>
   Layer.effectContext(
     Effect.map(client, (client) => Context.make(PgClient, client).pipe(Context.add(SqlClient.SqlClient, client)))
   ).pipe(Layer.provide(Reactivity.layer))
 
-/**
- * Queue tables are empty most of the time. A plan cached then uses sequential scans, which are slow when the table is
- * full, until the next ANALYZE.
- */
-const keepToIndexes = "-c enable_seqscan=off"
-
-/**
- * Each statement is written so that one generic plan fits all values. By default the server would make a custom plan for
- * the claim each time, because a short array looks cheaper than an unknown one; planning takes longer than running it.
- */
-const planOnce = "-c plan_cache_mode=force_generic_plan"
-
-const defaultStatementTimeout: Duration.Input = "45 seconds"
-
-/**
- * A runaway statement must not hold its locks and its connection forever. Waybill never waits between two statements of a
- * transaction, so an idle transaction means that the process vanished; without a timeout its locks would stay for hours.
- */
-const timeouts = ({ idleTransactionTimeout, statementTimeout }: PgPoolConfig): ReadonlyArray<string> => [
-  `-c statement_timeout=${millis(statementTimeout ?? defaultStatementTimeout)}`,
-  `-c idle_in_transaction_session_timeout=${millis(idleTransactionTimeout ?? "10 seconds")}`
-]
-
-/** The server cancels first, so that the connection stays usable. */
-const answerMillisOf = ({ answerTimeout, statementTimeout }: PgPoolConfig): number =>
-  answerTimeout === undefined ? Math.max(60_000, millis(statementTimeout ?? defaultStatementTimeout) + 15_000) : millis(answerTimeout)
-
-/** How long a server that does not answer can delay the shutdown. */
-const endDeadlineMs = 5000
-
-const millis = (input: Duration.Input): number => Duration.toMillis(input)
+const statementNamesOf = ({ prepare }: PgStatementOptions) => prepare === false ? () => undefined : statementNames(mostPrepared)
 
 interface MakeOptions {
-  readonly pool: pg.Pool
-  readonly dedicated: () => pg.Client
+  readonly lending: PgLending
+  readonly listener: Listener
   readonly config: PgClientConfig
-  readonly answerMillis: number | undefined
+  readonly statementName: (text: string) => string | undefined
+  /** A client of the host that begins and ends transactions. */
+  readonly host?: SqlPgClient
 }
 
-const make = Effect.fnUntraced(function*({ answerMillis, config, dedicated, pool }: MakeOptions) {
-  const statementName = config.prepare === false ? () => undefined : statementNames()
-  const { acquirer, borrower } = lendFrom(pool, { statementName, answerMillis })
+const make = Effect.fnUntraced(function*({ config, host, lending, listener, statementName }: MakeOptions) {
+  const { acquirer } = lending
+  const borrower = lending.borrower as Borrower
   const spanAttributes = Object.entries({ "db.system.name": "postgresql", ...config.spanAttributes })
   const client = yield* SqlClient.make({ acquirer, borrower, compiler, driver: "pg", spanAttributes })
-  const withTransaction = transactions(client.transactionService, acquirer, spanAttributes)
+  const own = transactions(client.transactionService, acquirer, spanAttributes)
+  const isOwn = (fiber: Fiber.Fiber<unknown, unknown>) =>
+    host === undefined || fiber.getRef(Joining) !== undefined || Context.getOrUndefined(fiber.context, client.transactionService) !== undefined
+  const { afterCommit } = client
 
   return Object.assign(client, {
     config,
-    withTransaction,
+    withTransaction: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.withFiber((fiber) => isOwn(fiber) ? own(effect) : host!.withTransaction(effect)),
+    afterCommit: <R>(effect: Effect.Effect<void, never, R>) =>
+      Effect.withFiber((fiber) => isOwn(fiber) ? afterCommit(effect) : host!.afterCommit(effect)),
     json: (value: unknown) => Statement.fragment([PgJson(value)]),
-    listen: (channel: string) => listenOn(dedicated, channel),
+    listen: (channel: string) => listenOn(listener, channel),
     notify: (channel: string, payload: string) => Effect.asVoid(client`SELECT pg_notify(${channel}, ${payload})`),
     bulk: (...[statement, values, columns]: Parameters<BulkRunner["bulk"]>) =>
       Effect.withFiber((fiber) => {
@@ -243,16 +242,21 @@ const make = Effect.fnUntraced(function*({ answerMillis, config, dedicated, pool
           return ran
         })
       }),
+    transactionConnection: Effect.withFiber((fiber) => {
+      const open = Context.getOrUndefined(fiber.context, client.transactionService)
+      if (open !== undefined) return Effect.succeed(open[0] as PgConnection)
+      return Effect.succeed(host === undefined ? undefined : sqlPgTransaction(host, fiber.context))
+    }),
     joined: (host: HostClient | HostExecutor) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.flatMap(hostConnection(host, statementName), (connection) =>
-        withTransaction(Effect.provideService(effect, Joining, undefined)).pipe(
+        own(Effect.provideService(effect, Joining, undefined)).pipe(
           Effect.provideService(Joining, connection),
           // an open Waybill transaction around this call is not the host's transaction
           Effect.updateContext((context: Context.Context<R>) =>
             Context.omit(client.transactionService)(context) as Context.Context<any>),
           inTurn(host)
         ) as Effect.Effect<A, E | SqlError, R>)
-  } satisfies Omit<PgClient, keyof SqlClient.SqlClient> & Pick<PgClient, "withTransaction">) as PgClient
+  } satisfies Omit<PgClient, keyof SqlClient.SqlClient> & Pick<PgClient, "afterCommit" | "withTransaction">) as PgClient
 })
 
 /** The host's connection for the next outermost transaction, instead of a connection from the pool. */
@@ -266,7 +270,7 @@ const Joining = Context.Reference<PgConnection | undefined>("@waybill/postgres/c
  */
 const transactions = (
   transactionService: SqlClient.SqlClient["transactionService"],
-  acquirer: Effect.Effect<PgWireConnection, SqlError, Scope.Scope>,
+  acquirer: Effect.Effect<PgConnection, SqlError, Scope.Scope>,
   spanAttributes: ReadonlyArray<readonly [string, unknown]>
 ): SqlClient.SqlClient["withTransaction"] => {
   // if this fails too, the connection is closed on release; on a host's connection, the host's commit then rolls back
@@ -283,7 +287,7 @@ const transactions = (
         const joining = fiber.getRef(Joining)
         const begin = fiber.getRef(SqlClient.BeginTransaction) ?? "BEGIN"
         return joining === undefined
-          ? restore(Effect.tap(acquirer, (connection) => Effect.sync(() => connection.begin(begin))))
+          ? restore(Effect.tap(acquirer, (connection) => Effect.sync(() => connection.begin?.(begin))))
           : Effect.succeed(joining)
       }),
     // BEGIN is sent with the first statement, which is interruptible

@@ -3,9 +3,9 @@ import * as Effect from "effect/Effect"
 import type { Connection } from "effect/sql/SqlConnection"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
-import { type BulkValue, PgArray } from "./PgBulk.ts"
-import { sqlError } from "./PgErrors.ts"
-import { bulkTypes, type ColumnHint, type ResultTypes, rowTypes } from "./PgTypes.ts"
+import type pg from "pg"
+import type { BulkValue } from "./PgBulk.ts"
+import type { ColumnHint } from "./PgTypes.ts"
 
 /**
  * Effect's connection, plus the bulk path.
@@ -24,23 +24,32 @@ export interface PgConnection extends Connection {
   readonly isHosted: boolean
   /** The connection cannot be used any more, and the server has rolled back its transaction. */
   readonly isLost: () => boolean
+  /** Begins a transaction with the next statement. Missing if the host begins transactions. */
+  readonly begin?: (text: string) => void
+  /** The client of the host's pool, inside the open transaction; `undefined` where the host's code has no pg client to send statements on. */
+  readonly hostClient: Effect.Effect<pg.ClientBase | undefined, SqlError>
 }
 
-/** The configuration of `query` of a pg client. */
-export interface PgQuery {
+/** The host has its own transaction object, or Waybill its own pool. */
+export const noClient: PgConnection["hostClient"] = Effect.succeed(undefined)
+
+/** How long a cancelled statement or a rollback may take before its connection is closed. */
+export const cancelDeadlineMs = 2000
+
+/** One statement, and how its rows are wanted. */
+export interface PgStatement {
   readonly text: string
   readonly values: ReadonlyArray<unknown>
-  readonly types: ResultTypes
-  readonly name?: string
-  readonly rowMode?: "array"
-  readonly binary?: boolean
-  readonly queryMode?: "extended"
-  readonly query_timeout?: number
-  /** The BEGIN statement, sent together with the first statement of a transaction. */
-  readonly begin?: string
+  /** Prepare it, if it is sent repeatedly. */
+  readonly prepare: boolean
+  /** Rows as arrays in column order, instead of objects. */
+  readonly asArrays: boolean
+  /** The result types of bulk statements. */
+  readonly isBulk: boolean
+  readonly deadlineMs: number | undefined
 }
 
-/** The result of a pg client. */
+/** The result of a statement. */
 export interface PgResult {
   readonly rows: ReadonlyArray<any>
   readonly command?: string
@@ -48,19 +57,18 @@ export interface PgResult {
 
 /** Sends the statements of a {@link PgWireConnection}. */
 export interface PgWire {
-  readonly run: (query: PgQuery) => Effect.Effect<PgResult, SqlError>
+  readonly run: (statement: PgStatement) => Effect.Effect<PgResult, SqlError>
   /** Missing if the host begins transactions. */
   readonly begin?: (text: string) => void
-  readonly statementName: (text: string) => string | undefined
-  readonly readsBinary: boolean
   readonly isHosted: boolean
   readonly isLost: () => boolean
+  readonly hostClient: PgConnection["hostClient"]
 }
 
-type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
+export type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
 
 /**
- * A connection over a pg client, of Waybill's own pool or of the host application.
+ * A connection over a session of Waybill's own pool, or over a pg client of the host application.
  *
  * @stability unstable
  */
@@ -79,17 +87,20 @@ export class PgWireConnection implements PgConnection {
     return this.wire.isLost()
   }
 
-  /** Begins a transaction with the next statement, in the same round trip if possible. */
+  get hostClient(): PgConnection["hostClient"] {
+    return this.wire.hostClient
+  }
+
   begin(text: string): void {
     this.wire.begin?.(text)
   }
 
   execute(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
-    return rowsOf(this.send({ text, values, types: rowTypes }, true), transformRows)
+    return rowsOf(this.executeRaw(text, values), transformRows)
   }
 
   executeRaw(text: string, values: ReadonlyArray<unknown>) {
-    return this.send({ text, values, types: rowTypes }, true)
+    return this.wire.run({ text, values, prepare: true, asArrays: false, isBulk: false, deadlineMs: undefined })
   }
 
   /** Fetches all rows before it emits them, because there is no cursor. Read large tables page by page. */
@@ -98,53 +109,28 @@ export class PgWireConnection implements PgConnection {
   }
 
   executeValues(text: string, values: ReadonlyArray<unknown>) {
-    return rowsOf(this.send({ text, values, types: rowTypes, rowMode: "array" }, true), undefined)
+    return rowsOf(this.wire.run({ text, values, prepare: true, asArrays: true, isBulk: false, deadlineMs: undefined }), undefined)
   }
 
   executeValuesUnprepared(text: string, values: ReadonlyArray<unknown>) {
-    return rowsOf(this.send({ text, values, types: rowTypes, rowMode: "array" }, false), undefined)
+    return rowsOf(this.wire.run({ text, values, prepare: false, asArrays: true, isBulk: false, deadlineMs: undefined }), undefined)
   }
 
   executeUnprepared(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
-    return rowsOf(this.send({ text, values, types: rowTypes }, false), transformRows)
+    return rowsOf(this.wire.run({ text, values, prepare: false, asArrays: false, isBulk: false, deadlineMs: undefined }), transformRows)
   }
 
   executeBulk(text: string, values: ReadonlyArray<BulkValue>) {
-    const query = { text, values, types: bulkTypes, rowMode: "array", queryMode: "extended" } as const
-    return rowsOf(this.send({ ...query, binary: this.wire.readsBinary }, true), undefined)
+    return rowsOf(this.wire.run({ text, values, prepare: true, asArrays: true, isBulk: true, deadlineMs: undefined }), undefined)
   }
 
   control(text: string, deadlineMs: number) {
-    const query = { text, values: [], types: rowTypes }
-    return this.send(this.isHosted ? query : { ...query, query_timeout: deadlineMs }, false)
-  }
-
-  private send(query: PgQuery, prepare: boolean): Effect.Effect<PgResult, SqlError> {
-    return Effect.suspend(() => {
-      let values: ReadonlyArray<unknown>
-      try {
-        values = encoded(query.values)
-      } catch (cause) {
-        return Effect.fail(sqlError(cause, "encode"))
-      }
-      const name = prepare ? this.wire.statementName(query.text) : undefined
-      return this.wire.run(name === undefined ? { ...query, values } : { ...query, values, name })
-    })
+    return this.wire.run({ text, values: [], prepare: false, asArrays: false, isBulk: false, deadlineMs })
   }
 }
-
-/** Encodes before pg binds: an error thrown while binding leaves the named statement closed, but pg considers it open. */
-const encoded = (values: ReadonlyArray<unknown>): ReadonlyArray<unknown> =>
-  values.some((value) => value instanceof PgArray)
-    ? values.map((value) => value instanceof PgArray ? value.encode() : value)
-    : values
 
 const rowsOf = (
   result: Effect.Effect<PgResult, SqlError>,
   transformRows: TransformRows
 ): Effect.Effect<ReadonlyArray<any>, SqlError> =>
-  Effect.map(result, (answer) => {
-    // several statements in one text return a list of results; the last one counts
-    const { rows } = Array.isArray(answer) ? answer.at(-1) as PgResult : answer
-    return transformRows === undefined ? rows : transformRows(rows)
-  })
+  Effect.map(result, ({ rows }) => transformRows === undefined ? rows : transformRows(rows))

@@ -42,6 +42,13 @@ export const classify = (cause: unknown, operation?: string): SqlErrorReason => 
 export const sqlError = (cause: unknown, operation?: string): SqlError =>
   cause instanceof SqlError ? cause : new SqlError({ reason: classify(cause, operation) })
 
+/** A failure of `@effect/sql-pg`, classified by its cause like those of other drivers. The package knows fewer codes. */
+export const sqlPgError = ({ reason }: SqlError, operation: string): SqlError => {
+  const own = classify(reason.cause, operation)
+  if (own._tag !== "UnknownError" || !(reason._tag === "ConnectionError" || reason._tag === "AuthenticationError")) return new SqlError({ reason: own })
+  return new SqlError({ reason: new reasons[reason._tag]({ cause: reason.cause, message: own.message, operation }) })
+}
+
 /** A failure that this layer detects itself, with its own message. */
 export const refusal = (message: string, operation: string): SqlError =>
   new SqlError({ reason: new UnknownError({ cause: new Error(message), message, operation }) })
@@ -63,8 +70,8 @@ export const hostFault = (error: SqlError): string | undefined => {
   return undefined
 }
 
-/** Knex and Kysely have no error code for a transaction that has ended. */
-const overMessages = /^Transaction query already complete|^Transaction is already (committed|rolled back|aborted)/
+/** Knex, Kysely and TypeORM have no error code for a transaction that has ended. */
+const overMessages = /^Transaction query already complete|^Transaction is already (committed|rolled back|aborted)|^Query runner already released/
 
 /** The failure for a connection that can no longer be used, with its own message. */
 export const connectionLost = (message: string, operation: string, cause: unknown = new Error(message)): SqlError =>

@@ -6,8 +6,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
 import type pg from "pg"
 import { type BulkValue, PgArray } from "./PgBulk.ts"
-import { type PgConnection, type PgQuery, type PgResult, PgWireConnection } from "./PgConnection.ts"
+import { noClient, type PgConnection, type PgResult, PgWireConnection, type TransformRows } from "./PgConnection.ts"
 import { refusal, sqlError } from "./PgErrors.ts"
+import { lastResult, PgQuery } from "./PgQuery.ts"
 import { type ColumnHint, hintedParser } from "./PgTypes.ts"
 
 /**
@@ -17,17 +18,31 @@ import { type ColumnHint, hintedParser } from "./PgTypes.ts"
  */
 export interface HostClient {
   readonly query: (config: any) => Promise<{ readonly rows: ReadonlyArray<any> }>
+  /** Distinguishes it from a pool, and from the objects of other libraries that have a `query`. */
+  readonly getTypeParser: (oid: any, format?: any) => unknown
 }
 
 /**
- * Sends a statement with `$1` placeholders on the connection of an open transaction. `fromDrizzle`,
- * `fromKysely`, `fromKnex` and `fromPrisma` return one. Rows are objects with keys in column order.
+ * Sends a statement with `$1` placeholders on the connection of an open transaction. `fromDrizzle` and
+ * the other adapters return one. Rows are objects with keys in column order.
  *
  * @stability unstable
  */
 export interface HostExecutor {
-  readonly executeSql: (text: string, values: ReadonlyArray<unknown>) => Promise<{ readonly rows: ReadonlyArray<unknown> }>
+  readonly executeSql: (text: string, values: ReadonlyArray<unknown>) => Promise<{ readonly rows: ReadonlyArray<any> }>
+  /** The library's own transaction, as `fromDrizzle` and the others got it. */
+  readonly original?: unknown
 }
+
+/** A pool is accepted here and refused by `hostConnection`, with a message of its own. */
+export const isHost = (value: unknown): value is HostClient | HostExecutor =>
+  typeof value === "object" && value !== null && (
+    typeof (value as HostExecutor).executeSql === "function" ||
+    isPool(value) ||
+    typeof (value as HostClient).query === "function" && typeof (value as HostClient).getTypeParser === "function"
+  )
+
+const isPool = (value: object): boolean => "totalCount" in value
 
 /**
  * The connection over a host's transaction. Its statements run one after the other, also when two fibers or two calls
@@ -39,21 +54,21 @@ export const hostConnection = (
   host: HostClient | HostExecutor,
   statementName: (text: string) => string | undefined
 ): Effect.Effect<PgConnection, SqlError> => {
-  if ("executeSql" in host) return Effect.succeed(new ExecutorConnection(host))
-  if ("totalCount" in host) {
-    return Effect.fail(refusal("That is a pool, not a client in a transaction. Pass the client that sent BEGIN.", "join"))
-  }
+  if ("executeSql" in host) return Effect.succeed(executorConnection(host))
   if ("getTransactionStatus" in host && (host as pg.Client).getTransactionStatus() === "I") {
     return Effect.fail(refusal("The host's client has no transaction open. Send BEGIN and await it first.", "join"))
+  }
+  if (isPool(host)) {
+    return Effect.fail(refusal("That is a pool, not a client in a transaction. Pass the client that sent BEGIN.", "join"))
   }
   const exclusive = exclusiveOn(host)
   return Effect.succeed(
     new PgWireConnection({
-      run: (query) => exclusive(() => host.query(query satisfies PgQuery) as Promise<PgResult>),
-      statementName,
-      readsBinary: false,
+      run: (statement) =>
+        exclusive(async () => lastResult(await host.query(new PgQuery(statement, statementName).plain()) as PgResult)),
       isHosted: true,
-      isLost: () => false
+      isLost: () => false,
+      hostClient: noClient
     })
   )
 }
@@ -87,16 +102,41 @@ const exclusiveOn = (host: object) => {
     )
 }
 
-type TransformRows = (<A extends object>(row: ReadonlyArray<A>) => ReadonlyArray<A>) | undefined
+/** The connection of an executor, inside a transaction of the host. */
+const executorConnection = (host: HostExecutor): PgConnection => {
+  const exclusive = exclusiveOn(host)
+  return new RowsConnection({
+    isHosted: true,
+    send: (text, values) => exclusive(async () => host.executeSql(...asText(text, values)) as Promise<PgResult>),
+    ordinary: (row) => row,
+    columnsOf: undefined
+  })
+}
 
-/** Sends and receives text: an executor cannot send binary arrays and does not report column types. */
-class ExecutorConnection implements PgConnection {
-  readonly isHosted = true
-  private readonly send: (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<PgResult, SqlError>
+interface RowsConnectionOptions {
+  readonly isHosted: boolean
+  readonly send: (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<PgResult, SqlError>
+  /** A row of an ordinary statement. */
+  readonly ordinary: (row: object) => object
+  /** Sends a bulk statement and returns its column types too, if the host's client can tell them. */
+  readonly columnsOf: ((text: string, values: ReadonlyArray<unknown>) => Effect.Effect<PgResult & { readonly columns: ColumnHints }, SqlError>) | undefined
+}
 
-  constructor(host: HostExecutor) {
-    const exclusive = exclusiveOn(host)
-    this.send = (text, values) => exclusive(async () => host.executeSql(...asText(text, values)) as Promise<PgResult>)
+export type ColumnHints = ReadonlyArray<ColumnHint | undefined>
+
+/** A connection of the host that returns rows as objects, with values as its driver decodes them. */
+export class RowsConnection implements PgConnection {
+  readonly isHosted: boolean
+  readonly hostClient = noClient
+  private readonly send: RowsConnectionOptions["send"]
+  private readonly ordinary: RowsConnectionOptions["ordinary"]
+  private readonly columnsOf: RowsConnectionOptions["columnsOf"]
+
+  constructor({ columnsOf, isHosted, ordinary, send }: RowsConnectionOptions) {
+    this.columnsOf = columnsOf
+    this.isHosted = isHosted
+    this.send = send
+    this.ordinary = ordinary
   }
 
   isLost(): boolean {
@@ -104,7 +144,10 @@ class ExecutorConnection implements PgConnection {
   }
 
   execute(text: string, values: ReadonlyArray<unknown>, transformRows: TransformRows) {
-    return Effect.map(this.send(text, values), ({ rows }) => transformRows === undefined ? rows : transformRows(rows))
+    return Effect.map(this.send(text, values), (result) => {
+      const rows = result.rows.map(this.ordinary)
+      return transformRows === undefined ? rows : transformRows(rows)
+    })
   }
 
   executeRaw(text: string, values: ReadonlyArray<unknown>) {
@@ -120,7 +163,7 @@ class ExecutorConnection implements PgConnection {
   }
 
   executeValues(text: string, values: ReadonlyArray<unknown>) {
-    return Effect.map(this.send(text, values), ({ rows }) => rows.map((row) => Object.values(row)))
+    return Effect.map(this.send(text, values), ({ rows }) => rows.map((row) => Object.values(this.ordinary(row))))
   }
 
   executeValuesUnprepared(text: string, values: ReadonlyArray<unknown>) {
@@ -131,8 +174,11 @@ class ExecutorConnection implements PgConnection {
     return this.execute(text, values, transformRows)
   }
 
-  executeBulk(text: string, values: ReadonlyArray<BulkValue>, columns: ReadonlyArray<ColumnHint> = []) {
-    return Effect.flatMap(this.send(text, values), ({ rows }) =>
+  executeBulk(text: string, values: ReadonlyArray<BulkValue>, hints: ColumnHints = []) {
+    const answer = this.columnsOf === undefined
+      ? Effect.map(this.send(text, values), ({ rows }) => ({ rows, columns: hints }))
+      : this.columnsOf(text, values)
+    return Effect.flatMap(answer, ({ columns, rows }) =>
       Effect.try({
         try: () => rows.map((row) => Object.values(row).map((value, index) => decoded(value, columns[index]))),
         catch: (cause) => sqlError(cause, "decode")
@@ -152,11 +198,12 @@ const asText = (text: string, values: ReadonlyArray<unknown>): [string, Readonly
 }
 
 /** Converts a column value of the host's driver to the value that `bulkTypes` would return. */
-const decoded = (value: unknown, hint: ColumnHint | undefined): unknown => {
+export const decoded = (value: unknown, hint: ColumnHint | undefined): unknown => {
   if (value === null || value === undefined) return null
   if (typeof value === "string") return hint === undefined ? value : hintedParser(hint)(value)
   if (typeof value === "bigint") return hint === "xid8" ? String(value) : hintedParser("int8")(String(value))
-  if (value instanceof Date) return value.getTime()
+  // several drivers read infinity as an invalid date; no statement returns -infinity
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? Infinity : value.getTime()
   if (value instanceof Uint8Array) return Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   const isJson = hint === "json" || hint === "jsonb" || (hint === undefined && !Array.isArray(value))
   if (isJson) return JSON.stringify(value)

@@ -1,7 +1,7 @@
 /** Decodes Postgres values to JavaScript values, from both wire formats. */
 
 /**
- * The columns that `bulkTypes` can decode, and their JavaScript values:
+ * The columns that a bulk statement can return, and their JavaScript values:
  *
  * | column | value |
  * |---|---|
@@ -25,42 +25,51 @@ export type ColumnHint = ColumnType | `${ColumnType}[]`
 interface Column {
   readonly oid: number
   readonly arrayOid?: number
-  readonly binary: (bytes: Buffer) => unknown
+  readonly binary: BinaryDecoder
   readonly text: (text: string) => unknown
 }
 
+/** Decodes the `size` bytes at `at`. */
+export type BinaryDecoder = (bytes: Uint8Array, at: number, size: number) => unknown
+
 const same = (text: string): string => text
-const utf8 = (bytes: Buffer): string => bytes.toString("utf8")
 
-/** Copies bytes, because the next packet overwrites the socket's buffer. */
-const copy = (bytes: Buffer): Buffer => Buffer.from(bytes)
+const bufferOf = (bytes: Uint8Array, at: number, size: number): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset + at, size)
 
-const columns: Record<ColumnType, Column> = {
-  bool: { oid: 16, arrayOid: 1000, binary: (bytes) => bytes[0] === 1, text: (text) => text === "t" || text === "true" },
-  bytea: { oid: 17, arrayOid: 1001, binary: copy, text: (text) => bytesOfText(text) },
+const utf8: BinaryDecoder = (bytes, at, size) => bufferOf(bytes, at, size).toString("utf8")
+
+const int32 = (bytes: Uint8Array, at: number): number =>
+  (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
+
+const uint32 = (bytes: Uint8Array, at: number): number => int32(bytes, at) >>> 0
+
+export const columns: Record<ColumnType, Column> = {
+  bool: { oid: 16, arrayOid: 1000, binary: (bytes, at) => bytes[at] === 1, text: (text) => text === "t" || text === "true" },
+  // a copy, because a view would keep the whole packet in memory
+  bytea: { oid: 17, arrayOid: 1001, binary: (bytes, at, size) => Buffer.from(bufferOf(bytes, at, size)), text: (text) => bytesOfText(text) },
   name: { oid: 19, arrayOid: 1003, binary: utf8, text: same },
-  int8: { oid: 20, arrayOid: 1016, binary: (bytes) => int8OfBytes(bytes), text: (text) => safe(text) },
-  int2: { oid: 21, arrayOid: 1005, binary: (bytes) => bytes.readInt16BE(0), text: Number },
-  int4: { oid: 23, arrayOid: 1007, binary: (bytes) => bytes.readInt32BE(0), text: Number },
+  int8: { oid: 20, arrayOid: 1016, binary: (bytes, at) => int8OfBytes(bytes, at), text: (text) => safe(text) },
+  int2: { oid: 21, arrayOid: 1005, binary: (bytes, at) => bufferOf(bytes, at, 2).readInt16BE(0), text: Number },
+  int4: { oid: 23, arrayOid: 1007, binary: int32, text: Number },
   text: { oid: 25, arrayOid: 1009, binary: utf8, text: same },
-  oid: { oid: 26, arrayOid: 1028, binary: (bytes) => bytes.readUInt32BE(0), text: Number },
+  oid: { oid: 26, arrayOid: 1028, binary: uint32, text: Number },
   json: { oid: 114, arrayOid: 199, binary: utf8, text: same },
-  float4: { oid: 700, arrayOid: 1021, binary: (bytes) => bytes.readFloatBE(0), text: Number },
-  float8: { oid: 701, arrayOid: 1022, binary: (bytes) => bytes.readDoubleBE(0), text: Number },
+  float4: { oid: 700, arrayOid: 1021, binary: (bytes, at) => bufferOf(bytes, at, 4).readFloatBE(0), text: Number },
+  float8: { oid: 701, arrayOid: 1022, binary: (bytes, at) => bufferOf(bytes, at, 8).readDoubleBE(0), text: Number },
   bpchar: { oid: 1042, arrayOid: 1014, binary: utf8, text: same },
   varchar: { oid: 1043, arrayOid: 1015, binary: utf8, text: same },
-  date: { oid: 1082, arrayOid: 1182, binary: (bytes) => dayOfBinary(bytes.readInt32BE(0)), text: same },
+  date: { oid: 1082, arrayOid: 1182, binary: (bytes, at) => dayOfBinary(int32(bytes, at)), text: same },
   timestamptz: {
     oid: 1184,
     arrayOid: 1185,
-    binary: (bytes) => timestampOfBytes(bytes),
+    binary: (bytes, at) => timestampOfBytes(bytes, at),
     text: (text) => millisecondsOfText(text)
   },
   void: { oid: 2278, binary: () => null, text: () => null },
-  uuid: { oid: 2950, arrayOid: 2951, binary: (bytes) => uuidOfBytes(bytes), text: same },
+  uuid: { oid: 2950, arrayOid: 2951, binary: (bytes, at) => uuidOfBytes(bytes, at), text: same },
   // the first byte is the version of the format
-  jsonb: { oid: 3802, arrayOid: 3807, binary: (bytes) => bytes.toString("utf8", 1), text: same },
-  xid8: { oid: 5069, arrayOid: 271, binary: (bytes) => bytes.readBigUInt64BE(0).toString(), text: same }
+  jsonb: { oid: 3802, arrayOid: 3807, binary: (bytes, at, size) => utf8(bytes, at + 1, size - 1), text: same },
+  xid8: { oid: 5069, arrayOid: 271, binary: (bytes, at) => bufferOf(bytes, at, 8).readBigUInt64BE(0).toString(), text: same }
 }
 
 const byOid = new Map(Object.values(columns).map((column) => [column.oid, column]))
@@ -68,19 +77,19 @@ const byArrayOid = new Map(Object.values(columns).flatMap((column) => column.arr
 
 type Parser = (raw: any) => unknown
 
-/** pg's `types` option: the parsers of result columns. */
+/** pg's `types` option: the parsers of result columns, which arrive as text. */
 export interface ResultTypes {
-  readonly getTypeParser: (oid: number, format?: string) => Parser
+  readonly getTypeParser: (oid: number) => Parser
 }
 
 /**
- * Decodes the rows of bulk statements, binary or text, to the same values: see {@link ColumnType}. A column of another
- * type fails the statement when a row arrives; cast it in the statement.
+ * Decodes the rows of bulk statements: see {@link ColumnType}. A column of another type fails the statement when a row
+ * arrives; cast it in the statement.
  *
  * @stability unstable
  */
 export const bulkTypes: ResultTypes = {
-  getTypeParser: (oid, format) => (format === "binary" ? binaryParser(oid) : textParser(oid))
+  getTypeParser: (oid) => textParser(oid)
 }
 
 /**
@@ -116,9 +125,6 @@ export const hintedParser = (hint: ColumnHint): (text: string) => unknown => {
   return hint.endsWith("[]") ? (literal) => arrayOfText(literal, text) : text
 }
 
-const binaryParser = (oid: number): Parser =>
-  byOid.get(oid)?.binary ?? (byArrayOid.has(oid) ? arrayOfBytes : unsupported(oid))
-
 const textParser = (oid: number): Parser => {
   const scalar = byOid.get(oid)
   if (scalar !== undefined) return scalar.text
@@ -126,21 +132,22 @@ const textParser = (oid: number): Parser => {
   return element === undefined ? unsupported(oid) : (text) => arrayOfText(text, element.text)
 }
 
-const unsupported = (oid: number): Parser => () => {
+export const unsupported = (oid: number): Parser => () => {
   throw new Error(`A bulk result cannot carry a column of type oid ${oid}. Cast it in the statement, to text for example.`)
 }
 
-const arrayOfBytes = (bytes: Buffer): ReadonlyArray<unknown> => {
-  const dimensions = bytes.readInt32BE(0)
+/** Decodes an array of one dimension. */
+export const arrayOfBytes = (bytes: Uint8Array, at: number, decode: BinaryDecoder): ReadonlyArray<unknown> => {
+  const dimensions = int32(bytes, at)
   if (dimensions === 0) return []
-  if (dimensions > 1) throw new Error("A bulk result cannot carry an array of more than one dimension.")
-  const decode = binaryParser(bytes.readUInt32BE(8))
-  const values = new Array<unknown>(bytes.readInt32BE(12))
-  let offset = 20
+  if (dimensions > 1) throw new Error("Arrays of more than one dimension are not decoded. Unnest it in the statement.")
+  const values = new Array<unknown>(int32(bytes, at + 12))
+  let offset = at + 20
   for (let index = 0; index < values.length; index++) {
-    const length = bytes.readInt32BE(offset)
+    const size = int32(bytes, offset)
     offset += 4
-    values[index] = length === -1 ? null : decode(bytes.subarray(offset, offset += length))
+    values[index] = size === -1 ? null : decode(bytes, offset, size)
+    if (size > 0) offset += size
   }
   return values
 }
@@ -160,11 +167,11 @@ const arrayOfText = (text: string, decode: Parser): ReadonlyArray<unknown> => {
 /** The high half of an int8 up to which every value is a safe integer. */
 const safeHigh = 2 ** 21
 
-const int8OfBytes = (bytes: Buffer): number => {
-  const high = bytes.readInt32BE(0)
+const int8OfBytes = (bytes: Uint8Array, at: number): number => {
+  const high = int32(bytes, at)
   return high < safeHigh && high > -safeHigh
-    ? high * 2 ** 32 + bytes.readUInt32BE(4)
-    : safe(bytes.readBigInt64BE(0))
+    ? high * 2 ** 32 + uint32(bytes, at + 4)
+    : safe(bufferOf(bytes, at, 8).readBigInt64BE(0))
 }
 
 const safe = (value: bigint | string): number => {
@@ -178,8 +185,8 @@ const bytesOfText = (text: string): Buffer => {
   return Buffer.from(text.slice(2), "hex")
 }
 
-const uuidOfBytes = (bytes: Buffer): string => {
-  const hex = bytes.toString("hex")
+const uuidOfBytes = (bytes: Uint8Array, at: number): string => {
+  const hex = bufferOf(bytes, at, 16).toString("hex")
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
 }
 
@@ -189,16 +196,29 @@ export const epochOffsetMs = 946_684_800_000
 export const int64Max = 2n ** 63n - 1n
 export const int64Min = -(2n ** 63n)
 
-const timestampOfBytes = (bytes: Buffer): number => {
-  const high = bytes.readInt32BE(0)
+const timestampOfBytes = (bytes: Uint8Array, at: number): number => {
+  const high = int32(bytes, at)
   if (high < safeHigh && high > -safeHigh) {
-    return Math.floor((high * 2 ** 32 + bytes.readUInt32BE(4)) / 1000) + epochOffsetMs
+    return Math.floor((high * 2 ** 32 + uint32(bytes, at + 4)) / 1000) + epochOffsetMs
   }
-  const micros = bytes.readBigInt64BE(0)
+  const micros = bufferOf(bytes, at, 8).readBigInt64BE(0)
   if (micros === int64Max) return Infinity
   if (micros === int64Min) return -Infinity
   const down = ((micros % 1000n) + 1000n) % 1000n
   return Number((micros - down) / 1000n) + epochOffsetMs
+}
+
+/** A `timestamp` as Postgres writes it, without a time zone. */
+export const timestampTextOfBytes: BinaryDecoder = (bytes, at) => {
+  const micros = bufferOf(bytes, at, 8).readBigInt64BE(0)
+  if (micros === int64Max) return "infinity"
+  if (micros === int64Min) return "-infinity"
+  const fraction = Number(((micros % 1_000_000n) + 1_000_000n) % 1_000_000n)
+  const ms = Number((micros - BigInt(fraction)) / 1000n) + epochOffsetMs
+  const [date, era] = dateText(ms).split(" ")
+  const time = new Date(ms).toISOString().slice(-13, -5)
+  const digits = fraction === 0 ? "" : `.${String(fraction).padStart(6, "0").replace(/0+$/, "")}`
+  return `${date} ${time}${digits}${era === undefined ? "" : ` ${era}`}`
 }
 
 const dayOfBinary = (days: number): string => {

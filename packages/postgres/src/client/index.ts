@@ -17,4 +17,5 @@ export {
 } from "./PgBulk.ts"
 export { classify, sqlError } from "./PgErrors.ts"
 export type { HostClient, HostExecutor } from "./PgHost.ts"
+export type { SqlPgClient } from "./PgSqlPg.ts"
 export type { ColumnHint, ColumnType } from "./PgTypes.ts"

@@ -28,7 +28,7 @@ import {
   uuidArray
 } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
-import { HighPriority } from "../client/PgPool.ts"
+import { HighPriority } from "../client/PgLending.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { statusOf } from "../shared/LaneStatus.ts"
 import { makeDeliveryGate, type UnseenDelivery, type UnseenKey } from "./DeliveryGatePostgres.ts"

@@ -1,10 +1,9 @@
 /** Wake-ups between processes by LISTEN and NOTIFY; inside this process at once. */
-import { Wakeups } from "@waybill/core"
+import { HostTransaction, Wakeups } from "@waybill/core"
 import { Effect, Latch, Layer, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { textArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
-import { InHostTransaction } from "../shared/HostTransaction.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
 /**
@@ -16,13 +15,16 @@ const coalesceMillis = 20
 /** Pauses between knocks after an event was published inside a host's transaction. */
 const knocks = [5, 20, 75, 300]
 
+/** The channel of a schema; `schema` is unquoted. A payload is `<sender>:<tenant>`. */
+export const wakeChannel = (schema: string): string => `waybill_${createHash("sha256").update(schema).digest("hex").slice(0, 16)}`
+
 export const layer = (options: { readonly listen: boolean }) =>
   Layer.effect(
     Wakeups,
     Effect.gen(function*() {
       const sql = yield* PgClient
       const { name } = yield* WaybillSchema
-      const channel = `waybill_${createHash("sha256").update(name).digest("hex").slice(0, 16)}`
+      const channel = wakeChannel(name)
       const self = randomUUID().slice(0, 8)
       let heard = new Set<string>()
       const hearing = Latch.makeUnsafe(false)
@@ -67,15 +69,15 @@ export const layer = (options: { readonly listen: boolean }) =>
       const scope = yield* Effect.scope
 
       return Wakeups.of({
-        // a host commits when it pleases: knock a few times, then leave it to polling
+        // a host's commit is not observable: knock a few times, then leave it to polling. Other transactions wake when they commit.
         wake: (tenantId) =>
-          Effect.flatMap(InHostTransaction, (hosted) =>
-            hosted
+          Effect.flatMap(HostTransaction, (host) =>
+            host !== undefined
               ? Effect.asVoid(Effect.forkIn(
                 Effect.forEach(knocks, (millis) => Effect.andThen(Effect.sleep(millis), wake(tenantId)), { discard: true }),
                 scope
               ))
-              : wake(tenantId)),
+              : sql.afterCommit(wake(tenantId))),
         next: Effect.map(hearing.await, () => {
           hearing.closeUnsafe()
           const tenants = heard

@@ -10,7 +10,7 @@ const executors = new WeakMap<object, HostExecutor>()
 export const executorOver = (transaction: object, execute: Execute): HostExecutor => {
   const known = executors.get(transaction)
   if (known !== undefined) return known
-  const executor: HostExecutor = { executeSql: async (sql, values) => ({ rows: await execute(sql, [...values]) }) }
+  const executor: HostExecutor = { executeSql: async (sql, values) => ({ rows: await execute(sql, [...values]) }), original: transaction }
   executors.set(transaction, executor)
   return executor
 }

@@ -48,6 +48,7 @@ export const seenBy = (
   }
 }
 
+/** Serialises writers of one invoice, whether it exists or not. $2: DOT, $3: MC, $4: uniqueID. */
 export const lockInvoice = "SELECT pg_advisory_xact_lock(hashtext('waybill invoice ' || $1 || ' ' || $2 || ' ' || $3), hashtext($4))::text AS held"
 
 export const invoiceColumns = "t.unique_id, t.dot, t.mc, t.shipment_id, t.invoice_number, t.accounts, t.body"
@@ -72,12 +73,12 @@ SELECT DISTINCT $1::text, account, $2::text, $3::text, $4::text FROM unnest($7::
 ON CONFLICT DO NOTHING`
 
 export const removeInvoice = (schema: string) => `
-WITH gone AS (
+WITH removed AS (
   DELETE FROM ${schema}.invoices WHERE tenant_id = $1 AND unique_id = $2 AND dot = $3 AND mc = $4
   RETURNING accounts
 )
-DELETE FROM ${schema}.invoice_accounts AS a USING gone
-WHERE a.tenant_id = $1 AND a.account = ANY (gone.accounts) AND a.unique_id = $2 AND a.dot = $3 AND a.mc = $4`
+DELETE FROM ${schema}.invoice_accounts AS a USING removed
+WHERE a.tenant_id = $1 AND a.account = ANY (removed.accounts) AND a.unique_id = $2 AND a.dot = $3 AND a.mc = $4`
 
 /** The list of a viewer with accounts starts from the invoices addressed to these accounts, so its cost does not depend on the tenant's other invoices. */
 export const addressedTo = (schema: string, accounts: string) => `(
@@ -89,7 +90,7 @@ export const addressedTo = (schema: string, accounts: string) => `(
   WHERE sa.tenant_id = $1 AND sa.account = ANY (${accounts})
 )`
 
-/** Of invoices that name a shipment, and of document records that do. $3: limit. */
+/** History of the invoices and document records that name a shipment, newest first. A document record has the id `#<invoice number>`. $3: maximum entries, $4: maximum bytes. */
 export const historyOfShipment = (schema: string) => `
 WITH named AS (
   SELECT i.unique_id, i.dot, i.mc FROM ${schema}.invoices AS i WHERE i.tenant_id = $1 AND i.shipment_id = $2
@@ -115,6 +116,7 @@ FROM (
 WHERE h.newer_bytes <= $4::int8
 ORDER BY h.at DESC, h.entry_no DESC`
 
+/** Adds $2 bytes, possibly negative, to the tenant's stored documents, and returns the sum. */
 export const changeStoredBytes = (schema: string) => `
 INSERT INTO ${schema}.document_usage AS u (tenant_id, bytes) VALUES ($1, $2::int8)
 ON CONFLICT (tenant_id) DO UPDATE SET bytes = u.bytes + $2::int8

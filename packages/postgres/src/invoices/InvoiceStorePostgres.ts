@@ -6,7 +6,7 @@ import {
   type InvoiceRow,
   InvoiceStore,
   type InvoiceViewer,
-  maxNewestBytes,
+  maxHistoryBytes,
   StorageError
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
@@ -110,7 +110,7 @@ export const layer = Layer.effect(
       historyOfShipment: (tenantId, shipmentId, limit) =>
         sql.bulk(
           statements.historyOfShipment(schema),
-          [tenantId, shipmentId, limit, maxNewestBytes],
+          [tenantId, shipmentId, limit, maxHistoryBytes],
           ["text", "text", "text", "timestamptz", "text", "text", "text"]
         ).pipe(
           Effect.map((rows) =>

@@ -3,7 +3,7 @@ import type { Migration } from "./Migrations.ts"
 
 /**
  * Ids compare byte by byte (`COLLATE "C"`): the published order of events must not depend on the server's locale.
- * Every primary key is led by `tenant_id` and nothing refers across tenants, so that the schema can be distributed by it.
+ * Every primary key starts with `tenant_id`, and no key refers to another tenant, so that the schema can be distributed by tenant.
  */
 export const transitEvents: Migration = {
   id: 1,
@@ -38,9 +38,9 @@ CREATE TABLE ${schema}.api_keys (
 );
 CREATE INDEX api_keys_client ON ${schema}.api_keys (tenant_id, name) WHERE revoked_at IS NULL;
 
--- what each credential source says a client may see; publishing joins these, so a change counts from the next event on. A
--- client is live while one of its rows has live_until > now(); a held one keeps what it saw last. review_at is when its access
--- has to be computed again, ending_through the newest subscription id that its removal closes
+-- one row per client and credential source (origin). Publishing joins these rows, so a change applies from the next event on.
+-- A client has access while one of its rows has live_until > now(); a client without access keeps its last rows. review_at: when
+-- its access has to be computed again. ending_through: the newest subscription id that the client's removal closes
 CREATE TABLE ${schema}.clients (
   tenant_id text COLLATE "C" NOT NULL,
   client text COLLATE "C" NOT NULL,
@@ -56,7 +56,7 @@ CREATE TABLE ${schema}.clients (
 CREATE INDEX clients_review ON ${schema}.clients (review_at) WHERE review_at IS NOT NULL;
 CREATE INDEX clients_seeing_all ON ${schema}.clients (tenant_id, client) WHERE sees_all;
 
--- account: an account number; " dot 123" or " mc 123", what belongs to that carrier; " dot 123 A", charges of account A of that carrier
+-- account: an account number; " dot 123" or " mc 123" for all freight of that carrier; " dot 123 A" for charges of account A of that carrier
 CREATE TABLE ${schema}.client_accounts (
   tenant_id text COLLATE "C" NOT NULL,
   account text COLLATE "C" NOT NULL,
@@ -66,8 +66,8 @@ CREATE TABLE ${schema}.client_accounts (
 );
 CREATE INDEX client_accounts_client ON ${schema}.client_accounts (tenant_id, client, origin);
 
--- versions newest first: sealed[n] signs until signs_until[n], the first without end. One owner: a client, clients with one of
--- the accounts, or any client; a row without versions only stands in for one that is being registered
+-- versions are newest first: sealed[n] signs until signs_until[n], the first without end. The owner is a client, all clients with
+-- one of the accounts, or any client. A row without versions reserves the id while a secret is being registered
 CREATE TABLE ${schema}.secrets (
   tenant_id text COLLATE "C" NOT NULL,
   hmac_secret_id text COLLATE "C" NOT NULL,
@@ -84,9 +84,9 @@ CREATE TABLE ${schema}.secrets (
   CHECK (cardinality(sealed) = 0 OR (client IS NOT NULL)::int + (cardinality(accounts) > 0)::int + any_client::int = 1)
 );
 
--- the lock that orders a shipment's events; "allocated" is how many numbers the last call took, "reassigned" whether it
--- changed the accounts or the carrier; "carrier" holds its numbers as client_accounts spells them; "written" says whether anything
--- of the shipment was ever accepted: whoever comes first then has it
+-- the row lock orders a shipment's events. allocated: how many numbers the last call took; reassigned: whether it changed the
+-- accounts or the carrier; carrier: the carrier's numbers in the format of client_accounts; written: whether any write was ever
+-- accepted. Before that, any carrier may write the shipment and then owns it
 CREATE TABLE ${schema}.shipments (
   tenant_id text COLLATE "C" NOT NULL,
   shipment_id text COLLATE "C" NOT NULL,
@@ -99,7 +99,7 @@ CREATE TABLE ${schema}.shipments (
   PRIMARY KEY (tenant_id, shipment_id)
 ) WITH (fillfactor = 70);
 
--- accounts and the carrier's numbers alike, so that one join finds what a client sees
+-- both accounts and carrier numbers, so that one join finds the shipments that a client may see
 CREATE TABLE ${schema}.shipment_accounts (
   tenant_id text COLLATE "C" NOT NULL,
   account text COLLATE "C" NOT NULL,
@@ -108,7 +108,7 @@ CREATE TABLE ${schema}.shipment_accounts (
 );
 CREATE INDEX shipment_accounts_shipment ON ${schema}.shipment_accounts (tenant_id, shipment_id);
 
--- body is the JSON that goes out, byte for byte; xid tells which snapshots see the event, so that pages hold still
+-- body: the JSON as it is sent, byte for byte. xid: decides which snapshots see the event, so that the pages of one list do not change
 CREATE TABLE ${schema}.transit_events (
   tenant_id text COLLATE "C" NOT NULL,
   event_no bigint GENERATED ALWAYS AS IDENTITY,
@@ -128,7 +128,7 @@ CREATE INDEX transit_events_order ON ${schema}.transit_events (tenant_id, shipme
 CREATE INDEX transit_events_occurred ON ${schema}.transit_events USING brin (occurred_at);
 CREATE INDEX transit_events_recorded ON ${schema}.transit_events USING brin (recorded_at);
 
--- which Postgres the xids above belong to: in another one, after a restore, they mean nothing and are reset
+-- the Postgres cluster that assigned the xids above: after a restore into another cluster they are invalid and are reset
 CREATE TABLE ${schema}.cluster (
   singleton boolean PRIMARY KEY DEFAULT true CHECK (singleton),
   system_identifier text NOT NULL
@@ -162,7 +162,7 @@ CREATE TABLE ${schema}.transit_subscriptions (
 );
 CREATE INDEX transit_subscriptions_client ON ${schema}.transit_subscriptions (tenant_id, client, id) WHERE deleted_at IS NULL;
 
--- the inverted index of all filters: route is s:<shipmentId>, or c:<client> for a subscription to all its client sees
+-- the inverted index of all filters. route: s:<shipmentId>, or c:<client> for a subscription to all shipments that its client sees
 CREATE TABLE ${schema}.transit_routes (
   tenant_id text COLLATE "C" NOT NULL,
   route text COLLATE "C" NOT NULL,
@@ -173,10 +173,10 @@ CREATE TABLE ${schema}.transit_routes (
 );
 CREATE INDEX transit_routes_subscription ON ${schema}.transit_routes (tenant_id, subscription_id);
 
--- due_at of a leased lane is the end of its lease, so that an expired lease is due by itself. wake_at is a lower bound of it
--- that moves seldom: a busy lane is updated many times a second, and only columns without an index update in place. A held lane
--- is active and not due: its client, or its tenant, has no access. dropped counts entries that were removed without being sent.
--- resumes_as: the state that an operator's pause found, where it is not active that comes back
+-- due_at: when work is due; for a leased lane the end of its lease, so that an expired lease makes it due. wake_at: an indexed
+-- lower bound of due_at that changes rarely, because a busy lane is updated many times a second and only updates without indexed
+-- columns are in place. held: active but not due, because its client or tenant has no access. dropped: how many entries were
+-- removed without being sent. resumes_as: the state to restore when an operator's pause ends, if it is not active
 CREATE TABLE ${schema}.delivery_lanes (
   tenant_id text COLLATE "C" NOT NULL,
   lane_id uuid NOT NULL,
@@ -213,7 +213,7 @@ CREATE INDEX delivery_lanes_wake ON ${schema}.delivery_lanes (tenant_id, wake_at
 CREATE INDEX delivery_lanes_client ON ${schema}.delivery_lanes (tenant_id, client, lane_id) WHERE state <> 'closed';
 CREATE INDEX delivery_lanes_secret ON ${schema}.delivery_lanes (tenant_id, hmac_secret_id) WHERE state <> 'closed';
 
--- how many lanes that are not closed a client has of each source: what quotas are checked against without counting rows
+-- how many open lanes a client has of each source, so that quotas are checked without counting rows
 CREATE TABLE ${schema}.delivery_lane_counts (
   tenant_id text COLLATE "C" NOT NULL,
   client text COLLATE "C" NOT NULL,
@@ -233,7 +233,7 @@ CREATE TABLE ${schema}.delivery_entries (
   PRIMARY KEY (tenant_id, lane_id, key, sequence, ref)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- entries that were removed without being sent, and why: the newest thousand of each lane
+-- entries that were removed without being sent, with the reason: the newest thousand of each lane
 CREATE TABLE ${schema}.delivery_drops (
   tenant_id text COLLATE "C" NOT NULL,
   lane_id uuid NOT NULL,
@@ -246,7 +246,7 @@ CREATE TABLE ${schema}.delivery_drops (
   PRIMARY KEY (tenant_id, lane_id, drop_no)
 );
 
--- publishers say here that a lane has something new, without waiting for the lane's own row
+-- publishers insert here when a lane gets new entries, without waiting for a lock on the lane's row
 CREATE TABLE ${schema}.delivery_arrivals (
   tenant_id text COLLATE "C" NOT NULL,
   lane_id uuid NOT NULL,
@@ -254,8 +254,8 @@ CREATE TABLE ${schema}.delivery_arrivals (
   PRIMARY KEY (tenant_id, lane_id, arrival)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- refs name the stored bytes of the frozen body in order; the body is those bytes joined, so it is never stored twice.
--- attempts are JSON texts, one each: only core reads them. reason says why a delivery was cancelled, where its subscription was not deleted
+-- refs: the stored payloads of the frozen body, in order; the body joins them, so it is not stored twice. attempts: one JSON text
+-- for each attempt, read only by core. reason: why a delivery was cancelled, unless its subscription was deleted
 CREATE TABLE ${schema}.deliveries (
   tenant_id text COLLATE "C" NOT NULL,
   delivery_id uuid NOT NULL,

@@ -1,4 +1,4 @@
-/** Shipment statuses, what they are found by, who follows them, and lanes that need no secret or stop at a dead letter. */
+/** Shipment statuses with their lookup keys and subscriptions, and lanes that need no secret or pause at a dead letter. */
 import type { Migration } from "./Migrations.ts"
 
 export const shipmentStatus: Migration = {
@@ -11,7 +11,7 @@ ALTER TABLE ${schema}.delivery_lanes
   ADD COLUMN signing text NOT NULL DEFAULT 'required' CHECK (signing IN ('required', 'whenRegistered')),
   ADD COLUMN when_dead text NOT NULL DEFAULT 'goOn' CHECK (when_dead IN ('goOn', 'pause'));
 
--- verified and public are the answers of lookups, byte for byte. A row of a few kilobytes stays in its page: every lookup reads it
+-- verified and public: the responses of lookups, byte for byte. Every lookup reads them, so rows up to 4 KB are not moved to TOAST
 CREATE TABLE ${schema}.shipment_statuses (
   tenant_id text COLLATE "C" NOT NULL,
   shipment_id text COLLATE "C" NOT NULL,
@@ -25,7 +25,8 @@ CREATE TABLE ${schema}.shipment_statuses (
 ) WITH (fillfactor = 70, toast_tuple_target = 4080);
 CREATE INDEX shipment_statuses_delivered ON ${schema}.shipment_statuses (tenant_id, delivered_at) WHERE delivered_at IS NOT NULL;
 
--- keys and accounts know when their shipments were picked up: the newest of a key and a range of an account are read off an index
+-- keys and accounts repeat the pickup time of their shipments, so that one index finds the newest shipment of a key, and another a
+-- range of an account
 CREATE TABLE ${schema}.shipment_keys (
   tenant_id text COLLATE "C" NOT NULL,
   shipment_id text COLLATE "C" NOT NULL,
@@ -36,7 +37,7 @@ CREATE TABLE ${schema}.shipment_keys (
 );
 CREATE INDEX shipment_keys_newest ON ${schema}.shipment_keys (tenant_id, key, pickup_at DESC, shipment_id DESC) INCLUDE (covered);
 
--- null while lookups do not find the shipment
+-- null if lookups do not find the shipment
 ALTER TABLE ${schema}.shipment_accounts ADD COLUMN pickup_at timestamptz;
 CREATE INDEX shipment_accounts_pickup ON ${schema}.shipment_accounts (tenant_id, account, pickup_at, shipment_id) WHERE pickup_at IS NOT NULL;
 
@@ -78,7 +79,7 @@ CREATE TABLE ${schema}.shipment_status_subscriptions (
   PRIMARY KEY (tenant_id, id)
 );
 
--- references need not belong to any shipment yet
+-- a reference may belong to no shipment yet
 CREATE TABLE ${schema}.shipment_status_routes (
   tenant_id text COLLATE "C" NOT NULL,
   reference text COLLATE "C" NOT NULL,

@@ -1,4 +1,4 @@
-/** Freight bills, what is told of them, who wants to know, and the windows of slow cadences. */
+/** Freight bills, their notifications and subscriptions, and the windows of hourly and daily frequencies. */
 import type { Migration } from "./Migrations.ts"
 
 export const freightCharges: Migration = {
@@ -6,7 +6,7 @@ export const freightCharges: Migration = {
   name: "freight_charges",
   breaking: true,
   up: (schema) => `
--- version 0 stands for a bill that does not exist yet, while its first publisher holds its row
+-- version 0: a bill that does not exist yet; its first publisher locks this row
 CREATE TABLE ${schema}.freight_bills (
   tenant_id text COLLATE "C" NOT NULL,
   bill_id text COLLATE "C" NOT NULL,
@@ -41,8 +41,8 @@ CREATE TABLE ${schema}.freight_charge_notices (
   PRIMARY KEY (tenant_id, notice_no)
 );
 
--- closes_at: when the first open window closes; closed_until: the end of the last one that closed; listed: whether there may still
--- be an in-flight list
+-- closes_at: when the first open window closes; closed_until: the end of the last closed window; listed: whether an in-flight list
+-- may still be stored
 CREATE TABLE ${schema}.freight_charge_subscriptions (
   tenant_id text COLLATE "C" NOT NULL,
   id uuid NOT NULL,
@@ -63,8 +63,8 @@ CREATE INDEX freight_charge_subscriptions_next ON ${schema}.freight_charge_subsc
 CREATE INDEX freight_charge_subscriptions_cancelled ON ${schema}.freight_charge_subscriptions (tenant_id, cancelled_at)
   WHERE cancelled_at IS NOT NULL AND listed;
 
--- route is a:<account>, or c:<client> for a subscription to whatever accounts its client has; of an account that many clients
--- share, each client's own are found at once
+-- route: a:<account>, or c:<client> for a subscription to all accounts of its client. The key has the client before the
+-- subscription, so that one client's subscriptions to an account that many clients share are found directly
 CREATE TABLE ${schema}.freight_charge_routes (
   tenant_id text COLLATE "C" NOT NULL,
   route text COLLATE "C" NOT NULL,
@@ -74,8 +74,8 @@ CREATE TABLE ${schema}.freight_charge_routes (
 );
 CREATE INDEX freight_charge_routes_subscription ON ${schema}.freight_charge_routes (tenant_id, subscription_id);
 
--- a list lives as long as its subscription, so its bodies are its own: among notices they would be passed over whenever old ones
--- are looked for
+-- a list is kept as long as its subscription, so it stores its own bodies. As notices, they would be scanned by each search for old
+-- notices
 CREATE TABLE ${schema}.freight_charge_in_flight (
   tenant_id text COLLATE "C" NOT NULL,
   subscription_id uuid NOT NULL,
@@ -85,7 +85,7 @@ CREATE TABLE ${schema}.freight_charge_in_flight (
   PRIMARY KEY (tenant_id, subscription_id, bill_id)
 );
 
--- what open windows have collected: the latest notice of each bill
+-- the latest notice of each bill in each open window
 CREATE TABLE ${schema}.freight_charge_collected (
   tenant_id text COLLATE "C" NOT NULL,
   subscription_id uuid NOT NULL,
@@ -109,7 +109,7 @@ CREATE TABLE ${schema}.freight_charge_windows (
 
 CREATE INDEX freight_charge_windows_first ON ${schema}.freight_charge_windows (tenant_id, first_notice);
 
--- a closed window as the bytes that go out, which are those of its notices
+-- a closed window as the bytes that are sent: the joined bodies of its notices
 CREATE VIEW ${schema}.freight_charge_window_payloads AS
 SELECT w.tenant_id, w.window_no, w.window_no::text AS window_id, NULL::text AS traceparent,
        'window'::text COLLATE "C" AS key, floor(extract(epoch FROM w.closed_at) * 1000)::bigint AS sequence,

@@ -1,4 +1,4 @@
-/** Pickups, what they are found by, what became of them, and requests that were answered already. */
+/** Pickups with their PRO numbers and history, and the responses of idempotent requests. */
 import type { Migration } from "./Migrations.ts"
 
 export const pickups: Migration = {
@@ -6,7 +6,7 @@ export const pickups: Migration = {
   name: "pickups",
   breaking: false,
   up: (schema) => `
--- accounts: those that it names, and once a carrier with a number decided, this carrier's numbers as client_accounts spells them
+-- accounts: the accounts in the request, and after a carrier with a number has decided, its numbers in the format of client_accounts
 CREATE TABLE ${schema}.pickups (
   tenant_id text COLLATE "C" NOT NULL,
   pickup_id uuid NOT NULL,

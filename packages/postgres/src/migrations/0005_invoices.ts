@@ -1,4 +1,4 @@
-/** Invoices with their history, supporting documents, and the documents' contents in pieces. */
+/** Invoices with their history, supporting documents, and the documents' contents in chunks. */
 import type { Migration } from "./Migrations.ts"
 
 export const invoices: Migration = {
@@ -6,7 +6,7 @@ export const invoices: Migration = {
   name: "invoices",
   breaking: false,
   up: (schema) => `
--- body is the JSON that goes out, byte for byte
+-- body: the JSON as it is returned, byte for byte
 CREATE TABLE ${schema}.invoices (
   tenant_id text COLLATE "C" NOT NULL,
   unique_id text COLLATE "C" NOT NULL,
@@ -33,7 +33,7 @@ CREATE TABLE ${schema}.invoice_accounts (
   PRIMARY KEY (tenant_id, account, unique_id, dot, mc)
 );
 
--- only ever appended to
+-- append only
 CREATE TABLE ${schema}.invoice_history (
   tenant_id text COLLATE "C" NOT NULL,
   unique_id text COLLATE "C" NOT NULL,
@@ -82,7 +82,7 @@ CREATE TABLE ${schema}.document_usage (
   bytes bigint NOT NULL
 ) WITH (fillfactor = 70);
 
--- kept: its record was written. What is not kept after a day was written by somebody who died
+-- kept: its record was written. A content that is not kept after a day belongs to an upload that failed
 CREATE TABLE ${schema}.document_contents (
   tenant_id text COLLATE "C" NOT NULL,
   content_id uuid NOT NULL,
@@ -92,14 +92,14 @@ CREATE TABLE ${schema}.document_contents (
 );
 CREATE INDEX document_contents_loose ON ${schema}.document_contents (tenant_id, written_at) WHERE NOT kept;
 
--- PDF and JPEG are compressed already, and pieces are read one by one
-CREATE TABLE ${schema}.document_pieces (
+-- EXTERNAL: PDF and JPEG are already compressed, and chunks are read one by one
+CREATE TABLE ${schema}.document_chunks (
   tenant_id text COLLATE "C" NOT NULL,
   content_id uuid NOT NULL,
-  piece integer NOT NULL,
+  chunk integer NOT NULL,
   bytes bytea NOT NULL,
-  PRIMARY KEY (tenant_id, content_id, piece)
+  PRIMARY KEY (tenant_id, content_id, chunk)
 );
-ALTER TABLE ${schema}.document_pieces ALTER COLUMN bytes SET STORAGE EXTERNAL;
+ALTER TABLE ${schema}.document_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
 `
 }

@@ -2,26 +2,53 @@
 import { Effect, Redacted } from "effect"
 import type pg from "pg"
 import * as PgClient from "../client/PgClient.ts"
+import { installSqlPublishing, lacksSqlPublishing, sqlPublishing, sqlPublishingName } from "../sql-publishing/SqlPublishing.ts"
 import { migrations } from "./index.ts"
-import { pending, print } from "./Migrations.ts"
+import { migrate, pending, print, type PrintOptions } from "./Migrations.ts"
+
+export interface HostPrintOptions extends PrintOptions {
+  /** Optional parts: `sql-publishing` prints the function `publish_transit_events`. Print it again after each upgrade of this package. */
+  readonly include?: ReadonlyArray<typeof sqlPublishingName>
+}
 
 /**
- * Every migration as plain SQL in one transaction, for `psql` or a migration tool. `after` returns only the migrations after a version;
- * on a database at another version this SQL fails with a message and changes nothing.
+ * Every migration as plain SQL, for a migration tool or `psql --single-transaction`. It runs in one transaction, which the caller begins
+ * and commits; outside one it fails and changes nothing. `after` returns only the migrations after a version; on a database at another
+ * version this SQL fails with a message and changes nothing.
  */
-export const printMigrations = (schema = "waybill", options: { readonly after?: number } = {}): string =>
-  print({ schema, migrations }, options.after)
+export const printMigrations = (schema = "waybill", { include = [], ...options }: HostPrintOptions = {}): string => {
+  const unknown = include.find((name) => name !== sqlPublishingName)
+  if (unknown !== undefined) throw new RangeError(`There is no optional part ${String(unknown)}. The only one is ${sqlPublishingName}.`)
+  return print({ schema, migrations }, options, include.length === 0 ? [] : [{ name: sqlPublishingName, sql: sqlPublishing(schema) }])
+}
+
+export type CheckOptions = {
+  readonly schema?: string
+  /** True also lists `sql-publishing` if it is not installed. An older version of it is always listed. */
+  readonly sqlPublishing?: boolean
+} & ({ readonly pool: pg.Pool } | { readonly url: string })
 
 /**
  * The names of missing migrations; empty when the database is up to date. Changes and locks nothing. Rejects with
  * `MigrationRefused` when a newer version or another program changed the tables.
  */
-export const checkMigrations = async (
-  options: { readonly schema?: string } & ({ readonly pool: pg.Pool } | { readonly url: string })
-): Promise<ReadonlyArray<string>> => {
+export const checkMigrations = async (options: CheckOptions): Promise<ReadonlyArray<string>> => {
   const client = "pool" in options
     ? PgClient.layerFromPool(options.pool)
     : PgClient.layer({ url: Redacted.make(options.url), maxConnections: 1 })
-  const missing = await Effect.runPromise(Effect.provide(pending({ schema: options.schema ?? "waybill", migrations }), client))
-  return missing.map(({ name }) => name)
+  return Effect.runPromise(Effect.provide(missingMigrations(options.schema ?? "waybill", options.sqlPublishing === true), client))
 }
+
+/** `wanted`: whether the function for publishing from SQL counts as missing if it is not installed. */
+export const missingMigrations = (schema: string, wanted: boolean) =>
+  Effect.gen(function*() {
+    const missing = yield* pending({ schema, migrations })
+    return [...missing.map(({ name }) => name), ...((yield* lacksSqlPublishing(schema, wanted)) ? [sqlPublishingName] : [])]
+  })
+
+/** Applies missing migrations and returns their names. Upgrades the function for publishing from SQL, and installs it if it is `wanted`. */
+export const applyMigrations = (schema: string, wanted: boolean) =>
+  Effect.gen(function*() {
+    const applied = yield* migrate({ schema, migrations })
+    return [...applied.map(({ name }) => name), ...((yield* installSqlPublishing(schema, wanted)) ? [sqlPublishingName] : [])]
+  })

@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
-import { NoTimeout } from "../client/PgPool.ts"
+import { NoTimeout } from "../client/PgLending.ts"
 
 /**
  * One numbered step, never edited once released.
@@ -45,8 +45,8 @@ export class MigrationRefused extends Schema.TaggedError<MigrationRefused>()("Mi
   override get message(): string {
     const versions = `Schema ${this.schema} is at version ${this.databaseVersion}, this program knows version ${this.programVersion}`
     return this.reason === "newer"
-      ? `${versions}, and migration ${this.id} (${this.name}) cannot be worked with by older programs. Start the newer program, or restore a backup from before that migration.`
-      : `${versions}, and migration ${this.id} is "${this.name}" there and something else here. The schema belongs to another program; choose another schema name.`
+      ? `${versions}, and migration ${this.id} (${this.name}) is not compatible with older programs. Start the newer program, or restore a backup from before that migration.`
+      : `${versions}, and migration ${this.id} is "${this.name}" in the database and has another name in this program. The schema belongs to another program; choose another schema name.`
   }
 }
 
@@ -59,7 +59,7 @@ export class MigrationFailed extends Schema.TaggedError<MigrationFailed>()("Migr
 }) {
   override get message(): string {
     const why = this.cause instanceof Error ? this.cause.message : String(this.cause)
-    return `Migration ${this.id} (${this.name}) of schema ${this.schema} failed and was rolled back: ${why}. The migrations before it are applied; start again when the reason is gone.`
+    return `Migration ${this.id} (${this.name}) of schema ${this.schema} failed and was rolled back: ${why}. Earlier migrations are applied. Fix the cause and start again.`
   }
 }
 
@@ -68,7 +68,7 @@ export class InvalidSchemaName extends Schema.TaggedError<InvalidSchemaName>()("
   schema: Schema.String
 }) {
   override get message(): string {
-    return `"${this.schema}" cannot be the schema's name. Use lower-case letters, digits and underscores, at most 63, not starting with a digit or pg_.`
+    return `"${this.schema}" is not a valid schema name. Use lower-case letters, digits and underscores, at most 63, not starting with a digit or pg_.`
   }
 }
 
@@ -95,7 +95,7 @@ export const migrate = Effect.fn("migrate")(function*(options: MigrationOptions)
   const applied: Array<Migration> = []
   const { length } = yield* pending(options)
   for (let left = length; left > 0; left--) {
-    const next = yield* Effect.retry(applyNext(options), { while: isBusy, times: patience, schedule: Schedule.jittered(Schedule.spaced("250 millis")) })
+    const next = yield* Effect.retry(applyNext(options), { while: isLockConflict, times: maxAttempts, schedule: Schedule.jittered(Schedule.spaced("250 millis")) })
     if (next === undefined) break
     applied.push(next)
   }
@@ -103,11 +103,11 @@ export const migrate = Effect.fn("migrate")(function*(options: MigrationOptions)
 })
 
 /** Another transaction held a table for longer than a migration waits; nothing was applied. */
-const isBusy = (error: { readonly _tag: string; readonly cause?: unknown }): boolean =>
+const isLockConflict = (error: { readonly _tag: string; readonly cause?: unknown }): boolean =>
   error._tag === "MigrationFailed" && ["55P03", "40P01"].includes((error.cause as { readonly code?: string } | undefined)?.code ?? "")
 
 /** About a minute of attempts. */
-const patience = 100
+const maxAttempts = 100
 
 /**
  * The migrations that {@link migrate} would apply, without changing or locking anything.
@@ -117,33 +117,69 @@ const patience = 100
 export const pending = (
   options: MigrationOptions
 ): Effect.Effect<ReadonlyArray<Migration>, MigrationRefused | InvalidSchemaName | SqlError, SqlClient.SqlClient> =>
-  Effect.flatMap(ledger(options), (rows) => Effect.fromResult(outstanding(options, rows)))
+  Effect.flatMap(appliedMigrations(options), (rows) => Effect.fromResult(missing(options, rows)))
+
+export interface PrintOptions {
+  /** Print only the migrations after this version, for a database at this version. */
+  readonly after?: number
+  /** Print BEGIN and COMMIT too. Migration tools run each file in a transaction of their own, so false by default. */
+  readonly transaction?: boolean
+}
+
+/** SQL that is printed after the migrations. It has no number, so it can be applied again. */
+export interface OptionalStep {
+  readonly name: string
+  readonly sql: string
+}
 
 /**
- * All migrations as one SQL text for a database administrator, to run once on a database without migrations, or only those
- * after version `after` for a database at that version. Afterwards {@link pending} is empty and programs need no right to
- * create anything.
+ * All migrations as one SQL text for a database administrator, to run once on a database without migrations, or only those after a
+ * version. The text must run in one transaction and fails before any change outside one. Afterwards {@link pending} is empty and programs
+ * need no right to create anything.
  *
  * @stability unstable
  */
-export const print = (options: MigrationOptions, after = 0): string => {
+export const print = (
+  options: MigrationOptions,
+  { after = 0, transaction = false }: PrintOptions = {},
+  optional: ReadonlyArray<OptionalStep> = []
+): string => {
   const schema = quoteSchema(options.schema)
   const known = inOrder(options)
-  if (after !== 0 && !known.some(({ id }) => id === after)) throw new RangeError(`There is no migration ${after} to go on from.`)
+  if (after !== 0 && !known.some(({ id }) => id === after)) throw new RangeError(`There is no migration ${after}.`)
   const steps = known.filter(({ id }) => id > after).map((migration) =>
     `-- ${migration.id} ${migration.name}\n${migration.up(schema).trim().replace(/;?$/, ";")}\n${record(schema, migration)};`
   )
-  return [
-    "BEGIN;",
-    `SELECT ${settings};`,
+  const statements = [
+    `${keepSettings};`,
+    `${onlyInTransaction(options.schema)};`,
+    `SELECT ${transactionSettings};`,
     `SELECT pg_advisory_xact_lock('${lockKey(options.schema)}');`,
-    `-- where older programs are at work on a table, this gives up and changes nothing: run it again\nSELECT ${yielding};`,
-    ...(after === 0 ? [`CREATE SCHEMA IF NOT EXISTS ${schema};`, `${createLedger(schema)};`] : [onlyAt(options.schema, after)]),
+    `-- fails and changes nothing if another transaction uses a table for longer than half a second; run it again\nSELECT ${lockTimeout};`,
+    ...(after === 0 ? [`CREATE SCHEMA IF NOT EXISTS ${schema};`, `${createMigrationsTable(schema)};`] : [onlyAt(options.schema, after)]),
     ...steps,
-    "COMMIT;",
-    ""
-  ].join("\n\n")
+    ...optional.map(({ name, sql }) => `-- ${name}\n${sql}`),
+    `${restoreSettings};`
+  ]
+  return [...(transaction ? ["BEGIN;", ...statements, "COMMIT;"] : statements), ""].join("\n\n")
 }
+
+const settingNames = "unnest(ARRAY['search_path', 'lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']) AS name"
+
+/** A migration tool may go on in the same transaction, for example to record the file. */
+const keepSettings = `SELECT set_config('waybill.' || name, current_setting(name), true)
+FROM ${settingNames}`
+
+const restoreSettings = `SELECT set_config(name, current_setting('waybill.' || name), true)
+FROM ${settingNames}`
+
+/** Outside a transaction the kept settings have ended with their own statement, and so would the lock. */
+const onlyInTransaction = (schema: string): string =>
+  `DO $$ BEGIN
+  IF coalesce(current_setting('waybill.lock_timeout', true), '') = '' THEN
+    RAISE EXCEPTION 'Run the migrations of schema ${schema} in one transaction; nothing was changed.' USING ERRCODE = 'no_active_sql_transaction';
+  END IF;
+END $$`
 
 const onlyAt = (schema: string, version: number): string =>
   `DO $$ BEGIN
@@ -152,20 +188,20 @@ const onlyAt = (schema: string, version: number): string =>
   END IF;
 END $$;`
 
-interface LedgerRow {
+interface AppliedMigration {
   readonly id: number
   readonly name: string
   readonly breaking: boolean
 }
 
 /** The missing migrations, or why this version must not use the database. */
-const outstanding = (
+const missing = (
   options: MigrationOptions,
-  rows: ReadonlyArray<LedgerRow>
+  rows: ReadonlyArray<AppliedMigration>
 ): Result.Result<ReadonlyArray<Migration>, MigrationRefused> => {
   const known = inOrder(options)
   const programVersion = known.at(-1)?.id ?? 0
-  const refuse = (reason: "newer" | "different", { id, name }: LedgerRow) =>
+  const refuse = (reason: "newer" | "different", { id, name }: AppliedMigration) =>
     Result.fail(
       new MigrationRefused({
         schema: options.schema,
@@ -192,48 +228,64 @@ const applyNext = (
   MigrationRefused | MigrationFailed | InvalidSchemaName | SqlError,
   SqlClient.SqlClient
 > =>
-  Effect.gen(function*() {
+  lockedForMigration(options.schema, Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const run = (text: string) => sql.unsafe(text).unprepared
     const schema = yield* quoted(options.schema)
-    yield* run(`SELECT ${settings}`)
-    yield* run(`SELECT pg_advisory_xact_lock('${lockKey(options.schema)}')`)
-    yield* run(`SELECT ${yielding}`)
-    const [found] = yield* sql<{ schema: boolean; ledger: boolean }>`
+    const [found] = yield* sql<{ schema: boolean; table: boolean }>`
       SELECT to_regnamespace(${schema}) IS NOT NULL AS schema,
-             to_regclass(${`${schema}.migrations`}) IS NOT NULL AS ledger
+             to_regclass(${`${schema}.migrations`}) IS NOT NULL AS "table"
     `
     // check first: IF NOT EXISTS needs the CREATE right even if the object exists
     if (!found?.schema) yield* run(`CREATE SCHEMA ${schema}`)
-    if (!found?.ledger) yield* run(createLedger(schema))
+    if (!found?.table) yield* run(createMigrationsTable(schema))
     const [next] = yield* pending(options)
     if (next === undefined) return undefined
     const { id, name } = next
-    yield* Effect.andThen(run(next.up(schema)), run(record(schema, next))).pipe(
+    yield* Effect.andThen(run(asOneStatement(next.up(schema))), run(record(schema, next))).pipe(
       Effect.mapError((error) => new MigrationFailed({ schema: options.schema, id, name, cause: error.reason.cause }))
     )
     return next
+  }))
+
+/** Runs an effect in a transaction that holds the schema's migration lock. */
+export const lockedForMigration = <A, E>(
+  schema: string,
+  effect: Effect.Effect<A, E, SqlClient.SqlClient>
+): Effect.Effect<A, E | SqlError, SqlClient.SqlClient> =>
+  Effect.gen(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const run = (text: string) => sql.unsafe(text).unprepared
+    return yield* sql.withTransaction(Effect.gen(function*() {
+      yield* run(`SELECT ${transactionSettings}`)
+      yield* run(`SELECT pg_advisory_xact_lock('${lockKey(schema)}')`)
+      yield* run(`SELECT ${lockTimeout}`)
+      return yield* effect
+    }))
   }).pipe(
-    (transaction) => Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(transaction)),
     // with a stricter default isolation level the transaction would not see migrations committed before it got the lock
     Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL READ COMMITTED"),
     // other processes may be migrating, and a large table takes long
     Effect.provideService(NoTimeout, true)
   )
 
-const ledger = (options: MigrationOptions) =>
+const appliedMigrations = (options: MigrationOptions) =>
   Effect.gen(function*() {
     const sql = yield* SqlClient.SqlClient
     const schema = yield* quoted(options.schema)
-    const [found] = yield* sql<{ ledger: boolean }>`
-      SELECT to_regclass(${`${schema}.migrations`}) IS NOT NULL AS ledger
+    const [found] = yield* sql<{ table: boolean }>`
+      SELECT to_regclass(${`${schema}.migrations`}) IS NOT NULL AS "table"
     `
-    if (!found?.ledger) return []
-    return yield* sql.unsafe<LedgerRow>(`SELECT id, name, breaking FROM ${schema}.migrations ORDER BY id`)
+    if (!found?.table) return []
+    return yield* sql.unsafe<AppliedMigration>(`SELECT id, name, breaking FROM ${schema}.migrations ORDER BY id`)
   })
 
+/** A connection of `@effect/sql-pg` sends one statement at a time; a DO block carries several. */
+export const asOneStatement = (script: string): string =>
+  `DO $migration$ BEGIN EXECUTE '${script.replaceAll("'", "''")}'; END $migration$`
+
 /** An empty search path, and none of the timeouts for ordinary statements. */
-const settings = `set_config('search_path', '', true),
+const transactionSettings = `set_config('search_path', '', true),
        set_config('lock_timeout', '0', true),
        set_config('statement_timeout', '0', true),
        set_config('idle_in_transaction_session_timeout', '0', true)`
@@ -242,9 +294,9 @@ const settings = `set_config('search_path', '', true),
  * A migration that waits for a table lock blocks all later statements on the table, and could deadlock with writers of several tables.
  * It gives up before Postgres checks for deadlocks, after a second.
  */
-const yielding = "set_config('lock_timeout', '500ms', true)"
+const lockTimeout = "set_config('lock_timeout', '500ms', true)"
 
-const createLedger = (schema: string): string =>
+const createMigrationsTable = (schema: string): string =>
   `CREATE TABLE IF NOT EXISTS ${schema}.migrations (
   id integer PRIMARY KEY,
   name text NOT NULL,

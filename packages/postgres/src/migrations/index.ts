@@ -6,6 +6,7 @@ import { pickups } from "./0004_pickups.ts"
 import { invoices } from "./0005_invoices.ts"
 import { operatorReads } from "./0006_operator_reads.ts"
 import { audit } from "./0007_audit.ts"
+import { eventsAwaitingStatus } from "./0008_events_awaiting_status.ts"
 import type { Migration } from "./Migrations.ts"
 
-export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads, audit]
+export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads, audit, eventsAwaitingStatus]

@@ -23,7 +23,7 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { quoted: schema } = yield* WaybillSchema
 
-    const first = (text: string, values: ReadonlyArray<BulkValue>) =>
+    const findFirst = (text: string, values: ReadonlyArray<BulkValue>) =>
       Effect.map(sql.bulk(text, values, pickupColumns), ([row]) => row === undefined ? Option.none<PickupRow>() : Option.some(pickupOf(row)))
 
     const answered = Effect.fnUntraced(function*(tenantId: string, client: string, key: string) {
@@ -84,12 +84,12 @@ export const layer = Layer.effect(
       update: (tenantId, pickup, history) =>
         put("PickupStore.update", statements.updatePickup(schema), pickup, changesOf(tenantId, pickup, history)),
       find: (tenantId, viewer, { isTest, number }, forUpdate = false) =>
-        first(
+        findFirst(
           `${statements.selectPickups(schema)} AND p.number = $2 AND p.is_test = $3 ${seenBy(viewer, 4)} ${forUpdate ? "FOR UPDATE OF p" : ""}`,
           [tenantId, number, isTest, ...valuesOf(viewer)]
         ).pipe(StorageError.refail("PickupStore.find")),
       findByPro: (tenantId, viewer, { isTest, pro }) =>
-        first(
+        findFirst(
           `${statements.selectPickups(schema)}
            AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = $1 AND r.pro = $2)
            AND p.is_test = $3 AND p.number IS NOT NULL ${seenBy(viewer, 4)}
@@ -98,7 +98,7 @@ export const layer = Layer.effect(
           [tenantId, pro, isTest, ...valuesOf(viewer)]
         ).pipe(StorageError.refail("PickupStore.findByPro")),
       findById: (tenantId, viewer, pickupId) =>
-        !isUuid(pickupId) ? Effect.succeedNone : first(
+        !isUuid(pickupId) ? Effect.succeedNone : findFirst(
           `${statements.selectPickups(schema)} AND p.pickup_id = $2::uuid ${seenBy(viewer, 3)} FOR UPDATE OF p`,
           [tenantId, pickupId, ...valuesOf(viewer)]
         ).pipe(StorageError.refail("PickupStore.findById")),
@@ -140,10 +140,11 @@ const changesOf = (tenantId: string, pickup: PickupRow, history: PickupHistoryEn
   timestamptzArray([history.at])
 ]
 
+/** The condition that a viewer sees pickup `p`. Its parameters are those of `valuesOf`, numbered from `from`. A carrier also sees pickups that no carrier has decided. */
 const seenBy = (viewer: PickupViewer, from: number): string => {
   if (viewer === "all") return ""
   return "carrier" in viewer
-    ? `AND (p.accounts && $${from}::text[] OR NOT EXISTS (SELECT FROM unnest(p.accounts) AS named WHERE named LIKE ' %'))`
+    ? `AND (p.accounts && $${from}::text[] OR NOT EXISTS (SELECT FROM unnest(p.accounts) AS account WHERE account LIKE ' %'))`
     : `AND (p.client = $${from} OR p.accounts && $${from + 1}::text[])`
 }
 
@@ -152,15 +153,16 @@ const valuesOf = (viewer: PickupViewer): ReadonlyArray<BulkValue> => {
   return "carrier" in viewer ? [textArray(viewer.carrier)] : [viewer.client, textArray(viewer.accounts)]
 }
 
-const isCarriers = (account: string): boolean => account.startsWith(" ")
+/** Column `accounts` also has the carrier's numbers, which start with a blank (` dot 123`). */
+const isCarrierNumber = (account: string): boolean => account.startsWith(" ")
 
-const pickupOf = ([pickupId, number, isTest, client, named, doc, createdAt, pros]: ReadonlyArray<unknown>): PickupRow => ({
+const pickupOf = ([pickupId, number, isTest, client, accounts, doc, createdAt, pros]: ReadonlyArray<unknown>): PickupRow => ({
   pickupId: pickupId as string,
   number: (number as string | null) ?? undefined,
   isTest: isTest as boolean,
   client: client as string,
-  accounts: (named as ReadonlyArray<string>).filter((account) => !isCarriers(account)),
-  carrier: (named as ReadonlyArray<string>).some(isCarriers) ? (named as ReadonlyArray<string>).filter(isCarriers) : undefined,
+  accounts: (accounts as ReadonlyArray<string>).filter((account) => !isCarrierNumber(account)),
+  carrier: (accounts as ReadonlyArray<string>).some(isCarrierNumber) ? (accounts as ReadonlyArray<string>).filter(isCarrierNumber) : undefined,
   doc: doc as string,
   createdAt: createdAt as number,
   pros: pros as ReadonlyArray<string>

@@ -2,7 +2,7 @@
 import {
   countLimit,
   EventIdTaken,
-  maxNewestBytes,
+  maxHistoryBytes,
   type NewEvent,
   type PageCursor,
   type PageRequest,
@@ -49,7 +49,7 @@ export const layer = Layer.effect(
       ).pipe(Effect.map((rows) => rows.map(eventOf)), StorageError.refail("TransitEventStore.ofShipments"))
 
     const recent = (tenantId: string, shipmentId: string, limit: number) =>
-      sql.bulk(statements.recentEvents(schema), [tenantId, shipmentId, limit, maxNewestBytes], ["text", "text", "int8", "bytea", "text[]"]).pipe(
+      sql.bulk(statements.recentEvents(schema), [tenantId, shipmentId, limit, maxHistoryBytes], ["text", "text", "int8", "bytea", "text[]"]).pipe(
         Effect.map((rows) => ({
           accounts: (rows[0]?.[4] as ReadonlyArray<string> | null | undefined) ?? [],
           // a shipment without events has one row, with only its accounts
@@ -174,7 +174,8 @@ export const layer = Layer.effect(
 
 type Row = ReadonlyArray<unknown>
 
-const eventOf = ([eventId, shipmentId, sequence, body]: Row): StoredEvent => ({
+/** From the columns event_id, shipment_id, sequence and body, in that order. */
+export const eventOf = ([eventId, shipmentId, sequence, body]: Row): StoredEvent => ({
   eventId: eventId as string,
   shipmentId: shipmentId as string,
   sequence: sequence as number,

@@ -128,6 +128,13 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
       assert.deepStrictEqual(first.map(([body]) => body), bodies)
     }))
 
+  it.effect("carries a row of 20 MB", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const [row] = yield* bulk(sql, "SELECT convert_to(repeat('x', 20000000), 'UTF8')", [])
+      assert.strictEqual((row![0] as Buffer).length, 20_000_000)
+    }))
+
   it.effect("accepts arrays in an ordinary statement", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient

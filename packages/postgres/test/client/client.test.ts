@@ -1,41 +1,10 @@
 import { assert, describe, inject, it, layer } from "@effect/vitest"
-import { Deferred, Effect, Layer, Redacted, Stream } from "effect"
+import { Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
-import { activity, administer, pool, table } from "./database.ts"
-
-/** An effect that waits until the given number of fibers have reached it. */
-const meeting = (size: number) =>
-  Effect.map(Deferred.make<void>(), (all) => {
-    let come = 0
-    return Effect.suspend(() => {
-      if (++come === size) Deferred.doneUnsafe(all, Effect.void)
-      return Deferred.await(all)
-    })
-  })
-
-/** Counts the maximum number of concurrent statements on one pg client during the test. */
-const overlaps = Effect.acquireRelease(
-  Effect.sync(() => {
-    const { query } = pg.Client.prototype
-    const underWay = new WeakMap<object, number>()
-    let most = 0
-    pg.Client.prototype.query = function(this: pg.Client, config: any, answer: any) {
-      const count = (by: number) => {
-        underWay.set(this, (underWay.get(this) ?? 0) + by)
-        most = Math.max(most, underWay.get(this) ?? 0)
-      }
-      count(1)
-      return (query as any).call(this, config, (...args: Array<unknown>) => {
-        count(-1)
-        answer(...args)
-      })
-    } as typeof query
-    return { most: () => most, undo: () => void (pg.Client.prototype.query = query) }
-  }),
-  ({ undo }) => Effect.sync(undo)
-).pipe(Effect.map(({ most }) => most))
+import { activity, administer, eventually, meeting, pool, table } from "./database.ts"
+import { recordingProxy } from "./RecordingProxy.ts"
 
 const plain = (rows: ReadonlyArray<any>) => rows.map((row) => ({ ...row }))
 
@@ -208,21 +177,23 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
 
   it.effect("runs statements of several fibers in one transaction one after the other", () =>
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const most = yield* overlaps
-      const sums = yield* sql.withTransaction(
-        Effect.forEach([1, 2, 3, 4, 5], (n) => sql<{ n: number }>`SELECT ${n}::int AS n, pg_sleep(0.01)`, { concurrency: "unbounded" })
-      )
+      const proxy = yield* recordingProxy
+      const sums = yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        return yield* sql.withTransaction(
+          Effect.forEach([1, 2, 3, 4, 5], (n) => sql<{ n: number }>`SELECT ${n}::int AS n, pg_sleep(0.01)`, { concurrency: "unbounded" })
+        )
+      }).pipe(Effect.provide(Layer.fresh(pool({ url: proxy.url }))))
       assert.deepStrictEqual(sums.map(([row]) => row?.n), [1, 2, 3, 4, 5])
-      assert.strictEqual(most(), 1)
+      assert.strictEqual(proxy.most(), 1)
     }))
 
   it.effect("shows its name to the server and returns no connection inside a transaction", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       yield* sql`BEGIN`
-      const [row] = yield* sql<{ fresh: boolean }>`SELECT now() = statement_timestamp() AS fresh`
-      assert.isTrue(row?.fresh)
+      const outside = yield* Effect.flip(sql`SAVEPOINT s`)
+      assert.match(outside.message, /transaction block/)
       const states = (yield* activity("client-test")).map(({ state }) => state)
       assert.isAtLeast(states.length, 1)
       assert.notInclude(states, "idle in transaction")
@@ -264,6 +235,28 @@ describe("a pool", () => {
       assert.strictEqual(hosts.idleCount, hosts.totalCount)
       assert.strictEqual(hosts.listenerCount("error"), 0)
       assert.strictEqual((yield* Effect.promise(() => hosts.query("SELECT 1 AS n"))).rows[0].n, 1)
+    }))
+
+  it.live("replaces a connection at its maximum age, also while it is unused", () =>
+    Effect.gen(function*() {
+      const name = `age-${crypto.randomUUID().slice(0, 8)}`
+      yield* Effect.gen(function*() {
+        const [first] = yield* activity(name)
+        yield* eventually(Effect.map(activity(name), ([other]) => other !== undefined && other.pid !== first?.pid))
+      }).pipe(Effect.provide(pool({ applicationName: name, connectionTTL: "200 millis", minConnections: 1 })))
+    }))
+
+  it.live("closes unused connections, but not the minimum", () =>
+    Effect.gen(function*() {
+      const name = `idle-${crypto.randomUUID().slice(0, 8)}`
+      yield* Effect.gen(function*() {
+        const sql = yield* SqlClient.SqlClient
+        const meet = yield* meeting(3)
+        const held = sql.withTransaction(Effect.andThen(sql`SELECT 1`, meet))
+        yield* Effect.all([held, held, held], { concurrency: 3 })
+        assert.lengthOf(yield* activity(name), 3)
+        yield* eventually(Effect.map(activity(name), (all) => all.length === 1))
+      }).pipe(Effect.provide(pool({ applicationName: name, idleTimeout: "300 millis", minConnections: 1, maxConnections: 4 })))
     }))
 
   it.live("prepares nothing when that is turned off", () =>

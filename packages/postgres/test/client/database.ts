@@ -1,6 +1,6 @@
 /** Helpers of the client tests: pools on the test's Postgres, temporary tables, and killing connections. */
 import { inject } from "@effect/vitest"
-import { Effect, Redacted, Schedule } from "effect"
+import { Deferred, Effect, Redacted, Schedule } from "effect"
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
@@ -49,6 +49,16 @@ export const eventually = <E, R>(condition: Effect.Effect<boolean, E, R>) =>
     Effect.flatMap((isSo) => isSo ? Effect.void : Effect.fail("not yet" as const)),
     Effect.retry({ times: 100, while: (error) => error === "not yet", schedule: Schedule.spaced("50 millis") })
   )
+
+/** An effect that waits until the given number of fibers have reached it. */
+export const meeting = (size: number) =>
+  Effect.map(Deferred.make<void>(), (all) => {
+    let come = 0
+    return Effect.suspend(() => {
+      if (++come === size) Deferred.doneUnsafe(all, Effect.void)
+      return Deferred.await(all)
+    })
+  })
 
 /** A proxy in front of the test's Postgres that can be closed and opened again. */
 export const proxy = Effect.gen(function*() {

@@ -3,8 +3,8 @@ import { Duration, Effect, Exit, Fiber, Latch } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
-import { NoTimeout, HighPriority } from "../../src/client/PgPool.ts"
-import { activity, administer, eventually, pool, proxy, table, terminate } from "./database.ts"
+import { HighPriority, NoTimeout } from "../../src/client/PgLending.ts"
+import { activity, administer, eventually, meeting, pool, proxy, table, terminate } from "./database.ts"
 
 const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`).pipe(
   Effect.map(([row]) => row?.pid ?? 0)
@@ -149,6 +149,7 @@ describe.concurrent("a connection that the server ends", () => {
       yield* terminate([pid])
       const error = yield* Fiber.join(fiber)
       assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.match(error.message, /terminating connection/)
       assert.isTrue(error.isRetryable)
       assert.notStrictEqual(yield* backend, pid)
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
@@ -295,7 +296,8 @@ describe.concurrent("a connection whose server vanished", () => {
       const door = yield* proxy
       yield* Effect.gen(function*() {
         const sql = yield* SqlClient.SqlClient
-        const held = Effect.tap(backend, () => Effect.sleep("50 millis"))
+        const meet = yield* meeting(3)
+        const held = Effect.tap(backend, () => meet)
         const pids = yield* Effect.all([1, 2, 3].map(() => sql.withTransaction(held)), { concurrency: 3 })
         assert.lengthOf(new Set(pids), 3)
         door.freeze()

@@ -1,31 +1,30 @@
 /** A transaction begins with its first statement, in one round trip. */
-import { assert, layer } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import pg from "pg"
+import { SqlClient } from "effect/sql"
 import { int4Array } from "../../src/client/PgBulk.ts"
 import { PgClient } from "../../src/client/index.ts"
 import { pool, table } from "./database.ts"
+import { recordingProxy } from "./RecordingProxy.ts"
 
-/** The statements sent during the test, one text for each round trip. */
-const roundTrips = Effect.acquireRelease(
-  Effect.sync(() => {
-    const { query } = pg.Client.prototype
-    const asked: Array<string> = []
-    pg.Client.prototype.query = function(this: pg.Client, config: any, ...rest: Array<any>) {
-      asked.push(`${config.opening === undefined ? "" : `${config.opening}; `}${config.text}`)
-      return (query as any).call(this, config, ...rest)
-    } as typeof query
-    return { asked, undo: () => void (pg.Client.prototype.query = query) }
-  }),
-  ({ undo }) => Effect.sync(undo)
-).pipe(Effect.map(({ asked }) => asked))
+/** Runs on a pool of one connection, with a function that takes the round trips so far. */
+const recorded = <A, E>(test: (roundTrips: () => ReadonlyArray<string>) => Effect.Effect<A, E, any>) =>
+  Effect.gen(function*() {
+    const proxy = yield* recordingProxy
+    yield* Effect.provide(
+      Effect.suspend(() => {
+        proxy.takeRoundTrips()
+        return test(proxy.takeRoundTrips)
+      }),
+      pool({ url: proxy.url, maxConnections: 1 })
+    )
+  }) as Effect.Effect<void, E>
 
-layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { excludeTestServices: true })("the first statement of a transaction", (it) => {
-  it.effect("is sent with BEGIN, prepared or not, and later statements are in the same transaction", () =>
-    Effect.gen(function*() {
+describe("the first statement of a transaction", () => {
+  it.live("is sent with BEGIN, prepared or not, and later statements are in the same transaction", () =>
+    recorded(Effect.fnUntraced(function*(roundTrips) {
       const sql = yield* PgClient.PgClient
       const text = `SELECT $1::int4 AS n, pg_current_xact_id()::text AS xid -- ${crypto.randomUUID()}`
-      const asked = yield* roundTrips
       const xids: Array<unknown> = []
       // unnamed, then parsed under a name, then by that name
       for (const n of [1, 2, 3]) {
@@ -38,11 +37,11 @@ layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { exclude
         }))
       }
       assert.strictEqual(new Set(xids).size, 3)
-      assert.deepStrictEqual(asked, [1, 2, 3].flatMap(() => [`BEGIN; ${text}`, text, "COMMIT"]))
-    }))
+      assert.deepStrictEqual(roundTrips(), [1, 2, 3].flatMap(() => [`BEGIN; ${text}`, text, "COMMIT"]))
+    })))
 
-  it.effect("leaves the connection usable when it fails: the next transaction prepares and runs", () =>
-    Effect.gen(function*() {
+  it.live("leaves the connection usable when it fails: the next transaction prepares and runs", () =>
+    recorded(Effect.fnUntraced(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* table("n int4")
       const text = `INSERT INTO ${rows} SELECT 10 / n FROM unnest($1::int4[]) AS n -- ${crypto.randomUUID()}`
@@ -58,32 +57,40 @@ layer(pool({ applicationName: "first-statement", maxConnections: 1 }), { exclude
         assert.match(String(error.reason.cause), /nothing_of_this_name/)
       }
       assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)} ORDER BY n`.values, [[2], [5], [10]])
-    }))
+    })))
 
-  it.effect("is rolled back with the transaction", () =>
-    Effect.gen(function*() {
+  it.live("is rolled back with the transaction", () =>
+    recorded(Effect.fnUntraced(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* table("n int4")
       const text = `INSERT INTO ${rows} SELECT unnest($1::int4[])`
       for (const n of [1, 2, 3]) yield* Effect.flip(sql.withTransaction(Effect.andThen(sql.bulk(text, [int4Array([n])]), Effect.fail("no"))))
       assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)}`.values, [])
-    }))
+    })))
 
-  it.effect("is missing in an empty transaction, which sends neither BEGIN nor COMMIT", () =>
-    Effect.gen(function*() {
+  it.live("is missing in an empty transaction, which sends neither BEGIN nor COMMIT", () =>
+    recorded(Effect.fnUntraced(function*(roundTrips) {
       const sql = yield* PgClient.PgClient
-      const asked = yield* roundTrips
       yield* sql.withTransaction(Effect.void)
       yield* Effect.flip(sql.withTransaction(Effect.fail("no")))
-      assert.deepStrictEqual(asked, [])
-    }))
+      assert.deepStrictEqual(roundTrips(), [])
+    })))
 
-  it.effect("of other kinds is sent after BEGIN", () =>
-    Effect.gen(function*() {
+  it.live("of any kind is sent with BEGIN", () =>
+    recorded(Effect.fnUntraced(function*(roundTrips) {
       const sql = yield* PgClient.PgClient
-      const asked = yield* roundTrips
       yield* sql.withTransaction(sql`SELECT 1`)
       yield* sql.withTransaction(sql.withTransaction(sql`SELECT 1`))
-      assert.deepStrictEqual(asked, ["BEGIN", "SELECT 1", "COMMIT", "BEGIN", "SAVEPOINT waybill_1", "SELECT 1", "RELEASE SAVEPOINT waybill_1", "COMMIT"])
-    }))
+      assert.deepStrictEqual(roundTrips(), ["BEGIN; SELECT 1", "COMMIT", "BEGIN; SAVEPOINT waybill_1", "SELECT 1", "RELEASE SAVEPOINT waybill_1", "COMMIT"])
+    })))
+
+  it.live("is not run when BEGIN fails", () =>
+    recorded(Effect.fnUntraced(function*() {
+      const sql = yield* PgClient.PgClient
+      const rows = yield* table("n int4")
+      const insert = sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`
+      const refused = Effect.provideService(sql.withTransaction(insert), SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL NONE")
+      assert.strictEqual((yield* Effect.flip(refused)).reason._tag, "SqlSyntaxError")
+      assert.deepStrictEqual(yield* sql`SELECT n FROM ${sql.literal(rows)}`, [])
+    })))
 })

@@ -1,8 +1,9 @@
 import { assert, describe, inject, it } from "@effect/vitest"
 import { Effect, Fiber, Queue, Redacted, Stream } from "effect"
-import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
+import { sessionConfig } from "../../src/client/PgAddress.ts"
 import { listenOn } from "../../src/client/PgListen.ts"
+import { sessionListener } from "../../src/client/PgSessionListener.ts"
 import { administer, eventually, pool, proxy, terminate } from "./database.ts"
 
 /** A channel for one test, with capitals and a space, which need quotes. */
@@ -27,7 +28,7 @@ describe("listening to a channel", () => {
       const { next, sql } = yield* listening(name)
       assert.strictEqual(yield* next, "")
       for (const payload of ["one", "zwö", ""]) yield* sql.notify(name, payload)
-      yield* sql.notify(channel(), "somebody else's")
+      yield* sql.notify(channel(), "of another channel")
       yield* sql.notify(name, "last")
       for (const payload of ["one", "zwö", "", "last"]) assert.strictEqual(yield* next, payload)
     }).pipe(Effect.provide(pool())))
@@ -60,7 +61,8 @@ describe("listening to a channel", () => {
       const door = yield* proxy
       const name = channel()
       const heard = yield* Queue.unbounded<string>()
-      const listening = listenOn(() => new pg.Client(Redacted.value(door.url)), name, { every: "50 millis", deadline: "100 millis" })
+      const listener = sessionListener(sessionConfig({ url: door.url }), { every: "50 millis", deadline: "100 millis" })
+      const listening = listenOn(listener, name)
       yield* Effect.forkScoped(Stream.runForEach(listening, (payload) => Queue.offer(heard, payload)))
       assert.strictEqual(yield* Queue.take(heard), "")
       door.freeze()

@@ -1,4 +1,4 @@
-/** A worker freezes, settles and keeps leases at the same time, over many lanes each, in whatever order they come. */
+/** A worker freezes, settles and extends leases concurrently, over many lanes each, in different orders. */
 import { layer } from "@effect/vitest"
 import { type ClaimedLane, DeliveryQueue, Transaction } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
@@ -6,7 +6,7 @@ import { Deferred, Effect, Exit, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
-import { holding, somebodyWaits, waiting } from "./Holding.ts"
+import { openTransaction, untilBlocked, untilBlockedFor, untilOneIsBlocked } from "../OpenTransaction.ts"
 
 const { claim, claimOne, freezeOf, freshTenant, idOf, letSee, occurredAt, publish, releaseOf, seed, settlementOf, subscribe } = fixtures
 
@@ -17,20 +17,20 @@ const rounds = 100
 
 const one = (lane: ClaimedLane, n: number, at: number) => ({ deliveryId: idOf(n), sentAt: occurredAt, entries: [lane.waiting[at]!], traceparent: undefined })
 
-/** Begins a transaction with some work and stops there. \`go\` lets it do the rest; \`fiber\` ends with how that went. */
-const halved = Effect.fnUntraced(function*<A, E, R, B, E2, R2>(work: Effect.Effect<A, E, R>, rest: Effect.Effect<B, E2, R2>) {
+/** Begins a transaction and runs `work` in it. `resume` starts `rest` in the same transaction; `fiber` returns its exit. */
+const pausedTransaction = Effect.fnUntraced(function*<A, E, R, B, E2, R2>(work: Effect.Effect<A, E, R>, rest: Effect.Effect<B, E2, R2>) {
   const transaction = yield* Transaction
-  const go = yield* Deferred.make<void>()
+  const resumed = yield* Deferred.make<void>()
   const ready = yield* Deferred.make<void>()
   const fiber = yield* Effect.forkChild(Effect.exit(transaction.run(
-    work.pipe(Effect.tap(() => Effect.andThen(Deferred.succeed(ready, undefined), Deferred.await(go))), Effect.andThen(rest))
+    work.pipe(Effect.tap(() => Effect.andThen(Deferred.succeed(ready, undefined), Deferred.await(resumed))), Effect.andThen(rest))
   )))
   yield* Deferred.await(ready)
-  return { go: Deferred.succeed(go, undefined), fiber }
+  return { resume: Deferred.succeed(resumed, undefined), fiber }
 })
 
 layer(testStorage(schema), { excludeTestServices: true })("statements over the same lanes in different orders", (it) => {
-  it.effect("wait for each other and never in a circle", () =>
+  it.effect("wait for each other without a deadlock", () =>
     Effect.gen(function*() {
       const transaction = yield* Transaction
       const queue = yield* DeliveryQueue
@@ -42,7 +42,7 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
       assert.lengthOf(claimed, lanes)
       const forwards = claimed.toSorted((a, b) => a.laneId < b.laneId ? -1 : 1)
       const backwards = forwards.toReversed()
-      // inside a transaction nothing is sent again: a deadlock shows
+      // inside a transaction a statement is not sent again, so a deadlock fails the test
       const repeated = <A, E, R>(statement: Effect.Effect<A, E, R>) => Effect.repeat(transaction.run(statement), { times: rounds })
       yield* Effect.all([
         repeated(queue.freeze(tenantId, forwards.map((lane) => freezeOf(lane)))),
@@ -54,7 +54,7 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
       ], { concurrency: "unbounded" })
     }), 60_000)
 
-  it.effect("end in no deadlock when a delivery is retried while its subscription is removed", () =>
+  it.effect("do not deadlock when a delivery is retried while its subscription is removed", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const sql = yield* PgClient.PgClient
@@ -64,16 +64,16 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
       yield* queue.freeze(tenantId, [freezeOf(first, { deliveryId: idOf(101) })])
       yield* queue.settle(tenantId, { deliveries: [settlementOf(first, idOf(101), { state: "waiting", dueInMillis: 3_600_000 })], lanes: [releaseOf(first)] })
       const lock = sql.unsafe(`SELECT 1 FROM "${schema}".delivery_lanes WHERE tenant_id = '${tenantId}' AND lane_id = '${idOf(1)}' FOR UPDATE`).unprepared
-      const closing = yield* halved(lock, queue.closeLane(tenantId, idOf(1)))
+      const closing = yield* pausedTransaction(lock, queue.closeLane(tenantId, idOf(1)))
       const retrying = yield* Effect.forkChild(Effect.exit(queue.retry(tenantId, idOf(101))))
-      yield* somebodyWaits
-      yield* closing.go
+      yield* untilOneIsBlocked
+      yield* closing.resume
       const closed = yield* Fiber.join(closing.fiber)
       const retried = yield* Fiber.join(retrying)
       assert.deepStrictEqual([Exit.isSuccess(closed), Exit.isSuccess(retried)], [true, true], `${closed} ${retried}`)
     }))
 
-  it.effect("nor when one is retried that a worker freezes again", () =>
+  it.effect("do not deadlock when a delivery is retried while a worker freezes it again", () =>
     Effect.gen(function*() {
       const transaction = yield* Transaction
       const queue = yield* DeliveryQueue
@@ -85,19 +85,19 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
       yield* queue.settle(tenantId, { deliveries: [101, 102].map((n) => settlementOf(first, idOf(n), { state: "waiting" })), lanes: [releaseOf(first)] })
       const lane = yield* claimOne(tenantId)
       assert.lengthOf(lane.due, 2)
-      const commit = yield* holding(sql.unsafe(`SELECT 1 FROM "${schema}".deliveries WHERE tenant_id = '${tenantId}' AND delivery_id = '${idOf(101)}' FOR UPDATE`).unprepared)
-      // inside a transaction nothing is sent again: a deadlock shows
+      const commit = yield* openTransaction(sql.unsafe(`SELECT 1 FROM "${schema}".deliveries WHERE tenant_id = '${tenantId}' AND delivery_id = '${idOf(101)}' FOR UPDATE`).unprepared)
+      // inside a transaction a statement is not sent again, so a deadlock fails the test
       const freezing = yield* Effect.forkChild(Effect.exit(transaction.run(queue.freeze(tenantId, [freezeOf(lane, { fresh: [], again: [idOf(101), idOf(102)] })]))))
-      yield* waiting(1)
+      yield* untilOneIsBlocked
       const retrying = yield* Effect.forkChild(Effect.exit(queue.retry(tenantId, idOf(102))))
-      yield* waiting(2)
+      yield* untilBlocked(2)
       yield* commit
       const frozen = yield* Fiber.join(freezing)
       const retried = yield* Fiber.join(retrying)
       assert.deepStrictEqual([Exit.isSuccess(frozen), Exit.isSuccess(retried)], [true, true], `${frozen} ${retried}`)
     }))
 
-  it.effect("nor when a subscription is removed beside a worker's outcomes", () =>
+  it.effect("do not deadlock when a subscription is removed while a worker writes outcomes", () =>
     Effect.gen(function*() {
       const transaction = yield* Transaction
       const queue = yield* DeliveryQueue
@@ -105,7 +105,7 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1, T: 1 })
       const first = yield* claimOne(tenantId)
-      // the younger id is stored first, as when another worker's clock runs ahead
+      // the higher id is stored first, as when another worker's clock runs ahead
       yield* queue.freeze(tenantId, [freezeOf(first, { fresh: [one(first, 102, 1)] })])
       yield* queue.freeze(tenantId, [freezeOf(first, { fresh: [one(first, 101, 0)] })])
       yield* sql.unsafe(`
@@ -114,19 +114,19 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
           RETURN NEW;
         END $f$;`).unprepared
       yield* sql.unsafe(`CREATE TRIGGER halt BEFORE UPDATE ON "${schema}".deliveries FOR EACH ROW EXECUTE FUNCTION "${schema}".halt_${tenantId.slice(2, 8)}()`).unprepared
-      const letGo = yield* holding(sql`SELECT pg_advisory_xact_lock(hashtext(${tenantId}))`)
+      const release = yield* openTransaction(sql`SELECT pg_advisory_xact_lock(hashtext(${tenantId}))`)
       const closing = yield* Effect.forkChild(Effect.exit(queue.closeLane(tenantId, idOf(1))))
-      yield* waiting(1)
+      yield* untilOneIsBlocked
       const settling = yield* Effect.forkChild(Effect.exit(transaction.run(queue.settle(tenantId, { deliveries: [101, 102].map((n) => settlementOf(first, idOf(n))), lanes: [] }))))
-      yield* waiting(2)
-      yield* letGo
+      yield* untilBlocked(2)
+      yield* release
       const closed = yield* Fiber.join(closing)
       const settled = yield* Fiber.join(settling)
       yield* sql.unsafe(`DROP TRIGGER halt ON "${schema}".deliveries`).unprepared
       assert.deepStrictEqual([Exit.isSuccess(closed), Exit.isSuccess(settled)], [true, true], `${closed} ${settled}`)
     }))
 
-  it.effect("are sent again where one ends in a deadlock all the same", () =>
+  it.effect("are sent again after a deadlock", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const sql = yield* PgClient.PgClient
@@ -136,11 +136,11 @@ layer(testStorage(schema), { excludeTestServices: true })("statements over the s
       yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
       const { lanes: claimed } = yield* claim(tenantId)
       const lock = (n: number) => sql.unsafe(`SELECT 1 FROM "${schema}".delivery_lanes WHERE tenant_id = '${tenantId}' AND lane_id = '${idOf(n)}' FOR UPDATE`).unprepared
-      const other = yield* halved(lock(2), lock(1))
-      // holds the first lane, waits for the second; whoever waited first is the one that Postgres ends
+      const other = yield* pausedTransaction(lock(2), lock(1))
+      // holds the first lane, waits for the second; Postgres ends the statement that first notices the deadlock, a second after its wait began
       const settling = yield* Effect.forkChild(queue.settle(tenantId, { deliveries: [], lanes: claimed.map((lane) => releaseOf(lane)) }))
-      yield* somebodyWaits
-      yield* other.go
+      yield* untilBlockedFor(250)
+      yield* other.resume
       const ended = [yield* Fiber.join(other.fiber), yield* Effect.exit(Fiber.join(settling))]
       assert.deepStrictEqual(ended.map(({ _tag }) => _tag), ["Success", "Success"])
       assert.lengthOf((yield* claim(tenantId)).lanes, 2)

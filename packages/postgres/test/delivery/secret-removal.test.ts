@@ -1,4 +1,4 @@
-/** A secret is deleted while somebody names it: one of the two is refused, and no subscription is left without its secret. */
+/** Deleting a secret while a subscription starts to use it: one of the two calls is refused, so no subscription lacks its secret. */
 import { layer } from "@effect/vitest"
 import { SecretStore, SigningSecrets, TransitSubscriptions } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
@@ -7,7 +7,7 @@ import { Effect, Fiber, Option, Result } from "effect"
 import { assert } from "vitest"
 import { testService } from "../TestService.ts"
 import { testStorage } from "../TestStorage.ts"
-import { holding, somebodyWaits } from "./Holding.ts"
+import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
 
 const endpointUrl = "https://receiver.example/hook"
 const wanted = { endpointUrl, hmacSecretId: "spare" }
@@ -25,9 +25,9 @@ layer(testService(testStorage()), { excludeTestServices: true })("deleting a sec
   it.effect("waits for a subscription that is being created with it, and is refused", () =>
     Effect.gen(function*() {
       const { customer, secrets, stored, subscriptions, tenant } = yield* setup
-      const commit = yield* holding(subscriptions.create(customer, wanted))
+      const commit = yield* openTransaction(subscriptions.create(customer, wanted))
       const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
-      yield* somebodyWaits
+      yield* untilOneIsBlocked
       yield* commit
       assert.strictEqual((yield* Fiber.join(deleting))._tag, "SecretInUse")
       assert.isTrue(yield* stored)
@@ -37,20 +37,20 @@ layer(testService(testStorage()), { excludeTestServices: true })("deleting a sec
     Effect.gen(function*() {
       const { customer, secrets, stored, subscriptions, tenant } = yield* setup
       const { id } = yield* subscriptions.create(customer, { endpointUrl, hmacSecretId: tenant.hmacSecretId })
-      const commit = yield* holding(subscriptions.patch(customer, id, { hmacSecretId: "spare" }))
+      const commit = yield* openTransaction(subscriptions.patch(customer, id, { hmacSecretId: "spare" }))
       const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
-      yield* somebodyWaits
+      yield* untilOneIsBlocked
       yield* commit
       assert.strictEqual((yield* Fiber.join(deleting))._tag, "SecretInUse")
       assert.isTrue(yield* stored)
     }))
 
-  it.effect("refuses a subscription that came a moment later", () =>
+  it.effect("refuses a subscription that is created just after it", () =>
     Effect.gen(function*() {
       const { customer, secrets, stored, subscriptions, tenant } = yield* setup
-      const commit = yield* holding(secrets.remove(tenant.tenantId, "spare"))
+      const commit = yield* openTransaction(secrets.remove(tenant.tenantId, "spare"))
       const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
-      yield* somebodyWaits
+      yield* untilOneIsBlocked
       yield* commit
       const created = yield* Fiber.join(creating)
       assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")
@@ -58,12 +58,12 @@ layer(testService(testStorage()), { excludeTestServices: true })("deleting a sec
       assert.deepStrictEqual((yield* subscriptions.list(customer, {})).data, [])
     }))
 
-  it.effect("and giving it to another client at the same moment lets no subscription of the former one through", () =>
+  it.effect("refuses a subscription of the former owner when another client becomes the owner", () =>
     Effect.gen(function*() {
       const { customer, secrets, subscriptions, tenant } = yield* setup
-      const commit = yield* holding(secrets.put(tenant.tenantId, "spare", { client: "another", rotate: false }))
+      const commit = yield* openTransaction(secrets.put(tenant.tenantId, "spare", { client: "another", rotate: false }))
       const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
-      yield* somebodyWaits
+      yield* untilOneIsBlocked
       yield* commit
       const created = yield* Fiber.join(creating)
       assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")

@@ -8,43 +8,44 @@ import { Effect, Fiber, Layer, References, Stream } from "effect"
 import { assert } from "vitest"
 import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
-import { makeStorm, holdings, shortWindows, StormLog } from "./Storm.ts"
+import { accountsOf, makeConcurrentCalls, shortWindows, CallRecords } from "./ConcurrentCharges.ts"
 import {
   type Closed,
   type Collected,
-  Life,
-  proveInOrder,
-  proveNoGapNoDouble,
-  proveNothingForeign,
-  proveWindows,
-  seenBy,
-  type Wish
-} from "./StormProof.ts"
+  BillHistory,
+  assertInOrder,
+  assertEachVersionOnce,
+  assertOnlyOwnCharges,
+  assertWindows,
+  receivedBy,
+  type ObservedSubscription
+} from "./ReceivedCharges.ts"
 
 const schema = freshSchema()
 
-const service = testService(shortWindows.pipe(Layer.provideMerge(testStorage(schema)), Layer.provideMerge(StormLog.layer)), { pollMillis: 50, attemptTimeoutMillis: 400, leaseMillis: 800 })
+const service = testService(shortWindows.pipe(Layer.provideMerge(testStorage(schema)), Layer.provideMerge(CallRecords.layer)), { pollMillis: 50, attemptTimeoutMillis: 400, leaseMillis: 800 })
 
 const rows = rowsIn(schema)
 
-/** Describes the work that is still waiting. */
-const unrest = Effect.map(
-  rows<{ readonly what: string }>(`
-    SELECT 'a window' AS what FROM @freight_charge_subscriptions WHERE closes_at IS NOT NULL
+/** Kinds of work that are still waiting. */
+const pendingWork = Effect.map(
+  rows<{ readonly kind: string }>(`
+    SELECT 'a window' AS kind FROM @freight_charge_subscriptions WHERE closes_at IS NOT NULL
     UNION ALL SELECT 'a change for a window' FROM @freight_charge_collected
     UNION ALL SELECT 'an entry' FROM @delivery_entries
-    UNION ALL SELECT 'an arrival' FROM @delivery_arrivals
+    UNION ALL SELECT 'a signal' FROM @delivery_arrivals
     UNION ALL SELECT 'a delivery' FROM @deliveries JOIN @delivery_lanes AS l USING (tenant_id, lane_id)
       WHERE deliveries.state IN ('sending', 'waiting') AND l.state <> 'closed'`),
-  (found) => [...new Set(found.map((each) => each.what))]
+  (found) => [...new Set(found.map((each) => each.kind))]
 )
 
-const quiet = Effect.gen(function*() {
+/** Polls for ten seconds until no work is waiting. */
+const untilIdle = Effect.gen(function*() {
   for (let turn = 0; turn < 200; turn++) {
-    if ((yield* unrest).length === 0) return
+    if ((yield* pendingWork).length === 0) return
     yield* Effect.sleep(50)
   }
-  assert.deepStrictEqual(yield* unrest, [])
+  assert.deepStrictEqual(yield* pendingWork, [])
 })
 
 /** Workers that start and stop, and sometimes lose answers. */
@@ -66,14 +67,14 @@ interface SubscriptionRow {
   readonly live: boolean
 }
 
-const wishOf = Effect.fnUntraced(function*(row: SubscriptionRow, { principal, subscriptions }: Effect.Success<typeof makeStorm>) {
+const observe = Effect.fnUntraced(function*(row: SubscriptionRow, { principal, subscriptions }: Effect.Success<typeof makeConcurrentCalls>) {
   const settings = JSON.parse(row.doc)
-  const { accounts, settled } = holdings(row.client)
+  const { accounts, hasFixedAccounts } = accountsOf(row.client)
   const requests = yield* (yield* ScriptedReceivers).requests(settings.webhookUrl)
   const bodies = new Map<string, string>()
   for (const { body, headers } of requests) {
     const text = new TextDecoder().decode(body)
-    assert.strictEqual(bodies.get(headers["webhook-id"]!) ?? text, text, "a delivery goes out with the same body each time")
+    assert.strictEqual(bodies.get(headers["webhook-id"]!) ?? text, text, "every attempt of a delivery has the same body")
     bodies.set(headers["webhook-id"]!, text)
   }
   return {
@@ -84,11 +85,11 @@ const wishOf = Effect.fnUntraced(function*(row: SubscriptionRow, { principal, su
     impactsOnly: settings.dataOptions.shipmentDataType === "revenue_impacts_only",
     log: settings.includeEventLog && settings.dataOptions.eventType !== "no_events",
     accounts: new Set(settings.billScope === "all_accounts" ? accounts : settings.accounts as ReadonlyArray<string>),
-    settled,
-    span: (yield* StormLog).spans.get(settings.webhookUrl)!,
+    hasFixedAccounts,
+    lifetime: (yield* CallRecords).lifetimes.get(settings.webhookUrl)!,
     inFlight: `[${(yield* Stream.runCollect(yield* subscriptions.inFlight(principal(row.client), row.id))).map((bill) => new TextDecoder().decode(bill)).join()}]`,
     bodies: [...bodies.values()]
-  } satisfies Wish
+  } satisfies ObservedSubscription
 })
 
 const closedOf = (id: string) =>
@@ -102,50 +103,50 @@ const closedOf = (id: string) =>
 layer(service, { excludeTestServices: true })("freight charges under concurrent calls", (it) => {
   it.effect("send every version once to its debtor, in real time or in one window, and to no other client", () =>
     Effect.gen(function*() {
-      const log = yield* StormLog
+      const records = yield* CallRecords
       const receivers = yield* ScriptedReceivers
       yield* receivers.scriptOthers((request) => Receiver.delay(request.body.length % 13)(request))
-      const storm = yield* makeStorm
+      const calls = yield* makeConcurrentCalls
       const working = yield* Effect.forkChild(workers)
-      const closing = yield* Effect.forkChild(storm.closers)
-      yield* storm.rage
-      yield* quiet
+      const closing = yield* Effect.forkChild(calls.closers)
+      yield* calls.run
+      yield* untilIdle
       yield* Fiber.interrupt(closing)
       yield* Fiber.interrupt(working)
 
-      assert.deepStrictEqual(log.troubles, [])
+      assert.deepStrictEqual(records.failures, [])
       const paused = yield* rows("SELECT state_reason FROM @delivery_lanes WHERE state NOT IN ('active', 'closed')")
       assert.deepStrictEqual(paused, [])
-      const lives = new Map((yield* rows<{ readonly bill_id: string; readonly state: string; readonly doc: string }>(
+      const histories = new Map((yield* rows<{ readonly bill_id: string; readonly state: string; readonly doc: string }>(
         "SELECT bill_id, state, doc FROM @freight_bills WHERE version > 0"
-      )).map((each) => [each.bill_id, new Life(each.bill_id, each.state, each.doc)]))
-      for (const each of log.acknowledged) {
-        const version = lives.get(each.bill)!.at(each.version)!
+      )).map((each) => [each.bill_id, new BillHistory(each.bill_id, each.state, each.doc)]))
+      for (const each of records.acknowledged) {
+        const version = histories.get(each.bill)!.at(each.version)!
         if (version.report !== undefined) assert.strictEqual(version.report, each.report)
       }
-      const notices = new Map((yield* rows<{ readonly notice_id: string; readonly bill_id: string; readonly version: number; readonly gone: boolean }>(
-        "SELECT notice_id, bill_id, version, strpos(convert_from(body, 'UTF8'), 'no longer the debtor') > 0 AS gone FROM @freight_charge_notices"
+      const notices = new Map((yield* rows<{ readonly notice_id: string; readonly bill_id: string; readonly version: number; readonly noLongerDebtor: boolean }>(
+        `SELECT notice_id, bill_id, version, strpos(convert_from(body, 'UTF8'), 'no longer the debtor') > 0 AS "noLongerDebtor" FROM @freight_charge_notices`
       )).map((each) => [each.notice_id, each]))
-      const wishes = yield* Effect.forEach(
+      const observed = yield* Effect.forEach(
         yield* rows<SubscriptionRow>("SELECT id, client, doc, cancelled_at IS NULL AS live FROM @freight_charge_subscriptions"),
-        (row) => wishOf(row, storm)
+        (row) => observe(row, calls)
       )
-      const counts = { versions: 0, told: 0, gone: 0 }
-      for (const wish of wishes) {
-        proveNothingForeign(wish, lives, log.reports)
-        proveInOrder(wish)
-        const queued = log.queued.filter((each) => each.subscriptionId === wish.id && notices.has(each.noticeId))
+      const counts = { versions: 0, received: 0, noLongerDebtor: 0 }
+      for (const subscription of observed) {
+        assertOnlyOwnCharges(subscription, histories, records.reports)
+        assertInOrder(subscription)
+        const queued = records.queued.filter((each) => each.subscriptionId === subscription.id && notices.has(each.noticeId))
           .map((each) => ({ ...notices.get(each.noticeId)!, window: each.window, bill: notices.get(each.noticeId)!.bill_id }))
           .toSorted((a, b) => a.version - b.version)
-        if (wish.settled) proveNoGapNoDouble(wish, lives, log.acknowledged, wish.realTime ? seenBy(wish) : queued)
-        if (!wish.realTime) proveWindows(wish, yield* closedOf(wish.id), queued satisfies ReadonlyArray<Collected>)
-        counts.told += seenBy(wish).length
-        counts.gone += seenBy(wish).filter((each) => each.gone).length
+        if (subscription.hasFixedAccounts) assertEachVersionOnce(subscription, histories, records.acknowledged, subscription.realTime ? receivedBy(subscription) : queued)
+        if (!subscription.realTime) assertWindows(subscription, yield* closedOf(subscription.id), queued satisfies ReadonlyArray<Collected>)
+        counts.received += receivedBy(subscription).length
+        counts.noLongerDebtor += receivedBy(subscription).filter((each) => each.noLongerDebtor).length
       }
-      for (const life of lives.values()) counts.versions += life.versions.length
-      // the storm was one
+      for (const history of histories.values()) counts.versions += history.versions.length
+      // enough calls succeeded
       assert.isAbove(counts.versions, 300)
-      assert.isAbove(counts.told, 500)
-      assert.isAbove(counts.gone, 100)
+      assert.isAbove(counts.received, 500)
+      assert.isAbove(counts.noLongerDebtor, 100)
     }).pipe(Effect.provideService(References.MinimumLogLevel, "None")), 120_000)
 })

@@ -1,19 +1,24 @@
 /** Hosts with a transaction in each supported library, on the same database. */
+import { type EntityManager as MikroOrmEntityManager, MikroORM } from "@mikro-orm/postgresql"
 import { PrismaPg } from "@prisma/adapter-pg"
 import { sql as drizzleSql } from "drizzle-orm"
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres"
 import knexOf, { type Knex } from "knex"
 import { CamelCasePlugin, CompiledQuery, Kysely, PostgresDialect, type Transaction } from "kysely"
 import pg from "pg"
+import { DataSource, type EntityManager, type QueryRunner } from "typeorm"
 import { fromDrizzle } from "../../src/host/drizzle.ts"
 import { fromKnex } from "../../src/host/knex.ts"
 import { fromKysely } from "../../src/host/kysely.ts"
+import { fromMikroOrm } from "../../src/host/mikro-orm.ts"
 import { fromPrisma, type PrismaTransaction } from "../../src/host/prisma.ts"
+import { fromTypeOrm } from "../../src/host/typeorm.ts"
+import type { PostgresTransaction } from "../../src/index.ts"
 
 /** An open transaction of a host. */
 export interface Open {
   /** The argument of `waybill.within`. */
-  readonly within: unknown
+  readonly within: PostgresTransaction
   /** A statement of the host's own. */
   readonly send: (sql: string) => Promise<unknown>
   /** A nested transaction, which is a savepoint. */
@@ -25,7 +30,7 @@ export interface Host {
   /** Commits what `use` did, or rolls it back when it throws. */
   readonly transaction: <A>(use: (open: Open) => Promise<A>) => Promise<A>
   /** A value outside of any transaction, passed to the adapter by mistake. */
-  readonly notOpen: () => unknown
+  readonly notOpen: () => PostgresTransaction
   /** The error message for this mistake. */
   readonly sentence: RegExp
   readonly close: () => Promise<unknown>
@@ -74,7 +79,7 @@ export const pgHost = (settings: HostSettings): Host => {
         client.release()
       }
     },
-    notOpen: () => pool,
+    notOpen: () => pool as never,
     sentence: /^That is a pool, not a client in a transaction\. Pass the client that sent BEGIN\.$/,
     close: () => pool.end()
   }
@@ -206,4 +211,87 @@ export const prismaHost = ({ max, url }: HostSettings): Host => {
   }
 }
 
-export const hosts = [pgHost, drizzleHost, kyselyHost, kyselyControlledHost, knexHost, prismaHost]
+/** Connects at its first transaction, because hosts are made before the tests of a file run. */
+const dataSourceOf = ({ max, url }: HostSettings) => {
+  const dataSource = new DataSource({ type: "postgres", url, poolSize: max })
+  let initialized: Promise<DataSource> | undefined
+  return {
+    dataSource,
+    connected: () => initialized ??= dataSource.initialize(),
+    close: async () => initialized !== undefined && (await initialized).destroy()
+  }
+}
+
+export const typeOrmHost = (settings: HostSettings): Host => {
+  const { close, connected, dataSource } = dataSourceOf(settings)
+  const openOf = (manager: EntityManager): Open => ({
+    within: fromTypeOrm(manager),
+    send: (sql) => manager.query(sql),
+    nested: (use) => manager.transaction((inner) => use(openOf(inner)))
+  })
+  return {
+    name: "TypeORM",
+    transaction: async (use) => (await connected()).transaction((manager) => use(openOf(manager))),
+    notOpen: () => fromTypeOrm(dataSource.manager),
+    sentence: /^fromTypeOrm\(manager\) takes the manager that dataSource\.transaction\(async \(manager\) => …\) hands out, or /,
+    close
+  }
+}
+
+/** TypeORM's query runner, whose transaction the host begins and ends itself. */
+export const typeOrmRunnerHost = (settings: HostSettings): Host => {
+  const { close, connected, dataSource } = dataSourceOf(settings)
+  const openOf = (runner: QueryRunner): Open => ({
+    within: fromTypeOrm(runner),
+    send: (sql) => runner.query(sql),
+    nested: async (use) => {
+      await runner.startTransaction()
+      try {
+        const result = await use(openOf(runner))
+        await runner.commitTransaction()
+        return result
+      } catch (error) {
+        await runner.rollbackTransaction()
+        throw error
+      }
+    }
+  })
+  return {
+    name: "TypeORM, ended by hand",
+    transaction: async (use) => {
+      const runner = (await connected()).createQueryRunner()
+      await runner.startTransaction()
+      try {
+        const result = await use(openOf(runner))
+        await runner.commitTransaction()
+        return result
+      } catch (error) {
+        await runner.rollbackTransaction()
+        throw error
+      } finally {
+        await runner.release()
+      }
+    },
+    notOpen: () => fromTypeOrm(dataSource.createQueryRunner()),
+    sentence: /^fromTypeOrm\(manager\) takes the manager /,
+    close
+  }
+}
+
+export const mikroOrmHost = ({ max, url }: HostSettings): Host => {
+  const orm = new MikroORM({ clientUrl: url, pool: { max }, entities: [], discovery: { warnWhenNoEntities: false } })
+  const openOf = (em: MikroOrmEntityManager): Open => ({
+    within: fromMikroOrm(em),
+    send: (sql) => em.execute(sql),
+    nested: (use) => em.transactional((inner) => use(openOf(inner)))
+  })
+  return {
+    name: "MikroORM",
+    transaction: (use) => orm.em.fork().transactional((em) => use(openOf(em))),
+    notOpen: () => fromMikroOrm(orm.em.fork()),
+    sentence: /^fromMikroOrm\(em\) takes the em that em\.transactional\(async \(em\) => …\) hands out, or /,
+    close: () => orm.close()
+  }
+}
+
+export const hosts = [pgHost, drizzleHost, kyselyHost, kyselyControlledHost, knexHost, prismaHost, typeOrmHost, typeOrmRunnerHost, mikroOrmHost]

@@ -1,21 +1,15 @@
 /** The service on its own schema, a webhook receiver, and a call of every writing method. */
 import { createWaybill, type HostPrincipal, type Waybill, type WaybillWithin } from "@waybill/http"
 import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent } from "@waybill/testkit"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
 import pg from "pg"
 import { inject } from "vitest"
-import { postgresStorage } from "../../src/index.ts"
+import { postgresStorage, type PostgresStorageOptions, type PostgresTransaction } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
+import { type Received, startReceiver } from "./Receiver.ts"
 
 export const tenantId = "acme"
 export const carrier: HostPrincipal = { tenantId, client: "tms", roles: ["carrier"] }
 export const customer: HostPrincipal = { tenantId, client: "shop", roles: ["customer"], accounts: ["A"] }
-
-export interface Received {
-  readonly path: string
-  readonly body: any
-}
 
 export interface Service {
   readonly url: string
@@ -23,29 +17,21 @@ export interface Service {
   readonly schema: string
   /** A table of the host's own, `(id text)`. */
   readonly own: string
-  readonly waybill: Waybill
+  readonly waybill: Waybill<PostgresTransaction>
   readonly received: Array<Received>
   readonly hook: (path: string) => string
   readonly close: () => Promise<void>
 }
 
-export const startService = async (): Promise<Service> => {
+export const startService = async (options: PostgresStorageOptions = {}): Promise<Service> => {
   const url = inject("pgUrl")
   const schema = freshSchema()
   const own = `public.own_${schema}`
   const pool = new pg.Pool({ connectionString: url, max: 4 })
   await pool.query(`CREATE TABLE ${own} (id text PRIMARY KEY)`)
-  const received: Array<Received> = []
-  const server = createServer((request, response) => {
-    let body = ""
-    request.setEncoding("utf8").on("data", (chunk: string) => void (body += chunk)).on("end", () => {
-      received.push({ path: request.url!, body: JSON.parse(body) })
-      response.end()
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+  const receiver = await startReceiver()
   const waybill = createWaybill({
-    storage: postgresStorage({ pool, schema, listen: false }),
+    storage: postgresStorage({ pool, schema, listen: false, ...options }),
     sealingKeys: [new Uint8Array(32).fill(7)],
     egressAllow: ["127.0.0.1"],
     log: () => {}
@@ -58,11 +44,11 @@ export const startService = async (): Promise<Service> => {
     schema,
     own,
     waybill,
-    received,
-    hook: (path) => `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`,
+    received: receiver.received,
+    hook: receiver.hook,
     close: async () => {
       await waybill.stop()
-      await new Promise((resolve) => server.close(resolve))
+      await receiver.close()
       await pool.query(`DROP SCHEMA "${schema}" CASCADE; DROP TABLE ${own}`)
       await pool.end()
     }

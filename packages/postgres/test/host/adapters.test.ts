@@ -5,7 +5,9 @@ import { bulk, byteaArray, type HostExecutor, int8Array, PgClient, textArray, ti
 import { fromDrizzle } from "../../src/host/drizzle.ts"
 import { fromKnex } from "../../src/host/knex.ts"
 import { fromKysely } from "../../src/host/kysely.ts"
+import { fromMikroOrm } from "../../src/host/mikro-orm.ts"
 import { fromPrisma } from "../../src/host/prisma.ts"
+import { fromTypeOrm } from "../../src/host/typeorm.ts"
 import { hosts, pgHost } from "./Hosts.ts"
 
 const adapted = hosts.filter((host) => host !== pgHost).map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max: 2 }) }))
@@ -80,7 +82,9 @@ describe("adapters", () => {
     ["fromDrizzle(tx)", fromDrizzle],
     ["fromKysely(trx)", fromKysely],
     ["fromKnex(trx)", fromKnex],
-    ["fromPrisma(tx)", fromPrisma]
+    ["fromPrisma(tx)", fromPrisma],
+    ["fromTypeOrm(manager)", fromTypeOrm],
+    ["fromMikroOrm(em)", fromMikroOrm]
   ] as const)("%s says where its transaction comes from when it is given anything else", (name, from) => {
     for (const wrong of [undefined, null, 1, "tx", {}, [], () => {}]) {
       expect(() => from(wrong as never)).toThrow(TypeError)
@@ -92,6 +96,11 @@ describe("adapters", () => {
     const tx = { $queryRawUnsafe: async () => [] }
     expect(fromPrisma(tx)).toBe(fromPrisma(tx))
     expect(fromPrisma(tx)).not.toBe(fromPrisma({ ...tx }))
+  })
+
+  it("keep the library's own transaction", () => {
+    const tx = { $queryRawUnsafe: async () => [] }
+    expect(fromPrisma(tx).original).toBe(tx)
   })
 
   it("accept the list of rows that some drivers of Drizzle return", async () => {

@@ -1,6 +1,6 @@
 /** Random interleavings of transactions that commit and roll back, in every library at once. */
 import { afterAll, beforeAll, expect, inject, it } from "vitest"
-import { drizzleHost, type Host, knexHost, kyselyHost, type Open, pgHost, prismaHost } from "./Hosts.ts"
+import { drizzleHost, type Host, knexHost, kyselyHost, mikroOrmHost, type Open, pgHost, prismaHost, typeOrmHost } from "./Hosts.ts"
 import { bill, carrier, deliver, event, invoice, rejected, type Service, startService, subscribeToAll } from "./Service.ts"
 
 const isLong = process.env["WAYBILL_PROOF"] === "long"
@@ -34,7 +34,7 @@ let libraries: ReadonlyArray<Host>
 beforeAll(async () => {
   service = await startService()
   await subscribeToAll(service)
-  libraries = [pgHost, drizzleHost, kyselyHost, knexHost, prismaHost].map((hostOf) => hostOf({ url: inject("pgUrl"), max: lanes * most }))
+  libraries = [pgHost, drizzleHost, kyselyHost, knexHost, prismaHost, typeOrmHost, mikroOrmHost].map((hostOf) => hostOf({ url: inject("pgUrl"), max: lanes * most }))
 })
 afterAll(async () => {
   for (const library of libraries) await library.close()

@@ -37,8 +37,8 @@ const migrated = (url: string, known = migrations) =>
   Effect.runPromise(Effect.provide(migrate({ schema, migrations: known }), PgClient.layer({ url: Redacted.make(url), maxConnections: 1 })))
 
 /** Runs `psql --file`; undefined if psql is not installed. */
-const psql = async (url: string, sql: string): Promise<string | undefined> => {
-  const child = spawn("psql", ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--dbname", url, "--file=-"], { stdio: ["pipe", "ignore", "pipe"] })
+const psql = async (url: string, sql: string, options: ReadonlyArray<string> = ["--single-transaction"]): Promise<string | undefined> => {
+  const child = spawn("psql", ["--no-psqlrc", "--quiet", ...options, "--set=ON_ERROR_STOP=1", "--dbname", url, "--file=-"], { stdio: ["pipe", "ignore", "pipe"] })
   const missing = once(child, "error").then(() => undefined)
   let errors = ""
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => void (errors += chunk))
@@ -111,7 +111,41 @@ describe("migrations that a host owns", () => {
       await expect(query(other, rest)).rejects.toThrow(`Schema ${schema} is not at version ${id}; nothing was changed.`)
       expect(await catalogue(other)).toEqual(expected)
     }
-    expect(() => printMigrations(schema, { after: 99 })).toThrow("There is no migration 99 to go on from.")
+    expect(() => printMigrations(schema, { after: 99 })).toThrow("There is no migration 99.")
+  })
+
+  it("are printed without BEGIN and COMMIT, and with them on request", async () => {
+    expect(printMigrations(schema)).not.toMatch(/^(BEGIN|COMMIT);$/m)
+    expect(printMigrations(schema, { transaction: true })).toMatch(/^BEGIN;$[^]*^COMMIT;$/m)
+    const other = await database()
+    const failure = await psql(other, printMigrations(schema, { transaction: true }), [])
+    if (failure === undefined) return
+    expect(failure).toBe("")
+    expect(await catalogue(other)).toEqual(expected)
+  })
+
+  it("change nothing outside a transaction, and say so", async () => {
+    const other = await database()
+    const before = await catalogue(other)
+    const failure = await psql(other, printMigrations(schema), [])
+    if (failure === undefined) return
+    expect(failure).toContain(`Run the migrations of schema ${schema} in one transaction; nothing was changed.`)
+    expect(await catalogue(other)).toEqual(before)
+  })
+
+  it("leave the settings of the transaction as they were", async () => {
+    const other = await database()
+    const [settings] = await query(other, "SELECT current_setting('search_path') AS search_path, current_setting('lock_timeout') AS lock_timeout, current_setting('statement_timeout') AS statement_timeout")
+    const client = new pg.Client(other)
+    await client.connect()
+    await client.query("CREATE TABLE tool_migrations (name text); BEGIN")
+    await client.query(printMigrations(schema))
+    await client.query("INSERT INTO tool_migrations VALUES ('waybill')")
+    const { rows } = await client.query("SELECT current_setting('search_path') AS search_path, current_setting('lock_timeout') AS lock_timeout, current_setting('statement_timeout') AS statement_timeout")
+    await client.query("COMMIT")
+    await client.end()
+    expect(rows).toEqual([settings])
+    expect(await checkMigrations({ url: other, schema })).toEqual([])
   })
 
   it("run twice change nothing and fail", async () => {
@@ -129,7 +163,7 @@ describe("migrations that a host owns", () => {
     await migrated(other, migrations.slice(0, 2))
     expect(await checkMigrations({ pool, schema })).toEqual(names.slice(2))
     await pool.end()
-    await expect(checkMigrations({ url: other, schema: "Bad Name" })).rejects.toThrow(/cannot be the schema's name/)
+    await expect(checkMigrations({ url: other, schema: "Bad Name" })).rejects.toThrow(/is not a valid schema name/)
   })
 
   it("refuse every older version after a breaking migration, saying what to do", async () => {
@@ -143,7 +177,7 @@ describe("migrations that a host owns", () => {
         continue
       }
       expect(String(exit)).toContain(
-        `Schema ${schema} is at version ${migrations.length}, this program knows version ${id}, and migration ${broken.id} (${broken.name}) cannot be worked with by older programs. Start the newer program, or restore a backup from before that migration.`
+        `Schema ${schema} is at version ${migrations.length}, this program knows version ${id}, and migration ${broken.id} (${broken.name}) is not compatible with older programs. Start the newer program, or restore a backup from before that migration.`
       )
     }
   })
@@ -152,7 +186,7 @@ describe("migrations that a host owns", () => {
     const other = await database()
     await migrated(other, [...migrations, { id: migrations.length + 1, name: "of_tomorrow", breaking: true, up: () => "SELECT 1" }])
     const before = await catalogue(other)
-    const sentence = `Schema ${schema} is at version ${migrations.length + 1}, this program knows version ${migrations.length}, and migration ${migrations.length + 1} (of_tomorrow) cannot be worked with`
+    const sentence = `Schema ${schema} is at version ${migrations.length + 1}, this program knows version ${migrations.length}, and migration ${migrations.length + 1} (of_tomorrow) is not compatible with`
     await expect(checkMigrations({ url: other, schema })).rejects.toThrow(sentence)
     for (const options of [{ schema }, { schema, migrate: false }]) {
       const storage = StoragePostgres.layer(options).pipe(Layer.provide(PgClient.layer({ url: Redacted.make(other), maxConnections: 2 })))

@@ -11,20 +11,20 @@ const database = (options: Partial<PgClient.PgPoolConfig> = {}) =>
 
 const first: Migration = {
   id: 1,
-  name: "things",
+  name: "trucks",
   breaking: false,
   up: (schema) => `
-    CREATE TABLE ${schema}.things (id int8 PRIMARY KEY);
-    CREATE FUNCTION ${schema}.count_things() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM ${schema}.things $$;
+    CREATE TABLE ${schema}.trucks (id int8 PRIMARY KEY);
+    CREATE FUNCTION ${schema}.count_trucks() RETURNS bigint LANGUAGE sql AS $$ SELECT count(*) FROM ${schema}.trucks $$;
   `
 }
 const second: Migration = {
   id: 2,
-  name: "names of things",
+  name: "names of trucks",
   breaking: false,
-  up: (schema) => `ALTER TABLE ${schema}.things ADD COLUMN name text NOT NULL DEFAULT ''`
+  up: (schema) => `ALTER TABLE ${schema}.trucks ADD COLUMN name text NOT NULL DEFAULT ''`
 }
-const breaking: Migration = { ...second, id: 3, name: "it's renamed", breaking: true, up: (schema) => `ALTER TABLE ${schema}.things RENAME name TO title` }
+const breaking: Migration = { ...second, id: 3, name: "it's renamed", breaking: true, up: (schema) => `ALTER TABLE ${schema}.trucks RENAME name TO title` }
 const migrations = [first, second]
 
 /** A schema name for one test; the schema is dropped when the test ends. */
@@ -40,7 +40,7 @@ const schemaName = Effect.acquireRelease(
 
 const ids = (found: ReadonlyArray<Migration>) => found.map(({ id }) => id)
 
-const ledger = (schema: string) =>
+const appliedMigrations = (schema: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql`SELECT id, name, breaking FROM ${sql(schema)}.migrations ORDER BY id`.values)
 
@@ -51,8 +51,8 @@ describe("the migrations", () => {
       const schema = yield* schemaName
       assert.deepStrictEqual(ids(yield* pending({ schema, migrations })), [1, 2])
       assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [1, 2])
-      assert.deepStrictEqual(yield* ledger(schema), [[1, "things", false], [2, "names of things", false]])
-      yield* sql`INSERT INTO ${sql(schema)}.things (id, name) VALUES (1, 'one')`
+      assert.deepStrictEqual(yield* appliedMigrations(schema), [[1, "trucks", false], [2, "names of trucks", false]])
+      yield* sql`INSERT INTO ${sql(schema)}.trucks (id, name) VALUES (1, 'one')`
       assert.deepStrictEqual(yield* pending({ schema, migrations }), [])
     }).pipe(Effect.provide(database())))
 
@@ -60,9 +60,9 @@ describe("the migrations", () => {
     Effect.gen(function*() {
       const schema = yield* schemaName
       yield* migrate({ schema, migrations })
-      const applied = yield* ledger(schema)
+      const applied = yield* appliedMigrations(schema)
       assert.deepStrictEqual(yield* migrate({ schema, migrations }), [])
-      assert.deepStrictEqual(yield* ledger(schema), applied)
+      assert.deepStrictEqual(yield* appliedMigrations(schema), applied)
     }).pipe(Effect.provide(database())))
 
   it.live("are each applied once by twenty processes that start at the same time", () =>
@@ -76,7 +76,7 @@ describe("the migrations", () => {
       }))
       const applied = yield* Effect.forEach(
         Array.from({ length: 20 }),
-        // a pool of its own, and a default under which a look at the ledger could be an old one
+        // separate pools, with a default isolation level under which a read of the migrations table may be outdated
         () => migrate({ schema, migrations: steps }).pipe(
           Effect.provide(Layer.fresh(database({ maxConnections: 1, url: Redacted.make(`${inject("pgUrl")}?options=-c%20default_transaction_isolation%3Dserializable`) })))
         ),
@@ -90,16 +90,16 @@ describe("the migrations", () => {
       const sql = yield* SqlClient.SqlClient
       const schema = yield* schemaName
       yield* migrate({ schema, migrations: [first] })
-      yield* sql`INSERT INTO ${sql(schema)}.things (id) VALUES (7)`
+      yield* sql`INSERT INTO ${sql(schema)}.trucks (id) VALUES (7)`
       assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [2])
-      assert.deepStrictEqual(yield* sql`SELECT id, name FROM ${sql(schema)}.things`.values, [[7, ""]])
+      assert.deepStrictEqual(yield* sql`SELECT id, name FROM ${sql(schema)}.trucks`.values, [[7, ""]])
     }).pipe(Effect.provide(database())))
 
   it.live("refuse a database with a breaking newer migration, and accept one with other newer migrations", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       yield* migrate({ schema, migrations })
-      assert.deepStrictEqual(yield* migrate({ schema, migrations: [first] }), [], "merely newer")
+      assert.deepStrictEqual(yield* migrate({ schema, migrations: [first] }), [], "newer and not breaking")
       const newest: Migration = { id: 4, name: "more", breaking: false, up: () => "SELECT 1" }
       yield* migrate({ schema, migrations: [...migrations, breaking, newest] })
       for (const attempt of [migrate({ schema, migrations }), pending({ schema, migrations })]) {
@@ -107,19 +107,19 @@ describe("the migrations", () => {
         assert.strictEqual(refused._tag, "MigrationRefused")
         assert.strictEqual(
           refused.message,
-          `Schema ${schema} is at version 4, this program knows version 2, and migration 3 (it's renamed) cannot be worked with by older programs. Start the newer program, or restore a backup from before that migration.`
+          `Schema ${schema} is at version 4, this program knows version 2, and migration 3 (it's renamed) is not compatible with older programs. Start the newer program, or restore a backup from before that migration.`
         )
       }
     }).pipe(Effect.provide(database())))
 
-  it.live("stay in a schema of any valid name, beside others", () =>
+  it.live("change only their own schema, which may have any valid name", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient
       const one = yield* schemaName
       const other = yield* schemaName
       yield* Effect.all([migrate({ schema: one, migrations }), migrate({ schema: other, migrations })], { concurrency: 2 })
-      yield* sql`INSERT INTO ${sql(one)}.things (id) VALUES (1)`
-      assert.deepStrictEqual(yield* sql`SELECT ${sql(one)}.count_things(), ${sql(other)}.count_things()`.values, [[1, 0]])
+      yield* sql`INSERT INTO ${sql(one)}.trucks (id) VALUES (1)`
+      assert.deepStrictEqual(yield* sql`SELECT ${sql(one)}.count_trucks(), ${sql(other)}.count_trucks()`.values, [[1, 0]])
       for (const name of ["select", "_1", "a".repeat(63)]) assert.strictEqual(quoteSchema(name), `"${name}"`)
       for (const schema of ["", "1a", "Waybill", "a-b", "a\"b", "a.b", "pg_mine", "information_schema", "a".repeat(64)]) {
         const refused = yield* Effect.flip(migrate({ schema, migrations }))
@@ -135,21 +135,21 @@ describe("the migrations", () => {
       assert.strictEqual(failed._tag, "MigrationFailed")
       assert.strictEqual(
         failed.message,
-        `Migration 2 (names of things) of schema ${schema} failed and was rolled back: division by zero. The migrations before it are applied; start again when the reason is gone.`
+        `Migration 2 (names of trucks) of schema ${schema} failed and was rolled back: division by zero. Earlier migrations are applied. Fix the cause and start again.`
       )
-      assert.deepStrictEqual(yield* ledger(schema), [[1, "things", false]])
+      assert.deepStrictEqual(yield* appliedMigrations(schema), [[1, "trucks", false]])
       assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [2])
     }).pipe(Effect.provide(database())))
 
-  it.live("find nothing by a search path", () =>
+  it.live("fail if a statement has a name without a schema", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
-      const careless: Migration = { ...first, up: () => "CREATE TABLE careless (id int8)" }
-      const failed = yield* Effect.flip(migrate({ schema, migrations: [careless] }))
+      const unqualified: Migration = { ...first, up: () => "CREATE TABLE unqualified (id int8)" }
+      const failed = yield* Effect.flip(migrate({ schema, migrations: [unqualified] }))
       assert.match(failed.message, /no schema has been selected/)
     }).pipe(Effect.provide(database())))
 
-  it.live("wait without blocking for a table in use, and are applied when it is free", () =>
+  it.live("wait for a table in use without blocking others, and are applied when it is free", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       yield* migrate({ schema, migrations: [first] })
@@ -157,10 +157,10 @@ describe("the migrations", () => {
         Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
         (client) => Effect.promise(() => client.end())
       )
-      yield* Effect.promise(() => writer.query(`BEGIN; INSERT INTO ${schema}.things (id) VALUES (1)`))
+      yield* Effect.promise(() => writer.query(`BEGIN; INSERT INTO ${schema}.trucks (id) VALUES (1)`))
       const migrating = yield* Effect.forkChild(migrate({ schema, migrations }))
       const waiting = Effect.map(
-        administer(`SELECT 1 FROM pg_locks WHERE relation = '${schema}.things'::regclass AND NOT granted`),
+        administer(`SELECT 1 FROM pg_locks WHERE relation = '${schema}.trucks'::regclass AND NOT granted`),
         (rows) => rows.length > 0
       )
       yield* eventually(waiting)
@@ -176,11 +176,11 @@ describe("the migrations", () => {
     Effect.gen(function*() {
       const schema = yield* schemaName
       yield* migrate({ schema, migrations })
-      const refused = yield* Effect.flip(migrate({ schema, migrations: [{ ...first, name: "other things" }, second] }))
-      assert.match(refused.message, /migration 1 is "things" there .* choose another schema name/)
+      const refused = yield* Effect.flip(migrate({ schema, migrations: [{ ...first, name: "other trucks" }, second] }))
+      assert.match(refused.message, /migration 1 is "trucks" in the database .* choose another schema name/)
     }).pipe(Effect.provide(database())))
 
-  it.live("can be printed and run by hand, so that a role without the right to create has nothing to do", () =>
+  it.live("can be printed and run by an administrator, so that the program needs no right to create", () =>
     Effect.gen(function*() {
       const schema = yield* schemaName
       const all = [...migrations, breaking]
@@ -201,6 +201,6 @@ describe("the migrations", () => {
       Object.assign(url, { username: role, password: "pw" })
       const applied = yield* migrate({ schema, migrations: all }).pipe(Effect.provide(database({ url: Redacted.make(url.href) })))
       assert.deepStrictEqual(applied, [])
-      assert.deepStrictEqual(yield* ledger(schema), all.map(({ breaking, id, name }) => [id, name, breaking]))
+      assert.deepStrictEqual(yield* appliedMigrations(schema), all.map(({ breaking, id, name }) => [id, name, breaking]))
     }).pipe(Effect.provide(database())))
 })

@@ -1,11 +1,11 @@
 /** A client's call concurrent with an operator's pause: the pause stays in either order. */
 import { layer } from "@effect/vitest"
-import { ChargeSubscriptions, DeliveryControl, DeliveryQueue, type Principal, TransitSubscriptions } from "@waybill/core"
+import { ChargeSubscriptions, DeliveryControl, DeliveryQueue, type Principal, type SubscriptionPatch, TransitSubscriptions } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/testkit/suites"
 import { Effect, Exit, Fiber, Option } from "effect"
 import { assert } from "vitest"
-import { holding, somebodyWaits } from "../delivery/Holding.ts"
+import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
@@ -25,7 +25,7 @@ interface Call {
   readonly refused: string | undefined
 }
 
-const transit = (says: string, patch: unknown, refused?: string): Call => ({
+const transit = (says: string, patch: typeof SubscriptionPatch.Encoded, refused?: string): Call => ({
   says,
   subscribe: (tenant, customer) => Effect.map(TestWaybill.subscribe(tenant, customer, { endpointUrl: url }), ({ id }) => id),
   call: (customer, id) => Effect.flatMap(TransitSubscriptions, (all) => all.patch(customer, id, patch)),
@@ -54,9 +54,9 @@ layer(testService(testStorage(schema)), { excludeTestServices: true })("an opera
         const id = yield* subscribe(tenant, customer)
         // the engine paused it first, and its client may resume it
         yield* rowsIn(schema)("UPDATE @delivery_lanes SET state = 'paused', paused_by = 'engine' WHERE tenant_id = $1", [tenantId])
-        const commit = yield* holding(Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, "Unpaid.")))
+        const commit = yield* openTransaction(Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, "Unpaid.")))
         const calling = yield* Effect.forkChild(call(customer, id))
-        yield* somebodyWaits
+        yield* untilOneIsBlocked
         yield* commit
         const exit = yield* Fiber.await(calling)
         assert.deepStrictEqual(yield* statusOf(tenantId, id), { state: "paused", pausedBy: "operator", reason: "Unpaid." })

@@ -5,7 +5,7 @@ import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/testkit/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
-import { holding, somebodyWaits } from "../delivery/Holding.ts"
+import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { testService } from "../TestService.ts"
 import { testStorage } from "../TestStorage.ts"
 
@@ -44,9 +44,9 @@ layer(testService(testStorage(), { pollMillis: 20 }), { excludeTestServices: tru
       yield* seed(tenantId, { S: 1, T: 1 })
       const lane = yield* claimOne(tenantId)
       const fresh = [{ deliveryId: idOf(101), sentAt: 0, entries: [lane.waiting[0]!], traceparent: undefined }]
-      const commit = yield* holding(queue.freeze(tenantId, [freezeOf(lane, { fresh })]))
+      const commit = yield* openTransaction(queue.freeze(tenantId, [freezeOf(lane, { fresh })]))
       const purging = yield* Effect.forkChild(purge(tenantId))
-      yield* somebodyWaits
+      yield* untilOneIsBlocked
       yield* commit
       assert.strictEqual(yield* Fiber.join(purging), 1)
       yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
@@ -66,7 +66,7 @@ layer(testService(testStorage(), { pollMillis: 20 }), { excludeTestServices: tru
       const [shipments, rounds] = [10, 12]
       yield* TestWaybill.run
       const events = Array.from({ length: shipments }, (_, n) => reportedEvent(`S${n}`, { accounts: ["A"] }))
-      const publishing = Effect.forEach(Array.from({ length: rounds }), () => Effect.flatMap(TransitEvents, (all) => all.publish(carrier, events)), { discard: true })
+      const publishing = Effect.forEach(Array.from({ length: rounds }), () => Effect.flatMap(TransitEvents, (all) => all.append(carrier, events)), { discard: true })
       const purging = Effect.forEach(Array.from({ length: rounds }), () => subscriptions.purge(tenantId, id))
       const [, purged] = yield* Effect.all([publishing, purging], { concurrency: 2 })
       const done = yield* eventually(subscriptions.get(tenantId, id), ({ inFlight, state, waiting }) => state === "active" && inFlight + waiting === 0)

@@ -71,7 +71,7 @@ type Begun = Effect.Success<ReturnType<typeof begin>>
 
 const report = Effect.fnUntraced(function*({ tenant: { carrier } }: Begun, n: number) {
   yield* (yield* ShipmentIntake).report(carrier, { shipments: [postedShipment("S", { accounts: ["A"], ShipmentMilestoneStatus: n === 1 ? "Picked-up" : "In Transit" })] })
-  yield* (yield* TransitEvents).publish(carrier, ["S", "T"].map((shipmentId) => reportedEvent(shipmentId, { accounts: ["A"] })))
+  yield* (yield* TransitEvents).append(carrier, ["S", "T"].map((shipmentId) => reportedEvent(shipmentId, { accounts: ["A"] })))
   yield* (yield* FreightChargeIntake).report(carrier, { charges: [billChange("created", `B${n}`, { account: "A" })] })
 })
 
@@ -87,6 +87,7 @@ const fill = Effect.fnUntraced(function*(tenantIds: ReadonlyArray<string>) {
     yield* TestWaybill.subscribeToCharges(each.tenant.customer("late", ["A"]), { webhookUrl })
     yield* (yield* Subscriptions).purge(each.tenant.tenantId, each.subscriptionId)
     yield* (yield* TransitEvents).list(each.customer, { page: 1, pageSize: 1 })
+    yield* rows("INSERT INTO @transit_events_awaiting_status VALUES ($1, 'S', 1)", [each.tenant.tenantId])
   }
 })
 

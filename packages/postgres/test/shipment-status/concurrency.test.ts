@@ -1,6 +1,6 @@
 /** Concurrent registrations, events and status updates of the same shipments, with repeats and interruptions. */
 import { layer } from "@effect/vitest"
-import { DeliveryWorker, formatInstant, ShipmentIntake, ShipmentStatuses, StatusSubscriptions, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { DeliveryWorker, formatInstant, type ReportedEvent, ShipmentIntake, ShipmentStatuses, StatusSubscriptions, type StatusUpdate, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
 import { postedShipment, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { type Duration, Effect, Option, Random } from "effect"
 import { assert } from "vitest"
@@ -33,13 +33,13 @@ const eventsOf = (shipmentId: string) =>
       more: { attributes: type === "EXCEPTION" ? { exception: "damaged" } : {} }
     }))
 
-const updatesOf = (shipmentId: string) => [
+const updatesOf = (shipmentId: string): ReadonlyArray<StatusUpdate> => ([
   { shipmentMilestoneStatus: "In Transit", terminalStatus: "Arrived", terminalAddress: { TerminalID: "DAL" }, occurredAt: at(10) },
   { shipmentMilestoneStatus: "Out for Delivery", countsToDelivery: 2, occurredAt: at(21) },
   { shipmentMilestoneStatus: "Delivered", terminalStatus: "Short", occurredAt: at(43) },
   { deliveryInformation_messages: "Noted late", UpdatedETA: "2026-11-27", delayReasonCode: "310-2", occurredAt: at(8) },
   { deliveryInformation_messages: "POD available", occurredAt: at(46) }
-].map((update, n) => ({ shipmentId, updateId: `u${n}`, ...update }))
+] as const).map((update, n) => ({ shipmentId, updateId: `u${n}`, ...update }))
 
 /** Interrupts a call at a random point, as by a crash, and repeats it until it is answered. */
 const untilAnswered = <A, E, R>(call: Effect.Effect<A, E, R>, patience: Duration.Input): Effect.Effect<A, E, R> =>
@@ -60,8 +60,8 @@ const rounds = (seed: string) =>
     yield* subscriptions.subscribe(customer, { referenceNumbers: shipmentIds, webhookUrl })
     const post = (ids: ReadonlyArray<string>, EstimatedStandardDay: number) =>
       Effect.asVoid(shipments.report(tenant.carrier, ids.map((id) => postedShipment(id, { accounts: ["A"], EstimatedStandardDay })), { partial: true }))
-    const happen = (all: ReadonlyArray<unknown>) => Effect.asVoid(events.report(tenant.carrier, all))
-    const update = (all: ReadonlyArray<unknown>) => Effect.asVoid(updates.report(tenant.carrier, all, { partial: true }))
+    const happen = (all: ReadonlyArray<ReportedEvent>) => Effect.asVoid(events.report(tenant.carrier, all))
+    const update = (all: ReadonlyArray<StatusUpdate>) => Effect.asVoid(updates.report(tenant.carrier, all, { partial: true }))
     const calls = [
       post(shipmentIds, 2),
       post(shipmentIds.toReversed(), 2),

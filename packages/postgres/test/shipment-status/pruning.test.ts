@@ -14,10 +14,10 @@ import { postedShipment, reportedEvent, type SeededTenant, TestWaybill } from "@
 import { fixtures } from "@waybill/testkit/suites"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { assert } from "vitest"
-import { holding, howManyWait, somebodyWaits } from "../delivery/Holding.ts"
+import { countBlocked, openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { rowsIn, testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
-import { haltNextReader } from "../Turnstile.ts"
+import { pauseNextRead } from "../PausedReads.ts"
 
 const { eventually, freshTenant } = fixtures
 
@@ -47,20 +47,20 @@ const proof: StatusReport = {
   information: [{ deliveryInformation_messages: "POD available" }]
 }
 
-/** Somebody's write of many steps, which stops after the first until what this answers is run. */
+/** A writer of several steps, paused after the first until the returned effect runs. */
 const writing = Effect.fnUntraced(function*(tenantId: string, accounts: ReadonlyArray<string> | undefined) {
   const transaction = yield* Transaction
   const reports = yield* ShipmentReports
   const read = yield* Deferred.make<void>()
-  const goOn = yield* Deferred.make<void>()
+  const resumed = yield* Deferred.make<void>()
   const fiber = yield* Effect.forkChild(Effect.exit(transaction.run(Effect.gen(function*() {
     const known = yield* reports.lock(tenantId, [{ shipmentId: "S", accounts }])
     yield* Deferred.succeed(read, undefined)
-    yield* Deferred.await(goOn)
+    yield* Deferred.await(resumed)
     return yield* reports.report(tenantId, known, [{ shipmentId: "S", report: proof }])
   }))))
   yield* Deferred.await(read)
-  return Effect.andThen(Deferred.succeed(goOn, undefined), Fiber.join(fiber))
+  return Effect.andThen(Deferred.succeed(resumed, undefined), Fiber.join(fiber))
 })
 
 /** Rows of shipments without a status, by table. */
@@ -108,7 +108,7 @@ layer(service, { excludeTestServices: true })("shipments that are old enough to 
       const tenant = yield* deliveredLongAgo
       const write = yield* writing(tenant.tenantId, ["B"])
       const pruning = yield* Effect.forkChild(Effect.exit(prune(tenant.tenantId)))
-      yield* eventually(howManyWait, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
+      yield* eventually(countBlocked, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
       const written = yield* write
       const pruned = yield* Fiber.join(pruning)
       assert.deepStrictEqual({ written: Exit.isSuccess(written), pruned: Exit.isSuccess(pruned) }, { written: true, pruned: true })
@@ -119,9 +119,9 @@ layer(service, { excludeTestServices: true })("shipments that are old enough to 
       const tenant = yield* deliveredLongAgo
       const { tenantId } = tenant
       const events = yield* TransitEvents
-      const commit = yield* holding(events.publish(tenant.carrier, [reportedEvent("S", { accounts: ["B"] })]))
+      const commit = yield* openTransaction(events.append(tenant.carrier, [reportedEvent("S", { accounts: ["B"] })]))
       const pruning = yield* Effect.forkChild(prune(tenantId))
-      yield* eventually(howManyWait, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
+      yield* eventually(countBlocked, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
       yield* commit
       yield* Fiber.join(pruning)
       assert.deepStrictEqual(yield* leftOver(tenantId), nothing)
@@ -142,12 +142,12 @@ layer(service, { excludeTestServices: true })("shipments that are old enough to 
     it.effect(what, () =>
       Effect.gen(function*() {
         const tenant = yield* deliveredLongAgo
-        const letGo = yield* haltNextReader(schema, "shipment_statuses")
+        const resume = yield* pauseNextRead(schema, "shipment_statuses")
         const pruning = yield* Effect.forkChild(prune(tenant.tenantId))
-        yield* somebodyWaits
+        yield* untilOneIsBlocked
         yield* (yield* TransitEventIntake).report(tenant.carrier, [event("PROOF_OF_DELIVERY", 4)])
         yield* (yield* ShipmentIntake).report(tenant.carrier, [postedShipment("S", { accounts: ["A"], ProNumber: "NEW" })])
-        yield* letGo
+        yield* resume
         yield* Fiber.join(pruning)
         yield* thereafter(tenant)
       }))

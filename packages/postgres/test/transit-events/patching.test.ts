@@ -6,7 +6,7 @@ import { fixtures } from "@waybill/testkit/suites"
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
-import { holding, howManyWait, somebodyWaits } from "../delivery/Holding.ts"
+import { countBlocked, openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
@@ -32,14 +32,14 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
         const customer = tenant.customer("client", ["A"])
         const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
         if (before !== "active") yield* subscriptions.patch(customer, id, { status: before })
-        const commit = yield* holding(subscriptions.patch(customer, id, { status: meanwhile }))
+        const commit = yield* openTransaction(subscriptions.patch(customer, id, { status: meanwhile }))
         const second = yield* Effect.forkChild(subscriptions.patch(customer, id, changed))
-        yield* somebodyWaits
+        yield* untilOneIsBlocked
         yield* commit
         const answered = yield* Fiber.join(second)
         const stored = yield* subscriptions.get(customer, id)
         assert.deepStrictEqual([answered.status, stored.status, stored.delivery?.batchMaxSize], [meanwhile, meanwhile, 7])
-        yield* (yield* TransitEvents).publish(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
+        yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
         assert.lengthOf((yield* claim(tenant.tenantId)).lanes, meanwhile === "active" ? 1 : 0)
       }))
   }
@@ -56,20 +56,20 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
         const queue = yield* DeliveryQueue
         const tenant = yield* TestWaybill.tenant(freshTenant())
         const { tenantId } = tenant
-        // keys are not remembered by calls: nothing but what is held holds it up
+        // a call with a key does not record access of its client, so only the held lock can delay it
         const customer = { ...tenant.customer("client", ["A"]), origin: "key" as const }
         yield* letSee(tenantId, "client", ["A"])
         const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
-        yield* (yield* TransitEvents).publish(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
+        yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
         const lane = yield* claimOne(tenantId)
-        const letGo = yield* holding(hold(held, tenantId))
+        const release = yield* openTransaction(hold(held, tenantId))
         const patching = yield* Effect.forkChild(subscriptions.patch(customer, id, patch))
-        yield* somebodyWaits
+        yield* untilOneIsBlocked
         const pausing = yield* Effect.forkChild(
           queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { pause: "The receiver answered 410." })] })
         )
-        yield* eventually(howManyWait, (n) => n > 1 || pausing.pollUnsafe() !== undefined)
-        yield* letGo
+        yield* eventually(countBlocked, (n) => n > 1 || pausing.pollUnsafe() !== undefined)
+        yield* release
         yield* Fiber.join(pausing)
         yield* Fiber.join(patching)
         const stored = yield* subscriptions.get(customer, id)

@@ -1,0 +1,72 @@
+/** Options of a session of `@effect/sql-pg`, from a connection URL and the options of Waybill's pool. */
+import type * as SqlPg from "@effect/sql-pg/PgConnection"
+import * as Duration from "effect/Duration"
+import * as Redacted from "effect/Redacted"
+import type { ConnectionOptions } from "node:tls"
+import { parse } from "pg-connection-string"
+import type { PgPoolConfig } from "./PgClient.ts"
+
+/**
+ * The URL is read as pg reads it, with `sslrootcert`, `sslcert`, `sslkey` and `sslmode=no-verify`, so that one URL means the
+ * same for Waybill's pool and a pool of the host. Like in pg, the URL takes precedence, and the environment names what is missing.
+ */
+export const sessionConfig = (config: PgPoolConfig): SqlPg.Config => {
+  const { env } = process
+  const url = parse(Redacted.value(config.url))
+  const password = url.password || env["PGPASSWORD"]
+  const ssl = url.ssl ?? config.ssl
+  const isPlain = config.prepare === false
+  return {
+    host: url.host || env["PGHOST"],
+    port: Number(url.port || env["PGPORT"] || 5432),
+    username: url.user || env["PGUSER"],
+    password: password === undefined ? undefined : Redacted.make(password),
+    database: url.database || env["PGDATABASE"],
+    ssl: typeof ssl === "string" ? ssl !== "" : ssl as boolean | ConnectionOptions | undefined,
+    applicationName: url.application_name ?? config.applicationName ?? "waybill",
+    connectTimeout: config.connectTimeout ?? "10 seconds",
+    keepAlive: "10 seconds",
+    maxMessageSize: largestMessage,
+    prepare: !isPlain,
+    preparedStatementCacheSize: mostPrepared,
+    startupOptions: url.options ?? (isPlain ? undefined : [keepToIndexes, planOnce, ...timeouts(config)].join(" ")),
+    startupParameters: isPlain && config.statementTimeout !== undefined
+      ? { statement_timeout: String(millis(config.statementTimeout)) }
+      : undefined
+  }
+}
+
+/** How many statements a session keeps prepared, as many as there are names for. */
+export const mostPrepared = 500
+
+/** A row may be as large as Postgres allows. */
+const largestMessage = 2 ** 30
+
+/**
+ * Queue tables are empty most of the time. A plan cached then uses sequential scans, which are slow when the table is
+ * full, until the next ANALYZE.
+ */
+const keepToIndexes = "-c enable_seqscan=off"
+
+/**
+ * Each statement is written so that one generic plan fits all values. By default the server would make a custom plan for
+ * the claim each time, because a short array looks cheaper than an unknown one; planning takes longer than running it.
+ */
+const planOnce = "-c plan_cache_mode=force_generic_plan"
+
+const defaultStatementTimeout: Duration.Input = "45 seconds"
+
+/**
+ * A runaway statement must not hold its locks and its connection forever. Waybill never waits between two statements of a
+ * transaction, so an idle transaction means that the process vanished; without a timeout its locks would stay for hours.
+ */
+const timeouts = ({ idleTransactionTimeout, statementTimeout }: PgPoolConfig): ReadonlyArray<string> => [
+  `-c statement_timeout=${millis(statementTimeout ?? defaultStatementTimeout)}`,
+  `-c idle_in_transaction_session_timeout=${millis(idleTransactionTimeout ?? "10 seconds")}`
+]
+
+/** The server cancels first, so that the connection stays usable. */
+export const answerMillisOf = ({ answerTimeout, statementTimeout }: PgPoolConfig): number =>
+  answerTimeout === undefined ? Math.max(60_000, millis(statementTimeout ?? defaultStatementTimeout) + 15_000) : millis(answerTimeout)
+
+const millis = (input: Duration.Input): number => Duration.toMillis(input)

@@ -1,0 +1,251 @@
+/** One connection of Waybill's own pool: a session of `@effect/sql-pg`, with the guarantees that it does not give. */
+import * as SqlPg from "@effect/sql-pg/PgConnection"
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import type * as Scope from "effect/Scope"
+import type { SqlError } from "effect/sql/SqlError"
+import { ResultCodecs } from "./PgCodecs.ts"
+import { cancelDeadlineMs, noClient, type PgResult, type PgStatement, type PgWire, PgWireConnection } from "./PgConnection.ts"
+import { connectionLost, sqlError, sqlPgError } from "./PgErrors.ts"
+import { NoTimeout } from "./PgLending.ts"
+import { wireParameters } from "./PgParameters.ts"
+import { beginFrame, type SessionInternals, type SessionMessage, sessionInternals } from "./SqlPgInternals.ts"
+import { StatementTurns } from "./StatementTurns.ts"
+
+export interface SessionOptions {
+  readonly connection: SqlPg.Config
+  readonly isRepeated: (text: string) => boolean
+  /** How long an answer may take before its connection is closed. */
+  readonly answerMillis: number
+  /** A statement that was sent at this time was not answered. */
+  readonly onSilence: (askedAt: number) => void
+  /** The session must not be lent again. */
+  readonly onRetired: (session: PgSession) => void
+}
+
+/** Connects. The connection is closed with the scope. */
+export const openSession = (options: SessionOptions): Effect.Effect<PgSession, SqlError, Scope.Scope> =>
+  Effect.suspend(() => {
+    const codecs = new ResultCodecs()
+    return SqlPg.make({ ...options.connection, types: codecs.registry }).pipe(
+      Effect.mapError((error) => sqlPgError(error, "connect")),
+      Effect.map((connection) => new PgSession(connection, codecs, options)),
+      Effect.tap((session) => Effect.addFinalizer(() => Effect.sync(() => session.endSoon())))
+    )
+  })
+
+export class PgSession implements PgWire {
+  readonly isHosted = false
+  readonly hostClient = noClient
+  /** Sends its statements. */
+  readonly asConnection = new PgWireConnection(this)
+  /** When the server last answered. */
+  answeredAt = performance.now()
+  isLent = false
+  /** Why nothing can be sent any more. */
+  private lost: SqlError | undefined = undefined
+  private isRetired = false
+  /** As of the last answer: I outside a transaction, T inside one, E inside a failed one. */
+  private status = "I"
+  private toBegin: string | undefined = undefined
+  /** Answers to BEGIN that the statement sent with it must not see. */
+  private beginAnswers = 0
+  /** The error with which the server ended the session. */
+  private fatal: Error | undefined = undefined
+  private readonly turns = new StatementTurns()
+  private askedAt = 0
+  private timer: NodeJS.Timeout | undefined = undefined
+  private readonly connection: SqlPg.PgConnection
+  private readonly internals: SessionInternals
+  private readonly codecs: ResultCodecs
+  private readonly options: SessionOptions
+  private readonly cancel: Effect.Effect<void>
+
+  constructor(connection: SqlPg.PgConnection, codecs: ResultCodecs, options: SessionOptions) {
+    this.connection = connection
+    this.codecs = codecs
+    this.options = options
+    const internals = this.internals = sessionInternals(connection)
+    this.cancel = internals.cancel
+    internals.cancel = this.cancelInTime
+    const { dispatch, encodeQuery } = internals
+    internals.dispatch = (message) => {
+      if (!this.answersBegin(message)) dispatch(message)
+    }
+    internals.encodeQuery = (text, values, cache) => {
+      const plan = encodeQuery(text, values, cache)
+      const begin = this.toBegin
+      if (begin === undefined) return plan
+      this.toBegin = undefined
+      this.beginAnswers = 3
+      return Object.assign(plan, { frame: Buffer.concat([beginFrame(begin), plan.frame]) })
+    }
+    internals["~@effect/sql-pg/PgConnection/internals"].retireHooks.add(() => this.retired())
+  }
+
+  isLost(): boolean {
+    return this.lost !== undefined
+  }
+
+  /** Begins a transaction with the next statement, in the same round trip. If BEGIN fails, the server skips the statement. */
+  begin(text: string): void {
+    this.toBegin = text
+  }
+
+  run(statement: PgStatement): Effect.Effect<PgResult, SqlError> {
+    return Effect.withFiber((fiber) => {
+      if (this.lost !== undefined) return Effect.fail(this.lost)
+      if (this.turns.isTaken) return Effect.andThen(this.turns.wait, this.run(statement))
+      const { text } = statement
+      if (this.toBegin !== undefined && (text === "COMMIT" || text === "ROLLBACK")) {
+        // no statement was sent, so there is no transaction to end
+        this.toBegin = undefined
+        return Effect.succeed({ rows: [], command: text })
+      }
+      let values: ReadonlyArray<unknown>
+      try {
+        values = statement.values.length === 0 ? statement.values : wireParameters(statement.values)
+      } catch (cause) {
+        return Effect.fail(sqlError(cause, "encode"))
+      }
+      return this.ask(statement, values, statement.deadlineMs ?? (fiber.getRef(NoTimeout) ? undefined : this.options.answerMillis))
+    })
+  }
+
+  /** Marks the session as in use. */
+  lend(): void {
+    this.isLent = true
+  }
+
+  /** Whether it may be lent again: not when it is lost or still inside a transaction. */
+  giveBack(): boolean {
+    this.isLent = false
+    this.toBegin = undefined
+    return !this.isRetired && this.lost === undefined && this.status === "I"
+  }
+
+  /** Takes an unused session out of the pool. */
+  retire(): void {
+    if (this.isRetired) return
+    this.isRetired = true
+    this.options.onRetired(this)
+  }
+
+  /** A connection without a server would otherwise keep the process alive. */
+  endSoon(): void {
+    const { socket } = this.internals.session
+    if (socket.destroyed) return
+    const timer = setTimeout(() => socket.destroy(), cancelDeadlineMs).unref()
+    socket.once("close", () => clearTimeout(timer))
+  }
+
+  private ask({ asArrays, isBulk, prepare, text }: PgStatement, values: ReadonlyArray<unknown>, deadlineMs: number | undefined): Effect.Effect<PgResult, SqlError> {
+    this.turns.isTaken = true
+    this.codecs.begin(isBulk)
+    this.askedAt = performance.now()
+    if (deadlineMs !== undefined) this.timer = setTimeout(this.onLate, deadlineMs)
+    const isPrepared = prepare && this.options.isRepeated(text)
+    let failure: SqlError | undefined
+    const asking: Effect.Effect<PgResult, SqlError> = asArrays
+      ? Effect.map(this.connection.queryValues(text, values, isPrepared), (rows) => ({ rows }))
+      : this.connection.query(text, values, isPrepared)
+    return asking.pipe(
+      Effect.onExit((exit) =>
+        Effect.sync(() => {
+          failure = this.answered(exit)
+        })),
+      Effect.matchEffect({
+        onSuccess: (result) => failure === undefined ? Effect.succeed(result) : Effect.fail(failure),
+        onFailure: (error) => Effect.fail(failure ?? error)
+      })
+    )
+  }
+
+  /** The failure of the statement. Records a lost connection before the next statement is sent. */
+  private answered(exit: Exit.Exit<unknown, SqlError>): SqlError | undefined {
+    clearTimeout(this.timer)
+    this.timer = undefined
+    if (this.lost === undefined) this.answeredAt = performance.now()
+    const failure = Exit.isSuccess(exit) ? this.undecoded() : this.failureOf(exit.cause)
+    this.turns.end()
+    return failure
+  }
+
+  private undecoded(): SqlError | undefined {
+    const failure = this.codecs.decodeFailure()
+    return failure === undefined ? undefined : sqlError(failure.cause, "decode")
+  }
+
+  private failureOf(cause: Cause.Cause<SqlError>): SqlError | undefined {
+    const error = cause.reasons.find(Cause.isFailReason)?.error
+    if (error === undefined) return undefined
+    if (this.lost !== undefined) return this.lost
+    const failure = sqlPgError(error, "execute")
+    if (failure.reason._tag === "ConnectionError") this.lose(failure)
+    return failure
+  }
+
+  private readonly onLate = (): void => {
+    // the statement may still run and hold locks
+    Effect.runFork(this.cancel)
+    this.fallSilent(connectionLost("The server did not answer in time", "execute"))
+  }
+
+  /** Sends a cancel request for an interrupted statement. The connection is closed if the statement does not end in time. */
+  private readonly cancelInTime: Effect.Effect<void> = Effect.suspend(() => {
+    clearTimeout(this.timer)
+    this.timer = setTimeout(
+      () => this.fallSilent(connectionLost("A statement was interrupted and did not end", "interrupt")),
+      cancelDeadlineMs
+    )
+    return Effect.asVoid(Effect.timeoutOption(Effect.interruptible(this.cancel), cancelDeadlineMs))
+  })
+
+  private fallSilent(error: SqlError): void {
+    this.lose(error)
+    this.options.onSilence(this.askedAt)
+    this.internals.session.socket.destroy()
+  }
+
+  private lose(error: SqlError): void {
+    this.lost ??= error
+    this.retire()
+  }
+
+  /** The session is dead, or a cancel request may still arrive at its next statement. */
+  private retired(): void {
+    const dead = this.internals["~@effect/sql-pg/PgConnection/internals"].deadError()
+    if (dead !== undefined && this.lost === undefined) {
+      const cause = this.fatal ?? dead.reason.cause
+      const failure = sqlError(cause, "execute")
+      this.lost = this.turns.isTaken && failure.reason._tag === "ConnectionError"
+        ? failure
+        : connectionLost("The connection was lost while it was in use", "connection", cause)
+    }
+    this.retire()
+  }
+
+  /** Follows what the server says, and returns whether the message answers BEGIN. */
+  private answersBegin(message: SessionMessage): boolean {
+    switch (message._tag) {
+      case "ParseComplete":
+      case "BindComplete":
+      case "CommandComplete":
+        if (this.beginAnswers === 0) return false
+        this.beginAnswers -= 1
+        return true
+      case "ErrorResponse":
+        this.beginAnswers = 0
+        if (message.fields.severityUnlocalized === "FATAL") {
+          this.fatal = Object.assign(new Error(message.fields.message), { code: message.fields.code })
+        }
+        return false
+      case "ReadyForQuery":
+        this.status = message.status
+        return false
+      default:
+        return false
+    }
+  }
+}

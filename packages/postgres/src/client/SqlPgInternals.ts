@@ -1,0 +1,38 @@
+/**
+ * Parts of a session of `@effect/sql-pg` that its types do not show. The package is pinned to one version; the tests of the
+ * client fail if another version changes these parts.
+ */
+import type { PgConnection } from "@effect/sql-pg/PgConnection"
+import { type BackendMessage, encodeBind, encodeExecute, encodeParse } from "@effect/sql-pg/PgProtocol"
+import type * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Duplex } from "node:stream"
+
+export type SessionMessage = BackendMessage<unknown>
+
+export interface SessionInternals {
+  /** Receives each message of the server. */
+  dispatch: (message: SessionMessage) => void
+  /** Makes the bytes of one statement, up to its Sync message. */
+  encodeQuery: (text: string, values: ReadonlyArray<unknown>, cache: unknown) => { readonly frame: Uint8Array }
+  /** Sends a cancel request over another connection. */
+  cancel: Effect.Effect<void>
+  readonly session: { readonly socket: Duplex }
+  readonly "~@effect/sql-pg/PgConnection/internals": {
+    /** Why the session is dead. */
+    readonly deadError: () => SqlError | undefined
+    /** Called when the session must not be used again. */
+    readonly retireHooks: Set<() => void>
+  }
+}
+
+export const sessionInternals = (connection: PgConnection): SessionInternals => connection as unknown as SessionInternals
+
+/** The messages of a BEGIN that is sent before a statement's own messages. */
+export const beginFrame = (text: string): Uint8Array =>
+  Buffer.concat([
+    Result.getOrThrow(encodeParse({ name: "", query: text, parameterTypes: [] })),
+    Result.getOrThrow(encodeBind({ portal: "", statement: "", parameters: [] })),
+    encodeExecute({ portal: "", maxRows: 0 })
+  ])

@@ -1,0 +1,325 @@
+/** One call of every method of the service, with the objects that it needs. */
+import type { HostPrincipal, Waybill, WaybillWithin } from "@waybill/http"
+import { documentsSample, fileSample, pickupRequest } from "@waybill/testkit"
+import { bill, carrier, customer, event, invoice, shipment, tenantId } from "./Service.ts"
+
+/** A call of `within` is made on the service itself or inside a transaction; the others only on the service. */
+export type Call = (within: WaybillWithin) => Promise<unknown>
+
+/** Creates what the call needs, outside of the transaction, and returns the call. */
+export type Prepare = (scene: Scene, id: string) => Promise<Call> | Call
+
+export interface Scene {
+  readonly waybill: Waybill
+  readonly hook: (path: string) => string
+}
+
+type Methods = Readonly<Record<string, Readonly<Record<string, Prepare>>>>
+
+const documents = (id: string) =>
+  documentsSample({
+    shipmentID: id,
+    invoiceNumber: id,
+    accounts: ["A"],
+    documents: [{ documentType: "POD", files: [fileSample("PDF", 70_000)] }],
+    more: { uniqueID: id }
+  }) as never
+
+export const pickup = (number?: string, ready?: string) =>
+  pickupRequest({ orgAccountNumber: "A", day: "2099-11-20", ...(number === undefined ? {} : { number }), ...(ready === undefined ? {} : { ready }) }) as never
+
+const subscription = ({ hook }: Scene, path = "/events") => ({ endpointUrl: hook(path), hmacSecretId: "main", delivery: { rateLimitPerMinute: 6_000_000 } })
+const charges = ({ hook }: Scene) => ({ webhookUrl: hook("/charges"), accounts: ["A"], dataOptions: {} })
+const status = ({ hook }: Scene, id: string) => ({ referenceNumbers: [id] as const, webhookUrl: hook("/status") })
+
+/** A client with its own quotas. */
+const clientOf = (id: string): HostPrincipal => ({ ...customer, client: `client-${id}` })
+
+const registered = async ({ waybill }: Scene, id: string) => void await waybill.shipments.register(carrier, [shipment(id)])
+
+const pickedUp = async (scene: Scene, id: string) => {
+  await registered(scene, id)
+  await scene.waybill.events.publish(carrier, [event(id, `${id}-1`)])
+}
+
+const subscribed = async (scene: Scene, id: string) => (await scene.waybill.subscriptions.create(clientOf(id), subscription(scene))).id
+
+const ordered = async ({ waybill }: Scene) => (await waybill.pickups.create(customer, pickup()))[0]!.carrierPickupNumber!
+
+/** The id of a delivery that was sent. */
+const delivered = async (scene: Scene, id: string) => {
+  const { waybill } = scene
+  const subscriptionId = await subscribed(scene, id)
+  await waybill.events.publish(carrier, [event(id, `${id}-1`)])
+  while (await waybill.runOnce() > 0);
+  return { subscriptionId, deliveryId: (await waybill.deliveries.list(tenantId, { subscriptionId })).data[0]!.deliveryId }
+}
+
+const otherTenant = async ({ waybill }: Scene, id: string) => {
+  await waybill.tenants.put(`tenant-${id}`, { name: "Other" })
+  return `tenant-${id}`
+}
+
+/** The methods of `within(tx)`, which the service itself has too. */
+export const withinCalls: Methods = {
+  events: { publish: (_, id) => ({ events }) => events.publish(carrier, [event(id, `${id}-1`)]) },
+  subscriptions: {
+    create: (scene, id) => ({ subscriptions }) => subscriptions.create(clientOf(id), subscription(scene)),
+    list: (_, id) => ({ subscriptions }) => subscriptions.list(clientOf(id)),
+    get: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return ({ subscriptions }) => subscriptions.get(clientOf(id), subscriptionId)
+    },
+    patch: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return ({ subscriptions }) => subscriptions.patch(clientOf(id), subscriptionId, { hmacSecretId: "main", status: "paused" })
+    },
+    remove: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return ({ subscriptions }) => subscriptions.remove(clientOf(id), subscriptionId)
+    }
+  },
+  shipments: {
+    register: (_, id) => ({ shipments }) => shipments.register(carrier, [shipment(id)]),
+    report: async (scene, id) => {
+      await registered(scene, id)
+      return ({ shipments }) => shipments.report(carrier, [{ shipmentId: id, shipmentMilestoneStatus: "Out for Delivery", occurredAt: "2026-11-21T09:00:00Z" }])
+    }
+  },
+  statusSubscriptions: {
+    subscribe: async (scene, id) => {
+      await registered(scene, id)
+      return ({ statusSubscriptions }) => statusSubscriptions.subscribe(customer, status(scene, id))
+    },
+    unsubscribe: async (scene, id) => {
+      await registered(scene, id)
+      const { transactionId } = await scene.waybill.statusSubscriptions.subscribe(customer, status(scene, id))
+      return ({ statusSubscriptions }) => statusSubscriptions.unsubscribe(customer, transactionId)
+    }
+  },
+  freightCharges: { publish: (_, id) => ({ freightCharges }) => freightCharges.publish(carrier, [bill(id)]) },
+  chargeSubscriptions: {
+    create: (scene, id) => ({ chargeSubscriptions }) => chargeSubscriptions.create(clientOf(id), charges(scene)),
+    get: async (scene, id) => {
+      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene))
+      return ({ chargeSubscriptions }) => chargeSubscriptions.get(clientOf(id), subscriptionId)
+    },
+    cancel: async (scene, id) => {
+      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene))
+      return ({ chargeSubscriptions }) => chargeSubscriptions.cancel(clientOf(id), subscriptionId)
+    },
+    inFlight: async (scene, id) => {
+      await scene.waybill.freightCharges.publish(carrier, [bill(id)])
+      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene))
+      return ({ chargeSubscriptions }) => chargeSubscriptions.inFlight(clientOf(id), subscriptionId)
+    }
+  },
+  invoices: {
+    create: (_, id) => ({ invoices }) => invoices.create(carrier, invoice(id)),
+    replace: async ({ waybill }, id) => {
+      await waybill.invoices.create(carrier, invoice(id))
+      return ({ invoices }) => invoices.replace(carrier, id, { ...invoice(id) as object, shipmentID: "other" } as never)
+    },
+    remove: async ({ waybill }, id) => {
+      await waybill.invoices.create(carrier, invoice(id))
+      return ({ invoices }) => invoices.remove(carrier, id)
+    }
+  },
+  documents: {
+    upload: (_, id) => (within) => within.documents.upload(carrier, documents(id)),
+    remove: async ({ waybill }, id) => {
+      await waybill.documents.upload(carrier, documents(id))
+      return (within) => within.documents.remove(carrier, id)
+    }
+  },
+  pickups: {
+    create: (_, id) => ({ pickups }) => pickups.create(customer, pickup(), { idempotencyKey: id }),
+    update: async (scene) => {
+      const number = await ordered(scene)
+      return ({ pickups }) => pickups.update(customer, number, pickup(number, "10:00:00"))
+    },
+    cancel: async (scene) => {
+      const number = await ordered(scene)
+      return ({ pickups }) => pickups.cancel(customer, number)
+    },
+    report: async (scene) => {
+      const number = await ordered(scene)
+      return ({ pickups }) => pickups.report(carrier, number, { status: "En Route" })
+    }
+  }
+}
+
+/** The other methods. */
+export const serviceCalls: Methods = {
+  events: { list: ({ waybill }) => () => waybill.events.list(customer) },
+  shipments: {
+    verified: async (scene, id) => {
+      await pickedUp(scene, id)
+      return () => scene.waybill.shipments.verified(customer, { kind: "pro", proNumber: id })
+    },
+    public: async (scene, id) => {
+      await pickedUp(scene, id)
+      return () => scene.waybill.shipments.public({ tenantId }, { kind: "pro", proNumber: id })
+    },
+    pickedUp: ({ waybill }) => () => waybill.shipments.pickedUp(customer, { accountNumber: "A", startDate: "2026-11-01", endDate: "2026-11-30" }),
+    record: async (scene, id) => {
+      await registered(scene, id)
+      return () => scene.waybill.shipments.record(carrier, id)
+    }
+  },
+  chargeSubscriptions: {
+    testWebhook: ({ hook, waybill }, id) => () => waybill.chargeSubscriptions.testWebhook(clientOf(id), { webhookUrl: hook("/test"), hmacSecretId: "main" })
+  },
+  invoices: {
+    list: ({ waybill }) => () => waybill.invoices.list(customer),
+    get: async ({ waybill }, id) => {
+      await waybill.invoices.create(carrier, invoice(id))
+      return () => waybill.invoices.get(customer, id)
+    },
+    history: async ({ waybill }, id) => {
+      await waybill.invoices.create(carrier, invoice(id))
+      return () => waybill.invoices.history(carrier, id)
+    }
+  },
+  documents: {
+    list: ({ waybill }) => () => waybill.documents.list(customer),
+    get: async ({ waybill }, id) => {
+      await waybill.documents.upload(carrier, documents(id))
+      return async () => {
+        const found = await waybill.documents.get(customer, id)
+        return await new Response(found.documents[0]!.files[0]!.content()).arrayBuffer()
+      }
+    },
+    history: async ({ waybill }, id) => {
+      await waybill.documents.upload(carrier, documents(id))
+      return () => waybill.documents.history(carrier, id)
+    }
+  },
+  pickups: {
+    visibility: async (scene) => {
+      const lookupValue = await ordered(scene)
+      return () => scene.waybill.pickups.visibility(customer, { lookupValue, lookupType: "PickupConfirmationID", requestType: "Status", isTest: "false" })
+    },
+    record: async (scene) => {
+      const number = await ordered(scene)
+      return () => scene.waybill.pickups.record(carrier, number)
+    }
+  },
+  tenants: {
+    put: ({ waybill }, id) => () => waybill.tenants.put(`tenant-${id}`, { name: "Other", hosts: [`${id}.example`] }),
+    list: ({ waybill }) => () => waybill.tenants.list(),
+    suspend: async (scene, id) => {
+      const other = await otherTenant(scene, id)
+      return () => scene.waybill.tenants.suspend(other)
+    },
+    resume: async (scene, id) => {
+      const other = await otherTenant(scene, id)
+      await scene.waybill.tenants.suspend(other)
+      return () => scene.waybill.tenants.resume(other)
+    },
+    delete: async (scene, id) => {
+      const other = await otherTenant(scene, id)
+      return () => scene.waybill.tenants.delete(other, { confirm: other })
+    },
+    health: ({ waybill }) => () => waybill.tenants.health()
+  },
+  audit: { list: ({ waybill }) => () => waybill.audit.list() },
+  limits: {
+    get: ({ waybill }) => () => waybill.limits.get(tenantId),
+    put: ({ waybill }) => () => waybill.limits.put(tenantId, { subscriptions: 150_000 })
+  },
+  apiKeys: {
+    create: ({ waybill }, id) => () => waybill.apiKeys.create(tenantId, { name: `key-${id}`, roles: ["customer"], accounts: ["A"] }),
+    list: ({ waybill }) => () => waybill.apiKeys.list(tenantId),
+    revoke: async ({ waybill }, id) => {
+      const key = await waybill.apiKeys.create(tenantId, { name: `key-${id}`, roles: ["customer"], accounts: ["A"] })
+      return () => waybill.apiKeys.revoke(tenantId, key.id)
+    }
+  },
+  clients: {
+    list: ({ waybill }) => () => waybill.clients.list(tenantId),
+    delete: async (scene, id) => {
+      await subscribed(scene, id)
+      return () => scene.waybill.clients.delete(tenantId, clientOf(id).client)
+    }
+  },
+  secrets: {
+    put: ({ waybill }, id) => () => waybill.secrets.put(tenantId, `secret-${id}`, { anyClient: true }),
+    list: ({ waybill }) => () => waybill.secrets.list(tenantId),
+    delete: async ({ waybill }, id) => {
+      await waybill.secrets.put(tenantId, `secret-${id}`, { anyClient: true })
+      return () => waybill.secrets.delete(tenantId, `secret-${id}`)
+    }
+  },
+  deliveries: {
+    list: ({ waybill }) => () => waybill.deliveries.list(tenantId),
+    get: async (scene, id) => {
+      const { deliveryId } = await delivered(scene, id)
+      return () => scene.waybill.deliveries.get(tenantId, deliveryId)
+    },
+    retry: async (scene, id) => {
+      const { deliveryId } = await delivered(scene, id)
+      return () => scene.waybill.deliveries.retry(tenantId, deliveryId)
+    },
+    dismiss: async (scene, id) => {
+      const { deliveryId } = await delivered(scene, id)
+      return () => scene.waybill.deliveries.dismiss(tenantId, deliveryId).catch(onlyCode("delivery_not_dismissable"))
+    },
+    recover: async (scene, id) => {
+      const { subscriptionId } = await delivered(scene, id)
+      return () => scene.waybill.deliveries.recover(tenantId, subscriptionId, "2026-01-01T00:00:00Z")
+    },
+    replay: async (scene, id) => {
+      const { subscriptionId } = await delivered(scene, id)
+      return () => scene.waybill.deliveries.replay(tenantId, subscriptionId, { from: "2020-01-01T00:00:00Z" })
+    }
+  },
+  allSubscriptions: {
+    list: ({ waybill }) => () => waybill.allSubscriptions.list(tenantId),
+    get: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.allSubscriptions.get(tenantId, subscriptionId)
+    },
+    pause: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.allSubscriptions.pause(tenantId, subscriptionId, "The receiver moves.")
+    },
+    resume: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      await scene.waybill.allSubscriptions.pause(tenantId, subscriptionId, "The receiver moves.")
+      return () => scene.waybill.allSubscriptions.resume(tenantId, subscriptionId)
+    },
+    purge: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.allSubscriptions.purge(tenantId, subscriptionId)
+    },
+    explain: async (scene, id) => {
+      const { subscriptionId } = await delivered(scene, id)
+      return () => scene.waybill.allSubscriptions.explain(tenantId, subscriptionId, { eventId: `${id}-1` })
+    },
+    remove: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.allSubscriptions.remove(tenantId, subscriptionId)
+    }
+  },
+  journeys: {
+    find: async (scene, id) => {
+      await registered(scene, id)
+      return () => scene.waybill.journeys.find(tenantId, id)
+    },
+    get: async (scene, id) => {
+      await registered(scene, id)
+      return () => scene.waybill.journeys.get(tenantId, id)
+    }
+  }
+}
+
+/** Methods of the service itself, without a group. */
+export const lifecycleCalls: Readonly<Record<string, Prepare>> = {
+  wake: ({ waybill }) => () => waybill.wake(tenantId),
+  runOnce: ({ waybill }) => () => waybill.runOnce()
+}
+
+const onlyCode = (code: string) => (error: { readonly code?: string }) => {
+  if (error.code !== code) throw error
+}
