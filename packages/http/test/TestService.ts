@@ -1,6 +1,5 @@
 /** The whole service in memory, behind its web handler. */
 import {
-  type AccessStore,
   ApiKeys,
   type Authenticator,
   DeliveryWorker,
@@ -11,7 +10,7 @@ import { reportedEvent, type Script, ScriptedReceivers, TestWaybill } from "@way
 import { Effect, Exit, Layer, Logger, Metric, Redacted, References, Scope } from "effect"
 import { HttpEffect, type HttpServerRequest } from "effect/http"
 import type { AccessPorts } from "../src/access/TokenAccess.ts"
-import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, type WaybillApps, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
+import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, type ReadinessCheck, type WaybillApps, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
 
 export { reportedEvent }
 
@@ -45,7 +44,7 @@ export interface LogLine {
 export interface TestServiceOptions extends WaybillHttpOptions {
   readonly authenticator?: Layer.Layer<Authenticator, never, ApiKeys | AccessPorts>
   readonly standard?: AuthenticatorStandardOptions
-  readonly readiness?: Layer.Layer<Readiness, never, AccessStore>
+  readonly readiness?: ReadonlyArray<ReadinessCheck>
   /** Default: too many for a test to reach the limit by accident. */
   readonly othersLookupsPerMinute?: number
   /** Lowest level that the log keeps. Default: all. */
@@ -64,7 +63,7 @@ const operatorKeys = [
 export const layerOfService = (options: TestServiceOptions = {}) =>
   Layer.mergeAll(
     options.authenticator ?? AuthenticatorStandard.layer({ operatorKeys, ...options.standard }),
-    options.readiness ?? Readiness.layerStorage
+    Readiness.layer(options.readiness ?? [])
   ).pipe(Layer.provideMerge(
     options.over === undefined ? options.waybill ?? TestWaybill.layer() : Layer.provideMerge(options.over, TestWaybill.layer())
   )).pipe(Layer.provide(Layer.succeed(ShipmentStatusOptions, lookupsOf(options))))
@@ -121,7 +120,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
   const tenant = async (tenantId: string) => {
     await run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, { name: tenantId })))
     await send("PUT", `/operator/v1/tenants/${tenantId}/secrets/main`, { key: operatorKey, body: { anyClient: true } })
-    const keyFor = (name: string, roles: ReadonlyArray<string>, accounts: ReadonlyArray<string> = [], numbers: { readonly dot?: string; readonly mc?: string } = {}) =>
+    const keyFor = (name: string, roles: ReadonlyArray<"carrier" | "customer">, accounts: ReadonlyArray<string> = [], numbers: { readonly dot?: string; readonly mc?: string } = {}) =>
       run(Effect.flatMap(ApiKeys, (keys) =>
         Effect.map(keys.create(tenantId, { name, roles, accounts, ...numbers }), ({ id, key }) => ({ id, key: Redacted.value(key) }))))
     const carrier = await keyFor("carrier", ["carrier"])

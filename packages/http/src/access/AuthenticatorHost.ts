@@ -5,6 +5,8 @@ import {
   Authenticator,
   CarrierNumber,
   clientNamed,
+  decodeInput,
+  type InvalidInput,
   isOperator,
   makeTenantAdmission,
   type Principal,
@@ -12,6 +14,7 @@ import {
   Unauthenticated
 } from "@waybill/core"
 import { Context, Effect, Layer, Option, Schema } from "effect"
+import { SecuritySchemes, type SecuritySchemesByName } from "./SecuritySchemes.ts"
 import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
 
 /** The caller, as the host identifies it. `accounts` and `origin` are optional. */
@@ -19,18 +22,26 @@ export interface HostPrincipal {
   readonly tenantId: string
   /** A bare name means `key:<name>`, the client of API keys with that name; `jwt:<issuer>:<sub>` is the client of a token. */
   readonly client: string
-  readonly roles: ReadonlyArray<Principal["roles"][number]>
+  readonly roles: ReadonlyArray<"carrier" | "customer">
   readonly accounts?: ReadonlyArray<string>
   readonly dot?: string
   readonly mc?: string
-  readonly origin?: Principal["origin"]
-  /** For operators: no writes, and no reads of delivery bodies. */
+  /** Whether the accounts come from an API key of Waybill. Default: `token`. */
+  readonly origin?: "key" | "token"
+}
+
+/** An operator of every tenant, from `authenticate` only: methods for operators take no caller. */
+export interface HostOperator {
+  /** Its name in the audit log. */
+  readonly client: string
+  readonly roles: readonly ["operator"]
+  /** No writes, and no reads of delivery bodies. */
   readonly readOnly?: boolean
 }
 
 interface HostLogin {
   // A method, so that `host` may be declared with the framework's own type.
-  authenticate(request: Request, host?: unknown): Promise<HostPrincipal | undefined>
+  authenticate(request: Request, host?: unknown): Promise<HostPrincipal | HostOperator | undefined>
 }
 
 /**
@@ -44,7 +55,9 @@ export type HostAuthenticate = HostLogin["authenticate"]
 export const HostRequest = Context.Reference<unknown>("@waybill/http/access/HostRequest", { defaultValue: () => undefined })
 
 export const AuthenticatorHost = {
-  layer: (authenticate: HostAuthenticate): Layer.Layer<Authenticator, never, AccessPorts> => Layer.effect(Authenticator, make(authenticate))
+  /** `schemes` describe the credentials in the OpenAPI document and in 401 responses. */
+  layer: (authenticate: HostAuthenticate, schemes: SecuritySchemesByName = {}): Layer.Layer<Authenticator, never, AccessPorts> =>
+    Layer.merge(Layer.effect(Authenticator, make(authenticate)), Layer.succeed(SecuritySchemes, schemes))
 }
 
 const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
@@ -65,7 +78,7 @@ const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
         const presented = headers["authorization"] !== undefined || headers["x-api-key"] !== undefined || headers["cookie"] !== undefined
         return yield* new Unauthenticated({ presented, reason: "authenticate of the host knows no caller" })
       }
-      const principal = yield* principalOf(said)
+      const principal = isHostOperator(said) ? operatorOf(said) : yield* Effect.orDie(Effect.mapError(principalOf(said), unusable))
       if (!isOperator(principal) && Option.isNone(yield* admit(principal.tenantId))) return yield* new Unauthenticated({ presented: true, reason: "host principal of an unknown tenant" })
       yield* rememberAccess(principal)
       return principal
@@ -80,23 +93,25 @@ const Customer = Schema.Struct({
   client: Schema.String.check(
     Schema.makeFilter((client: string) => clientNamed(client) !== undefined || "client is a name of 1 to 200 printable characters, or jwt:<issuer>:<sub>.")
   ),
-  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"])),
-  accounts: Schema.Array(AccountNumber),
+  roles: Schema.NonEmptyArray(Schema.Literals(["carrier", "customer"])).check(Schema.isMaxLength(2)),
+  accounts: Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000)),
   dot: Schema.optionalKey(CarrierNumber),
   mc: Schema.optionalKey(CarrierNumber)
 })
 
-const decode = Schema.decodeUnknownEffect(Customer)
+const decode = decodeInput(Customer)
 
-/** Validates the host's principal once: a principal without a tenant must not reach a store. Dies with the reason. */
-export const principalOf = (said: HostPrincipal): Effect.Effect<Principal> => {
-  const { accounts = [], client, dot, mc, origin = "token", readOnly, roles, tenantId } = said
-  if (Array.isArray(roles) && roles.includes("operator")) {
-    return Effect.succeed({ tenantId: "", client: String(client ?? ""), roles: ["operator"], accounts: [], origin, ...(readOnly === true ? { readOnly } : {}) })
-  }
-  return decode({ tenantId, client, roles, accounts, ...(dot === undefined ? {} : { dot }), ...(mc === undefined ? {} : { mc }) }).pipe(
-    Effect.mapError((error) => new TypeError(`This principal cannot be used. ${error.message}`)),
-    Effect.orDie,
-    Effect.map((checked) => ({ ...checked, client: clientNamed(checked.client)!, origin }))
+export const isHostOperator = (said: HostPrincipal | HostOperator): said is HostOperator =>
+  Array.isArray(said.roles) && (said.roles as ReadonlyArray<string>).includes("operator")
+
+const operatorOf = ({ client, readOnly }: HostOperator): Principal =>
+  ({ tenantId: "", client: String(client ?? ""), roles: ["operator"], accounts: [], origin: "token", ...(readOnly === true ? { readOnly } : {}) })
+
+/** Validates the host's principal once: a principal without a tenant must not reach a store. */
+export const principalOf = ({ accounts = [], client, dot, mc, origin = "token", roles, tenantId }: HostPrincipal): Effect.Effect<Principal, InvalidInput> =>
+  Effect.map(
+    decode({ tenantId, client, roles, accounts, ...(dot === undefined ? {} : { dot }), ...(mc === undefined ? {} : { mc }) }, ["principal"]),
+    (checked) => ({ ...checked, client: clientNamed(checked.client)!, origin })
   )
-}
+
+const unusable = ({ message }: InvalidInput) => new TypeError(`authenticate returned a principal that cannot be used. ${message}`)

@@ -2,7 +2,7 @@
  * Rate limit for invalid credentials. Counts in this process by address, and by the claimed credential, so that
  * guessing one key from many addresses is limited too.
  *
- * Recently valid credentials are still checked, so a failing neighbour behind the same proxy locks nobody out.
+ * Recently valid credentials are still checked, so a failing client does not lock out others behind the same proxy.
  */
 import { keyAddress, type PresentedRequest, RateExceeded, RecentMap, sha256 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
@@ -14,25 +14,25 @@ export const failuresPerMinute = 60
 const windowMillis = 60_000
 
 /** Maximum entries of each map. The oldest is evicted, so that callers cannot make the maps grow. */
-export const mostRemembered = 20_000
+export const maxRemembered = 20_000
 
 interface Window {
   readonly until: number
   count: number
 }
 
-/** Counters of one minute each, in start order. */
-class Windows {
-  private readonly windows = new RecentMap<Window>(mostRemembered)
+/** Failures by name, each counted for one minute from its first failure. */
+class FailureCounts {
+  private readonly windows = new RecentMap<Window>(maxRemembered)
 
-  /** Failures in the current minute for this name. */
-  countOf(name: string, now: number): Window | undefined {
+  /** The current window of this name; `undefined` without failures. */
+  windowOf(name: string, now: number): Window | undefined {
     const window = this.windows.get(name)
     return window !== undefined && now < window.until ? window : undefined
   }
 
   add(name: string, now: number): void {
-    const running = this.countOf(name, now)
+    const running = this.windowOf(name, now)
     if (running !== undefined) {
       running.count += 1
       return
@@ -46,7 +46,7 @@ class Windows {
 }
 
 /** The credentials of a request, as they are counted. */
-export interface Presented {
+export interface CountedCredentials {
   /** As in `clientAddress`; `undefined` when unknown. */
   readonly address: string | undefined
   /** The claimed credential: tenant and id of an API key, or one name for all others. */
@@ -55,7 +55,7 @@ export interface Presented {
   readonly digest: string
 }
 
-export const presentedAs = (address: string | undefined, headers: PresentedRequest["headers"]): Effect.Effect<Presented> =>
+export const countedCredentials = (address: string | undefined, headers: PresentedRequest["headers"]): Effect.Effect<CountedCredentials> =>
   Effect.map(sha256(`${headers["x-api-key"] ?? ""}\n${headers["authorization"] ?? ""}`), (hash) => ({
     address,
     credential: () => claimedBy(headers),
@@ -72,35 +72,35 @@ const claimedBy = (headers: PresentedRequest["headers"]): string => {
 }
 
 export class FailedCredentials {
-  private readonly byAddress = new Windows()
-  private readonly byCredential = new Windows()
-  /** Recently valid credentials, newest last. */
-  private readonly good = new RecentMap<true>(mostRemembered)
+  private readonly byAddress = new FailureCounts()
+  private readonly byCredential = new FailureCounts()
+  /** Digests of recently valid credentials, newest last. */
+  private readonly recentlyValid = new RecentMap<true>(maxRemembered)
 
-  /** Fails while these credentials must not be checked. */
-  admit({ address, credential, digest }: Presented, now: number): Effect.Effect<void, RateExceeded> {
-    if (this.good.has(digest)) return Effect.void
-    const ofAddress = address === undefined ? undefined : this.byAddress.countOf(address, now)
+  /** Fails if these credentials must not be checked now. */
+  admit({ address, credential, digest }: CountedCredentials, now: number): Effect.Effect<void, RateExceeded> {
+    if (this.recentlyValid.has(digest)) return Effect.void
+    const ofAddress = address === undefined ? undefined : this.byAddress.windowOf(address, now)
     if (ofAddress === undefined) return Effect.void
     if (ofAddress.count >= failuresPerMinute) return exceeded(ofAddress.until - now)
     // An address without failures may have the valid key that others are guessing.
-    const ofCredential = this.byCredential.countOf(credential(), now)
+    const ofCredential = this.byCredential.windowOf(credential(), now)
     return ofCredential !== undefined && ofCredential.count >= failuresPerMinute ? exceeded(ofCredential.until - now) : Effect.void
   }
 
-  failed({ address, credential, digest }: Presented, now: number): void {
-    this.good.delete(digest)
+  failed({ address, credential, digest }: CountedCredentials, now: number): void {
+    this.recentlyValid.delete(digest)
     if (address !== undefined) this.byAddress.add(address, now)
     this.byCredential.add(credential(), now)
   }
 
-  held({ digest }: Presented): void {
-    this.good.put(digest, true)
+  succeeded({ digest }: CountedCredentials): void {
+    this.recentlyValid.put(digest, true)
   }
 
   /** Number of entries in memory. */
   get size(): number {
-    return this.byAddress.size + this.byCredential.size + this.good.size
+    return this.byAddress.size + this.byCredential.size + this.recentlyValid.size
   }
 }
 

@@ -125,7 +125,7 @@ const isTokenError = (error: unknown): error is errors.JOSEError =>
   error instanceof errors.JOSEError && error.constructor !== errors.JOSEError &&
   !(error instanceof errors.JWKSTimeout) && !(error instanceof errors.JWKSInvalid)
 
-/** Why a token is invalid, for the log. Contains nothing of the token. */
+/** Why a token is invalid, for the log. Contains no part of the token. */
 const reasonOf = (error: errors.JOSEError): string => {
   if (error instanceof errors.JWTExpired) return "JWT expired"
   if (error instanceof errors.JWTClaimValidationFailed) return claimReasons[error.claim] ?? "JWT claims cannot be used"

@@ -58,13 +58,13 @@ export class RefusalLog {
 
   /** Removes past minutes, and returns those with unlogged refusals. They are in start order. */
   private ended(now: number): ReadonlyArray<readonly [string, Window]> {
-    const told: Array<readonly [string, Window]> = []
+    const unreported: Array<readonly [string, Window]> = []
     for (const entry of this.windows) {
       if (now < entry[1].until) break
       this.windows.delete(entry[0])
-      if (entry[1].unlogged > 0) told.push(entry)
+      if (entry[1].unlogged > 0) unreported.push(entry)
     }
-    return told
+    return unreported
   }
 
   /** Number of addresses in memory. */

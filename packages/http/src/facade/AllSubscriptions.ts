@@ -1,14 +1,14 @@
 /** Methods for subscriptions of every client and area. */
 import { Explanations, Subscriptions } from "@waybill/core"
 import type { Effect } from "effect"
-import type { Failure } from "../shared/ProblemOf.ts"
+import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { ofTenant } from "./Methods.ts"
 import type { AllSubscriptionsMethods } from "./OperatorMethods.ts"
 import { plain } from "./Plain.ts"
 import type { Run } from "./Run.ts"
 
 export const allSubscriptionsOf = (run: Run): AllSubscriptionsMethods => {
-  const subscriptions = <A, E extends Failure>(tenantId: string, call: (all: Subscriptions["Service"]) => Effect.Effect<A, E>) =>
+  const subscriptions = <A, E extends ServiceFailure>(tenantId: string, call: (all: Subscriptions["Service"]) => Effect.Effect<A, E>) =>
     run(ofTenant(tenantId, Subscriptions, call))
 
   return {

@@ -2,7 +2,7 @@
 import { AuditLog } from "@waybill/core"
 import { Effect, Exit } from "effect"
 import type { AuditSpec } from "../shared/Contract.ts"
-import type { Failure } from "../shared/ProblemOf.ts"
+import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { WaybillError } from "./WaybillError.ts"
 
 type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
@@ -38,7 +38,7 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
   }
 }
 
-type Run = <A>(effect: Effect.Effect<A, Failure, AuditLog>) => Promise<A>
+type Run = <A>(effect: Effect.Effect<A, ServiceFailure, AuditLog>) => Promise<A>
 
 /** Wraps the methods: operator methods write their audit entry before they run. */
 export const withAudit = <M extends Groups>(run: Run, methods: M): M =>

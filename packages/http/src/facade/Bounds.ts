@@ -1,9 +1,9 @@
 /** Limits the size of a host's arguments, like the body of a request: values are counted before they are copied and read. */
 import { fault, InvalidInput, makePace } from "@waybill/core"
 import { Effect } from "effect"
-import type { Failure } from "../shared/ProblemOf.ts"
+import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { maxMembers } from "../shared/ParseBody.ts"
-import { longestList } from "./Plain.ts"
+import { maxListItems } from "./Plain.ts"
 
 /** Maximum values of one argument, or of one item of a list; equal to the largest body that is read in one go. */
 export const maxHostValues = 131_072
@@ -13,7 +13,7 @@ const fewValues = 4096
 
 type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
 type Groups = Readonly<Record<string, unknown>>
-type Run = <A>(effect: Effect.Effect<A, Failure>) => Promise<A>
+type Run = <A>(effect: Effect.Effect<A, ServiceFailure>) => Promise<A>
 
 /** Wraps the methods: each counts its arguments before it runs, in slices if there are many values. */
 export const withBounds = <M extends object>(run: Run, methods: M): M => Object.fromEntries(Object.entries(methods).map(([name, group]) =>
@@ -49,7 +49,7 @@ class HostCount {
   private values = 0
 
   constructor(given: ReadonlyArray<unknown>) {
-    this.waiting = given.flatMap((each) => Array.isArray(each) ? each.length > longestList ? [] : each : [each])
+    this.waiting = given.flatMap((each) => Array.isArray(each) ? each.length > maxListItems ? [] : each : [each])
   }
 
   /** Counts up to `most` more values. `undefined` while there are more. */

@@ -5,6 +5,7 @@ import type {
   ChargeSubscription,
   ChargeSubscriptionCreate,
   FreightChargeKey,
+  IntakeOptions,
   ItemResult,
   PreliminaryFreightCharge,
   WebhookTestResult
@@ -19,7 +20,7 @@ export interface ChargeMethods {
   readonly publish: (
     principal: HostPrincipal,
     charges: ReadonlyArray<BillChangeReport | BillRemovalReport>,
-    options?: { readonly partial?: boolean }
+    options?: IntakeOptions
   ) => Promise<ReadonlyArray<ItemResult<FreightChargeKey>>>
 }
 
@@ -33,10 +34,16 @@ export interface ChargeSubscriptionMethods {
   readonly inFlight: (principal: HostPrincipal, subscriptionId: string) => Promise<ReadonlyArray<PreliminaryFreightCharge>>
 }
 
+export interface WebhookTestRequest {
+  readonly webhookUrl: string
+  /** The secret that signs the sample. Default: the sample is not signed. */
+  readonly hmacSecretId?: string
+}
+
 export interface WebhookTestMethods {
   /** Sends a sample. If it is accepted, the principal's suspended subscriptions with this address resume. */
   readonly testWebhook: (
     principal: HostPrincipal,
-    test: { readonly webhookUrl: string; readonly hmacSecretId?: string }
+    test: WebhookTestRequest
   ) => Promise<WebhookTestResult>
 }

@@ -22,6 +22,23 @@ export interface InvoicesPage {
   readonly nextCursor: string | undefined
 }
 
+export type InvoiceComments = InvoiceComment | ReadonlyArray<InvoiceComment>
+
+export interface InvoiceRemoveOptions extends FromCarrier {
+  /** Kept in the history. */
+  readonly comments?: InvoiceComments
+}
+
+export interface RemovalAnswer {
+  readonly message: string
+}
+
+export interface InvoiceView {
+  readonly invoice: Invoice
+  /** Possible errors of the invoice. */
+  readonly warnings: ReadonlyArray<string>
+}
+
 export interface InvoiceWriteMethods {
   /** Idempotent for the same content. `warnings` lists possible errors of the accepted invoice. */
   readonly create: (principal: HostPrincipal, invoice: Invoice) => Promise<InvoiceAnswer>
@@ -30,13 +47,13 @@ export interface InvoiceWriteMethods {
     principal: HostPrincipal,
     uniqueID: string,
     invoice: Invoice,
-    comments?: InvoiceComment | ReadonlyArray<InvoiceComment>
+    comments?: InvoiceComments
   ) => Promise<InvoiceAnswer>
   readonly remove: (
     principal: HostPrincipal,
     uniqueID: string,
-    options?: FromCarrier & { readonly comments?: InvoiceComment | ReadonlyArray<InvoiceComment> }
-  ) => Promise<{ readonly message: string }>
+    options?: InvoiceRemoveOptions
+  ) => Promise<RemovalAnswer>
 }
 
 export interface InvoiceReadMethods {
@@ -46,7 +63,7 @@ export interface InvoiceReadMethods {
     principal: HostPrincipal,
     uniqueID: string,
     from?: FromCarrier
-  ) => Promise<{ readonly invoice: Invoice; readonly warnings: ReadonlyArray<string> }>
+  ) => Promise<InvoiceView>
   /** The invoice's history, oldest first; for carriers. For a deleted invoice, give DOT and MC. */
   readonly history: (principal: HostPrincipal, uniqueID: string, from?: FromCarrier) => Promise<ReadonlyArray<InvoiceChange>>
 }
@@ -96,6 +113,11 @@ export interface DocumentsPage {
   readonly nextCursor: string | undefined
 }
 
+export interface DocumentRemoveOptions extends InvoiceRemoveOptions {
+  /** Default: all files. */
+  readonly fileIds?: ReadonlyArray<string>
+}
+
 export interface DocumentWriteMethods {
   /** Adds files to the invoice number: all of them, or none. */
   readonly upload: (principal: HostPrincipal, upload: DocumentsUpload) => Promise<UploadAnswer>
@@ -103,11 +125,8 @@ export interface DocumentWriteMethods {
   readonly remove: (
     principal: HostPrincipal,
     invoiceNumber: string,
-    options?: FromCarrier & {
-      readonly fileIds?: ReadonlyArray<string>
-      readonly comments?: InvoiceComment | ReadonlyArray<InvoiceComment>
-    }
-  ) => Promise<{ readonly message: string }>
+    options?: DocumentRemoveOptions
+  ) => Promise<RemovalAnswer>
 }
 
 export interface DocumentReadMethods {

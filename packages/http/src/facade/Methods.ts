@@ -23,7 +23,7 @@ import { type Context, Effect, Stream } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import { anonymousClientNamed } from "../access/ClientAddress.ts"
 import { existingTenant } from "../operator/ExistingTenant.ts"
-import type { Failure } from "../shared/ProblemOf.ts"
+import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import type { WebhookTestMethods } from "./ChargeMethods.ts"
 import { documentCallsOf, invoiceCallsOf } from "./InvoiceCalls.ts"
 import { pickupCallsOf } from "./PickupCalls.ts"
@@ -37,26 +37,25 @@ export const ofTenant = <I, S, A, E, R>(tenantId: string, service: Context.Key<I
 
 /** Methods that can join a transaction; `around` makes them do so. */
 export const methodsOf = (run: Run, around: Around): WaybillWithin => {
-  const subscriptions = <A, E extends Failure>(
+  const subscriptions = <A, E extends ServiceFailure>(
     said: HostPrincipal,
     call: (subscriptions: TransitSubscriptions["Service"], principal: Principal) => Effect.Effect<A, E>
   ) => run(around(as(said, TransitSubscriptions, call)))
 
-  const report = <I extends CallServices, Key>(
+  const report = <I extends CallServices, Item, Key>(
     said: HostPrincipal,
-    intake: Context.Key<I, Intake<Key>>,
-    member: string,
+    intake: Context.Key<I, Intake<Item, Key>>,
     items: ReadonlyArray<unknown>,
     options: IntakeOptions = {}
   ): Promise<ReadonlyArray<ItemResult<Key>>> =>
     run(around(Effect.map(
       as(said, intake, (found, principal) =>
-        Effect.flatMap(plainItems(items, maxItemsPerCall), (plainList) => found.report(principal, { [member]: plainList }, options))),
+        Effect.flatMap(plainItems<Item>(items, maxItemsPerCall), (plainList) => found.report(principal, plainList, options))),
       ({ results }) => results
     )))
 
   return {
-    events: { publish: (said, events, options) => report(said, TransitEventIntake, "events", events, options) },
+    events: { publish: (said, events, options) => report(said, TransitEventIntake, events, options) },
     subscriptions: {
       create: (said, subscription) => subscriptions(said, (all, principal) => all.create(principal, plain(subscription))),
       list: (said, query = {}) => subscriptions(said, (all, principal) => all.list(principal, plain(query))),
@@ -65,14 +64,14 @@ export const methodsOf = (run: Run, around: Around): WaybillWithin => {
       remove: (said, id) => subscriptions(said, (all, principal) => all.remove(principal, id))
     },
     shipments: {
-      register: (said, shipments, options) => report(said, ShipmentIntake, "shipments", shipments, options),
-      report: (said, updates, options) => report(said, StatusUpdateIntake, "updates", updates, options)
+      register: (said, shipments, options) => report(said, ShipmentIntake, shipments, options),
+      report: (said, updates, options) => report(said, StatusUpdateIntake, updates, options)
     },
     statusSubscriptions: {
       subscribe: (said, subscription) => run(around(as(said, StatusSubscriptions, (all, principal) => all.subscribe(principal, plain(subscription))))),
       unsubscribe: (said, id) => run(around(as(said, StatusSubscriptions, (all, principal) => all.unsubscribe(principal, id))))
     },
-    freightCharges: { publish: (said, charges, options) => report(said, FreightChargeIntake, "charges", charges, options) },
+    freightCharges: { publish: (said, charges, options) => report(said, FreightChargeIntake, charges, options) },
     chargeSubscriptions: {
       create: (said, subscription) => run(around(as(said, ChargeSubscriptions, (all, principal) => all.create(principal, plain(subscription))))),
       get: (said, id) => run(around(as(said, ChargeSubscriptions, (all, principal) => all.get(principal, id)))),
@@ -87,10 +86,10 @@ export const methodsOf = (run: Run, around: Around): WaybillWithin => {
 }
 
 /** Signature of all intake calls of core. */
-interface Intake<Key> {
+interface Intake<Item, Key> {
   readonly report: (
     principal: Principal,
-    body: unknown,
+    items: ReadonlyArray<Item>,
     options?: IntakeOptions
   ) => Effect.Effect<IntakeResults<Key>, InvalidInput | NotPermitted | StorageError>
 }

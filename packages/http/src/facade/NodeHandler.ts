@@ -27,9 +27,9 @@ export interface NodeHandlerOptions {
 }
 
 export const bodyWasRead =
-  "Something read this request's body before Waybill could, most likely express.json() or another body parser. " +
+  "The request's body was read before Waybill got the request, most likely express.json() or another body parser. " +
   "Mount toNodeHandler(waybill) before the parser, or let the parser keep the bytes: " +
-  "express.json({ verify: (req, _res, bytes) => { req.rawBody = bytes } }), with Nest NestFactory.create(AppModule, { rawBody: true })."
+  "express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) }), with Nest NestFactory.create(AppModule, { rawBody: true })."
 
 /**
  * A handler for `(req, res)`.

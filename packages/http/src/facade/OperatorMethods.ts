@@ -1,13 +1,15 @@
 /** Operator reads and writes as promises. */
 import type {
+  ApiKeyRequest,
   ApiKeyView,
   AuditEntry,
   ClientView,
+  DeliveryBodyView,
   DeliveryView,
   Explanation,
-  FoundShipment,
+  FoundShipment as JourneyShipment,
   HealthView,
-  LaneState,
+  LaneState as SubscriptionState,
   Limits,
   LimitsChange,
   ListPage,
@@ -27,7 +29,7 @@ export interface PageQuery {
 export interface AllSubscriptionsQuery extends PageQuery {
   /** A bare name means `key:<name>`. */
   readonly client?: string
-  readonly state?: LaneState
+  readonly state?: SubscriptionState
 }
 
 export interface DeliveriesQuery extends PageQuery {
@@ -93,9 +95,15 @@ export interface SecretSettings {
   readonly bodySignature?: boolean
 }
 
+export interface SigningSecret {
+  readonly hmacSecretId: string
+  /** `whsec_…`. */
+  readonly secret: string
+}
+
 export interface SecretMethods {
   /** Registers or rotates a secret. Returns the secret that signs from now on. */
-  readonly put: (tenantId: string, hmacSecretId: string, settings?: SecretSettings) => Promise<{ readonly hmacSecretId: string; readonly secret: string }>
+  readonly put: (tenantId: string, hmacSecretId: string, settings?: SecretSettings) => Promise<SigningSecret>
   /** Ordered by hmacSecretId. Never returns a secret's value. */
   readonly list: (tenantId: string, query?: PageQuery) => Promise<SecretsPage>
   /** Rejects with `secret_in_use` while a subscription uses the secret. */
@@ -112,7 +120,7 @@ export interface AllSubscriptionsMethods {
   readonly get: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
   /** Stops sending until `resume`. Its client can read the reason and cannot resume it. */
   readonly pause: (tenantId: string, subscriptionId: string, reason: string) => Promise<SubscriptionView>
-  /** Resumes, whoever paused it. For freight charges, deliveries that were not accepted since the pause are sent again first. */
+  /** Resumes a subscription that its client, the engine or an operator paused. For freight charges, deliveries that were not accepted since the pause are sent again first. */
   readonly resume: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
   /** Drops waiting entries. Returns their number. */
   readonly purge: (tenantId: string, subscriptionId: string) => Promise<number>
@@ -129,7 +137,66 @@ export interface HealthMethods {
 
 export interface JourneyMethods {
   /** At most 20 shipments that match a shipmentId, PRO, bill of lading or purchase order. */
-  readonly find: (tenantId: string, reference: string) => Promise<ReadonlyArray<FoundShipment>>
+  readonly find: (tenantId: string, reference: string) => Promise<ReadonlyArray<JourneyShipment>>
   /** Everything all areas know about a shipment, and the deliveries that contained it. */
   readonly get: (tenantId: string, shipmentId: string) => Promise<ShipmentJourney>
+}
+
+export interface TenantSettings {
+  readonly name: string
+  /** Host names whose requests without credentials belong to the tenant. */
+  readonly hosts?: ReadonlyArray<string>
+}
+
+export interface TenantDeleteOptions {
+  /** Repeats the tenant's id. */
+  readonly confirm: string
+}
+
+export interface TenantMethods extends HealthMethods {
+  /** Creates the tenant, or changes its name and hosts. */
+  readonly put: (tenantId: string, settings: TenantSettings) => Promise<Tenant>
+  /** Ordered by tenantId. */
+  readonly list: (query?: PageQuery) => Promise<TenantsPage>
+  /** Refuses all its callers with `tenant_suspended` and sends nothing, in every process at once. */
+  readonly suspend: (tenantId: string) => Promise<Tenant>
+  readonly resume: (tenantId: string) => Promise<Tenant>
+  /**
+   * Deletes the tenant and all its data. Callers are refused at once; a started process
+   * removes the data in the background.
+   */
+  readonly delete: (tenantId: string, options: TenantDeleteOptions) => Promise<void>
+}
+
+export interface CreatedApiKey {
+  readonly id: string
+  /** Returned only once. */
+  readonly key: string
+}
+
+export interface ApiKeyMethods {
+  readonly create: (tenantId: string, request: ApiKeyRequest) => Promise<CreatedApiKey>
+  /** Never returns a key's value. */
+  readonly list: (tenantId: string, query?: PageQuery) => Promise<ApiKeysPage>
+  readonly revoke: (tenantId: string, id: string) => Promise<void>
+}
+
+export interface ReplayRange {
+  readonly from: string | Date
+  readonly to?: string | Date
+  readonly shipmentIds?: ReadonlyArray<string>
+}
+
+export interface DeliveryMethods {
+  /** Newest first by default. */
+  readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<DeliveriesPage>
+  readonly get: (tenantId: string, deliveryId: string) => Promise<DeliveryBodyView>
+  /** Sends the same bytes with the same id again. */
+  readonly retry: (tenantId: string, deliveryId: string) => Promise<void>
+  /** Dismisses a dead letter: it is no longer counted or recovered. It can still be retried. */
+  readonly dismiss: (tenantId: string, deliveryId: string) => Promise<void>
+  /** Sends every dead letter of the subscription since then again, with the same ids. Returns their number. */
+  readonly recover: (tenantId: string, subscriptionId: string, since: string | Date) => Promise<number>
+  /** Sends past events again as new deliveries. Returns the number of events. */
+  readonly replay: (tenantId: string, subscriptionId: string, range: ReplayRange) => Promise<number>
 }

@@ -4,38 +4,23 @@ import {
   DeliveryOptions,
   FreightChargeOptions,
   RetentionOptions,
-  Sealer,
   ShipmentStatusOptions,
   type StorageAdapter,
   storageAdapter,
   Waybill,
   type WaybillStorage
 } from "@waybill/core"
-import { Layer, Logger, Redacted, References, Result } from "effect"
-import { AuthenticatorHost, type HostAuthenticate } from "../access/AuthenticatorHost.ts"
-import { AuthenticatorStandard } from "../access/AuthenticatorStandard.ts"
-import { type JwtOptions, refusalOfJwksUrl } from "../access/JwtVerifier.ts"
-import { type OperatorKeySetting, operatorKeysOf } from "../access/OperatorKeys.ts"
-import { Readiness } from "../server/Readiness.ts"
+import { Layer, Redacted } from "effect"
+import type { HostAuthenticate } from "../access/AuthenticatorHost.ts"
+import type { JwtOptions } from "../access/JwtVerifier.ts"
+import type { SecuritySchemesByName } from "../access/SecuritySchemes.ts"
+import type { OperatorKeySetting } from "../access/OperatorKeys.ts"
 import type { WaybillHttpOptions } from "../server/WaybillHttp.ts"
-import { normalBase } from "../shared/Contract.ts"
-import { contentsLayerOf, type DocumentsOutside } from "./DocumentsOutside.ts"
+import { contentsLayerOf, type ExternalDocuments } from "./ExternalDocuments.ts"
+import type { LogEntry } from "./HostLog.ts"
 import { type HostPickupDesk, pickupDeskLayer } from "./PickupMethods.ts"
 import { plain } from "./Plain.ts"
-import { parseEgressAllow } from "../webhook-sender/AddressGuard.ts"
-import { ContentHashNode } from "../invoices/ContentHashNode.ts"
-import { HmacNode } from "../webhook-sender/HmacNode.ts"
-import { WebhookSenderHttp } from "../webhook-sender/WebhookSenderHttp.ts"
-
-/** One log entry. Never contains a key, a secret or a body. */
-export interface LogEntry {
-  readonly level: string
-  readonly at: string
-  readonly message: string
-  /** Fields such as `correlationId`, `tenant` and `route`. */
-  readonly fields: Readonly<Record<string, unknown>>
-  readonly cause: string | undefined
-}
+import { TransportHttp, type TransportHttpOptions } from "../webhook-sender/TransportHttp.ts"
 
 /** Settings of the delivery worker, all optional. */
 export interface DeliverySettings {
@@ -73,11 +58,17 @@ export interface RetentionSettings {
   readonly keepAuditMillis?: number
 }
 
-export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis" | "publicTenant"> {
+/** `Tx` is what `within` accepts, as the storage declares it. */
+export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis" | "publicTenant"> {
   /** From a storage package, such as `@waybill/postgres`. */
-  readonly storage: WaybillStorage
+  readonly storage: WaybillStorage<Tx>
   /** Your own authentication. Default: Waybill's API keys. */
   readonly authenticate?: HostAuthenticate
+  /**
+   * The credentials that `authenticate` accepts, as OpenAPI security schemes by name: for `/openapi.json`, `/docs` and
+   * 401 responses. Default: these describe no credentials.
+   */
+  readonly securitySchemes?: SecuritySchemesByName
   /** Also accepts Waybill's API keys, and the operator keys and JWTs that are configured here. */
   readonly apiKeys?: true
   /** Keys for `/operator`; at least 20 characters each. A key may have a name, and may be read-only. */
@@ -102,41 +93,26 @@ export interface WaybillOptions extends Pick<WaybillHttpOptions, "publicBaseUrl"
   readonly clientAddress?: (request: Request) => string | undefined
   readonly basePaths?: WaybillHttpOptions["basePaths"]
   /** Decides on pickups. Default: every request is accepted with a generated number. */
-  readonly pickupDesk?: HostPickupDesk
+  readonly pickupDesk?: HostPickupDesk<NoInfer<Tx>>
   /** Storage of document contents outside of `storage`: `documentsInDirectory(path)`, or `documentsInS3` of `@waybill/http/s3`. */
-  readonly documents?: DocumentsOutside
-  /** Receives every log entry. Default: warnings and errors go to standard error as JSON. */
+  readonly documents?: ExternalDocuments
+  /** Receives every log entry, with the errors of your own code. Default: warnings and errors go to standard error as JSON. */
   readonly log?: (entry: LogEntry) => void
 }
 
-/** All layers of the service. Throws when options contradict each other. */
+/** Every use case over its storage and transports. Throws when an option is invalid. */
 export const layerOf = (options: WaybillOptions) => {
   const adapter = storageAdapter(options.storage)
   if (adapter === undefined) throw new TypeError("storage comes from a storage package, such as @waybill/postgres.")
-  const { jwt, publicBaseUrl } = options
-  if (publicBaseUrl !== undefined && !isWebAddress(publicBaseUrl)) throw new RangeError("publicBaseUrl is an address such as https://freight.example.com.")
-  const refusal = jwt === undefined ? undefined : refusalOfJwksUrl(jwt)
-  if (refusal !== undefined) throw new RangeError(`jwt.jwksUrl ${refusal}, or name its host in jwt.allowHttpHosts.`)
-  for (const base of Object.values(options.basePaths ?? {})) normalBase(base ?? "")
   const storage = storageOf(adapter.layer, options)
-  return Layer.mergeAll(Waybill.layer, Readiness.layerStorage).pipe(
-    (services) => Layer.provideMerge(authenticatorOf(options), services),
-    Layer.provideMerge(Layer.mergeAll(
-      storage,
-      HmacNode.layer,
-      ContentHashNode.layer,
-      Sealer.layer(sealingKeysOf(options.sealingKeys)),
-      WebhookSenderHttp.layer({ egress: egressOf(options.egressAllow ?? []) }),
-      settingsOf(options)
-    )),
-    Layer.provideMerge(loggerOf(options.log))
-  )
+  const transport = TransportHttp.layer({ sealingKeys: sealingKeysOf(options.sealingKeys), egressAllow: options.egressAllow ?? [] })
+  return Layer.provideMerge(Waybill.layer({ storage, transport }), settingsOf(options))
 }
 
 const storageOf = (layer: StorageAdapter["layer"], { documents }: WaybillOptions): StorageAdapter["layer"] => {
   if (documents === undefined) return layer
   const outside = contentsLayerOf(documents)
-  if (outside === undefined) throw new TypeError("documents comes from documentsInDirectory, documentsInS3 or documentsOutside.")
+  if (outside === undefined) throw new TypeError("documents comes from documentsInDirectory, documentsInS3 or externalDocuments.")
   return Layer.provideMerge(outside, layer)
 }
 
@@ -151,54 +127,12 @@ const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, retenti
     tokenAccessSeconds === undefined ? Layer.empty : Layer.succeed(AccessOptions, { tokenAccessMillis: tokenAccessSeconds * 1000 }),
     Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...kept }),
     othersLookupsPerMinute === undefined ? Layer.empty : Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute }),
-    pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk),
+    // the transaction that it gets comes from the storage, whose type it has
+    pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk as HostPickupDesk),
     FreightChargeOptions.layer(timeZone === undefined ? {} : { timeZone })
   )
 }
 
-const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)
-
-const authenticatorOf = ({ apiKeys, authenticate, jwt, operatorKeys }: WaybillOptions) => {
-  if (authenticate !== undefined) {
-    if (apiKeys !== undefined || jwt !== undefined || operatorKeys !== undefined) {
-      throw new TypeError("Give authenticate alone: it takes the place of apiKeys, jwt and operatorKeys.")
-    }
-    return AuthenticatorHost.layer(authenticate)
-  }
-  return AuthenticatorStandard.layer({ jwt, operatorKeys: operatorKeysOf(operatorKeys ?? []) })
-}
-
-/** Validates the keys, also for callers without types. */
-const sealingKeysOf = (keys: WaybillOptions["sealingKeys"] | undefined) => {
-  const [first, ...more] = Array.isArray(keys) ? keys as WaybillOptions["sealingKeys"] : []
-  return [sealingKeyOf(first), ...more.map(sealingKeyOf)] as const
-}
-
-const sealingKeyOf = (key: Uint8Array | string | undefined): Redacted.Redacted<Uint8Array> => {
-  const bytes = typeof key === "string" ? new Uint8Array(Buffer.from(key, "base64")) : key
-  if (bytes?.length !== 32) throw new RangeError("sealingKeys is a list of at least one key of 32 bytes, each given as bytes or as base64.")
-  return Redacted.make(bytes)
-}
-
-const egressOf = (allowed: ReadonlyArray<string>) => {
-  const parsed = parseEgressAllow(allowed.join(","))
-  if (Result.isFailure(parsed)) throw new TypeError(`egressAllow: ${parsed.failure.join(" ")}`)
-  return parsed.success
-}
-
-export const loggerOf = (log: WaybillOptions["log"]) =>
-  log === undefined
-    ? Layer.merge(Logger.layer([Logger.withConsoleError(Logger.formatJson)]), Layer.succeed(References.MinimumLogLevel, "Warn"))
-    : Layer.merge(Logger.layer([Logger.map(Logger.formatStructured, (entry) => log(entryOf(entry)))]), Layer.succeed(References.MinimumLogLevel, "Debug"))
-
-const entryOf = (entry: {
-  readonly level: string
-  readonly timestamp: string
-  readonly message: unknown
-  readonly cause: string | undefined
-  readonly annotations: Record<string, unknown>
-}): LogEntry => {
-  const [message, ...rest] = Array.isArray(entry.message) ? entry.message : [entry.message]
-  const more = rest.length === 0 ? undefined : rest.map((each) => typeof each === "string" ? each : JSON.stringify(each)).join(" ")
-  return { level: entry.level.toLowerCase(), at: entry.timestamp, message: String(message), fields: entry.annotations, cause: entry.cause ?? more }
-}
+/** Also for callers without types; the transport validates the keys. */
+const sealingKeysOf = (keys: WaybillOptions["sealingKeys"] | undefined) =>
+  (Array.isArray(keys) ? keys.map((key) => Redacted.make(key)) : []) as unknown as TransportHttpOptions["sealingKeys"]

@@ -1,13 +1,13 @@
 /** Methods of area C over core's use cases. */
-import { type PickupOptions, Pickups } from "@waybill/core"
+import { type PickupOptions, Pickups, withNulls } from "@waybill/core"
 import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
 import { plain } from "./Plain.ts"
 import { type Around, as, type Run } from "./Run.ts"
 
 export const pickupCallsOf = (run: Run, around: Around): PickupMethods => ({
   create: (said, request, options) =>
-    run(around(as(said, Pickups, (all, principal) => all.create(principal, plain(request), plain(options) as PickupOptions | undefined)))),
-  update: (said, number, request) => run(around(as(said, Pickups, (all, principal) => all.update(principal, number, plain(request))))),
+    run(around(as(said, Pickups, (all, principal) => all.create(principal, withNulls(plain(request)), plain(options) as PickupOptions | undefined)))),
+  update: (said, number, request) => run(around(as(said, Pickups, (all, principal) => all.update(principal, number, withNulls(plain(request), number))))),
   cancel: (said, number) => run(around(as(said, Pickups, (all, principal) => all.cancel(principal, number)))),
   report: (said, pickupId, report) => run(around(as(said, Pickups, (all, principal) => all.report(principal, pickupId, plain(report)))))
 })

@@ -17,10 +17,11 @@ import type {
   TransitEventIntake,
   TransitSubscriptions
 } from "@waybill/core"
-import { isOperator, Tenants, TenantSuspended } from "@waybill/core"
+import { fault, InvalidInput, Tenants, TenantSuspended } from "@waybill/core"
 import { type Context, Effect } from "effect"
-import { type HostPrincipal, principalOf } from "../access/AuthenticatorHost.ts"
-import type { Failure } from "../shared/ProblemOf.ts"
+import { type HostPrincipal, isHostOperator, principalOf } from "../access/AuthenticatorHost.ts"
+import { tenantNamed } from "../operator/ExistingTenant.ts"
+import type { ServiceFailure } from "../shared/ProblemOf.ts"
 
 /** All use cases that a host can call. */
 export type CallServices =
@@ -39,27 +40,32 @@ export type CallServices =
   | TransitEventIntake
   | TransitSubscriptions
 
-export type Run = <A>(effect: Effect.Effect<A, Failure, CallServices>) => Promise<A>
+export type Run = <A>(effect: Effect.Effect<A, ServiceFailure, CallServices>) => Promise<A>
 
 /** Makes a call join a transaction, or leaves it unchanged. */
 export type Around = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
-export const as = <I extends CallServices, S, A, E extends Failure>(
+export const as = <I extends CallServices, S, A, E extends ServiceFailure>(
   said: HostPrincipal,
   service: Context.Key<I, S>,
   call: (service: S, principal: Principal) => Effect.Effect<A, E>
-): Effect.Effect<A, E | TenantNotFound | TenantSuspended | StorageError, I | Tenants> =>
+): Effect.Effect<A, E | InvalidInput | TenantNotFound | TenantSuspended | StorageError, I | Tenants> =>
   Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(said), (principal) => call(found, principal)))
 
 /** The principal, if its tenant exists and is not suspended. Read in the transaction that the call joins. */
-export const servedPrincipal = (said: HostPrincipal) =>
-  Effect.gen(function*() {
-    const principal = yield* principalOf(said)
-    if (!isOperator(principal)) yield* served(principal.tenantId)
-    return principal
-  })
+export const servedPrincipal = Effect.fnUntraced(function*(said: HostPrincipal) {
+  if (isHostOperator(said)) return yield* operatorPrincipal
+  yield* served(said.tenantId)
+  return yield* principalOf(said)
+})
+
+const operatorPrincipal = InvalidInput.of(fault(
+  ["principal", "roles"],
+  "An operator belongs to no tenant. Give a carrier or a customer, or use a method for operators, which takes no principal.",
+  "not_allowed"
+))
 
 export const served = Effect.fnUntraced(function*(tenantId: string) {
-  const { state } = yield* (yield* Tenants).get(tenantId)
+  const { state } = yield* tenantNamed(yield* Tenants, tenantId)
   if (state === "suspended") return yield* new TenantSuspended({ tenantId })
 })

@@ -1,5 +1,6 @@
 /** Shipment status as promises. */
 import type {
+  IntakeOptions,
   ItemResult,
   LookupBy,
   PostedShipment,
@@ -23,13 +24,13 @@ export interface ReportMethods {
   readonly register: (
     principal: HostPrincipal,
     shipments: ReadonlyArray<PostedShipment>,
-    options?: { readonly partial?: boolean }
+    options?: IntakeOptions
   ) => Promise<ReadonlyArray<ItemResult<ShipmentKey>>>
   /** Writes movements and information to lookups, subscriptions and the event log, in one transaction. */
   readonly report: (
     principal: HostPrincipal,
     updates: ReadonlyArray<StatusUpdate>,
-    options?: { readonly partial?: boolean }
+    options?: IntakeOptions
   ) => Promise<ReadonlyArray<ItemResult<StatusUpdateKey>>>
 }
 
@@ -48,14 +49,18 @@ export interface PublicCaller {
   readonly client?: string
 }
 
+/** Both ends are inclusive. */
+export interface PickedUpRange {
+  readonly accountNumber: string
+  readonly startDate: string | Date
+  readonly endDate: string | Date
+}
+
 export interface LookupMethods {
   readonly verified: (principal: HostPrincipal, by: LookupBy) => Promise<FoundShipment>
   readonly public: (caller: PublicCaller, by: LookupBy) => Promise<PublicShipment>
-  /** An account's shipments by pickup time; the range is inclusive. */
-  readonly pickedUp: (
-    principal: HostPrincipal,
-    range: { readonly accountNumber: string; readonly startDate: string | Date; readonly endDate: string | Date }
-  ) => Promise<ReadonlyArray<VerifiedShipment>>
+  /** An account's shipments by pickup time. */
+  readonly pickedUp: (principal: HostPrincipal, range: PickedUpRange) => Promise<ReadonlyArray<VerifiedShipment>>
   /** Everything known about a shipment, for carriers. */
   readonly record: (principal: HostPrincipal, shipmentId: string) => Promise<KnownShipmentRecord>
 }

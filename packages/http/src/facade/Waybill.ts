@@ -1,13 +1,11 @@
 /** The service as promises: the result of `createWaybill`. */
 import type {
-  ApiKeyRequest,
-  DeliveryBodyView,
+  IntakeOptions,
   Publication,
   ReportedEvent,
   SubscriptionCreate,
   SubscriptionPatch,
   SubscriptionStatus,
-  Tenant,
   TransitEvent,
   TransitSubscription
 } from "@waybill/core"
@@ -15,13 +13,24 @@ import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
 import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
 import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
-import type { AllSubscriptionsMethods, DeliveriesPage, DeliveriesQuery, HealthMethods, JourneyMethods, AuditMethods, LimitMethods, PageQuery, ApiKeysPage, ClientMethods, SecretMethods, TenantsPage } from "./OperatorMethods.ts"
+import type {
+  AllSubscriptionsMethods,
+  ApiKeyMethods,
+  AuditMethods,
+  ClientMethods,
+  DeliveryMethods,
+  JourneyMethods,
+  LimitMethods,
+  SecretMethods,
+  TenantMethods
+} from "./OperatorMethods.ts"
 import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
 
+export type * from "./AreaTypes.ts"
 export type * from "./ChargeMethods.ts"
 export type * from "./InvoiceMethods.ts"
 export type * from "./OperatorMethods.ts"
-export type { HostPickupDesk, PickupInput, PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
+export type { HostPickupDesk, PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
 export type * from "./ShipmentMethods.ts"
 
 export interface EventsPage {
@@ -58,7 +67,7 @@ export interface EventListQuery {
 }
 
 export interface SubscriptionListQuery {
-  readonly status?: typeof SubscriptionStatus.Type
+  readonly status?: SubscriptionStatus
   readonly page?: number
   readonly pageSize?: number
 }
@@ -71,8 +80,13 @@ export interface PublishMethods {
   readonly publish: (
     principal: HostPrincipal,
     events: ReadonlyArray<ReportedEvent>,
-    options?: { readonly partial?: boolean }
+    options?: IntakeOptions
   ) => Promise<ReadonlyArray<Publication>>
+}
+
+export interface EventReadMethods {
+  /** Events that the principal has access to, by shipmentId, sequence and eventId. */
+  readonly list: (principal: HostPrincipal, query?: EventListQuery) => Promise<EventsPage>
 }
 
 export interface SubscriptionMethods {
@@ -80,7 +94,7 @@ export interface SubscriptionMethods {
   readonly list: (principal: HostPrincipal, query?: SubscriptionListQuery) => Promise<SubscriptionsPage>
   readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<TransitSubscription>
   /** JSON merge patch: absent members stay, `null` resets a member to its default. */
-  readonly patch: (principal: HostPrincipal, subscriptionId: string, patch: typeof SubscriptionPatch.Type) => Promise<TransitSubscription>
+  readonly patch: (principal: HostPrincipal, subscriptionId: string, patch: SubscriptionPatch) => Promise<TransitSubscription>
   readonly remove: (principal: HostPrincipal, subscriptionId: string) => Promise<void>
 }
 
@@ -107,12 +121,12 @@ export interface HandlerOptions {
   readonly host?: unknown
 }
 
-/** Every method rejects with `WaybillError`. */
-export interface Waybill {
-  readonly events: PublishMethods & {
-    /** Events that the principal has access to, by shipmentId, sequence and eventId. */
-    readonly list: (principal: HostPrincipal, query?: EventListQuery) => Promise<EventsPage>
-  }
+/**
+ * Every method rejects with `WaybillError`. `Tx` is what `within` accepts, such as `PostgresTransaction` of
+ * `@waybill/postgres`; a plain `Waybill` is any service, without `within`.
+ */
+export interface Waybill<in Tx = never> {
+  readonly events: PublishMethods & EventReadMethods
   readonly subscriptions: SubscriptionMethods
   readonly shipments: ReportMethods & LookupMethods
   readonly statusSubscriptions: StatusSubscriptionMethods
@@ -121,58 +135,23 @@ export interface Waybill {
   readonly invoices: InvoiceWriteMethods & InvoiceReadMethods
   readonly documents: DocumentWriteMethods & DocumentReadMethods
   readonly pickups: PickupMethods & PickupReadMethods
-  readonly tenants: HealthMethods & {
-    /** Creates the tenant, or changes its name and hosts. */
-    readonly put: (tenantId: string, settings: { readonly name: string; readonly hosts?: ReadonlyArray<string> }) => Promise<Tenant>
-    /** Ordered by tenantId. */
-    readonly list: (query?: PageQuery) => Promise<TenantsPage>
-    /** Refuses all its callers with `tenant_suspended` and sends nothing, in every process at once. */
-    readonly suspend: (tenantId: string) => Promise<Tenant>
-    readonly resume: (tenantId: string) => Promise<Tenant>
-    /**
-     * Deletes the tenant and all its data; `confirm` repeats the id. Callers are refused at once; a started process
-     * removes the data in the background.
-     */
-    readonly delete: (tenantId: string, options: { readonly confirm: string }) => Promise<void>
-  }
+  readonly tenants: TenantMethods
   readonly audit: AuditMethods
   readonly limits: LimitMethods
-  readonly apiKeys: {
-    /** The key is returned only once. */
-    readonly create: (tenantId: string, request: ApiKeyRequest) => Promise<{ readonly id: string; readonly key: string }>
-    /** Never returns a key's value. */
-    readonly list: (tenantId: string, query?: PageQuery) => Promise<ApiKeysPage>
-    readonly revoke: (tenantId: string, id: string) => Promise<void>
-  }
+  readonly apiKeys: ApiKeyMethods
   readonly clients: ClientMethods
   readonly secrets: SecretMethods
-  readonly deliveries: {
-    /** Newest first by default. */
-    readonly list: (tenantId: string, query?: DeliveriesQuery) => Promise<DeliveriesPage>
-    readonly get: (tenantId: string, deliveryId: string) => Promise<DeliveryBodyView>
-    /** Sends the same bytes with the same id again. */
-    readonly retry: (tenantId: string, deliveryId: string) => Promise<void>
-    /** Dismisses a dead letter: it is no longer counted or recovered. It can still be retried. */
-    readonly dismiss: (tenantId: string, deliveryId: string) => Promise<void>
-    /** Sends every dead letter of the subscription since then again, with the same ids. Returns their number. */
-    readonly recover: (tenantId: string, subscriptionId: string, since: string | Date) => Promise<number>
-    /** Sends past events again as new deliveries. Returns the number of events. */
-    readonly replay: (tenantId: string, subscriptionId: string, range: {
-      readonly from: string | Date
-      readonly to?: string | Date
-      readonly shipmentIds?: ReadonlyArray<string>
-    }) => Promise<number>
-  }
+  readonly deliveries: DeliveryMethods
   readonly allSubscriptions: AllSubscriptionsMethods
   readonly journeys: JourneyMethods
-  /** Answers HTTP requests: every area, `/operator`, probes and documentation. Never rejects. */
+  /** Answers HTTP requests: every area, `/operator`, probes, documentation, and `/metrics` for operators. Never rejects. */
   readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>
-  /** The part of `handler` for customers and carriers: the areas, intake, probes, and their OpenAPI document. 404 for all else. */
+  /** The part of `handler` for customers and carriers: the areas, intake, probes, and the OpenAPI document of these calls. 404 for all else. */
   readonly customerHandler: (request: Request, options?: HandlerOptions) => Promise<Response>
-  /** The part of `handler` for operators: `/operator`, `/metrics`, `/docs`, probes, and the full OpenAPI document. 404 for all else. */
+  /** The part of `handler` for operators: `/operator`, `/docs`, probes, the OpenAPI document of these calls, and `/metrics` without credentials. 404 for all else. */
   readonly operatorHandler: (request: Request, options?: HandlerOptions) => Promise<Response>
   /** The same methods inside a transaction of the host: their writes commit or roll back with it. */
-  readonly within: (transaction: unknown) => WaybillWithin
+  readonly within: (transaction: Tx) => WaybillWithin
   /**
    * Starts to deliver, to close charge windows and to remove old data, until `stop`. Processes that only publish or
    * answer requests do not need it.

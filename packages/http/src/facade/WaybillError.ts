@@ -1,21 +1,26 @@
 /** The error that the methods reject with. */
 import { Cause } from "effect"
-import { detailsOf, type Problem, type ProblemDetails, type ProblemFault } from "../shared/ProblemDetails.ts"
-import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
+import { cut, detailsOf, type Problem, type ProblemDetails, type ProblemFault } from "../shared/ProblemDetails.ts"
+import { type FailureCode, failureCodes, failureProblemOf, internalProblem, interruptedProblem, type ServiceFailure } from "../shared/ProblemOf.ts"
+
+/** Every code that a method rejects with; `docs/errors.md` explains each. */
+export type WaybillErrorCode = FailureCode | "internal_error" | "interrupted" | "stopping"
+
+export const waybillErrorCodes: ReadonlyArray<WaybillErrorCode> = [...failureCodes, "internal_error", "interrupted", "stopping"]
 
 export class WaybillError extends Error {
   override readonly name = "WaybillError"
   /** Stable code to branch on, such as `invalid_input` or `subscription_not_found`. */
-  readonly code: string
+  readonly code: WaybillErrorCode
   /** The status of the same error over HTTP. */
   readonly status: number
   /** The error as a problem-details body. */
   readonly problem: ProblemDetails
-  /** Every error of the input, each with a JSON pointer; empty when the input was valid. */
+  /** Every error of the input, each with a JSON pointer; empty when the input was valid. `message` has the first. */
   readonly faults: ReadonlyArray<ProblemFault>
 
-  constructor(problem: Problem, cause?: unknown) {
-    super(problem.detail, cause === undefined ? undefined : { cause })
+  constructor(problem: Problem<WaybillErrorCode>, cause?: unknown) {
+    super(messageOf(problem), cause === undefined ? undefined : { cause })
     this.code = problem.code
     this.status = problem.status
     this.problem = detailsOf(problem, `urn:uuid:${crypto.randomUUID()}`)
@@ -23,8 +28,16 @@ export class WaybillError extends Error {
   }
 }
 
+/** `Invalid input: /events/0/type: …; and 2 more.` A pointer may be as long as the caller's own names. */
+const messageOf = ({ code, detail, errors: [first, ...more] = [] }: Problem<WaybillErrorCode>): string => {
+  if (code !== "invalid_input" || first === undefined) return detail
+  const place = first.pointer === undefined || first.pointer === "" ? "" : `${cut(first.pointer, 100)}: `
+  const problem = cut(first.detail, 200)
+  return `Invalid input: ${place}${more.length === 0 ? problem : `${problem.replace(/\.$/, "")}; and ${more.length} more.`}`
+}
+
 /** Turns a failure into an error for callers in the same process, with the original as `cause`. */
-export const errorOf = (cause: Cause.Cause<Failure>): WaybillError => {
+export const errorOf = (cause: Cause.Cause<ServiceFailure>): WaybillError => {
   const died = cause.reasons.find(Cause.isDieReason)
   if (died !== undefined) {
     const detail = died.defect instanceof Error ? died.defect.message : internalProblem.detail
@@ -33,5 +46,5 @@ export const errorOf = (cause: Cause.Cause<Failure>): WaybillError => {
   const failed = cause.reasons.find(Cause.isFailReason)
   if (failed === undefined) return new WaybillError(interruptedProblem)
   const { error } = failed
-  return new WaybillError(problemOf(error), error._tag === "StorageError" ? error.cause : error)
+  return new WaybillError(failureProblemOf(error), error._tag === "StorageError" || error._tag === "PickupDeskFailed" ? error.cause : error)
 }

@@ -74,8 +74,8 @@ export const FreightChargesContract = contract({
       path: "/webhooks/test",
       access: "caller",
       summary: "Test a receiver",
-      description: "Sends a sample, marked as a test. Suspended subscriptions of the caller that deliver to this address go on when it is accepted, " +
-        "but for those that the operator paused.",
+      description: "Sends a sample, marked as a test. If it is accepted, suspended subscriptions of the caller with this address are resumed, " +
+        "except those that an operator paused.",
       body: { schema: WebhookTest },
       answers: {
         200: { description: "The receiver accepted it", schema: Schema.Struct({ message: Schema.String, resumed: Schema.optionalKey(Schema.Int) }) },
@@ -88,7 +88,7 @@ export const FreightChargesContract = contract({
   webhooks: {
     freightCharges: {
       summary: "Freight charges for a subscriber",
-      description: "Sent to webhookUrl at once, or once an hour or a day, as the subscription asks. pfc.header.function counts the versions of " +
+      description: "Sent to webhookUrl in real time, hourly or daily, by the subscription's frequency. pfc.header.function counts the versions of " +
         "a bill. The bytes and webhook-id are the same at every attempt. Versions of one bill arrive in order.",
       headers: signedWhereRegistered("subscriber"),
       body: Schema.NonEmptyArray(PreliminaryFreightCharge),

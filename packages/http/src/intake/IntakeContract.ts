@@ -40,8 +40,8 @@ const reportOf = <Key extends Schema.Struct.Fields>(name: string, key: Key) =>
     )
   }).annotate({ identifier: `${name}Report` })
 
-const outcome = Schema.Literals(["applied", "noted", "late", "refused"]).annotate({
-  description: "applied: something changed. noted: it changed nothing. late: it happened before what was known. refused: no permitted move."
+const outcome = Schema.Literals(["applied", "unchanged", "late", "refused"]).annotate({
+  description: "applied: something changed. unchanged: it changed nothing. late: it happened before what was known. refused: no permitted move."
 })
 
 const text = Schema.optionalKey(Schema.String)

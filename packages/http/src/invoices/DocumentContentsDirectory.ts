@@ -4,10 +4,10 @@ import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { outsideOfTransactions } from "./OutsideContents.ts"
+import { externalDocumentContents } from "./ExternalDocumentContents.ts"
 
 /** Bytes per read. */
-const pieceBytes = 256 * 1024
+const chunkBytes = 256 * 1024
 
 export interface DocumentContentsDirectoryOptions {
   /** All processes of the service must share it. It is created if absent. */
@@ -16,7 +16,7 @@ export interface DocumentContentsDirectoryOptions {
 
 export const DocumentContentsDirectory = {
   /** Replaces the storage's `DocumentContents`, and follows the storage's transactions. */
-  layer: (options: DocumentContentsDirectoryOptions) => outsideOfTransactions(Layer.effect(DocumentContents, make(options)))
+  layer: (options: DocumentContentsDirectoryOptions) => externalDocumentContents(Layer.effect(DocumentContents, make(options)))
 }
 
 const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
@@ -46,7 +46,7 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
     )
     return {
       contentId,
-      write: (piece) => attempt("write", () => writeAll(file, piece)),
+      write: (chunk) => attempt("write", () => writeAll(file, chunk)),
       finish: attempt("finish", () => file.sync())
     } satisfies ContentWriter
   })
@@ -76,8 +76,8 @@ const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirector
   return DocumentContents.of({
     open: openFile,
     keep: (tenantId, contentIds) => Effect.forEach(contentIds, (contentId) => attempt("keep", () => keep(tenantId, contentId)), { discard: true }),
-    read: (tenantId, contentId, piece) =>
-      isContentId(contentId) ? attempt("read", () => readPiece(kept(tenantId, contentId), piece)) : Effect.undefined,
+    read: (tenantId, contentId, chunk) =>
+      isContentId(contentId) ? attempt("read", () => readChunk(kept(tenantId, contentId), chunk)) : Effect.undefined,
     remove: (tenantId, contentIds) =>
       Effect.forEach(contentIds.filter(isContentId), (contentId) => attempt("remove", () => absentIsFine(unlink(kept(tenantId, contentId)))), { discard: true }),
     sweep: (tenantId, writtenBefore) => attempt("sweep", () => sweep(tenantId, writtenBefore))
@@ -97,18 +97,18 @@ const absentIsFine = async <A>(call: Promise<A>): Promise<A | undefined> =>
     throw error
   })
 
-const writeAll = async (file: FileHandle, piece: Uint8Array): Promise<void> => {
-  for (let from = 0; from < piece.length;) from += (await file.write(piece, from)).bytesWritten
+const writeAll = async (file: FileHandle, chunk: Uint8Array): Promise<void> => {
+  for (let from = 0; from < chunk.length;) from += (await file.write(chunk, from)).bytesWritten
 }
 
-const readPiece = async (path: string, piece: number): Promise<Uint8Array | undefined> => {
+const readChunk = async (path: string, chunk: number): Promise<Uint8Array | undefined> => {
   const file = await absentIsFine(open(path))
   if (file === undefined) return undefined
   try {
-    const bytes = new Uint8Array(pieceBytes)
+    const bytes = new Uint8Array(chunkBytes)
     let length = 0
-    while (length < pieceBytes) {
-      const { bytesRead } = await file.read(bytes, length, pieceBytes - length, piece * pieceBytes + length)
+    while (length < chunkBytes) {
+      const { bytesRead } = await file.read(bytes, length, chunkBytes - length, chunk * chunkBytes + length)
       if (bytesRead === 0) break
       length += bytesRead
     }

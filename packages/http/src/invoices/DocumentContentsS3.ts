@@ -2,10 +2,10 @@
 import { type ContentWriter, DocumentContents, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
-import { outsideOfTransactions } from "./OutsideContents.ts"
+import { externalDocumentContents } from "./ExternalDocumentContents.ts"
 
 /** Bytes per read. */
-const pieceBytes = 256 * 1024
+const chunkBytes = 256 * 1024
 
 /** Minimum part size of S3, except for the last part; each upload in progress uses this much memory. */
 const partBytes = 5 * 1024 * 1024
@@ -50,7 +50,7 @@ export interface DocumentContentsS3Options {
 
 export const DocumentContentsS3 = {
   /** Replaces the storage's `DocumentContents`, and follows the storage's transactions. */
-  layer: (options: DocumentContentsS3Options) => outsideOfTransactions(Layer.sync(DocumentContents, () => make(options)))
+  layer: (options: DocumentContentsS3Options) => externalDocumentContents(Layer.sync(DocumentContents, () => make(options)))
 }
 
 const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
@@ -90,9 +90,9 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
       length = 0
     })
 
-    const write = Effect.fnUntraced(function*(piece: Uint8Array) {
-      for (let from = 0; from < piece.length;) {
-        const taken = piece.subarray(from, from + partBytes - length)
+    const write = Effect.fnUntraced(function*(chunk: Uint8Array) {
+      for (let from = 0; from < chunk.length;) {
+        const taken = chunk.subarray(from, from + partBytes - length)
         part = roomFor(part, length, length + taken.length)
         part.set(taken, length)
         length += taken.length
@@ -118,9 +118,9 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
     written.kept = true
   })
 
-  const read = async (at: At, piece: number): Promise<Uint8Array | undefined> => {
-    const from = piece * pieceBytes
-    const found = await unlessAbsent(client.getObject({ ...at, Range: `bytes=${from}-${from + pieceBytes - 1}` }))
+  const read = async (at: At, chunk: number): Promise<Uint8Array | undefined> => {
+    const from = chunk * chunkBytes
+    const found = await unlessAbsent(client.getObject({ ...at, Range: `bytes=${from}-${from + chunkBytes - 1}` }))
     const bytes = await found?.Body?.transformToByteArray()
     return bytes === undefined || bytes.length === 0 ? undefined : bytes
   }
@@ -145,7 +145,7 @@ const make = ({ bucket, client, prefix = "" }: DocumentContentsS3Options): Docum
   return DocumentContents.of({
     open,
     keep: (tenantId, contentIds) => Effect.forEach(contentIds, (contentId) => keep(tenantId, contentId), { concurrency: 8, discard: true }),
-    read: (tenantId, contentId, piece) => isContentId(contentId) ? attempt("read", () => read(placeOf(tenantId, contentId), piece)) : Effect.undefined,
+    read: (tenantId, contentId, chunk) => isContentId(contentId) ? attempt("read", () => read(placeOf(tenantId, contentId), chunk)) : Effect.undefined,
     remove: (tenantId, contentIds) =>
       Effect.forEach(
         contentIds.filter(isContentId),

@@ -14,14 +14,14 @@ import { Schema } from "effect"
 import { type AnswerSpec, contract } from "../shared/Contract.ts"
 import { invoiceProblem, ResultStatusCodes } from "./InvoiceProblem.ts"
 
-/** Deletes return it too, so they cannot use 204. SPEC-GAP-B32 */
+/** The body of every write, deletes included, which therefore cannot respond 204. SPEC-GAP-B32 */
 const Message = Schema.Struct({ message: Schema.String }).annotate({ identifier: "SuccessMessage" })
 
 const refused = (description: string): AnswerSpec => ({ description, schema: ResultStatusCodes })
 
 const invalid = refused("Invalid input")
 const unauthorized = refused("Credentials missing or invalid")
-const notYours = refused("Not a carrier's call, or another carrier's number")
+const notAllowed = refused("The caller is not a carrier, or the number is another carrier's")
 const noInvoice = refused("No such invoice, or not visible to the caller")
 const noDocuments = refused("No such documents, or not visible to the caller")
 
@@ -47,21 +47,21 @@ const carrier = {
 /** Selects a carrier when several use one id or number. SPEC-GAP-B11 */
 const ofCarrier = { DOT: text("DOT number of the carrier, if several use one id."), MC: text("MC number of the carrier, if several use one id.") } as const
 
-const page = (most: number) =>
+const page = (max: number) =>
   ({
-    limit: { kind: "integer", schema: Schema.Int, description: `Most of one page, from 1 to ${most}.`, default: most },
+    limit: { kind: "integer", schema: Schema.Int, description: `Maximum number of results, from 1 to ${max}.`, default: max },
     cursor: text("X-Next-Cursor of the previous page.")
   }) as const
 
 const comments = <S extends Schema.Top>(schema: S, description: string) => ({ comments: { kind: "pairs", schema, description } }) as const
 
-const inTheQuery = "As JSON, or in any other way software writes such things in a query. Kept in the history."
+const inTheQuery = "As JSON, or in another common query encoding. Stored in the history."
 
 /** Twice the limit, to allow for JSON whitespace. */
 const maxInvoiceBodyBytes = 2 * maxInvoiceBytes
 
 const uniqueID = { uniqueID: "The carrier's own id of the invoice." }
-const invoiceNumber = { invoiceNumber: "The invoice number that was given with the documents." }
+const invoiceNumber = { invoiceNumber: "The invoice number in the upload." }
 
 export const InvoicesContract = contract({
   area: "invoices",
@@ -76,7 +76,7 @@ export const InvoicesContract = contract({
       summary: "Create an invoice",
       description: "Idempotent: the same content gets the same response. Other content with a known uniqueID is refused.",
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
-      answers: { 200: { description: "Created", schema: Message, headers: warningHeader }, ...refusals, 403: notYours }
+      answers: { 200: { description: "Created", schema: Message, headers: warningHeader }, ...refusals, 403: notAllowed }
     },
     listInvoices: {
       method: "GET",
@@ -86,7 +86,7 @@ export const InvoicesContract = contract({
       description: "Invoices that the caller has access to, by uniqueID; all filters must match.",
       query: {
         uniqueID: text("The carrier's own id of the invoice."),
-        shipmentID: text("The shipment it is for."),
+        shipmentID: text("The shipment of the invoice."),
         ...carrier,
         invoiceNumber: text("The carrier's invoice number."),
         ...page(maxInvoicesPerPage)
@@ -109,9 +109,9 @@ export const InvoicesContract = contract({
       summary: "Replace an invoice",
       description: "Replaces the whole invoice. The ids in path and body must be equal.",
       params: uniqueID,
-      query: comments(InvoiceComments, `Why. ${inTheQuery}`),
+      query: comments(InvoiceComments, `The reason. ${inTheQuery}`),
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
-      answers: { 200: { description: "Replaced", schema: Message, headers: warningHeader }, ...refusals, 403: notYours, 404: noInvoice }
+      answers: { 200: { description: "Replaced", schema: Message, headers: warningHeader }, ...refusals, 403: notAllowed, 404: noInvoice }
     },
     deleteInvoice: {
       method: "DELETE",
@@ -119,27 +119,27 @@ export const InvoicesContract = contract({
       access: "caller",
       summary: "Delete an invoice",
       params: uniqueID,
-      query: { ...ofCarrier, ...comments(InvoiceComment, `Why. ${inTheQuery}`) },
-      answers: { 200: { description: "Deleted", schema: Message }, ...refusals, 403: notYours, 404: noInvoice }
+      query: { ...ofCarrier, ...comments(InvoiceComment, `The reason. ${inTheQuery}`) },
+      answers: { 200: { description: "Deleted", schema: Message }, ...refusals, 403: notAllowed, 404: noInvoice }
     },
     uploadDocument: {
       method: "POST",
       path: "/documents",
       access: "caller",
       summary: "Upload supporting documents",
-      description: "Each text in files is one PDF, TIF, JPEG or PNG in base64, of at most 25 MiB decoded. Documents of an invoice number that has " +
-        "some already are added. All of it is taken, or nothing.",
+      description: "Each string in files is one PDF, TIF, JPEG or PNG in base64, of at most 25 MiB decoded. Files are added to existing documents of " +
+        "the invoice number. Either all files are stored, or none.",
       body: { schema: DocumentRequest, streamed: true },
       answers: {
         201: {
           description: "Uploaded",
           schema: Message,
           // In a header, because the body has no member for them. SPEC-GAP-B33
-          headers: { "X-Waybill-File-Ids": { description: "Ids of the new files, in their order, separated by commas.", schema: Schema.String } }
+          headers: { "X-Waybill-File-Ids": { description: "Ids of the new files, in order, separated by commas.", schema: Schema.String } }
         },
         ...refusals,
-        403: notYours,
-        413: refused("A file is too large, or the record around the files is")
+        403: notAllowed,
+        413: refused("A file or the other part of the body is too large")
       }
     },
     listDocuments: {
@@ -149,7 +149,7 @@ export const InvoicesContract = contract({
       summary: "List supporting documents",
       description: "Documents that the caller has access to, by invoice number, with contents; all filters must match.",
       query: {
-        invoiceNumber: text("The invoice number that was given with the documents."),
+        invoiceNumber: text("The invoice number in the upload."),
         ...carrier,
         documentType: { kind: "list", schema: Schema.Array(DocumentType), description: "Only files of these types." },
         ...page(maxRecordsPerPage)
@@ -175,9 +175,9 @@ export const InvoicesContract = contract({
       query: {
         fileIds: { kind: "list", schema: Schema.Array(Schema.String), description: "Files to delete. Default: all." },
         ...ofCarrier,
-        ...comments(InvoiceComment, `Why. ${inTheQuery}`)
+        ...comments(InvoiceComment, `The reason. ${inTheQuery}`)
       },
-      answers: { 200: { description: "Deleted", schema: Message }, ...refusals, 403: notYours, 404: noDocuments }
+      answers: { 200: { description: "Deleted", schema: Message }, ...refusals, 403: notAllowed, 404: noDocuments }
     }
   }
 })

@@ -1,6 +1,6 @@
-/** Computes the part of a path that belongs to the host. */
+/** Computes the path at which a host mounted Waybill. */
 
-/** The first segments of the actual path, as many as the host's route has before its wildcard: routes may contain parameters. */
+/** As many segments of `path` as `route` has before its wildcard. Taken from the path, because a route may contain parameters. */
 export const mountPathOf = (path: string, route: string): string => firstSegments(path, segmentsOf(route.replace(/\*.*$/, "")).length)
 
 /** All segments except the last `count`. */

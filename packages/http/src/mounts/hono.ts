@@ -29,7 +29,7 @@ export interface HonoHandlerOptions {
 export const toHonoHandler = (waybill: Pick<Waybill, "handler">, options: HonoHandlerOptions = {}) => async (context: HonoContext): Promise<Response> => {
   const { raw, routePath } = context.req
   const mounted = options.mountPath ?? routePath
-  if (mounted === undefined) throw new Error("This version of Hono does not tell its routes. Give toHonoHandler(waybill, { mountPath: \"/freight\" }).")
+  if (mounted === undefined) throw new Error("This version of Hono does not provide the route. Pass toHonoHandler(waybill, { mountPath: \"/freight\" }).")
   return waybill.handler(await unread(context), {
     mountPath: mountPathOf(new URL(raw.url).pathname, mounted),
     remoteAddress: options.remoteAddress === undefined ? nodeAddressOf(context.env) : options.remoteAddress(context),

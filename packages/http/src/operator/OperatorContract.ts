@@ -1,5 +1,5 @@
-/* oxlint-disable max-lines -- one table of calls, read as one */
-/** The operator API: tenants, keys, secrets, shipments across areas, and failed deliveries. */
+/* oxlint-disable max-lines -- one table of calls */
+/** The operator API: tenants, keys, secrets, deliveries, subscriptions, and shipments across areas. */
 import {
   ApiKeyListQuery,
   ApiKeyRequest,
@@ -49,7 +49,7 @@ const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the 
 /** Pagination parameters of all lists. */
 const pageOf = (fields: Pick<typeof TenantListQuery.fields, "cursor" | "limit">) => ({
   cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the previous page." },
-  limit: { kind: "integer", schema: fields.limit.schema, description: "Maximum number of results. A page of large ones ends earlier.", default: 100 }
+  limit: { kind: "integer", schema: fields.limit.schema, description: "Maximum number of results. A page of large results has fewer.", default: 100 }
 } as const)
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
@@ -87,7 +87,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "tenant.suspend", object: "tenant", id: "tenantId" },
       summary: "Suspend a tenant",
-      description: "Its carriers, customers and public lookups are refused with 403, and nothing is sent, on every node at once. Operators' calls still work.",
+      description: "Its carriers, customers and public lookups are refused with 403, and nothing is sent. Takes effect on every node immediately. Operators' calls still work.",
       params: tenant,
       answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
     },
@@ -107,7 +107,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "tenant.delete", object: "tenant", id: "tenantId" },
       summary: "Delete a tenant with all its data",
-      description: "It is refused like an unknown one at once. Its data is removed in the background; until then its id cannot be used again (409).",
+      description: "Calls are refused immediately, as for an unknown tenant. Its data is removed in the background; until then its id cannot be used again (409).",
       params: tenant,
       query: { confirm: { kind: "text", schema: Schema.String, description: "The tenantId again." } },
       answers: { 204: { description: "Deleted" } }
@@ -127,7 +127,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "limits.put", object: "tenant", id: "tenantId" },
       summary: "Change quotas of a tenant",
-      description: "Any of them; null resets one to its default. Data above a lowered quota stays. Other processes follow within seconds.",
+      description: "Any of them; null resets one to its default. Data above a lowered quota stays. Other processes use the new quotas within seconds.",
       params: tenant,
       body: { schema: LimitsChange, closed: true },
       answers: { 200: { description: "All quotas", schema: LimitsShown } }
@@ -172,7 +172,7 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/clients",
       access: "operator",
       summary: "List clients",
-      description: "Clients of API keys, and clients whose tokens were seen, by client.",
+      description: "Clients of API keys, and clients that have used a token, by client.",
       params: tenant,
       query: pageOf(ClientListQuery.fields),
       answers: { 200: { description: "Clients", schema: ClientsPage } }
@@ -193,7 +193,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "api-key.revoke", object: "api-key", id: "id" },
       summary: "Revoke an API key",
-      description: "Takes effect on every node at once.",
+      description: "Takes effect on every node immediately.",
       params: { tenantId, id: "The key's id." },
       answers: { 204: { description: "Revoked" } }
     },
@@ -203,19 +203,19 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "secret.put", object: "secret", id: "hmacSecretId" },
       summary: "Register or rotate a signing secret",
-      description: "Without `secret` one is generated. A rotated secret goes on signing beside the new one for overlapSeconds, a day by default. " +
+      description: "Without `secret` one is generated. After a rotation the old and the new secret both sign for overlapSeconds, a day by default. " +
         "A new secret names its owner: exactly one of client, accounts and anyClient. A later call may leave the owner out or replace it; " +
         "with rotate: false it changes only the owner and bodySignature.",
       params: ofSecret,
       body: { schema: SecretSettings, closed: true, optional: true, maxBytes: maxSettingsBytes },
-      answers: { 200: { description: "The secret that signs from now on", schema: SigningSecret } }
+      answers: { 200: { description: "The secret, which signs new deliveries", schema: SigningSecret } }
     },
     listSecrets: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/secrets",
       access: "operator",
       summary: "List signing secrets with their owners",
-      description: "By hmacSecretId. Never a secret itself.",
+      description: "By hmacSecretId. Never returns the secret's value.",
       params: tenant,
       query: pageOf(SecretListQuery.fields),
       answers: { 200: { description: "Secrets", schema: SecretsPage } }
@@ -235,14 +235,14 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/deliveries",
       access: "operator",
       summary: "List deliveries",
-      description: "Each with its attempts, newest first unless order says otherwise. A cursor goes on in the order it was given in.",
+      description: "Each with its attempts, newest first by default. A cursor keeps the order of its first page.",
       params: tenant,
       query: {
         state: { kind: "text", schema: DeliveryListQuery.fields.state.schema, description: "Only deliveries in this state; `dead` are dead letters." },
         subscriptionId: { kind: "text", schema: DeliveryListQuery.fields.subscriptionId.schema, description: "Only deliveries of this subscription." },
-        client: { kind: "text", schema: DeliveryListQuery.fields.client.schema, description: "Only deliveries of this client's subscriptions, deleted ones left out. A bare name means key:<name>." },
+        client: { kind: "text", schema: DeliveryListQuery.fields.client.schema, description: "Only deliveries of this client's subscriptions, except deleted ones. A bare name means key:<name>." },
         since: { kind: "instant", schema: DeliveryListQuery.fields.since.schema, description: "Created at or after this instant." },
-        order: { kind: "text", schema: DeliveryListQuery.fields.order.schema, description: "Of their creation.", default: "newest" },
+        order: { kind: "text", schema: DeliveryListQuery.fields.order.schema, description: "By time of creation.", default: "newest" },
         ...pageOf(DeliveryListQuery.fields)
       },
       answers: { 200: { description: "Deliveries", schema: DeliveriesPage } }
@@ -266,7 +266,7 @@ export const OperatorContract = contract({
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
       params: ofDelivery,
-      answers: { 202: { description: "It goes out again" } }
+      answers: { 202: { description: "Queued for sending" } }
     },
     dismissDelivery: {
       method: "POST",
@@ -283,7 +283,7 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/subscriptions",
       access: "operator",
       summary: "List subscriptions of every client and area",
-      description: "By subscriptionId: whether each delivers and why not, what waits, what died, and its last attempt.",
+      description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
       params: tenant,
       query: {
         client: { kind: "text", schema: SubscriptionListQuery.fields.client.schema, description: "Only subscriptions of this client. A bare name means key:<name>." },
@@ -306,8 +306,8 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "subscription.pause", object: "subscription", id: "subscriptionId" },
       summary: "Pause a subscription of any area",
-      description: "Nothing more is sent and what comes waits, until an operator resumes it. Its client reads the reason and cannot resume it. " +
-        "What is in flight ends by itself.",
+      description: "Nothing more is sent and new entries wait, until an operator resumes it. Its client can read the reason, and cannot resume it. " +
+        "Attempts in flight are completed.",
       params: ofSubscription,
       body: { schema: PauseCall, closed: true },
       answers: { 200: { description: "The paused subscription", schema: OperatorSubscription } }
@@ -318,10 +318,10 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "subscription.recover", object: "subscription", id: "subscriptionId" },
       summary: "Send dead letters again",
-      description: "Every dead letter that died since then goes out again, under the same id.",
+      description: "Queues every dead letter since the given instant again, under the same id.",
       params: ofSubscription,
       body: { schema: RecoverCall, closed: true },
-      answers: { 202: { description: "They go out again", schema: Schema.Struct({ recovered: Schema.Int }) } }
+      answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ recovered: Schema.Int }) } }
     },
     resumeSubscription: {
       method: "POST",
@@ -329,8 +329,8 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "subscription.resume", object: "subscription", id: "subscriptionId" },
       summary: "Resume a subscription of any area",
-      description: "Whoever paused it. Of freight charges, dead letters since the pause go out again first, then what waited, in order. " +
-        "One that its client had made inactive becomes that again; resuming an active one changes nothing.",
+      description: "Works for every pause, by its client, the service or an operator. For freight charges, dead letters since the pause are sent first, then the waiting entries, in order. " +
+        "A subscription that its client had made inactive becomes inactive again; resuming an active one has no effect.",
       params: ofSubscription,
       answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
     },
@@ -339,10 +339,10 @@ export const OperatorContract = contract({
       path: `${subscriptionPath}/purge`,
       access: "operator",
       audit: { action: "subscription.purge", object: "subscription", id: "subscriptionId" },
-      summary: "Drop what waits for a subscription",
-      description: "Waiting entries are removed, and deliveries that wait for a retry are cancelled. What is being sent ends by itself.",
+      summary: "Drop the waiting entries of a subscription",
+      description: "Waiting entries are removed, and deliveries that wait for a retry are cancelled. Attempts in flight are completed.",
       params: ofSubscription,
-      answers: { 202: { description: "Dropped: how many entries", schema: Schema.Struct({ dropped: Schema.Int }) } }
+      answers: { 202: { description: "The number of dropped entries", schema: Schema.Struct({ dropped: Schema.Int }) } }
     },
     removeSubscription: {
       method: "DELETE",
@@ -350,7 +350,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription of any area",
-      description: "As if its client had deleted it: nothing more is sent, and what waits is dropped.",
+      description: "Has the same effect as a deletion by its client: nothing more is sent, and waiting entries are dropped.",
       params: ofSubscription,
       answers: { 204: { description: "Deleted" } }
     },
@@ -358,7 +358,7 @@ export const OperatorContract = contract({
       method: "GET",
       path: "/v1/tenants/{tenantId}/explain",
       access: "operator",
-      summary: "Explain why a subscription did or did not receive something",
+      summary: "Explain why a subscription did or did not receive an event",
       description: "Name one of eventId, shipmentId and pro. A freight bill is found by its PRO, its id or its shipment.",
       params: tenant,
       query: {
@@ -367,14 +367,14 @@ export const OperatorContract = contract({
         shipmentId: { kind: "text", schema: ExplainQuery.fields.shipmentId.schema, description: "A shipment, or the id of a freight bill." },
         pro: { kind: "text", schema: ExplainQuery.fields.pro.schema, description: "A PRO number." }
       },
-      answers: { 200: { description: "What became of it, and which rules decided", schema: Explanation } }
+      answers: { 200: { description: "The result, and the rules that decided it", schema: Explanation } }
     },
     getHealth: {
       method: "GET",
       path: "/v1/health",
       access: "operator",
-      summary: "Show how deliveries of each tenant do",
-      description: "The tenant with the most subscriptions in trouble first; of the first 1,000 tenants by tenantId.",
+      summary: "Get the delivery health of all tenants",
+      description: "Tenants with the most failing or paused subscriptions first; covers the first 1,000 tenants by tenantId.",
       answers: { 200: { description: "Tenants", schema: Health } }
     },
     replaySubscription: {
@@ -383,7 +383,7 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "subscription.replay", object: "subscription", id: "subscriptionId" },
       summary: "Send history again",
-      description: "As new deliveries of the same events, limited to what the subscription's filters and client admit now.",
+      description: "As new deliveries of the same events, limited to events that match the filters and that the client has access to now.",
       params: ofSubscription,
       body: { schema: ReplayCall, closed: true, maxBytes: maxSettingsBytes },
       answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Schema.Int }) } }
@@ -392,8 +392,8 @@ export const OperatorContract = contract({
       method: "GET",
       path: "/v1/tenants/{tenantId}/shipments",
       access: "operator",
-      summary: "Find shipments by any number of theirs",
-      description: "Whichever area knows them, 20 at most. None is an empty list.",
+      summary: "Find shipments by any of their numbers",
+      description: "From all areas, 20 at most. Without a match the list is empty.",
       params: tenant,
       query: {
         reference: { kind: "text", schema: Schema.String, description: "A shipmentId, a PRO, a bill of lading or a purchase order.", required: true }
@@ -404,10 +404,10 @@ export const OperatorContract = contract({
       method: "GET",
       path: "/v1/tenants/{tenantId}/shipments/{shipmentId}/journey",
       access: "operator",
-      summary: "Show everything that happened to a shipment",
-      description: "In all areas, the newest 500 entries, and deliveries that carried something of it. " +
-        "Freight that no area knows by another name is found by its PRO. Deliveries of hourly and daily charges are not among them.",
-      params: { tenantId, shipmentId: "The shipment's id; its PRO where it has none." },
+      summary: "Get the journey of a shipment",
+      description: "The newest 500 entries of all areas, and the deliveries with data of the shipment. " +
+        "A shipment without a shipmentId is found by its PRO. Deliveries of hourly and daily charges are not included.",
+      params: { tenantId, shipmentId: "The shipment's id, or its PRO if it has no id." },
       answers: { 200: { description: "The journey", schema: ShipmentJourney } }
     }
   }

@@ -17,7 +17,7 @@ export const Tenant = Schema.Struct({
   tenantId: Schema.String,
   name: Schema.String,
   hosts: Schema.Array(Schema.String),
-  state: Schema.Literals(tenantStates).annotate({ description: "suspended: refused everywhere, and nothing is sent." })
+  state: Schema.Literals(tenantStates).annotate({ description: "suspended: calls are refused, and nothing is sent." })
 }).annotate({ identifier: "Tenant" })
 
 export const TenantsPage = Schema.Struct({ data: Schema.Array(Tenant), nextCursor }).annotate({ identifier: "TenantsPage" })
@@ -47,7 +47,7 @@ const Client = Schema.Struct({
   keys: Schema.Int.annotate({ description: "Keys that are neither revoked nor expired." }),
   subscriptions: Schema.Int.annotate({ description: "Of all areas." }),
   lastSeenAt: Schema.NullOr(InstantText).annotate({ description: "Written about once a minute." }),
-  state: Schema.Literals(["live", "held"]).annotate({ description: "held: it has no access at present, so nothing is sent, and what comes waits." })
+  state: Schema.Literals(["live", "held"]).annotate({ description: "held: it has no access at present, so nothing is sent, and new entries wait." })
 }).annotate({ identifier: "Client" })
 
 export const ClientsPage = Schema.Struct({ data: Schema.Array(Client), nextCursor }).annotate({ identifier: "ClientsPage" })
@@ -61,23 +61,23 @@ export const ApiKey = Schema.Struct({
 
 export const SigningSecret = Schema.Struct({
   hmacSecretId: Schema.String,
-  secret: Schema.String.annotate({ description: "Signs from now on. Hand it to the receiver." })
+  secret: Schema.String.annotate({ description: "Signs new deliveries. Give it to the receiver." })
 }).annotate({ identifier: "SigningSecret" })
 
 const Secret = Schema.Struct({
   hmacSecretId: Schema.String,
   client: Schema.NullOr(Schema.String.annotate({ description: "The one client that may use it, qualified: key:<name> or jwt:<issuer>:<sub>." })),
-  accounts: Schema.Array(Schema.String).annotate({ description: "Clients with one of these accounts may use it. Empty when it belongs to a client or to everybody." }),
+  accounts: Schema.Array(Schema.String).annotate({ description: "Clients with one of these accounts may use it. Empty if it belongs to one client or to all." }),
   anyClient: Schema.Boolean.annotate({ description: "Every client of the tenant may use it." }),
   createdAt: InstantText,
   rotatedAt: Schema.NullOr(InstantText),
-  signsUntil: Schema.NullOr(InstantText).annotate({ description: "When the last of its older versions stops to sign; null when only the current one signs." }),
-  usedBy: Schema.Int.annotate({ description: `Subscriptions that are signed with it. Counted up to ${maxCountedUses}, which means so many or more.` })
+  signsUntil: Schema.NullOr(InstantText).annotate({ description: "When the last older version stops signing; null if only the current one signs." }),
+  usedBy: Schema.Int.annotate({ description: `Subscriptions that are signed with it. ${maxCountedUses} means that many or more.` })
 }).annotate({ identifier: "Secret" })
 
 export const SecretsPage = Schema.Struct({ data: Schema.Array(Secret), nextCursor }).annotate({ identifier: "SecretsPage" })
 
-const outcome = Schema.String.annotate({ description: "accepted, gone, interrupted, or why there was no usable answer, such as timeout or http_5xx." })
+const outcome = Schema.String.annotate({ description: "accepted, gone, interrupted, or the kind of failure, such as timeout or http_5xx." })
 
 const Attempt = Schema.Struct({
   attempt: Schema.Int,
@@ -86,7 +86,7 @@ const Attempt = Schema.Struct({
   outcome,
   status: Schema.NullOr(Schema.Int),
   detail: Schema.NullOr(Schema.String),
-  answer: Schema.NullOr(Schema.String.annotate({ description: "The first bytes of the receiver's answer." }))
+  answer: Schema.NullOr(Schema.String.annotate({ description: "The first bytes of the receiver's response." }))
 }).annotate({ identifier: "DeliveryAttempt" })
 
 const delivery = {
@@ -96,7 +96,7 @@ const delivery = {
   createdAt: InstantText,
   settledAt: Schema.NullOr(InstantText),
   nextAttemptAt: Schema.NullOr(InstantText),
-  reason: Schema.NullOr(Schema.String.annotate({ description: "Why it was cancelled, where its subscription was not deleted." })),
+  reason: Schema.NullOr(Schema.String.annotate({ description: "Why it was cancelled, unless its subscription was deleted." })),
   events: Schema.Int,
   attempts: Schema.Array(Attempt)
 }
@@ -106,25 +106,25 @@ const Delivery = Schema.Struct(delivery).annotate({ identifier: "Delivery" })
 export const DeliveryInFull = Schema.Struct({
   ...delivery,
   endpointUrl: Schema.String,
-  body: Schema.String.annotate({ description: "The exact text of every attempt." })
+  body: Schema.String.annotate({ description: "The exact body of every attempt." })
 }).annotate({ identifier: "DeliveryInFull" })
 
 export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor }).annotate({ identifier: "DeliveriesPage" })
 
 const area = Schema.String.annotate({ description: "transit-events, shipment-status or freight-charges." })
 
-const upTo10000 = (what: string) => Schema.Int.annotate({ description: `${what} Counted up to 10,000, which means so many or more.` })
+const upTo10000 = (what: string) => Schema.Int.annotate({ description: `${what} 10,000 means that many or more.` })
 
-const counted = (what: string) => Schema.Int.annotate({ description: `${what} Counted up to 1,000, which means so many or more.` })
+const counted = (what: string) => Schema.Int.annotate({ description: `${what} 1,000 means that many or more.` })
 
 export const OperatorSubscription = Schema.Struct({
   subscriptionId: Schema.String,
   area,
-  client: Schema.String.annotate({ description: "Whose subscription it is: key:<name> or jwt:<issuer>:<sub>." }),
+  client: Schema.String.annotate({ description: "The owner: key:<name> or jwt:<issuer>:<sub>." }),
   endpointUrl: Schema.String,
   hmacSecretId: Schema.String,
-  filters: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "What it selects, in its area's words." }),
-  accounts: Schema.NullOr(Schema.Array(Schema.String)).annotate({ description: "Accounts it names; null for all that its client has." }),
+  filters: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "Its filters, with the members of its area." }),
+  accounts: Schema.NullOr(Schema.Array(Schema.String)).annotate({ description: "Its accounts; null for all accounts of its client." }),
   delivery: Schema.Struct({
     maxAttempts: Schema.Int,
     initialBackoffSeconds: Schema.Int,
@@ -134,17 +134,17 @@ export const OperatorSubscription = Schema.Struct({
   }),
   state: Schema.Literals(subscriptionStates),
   reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service or an operator paused it." })),
-  pausedBy: Schema.NullOr(Schema.Literals(["client", "engine", "operator"])).annotate({ description: "Its client cannot resume what an operator paused." }),
+  pausedBy: Schema.NullOr(Schema.Literals(["client", "engine", "operator"])).annotate({ description: "Its client cannot resume a subscription that an operator paused." }),
   since: InstantText.annotate({ description: "When the state last changed." }),
   held: Schema.Boolean.annotate({ description: "Whether its client or its tenant has no access at present, so that nothing is sent." }),
-  waiting: counted("Entries in no delivery yet."),
-  oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Among the first 1,000 that wait." }),
+  waiting: counted("Entries that are not in a delivery yet."),
+  oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Oldest of the first 1,000 waiting entries." }),
   inFlight: counted("Deliveries that are being sent or wait for their next attempt."),
   dead: counted("Dead letters."),
-  dropped: Schema.Int.annotate({ description: "Entries that were removed without being sent, ever." }),
-  dueAt: Schema.NullOr(InstantText).annotate({ description: "When a worker looks at it next, or its lease ends." }),
+  dropped: Schema.Int.annotate({ description: "All entries removed without being sent." }),
+  dueAt: Schema.NullOr(InstantText).annotate({ description: "When a worker claims it next, or when its lease ends." }),
   breaker: Schema.Struct({
-    state: Schema.Literals(["closed", "open", "half-open"]).annotate({ description: "open: nothing goes out. half-open: exactly one delivery does, the probe." }),
+    state: Schema.Literals(["closed", "open", "half-open"]).annotate({ description: "open: nothing is sent. half-open: one delivery is sent, the probe." }),
     failures: Schema.Int.annotate({ description: "Failed attempts since the last accepted one." }),
     until: Schema.NullOr(InstantText)
   }),
@@ -156,27 +156,27 @@ export const OperatorSubscriptionsPage = Schema.Struct({ data: Schema.Array(Oper
 export const Explanation = Schema.Struct({
   verdict: Schema.Literals(verdicts),
   reasons: Schema.Array(Schema.Struct({
-    rule: Schema.String.annotate({ description: "What decided: a filter, access, the state, the breaker." }),
+    rule: Schema.String.annotate({ description: "The deciding rule: a filter, access, the state, the circuit breaker." }),
     expected: Schema.String,
     actual: Schema.String
   })),
-  waitingFor: Schema.NullOr(Schema.Literals(waitReasons)).annotate({ description: "While verdict is waiting." }),
+  waitingFor: Schema.NullOr(Schema.Literals(waitReasons)).annotate({ description: "Set if verdict is waiting." }),
   deliveries: Schema.Array(Schema.Struct({
     deliveryId: Schema.String,
     state: Schema.Literals(deliveryStates),
     attempts: Schema.Int,
-    lastStatus: Schema.NullOr(Schema.Int).annotate({ description: "The receiver's HTTP status at the last attempt, when it answered." }),
+    lastStatus: Schema.NullOr(Schema.Int).annotate({ description: "The receiver's HTTP status at the last attempt, if there was a response." }),
     at: InstantText
-  })).annotate({ description: "Newest first, 50 at most, of the subscription's newest 1,000 in each state." })
+  })).annotate({ description: "Newest first, 50 at most, from the subscription's newest 1,000 in each state." })
 }).annotate({ identifier: "Explanation" })
 
 export const Health = Schema.Struct({
   tenants: Schema.Array(Schema.Struct({
     tenantId: Schema.String,
     subscriptions: upTo10000("Subscriptions of all areas."),
-    inTrouble: upTo10000("Paused by the service or an operator, with a breaker that is not closed, or with a dead letter."),
-    waiting: upTo10000("Entries in no delivery yet."),
-    oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Among the first 10,000 that wait." }),
+    inTrouble: upTo10000("Paused by the service or an operator, with a circuit breaker that is not closed, or with a dead letter."),
+    waiting: upTo10000("Entries that are not in a delivery yet."),
+    oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Oldest of the first 10,000 waiting entries." }),
     dead: upTo10000("Dead letters.")
   }).annotate({ identifier: "TenantHealth" }))
 }).annotate({ identifier: "Health" })
@@ -186,7 +186,7 @@ const numbers = { shipmentId: Schema.String, proNumber: Schema.NullOr(Schema.Str
 const NamedShipment = Schema.Struct({
   ...numbers,
   carrier: Schema.NullOr(Schema.String.annotate({ description: "Standard Carrier Alpha Code." })),
-  status: Schema.NullOr(Schema.String.annotate({ description: "Its milestone; else what happened last, in its area's words." })),
+  status: Schema.NullOr(Schema.String.annotate({ description: "Its milestone, or else its latest event, with the name used in its area." })),
   lastAt: Schema.NullOr(InstantText)
 }).annotate({ identifier: "NamedShipment" })
 
@@ -195,10 +195,10 @@ export const NamedShipments = Schema.Struct({ data: Schema.Array(NamedShipment) 
 const JourneyEntry = Schema.Struct({
   at: InstantText,
   area: Schema.Literals(["shipment-status", "transit-events", "freight-charges", "invoices", "pickups"]),
-  kind: Schema.String.annotate({ description: "In the area's words: an event's type, a milestone, updated, invoice created, pickup En Route." }),
+  kind: Schema.String.annotate({ description: "The area's name for it, such as an event type, a milestone, invoice created, pickup En Route." }),
   title: Schema.String.annotate({ description: "One line for people." }),
-  reference: Schema.NullOr(Schema.String.annotate({ description: "What it is known by in its area." })),
-  document: Schema.Unknown.annotate({ description: "The JSON of it." })
+  reference: Schema.NullOr(Schema.String.annotate({ description: "Its id or number in its area." })),
+  document: Schema.Unknown.annotate({ description: "The entry as JSON." })
 }).annotate({ identifier: "JourneyEntry" })
 
 export const ShipmentJourney = Schema.Struct({
@@ -206,6 +206,6 @@ export const ShipmentJourney = Schema.Struct({
   accounts: Schema.Array(Schema.String.annotate({ description: "An account that has access." })),
   entries: Schema.Array(JourneyEntry).annotate({ description: "Oldest first." }),
   truncated: Schema.Boolean.annotate({ description: "Whether older entries were left out." }),
-  deliveries: Schema.Array(Schema.Struct({ ...delivery, area })).annotate({ description: "Newest first, those that carried something of the shipment." }),
-  deliveriesSince: Schema.NullOr(InstantText).annotate({ description: "Older deliveries of the tenant were not searched; null when all were." })
+  deliveries: Schema.Array(Schema.Struct({ ...delivery, area })).annotate({ description: "Deliveries with data of the shipment, newest first." }),
+  deliveriesSince: Schema.NullOr(InstantText).annotate({ description: "Deliveries before this instant were not searched; null if all were searched." })
 }).annotate({ identifier: "ShipmentJourney" })

@@ -22,7 +22,7 @@ const callerOf = (principal: Principal) =>
     ? { client: principal.client }
     : { tenant: principal.tenantId, client: principal.client }
 
-/** Why a caller was refused, for the log; only for 401, 403 and too many failures. Contains nothing of the request. */
+/** Why a caller was refused, for the log; only for 401, 403 and too many failures. Contains no part of the request. */
 export const refusalReason = (cause: Cause.Cause<Failure>, status: number): string | undefined => {
   const error = cause.reasons.find(Cause.isFailReason)?.error
   if (error === undefined) return undefined
@@ -32,7 +32,7 @@ export const refusalReason = (cause: Cause.Cause<Failure>, status: number): stri
     case "NotPermitted":
       return `role ${error.needed} is needed`
     case "OperatorReadOnly":
-      return "operator key is read-only"
+      return "operator is read-only"
     case "RateExceeded":
       return error.quota === "failedCredentials" ? "too many failed credentials" : undefined
     default:

@@ -1,5 +1,6 @@
 /** The OpenAPI document as one HTML page without scripts or external resources, so it works offline under a strict policy. */
 import { createHash } from "node:crypto"
+import { placesOf, type SecuritySchemesByName } from "../access/SecuritySchemes.ts"
 import type { OpenApiDocument, OpenApiOperation } from "./OpenApi.ts"
 
 const style = `
@@ -16,8 +17,14 @@ table { border-collapse: collapse; width: 100%; } td, th { text-align: left; ver
 
 export const contentSecurityPolicy = `default-src 'none'; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
-export const docsPageOf = (document: OpenApiDocument, openApiPath: string): string => {
-  const components = (document["components"] as { readonly schemas: Readonly<Record<string, unknown>> }).schemas
+export interface DocsPageOptions {
+  /** Address of the document, relative to the page. */
+  readonly openApiPath: string
+  readonly server: string
+}
+
+export const docsPageOf = (document: OpenApiDocument, { openApiPath, server }: DocsPageOptions): string => {
+  const { schemas: components, securitySchemes = {} } = document["components"] as DocumentComponents
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -30,8 +37,7 @@ export const docsPageOf = (document: OpenApiDocument, openApiPath: string): stri
 <h1>${escape(document.info.title)}</h1>
 <p class="dim">${escape(document.info.version)} · <a href="${escape(openApiPath)}">OpenAPI 3.1</a></p>
 <p>${escape(document.info.description)}</p>
-<p>Credentials go into <code>X-API-Key</code> or <code>Authorization: Bearer …</code>. How a call is refused stands behind its
-answers as <q>default</q>.</p>
+<p>All paths are below <code>${escape(server)}</code>.${credentialsOf(securitySchemes)} Error responses are listed as <q>default</q>.</p>
 ${document.tags.map((tag) => sectionOf(document, tag)).join("\n")}
 <h2>Schemas</h2>
 ${Object.entries(components).sort(([a], [b]) => a < b ? -1 : 1).map(([name, schema]) =>
@@ -39,6 +45,17 @@ ${Object.entries(components).sort(([a], [b]) => a < b ? -1 : 1).map(([name, sche
 </body>
 </html>
 `
+}
+
+interface DocumentComponents {
+  readonly schemas: Readonly<Record<string, unknown>>
+  readonly securitySchemes?: SecuritySchemesByName
+}
+
+/** Empty when the host authenticates: the description says so. */
+const credentialsOf = (schemes: SecuritySchemesByName): string => {
+  const places = placesOf(schemes)
+  return places.length === 0 ? "" : ` Callers send ${places.map(escape).join(" or ")}.`
 }
 
 const sectionOf = (document: OpenApiDocument, tag: OpenApiDocument["tags"][number]): string => {
@@ -88,4 +105,4 @@ const schemaOf = (schema: unknown): string =>
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;" }
 
-const escape = (text: unknown): string => String(text).replaceAll(/[&<>"']/g, (character) => entities[character]!)
+export const escape = (text: unknown): string => String(text).replaceAll(/[&<>"']/g, (character) => entities[character]!)

@@ -1,5 +1,6 @@
 /** Builds the OpenAPI 3.1 document of mounted contracts, webhooks included. */
 import { Schema, type JsonSchema } from "effect"
+import type { SecuritySchemesByName } from "../access/SecuritySchemes.ts"
 import { type AnswerSpec, type BodySpec, type ContractSpec, type EndpointSpec, type HeaderSpec, type PlacedContract, shapeOf, type WebhookSpec } from "../shared/Contract.ts"
 import { maxRecordBytes } from "../invoices/UploadReader.ts"
 import { maxItemBytes, maxValuesOf } from "../shared/ParseBody.ts"
@@ -27,11 +28,15 @@ export interface OpenApiOperation extends Json {
 
 export interface OpenApiOptions {
   readonly version: string
-  readonly publicBaseUrl?: string | undefined
+  /** The URL that every path follows. */
+  readonly server: string
+  /** How callers present credentials; empty when that is unknown. */
+  readonly securitySchemes: SecuritySchemesByName
 }
 
 export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenApiOptions): OpenApiDocument => {
   const schemas = new Components()
+  const security = Object.keys(options.securitySchemes).map((name) => ({ [name]: [] }))
   const contracts = mounted.map(({ contract }) => contract)
   const webhooks = contracts.flatMap((contract) =>
     Object.entries(contract.webhooks ?? {}).map(([name, webhook]) => [name, { post: webhookOf(name, contract, webhook, schemas) }] as const)
@@ -40,7 +45,7 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
   for (const { base, contract } of mounted) {
     for (const [name, endpoint] of Object.entries(contract.endpoints)) {
       const path = paths[`${base}${endpoint.path}`] ??= {}
-      path[endpoint.method.toLowerCase()] = operationOf(name, contract, endpoint, schemas)
+      path[endpoint.method.toLowerCase()] = operationOf(name, contract, endpoint, { schemas, security })
     }
   }
   return {
@@ -48,20 +53,19 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
     info: {
       title: contracts.length === 1 ? `Waybill: ${contracts[0]!.title}` : "Waybill",
       version: options.version,
-      description: contracts.length === 1 ? contracts[0]!.description : "Freight visibility over the industry's open interfaces."
+      description: `${contracts.length === 1 ? contracts[0]!.description : "Freight visibility over the industry's open interfaces."}${
+        security.length === 0 ? " The application that serves these calls authenticates their callers." : ""
+      }`
     },
-    servers: [{ url: options.publicBaseUrl?.replace(/\/+$/, "") ?? "/" }],
-    security: [{ ApiKey: [] }, { Bearer: [] }],
+    servers: [{ url: options.server }],
+    ...(security.length === 0 ? {} : { security }),
     tags: contracts.map(({ area, description }) => ({ name: area, description })),
     paths,
     ...(webhooks.length === 0 ? {} : { webhooks: Object.fromEntries(webhooks) }),
     components: {
       schemas: schemas.definitions,
       responses: schemas.problems,
-      securitySchemes: {
-        ApiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key from the operator." },
-        Bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A token of the identity provider the operator trusts, or an API key." }
-      }
+      ...(security.length === 0 ? {} : { securitySchemes: options.securitySchemes })
     }
   }
 }
@@ -102,14 +106,20 @@ class Components {
 const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
   JSON.parse(JSON.stringify(schema).replaceAll("\"$ref\":\"#/$defs/", "\"$ref\":\"#/components/schemas/"))
 
-const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpec, schemas: Components): OpenApiOperation => {
+interface Surroundings {
+  readonly schemas: Components
+  /** The alternatives of a call with credentials. */
+  readonly security: ReadonlyArray<Json>
+}
+
+const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpec, { schemas, security }: Surroundings): OpenApiOperation => {
   const parameters = parametersOf(endpoint, schemas)
   return {
     operationId: name,
     tags: [contract.area],
     summary: endpoint.summary,
     ...(endpoint.description === undefined ? {} : { description: endpoint.description }),
-    ...(endpoint.access === "public" ? { security: [] } : endpoint.access === "anonymous" ? { security: [{}, { ApiKey: [] }, { Bearer: [] }] } : {}),
+    ...(endpoint.access === "public" ? { security: [] } : endpoint.access === "anonymous" ? { security: [{}, ...security] } : {}),
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(endpoint.body === undefined ? {} : { requestBody: bodyOf(endpoint.body, schemas) }),
     responses: {
@@ -148,13 +158,13 @@ const parametersOf = (endpoint: EndpointSpec, schemas: Components): ReadonlyArra
 const bodyOf = (body: BodySpec, schemas: Components): Json => {
   const schema = schemas.of(body.schema, body.closed === true)
   const contentTypes = body.contentTypes ?? jsonMediaTypes
-  return { description: roomOf(body), required: body.optional !== true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }
+  return { description: bodyLimitsOf(body), required: body.optional !== true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }
 }
 
 /** Limits that `maxItems` cannot express. */
-const roomOf = ({ items, maxBytes = defaultMaxBodyBytes, streamed }: BodySpec): string =>
+const bodyLimitsOf = ({ items, maxBytes = defaultMaxBodyBytes, streamed }: BodySpec): string =>
   streamed === true
-    ? `At most ${inKiB(maxRecordBytes)} beside the files.`
+    ? `At most ${inKiB(maxRecordBytes)} without the files.`
     : `At most ${inKiB(maxBytes)}${items === undefined ? "" : `, each item ${inKiB(maxItemBytes)}`}, and ${maxValuesOf(maxBytes)} values.`
 
 const inKiB = (bytes: number): string => `${bytes / 1024} KiB`

@@ -1,5 +1,5 @@
-/** Port: whether this process is ready. The program that assembles the service provides the checks. */
-import { AccessStore, type StorageError } from "@waybill/core"
+/** Whether this process is ready: the storage answers, and further checks of the program pass. */
+import type { AccessStore } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 
 export interface ReadinessCheck {
@@ -9,21 +9,15 @@ export interface ReadinessCheck {
   readonly check: Effect.Effect<unknown, unknown>
 }
 
-export class Readiness extends Context.Service<Readiness, {
+/** Checks of the program, besides the one of the storage. Default: none. */
+export class Readiness extends Context.Reference<{
   readonly checks: ReadonlyArray<ReadinessCheck>
-}>()("@waybill/http/server/Readiness") {
-  static readonly layer = (checks: ReadonlyArray<ReadinessCheck>): Layer.Layer<Readiness> => Layer.succeed(Readiness, { checks })
-
-  /** Ready while the storage answers. */
-  static readonly layerStorage: Layer.Layer<Readiness, never, AccessStore> = Layer.effect(
-    Readiness,
-    Effect.gen(function*() {
-      const access = yield* AccessStore
-      const check: Effect.Effect<unknown, StorageError> = access.findTenant("readiness")
-      return { checks: [{ name: "storage", check }] }
-    })
-  )
+}>("@waybill/http/server/Readiness", { defaultValue: () => ({ checks: [] }) }) {
+  static readonly layer = (checks: ReadonlyArray<ReadinessCheck>): Layer.Layer<never> => Layer.succeed(Readiness, { checks })
 }
+
+/** Passes while the storage answers. */
+export const storageCheck = (access: AccessStore["Service"]): ReadinessCheck => ({ name: "storage", check: access.findTenant("readiness") })
 
 export interface CheckedReadiness {
   readonly status: "ready" | "not_ready"
@@ -33,13 +27,13 @@ export interface CheckedReadiness {
 /** A check that takes longer has failed. */
 const checkTimeoutMillis = 3_000
 
-export const askReadiness = (readiness: Readiness["Service"]): Effect.Effect<CheckedReadiness> =>
+export const runChecks = (checks: ReadonlyArray<ReadinessCheck>): Effect.Effect<CheckedReadiness> =>
   Effect.map(
-    Effect.forEach(readiness.checks, ({ check, name }) =>
+    Effect.forEach(checks, ({ check, name }) =>
       check.pipe(
         Effect.timeout(checkTimeoutMillis),
         Effect.as({ name, ok: true }),
         Effect.catchCause((cause) => Effect.as(Effect.logWarning(`Readiness check "${name}" failed.`, cause), { name, ok: false }))
       ), { concurrency: "unbounded" }),
-    (checks) => ({ status: checks.every(({ ok }) => ok) ? "ready" : "not_ready", checks })
+    (checked) => ({ status: checked.every(({ ok }) => ok) ? "ready" : "not_ready", checks: checked })
   )

@@ -7,9 +7,10 @@ import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { clientAddressOf, type ClientAddressOptions, anonymousClientOf } from "../access/ClientAddress.ts"
-import { FailedCredentials, presentedAs } from "../access/FailedCredentials.ts"
+import { FailedCredentials, countedCredentials } from "../access/FailedCredentials.ts"
 import { makePublicTenant } from "../access/PublicTenant.ts"
 import { RefusalLog } from "../access/RefusalLog.ts"
+import { SecuritySchemes, type SecuritySchemesByName, withChallenge } from "../access/SecuritySchemes.ts"
 import { type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type AnonymousCaller } from "../shared/Contract.ts"
 import { correlationIdOf, instanceOf } from "../shared/CorrelationId.ts"
 import { httpDate } from "../shared/HttpDate.ts"
@@ -54,6 +55,7 @@ export interface Exchange {
 export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions) {
   const authenticator = yield* Authenticator
   const ids = yield* UniqueIds
+  const schemes = yield* SecuritySchemes
   const publicTenantOf = yield* makePublicTenant(options.publicTenant)
   const failures = new FailedCredentials()
   const refusals = new RefusalLog()
@@ -116,10 +118,10 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     if (headers["authorization"] === undefined && headers["x-api-key"] === undefined) {
       return access === "anonymous" ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
     }
-    return Effect.flatMap(presentedAs(exchange.address(), headers), (presented) =>
+    return Effect.flatMap(countedCredentials(exchange.address(), headers), (presented) =>
       failures.admit(presented, exchange.startedAt).pipe(
         Effect.andThen(found),
-        Effect.tap(() => Effect.sync(() => failures.held(presented))),
+        Effect.tap(() => Effect.sync(() => failures.succeeded(presented))),
         Effect.tapErrorTag("Unauthenticated", () => Effect.sync(() => failures.failed(presented, exchange.startedAt)))
       ))
   }
@@ -148,7 +150,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
       return answer(request, exchange).pipe(
         Effect.interruptible,
         Effect.exit,
-        Effect.flatMap((exit) => conclude(exchange, exit, refusals)),
+        Effect.flatMap((exit) => conclude(exchange, exit, { refusals, schemes })),
         Effect.annotateLogs("correlationId", exchange.correlationId)
       )
     }))
@@ -214,12 +216,12 @@ const routeOf = (
 const conclude = Effect.fnUntraced(function*(
   exchange: Exchange,
   exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>,
-  refusals: RefusalLog
+  { refusals, schemes }: { readonly refusals: RefusalLog; readonly schemes: SecuritySchemesByName }
 ) {
   const endedAt = yield* Clock.currentTimeMillis
-  const gone = Exit.isFailure(exit) && hasLeft(exit.cause)
-  const response = Exit.isSuccess(exit) ? watched(exchange, exit.value) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause))
-  const status = gone ? 499 : response.status
+  const disconnected = Exit.isFailure(exit) && hasLeft(exit.cause)
+  const response = Exit.isSuccess(exit) ? withBodyErrorLog(exchange, exit.value) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause, schemes))
+  const status = disconnected ? 499 : response.status
   const reason = Exit.isFailure(exit) ? refusalReason(exit.cause, status) : undefined
   const { fields } = yield* logRequest(exchange, status, endedAt, reason !== undefined)
   if (reason !== undefined) yield* refusals.log({ address: exchange.address(), reason, status, fields }, exchange.startedAt)
@@ -233,36 +235,37 @@ const conclude = Effect.fnUntraced(function*(
 
 const refusalOf = Effect.fnUntraced(function*({ contract, correlationId }: Exchange, problem: Problem) {
   const shape: ProblemShape = contract === undefined ? problemDetails : shapeOf(contract)
-  const told = shape.headers?.write(problem)
+  const detailHeaders = shape.headers?.write(problem)
   // The operator finds it by the correlation id, even if the body does not contain the detail.
-  if (told !== undefined) yield* Effect.annotateLogs(Effect.logInfo("Request refused.", problem.detail), { problem: problem.code })
+  if (detailHeaders !== undefined) yield* Effect.annotateLogs(Effect.logInfo("Request refused.", problem.detail), { problem: problem.code })
   const body = shape.write(problem, instanceOf(correlationId))
-  const options = { status: problem.status, headers: { ...problem.headers, ...told } }
+  const options = { status: problem.status, headers: { ...problem.headers, ...detailHeaders } }
   return body === undefined ? HttpServerResponse.empty(options) : HttpServerResponse.text(body, { ...options, contentType: shape.contentType })
 })
 
-/** A streamed body can still fail: the connection then ends early, and the log says why. */
-const watched = ({ correlationId, template }: Exchange, response: HttpServerResponse.HttpServerResponse) => {
+/** Logs the error if a streamed body fails after the response began; the connection then ends early. */
+const withBodyErrorLog = ({ correlationId, template }: Exchange, response: HttpServerResponse.HttpServerResponse) => {
   const { body } = response
   if (body._tag !== "Stream") return response
-  const told = Stream.tapError(body.stream, (error) =>
+  const logged = Stream.tapError(body.stream, (error) =>
     Effect.annotateLogs(Effect.logError("Response aborted, its body failed.", error), { correlationId, route: template }))
-  return HttpServerResponse.setBody(response, HttpBody.stream(told, body.contentType, body.contentLength))
+  return HttpServerResponse.setBody(response, HttpBody.stream(logged, body.contentType, body.contentLength))
 }
 
-const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>): Effect.Effect<Problem> => {
+const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>, schemes: SecuritySchemesByName): Effect.Effect<Problem> => {
   const failed = cause.reasons.find(Cause.isFailReason)
   const died = cause.reasons.some(Cause.isDieReason)
   if (died || (failed === undefined && !Cause.hasInterrupts(cause))) {
     return Effect.as(Effect.logError("Request failed with a defect.", cause), internalProblem)
   }
   if (failed === undefined) return Effect.succeed(interruptedProblem)
-  const problem = problemOf(failed.error, exchange.isParameter, exchange.contract?.statuses)
+  const problem = withChallenge(problemOf(failed.error, exchange.isParameter, exchange.contract?.statuses), failed.error, schemes)
   return problem.status < 500 ? Effect.succeed(problem) : Effect.as(Effect.logError(failed.error.message, reasonOf(failed.error)), problem)
 }
 
 /** The cause of a failure, for the log only. */
-const reasonOf = (failure: Failure): unknown => failure._tag === "StorageError" || failure._tag === "AuthenticationUnavailable" ? failure.cause : failure
+const reasonOf = (failure: Failure): unknown =>
+  failure._tag === "StorageError" || failure._tag === "AuthenticationUnavailable" || failure._tag === "PickupDeskFailed" ? failure.cause : failure
 
 /** Whether the caller disconnected before the response was ready. */
 const hasLeft = (cause: Cause.Cause<unknown>): boolean =>

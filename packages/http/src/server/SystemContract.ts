@@ -14,26 +14,26 @@ const anything = Schema.Record(Schema.String, Schema.Unknown)
 export const SystemContract = contract({
   area: "system",
   title: "System",
-  description: "Probes, metrics and documents. No credentials needed.",
+  description: "Probes, metrics and documents.",
   endpoints: {
     health: {
       method: "GET",
       path: "/healthz",
       access: "public",
-      summary: "Whether the process lives",
-      answers: { 200: { description: "It does", schema: Health } }
+      summary: "Liveness of the process",
+      answers: { 200: { description: "The process is alive", schema: Health } }
     },
     readiness: {
       method: "GET",
       path: "/readyz",
       access: "public",
-      summary: "Whether the process can do its work",
-      answers: { 200: { description: "It can", schema: Readiness }, 503: { description: "It cannot, and which check says so", schema: Readiness } }
+      summary: "Readiness of the process",
+      answers: { 200: { description: "Ready", schema: Readiness }, 503: { description: "Not ready, with the failed checks", schema: Readiness } }
     },
     metrics: {
       method: "GET",
       path: "/metrics",
-      access: "public",
+      access: "operator",
       summary: "Metrics as Prometheus text",
       answers: { 200: { description: "Metrics", schema: Schema.String, contentType: "text/plain" } }
     },
@@ -62,7 +62,11 @@ export const SystemContract = contract({
   }
 })
 
-const { docs: _docs, metrics: _metrics, ...forEverybody } = SystemContract.endpoints
+const { docs: _docs, metrics, ...forEverybody } = SystemContract.endpoints
+
+/** The same with metrics for everyone who reaches the address. */
+export const withPublicMetrics = (spec: typeof SystemContract) =>
+  contract({ ...spec, endpoints: { ...spec.endpoints, metrics: { ...metrics, access: "public" } } })
 
 /** The public part, when the operator API is served elsewhere. */
 export const CustomersSystemContract = contract({ ...SystemContract, endpoints: forEverybody })

@@ -1,30 +1,36 @@
 /** HTTP handlers of probes, metrics and documentation. */
-import { DeliveryQueue } from "@waybill/core"
+import { AccessStore, DeliveryQueue } from "@waybill/core"
 import { Effect, Metric } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { json } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { unknownPath } from "../shared/Refused.ts"
+import type { Site } from "../shared/Site.ts"
 import { contentSecurityPolicy } from "./DocsPage.ts"
-import { askReadiness, Readiness } from "./Readiness.ts"
-import type { SystemContract } from "./SystemContract.ts"
+import { Readiness, runChecks, storageCheck } from "./Readiness.ts"
+import type { SystemContract, withPublicMetrics } from "./SystemContract.ts"
 
 const waitingEntries = Metric.gauge("waybill_queue_waiting_entries", { description: "Events waiting to be put into a delivery." })
 const unsettledDeliveries = Metric.gauge("waybill_queue_deliveries_in_progress", { description: "Deliveries being sent or waiting for their next attempt." })
 const deadDeliveries = Metric.gauge("waybill_queue_dead_deliveries", { description: "Dead letters." })
 const lagSeconds = Metric.gauge("waybill_queue_lag_seconds", { description: "How long the longest due subscription has been due." })
 
-/** The documentation of the service, rendered once. */
+/** A document that names the server's URL, which depends on the request. */
+export type Document = (server: string) => string
+
+/** The documentation of the service. */
 export interface Documents {
-  readonly openApi: string
-  readonly openApiOf: ReadonlyMap<string, string>
-  readonly docs: string
+  readonly openApi: Document
+  readonly openApiOf: ReadonlyMap<string, Document>
+  readonly docs: Document
 }
+
+type Handlers = HandlersOf<typeof SystemContract> & HandlersOf<ReturnType<typeof withPublicMetrics>>
 
 export const makeSystemHandlers = Effect.gen(function*() {
   const queue = yield* DeliveryQueue
-  const readiness = yield* Readiness
+  const checks = [storageCheck(yield* AccessStore), ...(yield* Readiness).checks]
 
   const readDepth = queue.depth.pipe(
     Effect.timeout(3_000),
@@ -40,19 +46,19 @@ export const makeSystemHandlers = Effect.gen(function*() {
     Effect.catchCause((cause) => Effect.logWarning("Delivery queue metrics not available.", cause))
   )
 
-  return (documents: Documents): HandlersOf<typeof SystemContract> => ({
+  return (documents: Documents): Handlers => ({
     health: () => Effect.succeed(json({ status: "ok" })),
-    readiness: () => Effect.map(askReadiness(readiness), (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),
+    readiness: () => Effect.map(runChecks(checks), (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),
     metrics: () =>
       Effect.map(Effect.andThen(readDepth, PrometheusMetrics.format()), (text) =>
         HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })),
-    openApi: () => Effect.succeed(document(documents.openApi)),
-    openApiOfArea: ({ params }) => {
+    openApi: ({ site }) => Effect.succeed(openApi(documents.openApi, site)),
+    openApiOfArea: ({ params, site }) => {
       const found = documents.openApiOf.get(params.document)
-      return found === undefined ? Effect.fail(unknownPath) : Effect.succeed(document(found))
+      return found === undefined ? Effect.fail(unknownPath) : Effect.succeed(openApi(found, site))
     },
-    docs: () =>
-      Effect.succeed(HttpServerResponse.text(documents.docs, {
+    docs: ({ site }) =>
+      Effect.succeed(HttpServerResponse.text(documents.docs(serverOf(site)), {
         contentType: "text/html; charset=utf-8",
         headers: {
           "content-security-policy": contentSecurityPolicy,
@@ -63,4 +69,7 @@ export const makeSystemHandlers = Effect.gen(function*() {
   })
 })
 
-const document = (text: string) => HttpServerResponse.text(text, { contentType: "application/json", headers: { "cache-control": "no-cache" } })
+/** The URL that every path of the documents follows. */
+const serverOf = ({ urlOf }: Site): string => urlOf("") || "/"
+
+const openApi = (document: Document, site: Site) => HttpServerResponse.text(document(serverOf(site)), { contentType: "application/json", headers: { "cache-control": "no-cache" } })

@@ -1,5 +1,6 @@
 /** The whole service over HTTP: on its own server, in another router, or as one effect. */
 import type {
+  AccessStore,
   ApiKeys,
   AuditLog,
   Authenticator,
@@ -31,6 +32,7 @@ import type {
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { createRequire } from "node:module"
+import { SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "../access/SecuritySchemes.ts"
 import { FreightChargesContract } from "../freight-charges/FreightChargesContract.ts"
 import { FreightChargesHandlers } from "../freight-charges/FreightChargesHandlers.ts"
 import { IntakeContract } from "../intake/IntakeContract.ts"
@@ -46,12 +48,11 @@ import { ShipmentStatusContract } from "../shipment-status/ShipmentStatusContrac
 import { ShipmentStatusHandlers } from "../shipment-status/ShipmentStatusHandlers.ts"
 import { TransitEventsContract } from "../transit-events/TransitEventsContract.ts"
 import { TransitEventsHandlers } from "../transit-events/TransitEventsHandlers.ts"
-import { docsPageOf } from "./DocsPage.ts"
+import { docsPageOf, escape } from "./DocsPage.ts"
 import { type OpenApiDocument, openApiOf } from "./OpenApi.ts"
-import type { Readiness } from "./Readiness.ts"
 import { type App, makePipeline, type PipelineOptions } from "./RequestPipeline.ts"
-import { CustomersSystemContract, SystemContract } from "./SystemContract.ts"
-import { type Documents, makeSystemHandlers } from "./SystemHandlers.ts"
+import { CustomersSystemContract, SystemContract, withPublicMetrics } from "./SystemContract.ts"
+import { type Document, type Documents, makeSystemHandlers } from "./SystemHandlers.ts"
 
 /** Base path of each area. */
 export interface BasePaths {
@@ -80,10 +81,16 @@ export const defaultBasePaths: BasePaths = {
 
 export interface WaybillHttpOptions extends PipelineOptions {
   readonly basePaths?: Partial<BasePaths> | undefined
+  /**
+   * The whole service answers `/metrics` without credentials. By default only operators read them there. The part for
+   * operators always answers, and the part for customers never does.
+   */
+  readonly publicMetrics?: boolean | undefined
 }
 
-/** Required services: all use cases, an authenticator, and readiness checks. */
+/** Required services: an authenticator, and what `Waybill.layer` provides. */
 export type WaybillHttpServices =
+  | AccessStore
   | ApiKeys
   | AuditLog
   | Authenticator
@@ -96,7 +103,6 @@ export type WaybillHttpServices =
   | InvoiceDocuments
   | Invoices
   | Pickups
-  | Readiness
   | ShipmentIntake
   | ShipmentJourneys
   | ShipmentStatuses
@@ -128,14 +134,14 @@ const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths => {
 }
 
 /**
- * The service as a whole and in two parts, for servers with a separate operator address. Each part has the probes; they
- * share the counters of callers.
+ * The service as a whole and in two parts, for servers with a separate operator address. Each has the probes and an
+ * OpenAPI document of its own calls; they share the counters of callers.
  */
 export interface WaybillApps {
   readonly whole: App
-  /** The five areas and intake, with their OpenAPI document. */
+  /** The five areas and intake. */
   readonly customers: App
-  /** `/operator`, `/metrics`, `/docs`, and the full OpenAPI document. */
+  /** `/operator`, `/metrics` and `/docs`. */
   readonly operators: App
 }
 
@@ -151,13 +157,14 @@ const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn
   ]
   const operator = mount(OperatorContract, bases.operator, yield* OperatorHandlers)
   const handlersFor = yield* makeSystemHandlers
-  const all = documentsOf([...areas, operator], options)
+  const schemes = yield* SecuritySchemes
   const appOf = yield* makePipeline(options)
-  const everything = mount(SystemContract, bases.system, handlersFor(all))
+  const system = (calls: ReadonlyArray<PlacedContract>) => handlersFor(documentsOf(calls, schemes))
+  const PublicMetricsContract = withPublicMetrics(SystemContract)
   return {
-    whole: appOf([...areas, operator, everything]),
-    customers: appOf([...areas, mount(CustomersSystemContract, bases.system, handlersFor(documentsOf(areas, options)))]),
-    operators: appOf([operator, everything])
+    whole: appOf([...areas, operator, mount(options.publicMetrics === true ? PublicMetricsContract : SystemContract, bases.system, system([...areas, operator]))]),
+    customers: appOf([...areas, mount(CustomersSystemContract, bases.system, system(areas))]),
+    operators: appOf([operator, mount(PublicMetricsContract, bases.system, system([operator]))])
   }
 })
 
@@ -180,8 +187,9 @@ export const WaybillHttp = {
     })),
 
   /** The OpenAPI 3.1 document of every area, without a running service. */
-  openApi: (options: WaybillHttpOptions = {}): OpenApiDocument => {
+  openApi: (options: WaybillHttpOptions & { readonly securitySchemes?: SecuritySchemesByName } = {}): OpenApiDocument => {
     const bases = basesOf(options)
+    const { publicBaseUrl, securitySchemes = standardSchemes } = options
     return openApiOf([
       { contract: ShipmentStatusContract, base: normalBase(bases.shipmentStatus) },
       { contract: InvoicesContract, base: normalBase(bases.invoices) },
@@ -190,7 +198,7 @@ export const WaybillHttp = {
       { contract: FreightChargesContract, base: normalBase(bases.freightCharges) },
       { contract: IntakeContract, base: normalBase(bases.intake) },
       { contract: OperatorContract, base: normalBase(bases.operator) }
-    ], aboutOf(options))
+    ], { version: version(), server: publicBaseUrl?.replace(/\/+$/, "") ?? "/", securitySchemes })
   },
 
   /** Serves only this service on the given server. Every request gets a response in the format of its area. */
@@ -198,17 +206,23 @@ export const WaybillHttp = {
     Layer.unwrap(Effect.map(make(options), ({ whole }) => HttpServer.serve(whole)))
 }
 
-const documentsOf = (areas: ReadonlyArray<PlacedContract>, options: WaybillHttpOptions): Documents => {
-  const about = aboutOf(options)
-  const whole = openApiOf(areas, about)
+const documentsOf = (calls: ReadonlyArray<PlacedContract>, securitySchemes: SecuritySchemesByName): Documents => {
+  const about = { version: version(), server: placeholder, securitySchemes }
+  const whole = openApiOf(calls, about)
+  const written = (document: OpenApiDocument) => forAnyServer(JSON.stringify(document), (server) => JSON.stringify(server).slice(1, -1))
   return {
-    openApi: JSON.stringify(whole),
-    openApiOf: new Map(areas.map((area) => [`${area.contract.area}.json`, JSON.stringify(openApiOf([area], about))])),
-    docs: docsPageOf(whole, "openapi.json")
+    openApi: written(whole),
+    openApiOf: new Map(calls.map((call) => [`${call.contract.area}.json`, written(openApiOf([call], about))])),
+    docs: forAnyServer(docsPageOf(whole, { openApiPath: "openapi.json", server: placeholder }), escape)
   }
 }
 
-const aboutOf = (options: WaybillHttpOptions) => {
-  const { version } = createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }
-  return { version, publicBaseUrl: options.publicBaseUrl }
+/** Stands for the server's URL in a document that is rendered once. */
+const placeholder = "https://server.invalid/placeholder"
+
+const forAnyServer = (text: string, written: (server: string) => string): Document => {
+  const [before, after] = text.split(placeholder)
+  return (server) => `${before}${written(server)}${after}`
 }
+
+const version = () => (createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }).version

@@ -132,8 +132,8 @@ export interface CallOf<E extends EndpointSpec> {
   readonly params: PathParams<E["path"]>
   readonly query: E["query"] extends QueryParameters ? QueryOf<E["query"]> : Readonly<Record<string, never>>
   readonly headers: { readonly [Name in keyof E["headers"]]: string | undefined }
-  /** JSON, for calls with a body. */
-  readonly body: E["body"] extends { readonly streamed: true } ? IncomingBody : unknown
+  /** The JSON of the request, or its bytes. Core's use cases validate it: this is the type that they accept. */
+  readonly body: E["body"] extends { readonly streamed: true } ? IncomingBody : E["body"] extends BodySpec ? E["body"]["schema"]["Encoded"] : unknown
   readonly site: Site
 }
 

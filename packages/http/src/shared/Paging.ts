@@ -8,7 +8,7 @@ import type { Site } from "./Site.ts"
 export const pageHeaders = {
   "X-Page": { description: "The page's number, from 1.", schema: Schema.Int },
   "X-Page-Size": { description: "Most results a page holds.", schema: Schema.Int },
-  "X-Total-Count": { description: "All results. Absent where counting would cost more than it tells.", schema: Schema.Int },
+  "X-Total-Count": { description: "Number of all results. Absent if counting would be too expensive.", schema: Schema.Int },
   "X-Total-Pages": { description: "All pages. Absent like X-Total-Count.", schema: Schema.Int },
   "Link": {
     description: "RFC 8288: first, prev, next and, where it is known, last. Follow next as it is: all pages then show one state of the list.",

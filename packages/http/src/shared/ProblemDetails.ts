@@ -27,9 +27,9 @@ export type ProblemDetails = typeof ProblemDetails.Type
 export const problemContentType = "application/problem+json"
 
 /** A failure in HTTP terms, before an area formats it. */
-export interface Problem {
+export interface Problem<Code extends string = string> {
   readonly status: number
-  readonly code: string
+  readonly code: Code
   readonly title: string
   readonly detail: string
   readonly errors?: ReadonlyArray<ProblemFault>

@@ -48,8 +48,8 @@ import type { ContractSpec } from "./Contract.ts"
 import type { Problem, ProblemFault } from "./ProblemDetails.ts"
 import type { Refused } from "./Refused.ts"
 
-/** All failures of a call. */
-export type Failure =
+/** All failures of a use case. */
+export type ServiceFailure =
   | AccountNotFound
   | AccountNotPermitted
   | AccountsNotPermitted
@@ -76,7 +76,6 @@ export type Failure =
   | PickupNotFound
   | QuotaExceeded
   | RateExceeded
-  | Refused
   | SecretInUse
   | SecretNotFound
   | SecretNotUsable
@@ -94,8 +93,11 @@ export type Failure =
   | Unauthenticated
   | WebhookTestFailed
 
+/** All failures of a call over HTTP. */
+export type Failure = ServiceFailure | Refused
+
 /** SPEC-GAP-X2: the interfaces define no status for credentials outside of area A. */
-const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput">, readonly [status: number, code: string]>> = {
+const kinds = {
   FileFormatUnknown: [400, "file_format_unknown"],
   InvoiceExists: [400, "invoice_exists"],
   PickupFinal: [400, "pickup_final"],
@@ -137,7 +139,12 @@ const kinds: Readonly<Record<Exclude<Failure["_tag"], "Refused" | "InvalidInput"
   PickupDeskFailed: [503, "pickup_desk_failed"],
   SecretUnreadable: [503, "secret_unreadable"],
   StorageError: [503, "unavailable"]
-}
+} as const satisfies Readonly<Record<Exclude<ServiceFailure["_tag"], "InvalidInput">, readonly [status: number, code: string]>>
+
+/** Codes of the failures of use cases. */
+export type FailureCode = (typeof kinds)[keyof typeof kinds][1] | "invalid_input"
+
+export const failureCodes: ReadonlyArray<FailureCode> = [...new Set(["invalid_input" as const, ...Object.values(kinds).map(([, code]) => code)])]
 
 const titles: Readonly<Record<number, string>> = {
   400: "Bad request",
@@ -150,34 +157,30 @@ const titles: Readonly<Record<number, string>> = {
   503: "Service unavailable"
 }
 
-const challenge = "Bearer realm=\"waybill\""
-
 /** `isParameter` says which names are in the path or query; all other errors are in the body. `statuses` are the overrides of an area. */
-export const problemOf = (
-  failure: Failure,
+export const problemOf = (failure: Failure, isParameter?: (name: string) => boolean, statuses?: ContractSpec["statuses"]): Problem =>
+  failure._tag === "Refused" ? failure.problem : failureProblemOf(failure, isParameter, statuses)
+
+export const failureProblemOf = (
+  failure: ServiceFailure,
   isParameter: (name: string) => boolean = () => false,
   statuses: ContractSpec["statuses"] = {}
-): Problem => {
-  if (failure._tag === "Refused") return failure.problem
+): Problem<FailureCode> => {
   if (failure._tag === "InvalidInput") return invalid(failure, isParameter)
   const [usual, code] = kinds[failure._tag]
   const status = statuses[failure._tag] ?? usual
-  const { headers, ...more } = moreOf(failure)
   return {
     status,
     code,
     title: titles[status]!,
     detail: failure.message,
-    ...more,
-    ...(status === 401 ? { headers: { "www-authenticate": challenge, ...headers } } : headers === undefined ? {} : { headers })
+    ...moreOf(failure)
   }
 }
 
 /** Details of some failures besides their message. */
-const moreOf = (failure: Failure): Partial<Problem> => {
+const moreOf = (failure: ServiceFailure): Partial<Omit<Problem, "code">> => {
   switch (failure._tag) {
-    case "Unauthenticated":
-      return failure.presented ? { headers: { "www-authenticate": `${challenge}, error="invalid_token"` } } : {}
     case "ChargeSubscriptionNotFound":
     case "SubscriptionPausedByOperator":
       return { about: { resource: "subscriptionId", value: failure.subscriptionId } }
@@ -204,7 +207,7 @@ const moreOf = (failure: Failure): Partial<Problem> => {
     case "StorageError":
       return {
         // The failed component is only logged.
-        detail: "The service cannot do this right now. Try again; a write whose answer was lost on the way may have come through.",
+        detail: "The service cannot do this right now. Try again. A write without a response may have been carried out.",
         headers: { "retry-after": "1" }
       }
     default:
@@ -213,15 +216,15 @@ const moreOf = (failure: Failure): Partial<Problem> => {
 }
 
 /** An unexpected error. Its cause is in the log, with the same correlation id. */
-export const internalProblem: Problem = {
+export const internalProblem: Problem<"internal_error"> = {
   status: 500,
   code: "internal_error",
   title: "Internal server error",
-  detail: "The service failed. Report the x-request-id of this answer to whoever runs it."
+  detail: "The service failed. Report the x-request-id of this response to its operator."
 }
 
 /** Has its own code, to distinguish it from a missing resource: the URL is valid, but the server is shutting down. */
-export const interruptedProblem: Problem = {
+export const interruptedProblem: Problem<"interrupted"> = {
   status: 503,
   code: "interrupted",
   title: "Service unavailable",
@@ -229,7 +232,7 @@ export const interruptedProblem: Problem = {
   headers: { "retry-after": "1" }
 }
 
-const invalid = (failure: InvalidInput, isParameter: (name: string) => boolean): Problem => {
+const invalid = (failure: InvalidInput, isParameter: (name: string) => boolean): Problem<"invalid_input"> => {
   const errors = failure.faults.map((fault) => problemFaultOf(fault, isParameter))
   const first = errors[0]?.detail ?? "The request cannot be used."
   return {

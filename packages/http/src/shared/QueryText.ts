@@ -19,17 +19,16 @@ export interface QueryParameter {
 
 export type QueryParameters = Readonly<Record<string, QueryParameter>>
 
-/** Result type of each kind. */
-interface Values {
-  readonly text: string
-  readonly integer: number
-  readonly boolean: boolean
-  readonly instant: string
-  readonly list: ReadonlyArray<string>
-  readonly pairs: ReadonlyArray<readonly [name: string, value: string]>
+type Pairs = ReadonlyArray<readonly [name: string, value: string]>
+
+/** The values of a query. Core's use cases validate them: these are the types that they accept. */
+export type QueryOf<P> = {
+  readonly [Name in keyof P as P[Name] extends { readonly required: true } ? never : Name]?: ValueOf<P[Name]>
+} & {
+  readonly [Name in keyof P as P[Name] extends { readonly required: true } ? Name : never]: ValueOf<P[Name]>
 }
 
-export type QueryOf<P> = { readonly [Name in keyof P]?: P[Name] extends { readonly kind: infer Kind extends keyof Values } ? Values[Kind] : never }
+type ValueOf<P> = P extends { readonly kind: "pairs" } ? Pairs : P extends QueryParameter ? P["schema"]["Encoded"] : never
 
 export interface ReadQuery {
   readonly values: Readonly<Record<string, unknown>>

@@ -9,15 +9,15 @@ export class Refused extends Data.TaggedError("Refused")<{ readonly problem: Pro
   }
 }
 
-const refused = (
+const refused = <const Code extends string>(
   status: number,
-  code: string,
+  code: Code,
   title: string,
   detail: string,
   more: { readonly errors?: ReadonlyArray<ProblemFault>; readonly headers?: Readonly<Record<string, string>> } = {}
-) => new Refused({ problem: { status, code, title, detail, ...more } })
+) => new Refused({ problem: { status, code, title, detail, ...more } }) as Refused & { readonly problem: Problem<Code> }
 
-export const unknownPath = refused(404, "path_not_found", "Not found", "Nothing lives at this path. See /openapi.json for what does.")
+export const unknownPath = refused(404, "path_not_found", "Not found", "There is no call at this path. See openapi.json of this service.")
 
 export const unreadablePath = refused(400, "invalid_path", "Bad request", "The path is not percent-encoded UTF-8.")
 
@@ -25,7 +25,7 @@ export const unknownPublicTenant = refused(
   404,
   "tenant_not_found",
   "Not found",
-  "It is not clear whose freight this asks for. Call the carrier's own host name, or send credentials."
+  "The tenant of this request is unknown. Use the carrier's own host name, or send credentials."
 )
 
 export const severalHosts = refused(

@@ -22,7 +22,7 @@ export interface Place {
 
 export type Found =
   | { readonly _tag: "Place"; readonly place: Place; readonly params: Readonly<Record<string, string>> }
-  /** Nothing there; the contract is the one whose base it lies under. */
+  /** No route; `contract` is the one whose base path contains the path. */
   | { readonly _tag: "Nowhere"; readonly contract: ContractSpec | undefined; readonly readable: boolean }
 
 export interface RouteTable {

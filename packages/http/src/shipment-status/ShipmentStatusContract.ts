@@ -44,7 +44,7 @@ const maxSubscribeBytes = 1024 * 1024
 export const ShipmentStatusContract = contract({
   area: "shipment-status",
   title: "Shipment status",
-  description: "Where one shipment is now, by PRO, BOL or PO number, and webhooks for whoever follows shipments by their references.",
+  description: "Where one shipment is now, by PRO, BOL or PO number, and webhooks for changes of shipments, by their references.",
   shape: statusProblem,
   // Published for callers without access; the area has no 403. SPEC-GAP-A32
   statuses: { NotPermitted: 401 },
@@ -146,7 +146,7 @@ export const ShipmentStatusContract = contract({
       body: [DeliveryUpdate, DeliveryInformation],
       answers: {
         "2XX": { description: "Accepted." },
-        "410": { description: "Nothing more is wanted. Deliveries stop." },
+        "410": { description: "The receiver wants no more notifications. Deliveries stop." },
         "default": { description: "Not accepted. The same notification comes again, later and later, until its attempts are used up." }
       }
     }

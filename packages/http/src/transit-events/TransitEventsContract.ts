@@ -38,15 +38,15 @@ const subscriptionId = { subscriptionId: "Id of one of the caller's own subscrip
 export const TransitEventsContract = contract({
   area: "transit-events",
   title: "In-transit events",
-  description: "Lists what happened to shipments on their way, and manages the webhooks that tell of it.",
+  description: "Lists transit events of shipments, and manages webhook subscriptions to them.",
   endpoints: {
     listEvents: {
       method: "GET",
       path: "/v1/events",
       access: "caller",
       summary: "List shipment events",
-      description: "A page of the events that the caller may see, by shipmentId, sequence and eventId. " +
-        "Pages hold still while events arrive for whoever follows the Link header.",
+      description: "A page of the events that the caller has access to, by shipmentId, sequence and eventId. " +
+        "Pages reached by the Link header show one snapshot; new events do not move their content.",
       query: {
         shipmentId: { kind: "text", schema: EventQuery.fields.shipmentId.schema, description: "Only events of this shipment." },
         eventTypes: {
@@ -141,7 +141,7 @@ export const TransitEventsContract = contract({
       path: "/v1/subscriptions/{subscriptionId}",
       access: "caller",
       summary: "Delete a subscription",
-      description: "Deliveries stop at once. Deleting one's own subscription again succeeds as well.",
+      description: "Deliveries stop immediately. Deleting an own subscription again succeeds.",
       params: subscriptionId,
       answers: { 204: { description: "Deleted" } }
     }
@@ -157,20 +157,20 @@ export const TransitEventsContract = contract({
         "webhook-signature": {
           required: true,
           description: "Standard Webhooks: `v1,` and base64 of the HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, " +
-            "once for every secret that is live, separated by blanks.",
+            "once for every valid secret, separated by spaces.",
           schema: Schema.String
         },
         "x-signature": {
           required: false,
-          description: "Where the secret asks for it: base64 of the HMAC-SHA256 over the bare body.",
+          description: "If the secret has bodySignature: base64 of the HMAC-SHA256 over the bare body.",
           schema: Schema.String
         }
       },
       body: EventBatch,
       answers: {
         "2XX": { description: "Accepted. The delivery is done." },
-        "410": { description: "Nothing more is wanted. The subscription is paused; PATCH it to active to go on." },
-        "default": { description: "Not accepted. The same delivery comes again, later and later, until its attempts are used up." }
+        "410": { description: "The receiver wants no more events. The subscription is paused; PATCH it to active to resume it." },
+        "default": { description: "Not accepted. The delivery is retried with backoff until its attempts are used up." }
       }
     }
   }

@@ -63,7 +63,7 @@ export class Attempt implements Exchange {
   expire(): void {
     if (this.#started) this.#fail("timeout", "The receiver did not answer in full before the deadline.")
     else if (this.connection === undefined) this.#fail("timeout", "Earlier requests to this receiver took until the deadline.")
-    else this.#fail("connect_timeout", "No connection to the receiver came about before the deadline.")
+    else this.#fail("connect_timeout", "No connection to the receiver was established before the deadline.")
   }
 
   onRequestStart(): void {
@@ -133,6 +133,6 @@ const connectDetail = ({ certificateFault, failure }: ConnectFailure): string =>
     case "tls":
       return `No secure connection: check the receiver's certificate and TLS settings${certificateFault === undefined ? "" : ` (${certificateFault})`}.`
     default:
-      return "No connection to the receiver came about."
+      return "No connection to the receiver was established."
   }
 }

@@ -3,7 +3,7 @@ import { Predicate } from "effect"
 import { constants } from "node:crypto"
 import { lookup as dnsLookup } from "node:dns/promises"
 import { connect as connectTcp, isIP, type LookupFunction, Socket } from "node:net"
-import { connect as connectTls, createSecureContext, getCACertificates } from "node:tls"
+import * as tls from "node:tls"
 import { type AttemptFailure, RecentMap } from "@waybill/core"
 import { type EgressPolicy, isAllowedAddress } from "./AddressGuard.ts"
 
@@ -44,9 +44,9 @@ export interface GuardedConnectorOptions {
 
 /** One per sender: it caches TLS sessions, and resolves a name once at a time. */
 export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOptions): GuardedConnector => {
-  const secureContext = createSecureContext({
+  const secureContext = tls.createSecureContext({
     minVersion: "TLSv1.2",
-    ca: [...getCACertificates("default"), ...ca],
+    ca: [...tls.getCACertificates("default"), ...ca],
     // A receiver could request endless renegotiations.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION
   })
@@ -65,7 +65,7 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
     const key = `${hostname}:${port}`
     const session = sessions.get(key)
     const socket = secure
-      ? connectTls({
+      ? tls.connect({
         ...target,
         servername: isIP(hostname) === 0 ? hostname : "",
         secureContext,

@@ -1,11 +1,11 @@
 import { expect, it } from "vitest"
-import { AuthenticatorHost, type HostPrincipal } from "../../src/index.ts"
+import { AuthenticatorHost, type HostOperator, type HostPrincipal } from "../../src/index.ts"
 import { problemCode, reportedEvent, startService } from "../TestService.ts"
 
-const sessions: Readonly<Record<string, HostPrincipal>> = {
+const sessions: Readonly<Record<string, HostPrincipal | HostOperator>> = {
   carrier: { tenantId: "acme", client: "tms", roles: ["carrier"] },
   shop: { tenantId: "acme", client: "shop", roles: ["customer"], accounts: ["A1"] },
-  admin: { tenantId: "", client: "root", roles: ["operator"] },
+  admin: { client: "root", roles: ["operator"] },
   nonsense: { tenantId: "../etc", client: "x", roles: ["carrier"] }
 }
 

@@ -1,6 +1,6 @@
 import { Effect, Exit, Logger } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
-import { FailedCredentials, failuresPerMinute, mostRemembered, type Presented, presentedAs } from "../../src/access/FailedCredentials.ts"
+import { FailedCredentials, failuresPerMinute, maxRemembered, type CountedCredentials, countedCredentials } from "../../src/access/FailedCredentials.ts"
 import { linesPerMinute, mostAddresses, RefusalLog } from "../../src/access/RefusalLog.ts"
 import { operatorKey, problemCode, startService, type TestService, type TestServiceOptions } from "../TestService.ts"
 
@@ -79,8 +79,8 @@ describe("failed credentials", () => {
     expect((await ask("wrong-key", "198.51.100.7")).status).toBe(401)
   })
 
-  const presented = (n: number): Presented => ({ address: `a${n}`, credential: () => `c${n}`, digest: `d${n}` })
-  const admits = (failures: FailedCredentials, each: Presented, now: number) => Exit.isSuccess(Effect.runSyncExit(failures.admit(each, now)))
+  const presented = (n: number): CountedCredentials => ({ address: `a${n}`, credential: () => `c${n}`, digest: `d${n}` })
+  const admits = (failures: FailedCredentials, each: CountedCredentials, now: number) => Exit.isSuccess(Effect.runSyncExit(failures.admit(each, now)))
 
   it("are forgotten after their minute", () => {
     const failures = new FailedCredentials()
@@ -91,16 +91,16 @@ describe("failed credentials", () => {
 
   it("from many addresses and for many keys use bounded memory", () => {
     const failures = new FailedCredentials()
-    for (let n = 0; n < 3 * mostRemembered; n++) {
+    for (let n = 0; n < 3 * maxRemembered; n++) {
       failures.failed(presented(n), 0)
-      failures.held(presented(n))
+      failures.succeeded(presented(n))
     }
-    expect(failures.size).toBe(3 * mostRemembered)
+    expect(failures.size).toBe(3 * maxRemembered)
   })
 
   it("that are not keys are counted separately", async () => {
     const digests = await Promise.all(["Basic YTpi", "Basic Yzpk", "Digest x"].map((authorization) =>
-      Effect.runPromise(Effect.map(presentedAs(undefined, { authorization }), ({ digest }) => digest))))
+      Effect.runPromise(Effect.map(countedCredentials(undefined, { authorization }), ({ digest }) => digest))))
     expect(new Set(digests).size).toBe(3)
   })
 })

@@ -12,8 +12,8 @@ export const carrier: HostPrincipal = { tenantId: "acme", client: "tms", roles: 
 export const customer: HostPrincipal = { tenantId: "acme", client: "shop", roles: ["customer"], accounts: ["A1"] }
 
 /** Memory storage with host transactions that can be rolled back: a promise decides. */
-export const memory = (): WaybillStorage =>
-  makeStorage({
+export const memory = (): WaybillStorage<HostTransaction> =>
+  makeStorage<HostTransaction>({
     layer: StorageMemory.layer,
     joined: (tx) => (effect) => {
       if (!(tx instanceof HostTransaction)) return Effect.die(new TypeError("This is no transaction of the host."))
@@ -27,7 +27,7 @@ export class HostTransaction {
 }
 
 /** Stopped at the end of the test. */
-export const start = (options: Partial<WaybillOptions> = {}): Waybill => {
+export const start = (options: Partial<WaybillOptions<HostTransaction>> = {}): Waybill<HostTransaction> => {
   const waybill = createWaybill({ storage: memory(), sealingKeys: [sealingKey], log: () => {}, ...options })
   onTestFinished(() => waybill.stop())
   return waybill

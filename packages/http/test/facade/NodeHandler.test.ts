@@ -119,7 +119,7 @@ describe("toNodeHandler", () => {
     const handler = toNodeHandler(waybill)
     const url = await serve((req, res) =>
       void parseBody(req, false).then(() => handler(req, res, (error) => res.writeHead(500).end(String(error)))))
-    expect(await (await publish(url)).text()).toMatch(/^Error: Something read this request's body before Waybill could/)
+    expect(await (await publish(url)).text()).toMatch(/^Error: The request's body was read before Waybill got the request/)
   })
 
   it("accepts the bytes that a parser kept", async () => {

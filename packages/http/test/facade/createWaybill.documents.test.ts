@@ -1,5 +1,5 @@
-import { makeStorage, type PickupOrder } from "@waybill/core"
-import { documentsSample, fileSample, invoiceSample, type InvoiceOverrides, pickupRequest, StorageMemory } from "@waybill/testkit"
+import { makeStorage, type PickupDeskCall, type PickupOrder } from "@waybill/core"
+import { documentsSample, fileSample, invoiceSample, type InvoiceOverrides, pickupRequest, startTestWaybill, StorageMemory, type TestClient } from "@waybill/testkit"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -21,7 +21,7 @@ const documents = (...files: ReadonlyArray<Uint8Array | string>) =>
 
 const pickup = (overrides: Parameters<typeof pickupRequest>[0] = {}) => pickupRequest({ day: "2099-11-20", ...overrides }) as unknown as PickupInput
 
-const started = async (...options: Parameters<typeof start>): Promise<Waybill> => {
+const started = async (...options: Parameters<typeof start>) => {
   const waybill = start(...options)
   await waybill.tenants.put("acme", { name: "Acme" })
   return waybill
@@ -159,6 +159,24 @@ describe("pickups", () => {
     expect(await rejection(waybill.pickups.cancel(stranger, number))).toMatchObject({ code: "pickup_not_found", status: 404 })
   })
 
+  it("need no member whose value is unknown; over HTTP every member must be present", async () => {
+    const waybill = await started()
+    const testing = await startTestWaybill({ now: new Date() })
+    const full = pickup()
+    const short = Object.fromEntries(Object.entries(full).filter(([, value]) => value !== null)) as unknown as PickupInput
+    expect(Object.keys(full).length - Object.keys(short).length).toBeGreaterThan(5)
+    for (const [{ pickups }, caller] of [[waybill, customer], [testing, testing.shipper]] as const) {
+      const [answer] = await pickups.create(caller, { ...short, customer: undefined } as unknown as PickupInput)
+      const number = answer!.carrierPickupNumber!
+      expect((await pickups.update(caller, number, { ...short, requestFunction: "ModifyExisting" }))[0]!.pickupStatus).toBe("Accept")
+    }
+    await testing.stop()
+    const remote = start({ authenticate: async () => customer })
+    await remote.tenants.put("acme", { name: "Acme" })
+    const post = new Request("http://x/pickup/v1/pickups/", { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(short) })
+    expect((await remote.handler(post)).status).toBe(400)
+  })
+
   it("are decided by the host's desk, which is told of cancellations", async () => {
     const orders: Array<PickupOrder> = []
     const cancelled: Array<string> = []
@@ -177,6 +195,51 @@ describe("pickups", () => {
     expect(orders.map(({ kind, tenantId }) => [kind, tenantId])).toEqual([["new", "acme"]])
     await waybill.pickups.cancel(customer, "DESK-1")
     expect(cancelled).toEqual(["DESK-1"])
+  })
+
+  it("are decided in the host's transaction, which the desk gets as it was passed", async () => {
+    const given: Array<unknown> = []
+    const note = async (_: unknown, { transaction }: PickupDeskCall) => void given.push(transaction)
+    const waybill = await started({
+      pickupDesk: {
+        decide: async (order, call) => {
+          await note(order, call)
+          return { decision: "accept" }
+        },
+        cancelled: note
+      }
+    })
+    const transaction = new HostTransaction()
+    const { pickups } = waybill.within(transaction)
+    const [answer] = await pickups.create(customer, pickup())
+    const number = answer!.carrierPickupNumber!
+    await pickups.update(customer, number, pickup({ number, ready: "10:00:00" }))
+    await pickups.cancel(customer, number)
+    expect(given.map((each) => each === transaction)).toEqual([true, true, true])
+    await waybill.pickups.create(customer, pickup())
+    await expect((given[3] as TestClient).query("INSERT")).rejects.toThrow("The transaction is over")
+  })
+
+  it("are refused when the desk calls the service, which waits for the desk", async () => {
+    const refused: Array<unknown> = []
+    let answered = () => {}
+    const answer = new Promise<void>((resolve) => answered = resolve)
+    let later: Promise<unknown> | undefined
+    const waybill: Waybill<HostTransaction> = await started({
+      pickupDesk: async () => {
+        later = answer.then(() => waybill.tenants.list())
+        const within = waybill.within(new HostTransaction())
+        for (const call of [() => waybill.tenants.list(), () => within.pickups.cancel(customer, "1")]) {
+          refused.push(await call().then(() => undefined, ({ message, status }) => [status, message.slice(0, 31)]))
+        }
+        refused.push((await waybill.handler(new Request("http://x/healthz"))).status)
+        return { decision: "accept" }
+      }
+    })
+    expect(await waybill.pickups.create(customer, pickup())).toMatchObject([{ pickupStatus: "Accept" }])
+    expect(refused).toEqual([[500, "The pickup desk called Waybill,"], [500, "The pickup desk called Waybill,"], 500])
+    answered()
+    expect(await later, "work that the desk did not await").toMatchObject({ data: [{ tenantId: "acme" }] })
   })
 
   it("are not ordered when the desk fails, by promise and over HTTP", async () => {
@@ -205,6 +268,6 @@ describe("pickups", () => {
     expect(Object.keys(within.invoices).concat(Object.keys(within.documents), Object.keys(within.pickups))).toEqual([
       "create", "replace", "remove", "upload", "remove", "create", "update", "cancel", "report"
     ])
-    await expect(waybill.within({}).invoices.create(carrier, invoice())).rejects.toThrow("no transaction")
+    await expect(waybill.within({} as never).invoices.create(carrier, invoice())).rejects.toThrow("no transaction")
   })
 })

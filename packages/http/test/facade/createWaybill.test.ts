@@ -1,4 +1,4 @@
-import { makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
+import { makeStorage, StorageError } from "@waybill/core"
 import { StorageMemory } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
@@ -84,9 +84,28 @@ describe("createWaybill", () => {
     expect(await rejection(waybill.secrets.put("nobody", "main"))).toMatchObject({ code: "tenant_not_found", status: 404 })
     expect(await rejection(waybill.apiKeys.revoke("acme", "none"))).toMatchObject({ code: "api_key_not_found", status: 404 })
     expect(await rejection(waybill.deliveries.get("acme", "none"))).toMatchObject({ code: "delivery_not_found", status: 404 })
-    const nobody = await rejection(waybill.events.list({ tenantId: "../x", client: "", roles: ["carrier"] }))
-    expect(nobody).toMatchObject({ code: "internal_error", status: 500 })
-    expect(nobody.message).toContain("This principal cannot be used.")
+    expect(await rejection(waybill.events.list({ ...carrier, tenantId: "../x" }))).toMatchObject({ code: "tenant_not_found", status: 404 })
+  })
+
+  it("names the first faulty field in the message, which stays short", async () => {
+    const waybill = start()
+    await waybill.tenants.put("acme", { name: "Acme" })
+    const { occurredAt: _, ...event } = reportedEvent("S1")
+    const three = await rejection(waybill.events.publish(carrier, [event as never, { ...event, occurredAt: "today", type: "LOST" } as never]))
+    expect(three.faults).toHaveLength(3)
+    expect(three.message).toBe("Invalid input: /events/0/occurredAt: This field is required; and 2 more.")
+    expect((await rejection(waybill.events.publish(carrier, [event as never]))).message).toBe("Invalid input: /events/0/occurredAt: This field is required.")
+    const long = await rejection(waybill.limits.put("acme", { ["x".repeat(2000)]: 1 }))
+    expect(long.message.length).toBeLessThan(400)
+  })
+
+  it("refuses a principal that is none, and an operator where a tenant's caller is needed", async () => {
+    const waybill = start()
+    await waybill.tenants.put("acme", { name: "Acme" })
+    const nameless = await rejection(waybill.events.list({ ...carrier, client: "" }))
+    expect([nameless.code, nameless.faults[0]!.pointer]).toEqual(["invalid_input", "/principal/client"])
+    const operator = await rejection(waybill.events.publish({ client: "root", roles: ["operator"] } as never, [reportedEvent("S1")]))
+    expect([operator.code, operator.message]).toEqual(["invalid_input", expect.stringMatching(/^Invalid input: \/principal\/roles: An operator belongs to no tenant/)])
   })
 
   it("reads values as JSON does: undefined members are absent, and a Date is an instant", async () => {
@@ -117,7 +136,7 @@ describe("createWaybill", () => {
     await within.events.publish(carrier, [reportedEvent("S1")])
     await within.subscriptions.create(carrier, { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" })
     expect(tx.joined).toBe(2)
-    const foreign = await rejection(waybill.within({}).events.publish(carrier, [reportedEvent("S2")]))
+    const foreign = await rejection(waybill.within({} as never).events.publish(carrier, [reportedEvent("S2")]))
     expect([foreign.status, foreign.message]).toEqual([500, "This is no transaction of the host."])
   })
 
@@ -168,7 +187,8 @@ describe("createWaybill", () => {
       at: expect.stringMatching(/^\d{4}-/),
       message: "GET /visibility/v1/events 200",
       fields: expect.objectContaining({ correlationId: "mine", tenant: "acme", client: "key:tms", status: 200 }),
-      cause: undefined
+      cause: undefined,
+      error: undefined
     })
     expect(JSON.stringify(log)).not.toContain(key)
   })
@@ -176,7 +196,7 @@ describe("createWaybill", () => {
   it("connects at the first call, and again after the storage was unavailable", async () => {
     let attempts = 0
     let there = false
-    const flaky = makeStorage({
+    const flaky = makeStorage<HostTransaction>({
       layer: Layer.unwrap(Effect.suspend(() => {
         attempts += 1
         return there ? Effect.succeed(StorageMemory.layer) : Effect.fail(new StorageError({ operation: "connect", cause: new Error("ECONNREFUSED") }))
@@ -195,7 +215,7 @@ describe("createWaybill", () => {
 
   it("releases everything when it stops, waits for running calls, and refuses new ones", async () => {
     let released = 0
-    const storage = makeStorage({
+    const storage = makeStorage<HostTransaction>({
       layer: Layer.provideMerge(
         Layer.effectDiscard(Effect.addFinalizer(() => Effect.sync(() => void (released += 1)))),
         StorageMemory.layer
@@ -217,8 +237,8 @@ describe("createWaybill", () => {
     await start().stop()
   })
 
-  it.each<readonly [string, Partial<WaybillOptions>, RegExp]>([
-    ["a storage that is none", { storage: {} as WaybillStorage }, /storage package/],
+  it.each<readonly [string, Partial<WaybillOptions<HostTransaction>>, RegExp]>([
+    ["a storage that is none", { storage: {} as never }, /storage package/],
     ["a short sealing key", { sealingKeys: [new Uint8Array(16)] }, /32 bytes/],
     ["no sealing key", { sealingKeys: [] as never }, /32 bytes/],
     ["no list of sealing keys", { sealingKeys: undefined as never }, /32 bytes/],

@@ -1,4 +1,4 @@
-/** All calls of all contracts, found by reading the directory, so that no new one is left out. */
+/** All calls of all contracts. They are read from the directory, so new ones are included automatically. */
 import { globSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { defaultBasePaths } from "../../src/index.ts"

@@ -1,19 +1,14 @@
 /** Deletes a tenant with documents during an upload, next to another tenant that stays. */
-import { DeliveryOptions, DocumentContents, FreightChargeOptions, InvoiceDocuments, type StoragePorts, TenantRemoval, Waybill } from "@waybill/core"
+import { DocumentContents, InvoiceDocuments, type StoragePorts, TenantRemoval, Waybill } from "@waybill/core"
 import { ContentHashNode, documentsSample, fileSample, HmacNode, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
 import { fixtures } from "@waybill/testkit/suites"
 import { Effect, Layer } from "effect"
 
 const service = (storage: Layer.Layer<StoragePorts, unknown>) =>
-  Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
+  Waybill.layer({
     storage,
-    Layer.fresh(WebhookSenderScripted.layer),
-    HmacNode.layer,
-    ContentHashNode.layer,
-    SealerNode.layer(),
-    FreightChargeOptions.layer({}),
-    DeliveryOptions.layer({})
-  )))
+    transport: Layer.mergeAll(Layer.fresh(WebhookSenderScripted.layer), HmacNode.layer, ContentHashNode.layer, SealerNode.layer())
+  })
 
 /** Deletes the tenant `gone` after `before` and removes its data before `after`. The tenant `stays` has one document. */
 export const deleteTenantWithDocuments = (storage: Layer.Layer<StoragePorts, unknown>, before: () => void, after: () => void) =>

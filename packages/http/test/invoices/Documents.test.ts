@@ -2,7 +2,7 @@ import { documentsSample, fileSample, invoiceSample } from "@waybill/testkit"
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Answer, operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
-import { counted, mebibyte, pdfPieces, uploadBody } from "./UploadBodies.ts"
+import { counted, mebibyte, pdfChunks, uploadBody } from "./UploadBodies.ts"
 
 let service: TestService
 let acme: TestTenant
@@ -28,8 +28,10 @@ const sample = (invoiceNumber: string, documents: ReadonlyArray<readonly [string
   documentsSample({
     invoiceNumber,
     accounts: ["A1"],
-    documents: documents.map(([documentType, ...files]) => ({ documentType, files: files.map((file) => typeof file === "string" ? file : base64(file)) })),
-    more: { ...more }
+    more: {
+      documents: documents.map(([documentType, ...files]) => ({ documentType, files: files.map((file) => typeof file === "string" ? file : base64(file)) })),
+      ...more
+    }
   })
 
 const upload = (body: unknown, key: string | undefined = acme.carrier) => call("POST", "/documents", key, body)
@@ -95,8 +97,8 @@ describe("uploading documents", () => {
     ["nothing but the files", { documents: [{ documentType: "POD", files: ["JVBERi0="] }] }, 400, ["300"], "uniqueID"],
     ["no documents", { ...documentsSample(), documents: undefined }, 400, ["300"], "documents"],
     ["no files", documentsSample({ documents: [{ documentType: "POD", files: [] }] }), 400, ["300"], "documents.0.files"],
-    ["a type that is not on the list", documentsSample({ documents: [{ documentType: "pod", files: ["JVBERi0="] }] }), 400, ["300"], "documents.0.documentType"],
-    ["a file that is a number", documentsSample({ documents: [{ documentType: "POD", files: [1] }] }), 400, ["300"], "documents.0.files.0"],
+    ["a type that is not on the list", documentsSample({ more: { documents: [{ documentType: "pod", files: ["JVBERi0="] }] } }), 400, ["300"], "documents.0.documentType"],
+    ["a file that is a number", documentsSample({ more: { documents: [{ documentType: "POD", files: [1] }] } }), 400, ["300"], "documents.0.files.0"],
     ["what is no base64", documentsSample({ documents: [{ documentType: "POD", files: ["JVBERi0=", "JVBER*=="] }] }), 400, ["300"], "documents.0.files.1"],
     ["a data: prefix", documentsSample({ documents: [{ documentType: "POD", files: ["data:application/pdf;base64,JVBERi0="] }] }), 400, ["300"], "documents.0.files.0"],
     ["an empty file", documentsSample({ documents: [{ documentType: "POD", files: [""] }] }), 400, ["300"], "documents/0/files/0"],
@@ -186,9 +188,9 @@ describe("uploading documents", () => {
 })
 
 describe("large files", () => {
-  const sha256 = (pieces: Iterable<Uint8Array>) => {
+  const sha256 = (chunks: Iterable<Uint8Array>) => {
     const hash = createHash("sha256")
-    for (const piece of pieces) hash.update(piece)
+    for (const chunk of chunks) hash.update(chunk)
     return hash.digest("hex")
   }
 
@@ -198,8 +200,8 @@ describe("large files", () => {
     expect((await uploadStream(body.stream)).status).toBe(201)
     const { json } = await call("GET", `/documents/${number}`, debtor)
     const [large, small] = json.documents[0].files.map((each: any) => Buffer.from(each.content, "base64"))
-    expect([large.length, sha256([large])]).toEqual([25 * mebibyte, sha256(pdfPieces(25 * mebibyte))])
-    expect(sha256([small])).toBe(sha256(pdfPieces(3 * mebibyte + 1)))
+    expect([large.length, sha256([large])]).toEqual([25 * mebibyte, sha256(pdfChunks(25 * mebibyte))])
+    expect(sha256([small])).toBe(sha256(pdfChunks(3 * mebibyte + 1)))
   }, 60_000)
 
   it("are refused at the first byte above the limit, while they arrive, and the call stores nothing", async () => {
@@ -226,7 +228,7 @@ describe("large files", () => {
     expect((await Promise.all(uploads)).map(({ status }) => status)).toEqual(Array.from({ length: 8 }, () => 201))
     const downloads = await Promise.all(Array.from({ length: 8 }, (_, n) => call("GET", `/documents/EIGHT-${n}`, debtor)))
     for (const [n, { json }] of downloads.entries()) {
-      expect(sha256([Buffer.from(json.documents[0].files[0].content, "base64")])).toBe(sha256(pdfPieces(4 * mebibyte + n)))
+      expect(sha256([Buffer.from(json.documents[0].files[0].content, "base64")])).toBe(sha256(pdfChunks(4 * mebibyte + n)))
     }
   }, 60_000)
 })

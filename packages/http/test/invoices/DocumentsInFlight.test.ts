@@ -26,14 +26,14 @@ const watched = Layer.effect(
       open: (tenantId) =>
         Effect.map(contents.open(tenantId), (writer) => ({
           ...writer,
-          write: (piece) =>
-            Effect.andThen(writer.write(piece), Effect.sync(() => {
-              written += piece.length
+          write: (chunk) =>
+            Effect.andThen(writer.write(chunk), Effect.sync(() => {
+              written += chunk.length
               observe()
             }))
         })),
-      read: (tenantId, contentId, piece) =>
-        Effect.tap(contents.read(tenantId, contentId, piece), (bytes) => Effect.sync(() => {
+      read: (tenantId, contentId, chunk) =>
+        Effect.tap(contents.read(tenantId, contentId, chunk), (bytes) => Effect.sync(() => {
           read += bytes?.length ?? 0
         }))
     })

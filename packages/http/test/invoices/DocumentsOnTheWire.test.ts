@@ -101,8 +101,8 @@ describe("a document over a socket", () => {
       Effect.map(DocumentContents, (contents) =>
         DocumentContents.of({
           ...contents,
-          read: (tenantId, contentId, piece) =>
-            piece < 3 ? contents.read(tenantId, contentId, piece) : Effect.fail(new StorageError({ operation: "DocumentContents.read", cause: new Error("disk") }))
+          read: (tenantId, contentId, chunk) =>
+            chunk < 3 ? contents.read(tenantId, contentId, chunk) : Effect.fail(new StorageError({ operation: "DocumentContents.read", cause: new Error("disk") }))
         }))
     )
     const faulty = await start({ over: Layer.fresh(InvoiceDocuments.layer).pipe(Layer.provide(losing)) })

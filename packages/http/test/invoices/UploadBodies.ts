@@ -3,15 +3,15 @@ import { documentsSample } from "@waybill/testkit"
 
 export const mebibyte = 1024 * 1024
 
-const pieceBytes = 48 * 1024
+const chunkBytes = 48 * 1024
 
 /** A PDF of this size, the same each time, in chunks; all except the last have a multiple of three bytes. */
-export const pdfPieces = function*(size: number): Iterable<Uint8Array> {
-  for (let from = 0; from < size; from += pieceBytes) {
-    const piece = new Uint8Array(Math.min(pieceBytes, size - from))
-    for (let at = 0; at < piece.length; at++) piece[at] = (from + at) * 31
-    if (from === 0) piece.set(Buffer.from("%PDF-").subarray(0, size))
-    yield piece
+export const pdfChunks = function*(size: number): Iterable<Uint8Array> {
+  for (let from = 0; from < size; from += chunkBytes) {
+    const chunk = new Uint8Array(Math.min(chunkBytes, size - from))
+    for (let at = 0; at < chunk.length; at++) chunk[at] = (from + at) * 31
+    if (from === 0) chunk.set(Buffer.from("%PDF-").subarray(0, size))
+    yield chunk
   }
 }
 
@@ -28,7 +28,7 @@ export const uploadBody = (sizes: ReadonlyArray<number>, overrides: Parameters<t
     yield before!
     for (const [at, size] of sizes.entries()) {
       yield at === 0 ? "\"" : ",\""
-      for (const piece of pdfPieces(size)) yield Buffer.from(piece).toString("base64")
+      for (const chunk of pdfChunks(size)) yield Buffer.from(chunk).toString("base64")
       yield "\""
     }
     yield after!
@@ -37,13 +37,13 @@ export const uploadBody = (sizes: ReadonlyArray<number>, overrides: Parameters<t
 }
 
 export const counted = (text: Iterable<string>): CountedBody => {
-  const pieces = text[Symbol.iterator]()
+  const chunks = text[Symbol.iterator]()
   const encoder = new TextEncoder()
   let pulled = 0
   return {
     stream: new ReadableStream({
       pull: (controller) => {
-        const next = pieces.next()
+        const next = chunks.next()
         if (next.done === true) return controller.close()
         const bytes = encoder.encode(next.value)
         pulled += bytes.length

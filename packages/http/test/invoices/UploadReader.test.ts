@@ -15,25 +15,25 @@ interface ReadUpload {
 /** Reads chunks as a server does, and records the parts. */
 const read = (chunks: Iterable<Uint8Array>): ReadUpload => {
   const reader = new UploadReader()
-  const files: Array<{ path: string; pieces: Array<Uint8Array>; ended: boolean }> = []
+  const files: Array<{ path: string; chunks: Array<Uint8Array>; ended: boolean }> = []
   for (const chunk of chunks) {
     // A server may reuse its read buffer.
     const reused = Uint8Array.from(chunk)
     for (const part of reader.push(reused)) {
       if (part._tag === "Refused") return { files: files.map(whole), rest: "", refused: part }
-      if (part._tag === "FileBegins") files.push({ path: part.path.join("/"), pieces: [], ended: false })
+      if (part._tag === "FileBegins") files.push({ path: part.path.join("/"), chunks: [], ended: false })
       else if (part._tag === "FileEnds") files.at(-1)!.ended = true
-      else files.at(-1)!.pieces.push(Uint8Array.from(part.bytes))
+      else files.at(-1)!.chunks.push(Uint8Array.from(part.bytes))
     }
     reused.fill(0x22)
   }
   return { files: files.map(whole), rest: decoder.decode(reader.rest), refused: undefined }
 }
 
-const whole = ({ ended, path, pieces }: { readonly path: string; readonly pieces: ReadonlyArray<Uint8Array>; readonly ended: boolean }) => ({
+const whole = ({ ended, path, chunks }: { readonly path: string; readonly chunks: ReadonlyArray<Uint8Array>; readonly ended: boolean }) => ({
   path,
   ended,
-  bytes: Bytes.concat([...pieces])
+  bytes: Bytes.concat([...chunks])
 })
 
 const readText = (text: string) => read([encoder.encode(text)])

@@ -4,19 +4,24 @@ import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
 import { expect, onTestFinished } from "vitest"
-import type { HandlerOptions, HostPrincipal, Waybill } from "../../src/index.ts"
+import type { HandlerOptions, HostOperator, HostPrincipal, Waybill, WaybillOptions } from "../../src/index.ts"
 import { start } from "../facade/Host.ts"
 import { reportedEvent } from "../TestService.ts"
 
-export const users: Readonly<Record<string, HostPrincipal>> = {
+export type User = HostPrincipal | HostOperator
+
+export const users: Readonly<Record<string, User>> = {
   carrier: { tenantId: "acme", client: "tms", roles: ["carrier"], dot: "1234567", mc: "765432" },
   shopA: { tenantId: "acme", client: "a", roles: ["customer"], accounts: ["A"] },
-  shopB: { tenantId: "acme", client: "b", roles: ["customer"], accounts: ["B"] }
+  shopB: { tenantId: "acme", client: "b", roles: ["customer"], accounts: ["B"] },
+  operator: { client: "root", roles: ["operator"] }
 }
 
+type MountOptions = Pick<WaybillOptions, "publicBaseUrl" | "securitySchemes" | "trustForwarded">
+
 /** A service whose `authenticate` reads the framework's request with `userOf`. */
-export const startWaybill = async (userOf: (host: any) => HostPrincipal | undefined): Promise<Waybill> => {
-  const waybill = start({ authenticate: async (_request, host) => userOf(host) })
+export const startWaybill = async (userOf: (host: any) => User | undefined, options: MountOptions = {}): Promise<Waybill> => {
+  const waybill = start({ ...options, authenticate: async (_request, host) => userOf(host) })
   await waybill.tenants.put("acme", { name: "Acme" })
   await waybill.secrets.put("acme", "main", { anyClient: true })
   return waybill
@@ -26,7 +31,7 @@ export const closeAfterwards = (close: () => unknown) => onTestFinished(async ()
 
 const bearer = (user: string) => ({ authorization: `Bearer ${user}` })
 
-export const userNamed = (authorization: string | null | undefined): HostPrincipal | undefined => users[authorization?.replace("Bearer ", "") ?? ""]
+export const userNamed = (authorization: string | null | undefined): User | undefined => users[authorization?.replace("Bearer ", "") ?? ""]
 
 export const publish = (mount: string, eventId: string, account = "A") =>
   fetch(`${mount}/intake/v1/transit-events`, {

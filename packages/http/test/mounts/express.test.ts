@@ -4,6 +4,7 @@ import { createRequire } from "node:module"
 import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { toNodeHandler } from "../../src/index.ts"
+import { expectOwnDocuments } from "./Documents.ts"
 import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, upload, userNamed } from "./Mounted.ts"
 
 // It has no types.
@@ -41,6 +42,7 @@ describe("Express", () => {
     await expectService(mount)
     await expectEverybodyTheirOwn(mount)
     await expectDocuments(mount)
+    await expectOwnDocuments(mount)
   })
 
   it("mounts it below a router and a parameter", async () => {

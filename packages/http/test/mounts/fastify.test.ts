@@ -2,11 +2,12 @@ import { fastify, type FastifyRequest, type FastifyServerOptions } from "fastify
 import { connect } from "node:http2"
 import { Readable } from "node:stream"
 import { describe, expect, it } from "vitest"
-import type { HostPrincipal, Waybill } from "../../src/index.ts"
+import type { Waybill } from "../../src/index.ts"
 import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
-import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, userNamed } from "./Mounted.ts"
+import { expectOwnDocuments } from "./Documents.ts"
+import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, type User, userNamed } from "./Mounted.ts"
 
-type LoggedIn = FastifyRequest & { user?: HostPrincipal | undefined }
+type LoggedIn = FastifyRequest & { user?: User | undefined }
 
 const appOf = (options: FastifyServerOptions = {}) => {
   const app = fastify({ forceCloseConnections: true, ...options })
@@ -33,6 +34,7 @@ describe("Fastify", () => {
     await expectService(mount)
     await expectEverybodyTheirOwn(mount)
     await expectDocuments(mount)
+    await expectOwnDocuments(mount)
   })
 
   it("applies neither the host's body limit nor its parsers, and does not change them", async () => {

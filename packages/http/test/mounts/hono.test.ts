@@ -5,12 +5,12 @@ import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { validator } from "hono/validator"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
-import type { HostPrincipal } from "../../src/index.ts"
 import { type HonoContext, toHonoHandler } from "../../src/mounts/hono.ts"
-import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, userNamed } from "./Mounted.ts"
+import { expectOwnDocuments } from "./Documents.ts"
+import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, type User, userNamed } from "./Mounted.ts"
 
 interface Env {
-  readonly Variables: { user: HostPrincipal | undefined }
+  readonly Variables: { user: User | undefined }
 }
 
 const listen = async (app: { fetch: (request: Request, env: object) => Response | Promise<Response> }): Promise<string> => {
@@ -41,6 +41,7 @@ describe("Hono", () => {
     await expectService(mount)
     await expectEverybodyTheirOwn(mount)
     await expectDocuments(mount)
+    await expectOwnDocuments(mount)
   })
 
   it("accepts a body that was read through Hono", async () => {

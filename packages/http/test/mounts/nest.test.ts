@@ -4,6 +4,7 @@ import { NestFactory } from "@nestjs/core"
 import { describe, expect, it } from "vitest"
 import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { withNestLifecycle } from "../../src/mounts/nest.ts"
+import { expectOwnDocuments } from "./Documents.ts"
 import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, publish, startWaybill, userNamed } from "./Mounted.ts"
 
 const WAYBILL = Symbol("Waybill")
@@ -37,6 +38,7 @@ describe("Nest", () => {
     await expectService(`${url}/freight`)
     await expectEverybodyTheirOwn(`${url}/freight`)
     await expectDocuments(`${url}/freight`)
+    await expectOwnDocuments(`${url}/freight`)
   })
 
   it("streams bodies in both directions", async () => {

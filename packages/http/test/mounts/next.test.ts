@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { type NextHandlers, type NextRoute, toNextHandlers } from "../../src/mounts/next.ts"
+import { expectOwnDocuments } from "./Documents.ts"
 import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, remembering, startWaybill, userNamed } from "./Mounted.ts"
 
 /** Calls the route of a catch-all folder like Next: with decoded parameters in a promise. */
@@ -30,6 +31,7 @@ describe("Next", () => {
     await expectService(mount)
     await expectEverybodyTheirOwn(mount)
     await expectDocuments(mount)
+    await expectOwnDocuments(mount)
   })
 
   it("streams bodies in both directions", async () => {

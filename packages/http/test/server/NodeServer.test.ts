@@ -131,7 +131,7 @@ describe("a shutdown", () => {
         Effect.as(Effect.andThen(Effect.sync(() => entered.openUnsafe()), released.await), {
           data: [], page: 1, pageSize: 100, totalPages: 0, totalCount: 0, hasMore: false, nextCursor: undefined
         }),
-      publish: () => Effect.die("not called"),
+      append: () => Effect.die("not called"),
       history: () => Effect.die("not called")
     }))))
     const stopped = await start(WaybillHttp.serve(), { over: slow })
@@ -153,9 +153,10 @@ describe("in a host's router", () => {
     const mounted = await start(HttpRouter.serve(Layer.mergeAll(host, WaybillHttp.layer()), { disableLogger: true, disableListenLog: true }))
     const get = (path: string) => fetch(`${mounted.url}${path}`, { headers: { "x-api-key": mounted.key } })
     expect(await (await get("/own")).text()).toBe("own")
-    for (const path of ["/visibility/v1/events", "/visibility/v1/events/", "/healthz", "/readyz", "/metrics", "/docs", "/openapi.json", "/openapi/intake.json"]) {
+    for (const path of ["/visibility/v1/events", "/visibility/v1/events/", "/healthz", "/readyz", "/docs", "/openapi.json", "/openapi/intake.json"]) {
       expect([path, (await get(path)).status]).toEqual([path, 200])
     }
+    expect((await get("/metrics")).status).toBe(403)
     const unknown = await get("/visibility/v1/none")
     expect([unknown.status, unknown.headers.get("content-type")]).toEqual([404, "application/problem+json"])
     const wrong = await fetch(`${mounted.url}/operator/v1/tenants/acme`, { method: "PATCH" })
@@ -179,6 +180,8 @@ describe("in a host's router", () => {
     const location = created.headers.get("location")!
     expect(location.startsWith(`${mounted.url}/api/freight/visibility/v1/subscriptions/`)).toBe(true)
     expect((await fetch(location, { headers: { "x-api-key": mounted.key } })).status).toBe(200)
+    const document = await (await fetch(`${mounted.url}/api/freight/openapi.json`)).json() as { readonly servers: unknown }
+    expect(document.servers).toEqual([{ url: `${mounted.url}/api/freight` }])
     await mounted.stop()
   })
 })

@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { Readiness } from "../../src/index.ts"
-import { operatorKey, reportedEvent, startService, type TestService } from "../TestService.ts"
+import { operatorKey, readOnlyKey, reportedEvent, startService, type TestService } from "../TestService.ts"
 
 let service: TestService
 
@@ -18,17 +17,17 @@ describe("probes", () => {
 
   it("name the failed check, and only log the reason", async () => {
     const unready = await startService({
-      readiness: Readiness.layer([
+      readiness: [
         { name: "database", check: Effect.fail(new Error("connect ECONNREFUSED 10.0.0.7")) },
         { name: "migrations", check: Effect.void },
         { name: "broken", check: Effect.die("bug") }
-      ])
+      ]
     })
     const answer = await unready.send("GET", "/readyz")
     expect(answer.status).toBe(503)
     expect(answer.json).toEqual({
       status: "not_ready",
-      checks: [{ name: "database", ok: false }, { name: "migrations", ok: true }, { name: "broken", ok: false }]
+      checks: [{ name: "storage", ok: true }, { name: "database", ok: false }, { name: "migrations", ok: true }, { name: "broken", ok: false }]
     })
     expect((await unready.send("GET", "/healthz")).status).toBe(200)
     expect(unready.log.some(({ cause }) => cause?.includes("ECONNREFUSED") === true)).toBe(true)
@@ -59,11 +58,14 @@ describe("the two parts of the service", () => {
     for (const part of ["customers", "operators"] as const) expect(await statuses(part, ["/healthz", "/readyz", "/openapi.json"])).toEqual([200, 200, 200])
   })
 
-  it("describe themselves: operator calls are in one document only", async () => {
+  it("describe themselves: each call is in one document only", async () => {
     const paths = async (part: "customers" | "operators") => Object.keys((await from(part, "/openapi.json")).json.paths)
     expect((await paths("customers")).filter((path) => path.startsWith("/operator"))).toEqual([])
     expect(await paths("customers")).toContain("/visibility/v1/events")
-    expect(await paths("operators")).toContain("/operator/v1/tenants")
+    const own = await paths("operators")
+    expect(own).toContain("/operator/v1/tenants")
+    expect(own.filter((path) => !path.startsWith("/operator"))).toEqual([])
+    expect(await statuses("operators", ["/openapi/pickups.json"])).toEqual([404])
   })
 
   it("count failed credentials together", async () => {
@@ -80,12 +82,23 @@ describe("the two parts of the service", () => {
 })
 
 describe("/metrics", () => {
+  it("is for operators on the whole service, unless it is configured as public", async () => {
+    const tenant = await service.tenant("metrics")
+    expect((await service.send("GET", "/metrics")).status).toBe(401)
+    expect((await service.send("GET", "/metrics", { key: tenant.carrier })).status).toBe(403)
+    expect((await service.send("GET", "/metrics", { key: readOnlyKey })).status).toBe(200)
+    const open = await startService({ publicMetrics: true })
+    expect((await open.send("GET", "/metrics")).status).toBe(200)
+    expect((await open.fetch(new Request("http://waybill.test/metrics"), "customers")).status).toBe(404)
+    await open.stop()
+  })
+
   it("is Prometheus text with the requests and the queue depth", async () => {
     const tenant = await service.tenant("acme")
     await tenant.subscribe(tenant.carrier)
     await tenant.publish(reportedEvent("S1"), reportedEvent("S2"))
     await service.send("GET", "/visibility/v1/subscriptions/secret-looking-id", { key: tenant.carrier })
-    const answer = await service.send("GET", "/metrics")
+    const answer = await service.send("GET", "/metrics", { key: operatorKey })
     expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"])
     expect(answer.text).toMatch(/^waybill_queue_waiting_entries 2$/m)
     expect(answer.text).toMatch(/^waybill_http_requests_total\{method="POST",route="\/intake\/v1\/transit-events",status="200"\} 1$/m)

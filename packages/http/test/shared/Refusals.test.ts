@@ -214,7 +214,7 @@ describe("failures of the service", () => {
   it("answer 503 with Retry-After when the storage fails, without details", async () => {
     const failing = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
       list: () => Effect.fail(new StorageError({ operation: "TransitEventStore.page", cause: new Error("password authentication failed for 10.0.0.7") })),
-      publish: () => Effect.die("not called"),
+      append: () => Effect.die("not called"),
       history: () => Effect.die("not called")
     }))))
     const faulty = await startFaulty(failing)
@@ -227,7 +227,7 @@ describe("failures of the service", () => {
   it("answer 500 to a defect, with the correlation id of its log entry and never a stack", async () => {
     const failing = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
       list: () => Effect.die(new TypeError("secret stack")),
-      publish: () => Effect.die("text"),
+      append: () => Effect.die("text"),
       history: () => Effect.die("not called")
     }))))
     const faulty = await startFaulty(failing)

@@ -1,4 +1,4 @@
-import { ShipmentIntake, Tenants } from "@waybill/core"
+import { type PostedShipment, ShipmentIntake, Tenants } from "@waybill/core"
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { AuthenticatorHost } from "../../src/index.ts"
@@ -56,7 +56,7 @@ describe("a public lookup", () => {
     const { look, service } = await start({ authenticator: AuthenticatorHost.layer(authenticate), publicTenant: "acme" })
     for (const tenantId of ["acme", "bolt"]) await service.run(Effect.flatMap(Tenants, (tenants) => tenants.put(tenantId, { name: tenantId })))
     const carrier = { tenantId: "acme", client: "tms", roles: ["carrier" as const], accounts: [], origin: "token" as const }
-    await service.run(Effect.flatMap(ShipmentIntake, (intake) => intake.report(carrier, { shipments: [movingShipment("S1")] })))
+    await service.run(Effect.flatMap(ShipmentIntake, (intake) => intake.report(carrier, [movingShipment("S1") as PostedShipment])))
     expect((await look("pro/PRO-S1", { cookie: "theme=dark" })).text).toBe(inTransit)
     expect((await look("pro/PRO-S1", { cookie: "session=good" })).status).toBe(404)
     expect((await look("pro/PRO-S1", { authorization: "Bearer old" })).status).toBe(401)

@@ -41,7 +41,7 @@ const destinations: Readonly<Record<number, Attack>> = {
   8: { attack: "NAT64 and 6to4 that carry a private address", urls: ["loopback, NAT64", "loopback, local NAT64", "loopback, 6to4"], names: ["nat64"], tests: [carriers] },
   9: { attack: "unique local, link local with a zone, metadata over IPv6", urls: ["unique local", "link local with a zone", "metadata, AWS IPv6"], names: ["zone"] },
   10: { attack: "every cloud's metadata, on public addresses and by name, too", urls: ["metadata"], names: ["metadata"], tests: [own("AddressGuard.test.ts", "refuses the metadata address of every cloud")] },
-  11: { attack: "localhost in every spelling", urls: ["localhost", "below localhost", "loopback, dot at the end", "loopback, ideographic dots", "a name without a dot", "an inner name"] },
+  11: { attack: "localhost in every spelling", urls: ["localhost", "below localhost", "loopback, trailing dot", "loopback, ideographic dots", "a name without a dot", "an internal name"] },
   12: { attack: "a name with public and private addresses", names: ["outside-and-inside", "inside-and-outside", "inside-among-many"], tests: [own("hostile.addresses.test.ts", "checks all of a thousand addresses")] },
   13: { attack: "a name that turns inside after it was vetted", names: ["rebinding"], tests: [own("WebhookSenderHttp.addresses.test.ts", "is safe against a name that changes to an internal address after the check")] },
   14: {
@@ -53,7 +53,7 @@ const destinations: Readonly<Record<number, Attack>> = {
     ],
     tests: [own("WebhookSenderHttp.answers.test.ts", "follows no redirect and sends nothing to its target")]
   },
-  15: { attack: "credentials, fragments, ports, schemes, length", urls: ["credentials", "a user only", "a fragment", "a backslash", "port ", "scheme ", "plain http", "no scheme", "nothing", "longer than", "control characters"] },
+  15: { attack: "credentials, fragments, ports, schemes, length", urls: ["credentials", "a user only", "a fragment", "a backslash", "port ", "scheme ", "plain http", "no scheme", "empty", "longer than", "control characters"] },
   16: {
     attack: "the service's own address",
     tests: [own("WebhookSenderHttp.answers.test.ts", "sends the exact bytes, the given headers and its own")],

@@ -1,0 +1,179 @@
+/** The layers behind the methods and handlers: built at the first call, released by `stop`. */
+import { PickupDesk, runBackground, StorageError, type StoragePorts, type Waybill } from "@waybill/core"
+import { Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
+import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HostRequest } from "../access/AuthenticatorHost.ts"
+import type { App } from "../server/RequestPipeline.ts"
+import type { WaybillApps } from "../server/WaybillHttp.ts"
+import { instanceOf } from "../shared/CorrelationId.ts"
+import { type Problem, problemDetails } from "../shared/ProblemDetails.ts"
+import { failureProblemOf, type ServiceFailure } from "../shared/ProblemOf.ts"
+import { stopping } from "../shared/Refused.ts"
+import { Apps, appsLayer, type HttpOptions } from "./Apps.ts"
+import { calledByDesk, isInsideDesk } from "./InsideDesk.ts"
+import { loggerOf } from "./HostLog.ts"
+import type { WaybillOptions } from "./Options.ts"
+import type { HandlerOptions } from "./Waybill.ts"
+import { errorOf, WaybillError, type WaybillErrorCode } from "./WaybillError.ts"
+
+/** Every use case of core, and the storage ports. */
+export type WaybillServices = Waybill.Services | StoragePorts
+
+export interface ServiceOptions extends HttpOptions, Pick<WaybillOptions, "log"> {
+  /** `Waybill.layer` of `@waybill/core` over a storage and transports. Built at the first call, released by `stop`. */
+  readonly layer: Layer.Layer<WaybillServices, StorageError>
+  /** What `start` runs until `stop`. Default: `runBackground` of `@waybill/core`. */
+  readonly background?: Effect.Effect<void, never, WaybillServices>
+}
+
+type Services = WaybillServices | Apps
+
+/** How long `stop` waits for running calls. */
+const stopTimeoutMillis = 10_000
+
+export class Service {
+  readonly #layer: Layer.Layer<Services, StorageError>
+  readonly #logger: Layer.Layer<never>
+  readonly #background: Effect.Effect<void, never, WaybillServices>
+  readonly #running = new Set<Promise<unknown>>()
+  #built: Promise<Built> | undefined
+  #desk: unknown
+  #worker: Fiber.Fiber<void> | undefined
+  #stopped: Promise<void> | undefined
+
+  constructor(options: ServiceOptions) {
+    this.#logger = loggerOf(options.log)
+    this.#background = options.background ?? runBackground
+    this.#layer = appsLayer(options).pipe(Layer.provideMerge(options.layer), Layer.provideMerge(this.#logger))
+  }
+
+  #refusedCall(): Problem<WaybillErrorCode> | undefined {
+    if (this.#stopped !== undefined) return stopping.problem
+    return this.#desk !== undefined && isInsideDesk(this.#desk) ? calledByDesk : undefined
+  }
+
+  async #services(): Promise<Built> {
+    this.#built ??= this.#build()
+    return this.#built
+  }
+
+  async #build(): Promise<Built> {
+    try {
+      const built = await build(this.#layer)
+      this.#desk = Context.get(built.context, PickupDesk)
+      return built
+    } catch (error) {
+      this.#built = undefined
+      throw error
+    }
+  }
+
+  run<A>(effect: Effect.Effect<A, ServiceFailure, Services>): Promise<A> {
+    const refused = this.#refusedCall()
+    if (refused !== undefined) return Promise.reject(new WaybillError(refused))
+    return this.#track((async () => {
+      const { context } = await this.#services()
+      const exit = await Effect.runPromiseExitWith(context)(effect)
+      if (Exit.isSuccess(exit)) return exit.value
+      throw errorOf(exit.cause)
+    })())
+  }
+
+  async answer(part: keyof WaybillApps, request: Request, reached: HandlerOptions): Promise<Response> {
+    const refused = this.#refusedCall()
+    if (refused !== undefined) return refusal(refused)
+    if (request.bodyUsed) {
+      Effect.runFork(Effect.provide(Effect.logError(bodyWasUsed.detail), this.#logger))
+      return refusal(bodyWasUsed)
+    }
+    return this.#track((async () => {
+      let context: Context.Context<Services>
+      try {
+        context = (await this.#services()).context
+      } catch (error) {
+        Effect.runFork(Effect.provide(Effect.logError("Waybill failed to open.", (error as Error).cause ?? error), this.#logger))
+        return refusal(unavailable)
+      }
+      const app = Effect.map(Effect.flatMap(Context.get(context, Apps), (apps) => reachedBy(reached, apps[part])), (response) =>
+        request.method === "HEAD" ? response : this.#untilSent(response))
+      return HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)(app)(request)
+    })())
+  }
+
+  /** A call ends only when its body has been sent. */
+  #untilSent(response: HttpServerResponse.HttpServerResponse): HttpServerResponse.HttpServerResponse {
+    const { body } = response
+    if (body._tag !== "Stream") return response
+    let done = () => {}
+    void this.#track(new Promise<void>((resolve) => done = resolve))
+    const stream = Stream.ensuring(body.stream, Effect.sync(() => done()))
+    return HttpServerResponse.setBody(response, HttpBody.stream(stream, body.contentType, body.contentLength))
+  }
+
+  async start(): Promise<void> {
+    await this.run(Effect.void)
+    const { context } = await this.#services()
+    this.#worker ??= Effect.runForkWith(context)(this.#background)
+  }
+
+  stop(): Promise<void> {
+    return this.#stopped ??= this.#end()
+  }
+
+  async #end(): Promise<void> {
+    if (this.#built === undefined) return
+    const built = await this.#built.catch(() => undefined)
+    if (built === undefined) return
+    const run = Effect.runPromiseWith(built.context)
+    if (this.#worker !== undefined) await run(Fiber.interrupt(this.#worker))
+    await run(Effect.ignore(Effect.timeout(Effect.promise(() => Promise.allSettled(this.#running)), stopTimeoutMillis)))
+    await run(Scope.close(built.scope, Exit.void))
+  }
+
+  #track<A>(call: Promise<A>): Promise<A> {
+    this.#running.add(call)
+    const done = () => this.#running.delete(call)
+    call.then(done, done)
+    return call
+  }
+}
+
+interface Built {
+  readonly context: Context.Context<Services>
+  readonly scope: Scope.Closeable
+}
+
+const build = async (layer: Layer.Layer<Services, StorageError>): Promise<Built> => {
+  const scope = Scope.makeUnsafe()
+  const exit = await Effect.runPromiseExit(Layer.buildWithScope(layer, scope))
+  if (Exit.isSuccess(exit)) return { context: exit.value, scope }
+  await Effect.runPromise(Scope.close(scope, exit))
+  throw errorOf(exit.cause)
+}
+
+/** For requests that arrived through the host's own server or router. */
+const reachedBy = ({ host, mountPath = "", remoteAddress }: HandlerOptions, app: App): App => {
+  const mount = mountPath.replace(/\/+$/, "")
+  const withHost = host === undefined ? app : Effect.provideService(app, HostRequest, host)
+  if (mount === "" && remoteAddress === undefined) return withHost
+  return Effect.updateService(withHost, HttpServerRequest.HttpServerRequest, (request) =>
+    request.modify({
+      ...(mount !== "" && request.url.startsWith(`${mount}/`) ? { url: request.url.slice(mount.length) } : {}),
+      ...(remoteAddress === undefined ? {} : { remoteAddress: Option.some(remoteAddress) })
+    }))
+}
+
+const unavailable = failureProblemOf(new StorageError({ operation: "createWaybill", cause: undefined }))
+
+const bodyWasUsed: Problem = {
+  status: 500,
+  code: "body_already_read",
+  title: "Internal server error",
+  detail: "The request's body was read before Waybill got the request. Pass the request unread, or a request.clone() made before."
+}
+
+const refusal = (problem: Problem): Response =>
+  new Response(problemDetails.write(problem, instanceOf(crypto.randomUUID())), {
+    status: problem.status,
+    headers: { "content-type": problemDetails.contentType, "cache-control": "no-store", ...problem.headers }
+  })

@@ -1,0 +1,70 @@
+/** Keeps document contents in an external store (directory, S3) consistent with database transactions, as far as possible. */
+import { DocumentContents, HostTransaction, Transaction } from "@waybill/core"
+import { Context, Effect, Exit, Layer } from "effect"
+
+/** Contents that were stored or deleted in this fiber's transaction. */
+interface PendingChanges {
+  readonly kept: Array<TenantContents>
+  readonly removed: Array<TenantContents>
+}
+
+interface TenantContents {
+  readonly tenantId: string
+  readonly contentIds: ReadonlyArray<string>
+}
+
+class CurrentTransaction extends Context.Reference<PendingChanges | undefined>("@waybill/http/invoices/ExternalDocumentContents/CurrentTransaction", {
+  defaultValue: () => undefined
+}) {}
+
+/**
+ * If the transaction fails, the contents that it stored are deleted. If it succeeds, the contents that it removed are deleted.
+ * A crash in between leaves unused bytes, never a document without its bytes.
+ */
+export const externalDocumentContents = <E, R>(
+  contents: Layer.Layer<DocumentContents, E, R>
+): Layer.Layer<DocumentContents | Transaction, E, R | Transaction> => Layer.provide(transactional, contents)
+
+const transactional = Layer.effectContext(Effect.gen(function*() {
+  const external = yield* DocumentContents
+  const database = yield* Transaction
+
+  const removeAll = (named: ReadonlyArray<TenantContents>) =>
+    Effect.forEach(named, ({ contentIds, tenantId }) =>
+      Effect.catch(external.remove(tenantId, contentIds), (error) => Effect.logWarning("Document contents not deleted, unused bytes remain in the store.", error)), { discard: true })
+
+  const complete = (pending: PendingChanges, outer: PendingChanges | undefined, exit: Exit.Exit<unknown, unknown>) =>
+    Effect.flatMap(HostTransaction, (host) => {
+      if (Exit.isFailure(exit)) return removeAll(pending.kept)
+      outer?.kept.push(...pending.kept)
+      outer?.removed.push(...pending.removed)
+      // in a host's transaction the outcome is unknown here: keep unused bytes rather than lose bytes of a document
+      return outer === undefined && host === undefined ? removeAll(pending.removed) : Effect.void
+    })
+
+  const transaction = Transaction.of({
+    handle: database.handle,
+    run: (effect) =>
+      Effect.flatMap(CurrentTransaction, (outer) => {
+        const pending: PendingChanges = { kept: [], removed: [] }
+        return Effect.onExit(database.run(Effect.provideService(effect, CurrentTransaction, pending)), (exit) => complete(pending, outer, exit))
+      })
+  })
+
+  const transactionalContents = DocumentContents.of({
+    ...external,
+    keep: (tenantId, contentIds) =>
+      Effect.flatMap(CurrentTransaction, (pending) => {
+        // Recorded first, because keeping may fail half way.
+        pending?.kept.push({ tenantId, contentIds })
+        return external.keep(tenantId, contentIds)
+      }),
+    remove: (tenantId, contentIds) =>
+      Effect.flatMap(CurrentTransaction, (pending) =>
+        pending === undefined
+          ? external.remove(tenantId, contentIds)
+          : Effect.sync(() => void pending.removed.push({ tenantId, contentIds })))
+  })
+
+  return Context.make(DocumentContents, transactionalContents).pipe(Context.add(Transaction, transaction))
+}))
