@@ -1,6 +1,6 @@
 /** Every storage port in memory. Each build of the layer is a new database. */
 import { makeStorage, type WaybillStorage } from "@waybill/core"
-import { Effect, Layer } from "effect"
+import { Layer } from "effect"
 import { AccessStoreMemory } from "./access/AccessStoreMemory.ts"
 import { AccessTables } from "./access/AccessTables.ts"
 import { ShipmentTables } from "./access/ShipmentTables.ts"
@@ -22,6 +22,7 @@ import { PickupStoreMemory } from "./pickups/PickupStoreMemory.ts"
 import { PickupTables } from "./pickups/PickupTables.ts"
 import { KeptChanges } from "./shared/KeptChanges.ts"
 import { MemoryDatabase } from "./shared/MemoryDatabase.ts"
+import { HostTransactions } from "./shared/TestClient.ts"
 import { TransactionMemory } from "./shared/TransactionMemory.ts"
 import { ShipmentStatusStoreMemory } from "./shipment-status/ShipmentStatusStoreMemory.ts"
 import { ShipmentStatusTables } from "./shipment-status/ShipmentStatusTables.ts"
@@ -49,7 +50,8 @@ export const StorageMemory = {
     DocumentStoreMemory.layer,
     DocumentContentsMemory.layer,
     WakeupsMemory.layer,
-    KeptChanges.layer
+    KeptChanges.layer,
+    HostTransactions.layer
   ).pipe(
     Layer.provide(Layer.mergeAll(TransitEventTables.layer, ShipmentStatusTables.layer, FreightChargeTables.layer, InvoiceTables.layer, PickupTables.layer)),
     Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, LaneTables.layer, SecretTables.layer)),
@@ -57,9 +59,5 @@ export const StorageMemory = {
   )
 }
 
-/** The same for callers without layers: `createWaybill({ storage: memoryStorage() })`. */
-export const memoryStorage = (): WaybillStorage =>
-  makeStorage({
-    layer: StorageMemory.layer,
-    joined: () => () => Effect.die(new Error("Memory has no transaction of the host's to join. Publish without `within`."))
-  })
+/** The same for callers without layers: `createWaybill({ storage: memoryStorage() })`. `within` takes clients of `testClient`. */
+export const memoryStorage = (): WaybillStorage<object> => makeStorage<object>({ layer: StorageMemory.layer, joined: HostTransactions.joined })

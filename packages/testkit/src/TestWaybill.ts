@@ -1,12 +1,15 @@
 /** The whole service in memory, with scripted receivers and a virtual clock. */
 import {
+  type ChargeSubscriptionCreate,
   ChargeSubscriptions,
   DeliveryOptions,
+  type DeliveryOptionValues,
   DeliveryWorker,
   FreightChargeOptions,
   type Principal,
   SigningSecrets,
   StatusSubscriptions,
+  type SubscriptionCreate,
   Tenants,
   TransitSubscriptions,
   Waybill
@@ -23,10 +26,10 @@ import { ContentHashNode } from "./invoices/ContentHashNode.ts"
 import { StorageMemory } from "./StorageMemory.ts"
 
 /** The memory storage wakes workers reliably, so they need not poll. */
-const deliveryDefaults: Partial<DeliveryOptions["Service"]> = { pollMillis: Infinity }
+const deliveryDefaults: Partial<DeliveryOptionValues> = { pollMillis: Infinity }
 
 export interface TestWaybillOptions {
-  readonly delivery?: Partial<DeliveryOptions["Service"]>
+  readonly delivery?: Partial<DeliveryOptionValues>
   /** The time zone whose hours and midnights close charge windows; UTC by default. */
   readonly timeZone?: string
   /** Whether workers send without fibers, as over a network; with fibers by default. */
@@ -39,12 +42,15 @@ export interface TestWaybillOptions {
  * Each build starts empty.
  */
 const layer = (options: TestWaybillOptions = {}) =>
-  Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
-    Layer.fresh(StorageMemory.layer),
-    Layer.fresh(options.byCallbacks === true ? WebhookSenderScripted.layerCallbacks : WebhookSenderScripted.layer),
-    HmacNode.layer,
-    ContentHashNode.layer,
-    SealerNode.layer(),
+  Waybill.layer({
+    storage: Layer.fresh(StorageMemory.layer),
+    transport: Layer.mergeAll(
+      Layer.fresh(options.byCallbacks === true ? WebhookSenderScripted.layerCallbacks : WebhookSenderScripted.layer),
+      HmacNode.layer,
+      ContentHashNode.layer,
+      SealerNode.layer()
+    )
+  }).pipe(Layer.provideMerge(Layer.mergeAll(
     FreightChargeOptions.layer(options),
     DeliveryOptions.layer({ ...deliveryDefaults, ...options.delivery })
   )))
@@ -84,7 +90,7 @@ const tenant = Effect.fnUntraced(function*(tenantId = "acme"): Effect.fn.Return<
 const subscribe = (
   seeded: SeededTenant,
   principal: Principal,
-  settings: { readonly endpointUrl: string; readonly filters?: unknown; readonly delivery?: unknown }
+  settings: Omit<typeof SubscriptionCreate.Encoded, "hmacSecretId">
 ) =>
   Effect.flatMap(TransitSubscriptions, (subscriptions) =>
     subscriptions.create(principal, { hmacSecretId: seeded.hmacSecretId, ...settings })).pipe(Effect.orDie)
@@ -96,7 +102,7 @@ const follow = (
 ) => Effect.flatMap(StatusSubscriptions, (subscriptions) => subscriptions.subscribe(principal, settings)).pipe(Effect.orDie)
 
 /** Subscribes a caller to every change of its accounts' charges in real time, or as `settings` say. Unsigned, unless a secret is named. */
-const subscribeToCharges = (principal: Principal, settings: { readonly webhookUrl: string } & Readonly<Record<string, unknown>>) =>
+const subscribeToCharges = (principal: Principal, settings: Partial<typeof ChargeSubscriptionCreate.Encoded> & { readonly webhookUrl: string }) =>
   Effect.flatMap(ChargeSubscriptions, (subscriptions) =>
     subscriptions.create(principal, {
       accounts: principal.accounts,
@@ -126,7 +132,7 @@ export interface TestWorker {
   readonly run: ReturnType<typeof running>
 }
 
-const worker = Effect.fnUntraced(function*(options: Partial<DeliveryOptions["Service"]> = {}) {
+const worker = Effect.fnUntraced(function*(options: Partial<DeliveryOptionValues> = {}) {
   const current = yield* DeliveryOptions
   const context = yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(
     Layer.provideMerge(Layer.fresh(FaultyQueue.layer)),

@@ -12,7 +12,7 @@ describe("TestWaybill", () => {
       const receivers = yield* ScriptedReceivers
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl: url })
       yield* TestWaybill.run
-      yield* (yield* TransitEvents).publish(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
+      yield* (yield* TransitEvents).append(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
       const [request] = yield* receivers.received(1, url)
       assert.isTrue(verifySignature(tenant.secret, request!))
       yield* TestWaybill.quiet
@@ -69,17 +69,17 @@ describe("TestWaybill", () => {
       assert.strictEqual(yield* worker.drain, 0)
     }).pipe(Effect.provide(TestWaybill.layer())))
 
-  it.live("works on real time, too", () =>
+  it.live("also runs on real time", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       const receivers = yield* ScriptedReceivers
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl: url })
       yield* TestWaybill.run
-      yield* (yield* TransitEvents).publish(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
+      yield* (yield* TransitEvents).append(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
       assert.lengthOf(yield* receivers.received(1, url), 1)
     }).pipe(Effect.provide(TestWaybill.layer())))
 
-  it("does not need a test framework where it is imported", () => {
+  it("can be imported without a test framework", () => {
     assert.isTrue(Layer.isLayer(TestWaybill.layer()))
     assert.isDefined(QueueFaults)
   })

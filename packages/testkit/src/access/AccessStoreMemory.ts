@@ -28,13 +28,13 @@ const tenantsIn = ({ journal, operate, purge }: Database, rows: AccessRows) => (
       journal.put(rows.tenants, tenantId, tenant)
       return Option.some(tenant)
     }),
-  findTenant: (tenantId: string) => operate(() => Option.fromUndefinedOr(there(rows.tenants.get(tenantId)))),
+  findTenant: (tenantId: string) => operate(() => Option.fromUndefinedOr(existing(rows.tenants.get(tenantId)))),
   pageTenants: ({ after, limit }: ListRange) =>
     operate(() => allTenants(rows).filter(({ tenantId }) => after === undefined || compareText(tenantId, after) > 0).slice(0, limit)),
   listTenants: operate(() => allTenants(rows)),
   setTenantState: (tenantId: string, state: Tenant["state"]) =>
     operate(() => {
-      const before = there(rows.tenants.get(tenantId))
+      const before = existing(rows.tenants.get(tenantId))
       if (before === undefined) return Option.none()
       const tenant = { ...before, state }
       journal.put(rows.tenants, tenantId, tenant)
@@ -42,12 +42,12 @@ const tenantsIn = ({ journal, operate, purge }: Database, rows: AccessRows) => (
     }),
   deleteTenant: (tenantId: string) =>
     operate((now) => {
-      const before = there(rows.tenants.get(tenantId))
+      const before = existing(rows.tenants.get(tenantId))
       if (before === undefined) return false
       journal.put(rows.tenants, tenantId, { ...before, state: "deleted" as const, deletedAt: now })
       return true
     }),
-  purgeTenant: (tenantId: string) => operate(() => purge(tenantId)),
+  purgeTenant: (tenantId: string) => purge(tenantId),
   dropTenant: (tenantId: string, graceMillis: number) =>
     operate((now) => {
       const row = rows.tenants.get(tenantId)
@@ -65,18 +65,19 @@ const tenantsIn = ({ journal, operate, purge }: Database, rows: AccessRows) => (
 })
 
 const limitsOf = ({ limits, tenants }: AccessRows, tenantId: string): Option.Option<string | undefined> =>
-  there(tenants.get(tenantId)) === undefined ? Option.none() : Option.some(limits.get(tenantId))
+  existing(tenants.get(tenantId)) === undefined ? Option.none() : Option.some(limits.get(tenantId))
 
-const there = (row: TenantRow | undefined): Tenant | undefined =>
+/** The tenant, unless it is missing or deleted. */
+const existing = (row: TenantRow | undefined): Tenant | undefined =>
   row === undefined || row.state === "deleted" ? undefined : { tenantId: row.tenantId, name: row.name, hosts: row.hosts, state: row.state }
 
 const allTenants = ({ tenants }: AccessRows): ReadonlyArray<Tenant> =>
-  [...tenants.values()].flatMap((row) => there(row) ?? []).sort((a, b) => compareText(a.tenantId, b.tenantId))
+  [...tenants.values()].flatMap((row) => existing(row) ?? []).sort((a, b) => compareText(a.tenantId, b.tenantId))
 
 const isAlive = (now: number) => ({ expiresAt, revoked }: KeyRow): boolean => !revoked && (expiresAt === undefined || expiresAt > now)
 
-/** Without the fields that only lists show. */
-const bare = ({ createdAt: _, lastUsedAt: __, revoked: ___, ...key }: KeyRow) => key
+/** Removes the fields that only lists return. */
+const withoutListFields = ({ createdAt: _, lastUsedAt: __, revoked: ___, ...key }: KeyRow) => key
 
 const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {
   const keysOf = (tenantId: string, name: string) => [...rows.of(tenantId).keys.values()].filter((key) => key.name === name)
@@ -87,9 +88,9 @@ const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {
     findKeys: (tenantId: string, ids: ReadonlyArray<string>) =>
       operate((now) =>
         ids.map((id) => {
-          const tenant = there(rows.tenants.get(tenantId))
+          const tenant = existing(rows.tenants.get(tenantId))
           const key = rows.of(tenantId).keys.get(id)
-          return key !== undefined && tenant !== undefined && isAlive(now)(key) ? Option.some({ ...bare(key), tenantState: tenant.state }) : Option.none()
+          return key !== undefined && tenant !== undefined && isAlive(now)(key) ? Option.some({ ...withoutListFields(key), tenantState: tenant.state }) : Option.none()
         })
       ),
     revokeKey: (tenantId: string, id: string) =>
@@ -98,13 +99,13 @@ const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {
         const key = keys.get(id)
         if (key === undefined || key.revoked) return Option.none()
         journal.put(keys, id, { ...key, revoked: true })
-        return Option.some(bare(key))
+        return Option.some(withoutListFields(key))
       }),
     revokeKeysOf: (tenantId: string, name: string) =>
       operate(() => {
         for (const key of keysOf(tenantId, name)) journal.put(rows.of(tenantId).keys, key.id, { ...key, revoked: true })
       }),
-    keysOf: (tenantId: string, name: string) => operate((now) => keysOf(tenantId, name).filter(isAlive(now)).map(bare)),
+    keysOf: (tenantId: string, name: string) => operate((now) => keysOf(tenantId, name).filter(isAlive(now)).map(withoutListFields)),
     pageKeys: (tenantId: string, { after, limit }: ListRange) =>
       operate(() =>
         [...rows.of(tenantId).keys.values()]

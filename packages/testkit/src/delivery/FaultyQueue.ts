@@ -1,4 +1,4 @@
-/** A delivery queue whose calls can be made to fail: before anything was written, or after, when the answer got lost. */
+/** A delivery queue whose calls can be made to fail, before the write or after it with a lost answer. */
 import { DeliveryQueue, StorageError } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 
@@ -7,18 +7,18 @@ export type QueueCall = "tenantsDue" | "claim" | "freeze" | "settle" | "heartbea
 
 /**
  * - `before`: the store was not reached.
- * - `after`: the store did as it was told, but the connection broke before the answer.
+ * - `after`: the store ran the call, but the connection broke before the answer.
  */
 export type Fault = "before" | "after"
 
 export class QueueFaults extends Context.Service<QueueFaults, {
-  /** Makes the next so many calls fail; `Infinity`: all from now on, until `heal`. */
+  /** Makes this number of calls fail; `Infinity`: all calls until `heal`. */
   readonly break: (call: QueueCall, fault: Fault, times?: number) => Effect.Effect<void>
   readonly heal: Effect.Effect<void>
 }>()("@waybill/testkit/delivery/QueueFaults") {}
 
 export const FaultyQueue = {
-  /** Wraps the queue that is below it. */
+  /** Wraps the queue in the context. */
   layer: Layer.effectContext(Effect.gen(function*() {
     const queue = yield* DeliveryQueue
     const faults = new Map<QueueCall, { readonly fault: Fault; left: number }>()

@@ -1,4 +1,4 @@
-/** Signing secrets in memory, sealed as everywhere. */
+/** Signing secrets in memory, sealed as in every storage. */
 import { accountOfGrant, maxCountedUses, SecretStore, secretUsableBy } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"

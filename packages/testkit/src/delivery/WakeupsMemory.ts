@@ -1,9 +1,10 @@
 /** Hints between fibers of one process. None is lost, so a worker in memory needs no polling. */
 import { Wakeups } from "@waybill/core"
 import { Effect, type Fiber, Latch, Layer } from "effect"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 
 export const WakeupsMemory = {
-  layer: Layer.sync(Wakeups, () => {
+  layer: Layer.effect(Wakeups, Effect.map(MemoryDatabase, ({ atCommit }) => {
     /** When each tenant was last hinted at; the order of insertion is the order of hints. */
     const hints = new Map<string, number>()
     /** The last hint each waiting fiber was told of. */
@@ -15,7 +16,7 @@ export const WakeupsMemory = {
 
     return Wakeups.of({
       wake: (tenantId) =>
-        Effect.sync(() => {
+        atCommit(() => {
           hints.set(tenantId, ++latest)
           for (const latch of waiting) latch.openUnsafe()
           waiting.clear()
@@ -34,5 +35,5 @@ export const WakeupsMemory = {
         })))
       )
     })
-  })
+  }))
 }

@@ -1,9 +1,9 @@
-/** Receivers without a network: each answers by a script, and every request is kept for the test to look at. */
+/** Receivers without a network: each answers by a script, and records its requests. */
 import { AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core"
 import { Context, Effect, Exit, Latch, Layer } from "effect"
 import * as Clock from "effect/Clock"
 
-/** One request as a receiver got it. */
+/** One received request. */
 export interface ReceivedRequest {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -13,10 +13,10 @@ export interface ReceivedRequest {
   readonly deadlineMillis: number
 }
 
-/** What a receiver makes of a request. */
+/** How a receiver answers a request. */
 export type Behaviour = (request: ReceivedRequest) => Effect.Effect<AttemptOutcome>
 
-/** One behaviour for all requests, or one for each in turn; the last one stays. */
+/** One behaviour for all requests, or one for each request; the last one repeats. */
 export type Script = Behaviour | ReadonlyArray<Behaviour>
 
 /** An event of a received batch: what every area's events have in common. */
@@ -34,30 +34,30 @@ export interface ReceivedBatch {
   readonly events: ReadonlyArray<ReceivedEvent>
 }
 
-/** Takes the request with any 2xx. */
+/** Accepts with a 2xx status. */
 const accept = (status = 200): Behaviour => () => Effect.succeed(AttemptOutcome.Accepted({ status, excerpt: "" }))
 
-/** Answers with a status that is no 2xx. */
+/** Answers with a status other than 2xx. */
 const fail = (status = 500, options: { readonly retryAfterSeconds?: number } = {}): Behaviour => () => {
   const failure = status === 429 ? "http_429" : status >= 500 ? "http_5xx" : status >= 400 ? "http_4xx" : "http_3xx"
   return Effect.succeed(AttemptOutcome.Failed({ failure, status, detail: `The receiver answered ${status}.`, ...options }))
 }
 
-/** Wants nothing more. */
+/** Answers 410. */
 const gone: Behaviour = () => Effect.succeed(AttemptOutcome.Gone({ status: 410, excerpt: "" }))
 
-/** Nobody listens there. */
+/** Refuses the connection. */
 const refuse: Behaviour = () =>
   Effect.succeed(AttemptOutcome.Failed({ failure: "connect_refused", detail: "The receiver refused the connection." }))
 
-/** Never answers: the attempt runs into its deadline. */
+/** Never answers: the attempt times out. */
 const hang: Behaviour = ({ deadlineMillis }) =>
   Effect.as(
     Effect.sleep(deadlineMillis),
     AttemptOutcome.Failed({ failure: "timeout", detail: `The receiver did not answer within ${deadlineMillis / 1000} s.` })
   )
 
-/** Answers after a while, or not before the deadline. */
+/** Answers after a delay; the attempt times out if the delay exceeds its deadline. */
 const delay = (millis: number, then: Behaviour = accept()): Behaviour => (request) =>
   millis >= request.deadlineMillis ? hang(request) : Effect.andThen(Effect.sleep(millis), then(request))
 
@@ -69,21 +69,21 @@ const decoder = new TextDecoder()
 /** The request's body as JSON. */
 export const jsonOf = (request: ReceivedRequest): unknown => JSON.parse(decoder.decode(request.body))
 
-/** The same where it is a batch of events. */
+/** The request's body as a batch of events. */
 export const batchOf = (request: ReceivedRequest): ReceivedBatch => jsonOf(request) as ReceivedBatch
 
 export class ScriptedReceivers extends Context.Service<ScriptedReceivers, {
-  /** What a receiver does from now on; other addresses accept. */
+  /** Sets the script of a receiver. Other receivers accept. */
   readonly script: (url: string, script: Script) => Effect.Effect<void>
-  /** What addresses without a script do. */
+  /** Sets the behaviour of receivers without a script. */
   readonly scriptOthers: (script: Script) => Effect.Effect<void>
   /** Everything sent so far, in order; to one address or all. */
   readonly requests: (url?: string) => Effect.Effect<ReadonlyArray<ReceivedRequest>>
   /** Events of requests that were answered with 2xx, in order of the answers, repeats included. */
   readonly deliveredEvents: (url?: string) => Effect.Effect<ReadonlyArray<ReceivedEvent>>
-  /** Bodies of requests that were answered with 2xx, likewise, whatever area they are of. */
+  /** Bodies of requests that were answered with 2xx, of any area, in order of the answers, repeats included. */
   readonly delivered: (url?: string) => Effect.Effect<ReadonlyArray<unknown>>
-  /** Waits until so many requests came in all, to one address or to all. */
+  /** Waits until this number of requests has arrived in total, at one address or at all. */
   readonly received: (count: number, url?: string) => Effect.Effect<ReadonlyArray<ReceivedRequest>>
 }>()("@waybill/testkit/delivery/ScriptedReceivers") {}
 
@@ -108,7 +108,7 @@ const make = (options: { readonly byCallbacks: boolean }) =>
       Effect.flatMap(Clock.currentTimeMillis, (at) => {
         const received: ReceivedRequest = { ...request, body: request.body.slice(), at }
         log.push(received)
-        // whoever wakes may find that it still has to wait, and wait anew
+        // the count may still be too low after waking, so check again
         const woken = [...waiting]
         waiting.clear()
         for (const latch of woken) latch.openUnsafe()

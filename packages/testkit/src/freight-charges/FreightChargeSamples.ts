@@ -1,5 +1,5 @@
 /** Sample freight charges as a carrier's system reports them: valid, arbitrary, and all versions of a bill. */
-import type { BillChange, ReportedCharge } from "@waybill/core"
+import type { BillChange, BillChangeReport, BillRemovalReport, ReportedCharge } from "@waybill/core"
 import * as Arbitrary from "effect/Arbitrary"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
 
@@ -79,15 +79,17 @@ export interface BillChangeOverrides extends ChargeOverrides {
   readonly accounts?: ReadonlyArray<string>
 }
 
+export type SampleChange = (BillChangeReport | BillRemovalReport) & Readonly<Record<string, unknown>>
+
 /** One change of a bill, as an item of an intake call. */
-export const billChange = (change: BillChange, uniqueID: string, overrides: BillChangeOverrides = {}): Readonly<Record<string, unknown>> => ({
+export const billChange = (change: BillChange, uniqueID: string, overrides: BillChangeOverrides = {}): SampleChange => ({
   change,
   ...(overrides.accounts === undefined ? {} : { accounts: overrides.accounts }),
   pfc: change === "removed" ? { pfc: { uniqueID, ...header(overrides.version) } } : freightCharge(uniqueID, overrides)
-})
+} as SampleChange)
 
 /** Four versions of a bill: entered, reweighed, inspected, invoiced. */
-export const billJourney = (uniqueID: string, overrides: BillChangeOverrides = {}): ReadonlyArray<Readonly<Record<string, unknown>>> => [
+export const billJourney = (uniqueID: string, overrides: BillChangeOverrides = {}): ReadonlyArray<SampleChange> => [
   billChange("created", uniqueID, overrides),
   billChange("updated", uniqueID, {
     weight: 1912,

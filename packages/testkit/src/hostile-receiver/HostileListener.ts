@@ -14,26 +14,26 @@ export interface HostileListener {
   readonly stop: () => Promise<void>
 }
 
-export interface ListenerSurroundings {
+export interface ListenerEnvironment {
   readonly certificates: TestCertificates
   readonly inside: string
 }
 
 export const host = "127.0.0.1"
 
-export const startHostileListener = async (script: HostileScript, around: ListenerSurroundings): Promise<HostileListener> => {
+export const startHostileListener = async (script: HostileScript, environment: ListenerEnvironment): Promise<HostileListener> => {
   script.prepare?.()
   if (script.deaf === true) {
     const { port, stop } = await startDeafListener(host)
     return { port, stop, requests: [], connections: () => ({ all: 0, open: 0 }) }
   }
   const requests: Array<HostileRequest> = []
-  const serve = serving(script, around, requests)
+  const serve = connectionHandler(script, environment, requests)
   const { tls } = script
-  const options = typeof tls === "function" ? tls(around.certificates) : around.certificates.good
+  const options = typeof tls === "function" ? tls(environment.certificates) : environment.certificates.good
   if (tls === "slowly") {
     const quick = await listen(createTlsServer(options, serve))
-    const slow = await listen(createServer({ allowHalfOpen: true }, (socket) => passSlowly(socket, quick.port)))
+    const slow = await listen(createServer({ allowHalfOpen: true }, (socket) => forwardSlowly(socket, quick.port)))
     return { ...slow, requests, stop: async () => void await Promise.all([slow.stop(), quick.stop()]) }
   }
   const server = typeof tls === "function" ? createTlsServer(options, serve) : createServer({ allowHalfOpen: true }, serve)
@@ -62,7 +62,7 @@ export const listen = async (server: Server, { address = host, port = 0 } = {}):
   }
 }
 
-const serving = (script: HostileScript, { inside }: ListenerSurroundings, requests: Array<HostileRequest>) => (socket: Socket): void => {
+const connectionHandler = (script: HostileScript, { inside }: ListenerEnvironment, requests: Array<HostileRequest>) => (socket: Socket): void => {
   // ignore errors of aborted connections
   socket.on("error", () => {})
   script.onConnection?.(socket)
@@ -105,18 +105,18 @@ const readRequests = (socket: Socket, headsOnly: boolean, each: (request: Hostil
   })
 }
 
-/** Forwards to `port` unchanged, and back byte by byte. */
-const passSlowly = (socket: Socket, port: number): void => {
-  const through = connect({ port, host }).on("error", () => {})
-  const back: Array<number> = []
-  socket.pipe(through)
-  through.on("data", (chunk: Buffer) => back.push(...chunk))
+/** Forwards to `port` unchanged, and the answer back, byte by byte. */
+const forwardSlowly = (socket: Socket, port: number): void => {
+  const upstream = connect({ port, host }).on("error", () => {})
+  const answer: Array<number> = []
+  socket.pipe(upstream)
+  upstream.on("data", (chunk: Buffer) => answer.push(...chunk))
   const timer = setInterval(() => {
-    const byte = back.shift()
+    const byte = answer.shift()
     if (byte !== undefined) socket.write(Uint8Array.of(byte))
   }, 20)
   socket.once("close", () => {
     clearInterval(timer)
-    through.destroy()
+    upstream.destroy()
   })
 }

@@ -87,13 +87,13 @@ export const overflows = (
   outcome: HostileOutcome,
   does: string,
   onRequest: NonNullable<HostileScript["onRequest"]>,
-  must = "Stop reading after a bounded number of bytes, and close the connection."
+  must = "Stop reading after a limited number of bytes, and close the connection."
 ): HostileScript => ({ does, must, outcome, ends: "limit", onRequest })
 
 /** Only the deadline ends it. */
 export const stalls = (does: string, onRequest?: HostileScript["onRequest"]): HostileScript => ({
   does,
-  must: "Give up at the deadline, which covers connecting, the head and the body, and close the connection.",
+  must: "Time out at the deadline, which covers connecting, the head and the body, and close the connection.",
   outcome: "failed",
   ends: "deadline",
   ...(onRequest === undefined ? undefined : { onRequest })

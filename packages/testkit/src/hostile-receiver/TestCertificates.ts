@@ -1,4 +1,4 @@
-/** X.509 certificates generated at run time, so that no tool and no expiring file is needed. */
+/** X.509 certificates generated at run time, so that tests need no tool and no file that expires. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 
 export interface Certificate {
@@ -43,12 +43,12 @@ export const makeCertificate = ({ hosts, issuer, name, valid }: CertificateOptio
   }
 }
 
-/** The host of `good` certificates, besides 127.0.0.1. Subdomains are valid too. */
+/** The host of `good` certificates, in addition to 127.0.0.1. Subdomains are valid too. */
 export const hostileHost = "hostile.example"
 
 export type TestCertificates = ReturnType<typeof makeTestCertificates>
 
-/** One good certificate and all kinds of bad ones. Trust `authority.cert`. */
+/** One valid certificate and several invalid ones. Senders under test trust `authority.cert`. */
 export const makeTestCertificates = () => {
   const authority = makeCertificate({ name: "Hostile test authority" })
   const hosts = [hostileHost, `*.${hostileHost}`, "127.0.0.1"]
@@ -59,8 +59,8 @@ export const makeTestCertificates = () => {
     expired: keyPair(makeCertificate({ name, hosts, issuer: authority, valid: "before" })),
     notYet: keyPair(makeCertificate({ name, hosts, issuer: authority, valid: "after" })),
     selfSigned: keyPair(makeCertificate({ name, hosts })),
-    unknown: keyPair(makeCertificate({ name, hosts, issuer: makeCertificate({ name: "Somebody else" }) })),
-    impostor: keyPair(makeCertificate({ name, hosts, issuer: makeCertificate({ name: authority.name }) })),
+    unknown: keyPair(makeCertificate({ name, hosts, issuer: makeCertificate({ name: "Unknown authority" }) })),
+    falseAuthority: keyPair(makeCertificate({ name, hosts, issuer: makeCertificate({ name: authority.name }) })),
     otherHost: keyPair(makeCertificate({ name, hosts: ["other.example"], issuer: authority }))
   }
 }

@@ -5,7 +5,7 @@ export interface HostileUrl {
   readonly url: string
 }
 
-const inside = (port: number): ReadonlyArray<readonly [name: string, host: string]> => [
+const internalHosts = (port: number): ReadonlyArray<readonly [name: string, host: string]> => [
   ["loopback", "127.0.0.1"],
   ["loopback, decimal", "2130706433"],
   ["loopback, hex", "0x7f000001"],
@@ -15,10 +15,10 @@ const inside = (port: number): ReadonlyArray<readonly [name: string, host: strin
   ["loopback, full width", "１２７.０.０.１"],
   ["loopback, ideographic dots", "127。0。0。1"],
   ["loopback, percent-encoded", "%31%32%37.0.0.1"],
-  ["loopback, dot at the end", "127.0.0.1."],
+  ["loopback, trailing dot", "127.0.0.1."],
   ["loopback, tab inside", "127.0\t.0.1"],
   ["loopback, line break inside", "127.0.\n0.1"],
-  ["loopback, elsewhere", "127.255.255.254"],
+  ["loopback, end of 127/8", "127.255.255.254"],
   ["loopback IPv6", "[::1]"],
   ["loopback IPv6, in full", "[0000:0000:0000:0000:0000:0000:0000:0001]"],
   ["loopback, IPv4-mapped", "[::ffff:127.0.0.1]"],
@@ -52,25 +52,25 @@ const inside = (port: number): ReadonlyArray<readonly [name: string, host: strin
   ["metadata", "169.254.169.254"],
   ["metadata, decimal", "2852039166"],
   ["metadata, IPv4-mapped", "[::ffff:169.254.169.254]"],
-  ["metadata of containers", "169.254.170.2"],
+  ["metadata, AWS containers", "169.254.170.2"],
   ["metadata, Azure's public address", "168.63.129.16"],
   ["metadata, Alibaba's", "100.100.100.200"],
   ["metadata, Oracle's", "192.0.0.192"],
   ["metadata, AWS IPv6", "[fd00:ec2::254]"],
   ["metadata by name", "metadata.google.internal"],
   ["localhost", "localhost"],
-  ["localhost, dot at the end", "localhost."],
+  ["localhost, trailing dot", "localhost."],
   ["localhost, capitals", "LOCALHOST"],
   ["below localhost", "a.localhost"],
   ["a name without a dot", "intranet"],
-  ["an inner name", "db.internal"]
+  ["an internal name", "db.internal"]
 ].map(([name, host]) => [name!, `${host}:${port}`] as const)
 
-const odd = (port: number): ReadonlyArray<HostileUrl> => [
+const invalidUrls = (port: number): ReadonlyArray<HostileUrl> => [
   { name: "credentials", url: `https://user:secret@public.example:${port}/` },
   { name: "a user only", url: `https://user@public.example:${port}/` },
   { name: "credentials that look like a host", url: `https://public.example@127.0.0.1:${port}/` },
-  { name: "a backslash behind the host", url: `https://127.0.0.1:${port}\\@public.example/` },
+  { name: "a backslash after the host", url: `https://127.0.0.1:${port}\\@public.example/` },
   { name: "a fragment that looks like a host", url: `https://127.0.0.1:${port}#@public.example/` },
   { name: "a fragment", url: "https://public.example/#here" },
   { name: "plain http", url: "http://public.example/" },
@@ -83,15 +83,15 @@ const odd = (port: number): ReadonlyArray<HostileUrl> => [
     url
   })),
   { name: "no scheme", url: "//public.example/" },
-  { name: "nothing", url: "" },
+  { name: "empty", url: "" },
   { name: "longer than 2,048 characters", url: `https://public.example/${"a".repeat(2048)}` },
   { name: "control characters", url: "https://public.example/\r\nx: y" }
 ]
 
 /** URLs that a sender without exceptions refuses, with the given port where possible. */
 export const hostileUrls = (port: number): ReadonlyArray<HostileUrl> => [
-  ...inside(port).flatMap(([name, host]) => ["https", "http"].map((scheme) => ({ name: `${name}, ${scheme}`, url: `${scheme}://${host}/` }))),
-  ...odd(port)
+  ...internalHosts(port).flatMap(([name, host]) => ["https", "http"].map((scheme) => ({ name: `${name}, ${scheme}`, url: `${scheme}://${host}/` }))),
+  ...invalidUrls(port)
 ]
 
 /** A name below `hostile.example`, and the changing answers of its resolver. */
@@ -103,25 +103,25 @@ export interface HostileName {
 }
 
 /** Placeholder for the only address that the sender may reach. */
-export const outsideAddress = "127.0.0.1"
+export const allowedAddress = "127.0.0.1"
 
 /** Placeholder for an address that it may not reach. */
-export const insideAddress = "127.0.0.2"
+export const internalAddress = "127.0.0.2"
 
 export const hostileNames: ReadonlyArray<HostileName> = [
-  { name: "rebinding", does: "Leads outside first and inside from then on.", addresses: [[outsideAddress], [insideAddress]] },
-  { name: "inside", does: "Leads inside.", addresses: [[insideAddress]] },
-  { name: "outside-and-inside", does: "Leads outside and inside.", addresses: [[outsideAddress, insideAddress]] },
-  { name: "inside-and-outside", does: "Leads inside and outside.", addresses: [[insideAddress, outsideAddress]] },
-  { name: "inside-among-many", does: "Leads outside 63 times and inside once.", addresses: [[...Array<string>(63).fill(outsideAddress), insideAddress]] },
-  { name: "mapped", does: "Leads inside by an IPv4-mapped address.", addresses: [[outsideAddress, `::ffff:${insideAddress}`]] },
-  { name: "loopback-6", does: "Leads outside and to IPv6's loopback.", addresses: [[outsideAddress, "::1"]] },
-  { name: "zone", does: "Leads to a link-local address with a zone.", addresses: [["fe80::1%lo"]] },
-  { name: "this-host", does: "Leads to 0.0.0.0, which is this host.", addresses: [["0.0.0.0"]] },
-  { name: "metadata", does: "Leads to a cloud's metadata.", addresses: [["169.254.169.254"]] },
-  { name: "nat64", does: "Leads inside through NAT64.", addresses: [["64:ff9b::7f00:2"]] },
-  { name: "no-address", does: "Leads to something that is no address.", addresses: [["127.0.0.2.evil.example"]] },
-  { name: "nowhere", does: "Has no address.", addresses: [[]] },
+  { name: "rebinding", does: "Resolves to an allowed address first, then to an internal one.", addresses: [[allowedAddress], [internalAddress]] },
+  { name: "inside", does: "Resolves to an internal address.", addresses: [[internalAddress]] },
+  { name: "outside-and-inside", does: "Resolves to an allowed and an internal address.", addresses: [[allowedAddress, internalAddress]] },
+  { name: "inside-and-outside", does: "Resolves to an internal and an allowed address.", addresses: [[internalAddress, allowedAddress]] },
+  { name: "inside-among-many", does: "Resolves to 63 allowed addresses and one internal address.", addresses: [[...Array<string>(63).fill(allowedAddress), internalAddress]] },
+  { name: "mapped", does: "Resolves to an allowed address and an IPv4-mapped internal one.", addresses: [[allowedAddress, `::ffff:${internalAddress}`]] },
+  { name: "loopback-6", does: "Resolves to an allowed address and the IPv6 loopback.", addresses: [[allowedAddress, "::1"]] },
+  { name: "zone", does: "Resolves to a link-local address with a zone.", addresses: [["fe80::1%lo"]] },
+  { name: "this-host", does: "Resolves to 0.0.0.0, which is this host.", addresses: [["0.0.0.0"]] },
+  { name: "metadata", does: "Resolves to a cloud metadata address.", addresses: [["169.254.169.254"]] },
+  { name: "nat64", does: "Resolves to an internal address in NAT64 form.", addresses: [["64:ff9b::7f00:2"]] },
+  { name: "no-address", does: "Resolves to a text that is not an address.", addresses: [["127.0.0.2.evil.example"]] },
+  { name: "nowhere", does: "Resolves to an empty list.", addresses: [[]] },
   { name: "unknown", does: "Does not exist.", addresses: ["none"] },
-  { name: "unanswered", does: "Is never answered.", addresses: ["silence"] }
+  { name: "unanswered", does: "Never gets an answer from the resolver.", addresses: ["silence"] }
 ]

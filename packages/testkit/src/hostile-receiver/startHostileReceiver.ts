@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:tls"
 import { bodyBehaviours, framingBehaviours } from "./bodyBehaviours.ts"
 import { connectionBehaviours } from "./connectionBehaviours.ts"
 import { headBehaviours } from "./headBehaviours.ts"
-import { type HostileName, hostileNames, type HostileUrl, hostileUrls, insideAddress } from "./hostileAddresses.ts"
+import { type HostileName, hostileNames, type HostileUrl, hostileUrls, internalAddress } from "./hostileAddresses.ts"
 import type { HostileBehaviour, HostileGroup, HostileRequest, HostileScript, HostileScripts } from "./HostileBehaviour.ts"
 import { host, type HostileListener, listen, startHostileListener } from "./HostileListener.ts"
 import { answer } from "./RawAnswers.ts"
@@ -89,9 +89,9 @@ export const startHostileReceiver = async (options: HostileReceiverOptions = {})
   const insideUrl = `http://${host}:${inside.port}/inside`
   // one connection for each request, so that each resolves the name
   const outside = await listen(createTlsServer(certificates.good, (socket) => socket.on("error", () => {}).on("data", () => socket.end(answer("200 OK", ["connection: close"])))))
-  const hidden = await listenInside(outside.port)
+  const internalListener = await listenInternal(outside.port)
   const listeners = new Map<string, HostileListener>()
-  const stop = async () => void await Promise.all([inside, outside, hidden, ...listeners.values()].map((each) => each.stop()))
+  const stop = async () => void await Promise.all([inside, outside, internalListener, ...listeners.values()].map((each) => each.stop()))
   const starting = await Promise.allSettled(names.map(async (name) => {
     listeners.set(name, await startHostileListener(scripts.get(name)!, { certificates, inside: insideUrl }))
   }))
@@ -110,7 +110,7 @@ export const startHostileReceiver = async (options: HostileReceiverOptions = {})
     requests: (name) => listenerOf(name).requests,
     connections: (name) => listenerOf(name).connections(),
     ca: certificates.authority.cert,
-    inside: { url: insideUrl, connections: () => inside.connections().all + hidden.connections().all },
+    inside: { url: insideUrl, connections: () => inside.connections().all + internalListener.connections().all },
     urls: hostileUrls(inside.port),
     names: hostileNames,
     nameUrl: ({ name }) => `https://${name}.${hostileHost}:${outside.port}/`,
@@ -120,8 +120,8 @@ export const startHostileReceiver = async (options: HostileReceiverOptions = {})
 }
 
 /** Only Linux has all of 127/8 on its loopback. Elsewhere the address is unreachable, so connections need not be counted. */
-const listenInside = (port: number) =>
-  listen(createServer((socket) => socket.destroy()), { address: insideAddress, port }).catch((error: Error & { readonly code?: string }) => {
+const listenInternal = (port: number) =>
+  listen(createServer((socket) => socket.destroy()), { address: internalAddress, port }).catch((error: Error & { readonly code?: string }) => {
     if (error.code === "EADDRNOTAVAIL") return { port, connections: () => ({ all: 0, open: 0 }), stop: async () => {} }
     throw error
   })

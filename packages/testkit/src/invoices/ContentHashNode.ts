@@ -8,8 +8,8 @@ export const ContentHashNode = {
     sha256: () => {
       const hash = createHash("sha256")
       return {
-        update: (piece) => {
-          hash.update(piece)
+        update: (chunk) => {
+          hash.update(chunk)
         },
         digest: () => hash.digest()
       }

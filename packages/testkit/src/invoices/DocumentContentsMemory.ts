@@ -4,7 +4,7 @@ import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { type ContentRow, InvoiceTables } from "./InvoiceTables.ts"
 
-const pieceBytes = 64 * 1024
+const chunkBytes = 64 * 1024
 
 export const DocumentContentsMemory = {
   layer: Layer.effect(
@@ -24,29 +24,29 @@ export const DocumentContentsMemory = {
         const contentId = globalThis.crypto.randomUUID()
         const row = yield* Effect.acquireRelease(
           operate((now): ContentRow => {
-            const opened: ContentRow = { pieces: [], kept: false, writtenAt: now }
+            const opened: ContentRow = { chunks: [], kept: false, writtenAt: now }
             journal.put(rows.of(tenantId).contents, contentId, opened)
             return opened
           }),
           () => operate(() => drop(tenantId, contentId, false))
         )
         // it is invisible until it is kept, so a rollback has nothing to undo
-        const held = new Uint8Array(pieceBytes)
+        const buffer = new Uint8Array(chunkBytes)
         let length = 0
         const flush = (): void => {
-          if (length > 0) row.pieces.push(held.slice(0, length))
+          if (length > 0) row.chunks.push(buffer.slice(0, length))
           length = 0
         }
         const write = (bytes: Uint8Array): void => {
           for (let from = 0; from < bytes.length;) {
-            const part = bytes.subarray(from, from + pieceBytes - length)
-            held.set(part, length)
+            const part = bytes.subarray(from, from + chunkBytes - length)
+            buffer.set(part, length)
             length += part.length
             from += part.length
-            if (length === pieceBytes) flush()
+            if (length === chunkBytes) flush()
           }
         }
-        return { contentId, write: (piece) => Effect.sync(() => write(piece)), finish: Effect.sync(flush) } satisfies ContentWriter
+        return { contentId, write: (chunk) => Effect.sync(() => write(chunk)), finish: Effect.sync(flush) } satisfies ContentWriter
       })
 
       return DocumentContents.of({
@@ -60,10 +60,10 @@ export const DocumentContentsMemory = {
               journal.set(row, "kept", true)
             }
           }).pipe(Effect.catchDefect((cause) => Effect.fail(new StorageError({ operation: "DocumentContents.keep", cause })))),
-        read: (tenantId, contentId, piece) =>
+        read: (tenantId, contentId, chunk) =>
           operate(() => {
             const row = rows.of(tenantId).contents.get(contentId)
-            return row?.kept === true ? row.pieces[piece] : undefined
+            return row?.kept === true ? row.chunks[chunk] : undefined
           }),
         remove: (tenantId, contentIds) =>
           operate(() => {

@@ -8,7 +8,7 @@ import { fileSample } from "./InvoiceSamples.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
-const largestPiece = 256 * 1024
+const maxChunkBytes = 256 * 1024
 
 /** Writes a content in chunks of these lengths, repeatedly, and keeps it. */
 const written = (tenantId: string, content: Uint8Array, lengths: ReadonlyArray<number>) =>
@@ -17,28 +17,28 @@ const written = (tenantId: string, content: Uint8Array, lengths: ReadonlyArray<n
     const writer = yield* contents.open(tenantId)
     const buffer = new Uint8Array(Math.max(...lengths))
     for (let from = 0, n = 0; from < content.length; n++) {
-      const piece = content.subarray(from, from + lengths[n % lengths.length]!)
+      const chunk = content.subarray(from, from + lengths[n % lengths.length]!)
       // request readers reuse their buffer
-      buffer.set(piece)
-      yield* writer.write(buffer.subarray(0, piece.length))
-      from += piece.length
+      buffer.set(chunk)
+      yield* writer.write(buffer.subarray(0, chunk.length))
+      from += chunk.length
     }
     yield* writer.finish
     yield* contents.keep(tenantId, [writer.contentId])
     return writer.contentId
   }))
 
-const pieces = Effect.fnUntraced(function*(tenantId: string, contentId: string) {
+const chunks = Effect.fnUntraced(function*(tenantId: string, contentId: string) {
   const contents = yield* DocumentContents
   const read: Array<Uint8Array> = []
   while (true) {
-    const piece = yield* contents.read(tenantId, contentId, read.length)
-    if (piece === undefined) return read
-    read.push(piece)
+    const chunk = yield* contents.read(tenantId, contentId, read.length)
+    if (chunk === undefined) return read
+    read.push(chunk)
   }
 })
 
-const sizes = (tenantId: string, contentId: string) => Effect.map(pieces(tenantId, contentId), (read) => Bytes.concat(read).length)
+const sizes = (tenantId: string, contentId: string) => Effect.map(chunks(tenantId, contentId), (read) => Bytes.concat(read).length)
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DocumentContents`, (it) => {
@@ -48,11 +48,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const content = fileSample("PDF", 700_001)
         for (const lengths of [[700_001], [65_536], [1, 70_000, 13], [262_144, 0, 5]]) {
           const contentId = yield* written(tenantId, content, lengths)
-          const read = yield* pieces(tenantId, contentId)
+          const read = yield* chunks(tenantId, contentId)
           assert.strictEqual(Buffer.compare(Bytes.concat(read), content), 0)
           const rest = read.pop()!
           assert.deepStrictEqual([...new Set(read.map((each) => each.length))], [read[0]!.length])
-          assert.isAtMost(read[0]!.length, largestPiece)
+          assert.isAtMost(read[0]!.length, maxChunkBytes)
           assert.isAtMost(rest.length, read[0]!.length)
           assert.isAbove(rest.length, 0)
         }
@@ -104,7 +104,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const files = Array.from({ length: 8 }, (_, seed) => fileSample("JPEG", 300_000 + seed, seed))
         const contentIds = yield* Effect.all(files.map((file) => written(tenantId, file, [50_000])), { concurrency: "unbounded" })
         for (const [at, contentId] of contentIds.entries()) {
-          assert.strictEqual(Buffer.compare(Bytes.concat(yield* pieces(tenantId, contentId)), files[at]!), 0)
+          assert.strictEqual(Buffer.compare(Bytes.concat(yield* chunks(tenantId, contentId)), files[at]!), 0)
         }
       }))
 

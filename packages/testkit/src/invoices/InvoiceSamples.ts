@@ -1,4 +1,5 @@
 /** Sample invoices and documents as a carrier's system sends them. */
+import type { DocumentsUpload, Invoice } from "@waybill/core"
 
 /** The parts of an invoice that tests usually set. */
 export interface InvoiceOverrides {
@@ -23,7 +24,7 @@ const attributesOf = (accounts: ReadonlyArray<string> | undefined) =>
   accounts === undefined ? {} : { attributes: accounts.map((value, at) => ({ id: at + 1, type: "accountNumber", value })) }
 
 /** A valid invoice whose lines add up by default. */
-export const invoiceSample = (overrides: InvoiceOverrides = {}) => ({
+export const invoiceSample = (overrides: InvoiceOverrides = {}): Invoice => ({
   uniqueID: overrides.uniqueID ?? "INV-1",
   shipmentID: overrides.shipmentID ?? "SHP-1",
   DOT: overrides.DOT ?? "1234567",
@@ -54,13 +55,13 @@ export interface DocumentsOverrides {
   readonly invoiceNumber?: string
   readonly accounts?: ReadonlyArray<string>
   /** Files by document type; one PDF by default. */
-  readonly documents?: ReadonlyArray<{ readonly documentType: string; readonly files: ReadonlyArray<unknown> }>
+  readonly documents?: DocumentsUpload["documents"]
   /** Any further member. */
   readonly more?: Readonly<Record<string, unknown>>
 }
 
 /** A valid upload. */
-export const documentsSample = (overrides: DocumentsOverrides = {}) => ({
+export const documentsSample = (overrides: DocumentsOverrides = {}): DocumentsUpload => ({
   uniqueID: "DOC-1",
   shipmentID: overrides.shipmentID ?? "SHP-1",
   DOT: overrides.DOT ?? "1234567",

@@ -1,5 +1,5 @@
 /** Conformance of `InvoiceStore`. */
-import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer, maxNewestBytes, type StoragePorts, Transaction } from "@waybill/core"
+import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer, maxHistoryBytes, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer, Option } from "effect"
 import { bytesOf, freshTenant, occurredAt, publish, textOf } from "../StorageFixtures.ts"
@@ -194,7 +194,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* told("unknown"), [])
         assert.deepStrictEqual(yield* told("S", 10, freshTenant()), [])
         yield* putInvoices(tenantId, invoiceRow("L", { shipmentId: "LARGE" }))
-        for (const at of [1, 2, 3, 4]) yield* store.record(tenantId, acme, "L", { ...entry(at), doc: JSON.stringify("x".repeat(maxNewestBytes / 2 - 2)) })
+        for (const at of [1, 2, 3, 4]) yield* store.record(tenantId, acme, "L", { ...entry(at), doc: JSON.stringify("x".repeat(maxHistoryBytes / 2 - 2)) })
         assert.deepStrictEqual(yield* told("LARGE"), ["L 1 4", "L 1 3", "L 1 2"])
         const [last] = yield* store.historyOfShipment(tenantId, "S", 1)
         assert.deepStrictEqual(last, { ...entry(5), carrier: acme, uniqueId: "I" })

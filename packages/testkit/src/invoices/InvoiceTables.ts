@@ -12,7 +12,7 @@ interface Written {
 }
 
 export interface ContentRow {
-  readonly pieces: Array<Uint8Array>
+  readonly chunks: Array<Uint8Array>
   kept: boolean
   readonly writtenAt: number
 }

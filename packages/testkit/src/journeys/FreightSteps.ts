@@ -1,5 +1,5 @@
 /** Building blocks of journey steps, one function for each area. */
-import type { BillChangeReport, EventType, Invoice, PickupReport, PickupRequest, PostedShipment, ReportedEvent } from "@waybill/core"
+import type { BillChangeReport, DocumentType, EventType, PickupReport, PickupRequest, PostedShipment, ReportedEvent } from "@waybill/core"
 import { billChange, type BillChangeOverrides } from "../freight-charges/FreightChargeSamples.ts"
 import { documentsSample, fileSample, invoiceSample } from "../invoices/InvoiceSamples.ts"
 import { pickupRequest } from "../pickups/PickupSamples.ts"
@@ -108,7 +108,7 @@ export const because = (eventCategoryName: string, eventCode: string): Pick<Bill
 
 export interface PaperDetails extends Omit<BillDetails, "changeLog"> {
   /** Documents besides bill of lading and proof of delivery. */
-  readonly papers?: ReadonlyArray<string>
+  readonly papers?: ReadonlyArray<DocumentType>
 }
 
 /** The bill is final, and the carrier sends its invoice and supporting documents. */
@@ -119,12 +119,12 @@ export const paperSteps = (freight: Freight, afterHours: number, { papers = [], 
   const invoice = invoiceSample({ ...named, uniqueID: `INV-${freight.proNumber}`, costs: [total], total, ...invoiceMembers(freight, afterHours + 1, named.invoiceNumber, cost) })
   const upload = documentsSample({
     ...named,
-    documents: ["BOL", "POD", ...papers].map((documentType, at) => ({ documentType, files: [fileSample("PDF", 2_000, at)] })),
+    documents: (["BOL", "POD", ...papers] as const).map((documentType, at) => ({ documentType, files: [fileSample("PDF", 2_000, at)] })),
     more: { uniqueID: `DOC-${freight.proNumber}`, ...(freight.lane === undefined ? {} : { invoiceDate: dateOf(freight, afterHours + 1) }) }
   })
   return [
     billed("bill final", afterHours, freight, "final", cost),
-    { name: "invoiced", afterHours: afterHours + 1, area: "B", call: "invoices.create", invoice: invoice as unknown as Invoice },
+    { name: "invoiced", afterHours: afterHours + 1, area: "B", call: "invoices.create", invoice },
     { name: "papers uploaded", afterHours: afterHours + 1, area: "B", call: "documents.upload", upload }
   ]
 }

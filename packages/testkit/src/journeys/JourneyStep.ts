@@ -1,12 +1,12 @@
 /** One step of a journey, as data: its time and its calls in each area. */
-import type { BillChangeReport, Invoice, PickupReport, PickupRequest, PostedShipment, ReportedEvent, StatusUpdate } from "@waybill/core"
+import type { BillChangeReport, DocumentsUpload, Invoice, PickupReport, PickupRequest, PostedShipment, ReportedEvent, StatusUpdate } from "@waybill/core"
 
 /** A call: the method name and its argument. */
 export type JourneyCall =
   | { readonly area: "A"; readonly call: "shipments.register"; readonly shipment: PostedShipment }
   | { readonly area: "A"; readonly call: "shipments.report"; readonly update: StatusUpdate }
   | { readonly area: "B"; readonly call: "invoices.create"; readonly invoice: Invoice }
-  | { readonly area: "B"; readonly call: "documents.upload"; readonly upload: Readonly<Record<string, unknown>> }
+  | { readonly area: "B"; readonly call: "documents.upload"; readonly upload: DocumentsUpload }
   | { readonly area: "C"; readonly call: "pickups.create"; readonly request: typeof PickupRequest.Encoded }
   | { readonly area: "C"; readonly call: "pickups.report"; readonly report: typeof PickupReport.Encoded }
   | { readonly area: "D"; readonly call: "events.publish"; readonly event: ReportedEvent }

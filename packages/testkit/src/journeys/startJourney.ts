@@ -1,24 +1,27 @@
 /** Runs a journey, step by step or up to a named step. */
-import type { FreightChargeCalls, ShipmentStatusCalls, TransitEventCalls } from "../service/AreaCalls.ts"
-import type { Caller } from "../service/Caller.ts"
-import type { InvoiceCalls, PickupCalls } from "../service/DocumentCalls.ts"
+import type { HostPrincipal, Waybill } from "@waybill/http"
 import { type Freight, momentOf } from "./Freight.ts"
 import { type JourneyName, journeySteps } from "./Journeys.ts"
 import type { JourneyStep } from "./JourneyStep.ts"
 
 /** The parts of the service that a journey needs. */
-export interface JourneyService extends ShipmentStatusCalls, TransitEventCalls, FreightChargeCalls, PickupCalls, InvoiceCalls {
-  readonly carrier: Caller
-  readonly shipper: Caller
+export interface JourneyService extends
+  Pick<
+    Waybill,
+    "shipments" | "statusSubscriptions" | "events" | "subscriptions" | "freightCharges" | "chargeSubscriptions" | "pickups" | "invoices" | "documents"
+  >
+{
+  readonly carrier: HostPrincipal
+  readonly shipper: HostPrincipal
   readonly hmacSecretId: string
   readonly now: () => Date
   readonly advanceTo: (moment: string) => Promise<void>
 }
 
 export interface StartJourneyOptions {
-  /** `S-1` by default. Two journeys in one service need different ones. */
+  /** `S-1` for the first journey of a service, then the next free one. */
   readonly shipmentId?: string
-  /** `0418367745` by default; unique like `shipmentId`. */
+  /** `0418367745` for the first journey, then the next free one. */
   readonly proNumber?: string
   /** The account of the shipper, which pays; `A-1` by default. */
   readonly account?: string
@@ -46,7 +49,7 @@ export interface Journey {
   /** Names of the completed steps. */
   readonly done: ReadonlyArray<string>
   /** Subscribes a caller, by default the shipper, to this freight, signed. Charges are those of its accounts. */
-  readonly subscribe: (followers: JourneyFollowers, caller?: Caller) => Promise<void>
+  readonly subscribe: (followers: JourneyFollowers, caller?: HostPrincipal) => Promise<void>
   /** Advances the clock to the next step and runs it. Returns the step, or `undefined` at the end. */
   readonly step: () => Promise<JourneyStep | undefined>
   /** Runs every step up to and including the named one. Does nothing if that step is already done. */
@@ -57,8 +60,10 @@ export interface Journey {
 
 const defaultLeadMillis = 26 * 3_600_000
 
-export const startJourney = (service: JourneyService, name: JourneyName, options: StartJourneyOptions = {}): Journey => {
-  const { account = "A-1", nextAccount = "B-2", pickedUpAt = service.now().getTime() + defaultLeadMillis, proNumber = "0418367745", shipmentId = "S-1" } = options
+export type NumberedJourney = StartJourneyOptions & Required<Pick<StartJourneyOptions, "shipmentId" | "proNumber">>
+
+export const startJourney = (service: JourneyService, name: JourneyName, options: NumberedJourney): Journey => {
+  const { account = "A-1", nextAccount = "B-2", pickedUpAt = service.now().getTime() + defaultLeadMillis, proNumber, shipmentId } = options
   const loadedAt = new Date(pickedUpAt).getTime()
   if (Number.isNaN(loadedAt)) throw new RangeError(`pickedUpAt is ${JSON.stringify(pickedUpAt)}. Give a Date, or RFC 3339 such as 2026-11-21T16:00:00Z.`)
   const freight: Freight = { account, nextAccount, pickedUpAt: loadedAt, proNumber, shipmentId }
@@ -72,7 +77,9 @@ export const startJourney = (service: JourneyService, name: JourneyName, options
     if (next === undefined) return undefined
     // before the call, so that a failed step is not run again as the next one
     done.push(next.name)
-    await service.advanceTo(momentOf(freight, next.afterHours))
+    const moment = momentOf(freight, next.afterHours)
+    // another journey on the same clock may be further
+    if (new Date(moment) > service.now()) await service.advanceTo(moment)
     await perform(next)
     return next
   }
@@ -97,7 +104,7 @@ export const startJourney = (service: JourneyService, name: JourneyName, options
   }
 }
 
-const subscribe = async (service: JourneyService, { proNumber, shipmentId }: Freight, { charges, events, status }: JourneyFollowers, caller: Caller): Promise<void> => {
+const subscribe = async (service: JourneyService, { proNumber, shipmentId }: Freight, { charges, events, status }: JourneyFollowers, caller: HostPrincipal): Promise<void> => {
   const { hmacSecretId } = service
   if (status !== undefined) await service.statusSubscriptions.subscribe(caller, { webhookUrl: status, referenceNumbers: [proNumber], hmacSecretId })
   if (events !== undefined) await service.subscriptions.create(caller, { endpointUrl: events, hmacSecretId, filters: { shipmentIds: [shipmentId] } })
@@ -108,7 +115,7 @@ const subscribe = async (service: JourneyService, { proNumber, shipmentId }: Fre
 }
 
 /** Makes the calls of a step. The pickup number comes from the service's answer. */
-const performer = (service: JourneyService, shipper: Caller) => {
+const performer = (service: JourneyService, shipper: HostPrincipal) => {
   const { carrier } = service
   let pickupNumber = ""
   return async (step: JourneyStep): Promise<void> => {

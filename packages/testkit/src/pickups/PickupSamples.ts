@@ -1,10 +1,11 @@
 /** Sample pickup requests. */
+import type { PickupRequest } from "@waybill/core"
 
 export type PickupJson = Readonly<Record<string, unknown>>
 
 /** The parts of a sample that tests usually set; `more` has other members of the request. */
 export interface PickupOverrides {
-  readonly isTest?: unknown
+  readonly isTest?: SamplePickup["isTest"]
   /** The day, as `2026-11-20`. */
   readonly day?: string
   readonly ready?: string
@@ -19,8 +20,10 @@ export interface PickupOverrides {
   readonly more?: PickupJson
 }
 
+export type SamplePickup = typeof PickupRequest.Encoded & PickupJson
+
 /** One shipment of a request. */
-export const requestedShipment = (overrides: PickupJson = {}): PickupJson => ({
+export const requestedShipment = (overrides: PickupJson = {}): NonNullable<SamplePickup["shipmentDetails"]>[number] & PickupJson => ({
   shipperRef: "LOAD-7",
   proNumber: "041-8367745",
   crossRefPro: null,
@@ -63,7 +66,7 @@ export const requestedShipment = (overrides: PickupJson = {}): PickupJson => ({
 })
 
 /** A valid request with every member. */
-export const pickupRequest = (overrides: PickupOverrides = {}): PickupJson => {
+export const pickupRequest = (overrides: PickupOverrides = {}): SamplePickup => {
   const day = overrides.day ?? "2026-11-20"
   return {
     isTest: overrides.isTest ?? "False",

@@ -1,30 +1,22 @@
-/** The whole service in memory for any test runner: promises, a virtual clock, receivers without a port. */
-import { ChargeWindows, DeliveryWorker, type DeliveryOptions, SigningSecrets, Tenants } from "@waybill/core"
-import { Cause, Context, Effect, Exit, Fiber, Layer, Logger, Random, Redacted, Scope } from "effect"
+/** The whole service in memory for any test runner: the object of `createWaybill`, a virtual clock, receivers without a port. */
+import { ChargeWindows, DeliveryWorker, type DeliveryOptionValues, SigningSecrets, TenantRemoval, Tenants } from "@waybill/core"
+import { type HostPickupDesk, type HostPrincipal, pickupDeskLayer, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
+import { Cause, Context, Effect, Exit, Layer, Random, Redacted, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { Scheduler } from "effect/Scheduler"
 import { ScriptedReceivers } from "../delivery/WebhookSenderScripted.ts"
 import type { JourneyName } from "../journeys/Journeys.ts"
+import { JourneyNumbers } from "../journeys/JourneyNumbers.ts"
 import { type Journey, type StartJourneyOptions, startJourney } from "../journeys/startJourney.ts"
+import { realScheduler } from "../shared/RealScheduler.ts"
+import { HostTransactions, type TestClient } from "../shared/TestClient.ts"
 import { TestWaybill } from "../TestWaybill.ts"
-import {
-  type FreightChargeCalls,
-  freightChargeCallsOf,
-  type ShipmentStatusCalls,
-  shipmentStatusCallsOf,
-  type TransitEventCalls,
-  transitEventCallsOf
-} from "./AreaCalls.ts"
-import type { Caller } from "./Caller.ts"
-import { type OperatorCalls, operatorCallsOf } from "./OperatorCalls.ts"
-import { type InvoiceCalls, invoiceCallsOf, type PickupCalls, pickupCallsOf } from "./DocumentCalls.ts"
-import { realScheduler } from "./RealScheduler.ts"
-import type { Run, TestServices } from "./Run.ts"
 import { makeTestReceiver, type TestReceiver } from "./TestReceiver.ts"
 import { millisOf, type TimeSpan } from "./TimeSpan.ts"
 import { makeVirtualClock, type VirtualClock } from "./VirtualClock.ts"
 
-export interface StartOptions {
+/** The options of `createWaybill` about HTTP apply to the handlers. */
+export interface StartOptions extends Omit<WaybillOverOptions, "background" | "joined" | "layer"> {
   /** The initial tenant; `acme` by default. */
   readonly tenantId?: string
   /** The initial time; 2026-11-20T14:00:00Z by default. */
@@ -32,23 +24,25 @@ export interface StartOptions {
   /** The time zone whose hours and midnights close charge windows; UTC by default. */
   readonly timeZone?: string
   /** Settings of the delivery worker, such as `attemptTimeoutMillis`. */
-  readonly delivery?: Partial<DeliveryOptions["Service"]>
+  readonly delivery?: Partial<DeliveryOptionValues>
+  /** Decides on pickups. Its transaction is the client given to `within`, or a new `testClient()`. */
+  readonly pickupDesk?: HostPickupDesk<TestClient>
   /** Seed of random values such as the jitter of retries. */
   readonly seed?: string
 }
 
 /**
- * The service, with the methods of `createWaybill`. Every call resolves after the deliveries that it made due, and rejects with the
- * use case's own error, whose `_tag` names it.
+ * The object of `createWaybill`, for code that takes a `Waybill`. Every call resolves after the deliveries that it made due. `within`
+ * takes clients of `testClient`.
  */
-export interface StartedTestWaybill extends ShipmentStatusCalls, InvoiceCalls, PickupCalls, TransitEventCalls, FreightChargeCalls, OperatorCalls {
+export interface StartedTestWaybill extends Waybill<object> {
   readonly tenantId: string
   /** Writes through intake, and sees all of the tenant. */
-  readonly carrier: Caller
+  readonly carrier: HostPrincipal
   /** A customer with account `A-1`. */
-  readonly shipper: Caller
+  readonly shipper: HostPrincipal
   /** Any further customer. */
-  readonly customer: (client: string, accounts: ReadonlyArray<string>) => Caller
+  readonly customer: (client: string, accounts: ReadonlyArray<string>) => HostPrincipal
   /** A signing secret (`whsec_…`) that subscriptions name as `hmacSecretId`. */
   readonly secret: string
   readonly hmacSecretId: string
@@ -59,10 +53,8 @@ export interface StartedTestWaybill extends ShipmentStatusCalls, InvoiceCalls, P
   readonly now: () => Date
   /** Advances the clock, and runs everything that becomes due, in order of time. */
   readonly advance: (span: TimeSpan) => Promise<void>
-  /** The same up to a time. A past time changes nothing. */
+  /** The same up to a time. Throws a `RangeError` for a past time. */
   readonly advanceTo: (moment: Date | string) => Promise<void>
-  /** Stops the worker. Can be called repeatedly. */
-  readonly stop: () => Promise<void>
 }
 
 /**
@@ -72,30 +64,32 @@ export interface StartedTestWaybill extends ShipmentStatusCalls, InvoiceCalls, P
 export const startTestWaybill = async (options: StartOptions = {}): Promise<StartedTestWaybill> => {
   const { tenantId = "acme" } = options
   const service = await openService(options)
-  const secrets = new Set<string>()
   const seeded = await service.run(seed(tenantId))
-  secrets.add(seeded.secret)
-  const { clock, run } = service
-  const customer = (client: string, accounts: ReadonlyArray<string>): Caller => ({ tenantId, client, roles: ["customer"], accounts })
+  const { clock, facade } = service
+  const customer = (client: string, accounts: ReadonlyArray<string>): HostPrincipal => ({ tenantId, client, roles: ["customer"], accounts })
+  const numbers = new JourneyNumbers()
 
   const waybill: StartedTestWaybill = {
+    ...facade,
     tenantId,
     ...seeded,
     carrier: { tenantId, client: "carrier", roles: ["carrier"] },
     shipper: customer("shipper", ["A-1"]),
     customer,
-    ...shipmentStatusCallsOf(run),
-    ...invoiceCallsOf(run),
-    ...pickupCallsOf(run),
-    ...transitEventCallsOf(run),
-    ...freightChargeCallsOf(run),
-    ...operatorCallsOf(run, (secret) => void secrets.add(secret)),
-    receiver: await service.receivers(secrets),
-    journey: (name, journeyOptions) => startJourney(waybill, name, journeyOptions),
+    receiver: await service.receivers(),
+    journey: (name, journeyOptions = {}) => {
+      const numbered = numbers.completed(journeyOptions)
+      const journey = startJourney(waybill, name, numbered)
+      numbers.take(numbered)
+      return journey
+    },
     now: () => new Date(clock.currentTimeMillisUnsafe()),
     advance: async (span) => service.advanceTo(clock.currentTimeMillisUnsafe() + millisOf(span)),
-    advanceTo: async (moment) => service.advanceTo(instantOf(moment)),
-    stop: () => service.stop()
+    advanceTo: async (moment) => {
+      const [now, until] = [clock.currentTimeMillisUnsafe(), instantOf(moment)]
+      if (until < now) throw new RangeError(`The clock is at ${new Date(now).toISOString()} and cannot go back to ${new Date(until).toISOString()}.`)
+      await service.advanceTo(until)
+    }
   }
   return waybill
 }
@@ -116,61 +110,94 @@ const seed = (tenantId: string) =>
     return { hmacSecretId, secret: Redacted.value(secret) }
   })
 
+/** All services of the service in memory. */
+type TestServices = Layer.Success<ReturnType<typeof TestWaybill.layer>>
+
 interface OpenService {
   readonly clock: VirtualClock
-  readonly run: Run
+  readonly facade: Waybill<object>
+  readonly run: <A>(effect: Effect.Effect<A, unknown, TestServices>) => Promise<A>
   readonly advanceTo: (until: number) => Promise<void>
-  readonly receivers: (secrets: Iterable<string>) => Promise<(url: string) => TestReceiver>
-  readonly stop: () => Promise<void>
+  readonly receivers: () => Promise<(url: string) => TestReceiver>
 }
 
 const openService = async (options: StartOptions): Promise<OpenService> => {
   const clock = makeVirtualClock(instantOf(options.now ?? defaultStart))
   const scope = Scope.makeUnsafe()
-  const context = await buildContext(options, clock, scope)
-  const workers = Effect.runForkWith(context)(background)
+  const secrets = new Set<string>()
+  const context = withSecretsKept(await buildContext(options, clock, scope), secrets)
+  const run = Effect.runPromiseWith(context)
   const awaited = new Set<Promise<unknown>>()
+  let failed: Cause.Cause<never> | undefined
   let stopped: Promise<void> | undefined
 
   const settle = async (): Promise<void> => {
-    await Effect.runPromiseWith(context)(TestWaybill.quiet)
+    await run(TestWaybill.quiet)
     while (awaited.size > 0) {
       await Promise.all(awaited)
-      await Effect.runPromiseWith(context)(TestWaybill.quiet)
+      await run(TestWaybill.quiet)
     }
-    const ended = workers.pollUnsafe()
-    if (stopped === undefined && ended !== undefined && Exit.isFailure(ended)) throw Cause.squash(ended.cause)
+    if (stopped === undefined && failed !== undefined) throw Cause.squash(failed)
   }
 
-  const run = async <A, E>(effect: Effect.Effect<A, E, TestServices>): Promise<A> => {
-    if (stopped !== undefined) throw new Error("This service was stopped. Start another one with startTestWaybill().")
-    // a handler under test may call the service, which must not wait for that handler
-    const withinHandler = awaited.size > 0
-    const exit = await Effect.runPromiseExitWith(context)(effect)
-    if (!withinHandler) await settle()
-    if (Exit.isSuccess(exit)) return exit.value
-    throw Cause.squash(exit.cause)
-  }
+  const { stop, ...facade } = waybillOver<object>({
+    log: () => {},
+    ...options,
+    layer: Layer.succeedContext(context),
+    joined: HostTransactions.joined,
+    background: Effect.onError(background, (cause) => Effect.sync(() => void (failed = cause)))
+  })
+  await facade.start()
+  Context.get(context, HostTransactions).afterEnd(settle)
 
   const end = async (): Promise<void> => {
-    const ended = Effect.runPromiseWith(context)(Fiber.interrupt(workers))
+    await run(Context.get(context, HostTransactions).abandon)
+    const ended = stop()
     await settle()
     // stopping waits for attempts in flight, which wait for the clock
     await clock.turnTo(clock.currentTimeMillisUnsafe() + 3_600_000, settle)
     await ended
-    await Effect.runPromiseWith(context)(Scope.close(scope, Exit.void))
+    await run(Scope.close(scope, Exit.void))
   }
 
+  // a handler under test may call the service, which must not wait for that handler
+  const settled = settledBy(() => awaited.size === 0 ? settle : async () => {})
   return {
     clock,
+    facade: { ...settled(facade), within: (client) => settled(facade.within(client)), stop: () => stopped ??= end() },
     run,
     advanceTo: (until) => clock.turnTo(until, settle),
-    receivers: async (secrets) => {
+    receivers: async () => {
       const around = { now: () => clock.currentTimeMillisUnsafe(), secrets, await: (work: Promise<unknown>) => holdWhile(awaited, work) }
       return makeReceivers(context, around)
-    },
-    stop: () => stopped ??= end()
+    }
   }
+}
+
+type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
+
+/** Wraps methods, alone or in groups: each ends with the work that `begin` returned. */
+const settledBy = (begin: () => () => Promise<void>) => <M extends object>(methods: M): M => {
+  const settled = (method: Method): Method => async (...given) => {
+    const settle = begin()
+    try {
+      return await method(...given)
+    } finally {
+      await settle()
+    }
+  }
+  const wrapped = (member: unknown): unknown => {
+    if (typeof member === "function") return settled(member as Method)
+    return Object.fromEntries(Object.entries(member as object).map(([name, each]) => [name, wrapped(each)]))
+  }
+  return wrapped(methods) as M
+}
+
+/** Keeps every secret, however it is registered, so that receivers can check signatures. */
+const withSecretsKept = (context: Context.Context<TestServices>, secrets: Set<string>): Context.Context<TestServices> => {
+  const service = Context.get(context, SigningSecrets)
+  const put: typeof service.put = (...given) => Effect.tap(service.put(...given), ({ secret }) => Effect.sync(() => void secrets.add(Redacted.value(secret))))
+  return Context.add(context, SigningSecrets, SigningSecrets.of({ ...service, put }))
 }
 
 const holdWhile = (awaited: Set<Promise<unknown>>, work: Promise<unknown>): void => {
@@ -180,24 +207,29 @@ const holdWhile = (awaited: Set<Promise<unknown>>, work: Promise<unknown>): void
 
 const buildContext = async (options: StartOptions, clock: VirtualClock, scope: Scope.Scope): Promise<Context.Context<TestServices>> => {
   const random = Effect.runSync(Random.withSeed(Effect.map(Effect.context<never>(), (context) => Context.get(context, Random.Random)), options.seed ?? "waybill"))
-  const { delivery, timeZone } = options
+  const { delivery, pickupDesk, timeZone } = options
   const layer = TestWaybill.layer({ ...(delivery === undefined ? {} : { delivery }), ...(timeZone === undefined ? {} : { timeZone }) })
-  // the worker's log lines about faulty receivers are expected in tests
-  const quiet = Logger.layer([])
-  const surroundings = Layer.mergeAll(Layer.succeed(Clock.Clock, clock), Layer.succeed(Random.Random, random), Layer.succeed(Scheduler, realScheduler), quiet)
+  const surroundings = Layer.mergeAll(
+    Layer.succeed(Clock.Clock, clock),
+    Layer.succeed(Random.Random, random),
+    Layer.succeed(Scheduler, realScheduler),
+    // the transaction that it gets is a test client, whose type it has
+    pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk as HostPickupDesk)
+  )
   return Effect.runPromise(Layer.buildWithScope(Layer.provideMerge(layer, surroundings), scope), { scheduler: realScheduler })
 }
 
 /** Full hours and midnights of every time zone are full quarter hours in UTC. */
 const quarterMillis = 900_000
 
-/** All background work. */
+/** Delivers, closes charge windows and removes deleted tenants. */
 const background = Effect.gen(function*() {
   const worker = yield* DeliveryWorker
   const windows = yield* ChargeWindows
+  const removal = yield* TenantRemoval
   // close exactly on time instead of polling: polling a month of virtual minutes would take seconds
   const closing = Effect.forever(
-    Effect.andThen(Effect.orDie(windows.closeDue), Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(quarterMillis - now % quarterMillis)))
+    Effect.andThen(Effect.orDie(Effect.andThen(windows.closeDue, removal.sweep)), Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.sleep(quarterMillis - now % quarterMillis)))
   )
   yield* Effect.all([worker.run, closing], { concurrency: "unbounded", discard: true })
 })

@@ -1,9 +1,15 @@
-/** An undo log for changes to objects, maps, sets and lists, for rollbacks. */
+/** A journal of changes to objects, maps, sets and lists, for rollbacks. */
+
+interface Step {
+  readonly undo: () => void
+  /** Makes the change again, on the state that it was made on. */
+  readonly redo: () => void
+}
 
 export class Journal {
-  private readonly steps: Array<() => void> = []
+  private readonly steps: Array<Step> = []
   /** The changes that are not counted. */
-  private readonly uncounted = new Set<() => void>()
+  private readonly uncounted = new Set<Step>()
 
   /** The total number of kept changes. */
   kept = 0
@@ -21,7 +27,7 @@ export class Journal {
     while (this.steps.length > mark) {
       const step = this.steps.pop()!
       this.uncounted.delete(step)
-      step()
+      step.undo()
     }
   }
 
@@ -32,6 +38,22 @@ export class Journal {
     this.uncounted.clear()
   }
 
+  /** Runs `read` on the last kept state. `undefined`, and nothing happened, if it makes changes. */
+  readKept<A>(read: () => A): { readonly answer: A } | undefined {
+    const steps = this.steps.splice(0)
+    for (const { undo } of steps.toReversed()) undo()
+    try {
+      const answer = read()
+      return this.steps.length === 0 ? { answer } : undefined
+    } finally {
+      this.rewindTo(0)
+      for (const step of steps) {
+        step.redo()
+        this.steps.push(step)
+      }
+    }
+  }
+
   /** Changes that only record a call: they can be undone, but are not counted. */
   asRecord<A>(work: () => A): A {
     const [mark, before] = [this.mark, this.entries]
@@ -40,21 +62,30 @@ export class Journal {
     this.entries = before
     for (const step of steps) this.uncounted.delete(step)
     if (steps.length === 0) return answer
-    const undo = () => {
+    const uncounted = (change: () => void) => () => {
       const entries = this.entries
-      for (const step of steps.toReversed()) step()
+      change()
       this.entries = entries
     }
-    this.steps.push(undo)
-    this.uncounted.add(undo)
+    const step: Step = {
+      undo: uncounted(() => {
+        for (const { undo } of steps.toReversed()) undo()
+      }),
+      redo: uncounted(() => {
+        for (const { redo } of steps) redo()
+      })
+    }
+    this.steps.push(step)
+    this.uncounted.add(step)
     return answer
   }
 
   set<T extends object, K extends keyof T>(target: T, key: K, value: T[K]): void {
     const before = target[key]
     if (before === value) return
-    target[key] = value
-    this.steps.push(() => {
+    this.make(() => {
+      target[key] = value
+    }, () => {
       target[key] = before
     })
   }
@@ -62,9 +93,10 @@ export class Journal {
   put<K, V>(map: Map<K, V>, key: K, value: V): void {
     const had = map.has(key)
     const before = map.get(key)
-    map.set(key, value)
-    if (!had) this.entries += 1
-    this.steps.push(() => {
+    this.make(() => {
+      map.set(key, value)
+      if (!had) this.entries += 1
+    }, () => {
       if (had) map.set(key, before!)
       else if (map.delete(key)) this.entries -= 1
     })
@@ -73,9 +105,10 @@ export class Journal {
   drop<K, V>(map: Map<K, V>, key: K): void {
     if (!map.has(key)) return
     const before = map.get(key)!
-    map.delete(key)
-    this.entries -= 1
-    this.steps.push(() => {
+    this.make(() => {
+      map.delete(key)
+      this.entries -= 1
+    }, () => {
       map.set(key, before)
       this.entries += 1
     })
@@ -83,39 +116,50 @@ export class Journal {
 
   add<V>(set: Set<V>, value: V): void {
     if (set.has(value)) return
-    set.add(value)
-    this.entries += 1
-    this.steps.push(() => {
+    this.make(() => {
+      set.add(value)
+      this.entries += 1
+    }, () => {
       set.delete(value)
       this.entries -= 1
     })
   }
 
   remove<V>(set: Set<V>, value: V): void {
-    if (!set.delete(value)) return
-    this.entries -= 1
-    this.steps.push(() => {
+    if (!set.has(value)) return
+    this.make(() => {
+      set.delete(value)
+      this.entries -= 1
+    }, () => {
       set.add(value)
       this.entries += 1
     })
   }
 
   insert<V>(list: Array<V>, at: number, value: V): void {
-    list.splice(at, 0, value)
-    this.entries += 1
-    this.steps.push(() => {
+    this.make(() => {
+      list.splice(at, 0, value)
+      this.entries += 1
+    }, () => {
       list.splice(at, 1)
       this.entries -= 1
     })
   }
 
   take<V>(list: Array<V>, at: number): void {
-    const [before] = list.splice(at, 1)
-    this.entries -= 1
-    this.steps.push(() => {
-      list.splice(at, 0, before!)
+    const before = list[at]!
+    this.make(() => {
+      list.splice(at, 1)
+      this.entries -= 1
+    }, () => {
+      list.splice(at, 0, before)
       this.entries += 1
     })
+  }
+
+  private make(redo: () => void, undo: () => void): void {
+    redo()
+    this.steps.push({ undo, redo })
   }
 }
 

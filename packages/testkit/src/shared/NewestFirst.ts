@@ -1,11 +1,11 @@
 /** Newest entries as a store answers them. */
-import { maxNewestBytes } from "@waybill/core"
+import { maxHistoryBytes } from "@waybill/core"
 
-/** `limit` at most, and none before which more than `maxNewestBytes` are answered. */
+/** `limit` at most, and none before which more than `maxHistoryBytes` are answered. */
 export const newestWithin = <A>(entries: ReadonlyArray<A>, limit: number, bytesOf: (entry: A) => number): ReadonlyArray<A> => {
   let newer = 0
   return entries.slice(0, limit).filter((entry) => {
-    const isWithin = newer <= maxNewestBytes
+    const isWithin = newer <= maxHistoryBytes
     newer += bytesOf(entry)
     return isWithin
   })

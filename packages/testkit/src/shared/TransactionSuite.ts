@@ -203,6 +203,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seenOf(inner), nothing)
       }))
 
+    it.effect("has a handle while it is open", () =>
+      Effect.gen(function*() {
+        const transaction = yield* Transaction
+        assert.isObject(yield* transaction.run(Effect.scoped(transaction.handle)))
+      }))
+
     it.effect("sees its own writes", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()

@@ -1,4 +1,4 @@
-/** What operators do to access: of clients, of tenants, to shipments and to subscriptions that are not theirs. */
+/** Operator calls that change access: of clients and tenants, of shipments' accounts, and pauses and purges of clients' subscriptions. */
 import { AccessStore, DeliveryControl, Transaction } from "@waybill/core"
 import { Effect } from "effect"
 import type { SimulationRandom } from "./SimulationRandom.ts"
@@ -13,8 +13,8 @@ export const accessChanges = [
   "narrow access",
   "suspend tenant",
   "resume tenant",
-  "hand over",
-  "hand over",
+  "reassign",
+  "reassign",
   "pause",
   "resume",
   "purge"
@@ -22,26 +22,27 @@ export const accessChanges = [
 
 export type AccessChange = typeof accessChanges[number]
 
-/** A client with at most one subscription. */
+/** A client with at most one open subscription. */
 export interface Slot {
   readonly tenantId: string
   readonly client: string
   readonly account: string
-  /** Its subscription, open or not. */
+  /** Its latest subscription, open or closed. */
   readonly lane: LedgerLane
 }
 
-export type Tell = <A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (value: A) => void | Promise<void>) => void | Promise<void>
+/** Runs an operation on the store, then updates the reference model. */
+export type RunOperation = <A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (value: A) => void | Promise<void>) => void | Promise<void>
 
 export interface AccessChangesParts {
   readonly ledger: Ledger
   readonly store: SimulatedStore
   readonly random: SimulationRandom
-  readonly tell: Tell
+  readonly runOperation: RunOperation
   readonly wake: (tenantId: string) => void
   readonly slots: () => ReadonlyArray<Slot>
-  /** Publishes an event of a shipment that belongs to other accounts from then on. */
-  readonly handOver: (tenantId: string) => void | Promise<void>
+  /** Publishes an event that assigns its shipment to other accounts. */
+  readonly reassign: (tenantId: string) => void | Promise<void>
 }
 
 const live = Infinity
@@ -55,9 +56,9 @@ export class AccessChanges {
     this.parts = parts
   }
 
-  change(what: AccessChange, slot: Slot = this.parts.random.pick(this.parts.slots())): void | Promise<void> {
+  change(kind: AccessChange, slot: Slot = this.parts.random.pick(this.parts.slots())): void | Promise<void> {
     const { random } = this.parts
-    switch (what) {
+    switch (kind) {
       case "end access":
         return this.putAccess(slot, [...this.parts.ledger.access.accountsOf(slot)], this.simulation.storeNow + random.pick([0, 0, 0, 20, 1500]))
       case "give access":
@@ -68,8 +69,8 @@ export class AccessChanges {
         return this.setTenant(slot.tenantId, "suspended")
       case "resume tenant":
         return this.setTenant(slot.tenantId, "active")
-      case "hand over":
-        return this.parts.handOver(slot.tenantId)
+      case "reassign":
+        return this.parts.reassign(slot.tenantId)
       case "pause":
         return this.pause(slot.lane)
       case "resume":
@@ -79,13 +80,13 @@ export class AccessChanges {
     }
   }
 
-  /** A claim handed out something of this lane, which is not frozen yet: where a change does harm, and seldom met by chance. */
-  changeHandedOut(lane: LedgerLane): void | Promise<void> {
+  /** Changes access between the claim and the freeze of this lane. Random times rarely hit this moment, which is prone to faults. */
+  changeClaimed(lane: LedgerLane): void | Promise<void> {
     const slot = this.parts.slots().find((each) => each.lane === lane)
-    return slot === undefined ? undefined : this.change(this.parts.random.pick(["end access", "suspend tenant", "hand over", "pause", "purge", "purge"]), slot)
+    return slot === undefined ? undefined : this.change(this.parts.random.pick(["end access", "suspend tenant", "reassign", "pause", "purge", "purge"]), slot)
   }
 
-  /** Everybody has access, and no lane is paused by an operator. */
+  /** Gives every client access, and resumes lanes that an operator paused. */
   *restore(): Iterable<void | Promise<void>> {
     const { access } = this.parts.ledger
     for (const slot of this.parts.slots()) {
@@ -95,32 +96,32 @@ export class AccessChanges {
     }
   }
 
-  /** As where a key is issued, revoked or a token is seen: a client that was held is sent what waits for it. */
+  /** As on issue or revocation of a key, or use of a token. If the client had no access before, its waiting entries become due. */
   private putAccess(slot: Slot, accounts: ReadonlyArray<string>, until: number): void | Promise<void> {
     const { client, tenantId } = slot
-    const { ledger, store, tell, wake } = this.parts
+    const { ledger, store, runOperation, wake } = this.parts
     const access = { client, origin: "key" as const, seesAll: false, accounts, ...(until === live ? {} : { live: { until } }) }
     const effect = Effect.gen(function*() {
       const wasHeld = yield* (yield* AccessStore).putClientAccess(tenantId, access)
       if (wasHeld) yield* store.queue.accessRestored(tenantId, client)
     })
-    return tell(Effect.flatMap(Transaction, ({ run }) => run(effect)), () => {
+    return runOperation(Effect.flatMap(Transaction, ({ run }) => run(effect)), () => {
       ledger.access.putClient(slot, accounts, until, this.simulation.storeNow)
-      this.simulation.note("operator", `has ${client} of ${tenantId} see ${accounts.join() || "nothing"}${until === live ? "" : ` for ${until - this.simulation.storeNow} ms`}`)
+      this.simulation.note("operator", `lets ${client} of ${tenantId} see ${accounts.join() || "no account"}${until === live ? "" : ` for ${until - this.simulation.storeNow} ms`}`)
       wake(tenantId)
     })
   }
 
   private setTenant(tenantId: string, state: "active" | "suspended"): void | Promise<void> {
-    const { ledger, store, tell, wake } = this.parts
+    const { ledger, store, runOperation, wake } = this.parts
     const effect = Effect.gen(function*() {
       yield* (yield* AccessStore).setTenantState(tenantId, state)
       if (state === "active") yield* store.queue.accessRestored(tenantId, undefined)
     })
-    return tell(Effect.flatMap(Transaction, ({ run }) => run(effect)), () => {
+    return runOperation(Effect.flatMap(Transaction, ({ run }) => run(effect)), () => {
       if (state === "suspended") ledger.access.suspend(tenantId, this.simulation.storeNow)
       else ledger.access.resume(tenantId)
-      this.simulation.note("operator", `has ${tenantId} ${state}`)
+      this.simulation.note("operator", `sets ${tenantId} ${state}`)
       wake(tenantId)
     })
   }
@@ -133,7 +134,7 @@ export class AccessChanges {
     return this.control(lane, "resumes", (control) => control.resume(lane.tenantId, lane.laneId), () => this.parts.ledger.resume(lane))
   }
 
-  /** In its steps, between which anything may happen. */
+  /** Runs the steps of a purge, with other events in between. */
   private purge(lane: LedgerLane): void | Promise<void> {
     const { random, ledger } = this.parts
     const wait = random.pick([0, 0, 1, 30, 400])
@@ -144,7 +145,7 @@ export class AccessChanges {
     const next = () =>
       this.control(lane, "purges", (control) => control.purgeNext(lane.tenantId, lane.laneId, undefined), ({ dropped }) => {
         const expected = ledger.purge(lane, this.simulation.counts.steps)
-        if (dropped !== expected) this.simulation.violate("A purge drops what waits, and nothing else", `${lane.name}: ${dropped} instead of ${expected}`)
+        if (dropped !== expected) this.simulation.violate("A purge drops all waiting entries, and nothing else", `${lane.name}: ${dropped} instead of ${expected}`)
         this.simulation.after(random.pick([0, 0, wait]), end)
       })
     const begin = (): void => {
@@ -160,11 +161,11 @@ export class AccessChanges {
     call: (control: DeliveryControl["Service"]) => Effect.Effect<A, unknown>,
     then: (answer: A) => void
   ): void | Promise<void> {
-    const { store, tell, wake } = this.parts
+    const { store, runOperation, wake } = this.parts
     if (!lane.open) return undefined
-    return tell(Effect.flatMap(DeliveryControl, call), (answer) => {
+    return runOperation(Effect.flatMap(DeliveryControl, call), (answer) => {
       then(answer)
-      this.simulation.note("operator", `${verb} ${lane.name}, which is ${lane.state} now`)
+      this.simulation.note("operator", `${verb} ${lane.name}, which is now ${lane.state}`)
       store.compareLane(lane)
       wake(lane.tenantId)
     })

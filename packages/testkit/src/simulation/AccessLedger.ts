@@ -1,4 +1,4 @@
-/** Who may be sent what, kept apart from the store: accounts of clients and shipments, how long a client is live, suspended tenants. */
+/** Reference model of access: accounts of clients and shipments, how long clients have access, suspended tenants. */
 
 interface LedgerClient {
   readonly accounts: ReadonlySet<string>
@@ -11,7 +11,7 @@ interface LedgerShipment {
   readonly changedAt: number
 }
 
-/** Whose subscription it is. */
+/** The client of a subscription. */
 export interface Recipient {
   readonly tenantId: string
   readonly client: string
@@ -19,7 +19,7 @@ export interface Recipient {
 
 const placeOf = (tenantId: string, name: string): string => `${tenantId}/${name}`
 
-/** Every instant is by the store's clock. */
+/** All times are times of the store's clock. */
 export class AccessLedger {
   private readonly clients = new Map<string, LedgerClient>()
   private readonly shipments = new Map<string, LedgerShipment>()
@@ -56,7 +56,7 @@ export class AccessLedger {
     return this.clients.get(placeOf(tenantId, client))!.liveUntil > now
   }
 
-  /** Whether anything goes out to it. */
+  /** Whether the client may receive deliveries: its tenant is active, and it has access. */
   admits(recipient: Recipient, now: number): boolean {
     return !this.isSuspended(recipient.tenantId) && this.isLive(recipient, now)
   }
@@ -66,7 +66,7 @@ export class AccessLedger {
     return this.shipments.get(placeOf(recipient.tenantId, shipmentId))!.accounts.some((account) => accounts.has(account))
   }
 
-  /** When it stopped being sent anything of these shipments; `undefined` when it still is. */
+  /** When the client lost access to one of these shipments; `undefined` if it has access to all. */
   endedAt(recipient: Recipient, shipmentIds: Iterable<string>, now: number): number | undefined {
     const { tenantId } = recipient
     const { changedAt, liveUntil } = this.clients.get(placeOf(tenantId, recipient.client))!

@@ -1,15 +1,15 @@
-/** What a claim may hand out, and to whom. */
+/** Checks claims against the reference model. */
 import type { Claim, ClaimedLane, ClaimRequest } from "@waybill/core"
 import { type Ledger, type LedgerDelivery, type LedgerLane, laneKeyOf } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
-/** What a worker was told of a lane when it claimed it; judged by it when it freezes and sends. */
+/** A lane as a worker claimed it. Its freezes and attempts are checked against this. */
 export interface Grant {
   readonly lane: LedgerLane
   readonly token: number
   readonly claimedAt: number
-  /** The step of the schedule in which it was claimed. */
-  readonly claimedIn: number
+  /** The step of the schedule with the claim. */
+  readonly claimedStep: number
   readonly claimed: ClaimedLane
   readonly keys: ReadonlyArray<Uint8Array>
 }
@@ -17,16 +17,16 @@ export interface Grant {
 export class ClaimAudit {
   private readonly simulation: SimulationContext
   private readonly ledger: Ledger
-  /** Nothing but receivers misbehaves. */
-  private readonly undisturbed: boolean
+  /** Whether processes, store and network have no faults. */
+  private readonly onlyReceiversFail: boolean
 
-  constructor(simulation: SimulationContext, ledger: Ledger, undisturbed: boolean) {
+  constructor(simulation: SimulationContext, ledger: Ledger, onlyReceiversFail: boolean) {
     this.simulation = simulation
     this.ledger = ledger
-    this.undisturbed = undisturbed
+    this.onlyReceiversFail = onlyReceiversFail
   }
 
-  /** The grants of a claim that just happened. */
+  /** Checks a claim that the store has just made, and returns its grants by lane. */
   claimed(who: string, request: ClaimRequest, claim: Claim): ReadonlyMap<string, Grant> {
     const { ledger, simulation } = this
     const now = simulation.storeNow
@@ -34,45 +34,45 @@ export class ClaimAudit {
     const refilled = new Set(request.refill.map(({ laneId, token }) => `${laneId} ${token}`))
     let fresh = 0
     let dropped = 0
-    this.holdBack(request, now)
+    this.endExpiredLeases(request, now)
     for (const claimed of claim.lanes) {
       const lane = ledger.lane(request.tenantId, claimed.laneId)
       if (lane === undefined || !lane.open) {
-        simulation.violate("A claim hands out lanes that are there", `${who} was handed ${claimed.laneId}`)
+        simulation.violate("A claim returns only open lanes", `${who} got ${claimed.laneId}`)
         continue
       }
-      if (lane.state !== "active") simulation.violate("A lane that is paused or stopped is not handed out", `${who} was handed ${lane.name}, which is ${lane.state}`)
-      if (!ledger.access.admits(lane, now)) simulation.violate("A lane whose client or tenant has no access is not handed out", `${who} was handed ${lane.name}`)
+      if (lane.state !== "active") simulation.violate("A claim returns no paused or inactive lane", `${who} got ${lane.name}, which is ${lane.state}`)
+      if (!ledger.access.admits(lane, now)) simulation.violate("A claim returns no lane without access", `${who} got ${lane.name}`)
       if (refilled.has(`${claimed.laneId} ${claimed.token}`)) {
-        if (!lane.leased || lane.token !== claimed.token) simulation.violate("A lease that was lost is not filled again", `${who} holds ${lane.name} by ${claimed.token}, the lease is ${lane.token}`)
+        if (!lane.leased || lane.token !== claimed.token) simulation.violate("A claim refills only valid leases", `${who} holds ${lane.name} by ${claimed.token}, the lease is ${lane.token}`)
       } else {
         fresh += 1
-        if (lane.leased && lane.leasedUntil > now) simulation.violate("Nobody is handed a lane whose lease holds", `${who} was handed ${lane.name}, leased until +${lane.leasedUntil - now} ms`)
-        if (lane.leased && this.undisturbed) simulation.violate("A worker that nothing happens to keeps its lanes", `${who} took over ${lane.name}`)
-        if (claimed.token <= lane.token) simulation.violate("Every lease has a higher token", `${lane.name}: ${claimed.token} after ${lane.token}`)
+        if (lane.leased && lane.leasedUntil > now) simulation.violate("A claim returns no lane that another worker leases", `${who} got ${lane.name}, leased until +${lane.leasedUntil - now} ms`)
+        if (lane.leased && this.onlyReceiversFail) simulation.violate("A worker without faults keeps its lanes", `${who} took over ${lane.name}`)
+        if (claimed.token <= lane.token) simulation.violate("Every lease has a higher token than the one before", `${lane.name}: ${claimed.token} after ${lane.token}`)
         lane.token = claimed.token
         lane.leased = true
         lane.failures = lane.breaker.failures
       }
       lane.leasedUntil = now + request.leaseMillis
-      dropped += ledger.clear(lane)
+      dropped += ledger.dropUnseen(lane)
       this.compare(lane, claimed)
       grants.set(laneKeyOf(request.tenantId, claimed.laneId), {
         lane,
         token: claimed.token,
         claimedAt: claim.now,
-        claimedIn: simulation.counts.steps,
+        claimedStep: simulation.counts.steps,
         claimed,
         keys: ledger.liveKeys(request.tenantId, now)
       })
     }
-    if (fresh > request.maxLanes) simulation.violate("A claim leases no more lanes than were asked for", `${fresh} of ${request.maxLanes}`)
-    if (dropped !== claim.dropped) simulation.violate("What its client may no longer see is dropped, and nothing else", `${who}: ${claim.dropped} instead of ${dropped}`)
+    if (fresh > request.maxLanes) simulation.violate("A claim leases at most maxLanes", `${fresh} of ${request.maxLanes}`)
+    if (dropped !== claim.dropped) simulation.violate("A claim drops the entries that its client may no longer see, and no others", `${who}: ${claim.dropped} instead of ${dropped}`)
     return grants
   }
 
-  /** A lease that has run out ends where its lane is set aside because it has no access. */
-  private holdBack({ only, tenantId }: ClaimRequest, now: number): void {
+  /** A claim ends the expired leases of lanes without access. */
+  private endExpiredLeases({ only, tenantId }: ClaimRequest, now: number): void {
     if (only === "arrived") return
     for (const lane of this.ledger.lanes.values()) {
       if (lane.tenantId !== tenantId || lane.state !== "active" || lane.leasedUntil > now) continue
@@ -82,14 +82,14 @@ export class ClaimAudit {
 
   private compare(lane: LedgerLane, claimed: ClaimedLane): void {
     const { simulation } = this
-    if (claimed.endpointUrl !== lane.settings.endpointUrl) simulation.violate("A lane goes to its own receiver", `${lane.name}: ${claimed.endpointUrl}`)
+    if (claimed.endpointUrl !== lane.settings.endpointUrl) simulation.violate("A claim returns the endpoint of the lane", `${lane.name}: ${claimed.endpointUrl}`)
     if (claimed.breaker.failures !== lane.breaker.failures || claimed.breaker.openUntil !== lane.breaker.openUntil) {
-      simulation.violate("A breaker is as it was written", `${lane.name}: ${JSON.stringify(claimed.breaker)} instead of ${JSON.stringify(lane.breaker)}`)
+      simulation.violate("A claim returns the stored state of the circuit breaker", `${lane.name}: ${JSON.stringify(claimed.breaker)} instead of ${JSON.stringify(lane.breaker)}`)
     }
     for (const due of claimed.due) {
       const delivery = lane.unsettled.get(due.deliveryId)
       if (delivery === undefined) {
-        simulation.violate("Only deliveries that have not ended are due", `${lane.name}: ${due.deliveryId}`)
+        simulation.violate("Only unfinished deliveries are due", `${lane.name}: ${due.deliveryId}`)
         continue
       }
       this.compareDue(delivery, due)
@@ -101,46 +101,46 @@ export class ClaimAudit {
     const { simulation } = this
     const orphaned = delivery.state === "sending" && delivery.token !== delivery.lane.token
     const isDue = delivery.state === "waiting" && delivery.dueAt <= simulation.storeNow
-    if (!orphaned && !isDue) simulation.violate("Nothing is due before its time", `${delivery.id} is ${delivery.state}`)
-    if (due.orphaned !== orphaned) simulation.violate("Whose sender died is known", `${delivery.id}: ${due.orphaned}`)
+    if (!orphaned && !isDue) simulation.violate("No delivery is due before its time", `${delivery.id} is ${delivery.state}`)
+    if (due.orphaned !== orphaned) simulation.violate("A claim marks deliveries whose sender died", `${delivery.id}: ${due.orphaned}`)
     if (due.attempt !== delivery.attempt || due.tries !== delivery.tries) {
-      simulation.violate("An attempt is counted when it is granted", `${delivery.id}: ${due.attempt}/${due.tries} instead of ${delivery.attempt}/${delivery.tries}`)
+      simulation.violate("An attempt is counted when it is frozen", `${delivery.id}: ${due.attempt}/${due.tries} instead of ${delivery.attempt}/${delivery.tries}`)
     }
     const older = blocker(delivery)
-    if (older !== undefined) simulation.violate("Deliveries that share a shipment go out one after the other", `${delivery.id} is due, ${older.id} is ${older.state}`)
+    if (older !== undefined) simulation.violate("Deliveries of one shipment are sent one after the other", `${delivery.id} is due, ${older.id} is ${older.state}`)
   }
 
-  /** Each shipment's entries from its first on, and none of a shipment that a delivery holds; from after the last one that was cut, round the lane. */
+  /** A claim returns each shipment's entries from the first, without shipments in unfinished deliveries; it starts after the lane's cursor and wraps around. */
   private compareWaiting(lane: LedgerLane, claimed: ClaimedLane): void {
     const { simulation } = this
     const seen = new Map<string, number>()
     const heldBy = (key: string) => [...lane.unsettled.values()].find(({ keys }) => keys.has(key))
     const free = [...lane.waiting.keys()].filter((key) => heldBy(key) === undefined).sort()
     const first = free.find((key) => lane.cursor === undefined || key > lane.cursor) ?? free[0]
-    if (claimed.waiting[0]?.key !== first) simulation.violate("Every shipment of a lane has its turn", `${lane.name}: ${claimed.waiting[0]?.key} after ${lane.cursor}, ${first} waits`)
+    if (claimed.waiting[0]?.key !== first) simulation.violate("A claim continues after the cursor", `${lane.name}: ${claimed.waiting[0]?.key} after ${lane.cursor}, ${first} waits`)
     for (const { key, orderId, sequence } of claimed.waiting) {
       const place = seen.get(key) ?? 0
       seen.set(key, place + 1)
       const entry = lane.waiting.get(key)?.[place]
       if (entry === undefined || entry.sequence !== sequence || entry.orderId !== orderId) {
-        simulation.violate("What waits is handed out in its order, once", `${lane.name}: ${key}/${sequence} in place ${place}`)
+        simulation.violate("A claim returns waiting entries once and in order", `${lane.name}: ${key}/${sequence} in place ${place}`)
       }
       const holder = place === 0 ? heldBy(key) : undefined
-      if (holder !== undefined) simulation.violate("A shipment waits for its delivery to end", `${lane.name}: ${key}/${sequence} while ${holder.id} is ${holder.state}`)
+      if (holder !== undefined) simulation.violate("An entry waits until its shipment's delivery ends", `${lane.name}: ${key}/${sequence} while ${holder.id} is ${holder.state}`)
     }
   }
 }
 
 /**
- * The delivery that this one has to wait for: one of the same shipment that is older, or under way. One that an operator sent
- * again after `claimedIn` comes too late for that.
+ * The delivery that this one has to wait for: one with the same shipment that is older or in flight. A manual retry after
+ * `claimedStep` does not count, because the claim could not see it.
  */
-export const blocker = (delivery: LedgerDelivery, claimedIn = Infinity): LedgerDelivery | undefined => {
+export const blocker = (delivery: LedgerDelivery, claimedStep = Infinity): LedgerDelivery | undefined => {
   if (delivery.lane.unsettled.size < 2) return undefined
   for (const other of delivery.lane.unsettled.values()) {
     if (other === delivery || !sharesKey(other, delivery)) continue
-    const underWay = other.state === "sending" && other.token === delivery.lane.token
-    if (underWay || (other.id < delivery.id && other.retriedIn <= claimedIn)) return other
+    const inFlightCount = other.state === "sending" && other.token === delivery.lane.token
+    if (inFlightCount || (other.id < delivery.id && other.retriedStep <= claimedStep)) return other
   }
   return undefined
 }

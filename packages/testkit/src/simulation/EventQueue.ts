@@ -1,47 +1,47 @@
-/** What is going to happen, by its moment; what falls on the same one happens in an order drawn by chance. */
+/** Scheduled events by time. Events with the same time run in random order. */
 import { Heap } from "../shared/Heap.ts"
 import type { SimulationRandom } from "./SimulationRandom.ts"
 
-/** Whoever cannot take part now: what concerns it waits, or does not happen any more. */
-export interface Attendant {
+/** The owner of an event. Events wait while their owner is paused, and are dropped when it is dead. */
+export interface Participant {
   readonly dead: boolean
-  /** Simulated time before which it stands still. */
+  /** Simulated time until which it is paused. */
   readonly resumesAt: number
 }
 
-export interface Happening {
+export interface ScheduledEvent {
   at: number
   readonly tie: number
-  readonly whom: Attendant | undefined
+  readonly participant: Participant | undefined
   readonly run: () => void | Promise<void>
   cancelled: boolean
 }
 
-const isBefore = (a: Happening, b: Happening): boolean => a.at < b.at || (a.at === b.at && a.tie < b.tie)
+const isBefore = (a: ScheduledEvent, b: ScheduledEvent): boolean => a.at < b.at || (a.at === b.at && a.tie < b.tie)
 
 export class EventQueue {
   /** Simulated time, in milliseconds since the simulation began. */
   now = 0
-  private readonly happenings = new Heap(isBefore)
+  private readonly events = new Heap(isBefore)
   private readonly random: SimulationRandom
 
   constructor(random: SimulationRandom) {
     this.random = random
   }
 
-  after(millis: number, run: Happening["run"], whom?: Attendant): Happening {
-    const happening = { at: this.now + millis, tie: this.random.next(), whom, run, cancelled: false }
-    this.happenings.add(happening)
-    return happening
+  after(millis: number, run: ScheduledEvent["run"], participant?: Participant): ScheduledEvent {
+    const event = { at: this.now + millis, tie: this.random.next(), participant, run, cancelled: false }
+    this.events.add(event)
+    return event
   }
 
-  /** Takes the next thing and turns the clock to it. */
-  next(): Happening | undefined {
-    for (let first = this.happenings.take(); first !== undefined; first = this.happenings.take()) {
-      if (first.cancelled || first.whom?.dead === true) continue
-      if (first.whom !== undefined && first.whom.resumesAt > first.at) {
-        first.at = first.whom.resumesAt
-        this.happenings.add(first)
+  /** Removes the next event and advances the clock to its time. */
+  next(): ScheduledEvent | undefined {
+    for (let first = this.events.take(); first !== undefined; first = this.events.take()) {
+      if (first.cancelled || first.participant?.dead === true) continue
+      if (first.participant !== undefined && first.participant.resumesAt > first.at) {
+        first.at = first.participant.resumesAt
+        this.events.add(first)
         continue
       }
       this.now = first.at

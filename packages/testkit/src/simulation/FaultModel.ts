@@ -1,98 +1,100 @@
-/** How the wires are: latencies, what gets lost, and when the store is away. */
+/** Latencies and faults of calls to the store. */
 import type { ClaimRequest } from "@waybill/core"
 import type { SimulationRandom } from "./SimulationRandom.ts"
-import type { StoreCall } from "./StoreWire.ts"
+import type { StoreCall } from "./StoreConnection.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
 /**
- * What becomes of a call's answer.
+ * How a call to the store ends.
  *
- * - `given`: it comes back.
- * - `lost`: the store did as it was told, and nobody learns of it.
- * - `never reached`: the store was not told.
- * - `given up`: its caller sees the connection break, and the store does it afterwards.
+ * - `answered`: the caller gets the answer.
+ * - `answer lost`: the store runs the call, and the caller gets an error.
+ * - `request lost`: the store never gets the call, and the caller gets an error.
+ * - `abandoned`: the caller gets an error, and the store runs the call afterwards.
  */
-export type AnswerFate = "given" | "lost" | "never reached" | "given up"
+export type CallEnd = "answered" | "answer lost" | "request lost" | "abandoned"
 
-export interface Fate {
-  readonly answer: AnswerFate
+export interface CallPlan {
+  readonly answer: CallEnd
   readonly requestMillis: number
   readonly answerMillis: number
-  /** Whether it is taken back when its caller stops waiting or dies on the way. */
-  readonly withdrawn: boolean
+  /** Whether the call is dropped if its caller stops waiting, or dies, before it reaches the store. */
+  readonly isCancellable: boolean
 }
 
 const quick = [0, 0, 0, 0, 1, 1, 2, 5]
 
 export class FaultModel {
-  /** Share of all calls that are slow, and of claims that pass over what others are writing to. */
+  /** Share of all calls that are slow, and of claims that skip locked rows. */
   slow: number
+  /** Share of calls that fail. */
   lossy = 0
-  hintsLost = 0
-  /** Simulated time until which the store answers nobody, and then all. */
+  /** Share of hints that are lost. */
+  hintLossShare = 0
+  /** Simulated time until which the store delays every call. */
   stallsUntil = 0
   /** Simulated time until which the store cannot be reached. */
-  awayUntil = 0
+  unavailableUntil = 0
   private readonly simulation: SimulationContext
   private readonly random: SimulationRandom
-  private readonly planned = new Map<StoreCall, { readonly answer: AnswerFate; left: number }>()
-  private calm = false
+  private readonly planned = new Map<StoreCall, { readonly answer: CallEnd; left: number }>()
+  private faultsStopped = false
 
-  constructor(simulation: SimulationContext, disturbed: boolean) {
-    this.slow = disturbed ? 0.04 : 0
+  constructor(simulation: SimulationContext, hasInternalFaults: boolean) {
+    this.slow = hasInternalFaults ? 0.04 : 0
     this.simulation = simulation
     this.random = simulation.random
   }
 
-  /** The next so many of these calls end so. */
-  spoil(call: StoreCall, answer: AnswerFate, times: number): void {
+  /** Ends the next calls of this method in this way. */
+  failNext(call: StoreCall, answer: CallEnd, times: number): void {
     this.planned.set(call, { answer, left: times })
   }
 
-  /** Faults stop. */
+  /** Stops all faults. */
   clear(): void {
-    this.calm = true
+    this.faultsStopped = true
     this.planned.clear()
     this.slow = 0
     this.lossy = 0
-    this.hintsLost = 0
+    this.hintLossShare = 0
     this.stallsUntil = 0
-    this.awayUntil = 0
+    this.unavailableUntil = 0
   }
 
-  fateOf(call: StoreCall): Fate {
+  planCall(call: StoreCall): CallPlan {
     const answer = this.answerOf(call)
     const slow = this.slow > 0 && this.random.share(this.slow)
     const requestMillis = slow ? this.random.between(20, 600) : this.random.pick(quick)
     return {
       answer,
-      requestMillis: answer === "given up" ? requestMillis + this.random.pick([1, 10, 300, 1100, 2500]) : requestMillis,
+      requestMillis: answer === "abandoned" ? requestMillis + this.random.pick([1, 10, 300, 1100, 2500]) : requestMillis,
       answerMillis: this.random.pick(quick),
-      withdrawn: this.random.share(0.3)
+      isCancellable: this.random.share(0.3)
     }
   }
 
-  /** The claim as a store makes it that passes over lanes somebody else is writing to at that moment. */
-  passedOver(request: ClaimRequest): ClaimRequest {
+  /** Sometimes reduces the claim, as a store does that skips lanes which another transaction has locked. */
+  skipLocked(request: ClaimRequest): ClaimRequest {
     if (this.slow === 0 || !this.random.share(this.slow)) return request
     return { ...request, maxLanes: this.random.pick([0, request.maxLanes]), refill: request.refill.filter(() => this.random.share(0.5)) }
   }
 
-  /** Now, or when the store is there again. */
-  whenUp(reach: () => void | Promise<void>): void | Promise<void> {
+  /** Runs the call now, or when the store stops stalling. */
+  whenAvailable(run: () => void | Promise<void>): void | Promise<void> {
     const wait = this.stallsUntil - this.simulation.now
-    if (wait <= 0) return reach()
-    this.simulation.after(wait, reach)
+    if (wait <= 0) return run()
+    this.simulation.after(wait, run)
   }
 
-  private answerOf(call: StoreCall): AnswerFate {
-    if (this.calm) return "given"
+  private answerOf(call: StoreCall): CallEnd {
+    if (this.faultsStopped) return "answered"
     const planned = this.planned.get(call)
     if (planned !== undefined && planned.left > 0) {
       planned.left -= 1
       return planned.answer
     }
-    if (this.awayUntil > this.simulation.now) return this.random.pick(["never reached", "never reached", "lost"])
-    return this.lossy > 0 && this.random.share(this.lossy) ? this.random.pick(["lost", "never reached", "given up"]) : "given"
+    if (this.unavailableUntil > this.simulation.now) return this.random.pick(["request lost", "request lost", "answer lost"])
+    return this.lossy > 0 && this.random.share(this.lossy) ? this.random.pick(["answer lost", "request lost", "abandoned"]) : "answered"
   }
 }

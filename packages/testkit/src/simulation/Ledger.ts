@@ -1,19 +1,19 @@
 /**
- * What must be true of the queue, kept apart from it: who owes what to whom, and who may send it. It learns of every call that
- * reaches the store, and says what the call had to do there.
+ * The reference model of the delivery queue: lanes, leases, entries and deliveries. Every call that reaches the store updates it, and
+ * the results of the store are compared with it.
  */
 import type { Breaker, LaneSettings, LaneState, PausedBy } from "@waybill/core"
 import { AccessLedger } from "./AccessLedger.ts"
 
-/** One event that one subscription is owed. */
+/** One event for one subscription. */
 export interface LedgerEntry {
   readonly key: string
   readonly sequence: number
   readonly orderId: string
   readonly body: string
-  /** What this shipment's subscription was owed just before. */
+  /** The previous event of the shipment for this subscription. */
   readonly before: LedgerEntry | undefined
-  /** A receiver answered 2xx to it, or it died: the next may go. */
+  /** A receiver answered 2xx to it, or it is dead or dropped: the next event may be sent. */
   passed: boolean
 }
 
@@ -28,12 +28,12 @@ export interface LedgerDelivery {
   token: number
   attempt: number
   tries: number
-  /** Of `tries`, those after which it may go on beyond its policy: killed senders, our own stops, and answers 410. */
+  /** Attempts that do not count towards the policy: killed senders, stopped workers, and 410. */
   excused: number
   dueAt: number
   diedAt: number
-  /** The step of the schedule in which an operator sent it again last. */
-  retriedIn: number
+  /** The step of the schedule with its last manual retry. */
+  retriedStep: number
   posts: number
   accepted: number
 }
@@ -48,23 +48,23 @@ export interface LedgerLane {
   /** Who paused it, and whether for a purge. */
   pausedBy: PausedBy | undefined
   purging: boolean
-  /** The state that an operator's pause found, where it is not active that comes back. */
+  /** The state to restore when an operator's pause ends, if it is not active. */
   resumesAs: "inactive" | undefined
-  /** The step of the schedule in which it was purged last. */
-  purgedIn: number
+  /** The step of the schedule with its last purge. */
+  purgedStep: number
   open: boolean
   token: number
   leased: boolean
   leasedUntil: number
   breaker: Breaker
-  /** Failures in a row that were written; `undefined` where nobody can know. */
+  /** Consecutive failures that the store should have; `undefined` if unknown. */
   failures: number | undefined
-  /** The last key that was cut. */
+  /** The last key that was put into a batch. */
   cursor: string | undefined
-  /** When attempts were granted, by the store's clock. */
+  /** Times of attempts, for the rate limit, by the store's clock. */
   readonly grants: Array<number>
-  /** POSTs under way, by the token they go out under. */
-  readonly flights: Map<number, number>
+  /** POSTs in flight, by the token of their lease. */
+  readonly inFlight: Map<number, number>
   readonly waiting: Map<string, Array<LedgerEntry>>
   readonly last: Map<string, LedgerEntry>
   readonly unsettled: Map<string, LedgerDelivery>
@@ -92,14 +92,14 @@ export class Ledger {
   /** Newest first. */
   readonly keys = new Map<string, Array<LedgerKey>>()
   readonly access = new AccessLedger()
-  /** Entries and deliveries that have not come to an end. */
-  restless = 0
+  /** How many entries and deliveries are unfinished. */
+  unfinished = 0
 
   lane(tenantId: string, laneId: string): LedgerLane | undefined {
     return this.lanes.get(laneKeyOf(tenantId, laneId))
   }
 
-  /** The lane, when this lease on it holds. */
+  /** The lane, if this lease on it is valid. */
   held(tenantId: string, lease: { readonly laneId: string; readonly token: number }): LedgerLane | undefined {
     const lane = this.lane(tenantId, lease.laneId)
     return lane !== undefined && lane.open && lane.leased && lane.token === lease.token ? lane : undefined
@@ -126,7 +126,7 @@ export class Ledger {
       pausedBy: undefined,
       purging: false,
       resumesAs: undefined,
-      purgedIn: -1,
+      purgedStep: -1,
       open: true,
       token: 0,
       leased: false,
@@ -135,7 +135,7 @@ export class Ledger {
       failures: 0,
       cursor: undefined,
       grants: [],
-      flights: new Map(),
+      inFlight: new Map(),
       waiting: new Map(),
       last: new Map(),
       unsettled: new Map()
@@ -145,7 +145,7 @@ export class Ledger {
   change(lane: LedgerLane, settings: LaneSettings): void {
     if (settings.endpointUrl !== lane.settings.endpointUrl) {
       lane.breaker = { failures: 0, openUntil: undefined }
-      // whoever holds the lane still knows the failures of the other address
+      // the lease's holder still counts the failures of the old endpoint
       lane.failures = lane.leased ? undefined : 0
     }
     lane.settings = settings
@@ -160,7 +160,7 @@ export class Ledger {
     lane.resumesAs = undefined
   }
 
-  /** An operator pauses it, for a purge or otherwise. */
+  /** A pause by an operator, for a purge or otherwise. */
   pause(lane: LedgerLane, purging: boolean): void {
     const resumesAs = lane.state === "inactive" ? "inactive" : lane.resumesAs
     this.turn(lane, "paused", "operator")
@@ -168,23 +168,23 @@ export class Ledger {
     lane.resumesAs = resumesAs
   }
 
-  /** An operator resumes it. */
+  /** A resume by an operator. */
   resume(lane: LedgerLane): void {
     if (lane.state === "paused") this.turn(lane, lane.resumesAs ?? "active", undefined)
   }
 
   close(lane: LedgerLane): void {
     lane.open = false
-    for (const entries of lane.waiting.values()) this.restless -= entries.length
+    for (const entries of lane.waiting.values()) this.unfinished -= entries.length
     lane.waiting.clear()
     for (const delivery of lane.unsettled.values()) {
       delivery.state = "cancelled"
-      this.restless -= 1
+      this.unfinished -= 1
     }
     lane.unsettled.clear()
   }
 
-  /** Every open subscription whose client sees them is owed these from now on, whether it has access at present or not. */
+  /** Adds the events to every open subscription whose client sees their shipments, also if it has no access at present. */
   publish(tenantId: string, events: ReadonlyArray<PublishedEvent>): void {
     for (const lane of this.lanes.values()) {
       if (lane.tenantId !== tenantId || !lane.open || lane.state === "inactive" || lane.resumesAs === "inactive") continue
@@ -195,7 +195,7 @@ export class Ledger {
         const own = lane.waiting.get(shipmentId)
         if (own === undefined) lane.waiting.set(shipmentId, [entry])
         else own.push(entry)
-        this.restless += 1
+        this.unfinished += 1
       }
     }
   }
@@ -213,7 +213,7 @@ export class Ledger {
       excused: 0,
       dueAt: 0,
       diedAt: 0,
-      retriedIn: -1,
+      retriedStep: -1,
       posts: 0,
       accepted: 0
     }
@@ -222,17 +222,17 @@ export class Ledger {
       own.splice(own.indexOf(entry), 1)
       if (own.length === 0) lane.waiting.delete(entry.key)
     }
-    this.restless += 1 - delivery.entries.length
+    this.unfinished += 1 - delivery.entries.length
     this.deliveries.set(frozen.id, frozen)
     lane.unsettled.set(frozen.id, frozen)
     return frozen
   }
 
   /**
-   * What a claim takes out of a lane before it hands anything out: frozen deliveries with something that their client may no longer see end and
-   * their entries wait again, then such entries are dropped. Answers how many.
+   * Removes from a lane, as a claim does first, what its client may no longer see: frozen deliveries with such entries are cancelled and
+   * their entries wait again, then such entries are dropped. Returns how many were dropped.
    */
-  clear(lane: LedgerLane): number {
+  dropUnseen(lane: LedgerLane): number {
     for (const delivery of lane.unsettled.values()) {
       const inFlight = delivery.state === "sending" && delivery.token === lane.token
       if (!inFlight && delivery.entries.some(({ key }) => !this.access.sees(lane, key))) this.withdraw(delivery)
@@ -253,27 +253,27 @@ export class Ledger {
       const own = lane.waiting.get(entry.key) ?? []
       lane.waiting.set(entry.key, [...own, entry].sort((a, b) => a.sequence - b.sequence))
     }
-    this.restless += delivery.entries.length
+    this.unfinished += delivery.entries.length
   }
 
   private cancel(delivery: LedgerDelivery): void {
     delivery.state = "cancelled"
     delivery.lane.unsettled.delete(delivery.id)
-    this.restless -= 1
+    this.unfinished -= 1
   }
 
-  /** What waits of a shipment will not be sent: its next may go. */
+  /** Drops the waiting entries of a shipment, so that its next events may be sent. */
   private drop(lane: LedgerLane, key: string): void {
     const entries = lane.waiting.get(key) ?? []
     for (const entry of entries) entry.passed = true
     lane.waiting.delete(key)
-    this.restless -= entries.length
+    this.unfinished -= entries.length
   }
 
-  /** A purge drops what waits, and deliveries that wait for a retry. Answers how many entries. */
+  /** Drops waiting entries, and deliveries that wait for a retry. Returns how many entries were dropped. */
   purge(lane: LedgerLane, step: number): number {
     if (lane.state === "active") return 0
-    lane.purgedIn = step
+    lane.purgedStep = step
     let dropped = 0
     for (const delivery of lane.unsettled.values()) {
       if (delivery.state !== "waiting") continue
@@ -291,24 +291,25 @@ export class Ledger {
   end(delivery: LedgerDelivery, state: "delivered" | "dead", now: number): void {
     delivery.state = state
     delivery.lane.unsettled.delete(delivery.id)
-    this.restless -= 1
+    this.unfinished -= 1
     if (state === "dead") {
       delivery.diedAt = now
       for (const entry of delivery.entries) entry.passed = true
     }
   }
 
-  /** An operator sends it again. */
+  /** A manual retry. */
   retry(delivery: LedgerDelivery, now: number, step: number): void {
-    if (delivery.state === "delivered" || delivery.state === "dead") this.restless += 1
+    if (delivery.state === "delivered" || delivery.state === "dead") this.unfinished += 1
     delivery.state = "waiting"
     delivery.dueAt = now
     delivery.tries = 0
     delivery.excused = 0
-    delivery.retriedIn = step
+    delivery.retriedStep = step
     delivery.lane.unsettled.set(delivery.id, delivery)
   }
 }
 
+/** How many attempts a delivery may have beyond its policy after killed senders. */
 export const spareTakeovers = 3
 

@@ -1,4 +1,4 @@
-/** Carriers that publish, owners that change their subscriptions, operators that rotate secrets and send deliveries again. */
+/** Calls of carriers, subscription owners and operators: publish, change subscriptions, rotate secrets, retry and recover. */
 import { AccessStore, type LaneSettings, type LaneState, SecretStore, Transaction, TransitSubscriptionStore } from "@waybill/core"
 import { Effect, Exit, Option } from "effect"
 import { idOf, laneSettings, letSee, publish, recordOf, storedSecret, textOf } from "../StorageFixtures.ts"
@@ -16,7 +16,7 @@ export type Intervention = typeof interventions[number]
 
 export const tenantOf = (tenant: number): string => `tenant-${tenant}`
 
-/** A place for one subscription after the other. */
+/** A client with at most one open subscription at a time. */
 interface Slot {
   readonly tenantId: string
   readonly client: string
@@ -35,9 +35,9 @@ export class Operators {
   private readonly wake: (tenantId: string) => void
   private readonly slots: Array<Slot> = []
   private readonly access: AccessChanges
-  /** How often each shipment was handed over, by tenant and shipment. */
-  private readonly handedOver = new Map<string, number>()
-  /** Lanes so far, by tenant: their ids are the same in each, so that what is mixed up between tenants shows. */
+  /** How often each shipment was assigned to other accounts, by tenant and shipment. */
+  private readonly reassignments = new Map<string, number>()
+  /** How many lanes each tenant has had. Tenants have the same lane ids, so that mixed-up tenants are detected. */
   private readonly lastLane = new Map<string, number>()
   private lastKey = 0
 
@@ -48,8 +48,8 @@ export class Operators {
       readonly store: SimulatedStore
       readonly shape: Shape
       readonly random: SimulationRandom
-      /** Draws what operators do to access. */
-      readonly accessChance: SimulationRandom
+      /** Chooses access changes. */
+      readonly accessRandom: SimulationRandom
       readonly wake: (tenantId: string) => void
     }
   ) {
@@ -61,18 +61,18 @@ export class Operators {
     this.wake = parts.wake
     this.access = new AccessChanges(simulation, {
       ...parts,
-      random: parts.accessChance,
-      tell: (effect, then) => this.tell(effect, then),
+      random: parts.accessRandom,
+      runOperation: (effect, then) => this.runOperation(effect, then),
       slots: () => this.slots.map((slot): AccessSlot => ({ ...slot, account: accountOf(slot), lane: this.ledger.lane(slot.tenantId, slot.laneId)! })),
-      handOver: (tenantId) => this.handOver(tenantId, parts.accessChance)
+      reassign: (tenantId) => this.reassign(tenantId, parts.accessRandom)
     })
   }
 
-  /** Who is there when the schedule begins. */
+  /** Creates tenants, clients and subscriptions before the schedule starts. */
   async begin(): Promise<void> {
     for (let tenant = 0; tenant < this.shape.tenants; tenant++) {
       const tenantId = tenantOf(tenant)
-      const named = this.tell(Effect.flatMap(AccessStore, (store) => store.putTenant({ tenantId, name: tenantId, hosts: [] })), () => {})
+      const named = this.runOperation(Effect.flatMap(AccessStore, (store) => store.putTenant({ tenantId, name: tenantId, hosts: [] })), () => {})
       if (named !== undefined) await named
       const waits = this.rotate(tenantId, 0)
       if (waits !== undefined) await waits
@@ -80,7 +80,7 @@ export class Operators {
     for (const [at, { tenant }] of this.shape.lanes.entries()) {
       const slot: Slot = { tenantId: tenantOf(tenant), client: `client-${at}`, at, laneId: "" }
       this.slots.push(slot)
-      const waits = this.tell(letSee(slot.tenantId, slot.client, [accountOf(slot)]), () => {
+      const waits = this.runOperation(letSee(slot.tenantId, slot.client, [accountOf(slot)]), () => {
         this.ledger.access.putClient(slot, [accountOf(slot)], Infinity, this.simulation.storeNow)
         return this.add(slot)
       })
@@ -94,40 +94,40 @@ export class Operators {
     return this.publishOf(tenantId, `S${random.between(1, this.shape.shipments)}`, random.between(1, 3), random.share(0.1))
   }
 
-  private handOver(tenantId: string, random: SimulationRandom): void | Promise<void> {
+  private reassign(tenantId: string, random: SimulationRandom): void | Promise<void> {
     const shipmentId = `S${random.between(1, this.shape.shipments)}`
     const key = `${tenantId}/${shipmentId}`
-    this.handedOver.set(key, (this.handedOver.get(key) ?? 0) + 1)
+    this.reassignments.set(key, (this.reassignments.get(key) ?? 0) + 1)
     return this.publishOf(tenantId, shipmentId, 1, false)
   }
 
   private publishOf(tenantId: string, shipmentId: string, count: number, traced: boolean): void | Promise<void> {
-    // until it is handed over, the same shipment is always seen by the same clients
-    const turn = shipmentId.charCodeAt(1) + (this.handedOver.get(`${tenantId}/${shipmentId}`) ?? 0)
+    // a shipment keeps its accounts until it is reassigned
+    const turn = shipmentId.charCodeAt(1) + (this.reassignments.get(`${tenantId}/${shipmentId}`) ?? 0)
     const accounts = this.slots.filter((slot) => slot.tenantId === tenantId && (slot.at + turn) % 3 !== 0).map(accountOf)
     const options = { accounts, ...(traced ? { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" } : {}) }
-    return this.tell(publish(tenantId, Array.from({ length: count }, () => ({ shipmentId })), options), (events) => {
+    return this.runOperation(publish(tenantId, Array.from({ length: count }, () => ({ shipmentId })), options), (events) => {
       this.ledger.access.putShipment(tenantId, shipmentId, accounts, this.simulation.storeNow)
       if (this.simulation.trace) this.simulation.note("carrier", `publishes ${events.map(({ eventId }) => eventId).join(", ")} for ${accounts.join(", ")}`)
-      const before = this.ledger.restless
+      const before = this.ledger.unfinished
       this.ledger.publish(tenantId, events.map((event) => ({ ...event, body: textOf(event.body) })))
-      this.simulation.counts.owed += this.ledger.restless - before
+      this.simulation.counts.owed += this.ledger.unfinished - before
       this.wake(tenantId)
     })
   }
 
-  changeAccess(what: AccessChange): void | Promise<void> {
-    return this.access.change(what)
+  changeAccess(kind: AccessChange): void | Promise<void> {
+    return this.access.change(kind)
   }
 
-  changeHandedOut(lane: LedgerLane): void | Promise<void> {
-    return this.access.changeHandedOut(lane)
+  changeClaimed(lane: LedgerLane): void | Promise<void> {
+    return this.access.changeClaimed(lane)
   }
 
-  intervene(what: Intervention): void | Promise<void> {
+  intervene(kind: Intervention): void | Promise<void> {
     const slot = this.random.pick(this.slots)
     const lane = this.ledger.lane(slot.tenantId, slot.laneId)!
-    switch (what) {
+    switch (kind) {
       case "pause":
         return this.turn(lane, "paused")
       case "resume":
@@ -149,7 +149,7 @@ export class Operators {
     }
   }
 
-  /** Every subscription sends again; every dead letter too, where that is asked for. */
+  /** Restores access, activates every open subscription, and recovers its dead letters if `recovering`. */
   *restore(recovering: boolean): Iterable<void | Promise<void>> {
     yield* this.access.restore()
     for (const lane of this.ledger.lanes.values()) {
@@ -158,11 +158,11 @@ export class Operators {
     }
   }
 
-  private tell<A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (value: A) => void | Promise<void>): void | Promise<void> {
+  private runOperation<A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (value: A) => void | Promise<void>): void | Promise<void> {
     let after: void | Promise<void> = undefined
     const waits = this.store.run(effect, (exit) => {
       if (Exit.isSuccess(exit)) after = then(exit.value)
-      else this.simulation.violate("The store does what it is told", String(exit.cause))
+      else this.simulation.violate("A call of the store succeeds", String(exit.cause))
     })
     return waits === undefined ? after : waits.then(() => after)
   }
@@ -181,13 +181,13 @@ export class Operators {
         queue.openLane(slot.tenantId, settings),
         Effect.flatMap(TransitSubscriptionStore, (subscriptions) => subscriptions.insert(slot.tenantId, record))
       )))
-    return this.tell(effect, () => {
+    return this.runOperation(effect, () => {
       this.ledger.open(slot.tenantId, slot.client, name, settings)
       this.simulation.note("owner", `opens ${name}: ${JSON.stringify(policy)}, when dead ${whenDead}`)
     })
   }
 
-  /** An owner's change of the state is refused while an operator's pause lasts. */
+  /** An owner cannot change the state while an operator has paused the subscription. */
   private turn(lane: LedgerLane, state: LaneState): void | Promise<void> {
     if (lane.pausedBy === "operator") return undefined
     return this.change(lane, { ...lane.settings, state })
@@ -201,9 +201,9 @@ export class Operators {
         this.store.queue.changeLane(lane.tenantId, settings),
         Effect.flatMap(TransitSubscriptionStore, (subscriptions) => subscriptions.update(lane.tenantId, record))
       )))
-    return this.tell(effect, () => {
+    return this.runOperation(effect, () => {
       this.ledger.change(lane, settings)
-      this.simulation.note("owner", `has ${lane.name} ${settings.state} at ${settings.endpointUrl}`)
+      this.simulation.note("owner", `sets ${lane.name} ${settings.state} at ${settings.endpointUrl}`)
       this.wake(lane.tenantId)
     })
   }
@@ -215,7 +215,7 @@ export class Operators {
         Effect.flatMap(TransitSubscriptionStore, (subscriptions) => subscriptions.remove(lane.tenantId, lane.client, lane.laneId)),
         this.store.queue.closeLane(lane.tenantId, lane.laneId)
       )))
-    return this.tell(effect, () => {
+    return this.runOperation(effect, () => {
       this.store.compare(lane.tenantId, [...lane.unsettled.values()])
       this.ledger.close(lane)
       this.simulation.note("owner", `removes ${lane.name}`)
@@ -232,7 +232,7 @@ export class Operators {
       const versions = [{ sealed: sealedKey(tenantId, "main", key), signsUntil: undefined }, ...retired].slice(0, 3)
       yield* store.put(tenantId, "main", storedSecret(versions))
     })
-    return this.tell(effect, () => {
+    return this.runOperation(effect, () => {
       this.ledger.rotate(tenantId, key, now, overlapMillis)
       this.simulation.note("operator", `rotates the secret of ${tenantId}, overlap ${overlapMillis} ms`)
     })
@@ -243,19 +243,19 @@ export class Operators {
     return known.length === 0 ? undefined : this.retry(tenantId, this.random.pick(known))
   }
 
-  /** What a worker has claimed and not frozen yet is where a retry does harm, and seldom met by chance. */
-  retryHandedOut(tenantId: string, deliveryIds: ReadonlyArray<string>): void | Promise<void> {
+  /** Retries a delivery between its claim and its freeze. Random times rarely hit this moment, which is prone to faults. */
+  retryClaimed(tenantId: string, deliveryIds: ReadonlyArray<string>): void | Promise<void> {
     return this.retry(tenantId, this.ledger.deliveries.get(this.random.pick(deliveryIds))!)
   }
 
   private retry(tenantId: string, delivery: LedgerDelivery): void | Promise<void> {
-    const left = delivery.lane.open && (delivery.state === "waiting" || delivery.state === "dead" || delivery.state === "delivered")
-    return this.tell(this.store.queue.retry(tenantId, delivery.id), (state) => {
+    const isRetryable = delivery.lane.open && (delivery.state === "waiting" || delivery.state === "dead" || delivery.state === "delivered")
+    return this.runOperation(this.store.queue.retry(tenantId, delivery.id), (state) => {
       if (Option.getOrUndefined(state) !== (delivery.lane.open ? delivery.state : "cancelled")) {
-        this.simulation.violate("An operator learns what state a delivery was in", `${delivery.id} is ${delivery.state}, told ${Option.getOrUndefined(state)}`)
+        this.simulation.violate("A retry returns the previous state of the delivery", `${delivery.id} is ${delivery.state}, returned ${Option.getOrUndefined(state)}`)
       }
       if (this.simulation.trace) this.simulation.note("operator", `retries ${delivery.id}, which is ${delivery.state}`)
-      if (left) this.ledger.retry(delivery, this.simulation.storeNow, this.simulation.counts.steps)
+      if (isRetryable) this.ledger.retry(delivery, this.simulation.storeNow, this.simulation.counts.steps)
       this.wake(tenantId)
     })
   }
@@ -264,8 +264,8 @@ export class Operators {
     if (!lane.open) return undefined
     const dead: ReadonlyArray<LedgerDelivery> = [...this.ledger.deliveries.values()]
       .filter((each) => each.lane === lane && each.state === "dead" && each.diedAt >= since)
-    return this.tell(this.store.queue.recover(lane.tenantId, lane.laneId, since), (count) => {
-      if (count !== dead.length) this.simulation.violate("Every dead letter since then is recovered", `${lane.name}: ${count} of ${dead.length}`)
+    return this.runOperation(this.store.queue.recover(lane.tenantId, lane.laneId, since), (count) => {
+      if (count !== dead.length) this.simulation.violate("recover retries every dead letter since its start time", `${lane.name}: ${count} of ${dead.length}`)
       if (this.simulation.trace && dead.length > 0) this.simulation.note("operator", `recovers ${dead.map(({ id }) => id).join(", ")}`)
       for (const each of dead) this.ledger.retry(each, this.simulation.storeNow, this.simulation.counts.steps)
       this.wake(lane.tenantId)

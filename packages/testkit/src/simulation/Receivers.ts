@@ -1,4 +1,4 @@
-/** Receivers and the wire to them: when a request arrives, what is made of it, and whether the answer comes back. */
+/** Receivers and the network to them: when a request arrives, how it is answered, and whether the answer arrives. */
 import { AttemptOutcome, type WebhookRequest, type WebhookSender } from "@waybill/core"
 import { Effect } from "effect"
 import { type Post, PostAudit, type Sha256 } from "./PostAudit.ts"
@@ -6,35 +6,35 @@ import type { Ledger } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 import type { WorkerProcess } from "./WorkerProcess.ts"
 
-/** What a receiver does with requests. `lossy`: it accepts, and most answers get lost. `moody`: it accepts, fails or hangs. */
-export type Manner = "accepts" | "fails" | "busy" | "gone" | "hangs" | "refuses" | "lossy" | "moody"
+/** How a receiver answers. `lossy`: it accepts, and most answers are lost. `mixed`: it accepts, fails or hangs. */
+export type ReceiverBehaviour = "accepts" | "fails" | "busy" | "gone" | "hangs" | "refuses" | "lossy" | "mixed"
 
 const quick = [1, 1, 2, 5, 20, 80]
 
 export class Receivers {
   private readonly simulation: SimulationContext
   private readonly audit: PostAudit
-  private readonly manners = new Map<string, { readonly manner: Manner; readonly until: number }>()
+  private readonly behaviours = new Map<string, { readonly behaviour: ReceiverBehaviour; readonly until: number }>()
   private slow: number
 
-  /** `slow`: the share of answers that take their time, some longer than anybody waits. `undisturbed`: nothing but receivers misbehaves. */
-  constructor(simulation: SimulationContext, ledger: Ledger, sha256: Sha256, { slow, undisturbed }: { readonly slow: number; readonly undisturbed: boolean }) {
+  /** `slow`: the share of slow answers, some beyond the deadline. `onlyReceiversFail`: processes, store and network have no faults. */
+  constructor(simulation: SimulationContext, ledger: Ledger, sha256: Sha256, { slow, onlyReceiversFail }: { readonly slow: number; readonly onlyReceiversFail: boolean }) {
     this.simulation = simulation
     this.slow = slow
-    this.audit = new PostAudit(simulation, ledger, sha256, undisturbed)
+    this.audit = new PostAudit(simulation, ledger, sha256, onlyReceiversFail)
   }
 
-  /** The receiver of a lane behaves so for a while. */
-  behave(lane: string, manner: Manner, millis: number): void {
-    this.manners.set(lane, { manner, until: this.simulation.now + millis })
+  /** Sets how a lane's receiver answers for some time. */
+  behave(lane: string, behaviour: ReceiverBehaviour, millis: number): void {
+    this.behaviours.set(lane, { behaviour, until: this.simulation.now + millis })
   }
 
   clear(): void {
     this.slow = 0
-    this.manners.clear()
+    this.behaviours.clear()
   }
 
-  /** The transport as this process has it; by callbacks or by fibers. */
+  /** The transport of a process, with callbacks or with fibers. */
   senderOf(process: WorkerProcess, byCallbacks: boolean): WebhookSender["Service"] {
     const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void) => this.post(process, request, settle)
     const send = (request: WebhookRequest) =>
@@ -47,7 +47,7 @@ export class Receivers {
 
   private post(process: WorkerProcess, request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void {
     const { simulation } = this
-    if (!process.reaches()) return () => {}
+    if (!process.beginEffect()) return () => {}
     const post = this.audit.posted(process.name, request, process)
     if (post === undefined) return () => {}
     if (simulation.trace) simulation.note(process.name, `posts ${post.delivery.id} to ${post.delivery.lane.name}${post.delivery.posts > 1 ? `, time ${post.delivery.posts}` : ""}`)
@@ -56,8 +56,8 @@ export class Receivers {
       if (over) return
       over = true
       process.outcomes.set(post.permit, { outcome, tries: post.tries, url: request.url })
-      const { flights } = post.delivery.lane
-      flights.set(post.token, flights.get(post.token)! - 1)
+      const { inFlight } = post.delivery.lane
+      inFlight.set(post.token, inFlight.get(post.token)! - 1)
       if (outcome._tag === "Interrupted") return
       if (simulation.trace) simulation.note(process.name, `is answered ${outcome._tag === "Failed" ? outcome.failure : outcome._tag} for ${post.delivery.id}`)
       settle(outcome)
@@ -70,14 +70,14 @@ export class Receivers {
     const { random } = this.simulation
     const timeout = AttemptOutcome.Failed({ failure: "timeout", detail: "No answer." })
     this.simulation.after(request.deadlineMillis, () => end(timeout), process)
-    const thither = random.pick(quick)
-    if (this.mannerOf(post) === "refuses") {
-      this.simulation.after(thither, () => end(AttemptOutcome.Failed({ failure: "connect_refused", detail: "Refused." })), process)
+    const requestMillis = random.pick(quick)
+    if (this.behaviourOf(post) === "refuses") {
+      this.simulation.after(requestMillis, () => end(AttemptOutcome.Failed({ failure: "connect_refused", detail: "Refused." })), process)
       return
     }
-    this.simulation.after(thither, () => {
+    this.simulation.after(requestMillis, () => {
       const { millis, outcome } = this.answerOf(post)
-      if (this.simulation.trace) this.simulation.note("receiver", `${post.delivery.lane.name} ${outcome === undefined ? "says nothing to" : outcome._tag === "Failed" ? `fails ${outcome.failure}` : outcome._tag} ${post.delivery.id}`)
+      if (this.simulation.trace) this.simulation.note("receiver", `${post.delivery.lane.name} ${outcome === undefined ? "does not answer" : outcome._tag === "Failed" ? `fails ${outcome.failure}` : outcome._tag} ${post.delivery.id}`)
       if (outcome?._tag === "Accepted") {
         post.delivery.accepted += 1
         for (const entry of post.delivery.entries) entry.passed = true
@@ -86,21 +86,21 @@ export class Receivers {
         this.simulation.counts.drops += 1
         return
       }
-      if (millis + thither < request.deadlineMillis) this.simulation.after(millis, () => end(outcome), process)
+      if (millis + requestMillis < request.deadlineMillis) this.simulation.after(millis, () => end(outcome), process)
     })
   }
 
-  private mannerOf({ delivery: { lane } }: Post): Manner {
-    const own = this.manners.get(lane.name)
-    return own === undefined || own.until <= this.simulation.now ? "accepts" : own.manner
+  private behaviourOf({ delivery: { lane } }: Post): ReceiverBehaviour {
+    const own = this.behaviours.get(lane.name)
+    return own === undefined || own.until <= this.simulation.now ? "accepts" : own.behaviour
   }
 
-  /** `millis`: how long the answer takes; none when it gets lost. */
+  /** `millis`: how long the answer takes; missing if the answer is lost. */
   private answerOf(post: Post): { readonly outcome?: AttemptOutcome; readonly millis?: number } {
     const { random } = this.simulation
     const millis = this.slow > 0 && random.share(this.slow) ? random.between(100, 1500) : random.pick(quick)
     const accepted = AttemptOutcome.Accepted({ status: 200, excerpt: "" })
-    switch (this.mannerOf(post)) {
+    switch (this.behaviourOf(post)) {
       case "accepts":
       case "refuses":
         return { outcome: accepted, millis }
@@ -114,7 +114,7 @@ export class Receivers {
         return {}
       case "lossy":
         return random.share(0.7) ? { outcome: accepted } : { outcome: accepted, millis }
-      case "moody": {
+      case "mixed": {
         const mood = random.next()
         if (mood < 0.25) return {}
         return { outcome: mood < 0.6 ? accepted : AttemptOutcome.Failed({ failure: "http_5xx", status: 503, detail: "503" }), millis }

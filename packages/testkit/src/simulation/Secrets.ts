@@ -1,4 +1,4 @@
-/** Keys, seals and signatures that cost next to nothing, for all those schedules that are not about them. */
+/** Cheap sealing and signatures, for schedules that do not test cryptography. */
 import { placeOfSecret, type Sealer, SecretUnreadable } from "@waybill/core"
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
@@ -6,7 +6,7 @@ import type { Sha256 } from "./PostAudit.ts"
 
 const keyLength = 32
 
-/** Bound to its place, like the real thing. */
+/** Bound to tenant and secret id, as a real sealed key is. */
 export const sealedKey = (tenantId: string, hmacSecretId: string, key: Uint8Array): Uint8Array =>
   Uint8Array.from([...new TextEncoder().encode(placeOfSecret(tenantId, hmacSecretId)), ...key])
 
@@ -25,7 +25,7 @@ export const realSha256: Sha256 = (key, chunks) => {
   return new Uint8Array(hmac.digest())
 }
 
-/** No cryptography: other bytes, or another key, give another result, and that is all. */
+/** Not cryptographic: only gives other results for other bytes or another key. */
 export const cheapSha256: Sha256 = (key, chunks) => {
   let low = 0x811c_9dc5
   let high = 0x1234_5678

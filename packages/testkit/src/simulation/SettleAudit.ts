@@ -1,15 +1,15 @@
-/** What outcomes and releases must change, and what a worker may claim of them. */
+/** Checks settlements against the reference model and the received outcomes. */
 import { type AttemptOutcome, breakerThreshold, type LaneSettlement, type Settlement } from "@waybill/core"
 import { permitOf } from "./FreezeAudit.ts"
 import { type Ledger, type LedgerDelivery, type LedgerLane, spareTakeovers } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
-/** What a worker was answered. */
+/** The outcome of an attempt as its worker got it. */
 export interface Answered {
   readonly outcome: AttemptOutcome
-  /** Attempts since the last manual retry as its claim told, this one included. */
+  /** Attempts since the last manual retry by its claim, including this one. */
   readonly tries: number
-  /** Where it was sent. */
+  /** The URL of the attempt. */
   readonly url: string
 }
 
@@ -31,8 +31,8 @@ export class SettleAudit {
   }
 
   /**
-   * Books a call that just happened. Answers the deliveries it named, and the lanes it gave back although something of them could be
-   * sent. `late`: its caller had given up on it.
+   * Updates the reference model after a settlement. Returns its deliveries, and the released lanes that still have entries to send.
+   * `late`: its caller no longer waits for it.
    */
   settled(who: string, tenantId: string, call: SettleCall, { late, outcomes }: { readonly outcomes: Outcomes; readonly late: boolean }): {
     readonly named: ReadonlyArray<LedgerDelivery>
@@ -45,12 +45,12 @@ export class SettleAudit {
     for (const settlement of call.deliveries) {
       const delivery = this.ledger.deliveries.get(settlement.deliveryId)
       if (delivery === undefined) {
-        this.simulation.violate("Only what was frozen is settled", `${who}: ${settlement.deliveryId}`)
+        this.simulation.violate("Only frozen deliveries are settled", `${who}: ${settlement.deliveryId}`)
         continue
       }
       named.push(delivery)
       this.compare(who, delivery, settlement, outcomes)
-      if (!this.book(tenantId, delivery, settlement)) continue
+      if (!this.apply(tenantId, delivery, settlement)) continue
       const outcome = settlement.record?.outcome
       if (outcome === "gone" && outcomes.get(permitOf(delivery.id, settlement.record!.attempt))?.url === delivery.lane.settings.endpointUrl) gone.add(delivery.lane)
       if (outcome !== undefined && outcome !== "gone" && outcome !== "interrupted" && delivery.lane.failures !== undefined) {
@@ -69,24 +69,24 @@ export class SettleAudit {
       judged.delete(lane)
       if (settlement.release?.notBeforeMillis === 0 && lane.state === "active" && isSendable(lane)) sendable.push(lane)
     }
-    for (const lane of gone) this.simulation.violate("A receiver that answers 410 pauses its subscription", lane.name)
+    for (const lane of gone) this.simulation.violate("410 pauses the subscription", lane.name)
     for (const lane of judged) {
       if (lane.failures !== lane.breaker.failures && !late) {
-        this.simulation.violate("A breaker learns of every outcome", `${lane.name}: ${lane.failures} failures in a row, written ${lane.breaker.failures}`)
+        this.simulation.violate("The circuit breaker counts every outcome", `${lane.name}: ${lane.failures} failures in a row, written ${lane.breaker.failures}`)
       }
     }
     return { named, sendable }
   }
 
-  /** Whether the outcome counts: its lease holds, and it is of the attempt under way. */
-  private book(tenantId: string, delivery: LedgerDelivery, { deliveryId, dueInMillis, laneId, record, state, token, uncount }: Settlement): boolean {
+  /** Applies an outcome to the reference model, and returns whether it counts: its lease is valid, and its attempt is in flight. */
+  private apply(tenantId: string, delivery: LedgerDelivery, { deliveryId, dueInMillis, laneId, record, state, token, uncount }: Settlement): boolean {
     const lane = this.ledger.held(tenantId, { laneId, token })
     const current = record === undefined || record.attempt === delivery.attempt
     if (lane === undefined || delivery.lane !== lane || delivery.state !== "sending" || !current) {
       if (lane === undefined) this.simulation.counts.lostLeases += 1
       return false
     }
-    if (delivery.token !== token && record !== undefined) this.simulation.violate("An attempt is settled by the lease it was made under", deliveryId)
+    if (delivery.token !== token && record !== undefined) this.simulation.violate("An attempt is settled under the lease of its freeze", deliveryId)
     if (state === "waiting") {
       delivery.state = "waiting"
       delivery.dueAt = this.simulation.storeNow + dueInMillis
@@ -99,39 +99,39 @@ export class SettleAudit {
     return true
   }
 
-  /** Whether what is said of an attempt is what came back from it. */
+  /** Compares a settlement with the received outcome of its attempt. */
   private compare(who: string, delivery: LedgerDelivery, settlement: Settlement, outcomes: Outcomes): void {
     const { simulation } = this
     const { record, state } = settlement
     if (record === undefined) {
-      const hopeless = state === "dead" && delivery.tries >= delivery.lane.settings.policy.maxAttempts + spareTakeovers
+      const exhausted = state === "dead" && delivery.tries >= delivery.lane.settings.policy.maxAttempts + spareTakeovers
       const ended = delivery.state !== "sending" || this.ledger.held(delivery.lane.tenantId, settlement) === undefined
-      if (!hopeless && !ended) simulation.violate("A delivery is given up only when its attempts are used up", `${who}: ${delivery.id} after ${delivery.tries}`)
+      if (!exhausted && !ended) simulation.violate("A delivery is dead only after its last attempt", `${who}: ${delivery.id} after ${delivery.tries}`)
       return
     }
     const answered = outcomes.get(permitOf(delivery.id, record.attempt))
-    if (answered === undefined) return simulation.violate("Only answers that came are written", `${who}: ${delivery.id}, attempt ${record.attempt}, ${record.outcome}`)
+    if (answered === undefined) return simulation.violate("Only received outcomes are written", `${who}: ${delivery.id}, attempt ${record.attempt}, ${record.outcome}`)
     const { outcome, tries } = answered
     const kept = outcome._tag === "Accepted" ? state === "delivered" : state !== "delivered"
     if (!kept || (settlement.uncount !== (outcome._tag === "Interrupted"))) {
-      simulation.violate("An outcome is written as it was", `${who}: ${delivery.id} is said to be ${state} after ${outcome._tag}`)
+      simulation.violate("An outcome is written as it was received", `${who}: ${delivery.id} is written as ${state} after ${outcome._tag}`)
     }
     if (outcome._tag === "Failed") this.compareRetry(delivery, settlement, tries, outcome.retryAfterSeconds ?? 0)
-    else if (outcome._tag !== "Accepted" && state === "dead") simulation.violate("A delivery is given up only when its attempts are used up", delivery.id)
+    else if (outcome._tag !== "Accepted" && state === "dead") simulation.violate("A delivery is dead only after its last attempt", delivery.id)
   }
 
   private compareRetry(delivery: LedgerDelivery, { dueInMillis, state }: Settlement, tries: number, retryAfterSeconds: number): void {
     const { initialBackoffSeconds, maxAttempts, maxBackoffSeconds } = delivery.lane.settings.policy
     const over = tries >= maxAttempts
     if (over !== (state === "dead")) {
-      this.simulation.violate("A delivery is given up when its attempts are used up, and not before", `${delivery.id} is ${state} after ${tries} of ${maxAttempts}`)
+      this.simulation.violate("A delivery is dead after its last attempt, and not before", `${delivery.id} is ${state} after ${tries} of ${maxAttempts}`)
     }
     if (over) return
     const doubled = Math.min(initialBackoffSeconds * 2 ** (tries - 1), maxBackoffSeconds)
     const least = Math.min(Math.max(doubled * 0.8, retryAfterSeconds), maxBackoffSeconds) * 1000
     const most = Math.min(Math.max(doubled * 1.2, retryAfterSeconds), maxBackoffSeconds) * 1000
     if (dueInMillis < least - 1 || dueInMillis > most + 1) {
-      this.simulation.violate("A retry comes after its backoff, and not before Retry-After", `${delivery.id}: ${dueInMillis} ms instead of ${least} to ${most}`)
+      this.simulation.violate("A retry is due after its backoff, and not before Retry-After", `${delivery.id}: ${dueInMillis} ms instead of ${least} to ${most}`)
     }
   }
 
@@ -149,16 +149,16 @@ export class SettleAudit {
     lane.breaker = breaker
     if (late) lane.failures = undefined
     if (lane.failures !== undefined && breaker.failures !== lane.failures) {
-      simulation.violate("A breaker learns of every outcome", `${who}: ${lane.name} had ${lane.failures} failures in a row, written ${breaker.failures}`)
+      simulation.violate("The circuit breaker counts every outcome", `${who}: ${lane.name} had ${lane.failures} failures in a row, written ${breaker.failures}`)
     }
     if ((breaker.failures >= breakerThreshold) !== (breaker.openUntil !== undefined)) {
-      simulation.violate("Failures in a row open the breaker", `${lane.name}: ${JSON.stringify(breaker)}`)
+      simulation.violate("Consecutive failures open the circuit breaker", `${lane.name}: ${JSON.stringify(breaker)}`)
     }
-    if (gone && pause === undefined) simulation.violate("A receiver that answers 410 pauses its subscription", lane.name)
+    if (gone && pause === undefined) simulation.violate("410 pauses the subscription", lane.name)
   }
 }
 
-/** Whether something waits of which no delivery has to end first. */
+/** Whether a shipment has waiting entries and no unfinished delivery. */
 const isSendable = (lane: LedgerLane): boolean => {
   const unsettled = [...lane.unsettled.values()]
   return [...lane.waiting.keys()].some((key) => !unsettled.some(({ keys }) => keys.has(key)))

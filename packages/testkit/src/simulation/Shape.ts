@@ -1,10 +1,10 @@
-/** How large a schedule is and how its workers and subscriptions are set: drawn from the seed, where nobody says otherwise. */
-import { DeliveryOptions, type DeliveryPolicy } from "@waybill/core"
+/** The size of a schedule, and the settings of its workers and subscriptions: chosen by the seed, except those that the caller fixes. */
+import { DeliveryOptions, type DeliveryOptionValues, type DeliveryPolicy } from "@waybill/core"
 import { SimulationRandom } from "./SimulationRandom.ts"
 
-/** What a caller may fix. Left out, the seed decides. */
+/** Values that a caller may fix. The seed chooses all others. */
 export interface SimulationShape {
-  /** Processes that deliver, from 1. */
+  /** Worker processes, from 1. */
   readonly workers?: number
   /** Subscriptions, from 1. */
   readonly lanes?: number
@@ -12,13 +12,13 @@ export interface SimulationShape {
   readonly shipments?: number
   /** Publications, one to three events each. */
   readonly publications?: number
-  /** What their owners and operators do to subscriptions, secrets and deliveries. */
+  /** Calls of owners and operators on subscriptions, secrets and deliveries. */
   readonly interventions?: number
-  /** What operators do to the access of clients and tenants, to shipments' accounts, and to subscriptions that are not theirs. None without interventions, unless asked for. */
+  /** Operator calls that change the access of clients and tenants, the accounts of shipments, or pause and purge subscriptions. 0 by default if there are no interventions. */
   readonly accessChanges?: number
   readonly faults?: number
-  /** Engine settings. Others than these are drawn. */
-  readonly delivery?: Partial<DeliveryOptions["Service"]>
+  /** Engine settings. The seed chooses the others. */
+  readonly delivery?: Partial<DeliveryOptionValues>
 }
 
 export interface Shape {
@@ -30,15 +30,15 @@ export interface Shape {
   readonly interventions: number
   readonly accessChanges: number
   readonly faults: number
-  /** Milliseconds over which all that is spread. */
+  /** The time in which publications start, in milliseconds. */
   readonly spanMillis: number
-  readonly options: DeliveryOptions["Service"]
-  /** Whether processes, store and wires misbehave too, or only receivers. */
-  readonly disturbed: boolean
-  /** Share of processes that do not live long. */
-  readonly frailty: number
+  readonly options: DeliveryOptionValues
+  /** Whether processes, store and network have faults, not only receivers. */
+  readonly hasInternalFaults: boolean
+  /** Share of processes that are killed early. */
+  readonly shortLivedShare: number
   readonly byCallbacks: boolean
-  /** Whether signatures are HMACs; otherwise a cheap stand-in. */
+  /** Whether signatures are real HMACs, not a cheap substitute. */
   readonly realHmac: boolean
 }
 
@@ -48,7 +48,7 @@ export interface LaneShape {
   readonly whenDead: "goOn" | "pause"
 }
 
-export const drawShape = (seed: number, asked: SimulationShape): Shape => {
+export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
   const random = new SimulationRandom(seed, "shape")
   const tenants = random.pick([1, 1, 2])
   const drawn = {
@@ -59,30 +59,30 @@ export const drawShape = (seed: number, asked: SimulationShape): Shape => {
     interventions: random.pick([0, 0, 1, 2, 3, 5]),
     faults: random.pick([0, 1, 2, 3, 4, 6, 8])
   }
-  const faults = asked.faults ?? drawn.faults
-  const interventions = asked.interventions ?? drawn.interventions
-  // each lane by draws of its own, so that fewer of them leave the rest as it was
-  const lanes = Array.from({ length: asked.lanes ?? drawn.lanes }, (_, at) => drawLane(new SimulationRandom(seed, `lane ${at}`), at % tenants))
+  const faults = fixed.faults ?? drawn.faults
+  const interventions = fixed.interventions ?? drawn.interventions
+  // one random stream per lane, so that a smaller number of lanes does not change the others
+  const lanes = Array.from({ length: fixed.lanes ?? drawn.lanes }, (_, at) => drawLane(new SimulationRandom(seed, `lane ${at}`), at % tenants))
   return {
-    workers: asked.workers ?? drawn.workers,
-    shipments: asked.shipments ?? drawn.shipments,
-    publications: asked.publications ?? drawn.publications,
+    workers: fixed.workers ?? drawn.workers,
+    shipments: fixed.shipments ?? drawn.shipments,
+    publications: fixed.publications ?? drawn.publications,
     interventions,
-    accessChanges: asked.accessChanges ?? (interventions === 0 ? 0 : new SimulationRandom(seed, "access changes").pick([0, 0, 1, 2, 3, 5])),
+    accessChanges: fixed.accessChanges ?? (interventions === 0 ? 0 : new SimulationRandom(seed, "access changes").pick([0, 0, 1, 2, 3, 5])),
     faults,
     tenants: Math.min(tenants, lanes.length),
     lanes,
     spanMillis: random.pick([50, 1000, 4000]),
-    options: drawOptions(random, asked.delivery ?? {}),
-    disturbed: random.share(0.8) && faults > 0,
-    frailty: random.pick([0.1, 0.2, 0.2, 1]),
+    options: drawOptions(random, fixed.delivery ?? {}),
+    hasInternalFaults: random.share(0.8) && faults > 0,
+    shortLivedShare: random.pick([0.1, 0.2, 0.2, 1]),
     byCallbacks: random.share(0.5),
     realHmac: random.share(1 / 16)
   }
 }
 
-const drawOptions = (random: SimulationRandom, asked: Partial<DeliveryOptions["Service"]>): DeliveryOptions["Service"] => {
-  const attemptTimeoutMillis = asked.attemptTimeoutMillis ?? random.pick([1000, 2000, 5000])
+const drawOptions = (random: SimulationRandom, fixed: Partial<DeliveryOptionValues>): DeliveryOptionValues => {
+  const attemptTimeoutMillis = fixed.attemptTimeoutMillis ?? random.pick([1000, 2000, 5000])
   const options = {
     ...DeliveryOptions.defaults,
     concurrency: random.pick([1, 4, 64]),
@@ -92,9 +92,9 @@ const drawOptions = (random: SimulationRandom, asked: Partial<DeliveryOptions["S
     pollMillis: random.pick([1000, 5000, 5000]),
     maxBatchBytes: random.pick([40, 1_000_000, 1_000_000]),
     drainMillis: random.pick([0, 500, 3000]),
-    ...asked
+    ...fixed
   }
-  const longest = Math.min(attemptTimeoutMillis, asked.attemptTimeoutMillis ?? options.leaseMillis - 1)
+  const longest = Math.min(attemptTimeoutMillis, fixed.attemptTimeoutMillis ?? options.leaseMillis - 1)
   if (options.leaseMillis <= longest) {
     throw new RangeError(`leaseMillis (${options.leaseMillis}) must be longer than attemptTimeoutMillis (${longest}), as in DeliveryOptions.`)
   }

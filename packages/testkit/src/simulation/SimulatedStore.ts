@@ -1,4 +1,4 @@
-/** The store of a schedule: real ports over some adapter, on the world's clock. */
+/** The store of a schedule: the storage ports of an adapter, on the simulation's clock. */
 import {
   type AccessStore,
   type DeliveryControl,
@@ -14,7 +14,7 @@ import * as Clock from "effect/Clock"
 import type { LedgerDelivery, LedgerLane } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
-/** What a schedule needs of an adapter. Its every instant must come from Effect's `Clock`. */
+/** The ports that an adapter has to provide. All its times must come from Effect's `Clock`. */
 export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryQueue | DeliveryControl | TransitEventStore | TransitSubscriptionStore
 
 const nanos = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n
@@ -23,7 +23,7 @@ export class SimulatedStore {
   readonly queue: DeliveryQueue["Service"]
   private readonly simulation: SimulationContext
   private readonly context: Context.Context<SimulatedPorts>
-  /** Questions to the store before anything else happens. */
+  /** Queries that run before the next event. */
   private readonly pending: Array<() => void | Promise<void>> = []
 
   constructor(simulation: SimulationContext, ports: Context.Context<SimulatedPorts>) {
@@ -32,7 +32,7 @@ export class SimulatedStore {
     this.queue = Contexts.get(ports, DeliveryQueue)
   }
 
-  /** Runs one operation now; resolves when it needed to wait. */
+  /** Runs one operation now. Returns a promise only if the operation is asynchronous. */
   run<A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (exit: Exit.Exit<A, E>) => void): void | Promise<void> {
     const fiber = Effect.runForkWith(this.context)(effect)
     const exit = fiber.pollUnsafe()
@@ -48,39 +48,39 @@ export class SimulatedStore {
     return this.settle()
   }
 
-  /** Has the store's own view of these deliveries compared with what it must be, before anything else happens. */
+  /** Compares these deliveries in the store with the reference model, before the next event. */
   compare(tenantId: string, deliveries: ReadonlyArray<LedgerDelivery>): void {
     for (const delivery of deliveries) {
-      this.ask(this.queue.find(tenantId, delivery.id), (found) => {
+      this.query(this.queue.find(tenantId, delivery.id), (found) => {
         const state = Option.getOrUndefined(found)?.state
         if (state !== delivery.state) {
-          this.simulation.violate("A lease that was lost changes nothing, and one that holds everything", `${delivery.id} is ${state} in the store, not ${delivery.state}`)
+          this.simulation.violate("Writes take effect under a valid lease, and only then", `${delivery.id} is ${state} in the store, not ${delivery.state}`)
         }
       })
     }
   }
 
-  /** Has the store's own view of a lane's state compared with what it must be. */
+  /** Compares a lane's state in the store with the reference model. */
   compareLane(lane: LedgerLane): void {
-    this.ask(this.queue.laneStatus(lane.tenantId, lane.laneId), (found) => {
+    this.query(this.queue.laneStatus(lane.tenantId, lane.laneId), (found) => {
       const status = Option.getOrUndefined(found)
       if (status?.state !== lane.state || status.pausedBy !== lane.pausedBy) {
-        this.simulation.violate("A lane is in the state that its owner, the engine and operators gave it", `${lane.name} is ${status?.state} by ${status?.pausedBy}, not ${lane.state} by ${lane.pausedBy}`)
+        this.simulation.violate("A lane has the state that its owner, the engine or an operator set", `${lane.name} is ${status?.state} by ${status?.pausedBy}, not ${lane.state} by ${lane.pausedBy}`)
       }
     })
   }
 
-  /** Has the store asked whose turn it is. A lane of this tenant was given back, and something of it could be sent. */
+  /** Checks that the tenant is due after these lanes were released with entries to send. */
   expectDue(tenantId: string, lanes: ReadonlyArray<LedgerLane>): void {
     if (lanes.length === 0) return
-    this.ask(this.queue.tenantsDue(Number.MAX_SAFE_INTEGER), ({ arrived, due }) => {
+    this.query(this.queue.tenantsDue(Number.MAX_SAFE_INTEGER), ({ arrived, due }) => {
       if (!due.includes(tenantId) && !arrived.includes(tenantId)) {
-        this.simulation.violate("A lane that is given back with something to send has its turn at once", lanes.map(({ name }) => name).join(", "))
+        this.simulation.violate("A lane that is released with entries to send is due at once", lanes.map(({ name }) => name).join(", "))
       }
     })
   }
 
-  private ask<A>(question: Effect.Effect<A, StorageError>, then: (answer: A) => void): void {
+  private query<A>(question: Effect.Effect<A, StorageError>, then: (answer: A) => void): void {
     this.pending.push(() => this.run(question, (exit) => {
       if (Exits.isSuccess(exit)) then(exit.value)
     }))
@@ -98,6 +98,6 @@ const storeClock = (simulation: SimulationContext): Clock.Clock => ({
   currentTimeNanos: Effect.sync(() => nanos(simulation.storeNow)),
   monotonicTimeNanosUnsafe: () => nanos(simulation.now),
   monotonicTimeNanos: Effect.sync(() => nanos(simulation.now)),
-  // a store's own sleep is real: schedules wait for it
+  // a sleep of the store takes real time, and the schedule waits for it
   sleep: (duration) => Effect.promise(() => new Promise((resolve) => setTimeout(resolve, Number(duration))))
 })

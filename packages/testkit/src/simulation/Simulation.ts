@@ -1,21 +1,21 @@
-/** One schedule from its seed: the real engine, several processes of it, one store, and everything that goes wrong. */
+/** One schedule from its seed: several processes of the real engine, one store, receivers and faults. */
 import { type Context, Exit } from "effect"
 import { accessChanges } from "./AccessChanges.ts"
 import { SimulationRandom } from "./SimulationRandom.ts"
-import { disturb } from "./Disturbances.ts"
+import { injectFault } from "./Faults.ts"
 import { Ledger, type LedgerLane } from "./Ledger.ts"
 import { interventions, Operators, tenantOf } from "./Operators.ts"
 import { Receivers } from "./Receivers.ts"
 import { cheapSha256, openSealer, realSha256 } from "./Secrets.ts"
 import { drawShape, type Shape, type SimulationShape } from "./Shape.ts"
 import { type SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
-import { StoreWire } from "./StoreWire.ts"
+import { StoreConnection } from "./StoreConnection.ts"
 import { FaultModel } from "./FaultModel.ts"
 import { WorkerProcess } from "./WorkerProcess.ts"
 import { SimulationContext } from "./SimulationContext.ts"
 
-/** More than any schedule takes that comes to rest. */
-const mostSteps = 20_000
+/** More than any schedule needs to end. */
+const maxSteps = 20_000
 
 export class Simulation {
   readonly simulation: SimulationContext
@@ -25,37 +25,38 @@ export class Simulation {
   private readonly store: SimulatedStore
   private readonly faultModel: FaultModel
   private readonly receivers: Receivers
-  private readonly wire: StoreWire
+  private readonly connection: StoreConnection
   private readonly operators: Operators
   private readonly faults: SimulationRandom
-  private readonly waylaid: SimulationRandom
+  private readonly claimInterventions: SimulationRandom
   private processes: Array<WorkerProcess> = []
   private lastProcess = 0
-  private calm = false
+  private faultsStopped = false
   private over = false
 
-  constructor(seed: number, asked: SimulationShape, ports: Context.Context<SimulatedPorts>, tracing: boolean) {
+  constructor(seed: number, fixed: SimulationShape, ports: Context.Context<SimulatedPorts>, tracing: boolean) {
     this.seed = seed
-    this.shape = drawShape(seed, asked)
+    this.shape = drawShape(seed, fixed)
     this.simulation = new SimulationContext(seed, tracing)
     this.faults = new SimulationRandom(seed, "faults")
     this.store = new SimulatedStore(this.simulation, ports)
-    this.faultModel = new FaultModel(this.simulation, this.shape.disturbed)
-    this.receivers = new Receivers(this.simulation, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, undisturbed: !this.shape.disturbed })
-    this.waylaid = new SimulationRandom(seed, "waylaid")
-    this.wire = new StoreWire(this.simulation, {
+    this.faultModel = new FaultModel(this.simulation, this.shape.hasInternalFaults)
+    this.receivers = new Receivers(this.simulation, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, onlyReceiversFail: !this.shape.hasInternalFaults })
+    // stream names are part of the seed: another name gives other schedules
+    this.claimInterventions = new SimulationRandom(seed, "waylaid")
+    this.connection = new StoreConnection(this.simulation, {
       ledger: this.ledger,
       store: this.store,
       faultModel: this.faultModel,
       shape: this.shape,
-      handedOut: (tenantId, deliveryIds, lanes) => this.waylay(tenantId, deliveryIds, lanes)
+      onClaim: (tenantId, deliveryIds, lanes) => this.interveneAfterClaim(tenantId, deliveryIds, lanes)
     })
     this.operators = new Operators(this.simulation, {
       ledger: this.ledger,
       store: this.store,
       shape: this.shape,
       random: new SimulationRandom(seed, "operators"),
-      accessChance: new SimulationRandom(seed, "access"),
+      accessRandom: new SimulationRandom(seed, "access"),
       wake: (tenantId) => this.wake(tenantId)
     })
   }
@@ -74,13 +75,13 @@ export class Simulation {
     return this.shape.realHmac ? realSha256 : cheapSha256
   }
 
-  /** Everything that people do and everything that breaks, at moments of its own; then the calm. */
+  /** Schedules publications, interventions, access changes and faults at random times, then the end of faults. */
   private plan(): void {
     const { shape, simulation } = this
     const random = new SimulationRandom(this.seed, "plan")
     const published = Array.from({ length: shape.publications }, () => Math.floor(random.next() * shape.spanMillis))
     for (const moment of published) simulation.after(moment, () => this.operators.publish())
-    // much of what goes wrong needs two things within milliseconds
+    // many errors need two events within milliseconds, so some are close to a publication
     const moment = (draws: SimulationRandom, share: number) =>
       published.length > 0 && draws.share(0.4) ? draws.pick(published) + draws.between(0, 12) : Math.floor(draws.next() * shape.spanMillis * share)
     const owners = new SimulationRandom(this.seed, "interventions")
@@ -94,29 +95,29 @@ export class Simulation {
     const faulty = new SimulationRandom(this.seed, "faulty")
     for (let each = 0; each < shape.faults; each++) {
       simulation.after(moment(faulty, 1.5), () =>
-        disturb(this.faults, {
+        injectFault(this.faults, {
           simulation,
           faultModel: this.faultModel,
           receivers: this.receivers,
-          disturbed: shape.disturbed,
+          hasInternalFaults: shape.hasInternalFaults,
           leaseMillis: shape.options.leaseMillis,
           lanes: () => [...this.ledger.lanes.values()].filter(({ open }) => open).map(({ name }) => name),
           processes: () => this.processes
         }))
     }
-    simulation.after(shape.spanMillis * 2 + random.pick([1, 500, 4000]), () => this.becalm(random.share(0.4)))
+    simulation.after(shape.spanMillis * 2 + random.pick([1, 500, 4000]), () => this.stopFaults(random.share(0.4)))
   }
 
-  /** Somebody comes between a claim and what is frozen of it. */
-  private waylay(tenantId: string, deliveryIds: ReadonlyArray<string>, lanes: ReadonlyArray<LedgerLane>): void {
-    const { operators, shape, waylaid, simulation } = this
-    if (this.calm) return
-    if (deliveryIds.length > 0 && shape.interventions > 0 && waylaid.share(0.02)) {
-      simulation.after(waylaid.pick([0, 0, 1, 3]), () => operators.retryHandedOut(tenantId, deliveryIds))
+  /** Sometimes schedules an intervention between a claim and its freeze. */
+  private interveneAfterClaim(tenantId: string, deliveryIds: ReadonlyArray<string>, lanes: ReadonlyArray<LedgerLane>): void {
+    const { operators, shape, claimInterventions, simulation } = this
+    if (this.faultsStopped) return
+    if (deliveryIds.length > 0 && shape.interventions > 0 && claimInterventions.share(0.02)) {
+      simulation.after(claimInterventions.pick([0, 0, 1, 3]), () => operators.retryClaimed(tenantId, deliveryIds))
     }
-    if (shape.accessChanges > 0 && waylaid.share(0.03)) {
-      const lane = waylaid.pick(lanes)
-      simulation.after(waylaid.pick([0, 0, 1, 3]), () => operators.changeHandedOut(lane))
+    if (shape.accessChanges > 0 && claimInterventions.share(0.03)) {
+      const lane = claimInterventions.pick(lanes)
+      simulation.after(claimInterventions.pick([0, 0, 1, 3]), () => operators.changeClaimed(lane))
     }
   }
 
@@ -127,13 +128,13 @@ export class Simulation {
       seed: this.seed,
       number,
       skewMillis: faults.pick([0, 0, 0, 3, -250, 7000, -3_600_000, 86_400_000]),
-      diesAt: shape.disturbed && shape.faults > 0 && !this.calm && faults.share(shape.frailty) ? faults.between(1, faults.pick([6, 40])) : Infinity
+      killedAtEffect: shape.hasInternalFaults && shape.faults > 0 && !this.faultsStopped && faults.share(shape.shortLivedShare) ? faults.between(1, faults.pick([6, 40])) : Infinity
     })
     process.onEnd = () => this.replace(process)
     this.processes.push(process)
     simulation.note(process.name, "starts")
     process.start({
-      queue: this.wire.queueOf(process),
+      queue: this.connection.queueOf(process),
       sender: this.receivers.senderOf(process, shape.byCallbacks),
       hmac: { sha256: this.sha256 },
       sealer: openSealer,
@@ -141,19 +142,19 @@ export class Simulation {
     })
   }
 
-  /** One process ended; sooner or later another one starts in its place. */
+  /** Starts another process, after a random wait, in place of one that ended. */
   private replace(process: WorkerProcess): void {
     this.processes = this.processes.filter((each) => each !== process)
-    const wait = this.calm ? 0 : this.faults.pick([0, 1, 300, this.shape.options.leaseMillis, this.shape.options.leaseMillis * 2])
+    const wait = this.faultsStopped ? 0 : this.faults.pick([0, 1, 300, this.shape.options.leaseMillis, this.shape.options.leaseMillis * 2])
     this.simulation.after(wait, () => {
-      if (this.calm && this.processes.length > 0) return
+      if (this.faultsStopped && this.processes.length > 0) return
       this.startWorker()
     })
   }
 
   private wake(tenantId: string): void {
     for (const process of this.processes) {
-      if (this.faultModel.hintsLost > 0 && this.simulation.random.share(this.faultModel.hintsLost)) continue
+      if (this.faultModel.hintLossShare > 0 && this.simulation.random.share(this.faultModel.hintLossShare)) continue
       this.simulation.after(this.simulation.random.pick([0, 0, 1, 5]), () => process.hint(tenantId), process)
     }
   }
@@ -162,43 +163,43 @@ export class Simulation {
     for (const waits of this.operators.restore(recovering)) if (waits !== undefined) await waits
   }
 
-  /** Nothing breaks any more, and everything that is owed has to arrive in time. */
-  private becalm(recovering: boolean): void | Promise<void> {
+  /** Stops faults. All work has to finish in time from now on. */
+  private stopFaults(recovering: boolean): void | Promise<void> {
     const { shape, simulation } = this
-    this.calm = true
-    simulation.note("world", "is calm from now on")
+    this.faultsStopped = true
+    simulation.note("faults", "stop")
     this.faultModel.clear()
     this.receivers.clear()
-    for (const process of this.processes) process.spare()
+    for (const process of this.processes) process.preventKill()
     if (this.processes.every((process) => process.ended)) this.startWorker()
     const policies = shape.lanes.map(({ policy }) => policy)
     const slowest = Math.min(...policies.map((policy) => policy.rateLimitPerMinute))
     const pause = Math.max(...policies.map((policy) => policy.maxBackoffSeconds)) * 1000
     const { leaseMillis, pollMillis } = shape.options
-    const patience = this.standstill() + 20_000 + 3 * (leaseMillis + pollMillis + pause) + (this.ledger.restless + this.ledger.deliveries.size + 12) * Math.ceil(60_000 / slowest)
-    simulation.after(patience, () => simulation.violate("Nothing is lost, and nothing stands still", this.leftover()))
-    this.look()
+    const timeoutMillis = this.longestPause() + 20_000 + 3 * (leaseMillis + pollMillis + pause) + (this.ledger.unfinished + this.ledger.deliveries.size + 12) * Math.ceil(60_000 / slowest)
+    simulation.after(timeoutMillis, () => simulation.violate("All work finishes in time after faults stop", this.describeUnfinished()))
+    this.pollUntilDone()
     return this.restore(recovering)
   }
 
   /** Milliseconds until every process runs again. */
-  private standstill(): number {
+  private longestPause(): number {
     return Math.max(0, ...this.processes.map(({ resumesAt }) => resumesAt - this.simulation.now))
   }
 
-  /** Whether it is all done; and a lane that was paused meanwhile is resumed by its owner. */
-  private look(): void {
+  /** Checks four times a second whether all work is finished, and resumes lanes that were paused meanwhile. */
+  private pollUntilDone(): void {
     this.simulation.after(250, () => {
-      if (this.ledger.restless === 0) {
+      if (this.ledger.unfinished === 0) {
         this.over = true
         return undefined
       }
-      this.look()
+      this.pollUntilDone()
       return this.restore(false)
     })
   }
 
-  private leftover(): string {
+  private describeUnfinished(): string {
     const lines: Array<string> = []
     for (const lane of this.ledger.lanes.values()) {
       for (const entries of lane.waiting.values()) lines.push(...entries.map(({ key, sequence }) => `${lane.name} (${lane.state}): ${key}/${sequence} waits`))
@@ -207,7 +208,7 @@ export class Simulation {
     return lines.join("; ")
   }
 
-  /** Until something broke or `done` says so. */
+  /** Runs events until an invariant is violated or `done` returns true. */
   private steps(done: () => boolean): void | Promise<void> {
     const { queue, counts } = this.simulation
     for (;;) {
@@ -215,17 +216,17 @@ export class Simulation {
       const next = queue.next()
       if (next === undefined) return undefined
       counts.steps += 1
-      if (counts.steps > mostSteps) return this.simulation.violate("A schedule comes to rest", `${counts.steps} steps`)
+      if (counts.steps > maxSteps) return this.simulation.violate("A schedule ends within the maximum number of steps", `${counts.steps} steps`)
       const waits = next.run()
       if (waits !== undefined) return waits.then(() => this.steps(done))
     }
   }
 
-  /** Workers stop as in an upgrade; what they leave is compared with what must be. */
+  /** Stops workers gracefully, then compares the stored deliveries with the reference model. */
   private async close(): Promise<void> {
     const all = this.processes
-    // to be stopped in the middle of a write is a fault as well: it is written once more
-    const atRest = this.shape.faults === 0 ? this.steps(() => all.every(({ asking }) => asking === 0)) : undefined
+    // a stop during a write repeats the write, which a schedule without faults must not do
+    const atRest = this.shape.faults === 0 ? this.steps(() => all.every(({ pendingCalls }) => pendingCalls === 0)) : undefined
     if (atRest !== undefined) await atRest
     for (const process of all) {
       process.onEnd = () => {}
@@ -233,15 +234,15 @@ export class Simulation {
     }
     let late = false
     const { attemptTimeoutMillis, drainMillis, leaseMillis } = this.shape.options
-    // what was asked of the store before it was calm may never be answered; a worker gives that up after half a lease
+    // calls from before the end of faults may never be answered; a worker abandons them after half a lease
     const unanswered = Math.max(5_000, leaseMillis / 2)
-    this.simulation.after(this.standstill() + drainMillis + 2 * attemptTimeoutMillis + unanswered, () => {
+    this.simulation.after(this.longestPause() + drainMillis + 2 * attemptTimeoutMillis + unanswered, () => {
       late = true
     })
     const waits = this.steps(() => late || all.every((process) => process.ended))
     if (waits !== undefined) await waits
     if (this.simulation.violation !== undefined) return
-    if (late) this.simulation.violate("A worker that is stopped ends in time", all.filter((process) => !process.ended).map(({ name }) => name).join(", "))
+    if (late) this.simulation.violate("A stopped worker ends in time", all.filter((process) => !process.ended).map(({ name }) => name).join(", "))
     await this.compareAll()
   }
 
@@ -250,13 +251,13 @@ export class Simulation {
       const tenantId = tenantOf(tenant)
       const query = { state: undefined, laneId: undefined, since: undefined, after: undefined, limit: 1_000_000, order: "oldest" as const }
       const waits = this.store.run(this.store.queue.list(tenantId, query), (exit) => {
-        if (!Exit.isSuccess(exit)) return this.simulation.violate("The store does what it is told", String(exit.cause))
+        if (!Exit.isSuccess(exit)) return this.simulation.violate("A call of the store succeeds", String(exit.cause))
         const own = [...this.ledger.deliveries.values()].filter(({ lane }) => lane.tenantId === tenantId)
         const shown = new Map(exit.value.map((each) => [each.deliveryId, each]))
-        if (shown.size !== own.length) this.simulation.violate("Every delivery stays to be seen", `${shown.size} instead of ${own.length} of ${tenantId}`)
+        if (shown.size !== own.length) this.simulation.violate("The store lists every delivery", `${shown.size} instead of ${own.length} of ${tenantId}`)
         for (const { accepted, id, state } of own) {
-          if (shown.get(id)?.state !== state) this.simulation.violate("Every delivery ends as it ended", `${id} is ${shown.get(id)?.state}, not ${state}`)
-          if (state === "delivered" && accepted === 0) this.simulation.violate("Only what a receiver accepted counts as delivered", id)
+          if (shown.get(id)?.state !== state) this.simulation.violate("The store shows the final state of every delivery", `${id} is ${shown.get(id)?.state}, not ${state}`)
+          if (state === "delivered" && accepted === 0) this.simulation.violate("A delivered delivery was accepted by its receiver", id)
         }
       })
       if (waits !== undefined) await waits

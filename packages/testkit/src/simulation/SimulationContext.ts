@@ -1,21 +1,21 @@
-/** Where everything of one schedule meets: time, chance, what is counted, what is told, and what went wrong. */
-import { EventQueue, type Attendant, type Happening } from "./EventQueue.ts"
+/** The shared state of one schedule: time, random numbers, counts, trace and violation. */
+import { EventQueue, type Participant, type ScheduledEvent } from "./EventQueue.ts"
 import { SimulationRandom } from "./SimulationRandom.ts"
 
 export interface SimulationCounts {
-  /** Things that happened one after the other: turns of a process, calls, answers, timers. */
+  /** Events that ran: tasks of a process, calls, answers, timers. */
   steps: number
   /** Processes killed. */
   crashes: number
   /** POSTs that workers began. */
   posts: number
-  /** Of them, those of a delivery that had been sent before. */
+  /** POSTs of a delivery that had been sent before. */
   duplicates: number
-  /** Answers that were lost, of the store or of a receiver. */
+  /** Lost answers of the store or of a receiver. */
   drops: number
-  /** Writes that showed a lease which somebody else had by then. */
+  /** Writes with a lease that was no longer valid. */
   lostLeases: number
-  /** Events owed, over all subscriptions. */
+  /** Events to be delivered, summed over all subscriptions. */
   owed: number
   deadLetters: number
 }
@@ -31,9 +31,9 @@ export const noCounts = (): SimulationCounts => ({
   deadLetters: 0
 })
 
-/** A promise that was broken. */
+/** A violated invariant. */
 export interface SimulationViolation {
-  /** The promise, as a sentence. */
+  /** The invariant, as a sentence. */
   readonly rule: string
   /** What happened instead. */
   readonly detail: string
@@ -46,7 +46,7 @@ export const storeEpoch = 1_763_600_000_000
 
 export class SimulationContext {
   readonly queue: EventQueue
-  /** Draws latencies and who comes first. */
+  /** Chooses latencies, and the order of events with the same time. */
   readonly random: SimulationRandom
   readonly counts = noCounts()
   readonly trace: Array<string> | undefined
@@ -66,20 +66,20 @@ export class SimulationContext {
     return storeEpoch + this.queue.now
   }
 
-  after(millis: number, run: Happening["run"], whom?: Attendant): Happening {
-    return this.queue.after(millis, run, whom)
+  after(millis: number, run: ScheduledEvent["run"], participant?: Participant): ScheduledEvent {
+    return this.queue.after(millis, run, participant)
   }
 
-  /** Call as `world.trace && world.note(…)`: without a trace nothing is put together. */
-  note(who: string, what: string): true {
-    this.trace?.push(`${(this.now / 1000).toFixed(3).padStart(9)} ${who.padEnd(8)} ${what}`)
+  /** Adds a line to the trace. Call it as `simulation.trace && simulation.note(…)` if building the text is expensive. */
+  note(actor: string, action: string): true {
+    this.trace?.push(`${(this.now / 1000).toFixed(3).padStart(9)} ${actor.padEnd(8)} ${action}`)
     return true
   }
 
-  /** The first one ends the schedule. */
+  /** The first violation ends the schedule. */
   violate(rule: string, detail: string): void {
     if (this.violation !== undefined) return
     this.violation = { rule, detail, at: this.now }
-    this.note("broken", `${rule}: ${detail}`)
+    this.note("violated", `${rule}: ${detail}`)
   }
 }

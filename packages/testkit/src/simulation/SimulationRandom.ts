@@ -1,4 +1,4 @@
-/** Seeded chance: one seed gives the same draws on every machine, and every stream of it draws apart from the others. */
+/** A deterministic random number generator: a seed gives the same numbers on every machine, and its streams are independent of each other. */
 
 export class SimulationRandom {
   private state: number
@@ -22,7 +22,7 @@ export class SimulationRandom {
     return least + Math.floor(this.next() * (most - least + 1))
   }
 
-  /** True this share of the time. */
+  /** True with this probability. */
   share(probability: number): boolean {
     return this.next() < probability
   }

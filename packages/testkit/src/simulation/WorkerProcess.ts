@@ -1,9 +1,10 @@
 /**
- * One process that delivers: its fibers, its clock, its chance. The world runs it turn by turn; a killed one is simply never run
- * again, so no finalizer of it runs and nothing is given back.
+ * One worker process with its own fibers, clock and random numbers. The simulation runs it task by task. A killed process never runs
+ * again, so none of its finalizers run and its leases are not released.
  */
 import {
   DeliveryOptions,
+  type DeliveryOptionValues,
   DeliveryQueue,
   DeliveryWorker,
   Hmac,
@@ -16,7 +17,7 @@ import { Context, Duration, Effect, type Fiber, References } from "effect"
 import * as Clock from "effect/Clock"
 import * as Random from "effect/Random"
 import { type Scheduler, Scheduler as CurrentScheduler } from "effect/Scheduler"
-import type { Attendant } from "./EventQueue.ts"
+import type { Participant } from "./EventQueue.ts"
 import { SimulationRandom } from "./SimulationRandom.ts"
 import type { Grant } from "./ClaimAudit.ts"
 import type { Permits } from "./FreezeAudit.ts"
@@ -28,40 +29,40 @@ export interface ProcessPorts {
   readonly sender: WebhookSender["Service"]
   readonly hmac: Hmac["Service"]
   readonly sealer: Sealer["Service"]
-  readonly options: DeliveryOptions["Service"]
+  readonly options: DeliveryOptionValues
 }
 
 export interface ProcessPlan {
   readonly seed: number
-  /** Counts all processes of a schedule. */
+  /** Its number among all processes of the schedule. */
   readonly number: number
   /** Milliseconds its clock is ahead of the store's when it starts. */
   readonly skewMillis: number
-  /** Killed at this effect on the outside, before it happens; counts from 1. */
-  readonly diesAt: number
+  /** Killed before this external effect (a store call or a POST), counted from 1. */
+  readonly killedAtEffect: number
 }
 
 const nanos = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n
 
-export class WorkerProcess implements Attendant {
+export class WorkerProcess implements Participant {
   readonly name: string
   dead = false
   resumesAt = 0
-  /** Calls to the store whose answers it waits for. */
-  asking = 0
-  /** What its last claim told of each lane. */
+  /** How many store calls wait for their answers. */
+  pendingCalls = 0
+  /** Lanes of its last claim. */
   grants: ReadonlyMap<string, Grant> = new Map()
   readonly permits: Permits = new Map()
   readonly outcomes = new Map<string, Answered>()
-  /** Told when it was killed, or has stopped. */
+  /** Called when it is killed or has stopped. */
   onEnd: () => void = () => {}
   private readonly simulation: SimulationContext
   private readonly plan: ProcessPlan
-  /** The step of the schedule in which its clock was set last. */
-  clockSetIn = -1
+  /** The step of the schedule in which its clock was last changed. */
+  clockSetStep = -1
   private skewMillis: number
   private effects = 0
-  private immortal = false
+  private cannotBeKilled = false
   private readonly tasks: Array<() => void> = []
   private turnPlanned = false
   private hints = new Set<string>()
@@ -89,7 +90,7 @@ export class WorkerProcess implements Attendant {
     this.fiber.addObserver(() => this.onEnd())
   }
 
-  /** As in an upgrade: what is under way may end. */
+  /** A graceful stop: attempts in flight may finish. */
   stop(): void {
     this.fiber?.interruptUnsafe()
   }
@@ -102,26 +103,26 @@ export class WorkerProcess implements Attendant {
     this.onEnd()
   }
 
-  /** Its clock is set: from now on it shows so many milliseconds more. What sleeps wakes as it would have. */
+  /** Moves its clock forward, or back if negative. Sleeping fibers wake as before. */
   setClock(moreMillis: number): void {
     this.skewMillis += moreMillis
-    this.clockSetIn = this.simulation.counts.steps
+    this.clockSetStep = this.simulation.counts.steps
   }
 
-  /** From now on nothing kills it. */
-  spare(): void {
-    this.immortal = true
+  /** Cancels the planned kill. */
+  preventKill(): void {
+    this.cannotBeKilled = true
   }
 
-  /** Called before every effect on the outside; `false` when it does not happen, because there is nobody any more. */
-  reaches(): boolean {
+  /** Called before every external effect; `false` if the process is dead, so the effect does not happen. */
+  beginEffect(): boolean {
     if (this.dead) return false
     this.effects += 1
-    if (this.effects === this.plan.diesAt && !this.immortal) this.kill()
+    if (this.effects === this.plan.killedAtEffect && !this.cannotBeKilled) this.kill()
     return !this.dead
   }
 
-  /** There may be something for this tenant. */
+  /** Hints that the tenant may have new entries. */
   hint(tenantId: string): void {
     this.hints.add(tenantId)
     this.hinted?.()
@@ -146,7 +147,7 @@ export class WorkerProcess implements Attendant {
     )
   }
 
-  /** Tasks of one process keep their order, as on one thread; between two of them anything else may happen. */
+  /** Tasks of one process keep their order, as on one thread; other events may run between two of them. */
   private readonly scheduler: Scheduler = {
     executionMode: "async",
     shouldYield: () => false,
@@ -173,7 +174,7 @@ export class WorkerProcess implements Attendant {
 
   private get clock(): Clock.Clock {
     const now = () => this.localNow
-    // from a moment that is each process's own
+    // the monotonic clock starts at another value in each process
     const since = () => nanos(this.simulation.now + this.plan.number * 1234)
     const sleep = (duration: Duration.Duration): Effect.Effect<void> =>
       Effect.callback<void>((resume) => {
@@ -212,14 +213,14 @@ export class WorkerProcess implements Attendant {
     return {
       wake: () => Effect.void,
       next: Effect.callback<ReadonlySet<string>>((resume) => {
-        const tell = () => {
-          const news = this.hints
+        const takeHints = () => {
+          const hints = this.hints
           this.hints = new Set()
           this.hinted = undefined
-          resume(Effect.succeed(news))
+          resume(Effect.succeed(hints))
         }
-        if (this.hints.size > 0) return tell()
-        this.hinted = tell
+        if (this.hints.size > 0) return takeHints()
+        this.hinted = takeHints
       })
     }
   }

@@ -1,10 +1,10 @@
-/** Of a schedule that breaks a promise, the smallest of its kind that still does. */
+/** Shrinks a schedule that violates an invariant. */
 import { drawShape } from "./Shape.ts"
 import { simulate, type SimulateOptions, type SimulationResult } from "./simulate.ts"
 
 const sizes = ["faults", "accessChanges", "interventions", "publications", "workers", "lanes", "shipments"] as const
 
-/** Tries the same seed with fewer of everything. Answers `simulate(options)` when that breaks no promise. */
+/** Finds the smallest numbers with which the seed still violates an invariant. If it violates none, returns the result of `simulate(options)`. */
 export const shrink = async (options: SimulateOptions): Promise<{ readonly options: SimulateOptions; readonly result: SimulationResult }> => {
   const shape = drawShape(options.seed, options)
   const { accessChanges, faults, interventions, publications, shipments, workers } = shape

@@ -1,4 +1,4 @@
-/** Schedules of the delivery engine by seed: run one, run many, replay one that failed. */
+/** Runs schedules of the delivery engine by seed: one, many, or one again that failed. */
 import { type Context, Effect, Exit, Layer, Scope } from "effect"
 import { AccessStoreMemory } from "../access/AccessStoreMemory.ts"
 import { AccessTables } from "../access/AccessTables.ts"
@@ -34,20 +34,20 @@ const memory: Layer.Layer<SimulatedPorts> = Layer.mergeAll(
 
 export interface SimulateOptions extends SimulationShape {
   readonly seed: number
-  /** The adapter under test, built anew for every schedule; memory by default. Its every instant must come from Effect's `Clock`. */
+  /** The adapter under test, built for every schedule; memory by default. All its times must come from Effect's `Clock`. */
   readonly storage?: Layer.Layer<SimulatedPorts, unknown>
 }
 
 export interface SimulationResult {
   readonly seed: number
   readonly counts: SimulationCounts
-  /** What was promised and not kept; `undefined` when all was. */
+  /** The violated invariant; `undefined` if there is none. */
   readonly violation: SimulationViolation | undefined
-  /** Every step, one line each: the same for the same seed. */
+  /** One line for each step; the same for the same seed. */
   readonly trace: ReadonlyArray<string>
 }
 
-/** Runs one schedule, telling every step. */
+/** Runs one schedule with a trace. */
 export const simulate = (options: SimulateOptions): Promise<SimulationResult> => run(options, true)
 
 const run = async (options: SimulateOptions, tracing: boolean): Promise<SimulationResult> => {
@@ -66,7 +66,7 @@ const run = async (options: SimulateOptions, tracing: boolean): Promise<Simulati
 export interface SimulateManyOptions extends Omit<SimulateOptions, "seed"> {
   readonly from: number
   readonly count: number
-  /** Called with every schedule that broke a promise, traced. Without it the first one is thrown. */
+  /** Called with the trace of every schedule that violates an invariant. Without it the first one is thrown. */
   readonly onFailure?: (result: SimulationResult) => void
 }
 
@@ -91,11 +91,11 @@ export const simulateMany = async ({ count, from, onFailure, ...shape }: Simulat
   return totals
 }
 
-/** A failed schedule as text: what broke, its last steps, and how to see it again. */
+/** A schedule as text: the violated invariant, the last steps, and how to run it again. */
 export const explain = ({ seed, trace, violation }: SimulationResult, lines = 40): string =>
   [
-    violation === undefined ? `Seed ${seed} kept every promise.` : `Seed ${seed} broke a promise: ${violation.rule}.\n${violation.detail}`,
-    `Its last steps:`,
+    violation === undefined ? `Seed ${seed} violated no invariant.` : `Seed ${seed} violated an invariant: ${violation.rule}.\n${violation.detail}`,
+    `Last steps:`,
     ...trace.slice(-lines),
-    `Run it again: simulate({ seed: ${seed} })`
+    `Run again: simulate({ seed: ${seed} })`
   ].join("\n")

@@ -2,7 +2,7 @@
 import {
   DeliveryQueue,
   type EventFilter,
-  maxNewestBytes,
+  maxHistoryBytes,
   type PageCursor,
   type PageRequest,
   type StoragePorts,
@@ -78,7 +78,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* store.recent(tenantId, "S", 10)).events, all.toReversed())
         assert.deepStrictEqual(yield* recent("S", 2), [["A", "B"], all.toReversed().slice(0, 2).map((each) => each.eventId)])
         assert.deepStrictEqual(yield* recent("unknown", 2), [[], []])
-        const large = "x".repeat(maxNewestBytes / 2)
+        const large = "x".repeat(maxHistoryBytes / 2)
         yield* publish(tenantId, [1, 2, 3, 4].map((n) => ({ shipmentId: "LARGE", eventId: `L${n}`, body: large })))
         assert.deepStrictEqual((yield* recent("LARGE", 10))[1], ["L4", "L3", "L2"])
         assert.deepStrictEqual(yield* recent("S", 2, freshTenant()), [[], []])

@@ -16,7 +16,7 @@ const setup = Effect.gen(function*() {
 const scripted = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, WebhookSenderScripted.layer)
 
 describe("ScriptedReceivers", () => {
-  it.effect("answer by their script, the last line of it for ever, and accept without one", () =>
+  it.effect("answer by their script, repeat its last answer, and accept without a script", () =>
     scripted(Effect.gen(function*() {
       const { receivers, send } = yield* setup
       yield* receivers.script(url, [Receiver.fail(429, { retryAfterSeconds: 7 }), Receiver.refuse, Receiver.gone, Receiver.accept(204)])
@@ -33,7 +33,7 @@ describe("ScriptedReceivers", () => {
       assert.deepInclude(yield* send("https://other.example/"), { failure: "http_3xx" })
     })))
 
-  it.effect("keep what they got, and tell which events they took", () =>
+  it.effect("record requests and accepted events", () =>
     scripted(Effect.gen(function*() {
       const { receivers, send } = yield* setup
       yield* receivers.script(url, [Receiver.fail(500), Receiver.accept()])
@@ -46,7 +46,7 @@ describe("ScriptedReceivers", () => {
       assert.deepStrictEqual([yield* receivers.requests("https://other.example/"), yield* receivers.delivered("https://other.example/")], [[], []])
     })))
 
-  it.effect("hang until the deadline, or answer after a while", () =>
+  it.effect("hang until the deadline, or answer after a delay", () =>
     scripted(Effect.gen(function*() {
       const { receivers, send } = yield* setup
       yield* receivers.script(url, [Receiver.hang, Receiver.delay(2000), Receiver.delay(20_000)])
@@ -60,7 +60,7 @@ describe("ScriptedReceivers", () => {
       assert.deepStrictEqual(outcomes.map((each) => each._tag === "Failed" ? each.failure : each._tag), ["timeout", "Accepted", "timeout"])
     })))
 
-  it.effect("can be waited for", () =>
+  it.effect("resolve when a number of requests has arrived", () =>
     scripted(Effect.gen(function*() {
       const { receivers, send } = yield* setup
       const waiting = yield* Effect.forkChild(receivers.received(2, url))
@@ -73,7 +73,7 @@ describe("ScriptedReceivers", () => {
       assert.lengthOf(yield* receivers.received(1), 3)
     })))
 
-  it.effect("refuse plain http, as the service does", () =>
+  it.effect("refuse plain http, like the service", () =>
     scripted(Effect.gen(function*() {
       const { sender } = yield* setup
       assert.isUndefined(sender.refusal("HTTPS://receiver.example/"))

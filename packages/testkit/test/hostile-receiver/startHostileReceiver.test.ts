@@ -23,7 +23,7 @@ const start = async (options?: HostileReceiverOptions): Promise<HostileReceiver>
   return hostile
 }
 
-/** Everything that comes back until the receiver closes, or it is enough. */
+/** The response bytes until the receiver closes or a limit is reached. */
 const raw = (url: string, isEnough: (text: string) => boolean = () => false): Promise<string> =>
   new Promise((resolve) => {
     const { host, hostname, pathname, port } = new URL(url)
@@ -40,7 +40,7 @@ const raw = (url: string, isEnough: (text: string) => boolean = () => false): Pr
 
 const something = (text: string) => text !== ""
 
-/** A sender as one writes it who thinks of nothing: follows, decodes, and believes every certificate. */
+/** A careless sender: follows redirects, decodes bodies and accepts every certificate. */
 const naive = (url: string) => fetch(url, { method: "POST", body: "{}", headers: { authorization: "secret" } })
 
 const credulous = (url: string): Promise<number> =>
@@ -98,7 +98,7 @@ describe("startHostileReceiver", () => {
     expect(await raw(hostile.url("long-body"), (text) => text.endsWith("9"))).toMatch(/content-length: 4\r\n\r\n0123456789$/)
   })
 
-  it("frees its ports and leaves nothing behind when it stops", async () => {
+  it("frees its ports and connections when it stops", async () => {
     const sockets = () => process.getActiveResourcesInfo().filter((name) => /TCP|TLS|MessagePort|Worker/.test(name)).length
     const before = sockets()
     const hostile = await startHostileReceiver()
@@ -118,11 +118,11 @@ describe("startHostileReceiver", () => {
     while (sockets() > before) await new Promise((done) => setImmediate(done))
   })
 
-  it.runIf(process.platform === "linux")("takes no connection where it is deaf", async () => {
+  it.runIf(process.platform === "linux")("accepts no connection if the behaviour is deaf", async () => {
     const hostile = await start({ behaviours: ["never-accepts"] })
     const socket = connect(Number(new URL(hostile.url("never-accepts")).port), "127.0.0.1").on("error", () => {})
     const connected = new Promise((done) => socket.once("connect", () => done(true)))
-    // whoever is answered comes first: another receiver's connection is through long before
+    // a connection to another receiver is established long before this one would be
     const other = await start({ behaviours: ["cookie"] })
     await raw(other.url("cookie"), something)
     expect(await Promise.race([connected, Promise.resolve(false)])).toBe(false)

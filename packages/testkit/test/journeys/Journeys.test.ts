@@ -35,7 +35,7 @@ const loadedEvents = ["PICKUP_SCHEDULED", "PICKED_UP", "ARRIVED_AT_TERMINAL", "D
 const ended = ["Delivered", "POD available"]
 const endedEvents = ["OUT_FOR_DELIVERY", "DELIVERED", "PROOF_OF_DELIVERY"]
 
-/** What the shipper is told of each journey. */
+/** The notifications that the shipper gets for each journey. */
 const told: Readonly<Record<JourneyName, {
   readonly status: ReadonlyArray<string>
   readonly events: ReadonlyArray<string>
@@ -102,14 +102,14 @@ const told: Readonly<Record<JourneyName, {
   "party change": {
     status: [...loaded, "In Transit, Arrived", "Out for Delivery", ...ended],
     events: [...loadedEvents, "ARRIVED_AT_TERMINAL", ...endedEvents],
-    // whoever no longer owes it is told so, and nothing more
+    // a former debtor learns that it no longer owes the bill, and nothing else
     charges: ["PFC1 263.78 OTHR", "PFC2 0 ACTCHG"],
     shipment: { BillToAccountNumber: "A-1" },
     papers: ["BOL", "POD"]
   }
 }
 
-/** What holds of every journey once it is over. */
+/** Checks that apply to every finished journey. */
 const checkPapers = async (waybill: StartedTestWaybill, journey: Journey) => {
   const payer = journey.name === "party change" ? waybill.customer("next", ["B-2"]) : waybill.shipper
   const { data: [invoice] } = await waybill.invoices.list(payer, { shipmentID: "S-1" })
@@ -133,9 +133,9 @@ describe.each(journeyNames)("the journey %s", (name) => {
     expect(billsAt(receivers.charges)).toEqual(told[name].charges)
     for (const receiver of Object.values(receivers)) {
       receiver.assertSigned()
-      receiver.assertInOrder()
       receiver.assertNoDuplicates()
     }
+    receivers.events.assertInOrder()
     const { shipment } = await waybill.shipments.verified(waybill.shipper, { kind: "pro", proNumber: "0418367745" })
     expect(shipment).toMatchObject({ ShipmentMilestoneStatus: "Delivered", PODAvailable: true, ...told[name].shipment })
     await checkPapers(waybill, journey)
@@ -166,18 +166,39 @@ describe("a journey", () => {
     expect(journey.done).toEqual(journey.steps.map(({ name }) => name))
   })
 
-  it("runs beside other journeys in one service", async () => {
+  it("runs concurrently with other journeys in one service", async () => {
     const { journey, receivers, waybill } = await start("plain LTL")
     const other = waybill.journey("damaged", { shipmentId: "S-2", proNumber: "0418367746", pickedUpAt: "2026-11-21T18:00:00Z" })
     const receiver = waybill.receiver("https://other.example/events")
     await other.subscribe({ events: receiver.url })
-    // a truck cannot be ordered for yesterday
+    // pickups cannot be ordered for a past day
     await journey.advanceTo("booked")
     await other.advanceTo("noted damaged")
     await journey.finish()
     await other.finish()
     expect(eventsAt(receiver)).toEqual(told["damaged"].events)
     expect(eventsAt(receivers.events)).toEqual(told["plain LTL"].events)
+  })
+
+  it("gets ids of its own, also when its name is repeated", async () => {
+    const { journey, waybill } = await start("plain LTL")
+    const given = waybill.journey("plain LTL", { shipmentId: "S-2", proNumber: "0418367746" })
+    const third = waybill.journey("plain LTL")
+    expect([given, third].map(({ freight: { proNumber, shipmentId } }) => [shipmentId, proNumber])).toEqual([["S-2", "0418367746"], ["S-3", "0418367747"]])
+    for (const each of [journey, given, third]) await each.advanceTo("booked")
+    for (const each of [journey, given, third]) await each.finish()
+    expect((await waybill.invoices.list(waybill.shipper)).data).toHaveLength(3)
+    expect(() => waybill.journey("refused", { shipmentId: "S-3" })).toThrow("Another journey of this service has the shipmentId S-3. Give another one, or none.")
+  })
+
+  it("starts after another one of the same name has ended", async () => {
+    const { journey, receivers, waybill } = await start("plain LTL")
+    await journey.finish()
+    const again = waybill.journey("plain LTL")
+    await again.subscribe({ events: receivers.events.url })
+    await again.finish()
+    receivers.events.assertInOrder()
+    expect(eventsAt(receivers.events)).toEqual([...told["plain LTL"].events, ...told["plain LTL"].events])
   })
 
   it("sends a new debtor the bill from its version on", async () => {

@@ -38,7 +38,7 @@ describe("a freight network", () => {
   it.prop("does not depend on how it is consumed", [shapes, whole(1, 200)], ([options, after]) => {
     const network = freightNetwork(options)
     const all = Array.from(network)
-    // two at once, one ahead of the other, and a third that was left in the middle
+    // two iterators at different positions, and a third that is not finished
     const [one, other, left] = [network[Symbol.iterator](), freightNetwork(options)[Symbol.iterator](), network[Symbol.iterator]()]
     const seen: [Array<NetworkCall>, Array<NetworkCall>] = [[], []]
     for (let at = 0; at < all.length + after; at++) {
@@ -125,7 +125,7 @@ describe("a freight network", () => {
       expect(hour).toBeLessThan(to)
       expect(Date.parse(call.event.occurredAt)).toBe(call.at)
       expect(Number(call.event.occurredAt.slice(11, 13))).toBe(Math.floor(hour))
-      // the day that is printed is that of the place
+      // printed days are local days of the place
       const day = new Date(`${call.event.occurredAt.slice(0, 10)}T12:00:00Z`).getUTCDay()
       expect([0, 6]).not.toContain(day)
     }

@@ -37,7 +37,7 @@ describe("play, with the service in memory", { timeout: 120_000 }, () => {
     expect([...new Set(calls.map(({ area }) => area))].toSorted()).toEqual(areas)
     expect(new Set(calls.map(({ journey }) => journey)).size).toBe(9)
 
-    // in order per shipment, to whoever may see it and to nobody else
+    // in order per shipment, and only to clients that may see it
     const told = receivers.flatMap(({ receiver }) => receiver.received.flatMap(({ events }) => events))
     expect(told.length).toBeGreaterThanOrEqual(played.byCall["events.publish"]!)
     for (const { receiver } of receivers) {
@@ -77,8 +77,8 @@ describe("play, with the service in memory", { timeout: 120_000 }, () => {
     await expect(play(network, early, { perSecond: 5 })).rejects.toThrow("perSecond and concurrency are for clients")
     const waybill = await startTestWaybill({ now: "2027-01-01T00:00:00Z" })
     open.push(waybill)
-    // nobody comes for freight on a day that is over
-    await expect(play(network, waybill)).rejects.toMatchObject({ _tag: "InvalidInput" })
+    // pickups for past days are refused
+    await expect(play(network, waybill)).rejects.toMatchObject({ code: "invalid_input" })
     const refused: Array<string> = []
     const played = await play(network, waybill, { onRefused: (_, { name }) => void refused.push(name) })
     expect(played.refused).toBe(refused.length)
@@ -86,7 +86,7 @@ describe("play, with the service in memory", { timeout: 120_000 }, () => {
   })
 })
 
-/** Clients that take everything, a turn of the event loop later each. */
+/** Clients that accept every call, each one turn of the event loop later. */
 const lateClients = (saw: (call: string) => void) => {
   let [underWay, most] = [0, 0]
   const taken = async <A>(what: string, answer: A): Promise<A> => {

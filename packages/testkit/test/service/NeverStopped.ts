@@ -1,4 +1,4 @@
-/** A program that forgets to stop the service, while a retry waits. */
+/** A program that does not stop the service while a retry is scheduled. */
 import { reportedEvent, startTestWaybill } from "../../src/index.ts"
 
 const waybill = await startTestWaybill()

@@ -63,7 +63,7 @@ describe("faults of a receiver", () => {
     expect(receiver.received.map(({ at }) => at.getTime() - startedAt)).toEqual([3000, 3000])
   })
 
-  it("delay past the deadline: it arrives beside the sender's next attempt", async () => {
+  it("delay past the deadline: it arrives concurrently with the sender's next attempt", async () => {
     const { publish, receiver, waybill } = await start()
     receiver.faults.delay("2 hours")
     await publish()

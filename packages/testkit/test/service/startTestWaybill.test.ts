@@ -2,7 +2,8 @@ import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { billChange, type ReceivedDelivery, reportedEvent, type StartedTestWaybill, type StartOptions, startTestWaybill } from "../../src/index.ts"
+import { WaybillError } from "@waybill/http"
+import { billChange, postedShipment, type ReceivedDelivery, reportedEvent, type StartedTestWaybill, type StartOptions, startTestWaybill } from "../../src/index.ts"
 
 const open: Array<StartedTestWaybill> = []
 afterEach(async () => {
@@ -61,7 +62,7 @@ describe("startTestWaybill", () => {
     const bodies: Array<string> = []
     receiver.handledBy(async (request) => {
       bodies.push(await request.text())
-      // work that no clock of ours knows of
+      // work outside of the virtual clock
       await crypto.subtle.digest("SHA-256", new Uint8Array(1_000_000))
       if (bodies.length === 1) throw new Error("not yet")
       return new Response(null, { status: 204 })
@@ -74,7 +75,7 @@ describe("startTestWaybill", () => {
     expect((await waybill.deliveries.list("acme")).data[0]).toMatchObject({ state: "delivered" })
   })
 
-  it("says that a handler forgot to answer", async () => {
+  it("reports a handler that returns no answer", async () => {
     const { publish, receiver } = await following()
     receiver.handledBy((() => undefined) as never)
     await publish()
@@ -105,9 +106,9 @@ describe("startTestWaybill", () => {
     expect(receiver.received.map(({ at }) => at)).toEqual([new Date("2026-11-21T06:00:00Z")])
   })
 
-  it("knows a secret that a test registers", async () => {
+  it("verifies with a secret that a test registers", async () => {
     const waybill = await start()
-    const { secret } = await waybill.secrets.put(waybill.tenantId, "other")
+    const { secret } = await waybill.secrets.put(waybill.tenantId, "other", { client: "shipper" })
     expect(secret).toMatch(/^whsec_/)
     await waybill.subscriptions.create(waybill.shipper, { endpointUrl: url, hmacSecretId: "other" })
     await waybill.events.publish(waybill.carrier, [reportedEvent("S-1", { accounts: ["A-1"] })])
@@ -115,11 +116,69 @@ describe("startTestWaybill", () => {
     waybill.receiver(url).assertReceived(1)
   })
 
-  it("rejects with the use case's own error", async () => {
+  it("verifies with a secret that is registered over HTTP", async () => {
+    const operatorKey = "operator-key-of-this-test"
+    const waybill = await start({ operatorKeys: [operatorKey] })
+    const answer = await waybill.operatorHandler(new Request("https://x.example/operator/v1/tenants/acme/secrets/other", {
+      method: "PUT",
+      headers: { "x-api-key": operatorKey, "content-type": "application/json" },
+      body: JSON.stringify({ client: "shipper" })
+    }))
+    expect(answer.status).toBe(200)
+    await waybill.subscriptions.create(waybill.shipper, { endpointUrl: url, hmacSecretId: "other" })
+    await waybill.events.publish(waybill.carrier, [reportedEvent("S-1", { accounts: ["A-1"] })])
+    waybill.receiver(url).assertSigned()
+  })
+
+  it("sends what a request over HTTP published before the response resolves", async () => {
+    const { receiver, waybill } = await following()
+    const { key } = await waybill.apiKeys.create("acme", { name: "carrier", roles: ["carrier"] })
+    const answer = await waybill.handler(new Request("https://x.example/intake/v1/transit-events", {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json" },
+      body: JSON.stringify({ events: [reportedEvent("S-1", { accounts: ["A-1"] })] })
+    }))
+    expect(answer.status).toBe(200)
+    receiver.assertReceived(1)
+  })
+
+  it("rejects with WaybillError", async () => {
     const waybill = await start()
-    await expect(waybill.events.publish(waybill.shipper, [reportedEvent("S-1")])).rejects.toMatchObject({ _tag: "NotPermitted" })
-    await expect(waybill.subscriptions.get(waybill.shipper, "none")).rejects.toMatchObject({ _tag: "SubscriptionNotFound" })
+    const refused = waybill.events.publish(waybill.shipper, [reportedEvent("S-1")])
+    await expect(refused).rejects.toBeInstanceOf(WaybillError)
+    await expect(refused).rejects.toMatchObject({ code: "not_permitted", status: 403 })
+    await expect(waybill.subscriptions.get(waybill.shipper, "none")).rejects.toMatchObject({ code: "subscription_not_found" })
     await expect(waybill.events.publish(waybill.carrier, [{} as never])).rejects.toThrow("/events/0/type")
+  })
+
+  it("refuses a tenant that nobody created", async () => {
+    const waybill = await start()
+    await expect(waybill.events.publish({ ...waybill.carrier, tenantId: "acmee" }, [reportedEvent("S-1")])).rejects.toMatchObject({ code: "tenant_not_found" })
+    await expect(waybill.secrets.put("acmee", "main", { anyClient: true })).rejects.toMatchObject({ code: "tenant_not_found" })
+  })
+
+  it("removes a deleted tenant as its clock advances, so that its id can be used again", async () => {
+    const waybill = await start()
+    await waybill.tenants.delete("acme", { confirm: "acme" })
+    await expect(waybill.tenants.put("acme", { name: "Acme" })).rejects.toThrow()
+    await waybill.advance("1 hour")
+    await waybill.tenants.put("acme", { name: "Acme" })
+  })
+
+  it("starts, wakes and runs once for code that does so, without a second delivery", async () => {
+    const { publish, receiver, waybill } = await following()
+    await waybill.start()
+    await publish()
+    await waybill.wake("acme")
+    expect(await waybill.runOnce()).toBe(0)
+    receiver.assertReceived(1)
+  })
+
+  it("writes its log to a function", async () => {
+    const messages: Array<string> = []
+    const waybill = await start({ log: ({ message }) => void messages.push(message) })
+    await waybill.handler(new Request("https://x.example/healthz"))
+    expect(messages).not.toEqual([])
   })
 
   it("reports wrong use with what to do", async () => {
@@ -128,12 +187,14 @@ describe("startTestWaybill", () => {
     await expect(waybill.advance("2 fortnights" as never)).rejects.toThrow('such as "2 minutes"')
     await expect(waybill.advance(-1)).rejects.toThrow("milliseconds from 0")
     await expect(waybill.advanceTo("soon")).rejects.toThrow("RFC 3339")
+    await expect(waybill.advanceTo("2026-11-20T13:59:59Z")).rejects.toThrow(new RangeError("The clock is at 2026-11-20T14:00:00.000Z and cannot go back to 2026-11-20T13:59:59.000Z."))
+    await waybill.advanceTo(waybill.now())
     expect(() => waybill.receiver(url).answers(100)).toThrow("a status from 200 to 599")
     expect(() => waybill.receiver(url).faults.drop({ times: 0 })).toThrow("a whole number from 1")
     await expect(startTestWaybill({ now: "soon" })).rejects.toThrow("RFC 3339")
     await waybill.stop()
     await waybill.stop()
-    await expect(waybill.tenants.put("x", { name: "X" })).rejects.toThrow("startTestWaybill()")
+    await expect(waybill.tenants.put("x", { name: "X" })).rejects.toMatchObject({ code: "stopping" })
   })
 
   it("stops while a receiver hangs", async () => {
@@ -152,7 +213,7 @@ describe("startTestWaybill", () => {
     expect(other.receiver(url).received).toEqual([])
   })
 
-  it("runs under node:test as it is", async () => {
+  it("runs under node:test without changes", async () => {
     const { stdout } = await node("--test", "--test-reporter=tap", fileNamed("./UnderNodeTest.ts"))
     expect(stdout).toMatch(/^# pass 2$/m)
     expect(stdout).toMatch(/^# fail 0$/m)
@@ -180,6 +241,17 @@ describe("startTestWaybill", () => {
 })
 
 describe("assertions of a receiver", () => {
+  it("fail when nothing arrived", async () => {
+    const { receiver, waybill } = await following()
+    for (const assertion of ["assertSigned", "assertInOrder", "assertNoDuplicates"] as const) {
+      expect(() => receiver[assertion](), assertion).toThrow(`${url} received nothing.`)
+    }
+    await waybill.statusSubscriptions.subscribe(waybill.shipper, { webhookUrl: url, referenceNumbers: ["PRO-1"] })
+    await waybill.shipments.register(waybill.carrier, [postedShipment("S-1", { ProNumber: "PRO-1", accounts: ["A-1"] })])
+    await waybill.shipments.report(waybill.carrier, [{ shipmentId: "S-1", shipmentMilestoneStatus: "Picked-up" }])
+    receiver.assertNoDuplicates()
+  })
+
   it("say what arrived instead", async () => {
     const { publish, receiver } = await following()
     receiver.faults.wrongSignature().duplicate()

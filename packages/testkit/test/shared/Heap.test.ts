@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { Heap } from "../../src/shared/Heap.ts"
 
-/** Numbers are put in, null takes one out. */
+/** A number is inserted; null removes the first element. */
 const steps = Schema.Array(Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 20 }))))
 
 describe("a heap", () => {

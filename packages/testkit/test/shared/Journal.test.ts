@@ -49,6 +49,24 @@ describe("Journal", () => {
     assert.strictEqual(world.object.a, 7)
   })
 
+  it.prop("reads the kept state while changes are open, and then has them again", [changes, changes], ([kept, open]) => {
+    const world = make()
+    const { journal } = world
+    for (const change of kept) apply(world, change)
+    journal.forget()
+    const before = pictureOf(world)
+    for (const change of open) apply(world, change)
+    journal.asRecord(() => {
+      for (const change of open) apply(world, change)
+    })
+    const after = [pictureOf(world), journal.entries, journal.mark]
+    assert.deepStrictEqual(journal.readKept(() => pictureOf(world)), { answer: before })
+    assert.isUndefined(journal.readKept(() => journal.set(world.object, "a", -1)))
+    assert.deepStrictEqual([pictureOf(world), journal.entries, journal.mark], after)
+    journal.rewindTo(0)
+    assert.strictEqual(pictureOf(world), before)
+  })
+
   it.prop("counts kept changes, and added minus removed elements", [changes, changes], ([kept, undone]) => {
     const { journal, list, map, object, set } = make()
     const world = { journal, list, map, object, set }

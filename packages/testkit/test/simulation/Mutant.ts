@@ -1,11 +1,11 @@
-/** One way to break the engine or the store. */
+/** One faulty change to the engine or the store. */
 export interface Mutant {
   readonly name: string
-  /** From `packages/`. */
+  /** Path below `packages/`. */
   readonly file: string
-  /** Text that is there exactly once. */
+  /** Text that the file contains exactly once. */
   readonly find: string
   readonly replace: string
-  /** Found in some thousands of schedules only: left to the long form, `npm run proof`. */
+  /** Detected only after thousands of schedules, so tested only by `npm run proof`. */
   readonly rare?: true
 }

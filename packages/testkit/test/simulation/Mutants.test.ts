@@ -1,11 +1,11 @@
-/** Whether schedules would notice: the engine and the store are broken in many ways, and each has to be found. */
+/** Mutation tests of the simulation: it has to detect each mutant of the engine and the store. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { mutants } from "./Mutants.ts"
 import { bundleMutants, type MutatedSimulation } from "./mutated.ts"
 
 const isLong = process.env["WAYBILL_PROOF"] === "long"
 
-/** Most are found within a few hundred schedules, rare ones after ten thousand. */
+/** Most mutants are detected within a few hundred schedules, rare ones after more than ten thousand. */
 const seeds = { from: 1, count: isLong ? 60_000 : 10_000 }
 
 const tried = isLong ? mutants : mutants.filter(({ rare }) => rare !== true)
@@ -18,11 +18,11 @@ beforeAll(async () => {
 afterAll(() => simulation.remove())
 
 describe("schedules", () => {
-  it.concurrent.each(tried)("find it when $name", { timeout: 600_000 }, async (mutant) => {
-    assert.isDefined(await simulation.firstCaught(mutant, seeds), `${mutant.name}: not found in ${seeds.count} schedules`)
+  it.concurrent.each(tried)("detect the mutant: $name", { timeout: 600_000 }, async (mutant) => {
+    assert.isDefined(await simulation.firstCaught(mutant, seeds), `${mutant.name}: not detected in ${seeds.count} schedules`)
   })
 
-  it.concurrent("find nothing in the engine and the store as they are", { timeout: 600_000 }, async () => {
+  it.concurrent("detect nothing in the original engine and store", { timeout: 600_000 }, async () => {
     assert.isUndefined(await simulation.firstCaught(undefined, { from: 1, count: 1_000 }))
   })
 })

@@ -1,4 +1,4 @@
-/** Ways to break the engine and the store, as changes to their text. Each must be found by schedules. */
+/** Faulty changes to the engine and the store. The simulation has to detect each of them. */
 import { accessMutants } from "./AccessMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 
@@ -20,33 +20,33 @@ const breaker = "core/src/delivery/model/Breaker.ts"
 const signature = "core/src/delivery/model/Signature.ts"
 
 export const mutants: ReadonlyArray<Mutant> = [
-  // leases and fences
+  // leases and fencing tokens
   {
-    name: "freezing asks for no token",
+    name: "freeze does not check the token",
     file: queue,
     find: "const lane = rows.held(tenantId, each)",
     replace: "const lane = rows.find(tenantId, each.laneId)"
   },
   {
-    name: "settling asks for no token, and a sender that lost its lease ends a delivery",
+    name: "settle does not check the token, and a sender without lease ends a delivery",
     file: queue,
     find: "const lane = this.rows.held(tenantId, outcome)\n    const attempt",
     replace: "const lane = this.rows.find(tenantId, outcome.laneId)\n    const attempt"
   },
   {
-    name: "giving back asks for no token",
+    name: "release does not check the token",
     file: queue,
     find: "const lane = this.rows.held(tenantId, outcome)\n    if (lane === undefined) return false",
     replace: "const lane = this.rows.find(tenantId, outcome.laneId)\n    if (lane === undefined) return false"
   },
   {
-    name: "a sign of life asks for no token",
+    name: "heartbeat does not check the token",
     file: queue,
     find: "const kept = leases.flatMap((lease) => rows.held(tenantId, lease) ?? [])",
     replace: "const kept = leases.flatMap((lease) => rows.find(tenantId, lease.laneId) ?? [])"
   },
   {
-    name: "a claim gives out the token of the lease before",
+    name: "a claim returns the token of the previous lease",
     file: queue,
     find: `journal.set(lane, "token", lane.token + 1)`,
     replace: ""
@@ -58,7 +58,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: "rows.setDue(lane, now)\n        }"
   },
   {
-    name: "a lane that was given back still counts as leased",
+    name: "a released lane still counts as leased",
     file: queue,
     find: `this.journal.set(lane, "leased", false)`,
     replace: ""
@@ -70,13 +70,13 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "a worker sends what it was not let freeze",
+    name: "a worker sends a batch whose freeze was refused",
     file: pump,
     find: "if (!ours.has(lane.laneId)) {",
     replace: "if (false) {"
   },
   {
-    name: "a worker goes on under a lease whose freeze may still happen",
+    name: "a worker continues under a lease with a freeze of unknown outcome",
     file: pump,
     find: "for (const { held } of planned) held.doubtful = true",
     replace: ""
@@ -89,7 +89,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "an attempt cut short by our own stop is counted",
+    name: "an attempt that the worker's stop interrupted is counted",
     file: queue,
     find: `if (outcome.uncount) journal.set(delivery, "tries", delivery.tries - 1)`,
     replace: ""
@@ -107,13 +107,13 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: "const spareTakeovers = 300"
   },
   {
-    name: "an operator's retry keeps the attempts that were used up",
+    name: "a manual retry keeps the count of attempts",
     file: queue,
     find: `this.journal.set(delivery, "tries", 0)`,
     replace: ""
   },
   {
-    name: "an operator's retry reaches a delivery that is being sent",
+    name: "a manual retry changes a delivery in flight",
     file: queue,
     find: `if (state === "sending" || state === "cancelled") return state`,
     replace: `if (state === "cancelled") return state`
@@ -125,26 +125,26 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: "own"
   },
   {
-    name: "the pause between attempts does not grow",
+    name: "the backoff does not grow",
     file: retry,
     find: "2 ** Math.min(attempt - 1, 40)",
     replace: "1"
   },
   // bytes and ids
   {
-    name: "a retry gets a webhook-id of its own",
+    name: "a retry gets a new webhook-id",
     file: attempts,
     find: "deliveryId: due.deliveryId,\n    attempt: due.attempt + 1,",
     replace: "deliveryId: due.deliveryId.replace(/.$/, \"f\"),\n    attempt: due.attempt + 1,"
   },
   {
-    name: "a retry is dated anew",
+    name: "a retry has a new sentAt",
     file: attempts,
     find: "wrap(lane.envelope, due.deliveryId, due.sentAt, due.payloads)",
     replace: "wrap(lane.envelope, due.deliveryId, due.sentAt + due.attempt, due.payloads)"
   },
   {
-    name: "a retry is cut anew, in smaller portions",
+    name: "a retry has only the first event of its batch",
     file: claims,
     find: "payloads: each.payloads,",
     replace: "payloads: each.payloads.slice(0, 1),"
@@ -163,25 +163,25 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: "yield*"
   },
   {
-    name: "a lane's entries come last first",
+    name: "a lane's entries are sent in reverse order",
     file: claims,
     find: "yield* lane.byKey.get(key)!",
     replace: "yield* lane.byKey.get(key)!.toReversed()"
   },
   {
-    name: "a shipment is cut into two batches at once",
+    name: "a shipment is in two batches at the same time",
     file: batch,
     find: "for (const entry of current) closedKeys.add(entry.key)",
     replace: ""
   },
   {
-    name: "a batch is sorted the wrong way round",
+    name: "a batch is sorted in reverse",
     file: batch,
     find: "batches.push(current.sort(byOrder))",
     replace: "batches.push(current.sort((a, b) => byOrder(b, a)))"
   },
   {
-    name: "deliveries of one shipment that are sent again go side by side",
+    name: "retried deliveries of one shipment are sent concurrently",
     file: claims,
     find: " && !mustWait(each, lane, true)",
     replace: ""
@@ -192,9 +192,9 @@ export const mutants: ReadonlyArray<Mutant> = [
     find: "if (underWay || compareText(other.deliveryId, delivery.deliveryId) < 0) return true",
     replace: "if (underWay) return true"
   },
-  // nothing lost, nothing twice
+  // losses and duplicates
   {
-    name: "what is frozen waits all the same",
+    name: "frozen entries stay in the queue",
     file: queue,
     find: "for (const entry of entries) this.rows.dequeue(lane, entry)",
     replace: ""
@@ -212,32 +212,32 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: `this.journal.drop(lane.unsettled, delivery.deliveryId)\n    if (delivery.state === "dead") this.journal.drop(lane.tenant.deliveries, delivery.deliveryId)\n  }`
   },
   {
-    name: "a lane that is given back is due when its retry is, whatever is still marked as being sent",
+    name: "a released lane with a delivery in flight is due only at its next retry",
     file: claims,
     find: `dues.push(delivery.state === "sending" ? now : delivery.dueAt!)`,
     replace: `if (delivery.state !== "sending") dues.push(delivery.dueAt!)`
   },
   {
-    name: "what arrives while a lane is held is overlooked when it is given back",
+    name: "entries that are queued under a lease are ignored at its release",
     rare: true,
     file: claims,
     find: "release.arrivals !== lane.arrivals || ",
     replace: ""
   },
   {
-    name: "a shipment that is free again does not make its lane due",
+    name: "a shipment whose delivery ended does not make its lane due",
     file: held,
     find: "progress: lane.more || lane.settled,",
     replace: "progress: lane.more,"
   },
   {
-    name: "the shipments of a delivery that is given up are not looked at again",
+    name: "a dead letter does not make the next events of its shipments sendable",
     file: pump,
     find: "for (const { lane } of [...finished, ...hopeless]) lane.settled = true\n    const changed",
     replace: "for (const { lane } of finished) lane.settled = true\n    const changed"
   },
   {
-    name: "what is published makes no lane due",
+    name: "publishing makes no lane due",
     file: events,
     find: "if (queued > 0) this.lanes.arrive(lane, now)",
     replace: ""
@@ -249,62 +249,62 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "what failed is written when something else ends, and not before",
+    name: "an outcome whose write failed is written only with the next outcome",
     file: outcomes,
     find: "latch.openUnsafe()",
     replace: "if (latch === this.done) latch.openUnsafe()"
   },
   {
-    name: "an old outcome that is written once more takes back what happened since",
+    name: "a repeated write of an old outcome undoes later changes",
     file: queue,
     find: "const current = attempt === undefined || attempt === delivery.attempt",
     replace: "const current = true"
   },
   // subscriptions
   {
-    name: "a lane that is paused is handed out",
+    name: "a claim returns a paused lane",
     file: queue,
     find: "filter((lane) => isActive(lane) && lane.dueAt! <= now && asked(lane))",
     replace: "filter((lane) => lane.dueAt! <= now && asked(lane))"
   },
   {
-    name: "what arrived is looked for only where somebody tells of it",
+    name: "new entries are found only by hints",
     file: pump,
     find: "else for (const tenantId of arrived) agenda.arrived.comeBack(tenantId)",
     replace: ""
   },
   {
-    name: "what is due is looked for as if it had just arrived",
+    name: "due lanes are searched only among lanes with new entries",
     file: queue,
     find: `(lane.arrival !== undefined) === (request.only === "arrived")`,
     replace: "lane.arrival !== undefined"
   },
   {
-    name: "a lane that is paused meanwhile freezes",
+    name: "a lane that was paused after its claim is frozen",
     file: queue,
     find: "isActive(lane) && gate.admits(lane, now)",
     replace: "gate.admits(lane, now)"
   },
   {
-    name: "deliveries of a subscription that is removed are not cancelled",
+    name: "deliveries of a removed subscription are not cancelled",
     file: tables,
     find: `this.journal.set(delivery, "state", "cancelled")`,
     replace: ""
   },
   {
-    name: "a lane that is closed still sends",
+    name: "a closed lane still sends",
     file: tables,
     find: "this.journal.drop(lane.tenant.lanes, lane.laneId)",
     replace: ""
   },
   {
-    name: "a subscription that moved is sent to where it was",
+    name: "a subscription with a new endpoint is sent to the old one",
     file: queue,
     find: `journal.set(lane, "settings", { ...settings, client, envelope`,
     replace: `journal.set(lane, "settings", { ...settings, client, endpointUrl, envelope`
   },
   {
-    name: "the breaker of an old address holds the new one",
+    name: "the circuit breaker of an old endpoint applies to the new one",
     file: queue,
     find: `if (endpointUrl !== settings.endpointUrl) journal.set(lane, "breaker", closedBreaker)`,
     replace: ""
@@ -322,64 +322,64 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: "versions: stored.versions.map((version) => ({ ...version, signsUntil: undefined }))"
   },
   {
-    name: "a claim hands out lanes of every tenant",
+    name: "a claim returns lanes of other tenants",
     file: queue,
     find: "[...rows.tenant(request.tenantId).scheduled].filter(",
     replace: "[...rows.tenants.values()].flatMap(({ scheduled }) => [...scheduled]).filter("
   },
   // clocks
   {
-    name: "a worker goes by its machine's clock",
+    name: "a worker uses its own clock instead of the store's",
     file: time,
     find: "Effect.map(Clock.monotonicTimeNanos, millisOf)",
     replace: "Clock.currentTimeMillis"
   },
   {
-    name: "an attempt is dated by the worker's own time",
+    name: "webhook-timestamp is the worker's own time",
     file: attempts,
     find: "Math.floor((startedAt + storeAhead) / 1000)",
     replace: "Math.floor(startedAt / 1000)"
   },
-  // rate, breaker, turns
+  // rate limit, circuit breaker, fairness
   {
-    name: "the rate's mark is not written",
+    name: "the state of the rate limit is not stored",
     file: queue,
     find: `journal.set(lane, "rateMark", freeze.rateMark)`,
     replace: ""
   },
   {
-    name: "a burst is twice what the rate allows",
+    name: "a burst is twice the rate limit",
     file: rate,
     find: "const burst = Math.max(1, Math.floor(rateLimitPerMinute * burstShare))",
     replace: "const burst = Math.max(1, Math.floor(rateLimitPerMinute * 2))"
   },
   {
-    name: "the breaker is ignored",
+    name: "the circuit breaker is ignored",
     file: plan,
     find: "const state = breakerState(lane.breaker, now)",
     replace: `const state = breakerState(lane.breaker, now) && "closed"`
   },
   {
-    name: "the breaker never opens",
+    name: "the circuit breaker never opens",
     file: breaker,
     find: "if (failures < breakerThreshold) return",
     replace: "if (failures > 0) return"
   },
   {
-    name: "more than a probe goes out when the breaker was open",
+    name: "more than one probe is sent after the circuit breaker was open",
     rare: true,
     file: plan,
     find: "Math.min(limits.room, 1)",
     replace: "limits.room"
   },
   {
-    name: "an operator's retry that comes between claim and freeze is not noticed",
+    name: "a manual retry between claim and freeze is not detected",
     file: queue,
     find: "delivery.tries !== (freeze.againTries?.[at] ?? delivery.tries)",
     replace: "delivery.tries < 0"
   },
   {
-    name: "what the old endpoint does counts for the new one",
+    name: "outcomes of the old endpoint count for the new one",
     file: queue,
     find: "const replaced = outcome.endpointUrl !== undefined && outcome.endpointUrl !== lane.settings.endpointUrl",
     replace: "const replaced = false"

@@ -1,18 +1,18 @@
-/** Schedules of the delivery engine in a normal test run, split over files so that they run side by side. */
+/** Schedules of the delivery engine in a normal test run, split over four files that run in parallel. */
 import { explain, simulate, simulateMany } from "@waybill/testkit"
 import { assert, describe, it } from "@effect/vitest"
 
 const isLong = process.env["WAYBILL_PROOF"] === "long"
-/** Each file's number; there are four. Only rare mutants need more than 2,000 schedules, and `npm run proof` looks for what is rare. */
+/** Schedules per file. Faults that need more are rare; `npm run proof` looks for these. */
 const perFile = isLong ? 25_000 : 1_000
 /** A replay of one schedule: `WAYBILL_SEED=123 npx vitest run --project testkit simulation/part-1`. */
 const replayed = process.env["WAYBILL_SEED"]
 const many = Number(process.env["WAYBILL_SCHEDULES"] ?? perFile)
 
-/** The file's own seeds: nobody else's, and other ones for every `part`. */
+/** Every part has its own seeds, which no other part uses. */
 export const describeSchedules = (part: number): void => {
   describe("the delivery engine", () => {
-    it(`keeps every promise in ${many} schedules of crashes, lost answers and stalls, part ${part}`, { timeout: 3_600_000 }, async () => {
+    it(`violates no invariant in ${many} schedules of crashes, lost answers and stalls, part ${part}`, { timeout: 3_600_000 }, async () => {
       if (replayed !== undefined) {
         const result = await simulate({ seed: Number(replayed) })
         process.stdout.write(`${explain(result, Infinity)}\n`)

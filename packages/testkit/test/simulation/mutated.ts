@@ -1,4 +1,4 @@
-/** The simulation with one change to the engine's or the store's text, in a thread of its own. */
+/** Runs the simulation in a separate thread, with one mutant of the engine or the store. */
 import { build, type Plugin } from "esbuild"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -28,9 +28,9 @@ export interface Range {
   readonly count: number
 }
 
-/** The simulation with all mutants in it: a thread runs one of them, or none. To bundle each by itself takes most of the time of a test run. */
+/** One bundle with all mutants; each thread chooses one of them, or none. A bundle for each mutant would take most of the test's time. */
 export interface MutatedSimulation {
-  /** The first schedule of these that breaks a promise; `undefined` when none does. */
+  /** The first schedule of the range that violates an invariant; `undefined` if there is none. */
   readonly firstCaught: (mutant: Mutant | undefined, range: Range) => Promise<Caught | undefined>
   readonly remove: () => Promise<void>
 }
@@ -54,7 +54,7 @@ export const bundleMutants = async (mutants: ReadonlyArray<Mutant>): Promise<Mut
   }
 }
 
-/** Takes the place of a module that is mutated: imports it as it is and with each change, and has the exports of the one that the thread names. */
+/** Replaces a mutated module: imports the original and each mutant, and exports the one that the thread chooses. */
 const switchOf = (path: string, text: string, mutants: ReadonlyArray<Mutant>): string => {
   const names = Array.from(text.matchAll(/^export (?:const|class|function\*?) (\w+)/gm), ([, name]) => name!)
   const changed = mutants.map((mutant, at) => ({ at, name: JSON.stringify(mutant.name), module: JSON.stringify(`${path}?${mutant.name}`) }))

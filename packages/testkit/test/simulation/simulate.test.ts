@@ -7,13 +7,13 @@ import { Effect, Layer } from "effect"
 const storage = (changed: (queue: DeliveryQueue["Service"]) => Partial<DeliveryQueue["Service"]>) =>
   Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({ ...queue, ...changed(queue) }))).pipe(Layer.provideMerge(StorageMemory.layer))
 
-/** One that forgets what became of deliveries. */
-const forgetful = storage((queue) => ({ settle: (tenantId, outcomes) => queue.settle(tenantId, { ...outcomes, deliveries: [] }) }))
+/** A broken store that drops outcomes. */
+const dropsOutcomes = storage((queue) => ({ settle: (tenantId, outcomes) => queue.settle(tenantId, { ...outcomes, deliveries: [] }) }))
 
-/** The first seed with which it shows. */
-const firstBroken = async (): Promise<number> => {
+/** The first seed that detects the broken store. */
+const firstFailingSeed = async (): Promise<number> => {
   for (let seed = 1;; seed++) {
-    const { failures } = await simulateMany({ from: seed, count: 1, storage: forgetful, onFailure: () => {} })
+    const { failures } = await simulateMany({ from: seed, count: 1, storage: dropsOutcomes, onFailure: () => {} })
     if (failures > 0) return seed
   }
 }
@@ -28,50 +28,50 @@ describe("a schedule", { timeout: 120_000 }, () => {
     assert.strictEqual(new Set(first).size, first.length)
   })
 
-  it("goes the same way whether it is traced or not", async () => {
+  it("runs the same steps with and without a trace", async () => {
     for (let seed = 1; seed <= 40; seed++) {
       const { failures: _failures, schedules: _schedules, ...counts } = await simulateMany({ from: seed, count: 1 })
       assert.deepStrictEqual(counts, (await simulate({ seed })).counts)
     }
   })
 
-  it("sends everything once where nothing goes wrong", async () => {
+  it("sends every event once if there are no faults", async () => {
     const { crashes, deadLetters, drops, duplicates, lostLeases, owed, posts } = await simulateMany({ from: 1, count: 200, faults: 0, interventions: 0 })
     assert.deepStrictEqual([crashes, deadLetters, drops, duplicates, lostLeases], [0, 0, 0, 0, 0])
     assert.isAbove(posts, 200)
     assert.isAtLeast(owed, posts)
   })
 
-  it("is as large as asked", async () => {
+  it("has the requested numbers of workers, lanes and publications", async () => {
     const { trace } = await simulate({ seed: 3, workers: 3, lanes: 2, publications: 5, interventions: 0, faults: 0 })
     assert.lengthOf(trace.filter((line) => /worker \d +starts/.test(line)), 3)
     assert.lengthOf(trace.filter((line) => line.includes("opens lane")), 2)
     assert.lengthOf(trace.filter((line) => line.includes("publishes")), 5)
   })
 
-  it("is told with its last steps and how to run it again", async () => {
+  it("is explained with its last steps and how to run it again", async () => {
     const result = await simulate({ seed: 5 })
-    const text = explain({ ...result, violation: { rule: "Nothing is lost", detail: "S1/1 waits", at: 10 } }, 3)
-    assert.match(text, /^Seed 5 broke a promise: Nothing is lost\.\nS1\/1 waits\n/)
+    const text = explain({ ...result, violation: { rule: "No event is lost", detail: "S1/1 waits", at: 10 } }, 3)
+    assert.match(text, /^Seed 5 violated an invariant: No event is lost\.\nS1\/1 waits\n/)
     assert.include(text, result.trace.at(-1)!)
     assert.match(text, /simulate\(\{ seed: 5 \}\)$/)
   })
 
-  it("finds it when a store of your own breaks a promise", async () => {
-    const seed = await firstBroken()
-    const { trace, violation } = await simulate({ seed, storage: forgetful })
-    assert.strictEqual(violation!.rule, "A lease that was lost changes nothing, and one that holds everything")
+  it("detects an invariant that a custom store violates", async () => {
+    const seed = await firstFailingSeed()
+    const { trace, violation } = await simulate({ seed, storage: dropsOutcomes })
+    assert.strictEqual(violation!.rule, "Writes take effect under a valid lease, and only then")
     assert.isTrue(trace.some((line) => line.includes(violation!.rule)))
-    await simulateMany({ from: seed, count: 1, storage: forgetful }).then(
-      () => assert.fail("it is thrown where nobody asks for failures"),
+    await simulateMany({ from: seed, count: 1, storage: dropsOutcomes }).then(
+      () => assert.fail("without onFailure the violation is thrown"),
       (error: unknown) => assert.include(String(error), `simulate({ seed: ${seed} })`)
     )
   })
 
-  it("is made smaller where it breaks a promise, and left alone where it does not", async () => {
-    const seed = await firstBroken()
-    const first = await simulate({ seed, storage: forgetful, faults: 3, interventions: 2 })
-    const { options, result } = await shrink({ seed, storage: forgetful, faults: 3, interventions: 2 })
+  it("shrinks if it violates an invariant, and is unchanged if not", async () => {
+    const seed = await firstFailingSeed()
+    const first = await simulate({ seed, storage: dropsOutcomes, faults: 3, interventions: 2 })
+    const { options, result } = await shrink({ seed, storage: dropsOutcomes, faults: 3, interventions: 2 })
     assert.isDefined(result.violation)
     assert.isAtMost(result.trace.length, first.trace.length)
     assert.deepStrictEqual([options.interventions, options.faults, options.workers], [0, 0, 1])
@@ -80,7 +80,7 @@ describe("a schedule", { timeout: 120_000 }, () => {
     assert.deepStrictEqual([whole.options, whole.result.violation], [{ seed }, undefined])
   })
 
-  it("goes the same way over a store that has to be waited for", async () => {
+  it("runs the same steps over an asynchronous store", async () => {
     const slow = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.andThen(Effect.promise(() => Promise.resolve()), effect)
     const asynchronous = storage((queue) => ({
       claim: (request) => slow(queue.claim(request)),
@@ -93,11 +93,11 @@ describe("a schedule", { timeout: 120_000 }, () => {
     }
   })
 
-  it("keeps every promise by settings of your own, and refuses those that the engine refuses", async () => {
+  it("violates no invariant with custom settings, and refuses settings that the engine refuses", async () => {
     const delivery = { laneConcurrency: 1, concurrency: 1, leaseMillis: 30_000, attemptTimeoutMillis: 10_000, pollMillis: 300 }
     assert.strictEqual((await simulateMany({ from: 1, count: 200, delivery })).failures, 0)
     await simulate({ seed: 1, delivery: { leaseMillis: 10, attemptTimeoutMillis: 10 } }).then(
-      () => assert.fail("a lease that is no longer than an attempt is refused"),
+      () => assert.fail("a lease that is not longer than an attempt has to be refused"),
       (error: unknown) => assert.instanceOf(error, RangeError)
     )
   })

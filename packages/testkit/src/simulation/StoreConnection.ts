@@ -1,6 +1,6 @@
 /**
- * The wire between a process and the store. Every call crosses it twice: the world decides when it reaches the store, and when, or
- * whether, its answer comes back.
+ * The connection of a process to the store. The fault model decides when a call reaches the store, and when, or whether, its answer
+ * reaches the process.
  */
 import { type ClaimRequest, type DeliveryQueue, type Freeze, type LaneLease, StorageError } from "@waybill/core"
 import { Effect, Exit } from "effect"
@@ -16,21 +16,21 @@ import type { WorkerProcess } from "./WorkerProcess.ts"
 
 export type StoreCall = "tenantsDue" | "claim" | "freeze" | "settle" | "heartbeat"
 
-/** A claim handed out something of these lanes, deliveries to be sent once more among it; nothing is frozen yet. */
-type HandedOut = (tenantId: string, deliveryIds: ReadonlyArray<string>, lanes: ReadonlyArray<LedgerLane>) => void
+/** Called after a claim and before its freeze, with the due deliveries and all lanes of the claim. */
+type OnClaim = (tenantId: string, deliveryIds: ReadonlyArray<string>, lanes: ReadonlyArray<LedgerLane>) => void
 
-interface Crossing<A> {
+interface StoreRequest<A> {
   readonly process: WorkerProcess
   readonly call: StoreCall
-  /** Whom it is about, for the trace. */
+  /** The arguments, for the trace. */
   readonly about: () => string
-  /** Called where the store is reached, just before it does what it is told. */
+  /** Called just before the store runs the call. */
   readonly before?: () => void
-  /** Called when the store did it. `late`: its caller had given up on it. Answers what the caller learns with the answer. */
+  /** Called when the store has run the call. `late`: its caller no longer waits for it. Returns what to do when the caller gets the answer. */
   readonly applied: (exit: Exit.Exit<A, StorageError>, late: boolean) => (() => void) | void
 }
 
-export class StoreWire {
+export class StoreConnection {
   private readonly simulation: SimulationContext
   private readonly ledger: Ledger
   private readonly store: SimulatedStore
@@ -38,7 +38,7 @@ export class StoreWire {
   private readonly claims: ClaimAudit
   private readonly freezes: FreezeAudit
   private readonly settles: SettleAudit
-  private readonly handedOut: HandedOut
+  private readonly onClaim: OnClaim
 
   constructor(
     simulation: SimulationContext,
@@ -47,17 +47,17 @@ export class StoreWire {
       readonly store: SimulatedStore
       readonly faultModel: FaultModel
       readonly shape: Shape
-      readonly handedOut: HandedOut
+      readonly onClaim: OnClaim
     }
   ) {
     this.simulation = simulation
     this.ledger = parts.ledger
     this.store = parts.store
     this.faultModel = parts.faultModel
-    this.claims = new ClaimAudit(simulation, this.ledger, !parts.shape.disturbed)
+    this.claims = new ClaimAudit(simulation, this.ledger, !parts.shape.hasInternalFaults)
     this.freezes = new FreezeAudit(simulation, this.ledger, parts.shape.options.maxBatchBytes)
     this.settles = new SettleAudit(simulation, this.ledger)
-    this.handedOut = parts.handedOut
+    this.onClaim = parts.onClaim
   }
 
   /** The queue as this process sees it. */
@@ -66,11 +66,11 @@ export class StoreWire {
     const nothing: (() => void) | void = undefined
     return {
       ...queue,
-      tenantsDue: (limit) => this.cross({ process, call: "tenantsDue", about: () => "", applied: () => nothing }, queue.tenantsDue(limit)),
+      tenantsDue: (limit) => this.send({ process, call: "tenantsDue", about: () => "", applied: () => nothing }, queue.tenantsDue(limit)),
       claim: (request) => this.claim(process, request),
       freeze: (tenantId, lanes) => this.freeze(process, tenantId, lanes),
       settle: (tenantId, outcomes) =>
-        this.cross({
+        this.send({
           process,
           call: "settle",
           about: () => `${outcomes.deliveries.map(({ deliveryId, state }) => `${deliveryId} ${state}`).join(", ")} | ${outcomes.lanes.map((lane) => `${lane.laneId.slice(-2)} by ${lane.token}${lane.release === undefined ? "" : " given back"}${lane.pause === undefined ? "" : " paused"}`).join(", ")}`,
@@ -86,10 +86,10 @@ export class StoreWire {
     }
   }
 
-  private claim(process: WorkerProcess, asked: ClaimRequest): ReturnType<DeliveryQueue["Service"]["claim"]> {
-    // leases as they are now: what the caller holds may change before it arrives
-    const request = this.faultModel.passedOver({ ...asked, refill: asked.refill.map(({ laneId, token }) => ({ laneId, token })) })
-    const crossing: Crossing<Effect.Success<ReturnType<DeliveryQueue["Service"]["claim"]>>> = {
+  private claim(process: WorkerProcess, fixed: ClaimRequest): ReturnType<DeliveryQueue["Service"]["claim"]> {
+    // copies the leases, because the caller's objects may change before the call reaches the store
+    const request = this.faultModel.skipLocked({ ...fixed, refill: fixed.refill.map(({ laneId, token }) => ({ laneId, token })) })
+    const call: StoreRequest<Effect.Success<ReturnType<DeliveryQueue["Service"]["claim"]>>> = {
       process,
       call: "claim",
       about: () => `${request.tenantId}, ${request.maxLanes} lanes${request.refill.map(({ laneId, token }) => `, ${laneId.slice(-2)} by ${token}`).join("")}`,
@@ -97,42 +97,42 @@ export class StoreWire {
         if (!Exit.isSuccess(exit)) return
         const grants = this.claims.claimed(process.name, request, exit.value)
         const due = [...grants.values()].flatMap(({ claimed }) => claimed.due.map(({ deliveryId }) => deliveryId))
-        if (grants.size > 0) this.handedOut(request.tenantId, due, [...grants.values()].map(({ lane }) => lane))
+        if (grants.size > 0) this.onClaim(request.tenantId, due, [...grants.values()].map(({ lane }) => lane))
         if (this.simulation.trace) for (const { claimed, lane } of grants.values()) this.simulation.note("store", `${process.name} has ${lane.name} by ${claimed.token}: ${claimed.due.length} due, ${claimed.waiting.length} waiting`)
         return () => {
           process.grants = grants
         }
       }
     }
-    const passedOver = request.maxLanes < asked.maxLanes || request.refill.length < asked.refill.length
-    return this.cross(crossing, Effect.map(this.store.queue.claim(request), (claim) => passedOver ? { ...claim, crossed: true } : claim))
+    const skipLocked = request.maxLanes < fixed.maxLanes || request.refill.length < fixed.refill.length
+    return this.send(call, Effect.map(this.store.queue.claim(request), (claim) => skipLocked ? { ...claim, crossed: true } : claim))
   }
 
   private freeze(process: WorkerProcess, tenantId: string, lanes: ReadonlyArray<Freeze>): ReturnType<DeliveryQueue["Service"]["freeze"]> {
     let expected: ReadonlySet<string> = new Set()
     let complete = true
-    let overtaken = false
+    let isOutdated = false
     const { grants } = process
-    return this.cross({
+    return this.send({
       process,
       call: "freeze",
       about: () => lanes.map((lane) => `${lane.laneId.slice(-2)} by ${lane.token}: ${[...lane.fresh.map((each) => `new ${each.deliveryId} of ${each.entries.map(({ key, sequence }) => `${key}/${sequence}`).join(" ")}`), ...lane.again.map((id) => `again ${id}`)].join(", ")}`).join("; "),
       before: () => {
         expected = this.freezes.expected(tenantId, lanes)
         complete = this.freezes.stillWaits(tenantId, lanes, expected)
-        overtaken = this.freezes.overtaken(tenantId, lanes, expected)
+        isOutdated = this.freezes.isOutdated(tenantId, lanes, expected)
       },
       applied: (exit, late) => {
         if (!complete) {
           const refused = Exit.isFailure(exit) && this.freezes.purged(tenantId, lanes, expected)
-          return refused ? undefined : this.simulation.violate("Nothing is frozen twice", `${process.name}: ${lanes.map(({ laneId }) => laneId).join()}`)
+          return refused ? undefined : this.simulation.violate("No entry is frozen twice", `${process.name}: ${lanes.map(({ laneId }) => laneId).join()}`)
         }
-        if (overtaken) {
-          if (Exit.isSuccess(exit)) this.simulation.violate("An operator's retry begins a full series of attempts", `${process.name}: ${lanes.flatMap(({ again }) => again).join()}`)
+        if (isOutdated) {
+          if (Exit.isSuccess(exit)) this.simulation.violate("A manual retry starts a full series of attempts", `${process.name}: ${lanes.flatMap(({ again }) => again).join()}`)
           return
         }
-        if (!Exit.isSuccess(exit)) return this.simulation.violate("The store does what it is told", `freeze of ${process.name}: ${String(exit.cause)}`)
-        const permits = this.freezes.frozen(process.name, tenantId, lanes, { expected, ours: exit.value, grants, late })
+        if (!Exit.isSuccess(exit)) return this.simulation.violate("A call of the store succeeds", `freeze of ${process.name}: ${String(exit.cause)}`)
+        const permits = this.freezes.frozen(process.name, tenantId, lanes, { expected, frozen: exit.value, grants, late })
         this.store.compare(tenantId, this.namedBy(lanes, permits))
         return () => {
           for (const [permit, grant] of permits) process.permits.set(permit, grant)
@@ -148,7 +148,7 @@ export class StoreWire {
 
   private heartbeat(process: WorkerProcess, tenantId: string, leases: ReadonlyArray<LaneLease>, leaseMillis: number) {
     const shown = leases.map(({ laneId, token }) => ({ laneId, token }))
-    return this.cross({
+    return this.send({
       process,
       call: "heartbeat",
       about: () => shown.map(({ laneId, token }) => `${laneId.slice(-2)} by ${token}`).join(", "),
@@ -157,7 +157,7 @@ export class StoreWire {
         for (const lease of shown) {
           const lane = this.ledger.held(tenantId, lease)
           if ((lane !== undefined) !== exit.value.has(lease.laneId)) {
-            this.simulation.violate("A sign of life keeps the leases that hold, and no others", `${process.name}: ${lease.laneId} by ${lease.token}`)
+            this.simulation.violate("A heartbeat extends valid leases, and no others", `${process.name}: ${lease.laneId} by ${lease.token}`)
           }
           if (lane !== undefined) lane.leasedUntil = this.simulation.storeNow + leaseMillis
         }
@@ -165,50 +165,50 @@ export class StoreWire {
     }, this.store.queue.heartbeat(tenantId, shown, leaseMillis))
   }
 
-  private cross<A>(crossing: Crossing<A>, effect: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> {
-    const { about, applied, before, call, process } = crossing
+  private send<A>(request: StoreRequest<A>, effect: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> {
+    const { about, applied, before, call, process } = request
     const { simulation } = this
     return Effect.callback<A, StorageError>((resume) => {
-      if (!process.reaches()) return
-      const fate = this.faultModel.fateOf(call)
+      if (!process.beginEffect()) return
+      const plan = this.faultModel.planCall(call)
       let abandoned = false
       let answered = false
-      process.asking += 1
-      if (simulation.trace) simulation.note(process.name, `asks the store to ${call} ${about()}`)
+      process.pendingCalls += 1
+      if (simulation.trace) simulation.note(process.name, `calls ${call} ${about()}`)
       const answer = (exit: Exit.Exit<A, StorageError>, millis: number, learn?: (() => void) | void) =>
         simulation.after(millis, () => {
           answered = true
           if (abandoned) return
-          process.asking -= 1
-          if (simulation.trace) simulation.note(process.name, `learns that ${call} ${Exit.isSuccess(exit) ? "is done" : "failed"}`)
+          process.pendingCalls -= 1
+          if (simulation.trace) simulation.note(process.name, `is answered: ${call} ${Exit.isSuccess(exit) ? "succeeded" : "failed"}`)
           learn?.()
           resume(exit)
         }, process)
       const abandon = () => {
-        if (!answered) process.asking -= 1
+        if (!answered) process.pendingCalls -= 1
         abandoned = true
       }
       const lost = () => {
         simulation.counts.drops += 1
         return Exit.fail(new StorageError({ operation: `DeliveryQueue.${call}`, cause: "The connection broke." }))
       }
-      if (fate.answer === "never reached") {
-        answer(lost(), fate.requestMillis + fate.answerMillis)
+      if (plan.answer === "request lost") {
+        answer(lost(), plan.requestMillis + plan.answerMillis)
         return Effect.sync(abandon)
       }
-      if (fate.answer === "given up") answer(lost(), fate.answerMillis)
+      if (plan.answer === "abandoned") answer(lost(), plan.answerMillis)
       const reach = () => {
-        if ((process.dead || abandoned) && fate.withdrawn) return
+        if ((process.dead || abandoned) && plan.isCancellable) return
         const late = answered || abandoned
         before?.()
         return this.store.run(effect, (exit) => {
-          if (simulation.trace && (late || process.dead)) simulation.note("store", `does ${call} of ${process.name}, who no longer waits for it`)
-          const learn = applied(exit, late || fate.answer === "given up")
-          if (fate.answer === "lost") answer(lost(), fate.answerMillis)
-          else if (fate.answer === "given") answer(exit, fate.answerMillis, learn)
+          if (simulation.trace && (late || process.dead)) simulation.note("store", `runs ${call} of ${process.name}, which no longer waits for it`)
+          const learn = applied(exit, late || plan.answer === "abandoned")
+          if (plan.answer === "answer lost") answer(lost(), plan.answerMillis)
+          else if (plan.answer === "answered") answer(exit, plan.answerMillis, learn)
         })
       }
-      simulation.after(fate.requestMillis, () => this.faultModel.whenUp(reach))
+      simulation.after(plan.requestMillis, () => this.faultModel.whenAvailable(reach))
       return Effect.sync(abandon)
     })
   }

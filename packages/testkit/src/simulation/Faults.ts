@@ -1,0 +1,81 @@
+/** Injects one random fault into a schedule. */
+import type { SimulationRandom } from "./SimulationRandom.ts"
+import type { ReceiverBehaviour, Receivers } from "./Receivers.ts"
+import type { StoreCall } from "./StoreConnection.ts"
+import type { CallEnd, FaultModel } from "./FaultModel.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
+import type { WorkerProcess } from "./WorkerProcess.ts"
+
+const kinds = ["kill", "kill", "freeze", "freeze", "stop", "store unavailable", "store stalls", "failed calls", "failed calls", "failed calls", "lost answers", "receiver", "receiver", "receiver", "mixed outcomes", "mixed outcomes", "lost hints", "clock"] as const
+
+const calls: ReadonlyArray<StoreCall> = ["tenantsDue", "claim", "claim", "freeze", "freeze", "freeze", "settle", "settle", "settle", "heartbeat"]
+const ends: ReadonlyArray<CallEnd> = ["answer lost", "request lost", "abandoned"]
+const behaviours: ReadonlyArray<ReceiverBehaviour> = ["fails", "fails", "busy", "gone", "hangs", "refuses", "lossy", "mixed", "mixed"]
+
+export interface FaultTargets {
+  readonly simulation: SimulationContext
+  readonly faultModel: FaultModel
+  readonly receivers: Receivers
+  /** Whether processes, store and network have faults, not only receivers. */
+  readonly hasInternalFaults: boolean
+  readonly leaseMillis: number
+  /** Names of open lanes. */
+  readonly lanes: () => ReadonlyArray<string>
+  /** Running processes. */
+  readonly processes: () => ReadonlyArray<WorkerProcess>
+}
+
+export const injectFault = (random: SimulationRandom, { hasInternalFaults, lanes, leaseMillis, processes, receivers, faultModel, simulation }: FaultTargets): void => {
+  const kind = hasInternalFaults ? random.pick(kinds) : "receiver"
+  const running = processes()
+  const victim = running.length === 0 ? undefined : random.pick(running)
+  const long = random.pick([10, 300, leaseMillis - 1, leaseMillis + 200, leaseMillis * 2])
+  switch (kind) {
+    case "kill":
+      return victim?.kill()
+    case "stop":
+      if (victim === undefined) return
+      simulation.note(victim.name, "is asked to stop")
+      return victim.stop()
+    case "freeze":
+      if (victim === undefined) return
+      victim.resumesAt = simulation.now + long
+      return void simulation.note(victim.name, `pauses for ${long} ms`)
+    case "clock": {
+      const more = random.pick([-3_600_000, -5000, -10, 700, 5000, 3_600_000])
+      victim?.setClock(more)
+      return void simulation.note(victim?.name ?? "no worker", `has its clock changed by ${more} ms`)
+    }
+    case "store unavailable":
+      faultModel.unavailableUntil = simulation.now + long
+      return void simulation.note("store", `is unavailable for ${long} ms`)
+    case "store stalls":
+      faultModel.stallsUntil = simulation.now + long
+      return void simulation.note("store", `stalls for ${long} ms`)
+    case "failed calls": {
+      const [call, end, times] = [random.pick(calls), random.pick(ends), random.pick([1, 1, 2, 4, 8])]
+      faultModel.failNext(call, end, times)
+      return void simulation.note("network", `the next ${times} calls of ${call} end as: ${end}`)
+    }
+    case "lost answers":
+      faultModel.lossy = random.pick([0.05, 0.3])
+      return void simulation.note("network", `loses ${faultModel.lossy} of all answers`)
+    case "lost hints":
+      faultModel.hintLossShare = 1
+      return void simulation.note("network", "loses all hints")
+    case "mixed outcomes": {
+      // outcomes of all kinds, and answers about writing them are lost
+      for (const lane of lanes()) receivers.behave(lane, "mixed", 10_000)
+      const call = random.share(0.7) ? "settle" : random.pick(calls)
+      faultModel.failNext(call, "answer lost", 4)
+      return void simulation.note("network", `the next 4 answers to ${call} are lost, and all receivers are mixed from now on`)
+    }
+    case "receiver": {
+      const [names, behaviour, millis] = [lanes(), random.pick(behaviours), random.pick([100, 3000, 10_000])]
+      if (names.length === 0) return
+      const lane = random.pick(names)
+      receivers.behave(lane, behaviour, millis)
+      return void simulation.note("receiver", `${lane} ${behaviour} from now on`)
+    }
+  }
+}
