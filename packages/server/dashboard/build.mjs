@@ -1,5 +1,5 @@
-// The dashboard's page: packages/server/dashboard into packages/server/dist/dashboard/page. Names of files tell their contents, so
-// that browsers may keep them for good; index.html comes last, so that it never names one that is not there.
+// The dashboard's page: packages/server/dashboard into packages/server/dist/dashboard/page. File names contain
+// a hash, so that browsers may cache them forever; index.html is written last, so that it never names a missing file.
 import { createHash } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -34,7 +34,7 @@ export async function buildPage(directory = pageDirectory) {
     logLevel: "warning"
   })
   const inside = new Set(Object.keys(metafile.inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter((name) => name !== undefined))
-  if (inside.size !== bundled.length || !bundled.every((name) => inside.has(name))) throw new Error(`The page holds ${[...inside].join(", ")}: set bundled in dashboard/build.mjs to these.`)
+  if (inside.size !== bundled.length || !bundled.every((name) => inside.has(name))) throw new Error(`The page contains ${[...inside].join(", ")}: set bundled in dashboard/build.mjs to these.`)
   let html = readFileSync(join(here, "index.html"), "utf8")
   const files = []
   for (const { contents, path } of outputFiles) {
@@ -48,7 +48,7 @@ export async function buildPage(directory = pageDirectory) {
 
   mkdirSync(directory, { recursive: true })
   for (const { contents, name } of files) {
-    // several may build at the same time, and somebody may read meanwhile
+    // other processes may build or read at the same time
     const unfinished = join(directory, `.${name}.${process.pid}`)
     writeFileSync(unfinished, contents)
     renameSync(unfinished, join(directory, name))

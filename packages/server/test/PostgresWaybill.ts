@@ -2,7 +2,7 @@
  * All use cases over the test run's Postgres, in a schema that is dropped with the layer, for tests that are shared
  * with other packages.
  */
-import { DeliveryOptions, FreightChargeOptions, Waybill } from "@waybill/core"
+import { DeliveryOptions, Waybill } from "@waybill/core"
 import { PgClient, StoragePostgres } from "@waybill/postgres"
 import { ContentHashNode, HmacNode, SealerNode, WebhookSenderScripted } from "@waybill/testkit"
 import { Effect, Layer, Redacted } from "effect"
@@ -20,12 +20,7 @@ const storage = StoragePostgres.layer({ schema }).pipe(
   Layer.provideMerge(dropped.pipe(Layer.provideMerge(PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 8 }))))
 )
 
-export const postgresWaybill = Layer.orDie(Waybill.layer.pipe(Layer.provideMerge(Layer.mergeAll(
+export const postgresWaybill = Layer.orDie(Waybill.layer({
   storage,
-  Layer.fresh(WebhookSenderScripted.layer),
-  HmacNode.layer,
-  ContentHashNode.layer,
-  SealerNode.layer(),
-  FreightChargeOptions.layer({}),
-  DeliveryOptions.layer({ pollMillis: 50 })
-))))
+  transport: Layer.mergeAll(Layer.fresh(WebhookSenderScripted.layer), HmacNode.layer, ContentHashNode.layer, SealerNode.layer())
+}).pipe(Layer.provideMerge(DeliveryOptions.layer({ pollMillis: 50 }))))

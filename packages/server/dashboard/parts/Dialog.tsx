@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef, useState } from "preact/hooks"
 import { isKeyRefused, sentenceOf } from "../session/Session.ts"
-import { useDesk } from "../session/Context.ts"
+import { useAppState } from "../session/Context.ts"
 import { Shown } from "./Shown.tsx"
 
 interface DialogProps {
@@ -11,13 +11,13 @@ interface DialogProps {
   /** Runs the action, and returns a message with its result. */
   readonly act: () => Promise<string>
   /** Called once, with the message if the action was done. */
-  readonly close: (told?: string) => void
+  readonly close: (result?: string) => void
   readonly children: ComponentChildren
 }
 
 /** The browser returns the focus to the element that opened the dialog; if that is removed, the heading gets it. */
 export const Dialog = ({ act, children, close, confirm, title }: DialogProps) => {
-  const desk = useDesk()
+  const app = useAppState()
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   const [busy, setBusy] = useState(false)
@@ -25,9 +25,9 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
 
   useEffect(() => dialog.current?.showModal(), [])
 
-  const closed = (told?: string) => {
+  const closed = (result?: string) => {
     dialog.current?.close()
-    close(told)
+    close(result)
     requestAnimationFrame(() => {
       if (document.activeElement === null || document.activeElement === document.body) document.querySelector<HTMLElement>("main h1")?.focus()
     })
@@ -40,7 +40,7 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
     try {
       closed(await act())
     } catch (failure) {
-      if (isKeyRefused(failure)) desk.keyRefused()
+      if (isKeyRefused(failure)) app.keyRefused()
       setFailure(sentenceOf(failure))
       setBusy(false)
     }

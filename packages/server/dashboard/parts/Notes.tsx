@@ -22,8 +22,8 @@ export const Answered = <A,>({ children, missing, of }: {
 export const Empty = ({ children }: { readonly children: ComponentChildren }) => <p class="empty">{children}</p>
 
 /** Result of an operator's action. */
-export const Told = ({ told }: { readonly told: string | undefined }) => (told === undefined ? null : <p class="told"><Shown text={told} /></p>)
+export const ActionResult = ({ result }: { readonly result: string | undefined }) => (result === undefined ? null : <p class="result"><Shown text={result} /></p>)
 
-export const HeldBack = ({ count }: { readonly count: number }) => (
-  <p class="held">{count === 0 ? " " : `${count} new, shown when the list is let go.`}</p>
+export const NewRowsWaiting = ({ count }: { readonly count: number }) => (
+  <p class="waiting">{count === 0 ? " " : `${count} new. They appear when you leave the list.`}</p>
 )

@@ -3,10 +3,10 @@ import type { OperatorClient } from "@waybill/client/operator"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 
-export interface Desk {
+export interface AppState {
   readonly client: OperatorClient
   /** Announced by screen readers when idle. */
-  readonly say: (sentence: string) => void
+  readonly announce: (sentence: string) => void
   /** The page is hidden, or the operator paused updates. */
   readonly paused: boolean
   readonly connection: (state: Connection) => void
@@ -20,10 +20,10 @@ export interface Connection {
   readonly failingSince: number | undefined
 }
 
-export const DeskContext = createContext<Desk | undefined>(undefined)
+export const AppStateContext = createContext<AppState | undefined>(undefined)
 
-export const useDesk = (): Desk => {
-  const desk = useContext(DeskContext)
-  if (desk === undefined) throw new Error("A view stands outside of the app.")
-  return desk
+export const useAppState = (): AppState => {
+  const app = useContext(AppStateContext)
+  if (app === undefined) throw new Error("useAppState needs an AppStateContext provider.")
+  return app
 }

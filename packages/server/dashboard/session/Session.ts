@@ -5,7 +5,7 @@ import { OperatorClient } from "@waybill/client/operator"
 const keyName = "waybill.operator-key"
 
 /** The key is stored for this tab and removed with it. */
-export const keptKey = (): string | undefined => {
+export const storedKey = (): string | undefined => {
   try {
     return sessionStorage.getItem(keyName) ?? undefined
   } catch {
@@ -14,7 +14,7 @@ export const keptKey = (): string | undefined => {
 }
 
 /** Without storage, the key lasts until the page is reloaded. */
-export const keepKey = (key: string | undefined): void => {
+export const storeKey = (key: string | undefined): void => {
   try {
     if (key === undefined) sessionStorage.removeItem(keyName)
     else sessionStorage.setItem(keyName, key)

@@ -2,7 +2,7 @@
 import type { OperatorClient } from "@waybill/client/operator"
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import { Poller, type Seen } from "../model/Poller.ts"
-import { useDesk } from "./Context.ts"
+import { useAppState } from "./Context.ts"
 import { isKeyRefused } from "./Session.ts"
 
 export interface Polled<A> extends Seen<A> {
@@ -27,40 +27,40 @@ export const forgetAnswers = (): void => remembered.clear()
 
 /** `question` identifies the request: while it stays the same, the same poller continues. `undefined` sends none. */
 export const usePolled = <A>(question: string | undefined, ask: Ask<A>): Polled<A> => {
-  const desk = useDesk()
+  const app = useAppState()
   const [seen, setSeen] = useState<{ readonly of: string | undefined; readonly seen: Seen<A> }>()
   const poller = useRef<Poller<A> | undefined>(undefined)
-  const current = useRef({ ask, desk })
-  current.current = { ask, desk }
+  const current = useRef({ ask, app })
+  current.current = { ask, app }
 
   useEffect(() => {
     if (question === undefined) return
     const made = new Poller<A>({
-      ask: (signal) => current.current.ask(current.current.desk.client, signal),
+      ask: (signal) => current.current.ask(current.current.app.client, signal),
       before: remembered.get(question) as A | undefined,
       seen: (seen) => {
-        const { desk } = current.current
+        const { app } = current.current
         if (seen.failure === undefined) remember(question, seen.data)
-        else if (isKeyRefused(seen.failure)) return desk.keyRefused()
-        desk.connection({ failingSince: seen.failingSince })
+        else if (isKeyRefused(seen.failure)) return app.keyRefused()
+        app.connection({ failingSince: seen.failingSince })
         setSeen({ of: question, seen })
       }
     })
     poller.current = made
     // A view that is opened while paused is loaded once.
-    if (current.current.desk.paused) made.now()
+    if (current.current.app.paused) made.now()
     else made.start()
     return () => made.stop()
   }, [question])
 
-  const before = useRef({ paused: desk.paused, refreshes: desk.refreshes })
+  const before = useRef({ paused: app.paused, refreshes: app.refreshes })
   useEffect(() => {
     const { paused, refreshes } = before.current
-    before.current = { paused: desk.paused, refreshes: desk.refreshes }
-    if (desk.paused && !paused) poller.current?.stop()
-    if (!desk.paused && paused) poller.current?.start()
-    else if (desk.refreshes !== refreshes) poller.current?.now()
-  }, [desk.paused, desk.refreshes])
+    before.current = { paused: app.paused, refreshes: app.refreshes }
+    if (app.paused && !paused) poller.current?.stop()
+    if (!app.paused && paused) poller.current?.start()
+    else if (app.refreshes !== refreshes) poller.current?.now()
+  }, [app.paused, app.refreshes])
 
   const refresh = useCallback(() => poller.current?.now(), [])
   if (question === undefined) return { data: undefined, failure: undefined, failingSince: undefined, refresh }

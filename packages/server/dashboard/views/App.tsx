@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact"
 import { useCallback, useEffect, useErrorBoundary, useMemo, useRef, useState } from "preact/hooks"
 import { placeOf } from "../model/routes.ts"
-import { type Connection, type Desk, DeskContext } from "../session/Context.ts"
-import { clientWith, keepKey, keptKey } from "../session/Session.ts"
+import { type Connection, type AppState, AppStateContext } from "../session/Context.ts"
+import { clientWith, storeKey, storedKey } from "../session/Session.ts"
 import { forgetAnswers } from "../session/usePolled.ts"
 import { useRoute } from "../session/useRoute.ts"
 import { KeyForm } from "./KeyForm.tsx"
@@ -12,51 +12,51 @@ import { Masthead } from "./Masthead.tsx"
 import { View } from "./View.tsx"
 
 export const App = () => {
-  const [key, setKey] = useState(keptKey)
+  const [key, setKey] = useState(storedKey)
   const [refused, setRefused] = useState(false)
   const change = (key: string | undefined, refused = false) => {
-    keepKey(key)
+    storeKey(key)
     forgetAnswers()
     setRefused(refused)
     setKey(key)
   }
   return key === undefined
     ? <KeyForm refused={refused} enter={(key) => change(key)} />
-    : <Signed apiKey={key} forget={() => change(undefined)} keyRefused={() => change(undefined, true)} />
+    : <SignedIn apiKey={key} forget={() => change(undefined)} keyRefused={() => change(undefined, true)} />
 }
 
-const Signed = ({ apiKey, forget, keyRefused }: { readonly apiKey: string; readonly forget: () => void; readonly keyRefused: () => void }) => {
+const SignedIn = ({ apiKey, forget, keyRefused }: { readonly apiKey: string; readonly forget: () => void; readonly keyRefused: () => void }) => {
   const route = useRoute()
   const seen = useVisible()
-  const [halted, setHalted] = useState(false)
+  const [pausedByOperator, setPausedByOperator] = useState(false)
   const [connection, setConnection] = useState<Connection>({ failingSince: undefined })
   const [refreshes, setRefreshes] = useState(0)
-  const { said, say } = useVoice()
+  const { announcement, announce } = useAnnouncement()
   const client = useMemo(() => clientWith(apiKey), [apiKey])
-  const heard = useCallback((next: Connection) => setConnection((last) => last.failingSince === next.failingSince ? last : next), [])
-  const desk: Desk = useMemo(
-    () => ({ client, say, paused: halted || !seen, connection: heard, keyRefused, refreshes }),
-    [client, say, halted, seen, heard, refreshes]
+  const connectionChanged = useCallback((next: Connection) => setConnection((last) => last.failingSince === next.failingSince ? last : next), [])
+  const app: AppState = useMemo(
+    () => ({ client, announce, paused: pausedByOperator || !seen, connection: connectionChanged, keyRefused, refreshes }),
+    [client, announce, pausedByOperator, seen, connectionChanged, refreshes]
   )
   useEffect(() => setConnection({ failingSince: undefined }), [placeOf(route)])
   useTick(10_000)
 
   return (
-    <DeskContext.Provider value={desk}>
+    <AppStateContext.Provider value={app}>
       <a class="skip" href="#main" onClick={toMain}>Skip to the content</a>
       <Masthead route={route} forget={forget}>
-        <LiveStatus connection={connection} halted={halted} seen={seen} halt={setHalted} refresh={() => setRefreshes((n) => n + 1)} />
+        <LiveStatus connection={connection} pausedByOperator={pausedByOperator} seen={seen} setPaused={setPausedByOperator} refresh={() => setRefreshes((n) => n + 1)} />
       </Masthead>
       <main id="main" tabIndex={-1}>
-        <Careful key={placeOf(route)}><View route={route} /></Careful>
+        <ErrorBoundary key={placeOf(route)}><View route={route} /></ErrorBoundary>
       </main>
-      <div role="status" aria-live="polite" class="hidden">{said}</div>
-    </DeskContext.Provider>
+      <div role="status" aria-live="polite" class="hidden">{announcement}</div>
+    </AppStateContext.Provider>
   )
 }
 
 /** An unexpected response must not crash the whole page. */
-const Careful = ({ children }: { readonly children: ComponentChildren }) => {
+const ErrorBoundary = ({ children }: { readonly children: ComponentChildren }) => {
   const [error, again] = useErrorBoundary(() => forgetAnswers())
   return error === undefined ? <>{children}</> : (
     <>
@@ -95,23 +95,23 @@ const useTick = (millis: number): void => {
 const quietMillis = 5_000
 
 /** Announces one message at a time, with pauses in between. */
-const useVoice = () => {
-  const [said, setSaid] = useState("")
+const useAnnouncement = () => {
+  const [announcement, setAnnouncement] = useState("")
   const next = useRef<string | undefined>(undefined)
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
-  const say = useCallback((sentence: string) => {
+  const announce = useCallback((sentence: string) => {
     if (timer.current !== undefined) {
       next.current = sentence
       return
     }
-    setSaid(sentence)
+    setAnnouncement(sentence)
     timer.current = setTimeout(() => {
       timer.current = undefined
       const waiting = next.current
       next.current = undefined
-      if (waiting !== undefined) say(waiting)
+      if (waiting !== undefined) announce(waiting)
     }, quietMillis)
   }, [])
   useEffect(() => () => clearTimeout(timer.current), [])
-  return { said, say }
+  return { announcement, announce }
 }

@@ -5,10 +5,10 @@ import { type DeliveriesFilter, hashOf, type Route } from "../model/routes.ts"
 import { inputOf, instantOfInput } from "../model/time.ts"
 import { deliveryStates, deliveryWords, plural } from "../model/words.ts"
 import { Choice, InstantField } from "../parts/Fields.tsx"
-import { Answered, Empty, Told } from "../parts/Notes.tsx"
+import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown } from "../parts/Shown.tsx"
-import { useDesk } from "../session/Context.ts"
+import { useAppState } from "../session/Context.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { DeliveryRows } from "./DeliveryRows.tsx"
 import { RecoverDialog } from "./SubscriptionDialogs.tsx"
@@ -21,21 +21,21 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
   const { cursor, since, state, subscriptionId, tenantId } = route
   const polled = usePolled(hashOf(route), (client, signal) =>
     client.listDeliveries(tenantId, { cursor, since, state: state as DeliveryState | undefined, subscriptionId, order: "newest", limit: 50 }, { signal }))
-  const { say } = useDesk()
+  const { announce } = useAppState()
   const [asked, setAsked] = useState<ReadonlyArray<Delivery> | "recover">()
-  const [told, setTold] = useState<string>()
-  const close = (told?: string) => {
+  const [result, setResult] = useState<string>()
+  const close = (result?: string) => {
     setAsked(undefined)
-    if (told === undefined) return
-    setTold(told)
-    say(told)
+    if (result === undefined) return
+    setResult(result)
+    announce(result)
     polled.refresh()
   }
   return (
     <>
       <h1 tabIndex={-1}>{state === "dead" ? "Dead letters" : "Deliveries"}</h1>
       <Filter route={route} />
-      <Told told={told} />
+      <ActionResult result={result} />
       <Answered of={polled} missing="Tenant not found.">
         {(page) => state === "dead" ? <DeadLetters route={route} page={page} ask={setAsked} /> : <Any route={route} page={page} />}
       </Answered>

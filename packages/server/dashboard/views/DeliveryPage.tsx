@@ -4,12 +4,12 @@ import { useEffect, useRef, useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { durationText } from "../model/time.ts"
 import { deliveryWords, outcomeText, plural } from "../model/words.ts"
-import { Answered, Empty, Told } from "../parts/Notes.tsx"
+import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Shown, ShownBlock } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
 import { DeliveryTag, Tag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
-import { useDesk } from "../session/Context.ts"
+import { useAppState } from "../session/Context.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { SentBytes } from "./SentBytes.tsx"
 import { isRetryable, RetryDialog } from "./RetryDialog.tsx"
@@ -19,19 +19,19 @@ type DeliveryRoute = Extract<Route, { readonly view: "delivery" }>
 export const DeliveryPage = ({ route }: { readonly route: DeliveryRoute }) => {
   const { deliveryId, tenantId } = route
   const polled = usePolled(hashOf(route), (client, signal) => client.getDelivery(tenantId, deliveryId, { signal }))
-  const { say } = useDesk()
+  const { announce } = useAppState()
   const [asked, setAsked] = useState(false)
-  const [told, setTold] = useState<string>()
+  const [result, setResult] = useState<string>()
   const state = polled.data?.state
   const before = useRef(state)
   useEffect(() => {
-    if (before.current !== undefined && state !== undefined && before.current !== state) say(`The delivery is now: ${deliveryWords[state] ?? state}.`)
+    if (before.current !== undefined && state !== undefined && before.current !== state) announce(`The delivery is now: ${deliveryWords[state] ?? state}.`)
     before.current = state
   }, [state])
   return (
     <>
       <h1 tabIndex={-1}>Delivery <span class="id"><Shown text={deliveryId} /></span></h1>
-      <Told told={told} />
+      <ActionResult result={result} />
       <Answered of={polled} missing="Delivery not found. Settled deliveries are removed after the retention time.">
         {(delivery) => (
           <>
@@ -45,11 +45,11 @@ export const DeliveryPage = ({ route }: { readonly route: DeliveryRoute }) => {
               <RetryDialog
                 tenantId={tenantId}
                 deliveries={[delivery]}
-                close={(told) => {
+                close={(result) => {
                   setAsked(false)
-                  if (told === undefined) return
-                  setTold(told)
-                  say(told)
+                  if (result === undefined) return
+                  setResult(result)
+                  announce(result)
                   polled.refresh()
                 }}
               />

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact"
 import { hashOf } from "../model/routes.ts"
 import { durationText } from "../model/time.ts"
 import { outcomeText } from "../model/words.ts"
-import { HeldBack } from "../parts/Notes.tsx"
+import { NewRowsWaiting } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { AreaTag, DeliveryTag } from "../parts/Tags.tsx"
@@ -26,7 +26,7 @@ interface DeliveryRowsProps {
 }
 
 export const DeliveryRows = ({ action, caption, deliveries, subscriptions = false, question, select, tenantId }: DeliveryRowsProps) => {
-  const { heldBack, list, rows } = useSteady<Delivery>(question, deliveries, ({ deliveryId }) => deliveryId)
+  const { newRowsWaiting, list, rows } = useSteady<Delivery>(question, deliveries, ({ deliveryId }) => deliveryId)
   const columns: ReadonlyArray<Column> = [
     ...select === undefined ? [] : [{ name: "Select", bare: true }],
     { name: "Delivery" },
@@ -62,7 +62,7 @@ export const DeliveryRows = ({ action, caption, deliveries, subscriptions = fals
           ]
         }))}
       />
-      <HeldBack count={heldBack} />
+      <NewRowsWaiting count={newRowsWaiting} />
     </>
   )
 }

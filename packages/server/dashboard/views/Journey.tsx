@@ -8,7 +8,7 @@ import { Shown, ShownBlock } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
 import { AreaTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
-import { useDesk } from "../session/Context.ts"
+import { useAppState } from "../session/Context.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { DeliveryRows } from "./DeliveryRows.tsx"
 
@@ -17,24 +17,24 @@ type JourneyRoute = Extract<Route, { readonly view: "journey" }>
 export const Journey = ({ route }: { readonly route: JourneyRoute }) => {
   const { shipmentId, tenantId } = route
   const polled = usePolled(hashOf(route), (client, signal) => client.getJourney(tenantId, shipmentId, { signal }))
-  const { say } = useDesk()
+  const { announce } = useAppState()
   const newest = polled.data?.entries.at(-1)
   const title = newest === undefined ? undefined : newest.title
   const count = polled.data?.entries.length
   const before = useRef(count)
   useEffect(() => {
-    if (before.current !== undefined && title !== undefined && count !== before.current) say(`New: ${title}`)
+    if (before.current !== undefined && title !== undefined && count !== before.current) announce(`New: ${title}`)
     before.current = count
   }, [count])
   return (
     <>
       <h1 tabIndex={-1}>Shipment <Shown text={shipmentId} /></h1>
-      <Answered of={polled} missing="Shipment not found in any area.">{(journey) => <Told tenantId={tenantId} journey={journey} />}</Answered>
+      <Answered of={polled} missing="Shipment not found in any area.">{(journey) => <ActionResult tenantId={tenantId} journey={journey} />}</Answered>
     </>
   )
 }
 
-const Told = ({ journey, tenantId }: { readonly tenantId: string; readonly journey: ShipmentJourney }) => {
+const ActionResult = ({ journey, tenantId }: { readonly tenantId: string; readonly journey: ShipmentJourney }) => {
   const { accounts, bolNumber, deliveries, deliveriesSince, entries, proNumber, shipmentId, truncated } = journey
   return (
     <>
@@ -54,8 +54,8 @@ const Told = ({ journey, tenantId }: { readonly tenantId: string; readonly journ
           </ol>
         )}
       </section>
-      <section aria-labelledby="told">
-        <h2 id="told">Deliveries of this shipment</h2>
+      <section aria-labelledby="deliveries">
+        <h2 id="deliveries">Deliveries of this shipment</h2>
         {deliveries.length === 0
           ? <Empty>None{deliveriesSince === null ? "" : " among the newest deliveries"}.</Empty>
           : <DeliveryRows tenantId={tenantId} question={`journey ${shipmentId}`} caption={plural(deliveries.length, "delivery", "deliveries")} deliveries={deliveries} subscriptions />}

@@ -1,34 +1,34 @@
 /** Shows whether the data is current. */
 import { useEffect, useRef } from "preact/hooks"
 import { utcText } from "../model/time.ts"
-import { type Connection, useDesk } from "../session/Context.ts"
+import { type Connection, useAppState } from "../session/Context.ts"
 
 interface LiveStatusProps {
   readonly connection: Connection
   /** Paused by the button. */
-  readonly halted: boolean
+  readonly pausedByOperator: boolean
   readonly seen: boolean
-  readonly halt: (halted: boolean) => void
+  readonly setPaused: (pausedByOperator: boolean) => void
   readonly refresh: () => void
 }
 
-export const LiveStatus = ({ connection: { failingSince }, halt, halted, refresh, seen }: LiveStatusProps) => {
-  const { say } = useDesk()
+export const LiveStatus = ({ connection: { failingSince }, setPaused, pausedByOperator, refresh, seen }: LiveStatusProps) => {
+  const { announce } = useAppState()
   const failing = failingSince !== undefined
   const before = useRef(failing)
   useEffect(() => {
-    if (before.current !== failing) say(failing ? "No response from the server." : "The server is reachable again.")
+    if (before.current !== failing) announce(failing ? "No response from the server." : "The server is reachable again.")
     before.current = failing
   }, [failing])
-  const paused = halted || !seen
+  const paused = pausedByOperator || !seen
   const since = failingSince === undefined ? "" : utcText(new Date(failingSince).toISOString()).slice(11)
   return (
     <>
       <span class={`live ${failing ? "bad" : paused ? "plain" : "good"}`}>
         {failing ? `no answer since ${since} UTC` : paused ? "paused" : "live"}
       </span>
-      {(halted || failing) && <button type="button" class="secondary outline small" onClick={refresh}>Ask now</button>}
-      <button type="button" class="secondary outline small" aria-pressed={halted} onClick={() => halt(!halted)}>Pause</button>
+      {(pausedByOperator || failing) && <button type="button" class="secondary outline small" onClick={refresh}>Ask now</button>}
+      <button type="button" class="secondary outline small" aria-pressed={pausedByOperator} onClick={() => setPaused(!pausedByOperator)}>Pause</button>
     </>
   )
 }

@@ -3,7 +3,7 @@ import type { Delivery } from "@waybill/client/operator"
 import { useState } from "preact/hooks"
 import { plural } from "../model/words.ts"
 import { Dialog } from "../parts/Dialog.tsx"
-import { useDesk } from "../session/Context.ts"
+import { useAppState } from "../session/Context.ts"
 import { isKeyRefused, sentenceOf } from "../session/Session.ts"
 
 /** Deliveries in progress are sent anyway, and those of a deleted subscription cannot be sent. */
@@ -12,11 +12,11 @@ export const isRetryable = ({ state }: Pick<Delivery, "state">): boolean => stat
 interface RetryDialogProps {
   readonly tenantId: string
   readonly deliveries: ReadonlyArray<Pick<Delivery, "deliveryId" | "state">>
-  readonly close: (told?: string) => void
+  readonly close: (result?: string) => void
 }
 
 export const RetryDialog = ({ close, deliveries, tenantId }: RetryDialogProps) => {
-  const { client } = useDesk()
+  const { client } = useAppState()
   const [done, setDone] = useState(0)
   // The selection when the dialog opened, even if the list changes.
   const [chosen] = useState(deliveries)
@@ -33,15 +33,15 @@ export const RetryDialog = ({ close, deliveries, tenantId }: RetryDialogProps) =
       }
       setDone((done) => done + 1)
     }
-    if (failures.length === 0) return chosen.length === 1 ? "The delivery is queued again." : `${many} go out again.`
-    return `${chosen.length - failures.length} of ${many} go out again. The others: ${[...new Set(failures)].join(" ")}`
+    if (failures.length === 0) return chosen.length === 1 ? "The delivery is queued again." : `${many} are queued again.`
+    return `${chosen.length - failures.length} of ${many} are queued again. The others: ${[...new Set(failures)].join(" ")}`
   }
 
   return (
     <Dialog title={chosen.length === 1 ? "Send this delivery again?" : `Send ${many} again?`} confirm={chosen.length === 1 ? "Send again" : `Send ${many} again`} act={act} close={close}>
       <p>The same bytes are sent under the same id, with a full series of attempts.</p>
       {chosen.some(({ state }) => state === "delivered") && (
-        <p>The receiver accepted {chosen.length === 1 ? "it" : "some of them"} already. One that remembers ids skips what it has; another takes it twice.</p>
+        <p>The receiver accepted {chosen.length === 1 ? "it" : "some of them"} already. A receiver that removes duplicates skips what it has; another handles it twice.</p>
       )}
       {chosen.length > 1 && <p><progress value={done} max={chosen.length} aria-label="Sent" /></p>}
     </Dialog>

@@ -3,26 +3,26 @@ import { useEffect, useMemo, useState } from "preact/hooks"
 import { fileNameOf, hexRows, hexText, sizeText } from "../model/bytes.ts"
 import { indentJson } from "../model/indentJson.ts"
 import { ShownBlock } from "../parts/Shown.tsx"
-import { useDesk } from "../session/Context.ts"
+import { useAppState } from "../session/Context.ts"
 
 type Way = "raw" | "indented" | "hex"
 
 const ways: ReadonlyArray<readonly [Way, string]> = [["raw", "As sent"], ["indented", "Indented"], ["hex", "Hex"]]
 
 export const SentBytes = ({ body, id }: { readonly id: string; readonly body: string }) => {
-  const { say } = useDesk()
+  const { announce } = useAppState()
   const [way, setWay] = useState<Way>("raw")
   const [done, setDone] = useState("")
   const bytes = useMemo(() => new TextEncoder().encode(body), [body])
   const digest = useDigest(bytes)
-  const tell = (sentence: string) => {
+  const announceResult = (sentence: string) => {
     setDone(sentence)
-    say(sentence)
+    announce(sentence)
   }
   const copy = () =>
     navigator.clipboard === undefined
-      ? tell("This browser copies only over HTTPS. Download it instead.")
-      : navigator.clipboard.writeText(body).then(() => tell("Copied."), () => tell("The browser did not allow copying. Download the body instead."))
+      ? announceResult("This browser copies only over HTTPS. Download it instead.")
+      : navigator.clipboard.writeText(body).then(() => announceResult("Copied."), () => announceResult("The browser did not allow copying. Download the body instead."))
   return (
     <section aria-labelledby="body">
       <h2 id="body">Exact body</h2>

@@ -4,13 +4,13 @@ import { inputOf, instantOfInput } from "../model/time.ts"
 import { plural } from "../model/words.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { InstantField, TextField } from "../parts/Fields.tsx"
-import { useDesk } from "../session/Context.ts"
+import { useAppState } from "../session/Context.ts"
 import { serverNow } from "../session/Session.ts"
 
 export interface SubscriptionDialogProps {
   readonly tenantId: string
   readonly subscriptionId: string
-  readonly close: (told?: string) => void
+  readonly close: (result?: string) => void
 }
 
 const day = 86_400_000
@@ -22,11 +22,11 @@ const given = (value: string, what: string): string => {
 }
 
 export const RecoverDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
-  const { client } = useDesk()
+  const { client } = useAppState()
   const [since, setSince] = useState(() => inputOf(serverNow() - day))
   const act = async () => {
     const recovered = await client.recover(tenantId, subscriptionId, { since: given(since, "Since") })
-    return recovered === 0 ? "No dead letters since then. Nothing is sent." : `${plural(recovered, "dead letter")} ${recovered === 1 ? "goes" : "go"} out again.`
+    return recovered === 0 ? "No dead letters since then. Nothing is sent." : `${plural(recovered, "dead letter")} ${recovered === 1 ? "is" : "are"} queued again.`
   }
   return (
     <Dialog title="Recover dead letters?" confirm="Recover" act={act} close={close}>
@@ -37,7 +37,7 @@ export const RecoverDialog = ({ close, subscriptionId, tenantId }: SubscriptionD
 }
 
 export const ReplayDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
-  const { client } = useDesk()
+  const { client } = useAppState()
   const id = useId()
   const [from, setFrom] = useState(() => inputOf(serverNow() - day))
   const [to, setTo] = useState("")
@@ -65,7 +65,7 @@ export const ReplayDialog = ({ close, subscriptionId, tenantId }: SubscriptionDi
 }
 
 export const ResumeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
-  const { client } = useDesk()
+  const { client } = useAppState()
   const act = async () => {
     const { state } = await client.resume(tenantId, subscriptionId)
     return `The subscription is ${state}.`
@@ -78,7 +78,7 @@ export const ResumeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDi
 }
 
 export const PauseDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
-  const { client } = useDesk()
+  const { client } = useAppState()
   const [reason, setReason] = useState("")
   const act = async () => {
     await client.pause(tenantId, subscriptionId, { reason })
@@ -93,7 +93,7 @@ export const PauseDialog = ({ close, subscriptionId, tenantId }: SubscriptionDia
 }
 
 export const PurgeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
-  const { client } = useDesk()
+  const { client } = useAppState()
   const act = async () => {
     const dropped = await client.purge(tenantId, subscriptionId)
     return dropped === 0 ? "Nothing was waiting. Nothing was dropped." : `${plural(dropped, "entry", "entries")} dropped.`
@@ -106,7 +106,7 @@ export const PurgeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDia
 }
 
 export const DeleteDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
-  const { client } = useDesk()
+  const { client } = useAppState()
   const act = async () => {
     await client.deleteSubscription(tenantId, subscriptionId)
     return "The subscription is deleted."

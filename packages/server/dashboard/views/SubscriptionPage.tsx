@@ -4,12 +4,12 @@ import { useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { countText } from "../model/trouble.ts"
 import { pausedByText, plural } from "../model/words.ts"
-import { Answered, Empty, Told } from "../parts/Notes.tsx"
+import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
 import { AreaTag, SubscriptionTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
-import { useDesk } from "../session/Context.ts"
+import { useAppState } from "../session/Context.ts"
 import { isNotFound } from "../session/Session.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { DeliveryRows } from "./DeliveryRows.tsx"
@@ -32,21 +32,21 @@ export const SubscriptionPage = ({ route }: { readonly route: SubscriptionRoute 
     const deliveries = await client.listDeliveries(tenantId, { subscriptionId, order: "newest", limit: latest }, { signal })
     return { subscription, dead: dead.data, deliveries: deliveries.data }
   })
-  const { say } = useDesk()
+  const { announce } = useAppState()
   const [asked, setAsked] = useState<Asked>()
-  const [told, setTold] = useState<string>()
-  const close = (told?: string) => {
+  const [result, setResult] = useState<string>()
+  const close = (result?: string) => {
     setAsked(undefined)
-    if (told === undefined) return
-    setTold(told)
-    say(told)
+    if (result === undefined) return
+    setResult(result)
+    announce(result)
     polled.refresh()
   }
   const dialog = { tenantId, subscriptionId, close }
   return (
     <>
       <h1 tabIndex={-1}>Subscription <span class="id"><Shown text={subscriptionId} /></span></h1>
-      <Told told={told} />
+      <ActionResult result={result} />
       <Answered of={polled} missing="Tenant not found.">
         {({ subscription, ...seen }) => subscription === undefined ? <Empty>Subscription not found. It may have been deleted.</Empty> : <Seen {...seen} subscription={subscription} route={route} ask={setAsked} />}
       </Answered>

@@ -5,13 +5,13 @@ import { hashOf, type Route } from "../model/routes.ts"
 import { byTrouble, countText, troubleOf } from "../model/trouble.ts"
 import { outcomeText, plural, subscriptionStates } from "../model/words.ts"
 import { Choice, TextField } from "../parts/Fields.tsx"
-import { Answered, Empty, HeldBack } from "../parts/Notes.tsx"
+import { Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown, ShownLine } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
 import { AreaTag, SubscriptionTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
-import { useDesk } from "../session/Context.ts"
+import { useAppState } from "../session/Context.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { useSteady } from "../session/useSteady.ts"
 
@@ -48,7 +48,7 @@ const columns = [
 
 const Page = ({ page: { data, nextCursor }, route }: { readonly route: SubscriptionsRoute; readonly page: OperatorPage<OperatorSubscription> }) => {
   const { client, cursor, state, tenantId } = route
-  const { heldBack, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
+  const { newRowsWaiting, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
   const troubled = data.filter((subscription) => troubleOf(subscription).severity === "trouble").length
   useAnnounced(troubled === 0 ? "No failing subscriptions." : `${plural(troubled, "subscription")} in trouble.`)
   return (
@@ -61,7 +61,7 @@ const Page = ({ page: { data, nextCursor }, route }: { readonly route: Subscript
           rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(tenantId, subscription) }))}
         />
       )}
-      <HeldBack count={heldBack} />
+      <NewRowsWaiting count={newRowsWaiting} />
       <Pages
         first={cursor === undefined ? undefined : hashOf({ view: "subscriptions", tenantId, client, state })}
         next={nextCursor ? hashOf({ view: "subscriptions", tenantId, client, state, cursor: nextCursor }) : undefined}
@@ -94,10 +94,10 @@ const cellsOf = (tenantId: string, subscription: OperatorSubscription) => [
 
 /** Announces a message when it changes, but not initially, because it is on the page. */
 const useAnnounced = (sentence: string): void => {
-  const { say } = useDesk()
+  const { announce } = useAppState()
   const before = useRef(sentence)
   useEffect(() => {
-    if (before.current !== sentence) say(sentence)
+    if (before.current !== sentence) announce(sentence)
     before.current = sentence
   }, [sentence])
 }

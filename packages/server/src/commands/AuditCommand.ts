@@ -3,8 +3,8 @@ import { type AuditEntry, OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { instantFlag } from "./shared/Instants.ts"
-import { jsonFlag, printable, progress, table } from "./shared/Output.ts"
-import { asOperatorOfAll, called, connectionFlags } from "./shared/Remote.ts"
+import { jsonFlag, printable, printProgress, table } from "./shared/Output.ts"
+import { callServer, connectionFlags, connectionOfAllTenants } from "./shared/Remote.ts"
 
 export const auditCommand = Command.make(
   "audit",
@@ -17,8 +17,8 @@ export const auditCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ actor, json, limit, since, tenant, ...flags }) {
-    const connected = yield* asOperatorOfAll(flags)
-    const entries = yield* called(async (signal) => {
+    const connected = yield* connectionOfAllTenants(flags)
+    const entries = yield* callServer(async (signal) => {
       const query = {
         tenant: Option.getOrUndefined(tenant),
         actor: Option.getOrUndefined(actor),
@@ -33,7 +33,7 @@ export const auditCommand = Command.make(
     })
     if (json) for (const entry of entries) yield* Console.log(JSON.stringify(entry))
     else if (entries.length > 0) yield* Console.log(table(entries.map(rowOf)))
-    else yield* progress("No entry.")
+    else yield* printProgress("No entry.")
   })
 ).pipe(
   Command.withDescription("Show the audit log, newest first: actor, address, action and result"),

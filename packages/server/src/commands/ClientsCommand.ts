@@ -2,22 +2,22 @@
 import { type Client, OperatorClient } from "@waybill/client"
 import { Console, Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { answer, counted, jsonFlag, printable, progress, table } from "./shared/Output.ts"
-import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+import { counted, jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const listCommand = Command.make(
   "list",
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    const clients = yield* called(async (signal) => {
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const clients = yield* callServer(async (signal) => {
       const found: Array<Client> = []
       for await (const client of new OperatorClient(connected).allClients(tenantId, { limit: 500 }, { signal })) found.push(client)
       return found
     })
     if (json) for (const client of clients) yield* Console.log(JSON.stringify(client))
     else if (clients.length > 0) yield* Console.log(table(clients.map(clientRow)))
-    else yield* progress("No client yet. Create a key: waybill keys create <name> --role customer --account <account>.")
+    else yield* printProgress("No client yet. Create a key: waybill keys create <name> --role customer --account <account>.")
   })
 ).pipe(
   Command.withDescription("List clients with their keys, subscriptions and last use"),
@@ -31,9 +31,9 @@ const deleteCommand = Command.make(
   "delete",
   { client: Argument.String("client").pipe(Argument.withDescription("key:<name>, jwt:<issuer>:<sub>, or a bare name, which means key:<name>")), ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ client, json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    yield* called((signal) => new OperatorClient(connected).removeClient(tenantId, client, { signal }))
-    yield* answer(json, { json: { client, deleted: true }, text: `${printable(client)} has no key and no subscription any more.` })
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    yield* callServer((signal) => new OperatorClient(connected).removeClient(tenantId, client, { signal }))
+    yield* printResult(json, { json: { client, deleted: true }, text: `${printable(client)} has no key and no subscription any more.` })
   })
 ).pipe(
   Command.withDescription("Revoke a client's keys, close its subscriptions, and drop their waiting entries"),

@@ -22,7 +22,7 @@ import { tenantsCommand } from "./TenantsCommand.ts"
 import { verifyCommand } from "./VerifyCommand.ts"
 
 const settings = Object.values<Variable<unknown>>(variables).map(({ fallback, hasFile, meaning, name }) => {
-  const orFile = hasFile === true ? `; ${fileNameOf(name)} names a file that holds it` : ""
+  const orFile = hasFile === true ? `; ${fileNameOf(name)} names a file that contains it` : ""
   return `  ${name}\n      ${meaning}${orFile}; default: ${fallback}`
 }).join("\n")
 

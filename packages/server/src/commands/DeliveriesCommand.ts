@@ -4,9 +4,9 @@ import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { deliveryRow, deliveryText } from "./shared/Deliveries.ts"
 import { instantFlag } from "./shared/Instants.ts"
-import { unusable } from "./shared/Outcome.ts"
-import { answer, counted, jsonFlag, progress, table } from "./shared/Output.ts"
-import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printProgress, printResult, table } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["sending", "waiting", "delivered", "dead", "dismissed", "cancelled"] as const satisfies ReadonlyArray<DeliveryState>
 
@@ -29,16 +29,16 @@ export const deliveriesCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
     const client = new OperatorClient(connected)
     if (Option.isSome(flags.id)) {
       const deliveryId = flags.id.value
-      const delivery = yield* called((signal) => client.getDelivery(tenantId, deliveryId, { signal }))
+      const delivery = yield* callServer((signal) => client.getDelivery(tenantId, deliveryId, { signal }))
       if (flags.body) return yield* Effect.sync(() => void process.stdout.write(delivery.body))
-      return yield* answer(flags.json, { json: delivery, text: deliveryText(delivery) })
+      return yield* printResult(flags.json, { json: delivery, text: deliveryText(delivery) })
     }
-    if (flags.body) return yield* unusable("--body needs a delivery's id.")
-    if (flags.limit < 1) return yield* unusable("--limit is a number from 1.")
+    if (flags.body) return yield* usageError("--body needs a delivery's id.")
+    if (flags.limit < 1) return yield* usageError("--limit is a number from 1.")
 
     const query = {
       state: Option.getOrUndefined(flags.state),
@@ -48,7 +48,7 @@ export const deliveriesCommand = Command.make(
       // One more than shown, to see whether there are more.
       limit: Math.min(pageSize, flags.limit + 1)
     }
-    const found = yield* called(async (signal) => {
+    const found = yield* callServer(async (signal) => {
       const found: Array<Delivery> = []
       for await (const delivery of client.allDeliveries(tenantId, query, { signal })) {
         found.push(delivery)
@@ -59,8 +59,8 @@ export const deliveriesCommand = Command.make(
     const shown = found.slice(0, flags.limit)
     if (flags.json) for (const delivery of shown) yield* Console.log(JSON.stringify(delivery))
     else if (shown.length > 0) yield* Console.log(table(shown.map(deliveryRow)))
-    else yield* progress(`No such delivery since ${query.since.toISOString()}.`)
-    if (found.length > shown.length) yield* progress(`The newest ${counted(shown.length, "delivery", "deliveries")}; there are more. Raise --limit, or narrow it down.`)
+    else yield* printProgress(`No such delivery since ${query.since.toISOString()}.`)
+    if (found.length > shown.length) yield* printProgress(`The newest ${counted(shown.length, "delivery", "deliveries")}; there are more. Raise --limit, or narrow it down.`)
   })
 ).pipe(
   Command.withDescription("List deliveries of a tenant, newest first, or show one with its body and every attempt"),

@@ -2,9 +2,9 @@
 import { type Explanation, type ExplainSubject, OperatorClient } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { unusable } from "./shared/Outcome.ts"
-import { answer, jsonFlag, printable, table } from "./shared/Output.ts"
-import { asOperator, asOperatorOfAll, called, connectionFlags, operatorFlags } from "./shared/Remote.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { jsonFlag, printable, printResult, table } from "./shared/Output.ts"
+import { callServer, connectionFlags, connectionOfAllTenants, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const textOf = ({ deliveries, reasons, verdict, waitingFor }: Explanation): string => [
   `verdict: ${verdict}${waitingFor === null ? "" : `, for ${waitingFor}`}`,
@@ -30,10 +30,10 @@ export const explainCommand = Command.make(
       ...Option.toArray(pro).map((pro) => ({ pro }))
     ]
     const [subject] = subjects
-    if (subject === undefined || subjects.length > 1) return yield* unusable("Name one of --event, --shipment and --pro.")
-    const { tenantId, ...connection } = yield* asOperator(flags)
-    const explanation = yield* called((signal) => new OperatorClient(connection).explain(tenantId, id, subject, { signal }))
-    yield* answer(json, { json: explanation, text: textOf(explanation) })
+    if (subject === undefined || subjects.length > 1) return yield* usageError("Name one of --event, --shipment and --pro.")
+    const { tenantId, ...connection } = yield* operatorConnection(flags)
+    const explanation = yield* callServer((signal) => new OperatorClient(connection).explain(tenantId, id, subject, { signal }))
+    yield* printResult(json, { json: explanation, text: textOf(explanation) })
   })
 ).pipe(
   Command.withDescription("Explain why a subscription did or did not receive an event or data of a shipment"),
@@ -46,15 +46,15 @@ export const healthCommand = Command.make(
   "health",
   { ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const connection = yield* asOperatorOfAll(flags)
-    const health = yield* called((signal) => new OperatorClient(connection).health({ signal }))
+    const connection = yield* connectionOfAllTenants(flags)
+    const health = yield* callServer((signal) => new OperatorClient(connection).health({ signal }))
     const rows = health.tenants.map((tenant) => [
       tenant.tenantId,
       `${tenant.inTrouble} of ${tenant.subscriptions} in trouble`,
       `${tenant.waiting} waiting${tenant.oldestWaitingAt === null ? "" : ` since ${tenant.oldestWaitingAt}`}`,
       `${tenant.dead} dead`
     ])
-    yield* answer(json, { json: health, text: table(rows) })
+    yield* printResult(json, { json: health, text: table(rows) })
   })
 ).pipe(
   Command.withDescription("Show the delivery health of each tenant, the worst first. Counts stop at 10,000"),

@@ -3,9 +3,9 @@ import { type ListedApiKey, OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
-import { unusable } from "./shared/Outcome.ts"
-import { answer, jsonFlag, printable, progress, table } from "./shared/Output.ts"
-import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const createCommand = Command.make(
   "create",
@@ -23,13 +23,13 @@ const createCommand = Command.make(
   (given) =>
     Effect.scoped(Effect.gen(function*() {
       const roles = [...new Set(given.roles)]
-      if (roles.includes("customer") && given.accounts.length === 0) return yield* unusable("A customer sees the shipments of its accounts. Give --account, at least once.")
-      const { tenantId, ...connected } = yield* asOperator(given)
+      if (roles.includes("customer") && given.accounts.length === 0) return yield* usageError("A customer sees the shipments of its accounts. Give --account, at least once.")
+      const { tenantId, ...connected } = yield* operatorConnection(given)
       const kept = yield* disclosure(given, "The key", true)
       const dot = Option.getOrUndefined(given.dot)
       const mc = Option.getOrUndefined(given.mc)
       const expiresAt = Option.getOrUndefined(given.expires)
-      const made = yield* called((signal) =>
+      const made = yield* callServer((signal) =>
         new OperatorClient(connected).createApiKey(tenantId, {
           name: given.name,
           roles,
@@ -39,7 +39,7 @@ const createCommand = Command.make(
           ...(expiresAt === undefined ? {} : { expiresAt })
         }, { signal }))
       yield* kept.keep(made.key)
-      yield* answer(given.json, {
+      yield* printResult(given.json, {
         json: { id: made.id, name: given.name, ...(kept.isShown ? { key: made.key } : {}) },
         text: `Key ${made.id} of ${given.name} works from now on.${kept.note}${kept.isShown ? `\n${made.key}` : ""}`
       })
@@ -56,15 +56,15 @@ const listCommand = Command.make(
   "list",
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    const keys = yield* called(async (signal) => {
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const keys = yield* callServer(async (signal) => {
       const found: Array<ListedApiKey> = []
       for await (const key of new OperatorClient(connected).allApiKeys(tenantId, { limit: 500 }, { signal })) found.push(key)
       return found
     })
     if (json) for (const key of keys) yield* Console.log(JSON.stringify(key))
     else if (keys.length > 0) yield* Console.log(table(keys.map(keyRow)))
-    else yield* progress("No key yet. Create one: waybill keys create <name> --role carrier.")
+    else yield* printProgress("No key yet. Create one: waybill keys create <name> --role carrier.")
   })
 ).pipe(
   Command.withDescription("List API keys in order of creation"),
@@ -78,9 +78,9 @@ const revokeCommand = Command.make(
   "revoke",
   { id: Argument.String("keyId").pipe(Argument.withDescription("Id from keys create or keys list")), ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    yield* called((signal) => new OperatorClient(connected).revokeApiKey(tenantId, id, { signal }))
-    yield* answer(json, { json: { id, revoked: true }, text: `Key ${id} no longer works, on any node.` })
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    yield* callServer((signal) => new OperatorClient(connected).revokeApiKey(tenantId, id, { signal }))
+    yield* printResult(json, { json: { id, revoked: true }, text: `Key ${id} no longer works, on any node.` })
   })
 ).pipe(
   Command.withDescription("Revoke an API key, at once and on every node"),

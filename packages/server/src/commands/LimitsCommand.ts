@@ -3,9 +3,9 @@ import { type Limits, type LimitsChange, OperatorClient } from "@waybill/client"
 import { defaultLimits, quotas } from "@waybill/core"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { unusable } from "./shared/Outcome.ts"
-import { answer, jsonFlag, table } from "./shared/Output.ts"
-import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { jsonFlag, printResult, table } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const text = (limits: Limits): string =>
   table(quotas.map((quota) => [quota, String(limits[quota]), limits[quota] === defaultLimits[quota] ? "" : `default ${defaultLimits[quota]}`]))
@@ -14,9 +14,9 @@ const getCommand = Command.make(
   "get",
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    const limits = yield* called((signal) => new OperatorClient(connected).getLimits(tenantId, { signal }))
-    yield* answer(json, { json: limits, text: text(limits) })
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const limits = yield* callServer((signal) => new OperatorClient(connected).getLimits(tenantId, { signal }))
+    yield* printResult(json, { json: limits, text: text(limits) })
   })
 ).pipe(
   Command.withDescription("Show every quota of a tenant"),
@@ -44,10 +44,10 @@ const setCommand = Command.make(
   },
   Effect.fnUntraced(function*({ json, limits: given, ...flags }) {
     const change = changeOf(given)
-    if (typeof change === "string") return yield* unusable(change)
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    const limits = yield* called((signal) => new OperatorClient(connected).putLimits(tenantId, change, { signal }))
-    yield* answer(json, { json: limits, text: text(limits) })
+    if (typeof change === "string") return yield* usageError(change)
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const limits = yield* callServer((signal) => new OperatorClient(connected).putLimits(tenantId, change, { signal }))
+    yield* printResult(json, { json: limits, text: text(limits) })
   })
 ).pipe(
   Command.withDescription("Change quotas of a tenant"),

@@ -4,8 +4,8 @@ import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { failed, unusable } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printable, progress } from "./shared/Output.ts"
+import { failed, usageError } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printable, printProgress } from "./shared/Output.ts"
 import { chargeText, eventText, statusText } from "./shared/ReceivedLines.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
@@ -20,7 +20,7 @@ interface Reception {
   readonly signed: boolean
   readonly status: number
   readonly contents: ReadonlyArray<string>
-  /** Why it was refused, or what is unusual about an accepted delivery. */
+  /** Why it was refused, or warnings about an accepted delivery. */
   readonly remarks: ReadonlyArray<string>
 }
 
@@ -88,17 +88,17 @@ export const listenCommand = Command.make(
   (flags) =>
     Effect.scoped(Effect.gen(function*() {
       const given = Option.getOrUndefined(flags.answer)
-      if (given !== undefined && !(given >= 200 && given <= 599)) return yield* unusable("--answer is an HTTP status from 200 to 599.")
+      if (given !== undefined && !(given >= 200 && given <= 599)) return yield* usageError("--answer is an HTTP status from 200 to 599.")
       const secrets = yield* secretsFrom(flags)
       if (secrets.length === 0 && !flags.unsigned) {
-        return yield* unusable("No secret given. Set WAYBILL_WEBHOOK_SECRET, give --secret-file, or accept unsigned deliveries with --unsigned.")
+        return yield* usageError("No secret given. Set WAYBILL_WEBHOOK_SECRET, give --secret-file, or accept unsigned deliveries with --unsigned.")
       }
       const options = { ...(secrets.length === 0 ? {} : { secrets }), unsigned: flags.unsigned ? "accept" : "refuse" } as const
       let taken: Taken | undefined
       const makeReceiver = (memory: Pick<DeliveryReceiverOptions, "seen" | "sequences">) =>
         Effect.try({
           try: () => receiverOf({ ...options, ...memory }, (what) => void (taken = what)),
-          catch: (error) => error instanceof WebhookSecretUnusable ? unusable(error.message) : failed(String(error))
+          catch: (error) => error instanceof WebhookSecretUnusable ? usageError(error.message) : failed(String(error))
         })
       const memory = { seen: new SeenInMemory(), sequences: new SequencesInMemory() }
       const receiver = yield* makeReceiver(memory)
@@ -109,7 +109,7 @@ export const listenCommand = Command.make(
         taken = undefined
         // With an error as the configured answer, the delivery was not accepted, so it must not count as a duplicate
         // when it is retried.
-        const judge = given === undefined || (given >= 200 && given < 300) ? receiver : receiverOf({ ...options, sequences: false }, (what) => void (taken = what))
+        const judge = given === undefined || (given >= 200 && given < 300) ? receiver : receiverOf({ ...options, seen: new SeenInMemory(), sequences: false }, (what) => void (taken = what))
         const answer = request.method === "POST"
           ? await judge.answer({ headers: request.headers, body })
           : { status: 405, headers: { allow: "POST" }, body: JSON.stringify({ detail: "Deliveries are POSTed." }) }
@@ -143,7 +143,7 @@ export const listenCommand = Command.make(
         }))
       const port = yield* listenOn(server, flags.host, flags.port)
       const host = flags.host.includes(":") ? `[${flags.host}]` : flags.host
-      yield* progress(`Listening on http://${host}:${port}. A server accepts it as endpointUrl if it runs with WAYBILL_EGRESS_ALLOW=${flags.host}. Ctrl-C ends it.`)
+      yield* printProgress(`Listening on http://${host}:${port}. A server accepts it as endpointUrl if it runs with WAYBILL_EGRESS_ALLOW=${flags.host}. Ctrl-C ends it.`)
       return yield* Effect.never
     }))
 ).pipe(

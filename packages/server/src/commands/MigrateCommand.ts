@@ -1,11 +1,11 @@
 /** `waybill migrate`: applies, prints or checks the migrations. */
-import { checkMigrations, migrate, migrations, printMigrations } from "@waybill/postgres"
+import { applyMigrations, checkMigrations, migrations, printMigrations } from "@waybill/postgres"
 import { Console, Effect, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openDatabase, poolLayer } from "../database/Database.ts"
 import { observed, readConfig } from "./ServeCommand.ts"
-import { unusable } from "./shared/Outcome.ts"
-import { answer, jsonFlag } from "./shared/Output.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { jsonFlag, printResult } from "./shared/Output.ts"
 
 /** `migrate --check` found missing migrations. */
 export class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("MigrationsMissing", {
@@ -23,29 +23,37 @@ export const migrateCommand = Command.make(
     print: Flag.Boolean("print").pipe(Flag.withDescription("Print every migration as SQL, for a database administrator; needs no database"), Flag.withDefault(false)),
     check: Flag.Boolean("check").pipe(Flag.withDescription("Change nothing; exit with 1 when something is missing"), Flag.withDefault(false)),
     after: Flag.Int("after").pipe(Flag.withDescription("With --print: only migrations after this version, for a database at this version"), Flag.optional),
+    sqlPublishing: Flag.Boolean("sql-publishing").pipe(
+      Flag.withDescription("Include the SQL function that publishes transit events. Once installed, every start upgrades it"),
+      Flag.withDefault(false)
+    ),
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
-    if (flags.print && flags.check) return yield* unusable("Give --print or --check, not both.")
+    if (flags.print && flags.check) return yield* usageError("Give --print or --check, not both.")
     const after = Option.getOrUndefined(flags.after)
-    if (after !== undefined && !flags.print) return yield* unusable("--after goes with --print.")
-    if (after !== undefined && !migrations.some(({ id }) => id === after)) return yield* unusable(`There is no version ${after}; the newest is ${migrations.at(-1)!.id}.`)
+    if (after !== undefined && !flags.print) return yield* usageError("--after goes with --print.")
+    if (after !== undefined && !migrations.some(({ id }) => id === after)) return yield* usageError(`There is no version ${after}; the newest is ${migrations.at(-1)!.id}.`)
     const config = yield* readConfig
     const { schema } = config
     if (flags.print) {
-      const sql = printMigrations(schema, after === undefined ? {} : { after })
+      const sql = printMigrations(schema, {
+        ...(after === undefined ? {} : { after }),
+        transaction: true,
+        include: flags.sqlPublishing ? ["sql-publishing"] : []
+      })
       return yield* flags.json ? Console.log(JSON.stringify({ schema, sql })) : Console.log(sql)
     }
     const upToDate = `Schema ${schema} is up to date.`
     const check = Effect.fnUntraced(function*(url: Redacted.Redacted) {
       // It rejects with the same errors as migrate.
-      const missing = yield* Effect.tryPromise({ try: () => checkMigrations({ schema, url: Redacted.value(url) }), catch: (error) => error })
-      if (flags.json || missing.length === 0) yield* answer(flags.json, { json: { schema, missing }, text: upToDate })
+      const missing = yield* Effect.tryPromise({ try: () => checkMigrations({ schema, url: Redacted.value(url), sqlPublishing: flags.sqlPublishing }), catch: (error) => error })
+      if (flags.json || missing.length === 0) yield* printResult(flags.json, { json: { schema, missing }, text: upToDate })
       if (missing.length > 0) return yield* new MigrationsMissing({ schema, names: missing })
     })
     const apply = Effect.gen(function*() {
-      const applied = (yield* migrate({ schema, migrations })).map(({ name }) => name)
-      yield* answer(flags.json, { json: { schema, applied }, text: applied.length === 0 ? upToDate : `Schema ${schema}: applied ${applied.join(", ")}.` })
+      const applied = yield* applyMigrations(schema, flags.sqlPublishing)
+      yield* printResult(flags.json, { json: { schema, applied }, text: applied.length === 0 ? upToDate : `Schema ${schema}: applied ${applied.join(", ")}.` })
     })
     yield* Effect.scoped(Effect.flatMap(openDatabase(config), (url) => flags.check ? check(url) : Effect.provide(apply, poolLayer(config, url)))).pipe(
       Effect.provide(observed(config))

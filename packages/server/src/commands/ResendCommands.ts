@@ -6,9 +6,9 @@ import { OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { instantFlag } from "./shared/Instants.ts"
-import { unusable } from "./shared/Outcome.ts"
-import { answer, counted, jsonFlag, progress } from "./shared/Output.ts"
-import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printProgress, printResult } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const subscription = Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription"))
 
@@ -23,12 +23,12 @@ export const retryCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ ids, json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
     const client = new OperatorClient(connected)
     for (const [index, deliveryId] of ids.entries()) {
-      yield* called((signal) => client.retryDelivery(tenantId, deliveryId, { signal }))
-      yield* answer(json, { json: { deliveryId, retried: true }, text: `${deliveryId} goes out again.` })
-      if (ids.length >= many && (index + 1) % many === 0) yield* progress(`${index + 1} of ${ids.length}`)
+      yield* callServer((signal) => client.retryDelivery(tenantId, deliveryId, { signal }))
+      yield* printResult(json, { json: { deliveryId, retried: true }, text: `${deliveryId} is queued again.` })
+      if (ids.length >= many && (index + 1) % many === 0) yield* printProgress(`${index + 1} of ${ids.length}`)
     }
   })
 ).pipe(
@@ -46,11 +46,11 @@ export const dismissCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ ids, json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
     const client = new OperatorClient(connected)
     for (const deliveryId of ids) {
-      yield* called((signal) => client.dismissDelivery(tenantId, deliveryId, { signal }))
-      yield* answer(json, { json: { deliveryId, dismissed: true }, text: `${deliveryId} is dismissed.` })
+      yield* callServer((signal) => client.dismissDelivery(tenantId, deliveryId, { signal }))
+      yield* printResult(json, { json: { deliveryId, dismissed: true }, text: `${deliveryId} is dismissed.` })
     }
   })
 ).pipe(
@@ -69,10 +69,10 @@ export const recoverCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ json, since, subscription, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
     const client = new OperatorClient(connected)
-    const recovered = yield* called((signal) => client.recover(tenantId, subscription, { since }, { signal }))
-    yield* answer(json, {
+    const recovered = yield* callServer((signal) => client.recover(tenantId, subscription, { since }, { signal }))
+    yield* printResult(json, {
       json: { subscriptionId: subscription, since: since.toISOString(), recovered },
       text: recovered === 0
         ? `Nothing of ${subscription} died since ${since.toISOString()}.`
@@ -98,12 +98,12 @@ export const replayCommand = Command.make(
   },
   Effect.fnUntraced(function*({ from, json, shipments, subscription, to: until, ...flags }) {
     const to = Option.getOrUndefined(until)
-    if (to !== undefined && to < from) return yield* unusable("--to is before --from.")
-    const { tenantId, ...connected } = yield* asOperator(flags)
+    if (to !== undefined && to < from) return yield* usageError("--to is before --from.")
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
     const client = new OperatorClient(connected)
     const range = { from, ...(to === undefined ? {} : { to }), ...(shipments.length === 0 ? {} : { shipmentIds: shipments }) }
-    const queued = yield* called((signal) => client.replay(tenantId, subscription, range, { signal }))
-    yield* answer(json, {
+    const queued = yield* callServer((signal) => client.replay(tenantId, subscription, range, { signal }))
+    yield* printResult(json, {
       json: { subscriptionId: subscription, from: from.toISOString(), to: to?.toISOString() ?? null, shipmentIds: shipments, queued },
       text: queued === 0
         ? `There is nothing to replay for ${subscription} since ${from.toISOString()}.`

@@ -3,9 +3,9 @@ import { OperatorClient, type Secret, type SecretSettings } from "@waybill/clien
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
-import { unusable } from "./shared/Outcome.ts"
-import { answer, jsonFlag, printable, progress, table } from "./shared/Output.ts"
-import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
 const idArgument = Argument.String("secretId").pipe(
@@ -33,7 +33,7 @@ const flags = {
 interface Flags {
   readonly id: string
   readonly url: Option.Option<string>
-  readonly key: Parameters<typeof asOperator>[0]["key"]
+  readonly key: Parameters<typeof operatorConnection>[0]["key"]
   readonly tenant: Option.Option<string>
   readonly client: Option.Option<string>
   readonly accounts: ReadonlyArray<string>
@@ -60,12 +60,12 @@ const settingsOf = (given: Flags): SecretSettings => {
 /** Without a secret, the server generates one. */
 const put = (given: Flags, secret: string | undefined) =>
   Effect.scoped(Effect.gen(function*() {
-    const { tenantId, ...connected } = yield* asOperator(given)
+    const { tenantId, ...connected } = yield* operatorConnection(given)
     const kept = yield* disclosure(given, "The secret", secret === undefined)
     const settings = { ...settingsOf(given), ...(secret === undefined ? {} : { secret }) }
-    const made = yield* called((signal) => new OperatorClient(connected).putSecret(tenantId, given.id, settings, { signal }))
+    const made = yield* callServer((signal) => new OperatorClient(connected).putSecret(tenantId, given.id, settings, { signal }))
     yield* kept.keep(made.secret)
-    yield* answer(given.json, {
+    yield* printResult(given.json, {
       json: { hmacSecretId: made.hmacSecretId, ...(kept.isShown ? { secret: made.secret } : {}) },
       text: `${made.hmacSecretId} signs from now on.${kept.note}${kept.isShown ? `\n${made.secret}` : ""}`
     })
@@ -73,11 +73,11 @@ const put = (given: Flags, secret: string | undefined) =>
 
 /** Changes only the owner, so there is no secret to disclose. */
 const change = Effect.fnUntraced(function*(given: Flags) {
-  if (given.show || Option.isSome(given.out)) return yield* unusable("With --no-rotate no secret is made. Leave --out and --show out.")
-  const { tenantId, ...connected } = yield* asOperator(given)
+  if (given.show || Option.isSome(given.out)) return yield* usageError("With --no-rotate no secret is made. Leave --out and --show out.")
+  const { tenantId, ...connected } = yield* operatorConnection(given)
   const settings = { ...settingsOf(given), rotate: false as const }
-  const { hmacSecretId } = yield* called((signal) => new OperatorClient(connected).putSecret(tenantId, given.id, settings, { signal }))
-  yield* answer(given.json, { json: { hmacSecretId }, text: `${hmacSecretId} is changed. The secret is the same as before.` })
+  const { hmacSecretId } = yield* callServer((signal) => new OperatorClient(connected).putSecret(tenantId, given.id, settings, { signal }))
+  yield* printResult(given.json, { json: { hmacSecretId }, text: `${hmacSecretId} is changed. The secret is the same as before.` })
 })
 
 const putCommand = Command.make(
@@ -89,11 +89,11 @@ const putCommand = Command.make(
   },
   Effect.fnUntraced(function*(given) {
     if (given.noRotate) {
-      if (Option.isSome(given.secret) || Option.isSome(given.secretFile)) return yield* unusable("With --no-rotate the secret stays. Leave --secret and --secret-file out.")
+      if (Option.isSome(given.secret) || Option.isSome(given.secretFile)) return yield* usageError("With --no-rotate the secret stays. Leave --secret and --secret-file out.")
       return yield* change(given)
     }
     const [secret, ...others] = yield* secretsFrom(given)
-    if (others.length > 0) return yield* unusable("That is more than one secret. Give the one that signs from now on.")
+    if (others.length > 0) return yield* usageError("That is more than one secret. Give the one that signs from now on.")
     yield* put(given, secret)
   })
 ).pipe(
@@ -121,15 +121,15 @@ const listCommand = Command.make(
   "list",
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    const secrets = yield* called(async (signal) => {
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const secrets = yield* callServer(async (signal) => {
       const found: Array<Secret> = []
       for await (const secret of new OperatorClient(connected).allSecrets(tenantId, { limit: 500 }, { signal })) found.push(secret)
       return found
     })
     if (json) for (const secret of secrets) yield* Console.log(JSON.stringify(secret))
     else if (secrets.length > 0) yield* Console.log(table([["SECRET", "OWNER", "SINCE", "OLDER SIGN UNTIL", "USED BY"], ...secrets.map(secretRow)]))
-    else yield* progress("No secret yet. Create one: waybill secrets put <secretId> --client <name>.")
+    else yield* printProgress("No secret yet. Create one: waybill secrets put <secretId> --client <name>.")
   })
 ).pipe(
   Command.withDescription("List secrets with their owners and number of subscriptions. Never prints a secret"),
@@ -140,9 +140,9 @@ const deleteCommand = Command.make(
   "delete",
   { id: idArgument, ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    yield* called((signal) => new OperatorClient(connected).deleteSecret(tenantId, id, { signal }))
-    yield* answer(json, { json: { hmacSecretId: id, deleted: true }, text: `${id} is deleted.` })
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    yield* callServer((signal) => new OperatorClient(connected).deleteSecret(tenantId, id, { signal }))
+    yield* printResult(json, { json: { hmacSecretId: id, deleted: true }, text: `${id} is deleted.` })
   })
 ).pipe(
   Command.withDescription("Delete a secret that no subscription uses"),

@@ -3,11 +3,11 @@ import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { Command, Flag } from "effect/cli"
 import { demoAccount, shipmentsOf } from "../demo/DemoFreight.ts"
-import { journeyFrom, journeyMillis, type Scene } from "../demo/DemoJourney.ts"
-import { sceneWriter } from "../demo/DemoWriters.ts"
-import { unusable } from "./shared/Outcome.ts"
-import { answer, counted, jsonFlag, progress } from "./shared/Output.ts"
-import { asCarrier, called, carrierFlags } from "./shared/Remote.ts"
+import { journeyFrom, journeyMillis, type TimedWrites } from "../demo/DemoJourney.ts"
+import { makeWriter } from "../demo/DemoWriters.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printProgress, printResult } from "./shared/Output.ts"
+import { callServer, carrierConnection, carrierFlags } from "./shared/Remote.ts"
 
 /** Replaces the demo's account. File contents stay unchanged. */
 const billedTo = <A>(value: A, account: string): A => {
@@ -21,12 +21,12 @@ const billedTo = <A>(value: A, account: string): A => {
 }
 
 /** A key with carrier numbers may write only with those, so the invoices must name them. */
-const carriedBy = (scene: Scene, numbers: Readonly<Partial<Record<"DOT" | "MC", string>>>): Scene => ({
-  ...scene,
-  invoices: scene.invoices.map(({ invoice, proof }) => ({ invoice: { ...invoice, ...numbers }, proof: { ...proof, ...numbers } }))
+const carriedBy = (writes: TimedWrites, numbers: Readonly<Partial<Record<"DOT" | "MC", string>>>): TimedWrites => ({
+  ...writes,
+  invoices: writes.invoices.map(({ invoice, proof }) => ({ invoice: { ...invoice, ...numbers }, proof: { ...proof, ...numbers } }))
 })
 
-const text = ({ charges, events, invoices, orders, pickups, shipments }: Scene): string =>
+const text = ({ charges, events, invoices, orders, pickups, shipments }: TimedWrites): string =>
   [
     ...orders.map(({ key }) => `truck ordered for ${key}`),
     ...pickups.map(({ key, report }) => `driver of ${key}: ${report.status}`),
@@ -36,8 +36,8 @@ const text = ({ charges, events, invoices, orders, pickups, shipments }: Scene):
     ...invoices.map(({ invoice }) => `invoice ${invoice.invoiceHeader.invoiceNumber} with its proof of delivery`)
   ].join("; ")
 
-const count = (scenes: ReadonlyArray<Scene>) => {
-  const of = (what: "orders" | "shipments" | "events" | "charges" | "invoices") => scenes.reduce((sum, scene) => sum + scene[what].length, 0)
+const count = (schedule: ReadonlyArray<TimedWrites>) => {
+  const of = (what: "orders" | "shipments" | "events" | "charges" | "invoices") => schedule.reduce((sum, writes) => sum + writes[what].length, 0)
   return { pickups: of("orders"), shipments: of("shipments"), events: of("events"), charges: of("charges"), invoices: of("invoices") }
 }
 
@@ -52,22 +52,22 @@ export const simulateCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ account, dot, json, mc, pace, ...flags }) {
-    if (!(pace >= 0 && pace <= 3600)) return yield* unusable("--pace is a number of seconds from 0 to 3600.")
-    const { apiKey, baseUrl } = yield* asCarrier(flags)
+    if (!(pace >= 0 && pace <= 3600)) return yield* usageError("--pace is a number of seconds from 0 to 3600.")
+    const { apiKey, baseUrl } = yield* carrierConnection(flags)
     // The carrier orders its own trucks, so one key is enough.
-    const write = sceneWriter({ url: baseUrl, carrierKey: () => apiKey, shipperKey: () => apiKey, print: () => {} })
+    const write = makeWriter({ url: baseUrl, carrierKey: () => apiKey, shipperKey: () => apiKey, print: () => {} })
     // Starts the journey in the past, because events must not lie in the future at any speed.
     const startedAt = (yield* Clock.currentTimeMillis) - journeyMillis
     const numbers = { ...(Option.isSome(dot) ? { DOT: dot.value } : {}), ...(Option.isSome(mc) ? { MC: mc.value } : {}) }
-    const scenes = billedTo(journeyFrom(startedAt), account).map((scene) => carriedBy(scene, numbers))
-    for (const [index, scene] of scenes.entries()) {
+    const schedule = billedTo(journeyFrom(startedAt), account).map((writes) => carriedBy(writes, numbers))
+    for (const [index, writes] of schedule.entries()) {
       if (index > 0 && pace > 0) yield* Effect.sleep(pace * 1000)
-      yield* called((signal) => write(scene, signal))
-      yield* progress(`${index + 1}/${scenes.length}  ${text(scene)}`)
+      yield* callServer((signal) => write(writes, signal))
+      yield* printProgress(`${index + 1}/${schedule.length}  ${text(writes)}`)
     }
-    const written = count(scenes)
+    const written = count(schedule)
     const shipments = shipmentsOf(startedAt).map(({ bolNumber, proNumber, shipmentId }) => ({ shipmentId, proNumber, bolNumber }))
-    yield* answer(json, {
+    yield* printResult(json, {
       json: { account, shipments, written },
       text: [
         `Written for ${account}: ${counted(written.pickups, "pickup")}, ${counted(written.shipments, "shipment")}, ${counted(written.events, "event")}, `

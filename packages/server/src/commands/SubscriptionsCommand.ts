@@ -2,9 +2,9 @@
 import { OperatorClient, type OperatorSubscription, type SubscriptionState } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { unusable } from "./shared/Outcome.ts"
-import { answer, counted, jsonFlag, printable, progress, table } from "./shared/Output.ts"
-import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<SubscriptionState>
 
@@ -56,10 +56,10 @@ const listCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
-    if (flags.limit < 1) return yield* unusable("--limit is a number from 1.")
-    const { tenantId, ...connected } = yield* asOperator(flags)
+    if (flags.limit < 1) return yield* usageError("--limit is a number from 1.")
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
     const query = { client: Option.getOrUndefined(flags.client), state: Option.getOrUndefined(flags.state), limit: Math.min(500, flags.limit + 1) }
-    const found = yield* called(async (signal) => {
+    const found = yield* callServer(async (signal) => {
       const found: Array<OperatorSubscription> = []
       for await (const subscription of new OperatorClient(connected).allSubscriptions(tenantId, query, { signal })) {
         found.push(subscription)
@@ -70,8 +70,8 @@ const listCommand = Command.make(
     const shown = found.slice(0, flags.limit)
     if (flags.json) for (const subscription of shown) yield* Console.log(JSON.stringify(subscription))
     else if (shown.length > 0) yield* Console.log(table(shown.map(rowOf)))
-    else yield* progress("No such subscription.")
-    if (found.length > shown.length) yield* progress(`The first ${counted(shown.length, "subscription")}; there are more. Raise --limit, or narrow it down.`)
+    else yield* printProgress("No such subscription.")
+    if (found.length > shown.length) yield* printProgress(`The first ${counted(shown.length, "subscription")}; there are more. Raise --limit, or narrow it down.`)
   })
 ).pipe(
   Command.withDescription("List subscriptions of every client and area"),
@@ -88,9 +88,9 @@ const oneCommand = (
     name,
     { id, ...operatorFlags, json: jsonFlag },
     Effect.fnUntraced(function*({ id, json, ...flags }) {
-      const { tenantId, ...connected } = yield* asOperator(flags)
-      const subscription = yield* called((signal) => call(new OperatorClient(connected), tenantId, id, signal))
-      yield* answer(json, { json: subscription, text: textOf(subscription) })
+      const { tenantId, ...connected } = yield* operatorConnection(flags)
+      const subscription = yield* callServer((signal) => call(new OperatorClient(connected), tenantId, id, signal))
+      yield* printResult(json, { json: subscription, text: textOf(subscription) })
     })
   ).pipe(Command.withDescription(description), Command.withExamples([{ command: `waybill subscriptions ${name} --tenant acme ${sample}`, description }]))
 
@@ -103,9 +103,9 @@ const pauseCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ id, json, reason, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    const subscription = yield* called((signal) => new OperatorClient(connected).pause(tenantId, id, { reason }, { signal }))
-    yield* answer(json, { json: subscription, text: `${id} is paused. Nothing more is sent until an operator resumes it.` })
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const subscription = yield* callServer((signal) => new OperatorClient(connected).pause(tenantId, id, { reason }, { signal }))
+    yield* printResult(json, { json: subscription, text: `${id} is paused. Nothing more is sent until an operator resumes it.` })
   })
 ).pipe(
   Command.withDescription("Pause a subscription. Its client cannot resume it"),
@@ -116,9 +116,9 @@ const purgeCommand = Command.make(
   "purge",
   { id, ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    const dropped = yield* called((signal) => new OperatorClient(connected).purge(tenantId, id, { signal }))
-    yield* answer(json, { json: { subscriptionId: id, dropped }, text: `${counted(dropped, "entry", "entries")} of ${id} dropped.` })
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const dropped = yield* callServer((signal) => new OperatorClient(connected).purge(tenantId, id, { signal }))
+    yield* printResult(json, { json: { subscriptionId: id, dropped }, text: `${counted(dropped, "entry", "entries")} of ${id} dropped.` })
   })
 ).pipe(
   Command.withDescription("Drop waiting entries of a subscription and cancel its retries"),
@@ -129,9 +129,9 @@ const deleteCommand = Command.make(
   "delete",
   { id, ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { tenantId, ...connected } = yield* asOperator(flags)
-    yield* called((signal) => new OperatorClient(connected).deleteSubscription(tenantId, id, { signal }))
-    yield* answer(json, { json: { subscriptionId: id, deleted: true }, text: `${id} is deleted.` })
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    yield* callServer((signal) => new OperatorClient(connected).deleteSubscription(tenantId, id, { signal }))
+    yield* printResult(json, { json: { subscriptionId: id, deleted: true }, text: `${id} is deleted.` })
   })
 ).pipe(
   Command.withDescription("Delete a subscription, like a call of its client"),
@@ -144,7 +144,7 @@ export const subscriptionsCommand = Command.make("subscriptions").pipe(
     listCommand,
     oneCommand("show", "Show a subscription with its backlog, dead letters, and why nothing is sent", (client, tenantId, id, signal) => client.getSubscription(tenantId, id, { signal })),
     pauseCommand,
-    oneCommand("resume", "Resume a paused subscription, whoever paused it", (client, tenantId, id, signal) => client.resume(tenantId, id, { signal })),
+    oneCommand("resume", "Resume a paused subscription, also if its client or an operator paused it", (client, tenantId, id, signal) => client.resume(tenantId, id, { signal })),
     purgeCommand,
     deleteCommand
   ])

@@ -5,9 +5,9 @@ import * as Clock from "effect/Clock"
 import { Command, Flag } from "effect/cli"
 import { outcomeOf } from "./shared/Deliveries.ts"
 import { instantFlag } from "./shared/Instants.ts"
-import { type CommandFailed, exitCodes, unusable } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printable, progress } from "./shared/Output.ts"
-import { asOperator, called, operatorFlags } from "./shared/Remote.ts"
+import { type CommandFailed, exitCodes, usageError } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printable, printProgress } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 /** A delivery can become visible up to this much later than others with the same creation time. */
 const overlapMillis = 10_000
@@ -112,11 +112,11 @@ export const tailCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
-    if (!(flags.interval >= 0.1 && flags.interval <= 3600)) return yield* unusable("--interval is a number of seconds from 0.1 to 3600.")
-    const { tenantId, ...connected } = yield* asOperator(flags)
+    if (!(flags.interval >= 0.1 && flags.interval <= 3600)) return yield* usageError("--interval is a number of seconds from 0.1 to 3600.")
+    const { tenantId, ...connected } = yield* operatorConnection(flags)
     const client = new OperatorClient(connected)
     const subscriptionId = Option.getOrUndefined(flags.subscription)
-    const since = Option.isSome(flags.since) ? flags.since.value.getTime() : yield* called((signal) => clockOf(connected.baseUrl, signal))
+    const since = Option.isSome(flags.since) ? flags.since.value.getTime() : yield* callServer((signal) => clockOf(connected.baseUrl, signal))
     const tail = new Tail(since)
 
     const print = Effect.fnUntraced(function*(delivery: Delivery) {
@@ -131,7 +131,7 @@ export const tailCommand = Command.make(
       let newest = 0
       let cursor: string | undefined
       do {
-        const page = yield* called((signal) => client.listDeliveries(tenantId, { since: tail.since, subscriptionId, order: "oldest", limit: 500, cursor }, { signal }))
+        const page = yield* callServer((signal) => client.listDeliveries(tenantId, { since: tail.since, subscriptionId, order: "oldest", limit: 500, cursor }, { signal }))
         for (const delivery of page.data) {
           newest = Math.max(newest, Date.parse(delivery.createdAt))
           yield* print(delivery)
@@ -139,7 +139,7 @@ export const tailCommand = Command.make(
         cursor = page.nextCursor ?? undefined
       } while (cursor !== undefined)
       for (const deliveryId of tail.due(yield* Clock.currentTimeMillis)) {
-        const found = yield* called((signal) => client.getDelivery(tenantId, deliveryId, { signal })).pipe(
+        const found = yield* callServer((signal) => client.getDelivery(tenantId, deliveryId, { signal })).pipe(
           Effect.catchTag("CommandFailed", (error) => error.code === exitCodes.refused ? Effect.succeed(undefined) : Effect.fail(error))
         )
         if (found === undefined) {
@@ -155,14 +155,14 @@ export const tailCommand = Command.make(
 
     // The first round fails on a wrong key or tenant. Later, an unreachable server may come back.
     yield* round
-    yield* progress(`Following deliveries of ${tenantId}. Ctrl-C ends it.`)
+    yield* printProgress(`Following deliveries of ${tenantId}. Ctrl-C ends it.`)
     let outage: CommandFailed | undefined
     for (;;) {
       yield* Effect.sleep(flags.interval * 1000)
       const failure: CommandFailed | undefined = yield* Effect.match(round, { onSuccess: () => undefined, onFailure: (error) => error })
       if (failure !== undefined && failure.code !== exitCodes.unreachable) return yield* failure
-      if (failure !== undefined && outage === undefined) yield* progress(`${failure.message} Retrying.`)
-      if (failure === undefined && outage !== undefined) yield* progress("The server is reachable again.")
+      if (failure !== undefined && outage === undefined) yield* printProgress(`${failure.message} Retrying.`)
+      if (failure === undefined && outage !== undefined) yield* printProgress("The server is reachable again.")
       outage = failure
     }
   })

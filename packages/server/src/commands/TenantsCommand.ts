@@ -2,22 +2,22 @@
 import { OperatorClient, type Tenant } from "@waybill/client"
 import { Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { answer, jsonFlag, printable, progress, table } from "./shared/Output.ts"
-import { asOperatorOfAll, called, connectionFlags } from "./shared/Remote.ts"
+import { jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
+import { callServer, connectionFlags, connectionOfAllTenants } from "./shared/Remote.ts"
 
 const listCommand = Command.make(
   "list",
   { ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const connected = yield* asOperatorOfAll(flags)
-    const tenants = yield* called(async (signal) => {
+    const connected = yield* connectionOfAllTenants(flags)
+    const tenants = yield* callServer(async (signal) => {
       const found: Array<Tenant> = []
       for await (const tenant of new OperatorClient(connected).allTenants({ limit: 500 }, { signal })) found.push(tenant)
       return found
     })
     if (json) for (const tenant of tenants) yield* Console.log(JSON.stringify(tenant))
     else if (tenants.length > 0) yield* Console.log(table(tenants.map(tenantRow)))
-    else yield* progress("No tenant yet. Create one: waybill tenants put <tenantId> --name <name>.")
+    else yield* printProgress("No tenant yet. Create one: waybill tenants put <tenantId> --name <name>.")
   })
 ).pipe(
   Command.withDescription("List every tenant, by id"),
@@ -42,9 +42,9 @@ const putCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ hosts, id, json, name, ...flags }) {
-    const connected = yield* asOperatorOfAll(flags)
-    yield* called((signal) => new OperatorClient(connected).putTenant(id, { name, hosts }, { signal }))
-    yield* answer(json, {
+    const connected = yield* connectionOfAllTenants(flags)
+    yield* callServer((signal) => new OperatorClient(connected).putTenant(id, { name, hosts }, { signal }))
+    yield* printResult(json, {
       json: { tenantId: id, name, hosts },
       text: `${id} is ${printable(name)}${hosts.length === 0 ? "" : `, looked up at ${printable(hosts.join(", "))}`}.`
     })
@@ -63,9 +63,9 @@ const suspendCommand = Command.make(
   "suspend",
   { id: idOf("Tenant to suspend"), ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const connected = yield* asOperatorOfAll(flags)
-    const changed = yield* called((signal) => new OperatorClient(connected).suspendTenant(id, { signal }))
-    yield* answer(json, { json: changed, text: `${id} is suspended: its callers are refused and nothing is sent, on every node.` })
+    const connected = yield* connectionOfAllTenants(flags)
+    const changed = yield* callServer((signal) => new OperatorClient(connected).suspendTenant(id, { signal }))
+    yield* printResult(json, { json: changed, text: `${id} is suspended: its callers are refused and nothing is sent, on every node.` })
   })
 ).pipe(
   Command.withDescription("Refuse all calls of a tenant and send nothing"),
@@ -76,9 +76,9 @@ const resumeCommand = Command.make(
   "resume",
   { id: idOf("Tenant to resume"), ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const connected = yield* asOperatorOfAll(flags)
-    const changed = yield* called((signal) => new OperatorClient(connected).resumeTenant(id, { signal }))
-    yield* answer(json, { json: changed, text: `${id} is active: what waited is sent.` })
+    const connected = yield* connectionOfAllTenants(flags)
+    const changed = yield* callServer((signal) => new OperatorClient(connected).resumeTenant(id, { signal }))
+    yield* printResult(json, { json: changed, text: `${id} is active: what waited is sent.` })
   })
 ).pipe(
   Command.withDescription("Resume a suspended tenant"),
@@ -94,9 +94,9 @@ const deleteCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ confirm, id, json, ...flags }) {
-    const connected = yield* asOperatorOfAll(flags)
-    yield* called((signal) => new OperatorClient(connected).deleteTenant(id, { confirm }, { signal }))
-    yield* answer(json, { json: { tenantId: id, deleted: true }, text: `${id} is deleted. Its data is removed in the background.` })
+    const connected = yield* connectionOfAllTenants(flags)
+    yield* callServer((signal) => new OperatorClient(connected).deleteTenant(id, { confirm }, { signal }))
+    yield* printResult(json, { json: { tenantId: id, deleted: true }, text: `${id} is deleted. Its data is removed in the background.` })
   })
 ).pipe(
   Command.withDescription("Delete a tenant with all its data"),

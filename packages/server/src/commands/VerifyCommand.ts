@@ -1,10 +1,10 @@
 /** `waybill verify`: checks the signature of a saved webhook, and explains a mismatch. */
-import { DeliveryReceiver, DeliveryRefused, verifyDelivery, verifyXSignature, WebhookSecretUnusable } from "@waybill/client"
+import { DeliveryReceiver, DeliveryRefused, SeenInMemory, verifyDelivery, verifyXSignature, WebhookSecretUnusable } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { instantFlag } from "./shared/Instants.ts"
-import { CommandFailed, exitCodes, failed, unusable } from "./shared/Outcome.ts"
-import { answer, counted, jsonFlag } from "./shared/Output.ts"
+import { CommandFailed, exitCodes, failed, usageError } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printResult } from "./shared/Output.ts"
 import { readInput, secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
 export interface Message {
@@ -27,20 +27,20 @@ export const readHeaders = (lines: ReadonlyArray<string>): Message["headers"] =>
   })
 
 type Verdict =
-  | { readonly stands: true; readonly deliveryId: string | null; readonly signedAt: string | null; readonly secret: number }
-  | { readonly stands: false; readonly reason: string; readonly detail: string }
+  | { readonly valid: true; readonly deliveryId: string | null; readonly signedAt: string | null; readonly secret: number }
+  | { readonly valid: false; readonly reason: string; readonly detail: string }
 
 const verdictOf = async (message: Message, options: { readonly secrets: ReadonlyArray<string>; readonly now: Date; readonly tolerance: number; readonly older: boolean }): Promise<Verdict> => {
   const headers = message.headers.flat()
   try {
     if (options.older) {
       const { secretIndex } = await verifyXSignature({ secrets: options.secrets, headers, body: message.body })
-      return { stands: true, deliveryId: null, signedAt: null, secret: secretIndex + 1 }
+      return { valid: true, deliveryId: null, signedAt: null, secret: secretIndex + 1 }
     }
     const verified = await verifyDelivery({ secrets: options.secrets, headers, body: message.body, now: options.now, toleranceSeconds: options.tolerance })
-    return { stands: true, deliveryId: verified.deliveryId, signedAt: verified.signedAt.toISOString(), secret: verified.secretIndex + 1 }
+    return { valid: true, deliveryId: verified.deliveryId, signedAt: verified.signedAt.toISOString(), secret: verified.secretIndex + 1 }
   } catch (error) {
-    if (error instanceof DeliveryRefused) return { stands: false, reason: error.reason, detail: error.message }
+    if (error instanceof DeliveryRefused) return { valid: false, reason: error.reason, detail: error.message }
     throw error
   }
 }
@@ -59,6 +59,7 @@ const contentsOf = async (body: Uint8Array): Promise<string> => {
   let summary = ""
   const receiver = new DeliveryReceiver({
     unsigned: "accept",
+    seen: new SeenInMemory(),
     onStatus: ({ proNumber }) => void (summary = `the status of PRO ${proNumber}`),
     onCharges: (charges) => void (summary = counted(charges.length, "freight charge"))
   })
@@ -90,10 +91,10 @@ export const verifyCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
-    if (flags.file === "-" && Option.getOrUndefined(flags.secretFile) === "-") return yield* unusable("Standard input cannot be both, the request and the secret.")
-    if (flags.tolerance < 0) return yield* unusable("--tolerance is a number of seconds from 0.")
+    if (flags.file === "-" && Option.getOrUndefined(flags.secretFile) === "-") return yield* usageError("Standard input cannot be both, the request and the secret.")
+    if (flags.tolerance < 0) return yield* usageError("--tolerance is a number of seconds from 0.")
     const secrets = yield* secretsFrom(flags)
-    if (secrets.length === 0) return yield* unusable("No secret given. Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.")
+    if (secrets.length === 0) return yield* usageError("No secret given. Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.")
     const bytes = yield* readInput(flags.file)
     const message = flags.headers.length > 0 ? { headers: readHeaders(flags.headers), body: new Uint8Array(bytes) } : readMessage(bytes)
     const options = {
@@ -105,13 +106,13 @@ export const verifyCommand = Command.make(
     const verify = (body: Uint8Array) =>
       Effect.tryPromise({
         try: () => verdictOf({ ...message, body }, options),
-        catch: (error) => error instanceof WebhookSecretUnusable ? unusable(error.message) : failed(error instanceof Error ? error.message : String(error))
+        catch: (error) => error instanceof WebhookSecretUnusable ? usageError(error.message) : failed(error instanceof Error ? error.message : String(error))
       })
     const verdict = yield* verify(message.body)
-    if (verdict.stands) {
+    if (verdict.valid) {
       const contents = yield* Effect.promise(() => contentsOf(message.body))
       const which = secrets.length === 1 ? "" : ` with secret ${verdict.secret} of ${secrets.length}`
-      return yield* answer(flags.json, {
+      return yield* printResult(flags.json, {
         json: { ...verdict, contents: contents || null },
         text: [
           `The signature is valid${which}.`,
@@ -121,9 +122,9 @@ export const verifyCommand = Command.make(
       })
     }
     const shorter = verdict.reason === "signature_mismatch" ? withoutLastBreak(message.body) : undefined
-    const isBreak = shorter !== undefined && (yield* verify(shorter)).stands
+    const isBreak = shorter !== undefined && (yield* verify(shorter)).valid
     const detail = isBreak ? "The body ends with a line break that was not signed: something added it when the webhook was saved. Without it the signature is valid." : verdict.detail
-    yield* answer(flags.json, { json: { ...verdict, detail }, text: `The signature is invalid: ${detail}` })
+    yield* printResult(flags.json, { json: { ...verdict, detail }, text: `The signature is invalid: ${detail}` })
     return yield* new CommandFailed({ detail: `${verdict.reason}.`, code: exitCodes.failed })
   })
 ).pipe(

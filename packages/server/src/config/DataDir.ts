@@ -67,7 +67,7 @@ const isBusy = (cause: unknown): boolean => (cause as { readonly errcode?: unkno
  * Reads a file of the data directory; `make` provides its initial text. When several processes start at once, one
  * writes the file and all read it.
  */
-export const keptText = (dir: string, name: string, make: () => string): Effect.Effect<string, DataDirUnusable> =>
+export const readOrCreateText = (dir: string, name: string, make: () => string): Effect.Effect<string, DataDirUnusable> =>
   attempt(dir, `${name} could not be read or created`, async () => {
     const path = join(dir, name)
     const found = await textIn(path)
@@ -84,13 +84,13 @@ export const keptText = (dir: string, name: string, make: () => string): Effect.
   })
 
 /** Replaces a file of the data directory atomically: readers see the old or the new text. */
-export const keepText = (dir: string, name: string, text: string): Effect.Effect<void, DataDirUnusable> =>
+export const writeText = (dir: string, name: string, text: string): Effect.Effect<void, DataDirUnusable> =>
   attempt(dir, `${name} could not be written`, async () => {
     const path = join(dir, name)
     await rename(await writeDraft(path, text), path)
   })
 
-export const readKept = (dir: string, name: string): Effect.Effect<string | undefined, DataDirUnusable> =>
+export const readText = (dir: string, name: string): Effect.Effect<string | undefined, DataDirUnusable> =>
   attempt(dir, `${name} could not be read`, () => textIn(join(dir, name)))
 
 const textIn = async (path: string): Promise<string | undefined> => {
@@ -130,9 +130,9 @@ export const keysOf = Effect.fnUntraced(function*(config: Pick<ServerConfig, "da
   const { dataDir } = config
   if (config.operatorKeys === undefined || config.sealingKeys === undefined) yield* makeDataDir(dataDir)
   const operators = config.operatorKeys ??
-    (yield* Effect.flatMap(keptText(dataDir, operatorKeyFile, () => randomBytes(32).toString("hex")), (text) => readOperatorKeys(dataDir, text)))
+    (yield* Effect.flatMap(readOrCreateText(dataDir, operatorKeyFile, () => randomBytes(32).toString("hex")), (text) => readOperatorKeys(dataDir, text)))
   const sealing = config.sealingKeys ??
-    (yield* Effect.flatMap(keptText(dataDir, sealingKeyFile, () => randomBytes(32).toString("base64")), (text) => readSealingKey(dataDir, text)))
+    (yield* Effect.flatMap(readOrCreateText(dataDir, sealingKeyFile, () => randomBytes(32).toString("base64")), (text) => readSealingKey(dataDir, text)))
   const keys: Keys = { operators, sealing }
   return keys
 })

@@ -1,5 +1,5 @@
 /** All settings of the server, read once at startup. */
-import { DeliveryOptions, type RetentionOptions } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues, type RetentionOptions } from "@waybill/core"
 import { type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
@@ -46,7 +46,7 @@ export interface ServerConfig {
   readonly poolSize: number
   readonly statementTimeoutMillis: number
   readonly idleTransactionTimeoutMillis: number
-  readonly delivery: Pick<DeliveryOptions["Service"], "leaseMillis" | "attemptTimeoutMillis" | "drainMillis" | "keepSettledMillis">
+  readonly delivery: Pick<DeliveryOptionValues, "leaseMillis" | "attemptTimeoutMillis" | "drainMillis" | "keepSettledMillis">
   readonly retention: ReturnType<typeof RetentionOptions.defaultValue>
   readonly drainMillis: number
   readonly logFormat: "json" | "pretty"
@@ -72,12 +72,12 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
   readonly isTerminal: boolean
   readonly directory: string
 }) {
-  const faults: Array<VariableFault> = [...misspelt(environment.names)]
+  const faults: Array<VariableFault> = [...misspellings(environment.names)]
   const given = yield* readAll(faults)
   const role = given.role ?? "all"
   const delivery = deliveryOf(given)
   const basePaths = basePathsOf(given)
-  faults.push(...contradictions(given, delivery, faults), ...overlaps(basePaths))
+  faults.push(...conflicts(given, delivery, faults), ...overlaps(basePaths))
   if (faults.length > 0) return yield* new ConfigInvalid({ faults })
 
   const { jwksUrl, jwtAudience, jwtIssuer } = given
@@ -124,7 +124,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     logFormat: given.logFormat ?? (environment.isTerminal ? "pretty" : "json"),
     logLevel: logLevels[given.logLevel ?? "info"],
     telemetry: given.otlpEndpoint !== undefined,
-    warnings: doubts(given)
+    warnings: warningsOf(given)
   }
   return config
 })
@@ -166,7 +166,7 @@ const httpHostsOf = ({ egress, jwksUrl }: Given): ReadonlyArray<string> => {
 }
 
 /** Settings that are valid alone, but not in combination. */
-const contradictions = (given: Given, delivery: ReturnType<typeof deliveryOf>, known: ReadonlyArray<VariableFault>): ReadonlyArray<VariableFault> => {
+const conflicts = (given: Given, delivery: ReturnType<typeof deliveryOf>, known: ReadonlyArray<VariableFault>): ReadonlyArray<VariableFault> => {
   const found: Array<VariableFault> = []
   const { attemptTimeoutMillis, leaseMillis } = delivery
   if (leaseMillis <= attemptTimeoutMillis) {
@@ -180,32 +180,32 @@ const contradictions = (given: Given, delivery: ReturnType<typeof deliveryOf>, k
   if (parts.some((part) => part !== undefined)) {
     for (const [index, name] of jwt.entries()) {
       if (parts[index] === undefined && !known.some(({ variable }) => variable === name)) {
-        found.push({ variable: name, problem: `is missing. To accept JWTs safely, ${jwt.join(", ")} are needed together` })
+        found.push({ variable: name, problem: `is missing. To accept JWTs, set ${jwt.join(", ")} together` })
       }
     }
   }
   const refusedJwks = given.jwksUrl === undefined ? undefined : refusalOfJwksUrl({ jwksUrl: given.jwksUrl, allowHttpHosts: httpHostsOf(given) })
   if (refusedJwks !== undefined) {
-    found.push({ variable: variables.jwksUrl.name, problem: `${refusedJwks}, or name its host in ${variables.egress.name} where the network is your own` })
+    found.push({ variable: variables.jwksUrl.name, problem: `${refusedJwks}, or add its host to ${variables.egress.name} if it is in your own network` })
   }
   if (given.adminHost !== undefined && given.adminPort === undefined) {
-    found.push({ variable: variables.adminHost.name, problem: `is set and ${variables.adminPort.name} is not. Set a port as well, or take this out` })
+    found.push({ variable: variables.adminHost.name, problem: `is set and ${variables.adminPort.name} is not. Set a port as well, or remove it` })
   }
   if (given.adminPort !== undefined && given.adminPort !== 0 && given.adminPort === (given.port ?? 8080) && (given.adminHost ?? given.host) === given.host) {
-    found.push({ variable: variables.adminPort.name, problem: `is ${given.adminPort}, as ${variables.port.name} is. Give the operator's part a port of its own` })
+    found.push({ variable: variables.adminPort.name, problem: `is ${given.adminPort}, and so is ${variables.port.name}. Use another port for the operator API` })
   }
   const role = given.role ?? "all"
   if (given.demo === true && role !== "all") {
-    found.push({ variable: variables.demo.name, problem: `is on and ${variables.role.name} is ${role}. The demo needs a process that does everything` })
+    found.push({ variable: variables.demo.name, problem: `is on and ${variables.role.name} is ${role}. The demo needs the role all` })
   }
   if (given.s3Endpoint !== undefined && given.documents?.kind !== "s3" && !known.some(({ variable }) => variable === variables.documents.name)) {
-    found.push({ variable: variables.s3Endpoint.name, problem: `is set and ${variables.documents.name} is not in S3. Set that to s3://bucket/prefix, or take this out` })
+    found.push({ variable: variables.s3Endpoint.name, problem: `is set and ${variables.documents.name} is not in S3. Set that to s3://bucket/prefix, or remove this variable` })
   }
   return found
 }
 
 /** Paths that the server uses besides the five areas. */
-const takenPaths = [defaultBasePaths.intake, defaultBasePaths.operator, "/dashboard", "/docs", "/healthz", "/metrics", "/openapi", "/openapi.json", "/readyz"]
+const reservedPaths = [defaultBasePaths.intake, defaultBasePaths.operator, "/dashboard", "/docs", "/healthz", "/metrics", "/openapi", "/openapi.json", "/readyz"]
 
 /** No base path may contain another, because a path would be ambiguous. */
 const overlaps = (bases: ServerConfig["basePaths"]): ReadonlyArray<VariableFault> => {
@@ -217,17 +217,17 @@ const overlaps = (bases: ServerConfig["basePaths"]): ReadonlyArray<VariableFault
     { variable: variables.basePathFreightCharges.name, base: bases.freightCharges }
   ]
   return named.flatMap(({ base, variable }, index) => {
-    const other = [...named.slice(0, index).map((each) => each.base), ...takenPaths].find((path) => within(path, base) || within(base, path))
-    return other === undefined ? [] : [{ variable, problem: `is ${base}, and ${other} is there already. Give each area a path of its own` }]
+    const other = [...named.slice(0, index).map((each) => each.base), ...reservedPaths].find((path) => within(path, base) || within(base, path))
+    return other === undefined ? [] : [{ variable, problem: `is ${base}, and ${other} is in use. Use a separate path for each area` }]
   })
 }
 
 const within = (outer: string, inner: string): boolean => `${inner}/`.startsWith(`${outer}/`)
 
-const doubts = (given: Given): ReadonlyArray<string> =>
+const warningsOf = (given: Given): ReadonlyArray<string> =>
   given.databaseUrl !== undefined && given.sealingKeys === undefined
     ? [
-      `${variables.sealingKeys.name} is not set, so this machine seals webhook secrets with a key of its own. Other machines on the same database cannot open them: give every process the same key.`
+      `${variables.sealingKeys.name} is not set, so this machine encrypts webhook secrets with a generated key. Other machines on the same database cannot decrypt them: set the same key for every process.`
     ]
     : []
 
@@ -236,7 +236,7 @@ const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error" }
 /** The settings without secrets, for the first log line. */
 export const summaryOf = (config: ServerConfig): Readonly<Record<string, string | number | boolean>> => ({
   role: config.role,
-  database: config.databaseUrl === undefined ? "embedded" : placeOf(config.databaseUrl),
+  database: config.databaseUrl === undefined ? "embedded" : databaseLocation(config.databaseUrl),
   schema: config.schema,
   dataDir: config.dataDir,
   operatorKeys: config.operatorKeys === undefined ? "generated" : config.operatorKeys.map(({ name, readOnly }) => readOnly ? `${name} (read-only)` : name).join(", "),
@@ -275,17 +275,17 @@ export const documentsText = (place: DocumentsPlace): string =>
   place.kind === "s3" ? `s3://${place.bucket}/${place.prefix}` : place.kind === "directory" ? `directory:${place.path}` : place.kind
 
 /** Location of a database without credentials. The query may contain a password too, so it is left out. */
-export const placeOf = (url: Redacted.Redacted): string => {
+export const databaseLocation = (url: Redacted.Redacted): string => {
   const { host, pathname } = new URL(Redacted.value(url))
   return `${host}${pathname}`
 }
 
-/** Names one edit away from a variable of the server. Other names are ignored: Kubernetes sets some, and clients have their own. */
-const misspelt = (names: ReadonlyArray<string>): ReadonlyArray<VariableFault> =>
+/** Names one or two edits away from a variable of the server. Other names are ignored: Kubernetes sets some, and clients have their own. */
+const misspellings = (names: ReadonlyArray<string>): ReadonlyArray<VariableFault> =>
   names.filter((name) => name.startsWith("WAYBILL_") && !variableNames.includes(name)).flatMap((name) => {
-    const slips = name.length > "WAYBILL_".length + 6 ? 2 : 1
-    const meant = variableNames.find((known) => distance(name, known) <= slips)
-    return meant === undefined ? [] : [{ variable: name, problem: `is not known; ${meant} is. Correct the name, or take it out` }]
+    const maxEdits = name.length > "WAYBILL_".length + 6 ? 2 : 1
+    const closest = variableNames.find((known) => distance(name, known) <= maxEdits)
+    return closest === undefined ? [] : [{ variable: name, problem: `is not known; ${closest} is. Correct the name, or remove it` }]
   })
 
 /** Edit distance: letters to add, remove, change or swap. */

@@ -20,7 +20,7 @@ const host = (value: string) =>
 const port = (value: string): Result.Result<number, string> =>
   value.startsWith("tcp://")
     ? Result.fail(
-      `is ${shown(value)}, which is what Kubernetes sets in every pod beside a service called waybill. Set it to a number yourself, or set enableServiceLinks: false`
+      `is ${shown(value)}, which Kubernetes sets in every pod next to a service called waybill. Set it to a number yourself, or set enableServiceLinks: false`
     )
     : integer(0, 65_535, "a port")(value)
 
@@ -138,7 +138,7 @@ export const variables = {
   sealingKeys: variableOrFile(
     "WAYBILL_SEALING_KEY",
     "generated, kept in the data dir",
-    "base64 of 32 bytes: seals webhook secrets at rest; of several, separated by commas, the first seals and all open",
+    "base64 of 32 bytes: encrypts webhook secrets at rest; of several, separated by commas, the first encrypts and all decrypt",
     sealingKeys
   ),
   egress: variable(

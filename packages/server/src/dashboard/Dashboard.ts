@@ -86,7 +86,7 @@ const dashboardOf = (files: ReadonlyMap<string, PageFile>): Dashboard => ({ head
   if (path === root) return HttpServerResponse.empty({ status: 302, headers: { ...guarded, location: "dashboard/", "cache-control": "no-store" } })
   const name = path.slice(root.length + 1) || "index.html"
   const file = files.get(name)
-  return file === undefined ? problem(404, "Not found", "The dashboard has no such file. Load it anew: the server may have been updated.") : served(name, file, headers)
+  return file === undefined ? problem(404, "Not found", "The dashboard has no such file. Reload the page: the server may have been updated.") : served(name, file, headers)
 }
 
 const served = (name: string, { bytes, contentType, gzipped }: PageFile, headers: DashboardRequest["headers"]) => {

@@ -3,7 +3,7 @@ import { classify, PgClient } from "@waybill/postgres"
 import { Cause, Effect, Exit, Layer, type Redacted, Schema, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { SqlClient, SqlError } from "effect/sql"
-import { placeOf, type ServerConfig } from "../config/ServerConfig.ts"
+import { databaseLocation, type ServerConfig } from "../config/ServerConfig.ts"
 import { runEmbeddedPostgres } from "./EmbeddedPostgres.ts"
 
 export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("DatabaseUnusable", { detail: Schema.String }) {
@@ -13,7 +13,7 @@ export class DatabaseUnusable extends Schema.TaggedError<DatabaseUnusable>()("Da
 }
 
 /** Oldest supported Postgres version. */
-export const oldest = 14
+export const minPostgresVersion = 14
 
 /** How long to wait for a database to start, for example when it starts together with the server. */
 const connectTimeoutMillis = 30_000
@@ -21,7 +21,7 @@ const connectTimeoutMillis = 30_000
 /** Returns the database URL. An embedded database runs until the scope ends. */
 export const openDatabase = Effect.fnUntraced(function*(config: Pick<ServerConfig, "databaseUrl" | "dataDir">) {
   const url = config.databaseUrl ?? (yield* runEmbeddedPostgres(config.dataDir))
-  yield* untilItAnswers(url)
+  yield* waitUntilReady(url)
   return url
 })
 
@@ -38,8 +38,8 @@ export const poolLayer = (
     idleTransactionTimeout: config.idleTransactionTimeoutMillis
   })
 
-/** Maximum attempts to build. Connections may break during startup; a database that keeps breaking them is unusable. */
-const mostBuilds = 10
+/** Most attempts to build. Connections may break during startup; a database that breaks them every time is unusable. */
+const maxBuilds = 10
 
 /** Builds a layer on the database. Starts over when the connection is lost, for example while a database restarts. */
 export const buildOn = Effect.fnUntraced(function*<A, E>(url: Redacted.Redacted, layer: Layer.Layer<A, E>) {
@@ -50,28 +50,28 @@ export const buildOn = Effect.fnUntraced(function*<A, E>(url: Redacted.Redacted,
     if (Exit.isSuccess(built)) return built.value
     yield* Scope.close(own, built)
     const error = Cause.squash(built.cause)
-    if (attempt === mostBuilds || Cause.hasInterrupts(built.cause) || !isLostConnection(error)) return yield* built
-    yield* Effect.logWarning(`Database connection to ${placeOf(url)} lost during the start. Starting again.`)
-    yield* untilItAnswers(url)
+    if (attempt === maxBuilds || Cause.hasInterrupts(built.cause) || !isLostConnection(error)) return yield* built
+    yield* Effect.logWarning(`Database connection to ${databaseLocation(url)} lost during the start. Starting again.`)
+    yield* waitUntilReady(url)
   }
 })
 
 const isLostConnection = (error: unknown): boolean =>
   (error instanceof SqlError.SqlError ? error.reason : classify(error))._tag === "ConnectionError"
 
-const untilItAnswers = Effect.fnUntraced(function*(url: Redacted.Redacted) {
-  const place = placeOf(url)
+const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
+  const place = databaseLocation(url)
   const until = (yield* Clock.currentTimeMillis) + connectTimeoutMillis
   let loggedAt = 0
   for (;;) {
-    const failure = yield* Effect.match(askVersion(url), { onSuccess: (version) => version, onFailure: (error) => error })
-    if (typeof failure === "number") {
-      if (failure >= oldest * 10_000) return
-      return yield* new DatabaseUnusable({ detail: `The Postgres at ${place} is version ${Math.floor(failure / 10_000)}. Waybill needs ${oldest} or newer.` })
+    const result = yield* Effect.match(askVersion(url), { onSuccess: (version) => version, onFailure: (error) => error })
+    if (typeof result === "number") {
+      if (result >= minPostgresVersion * 10_000) return
+      return yield* new DatabaseUnusable({ detail: `The Postgres at ${place} is version ${Math.floor(result / 10_000)}. Waybill needs ${minPostgresVersion} or newer.` })
     }
-    const why = whyNot(failure)
-    if (failure.reason._tag !== "ConnectionError") {
-      return yield* new DatabaseUnusable({ detail: `The database at ${place} refuses: ${why}. Check WAYBILL_DATABASE_URL.` })
+    const why = driverMessage(result)
+    if (result.reason._tag !== "ConnectionError") {
+      return yield* new DatabaseUnusable({ detail: `The database at ${place} refused the connection: ${why}. Check WAYBILL_DATABASE_URL.` })
     }
     const now = yield* Clock.currentTimeMillis
     if (now >= until) {
@@ -98,10 +98,10 @@ const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlE
     })
   )
 
-/** The message of the driver, without its wrapper. */
-export const whyNot = (error: SqlError.SqlError): string => {
+/** The error message of the database driver, without the SqlError around it. */
+export const driverMessage = (error: SqlError.SqlError): string => {
   const { cause } = error.reason
   const errors = cause instanceof AggregateError ? cause.errors : [cause]
-  const told = errors.map((each) => each instanceof Error ? each.message : String(each)).filter((text) => text !== "")
-  return (told[0] ?? error.reason._tag).replace(/\.$/, "")
+  const messages = errors.map((each) => each instanceof Error ? each.message : String(each)).filter((text) => text !== "")
+  return (messages[0] ?? error.reason._tag).replace(/\.$/, "")
 }

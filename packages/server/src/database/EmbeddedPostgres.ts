@@ -5,10 +5,10 @@ import { randomBytes, randomUUID } from "node:crypto"
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
-import { type DataDirUnusable, keepText, keptText, lockDataDir, makeDataDir, readKept } from "../config/DataDir.ts"
+import { type DataDirUnusable, lockDataDir, makeDataDir, readOrCreateText, readText, writeText } from "../config/DataDir.ts"
 import { EmbeddedPostgresFailed, findBinaries } from "./Binaries.ts"
 import { handOver, place, type Placement } from "./Placement.ts"
-import { endLeftOver, freePort, type Postmaster, PortTaken, startPostmaster } from "./Postmaster.ts"
+import { freePort, PortInUse, type Postmaster, startPostmaster, stopLeftover } from "./Postmaster.ts"
 
 const user = "waybill"
 const database = "postgres"
@@ -32,13 +32,13 @@ export const runEmbeddedPostgres = Effect.fnUntraced(function*(
   const { cluster, home } = placement
   if (!home.startsWith(dataDir)) {
     yield* Effect.logWarning(
-      `The embedded database is in ${home}: it runs as ${placement.account?.name}, because Postgres refuses to run as root, and ${dataDir} lets nobody but root in.`
+      `The embedded database is in ${home}: it runs as ${placement.account?.name}, because Postgres refuses to run as root, and only root can access ${dataDir}.`
     )
   }
-  const password = yield* keptText(home, "password", () => randomBytes(24).toString("hex"))
-  const leftOver = yield* failing("An earlier Postgres could not be stopped", () => endLeftOver(cluster))
+  const password = yield* readOrCreateText(home, "password", () => randomBytes(24).toString("hex"))
+  const leftOver = yield* tryStep("An earlier Postgres could not be stopped", () => stopLeftover(cluster))
   if (leftOver === "stopped") yield* Effect.logWarning("Embedded Postgres of an earlier process stopped.")
-  yield* makeCluster(placement, password, binaries.version)
+  yield* createCluster(placement, password, binaries.version)
 
   const running = yield* Effect.acquireRelease(
     Effect.flatMap(start(placement), (started) => Ref.make(started)),
@@ -56,11 +56,11 @@ const addressOf = (password: string, port: number | string): Redacted.Redacted =
 
 /** The URL it runs on, or ran on last; `undefined` if it never existed. */
 export const lastAddress = Effect.fnUntraced(function*(dataDir: string): Effect.fn.Return<Redacted.Redacted | undefined, DataDirUnusable> {
-  const kept = yield* readKept(dataDir, "postgres-home")
-  if (kept === undefined) return undefined
-  const home = resolve(dataDir, kept)
-  const password = yield* readKept(home, "password")
-  const port = yield* readKept(home, "port")
+  const savedHome = yield* readText(dataDir, "postgres-home")
+  if (savedHome === undefined) return undefined
+  const home = resolve(dataDir, savedHome)
+  const password = yield* readText(home, "password")
+  const port = yield* readText(home, "port")
   return password === undefined || port === undefined ? undefined : addressOf(password, port)
 })
 
@@ -71,17 +71,17 @@ interface Started {
 
 /** Uses the previous port if it is free, so that the operator's tools find it again. */
 const start = Effect.fnUntraced(function*(placement: Placement): Effect.fn.Return<Started, EmbeddedPostgresFailed | DataDirUnusable> {
-  const last = Number(yield* readKept(placement.home, "port"))
+  const last = Number(yield* readText(placement.home, "port"))
   let port = last > 0 ? last : yield* freePort
   for (let attempt = 1;; attempt++) {
     const wanted = port
-    const result = yield* failing("The embedded Postgres did not start", () =>
+    const result = yield* tryStep("The embedded Postgres did not start", () =>
       startPostmaster(placement, wanted).catch((error: unknown) => {
-        if (error instanceof PortTaken && attempt < 5) return undefined
-        throw error instanceof PortTaken ? new Error(`port ${wanted} is taken`) : error
+        if (error instanceof PortInUse && attempt < 5) return undefined
+        throw error instanceof PortInUse ? new Error(`port ${wanted} is in use`) : error
       }))
     if (result !== undefined) {
-      if (port !== last) yield* keepText(placement.home, "port", String(port))
+      if (port !== last) yield* writeText(placement.home, "port", String(port))
       return { postmaster: result, port }
     }
     port = yield* freePort
@@ -96,7 +96,7 @@ const keepRunning = (placement: Placement, running: Ref.Ref<Started>): Effect.Ef
     yield* Effect.logError("Embedded Postgres exited, restarting.")
     for (let started = false; !started;) {
       // Uninterruptible, because an interruption would leave a running Postgres behind.
-      const attempt = failing("The embedded Postgres did not start", () => startPostmaster(placement, port)).pipe(
+      const attempt = tryStep("The embedded Postgres did not start", () => startPostmaster(placement, port)).pipe(
         Effect.flatMap((postmaster) => Ref.set(running, { postmaster, port })),
         Effect.uninterruptible
       )
@@ -106,20 +106,20 @@ const keepRunning = (placement: Placement, running: Ref.Ref<Started>): Effect.Ef
   }))
 
 /** Creates the cluster under a temporary name and renames it, so that a partial cluster never exists. */
-const makeCluster = Effect.fnUntraced(function*(placement: Placement, password: string, version: string) {
+const createCluster = Effect.fnUntraced(function*(placement: Placement, password: string, version: string) {
   const { account, bin, cluster, home } = placement
-  const made = yield* failing("The embedded database cannot be read", async () =>
+  const found = yield* tryStep("The embedded database cannot be read", async () =>
     (await stat(cluster).catch(() => undefined)) === undefined ? undefined : (await readFile(join(cluster, "PG_VERSION"), "utf8")).trim())
   const major = version.split(".")[0]!
-  if (made !== undefined) {
-    if (made === major) return
+  if (found !== undefined) {
+    if (found === major) return
     return yield* new EmbeddedPostgresFailed({
       detail:
-        `The database in ${cluster} was made by Postgres ${made}, and this Waybill brings Postgres ${major}. Dump it with the Waybill that made it and load it here, or point WAYBILL_DATA_DIR at a new directory.`
+        `The database in ${cluster} was created by Postgres ${found}, and this version of Waybill has Postgres ${major}. Dump it with the previous version and restore it with this one, or point WAYBILL_DATA_DIR at a new directory.`
     })
   }
   yield* Effect.logInfo("Embedded Postgres: creating the data directory.")
-  yield* failing("The embedded database could not be made", async () => {
+  yield* tryStep("The embedded database could not be created", async () => {
     for (const name of await readdir(home)) if (name.startsWith("draft-")) await rm(join(home, name), { recursive: true, force: true })
     const draft = join(home, `draft-${randomUUID()}`)
     const passwordFile = join(draft, "password")
@@ -147,7 +147,7 @@ const makeCluster = Effect.fnUntraced(function*(placement: Placement, password: 
   })
 })
 
-const failing = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresFailed> =>
+const tryStep = <A>(what: string, run: () => Promise<A>): Effect.Effect<A, EmbeddedPostgresFailed> =>
   Effect.tryPromise({
     try: run,
     catch: (cause) => new EmbeddedPostgresFailed({ detail: `${what}: ${cause instanceof Error ? cause.message.trim() : String(cause)}.` })

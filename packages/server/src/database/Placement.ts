@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto"
 import { chmod, chown, cp, mkdir, rename, rm, stat } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { promisify } from "node:util"
-import { type DataDirUnusable, keptText, readKept } from "../config/DataDir.ts"
+import { type DataDirUnusable, readOrCreateText, readText } from "../config/DataDir.ts"
 import { type Binaries, EmbeddedPostgresFailed } from "./Binaries.ts"
 
 export interface Account {
@@ -32,10 +32,10 @@ export const place = Effect.fnUntraced(function*(
   binaries: Binaries
 ): Effect.fn.Return<Placement, EmbeddedPostgresFailed | DataDirUnusable> {
   const asRoot = process.getuid?.() === 0
-  const known = yield* readKept(dataDir, "postgres-home")
+  const known = yield* readText(dataDir, "postgres-home")
   const decided = known ?? (yield* Effect.flatMap(
     attempt(async () => !asRoot || await isOpenToAll(dataDir) ? "postgres" : join(sharedHome, randomUUID().slice(0, 8))),
-    (home) => keptText(dataDir, "postgres-home", () => home)
+    (home) => readOrCreateText(dataDir, "postgres-home", () => home)
   ))
   const home = resolve(dataDir, decided)
   return yield* attempt(async () => {

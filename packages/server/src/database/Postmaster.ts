@@ -36,7 +36,7 @@ export interface Postmaster {
 }
 
 /** A separate error, because another port can be tried. */
-export class PortTaken extends Error {}
+export class PortInUse extends Error {}
 
 /** Starts the cluster and waits until it accepts connections. */
 export const startPostmaster = async (placement: Placement, port: number): Promise<Postmaster> => {
@@ -59,10 +59,10 @@ export const startPostmaster = async (placement: Placement, port: number): Promi
   })
   const failed = await untilReady(child, cluster, exited)
   if (failed) {
-    const said = await readFile(logFile, "utf8").catch(() => "")
-    if (/Address already in use/i.test(said)) throw new PortTaken()
-    const why = said.split("\n").filter((line) => /FATAL|ERROR|HINT|error/.test(line)).slice(-3).join(" ") || said.trim().split("\n").slice(-2).join(" ")
-    throw new Error(why === "" ? `it ended at once and left no word in ${logFile}` : `${why} (all of it in ${logFile})`)
+    const logText = await readFile(logFile, "utf8").catch(() => "")
+    if (/Address already in use/i.test(logText)) throw new PortInUse()
+    const why = logText.split("\n").filter((line) => /FATAL|ERROR|HINT|error/.test(line)).slice(-3).join(" ") || logText.trim().split("\n").slice(-2).join(" ")
+    throw new Error(why === "" ? `it exited without a message in ${logFile}` : `${why} (full log: ${logFile})`)
   }
   const pid = child.pid!
   const watch = stopWhenThisProcessEnds(cluster, pid)
@@ -71,7 +71,7 @@ export const startPostmaster = async (placement: Placement, port: number): Promi
     pid,
     exited,
     stop: async () => {
-      await end(pid, exited)
+      await stopProcess(pid, exited)
       watch.stdin?.end()
     }
   }
@@ -79,12 +79,12 @@ export const startPostmaster = async (placement: Placement, port: number): Promi
 
 /** Returns whether it failed. */
 const untilReady = async (child: ChildProcess, cluster: string, exited: Promise<void>): Promise<boolean> => {
-  let over = false
+  let hasExited = false
   void exited.then(() => {
-    over = true
+    hasExited = true
   })
   for (const until = Date.now() + startMillis; Date.now() < until;) {
-    if (over) return true
+    if (hasExited) return true
     const found = await readPidFile(cluster)
     if (found !== undefined && found.pid === child.pid && found.ready) return false
     await pause()
@@ -96,15 +96,15 @@ const untilReady = async (child: ChildProcess, cluster: string, exited: Promise<
 const pause = () => new Promise<void>((resolve) => setTimeout(resolve, pollMillis))
 
 /** Fast shutdown: ends sessions and writes all commits. Escalates if that does not work. */
-const end = async (pid: number, exited: Promise<void>): Promise<void> => {
+const stopProcess = async (pid: number, exited: Promise<void>): Promise<void> => {
   for (const signal of ["SIGINT", "SIGQUIT", "SIGKILL"] as const) {
-    if (!signalled(pid, signal)) return
-    const late = new Promise<"late">((resolve) => setTimeout(resolve, signal === "SIGINT" ? stopMillis : 5_000, "late").unref())
-    if (await Promise.race([exited, late]) !== "late") return
+    if (!sendSignal(pid, signal)) return
+    const timeout = new Promise<"timeout">((resolve) => setTimeout(resolve, signal === "SIGINT" ? stopMillis : 5_000, "timeout").unref())
+    if (await Promise.race([exited, timeout]) !== "timeout") return
   }
 }
 
-const signalled = (pid: number, signal: NodeJS.Signals | 0): boolean => {
+const sendSignal = (pid: number, signal: NodeJS.Signals | 0): boolean => {
   try {
     return process.kill(pid, signal)
   } catch (error) {
@@ -128,18 +128,18 @@ const readPidFile = async (cluster: string): Promise<PidFile | undefined> => {
  * A killed server may have left its Postgres running, or a pid file whose id now belongs to another process. The data
  * directory is locked, so no other server uses the cluster: the process is stopped, or the file removed.
  */
-export const endLeftOver = async (cluster: string): Promise<"none" | "stopped" | "stale"> => {
+export const stopLeftover = async (cluster: string): Promise<"none" | "stopped" | "stale"> => {
   const found = await readPidFile(cluster)
   if (found === undefined) return "none"
-  if (!signalled(found.pid, 0)) return "none"
+  if (!sendSignal(found.pid, 0)) return "none"
   if (!await servesCluster(found.pid, cluster)) {
     await rm(join(cluster, "postmaster.pid"), { force: true })
     return "stale"
   }
   const exited = (async () => {
-    while (signalled(found.pid, 0)) await pause()
+    while (sendSignal(found.pid, 0)) await pause()
   })()
-  await end(found.pid, exited)
+  await stopProcess(found.pid, exited)
   await exited
   return "stopped"
 }

@@ -9,7 +9,7 @@ import { operatorKeyFile } from "../config/DataDir.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import { hasDashboard, shortPath } from "../serve/Banner.ts"
 import { demoCommands } from "./DemoCommands.ts"
-import { journeyFrom, journeyMillis, type Scene, together } from "./DemoJourney.ts"
+import { journeyFrom, journeyMillis, mergedWrites, type TimedWrites } from "./DemoJourney.ts"
 import { finishedJourney, followCharges, followStatuses, seedDemo } from "./DemoSeed.ts"
 import type { DemoState } from "./DemoState.ts"
 import { type DemoWriters, demoWriters } from "./DemoWriters.ts"
@@ -32,7 +32,7 @@ export const demoSenderLayer = (egress: EgressPolicy, demoUrl: string | undefine
   )
 }
 
-interface Stage {
+interface DemoRun {
   readonly config: ServerConfig
   readonly state: DemoState
   readonly url: string
@@ -44,8 +44,8 @@ interface Stage {
  * Seeds and plays the demo, and prints the banner once there is data to see. Runs in the background, so that a failing
  * demo does not affect the service.
  */
-export const startDemo = Effect.fnUntraced(function*(stage: Stage) {
-  yield* Effect.flatMap(retryStorage(seedDemo(stage.state)), (customer) => play(stage, customer)).pipe(
+export const startDemo = Effect.fnUntraced(function*(run: DemoRun) {
+  yield* Effect.flatMap(retryStorage(seedDemo(run.state)), (customer) => runJourneys(run, customer)).pipe(
     Effect.catchCause((cause) => Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("Demo failed.", cause)),
     Effect.forkScoped
   )
@@ -55,14 +55,14 @@ export const startDemo = Effect.fnUntraced(function*(stage: Stage) {
 const retryStorage = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.retry(effect, { while: (error) => error._tag === "StorageError", schedule: Schedule.spaced("1 second") })
 
-const banner = ({ adminUrl, config, state, url }: Stage): string => [
+const banner = ({ adminUrl, config, state, url }: DemoRun): string => [
   "",
   `  Waybill answers on ${url}  (docs: ${adminUrl}/docs)`,
   "",
   "  Demo: a shipper orders trucks for three shipments, and their carrier posts what happens to them, an event every two",
-  "  seconds. Their status follows by itself, their bills change on the way, and a receiver of the shipper's gets all of it",
-  "  as signed webhooks. In the end the carrier sends its invoices, with proofs of delivery.",
-  `  The customer's API key: ${state.kept().customerKey}`,
+  "  seconds. Waybill derives their status from the events, their bills change on the way, and the shipper's receiver gets",
+  "  signed webhooks. At the end the carrier sends its invoices, with proofs of delivery.",
+  `  The customer's API key: ${state.saved().customerKey}`,
   ...(hasDashboard(config) ? [`  The dashboard, with the operator key: ${adminUrl}/dashboard`] : []),
   "",
   "  Try these in another terminal:",
@@ -72,62 +72,62 @@ const banner = ({ adminUrl, config, state, url }: Stage): string => [
 ].join("\n")
 
 /** A journey takes about 50 seconds. After this many journeys the demo slows down, so that it does not fill the disk. */
-const livelyJourneys = 20
-const livelyPauseMillis = 6_000
-const quietPauseMillis = 15 * 60_000
+const frequentJourneys = 20
+const shortPauseMillis = 6_000
+const longPauseMillis = 15 * 60_000
 
 /** A journey is resumed only within this time, because its pickup orders expire. */
-const longestBreakMillis = 3_600_000
+const maxInterruptionMillis = 3_600_000
 
 /**
- * Start time of the first journey: an interrupted one is resumed. If none was ever finished, a journey that is already
- * over, so that there are invoices to see.
+ * Start time of the first journey. An interrupted journey is resumed. If none was ever finished, the first one started so
+ * long ago that it is over, so that there are invoices to see.
  */
 const firstJourney = (now: number, startedAt: number | undefined, finishedAt: number | undefined): number => {
   if (finishedAt !== undefined && startedAt !== undefined) return startedAt === finishedAt ? now : startedAt
   const over = now - journeyMillis
-  return startedAt !== undefined && startedAt <= over && startedAt > now - longestBreakMillis ? startedAt : over
+  return startedAt !== undefined && startedAt <= over && startedAt > now - maxInterruptionMillis ? startedAt : over
 }
 
-const keysOf = (state: DemoState) => ({ carrierKey: () => state.kept().carrierKey!, shipperKey: () => state.kept().shipperKey! })
+const keysOf = (state: DemoState) => ({ carrierKey: () => state.saved().carrierKey!, shipperKey: () => state.saved().shipperKey! })
 
-const play = Effect.fnUntraced(function*(stage: Stage, customer: Principal) {
-  const { config: { basePaths }, state, url } = stage
+const runJourneys = Effect.fnUntraced(function*(run: DemoRun, customer: Principal) {
+  const { config: { basePaths }, state, url } = run
   const writers = demoWriters({ url, basePaths, ...keysOf(state), print: (line) => void process.stdout.write(`${line}\n`) })
-  let greeted = false
-  const afterOpening = Effect.fnUntraced(function*() {
-    // Only after the opening, so that there are bills in flight.
+  let bannerPrinted = false
+  const afterFirstWrites = Effect.fnUntraced(function*() {
+    // Only after the first writes, so that there are bills in flight.
     yield* retryStorage(followCharges(state, customer))
-    if (greeted) return
-    greeted = true
-    yield* Console.log(banner(stage))
+    if (bannerPrinted) return
+    bannerPrinted = true
+    yield* Console.log(banner(run))
   })
   const finishedAt = yield* retryStorage(finishedJourney(state, customer))
   for (let played = 0;; played++) {
     const now = yield* Clock.currentTimeMillis
-    const startedAt = played === 0 ? firstJourney(now, state.kept().startedAt, finishedAt) : now
-    yield* state.keep({ startedAt })
+    const startedAt = played === 0 ? firstJourney(now, state.saved().startedAt, finishedAt) : now
+    yield* state.save({ startedAt })
     const isOver = startedAt + journeyMillis <= now
     if (!isOver) yield* retryStorage(followStatuses(state, customer, startedAt))
-    const finished = yield* playJourney(journeyFrom(startedAt), writers, isOver ? Effect.void : afterOpening())
-    if (finished) yield* state.keep({ finishedAt: startedAt })
+    const finished = yield* playJourney(journeyFrom(startedAt), writers, isOver ? Effect.void : afterFirstWrites())
+    if (finished) yield* state.save({ finishedAt: startedAt })
     // No pause after the first journey, because it may have been resumed near its end.
-    if (played > 0) yield* Effect.sleep(played < livelyJourneys ? livelyPauseMillis : quietPauseMillis)
+    if (played > 0) yield* Effect.sleep(played < frequentJourneys ? shortPauseMillis : longPauseMillis)
   }
 })
 
-/** Writes due scenes until the journey ends; returns whether it was finished. Writing a scene again changes nothing. */
-const playJourney = Effect.fnUntraced(function*<E, R>(scenes: ReadonlyArray<Scene>, writers: DemoWriters, afterOpening: Effect.Effect<void, E, R>) {
+/** Writes what is due until the journey ends; returns whether it was finished. Every write is idempotent. */
+const playJourney = Effect.fnUntraced(function*<E, R>(schedule: ReadonlyArray<TimedWrites>, writers: DemoWriters, afterFirstWrites: Effect.Effect<void, E, R>) {
   let next = 0
   let warned = false
-  while (next < scenes.length) {
+  while (next < schedule.length) {
     const now = yield* Clock.currentTimeMillis
-    const due = scenes.slice(next).filter((scene) => scene.at <= now)
+    const due = schedule.slice(next).filter((writes) => writes.at <= now)
     if (due.length === 0) {
-      yield* Effect.sleep(scenes[next]!.at - now)
+      yield* Effect.sleep(schedule[next]!.at - now)
       continue
     }
-    const failed = yield* Effect.match(writers.write(together(now, due)), { onSuccess: () => undefined, onFailure: (error) => error })
+    const failed = yield* Effect.match(writers.write(mergedWrites(now, due)), { onSuccess: () => undefined, onFailure: (error) => error })
     if (failed?.final === true) {
       yield* Effect.logWarning(`Demo journey failed: ${failed.detail}`)
       return false
@@ -139,9 +139,9 @@ const playJourney = Effect.fnUntraced(function*<E, R>(scenes: ReadonlyArray<Scen
       continue
     }
     warned = false
-    const opened = next === 0
+    const isFirst = next === 0
     next += due.length
-    if (opened) yield* afterOpening
+    if (isFirst) yield* afterFirstWrites
   }
   return true
 })

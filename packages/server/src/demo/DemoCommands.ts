@@ -11,7 +11,7 @@ export interface DemoCommand {
 
 /** Empty while there is no data. */
 export const demoCommands = (state: DemoState, { basePaths }: Pick<ServerConfig, "basePaths">, url: string): ReadonlyArray<DemoCommand> => {
-  const { chargeSubscriptionId, customerKey, finishedAt, startedAt } = state.kept()
+  const { chargeSubscriptionId, customerKey, finishedAt, startedAt } = state.saved()
   if (chargeSubscriptionId === undefined || customerKey === undefined || startedAt === undefined || finishedAt === undefined) return []
   const at = url.replace(/\/+$/, "")
   const asCustomer = (path: string) => `curl -s -H 'X-API-Key: ${customerKey}' '${at}${path}'`
@@ -23,18 +23,18 @@ export const demoCommands = (state: DemoState, { basePaths }: Pick<ServerConfig,
   const invoiceNumber = invoiceNumberOf(delivered)
   const lookup = `lookupValue=${pickedUpLast}&lookupType=PRO&requestType=PickupStatus&isTest=false`
   return [
-    { shows: `Where is PRO ${proNumber}? Everything that its shipper may know:`, command: asCustomer(`${shipment}/verified`) },
-    { shows: "What anybody may know, without a key:", command: `curl -s '${at}${shipment}/public'` },
-    { shows: "Its latest events, and those of the others:", command: asCustomer(`${basePaths.transitEvents}/v1/events?order=desc&pageSize=3`) },
-    { shows: "The truck that was ordered for one of the others:", command: asCustomer(`${basePaths.pickups}/v1/pickups/?${lookup}`) },
+    { shows: `Status of PRO ${proNumber}, all fields, as its shipper:`, command: asCustomer(`${shipment}/verified`) },
+    { shows: "The same status, public fields only, without a key:", command: `curl -s '${at}${shipment}/public'` },
+    { shows: "The latest events of all shipments:", command: asCustomer(`${basePaths.transitEvents}/v1/events?order=desc&pageSize=3`) },
+    { shows: "Status of a pickup:", command: asCustomer(`${basePaths.pickups}/v1/pickups/?${lookup}`) },
     {
-      shows: "What will they cost? Bills that were in flight when the customer subscribed:",
+      shows: "Freight charges in flight when the customer subscribed:",
       command: asCustomer(`${basePaths.freightCharges}/v1/subscriptions/${chargeSubscriptionId}/inflight`)
     },
     {
-      shows: `PRO ${delivered.proNumber} was delivered. What the carrier wants for it:`,
+      shows: `Invoice of PRO ${delivered.proNumber}, which was delivered:`,
       command: asCustomer(`${basePaths.invoices}/invoices?invoiceNumber=${invoiceNumber}`)
     },
-    { shows: "And the signed proof of delivery, a PDF in base64:", command: asCustomer(`${basePaths.invoices}/documents/${invoiceNumber}`) }
+    { shows: "Its signed proof of delivery, a PDF in base64:", command: asCustomer(`${basePaths.invoices}/documents/${invoiceNumber}`) }
   ]
 }

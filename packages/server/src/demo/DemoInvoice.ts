@@ -2,7 +2,7 @@
 import type { DocumentUpload, Invoice } from "@waybill/client"
 import { dayOf, demoAccount, demoScac, type DemoShipment, invoiceNumberOf, type Place, uniqueIdOf } from "./DemoFreight.ts"
 import { chargesOf } from "./DemoPosts.ts"
-import { paper } from "./DemoPaper.ts"
+import { pdf } from "./DemoPdf.ts"
 
 const carrierNumbers = { DOT: "3141592", MC: "271828" }
 
@@ -69,7 +69,7 @@ export const proofOfDelivery = (shipment: DemoShipment, at: number): DocumentUpl
     documents: [{
       documentType: "POD",
       files: [
-        paper("Proof of delivery", [
+        pdf("Proof of delivery", [
           `Carrier: ${demoScac}`,
           `PRO: ${proNumber}   BOL: ${bolNumber}`,
           `From: ${origin.name}, ${origin.city}, ${origin.state}`,

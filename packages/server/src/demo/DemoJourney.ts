@@ -1,4 +1,4 @@
-/** A journey: three shipments from pickup order to invoice, as scenes that shipper and carrier write over time. */
+/** A journey: three shipments from pickup order to invoice, as a schedule of writes by the shipper and the carrier. */
 import type { DocumentUpload, Invoice, PickupOrder, ReportedEvent, ReportedPickup } from "@waybill/client"
 import { demoAccount, demoScac, type DemoShipment, type Place, type Route, routes, shipmentsOf } from "./DemoFreight.ts"
 import { invoiceOf, proofOfDelivery } from "./DemoInvoice.ts"
@@ -11,7 +11,7 @@ export type PostedShipment = ReturnType<typeof postedShipment>
 export type PostedCharge = ReturnType<typeof postedCharge>
 
 /** Everything that is written at one instant, in this order. */
-export interface Scene {
+export interface TimedWrites {
   readonly at: number
   /** Written by the shipper; everything else by the carrier. `key` makes the order idempotent. */
   readonly orders: ReadonlyArray<{ readonly key: string; readonly order: PickupOrder }>
@@ -51,48 +51,48 @@ const onward: ReadonlyArray<Step> = [
   { type: "PROOF_OF_DELIVERY", place: "destination", status: "Signed for" }
 ]
 
-/** Duration from the first scene to the last. */
+/** Time from the first write to the last. */
 export const journeyMillis = (1 + onward.length * routes.length) * tickMillis
 
 /**
- * All scenes of the journey with this start. Deterministic: the same start gives the same scenes and numbers, so a
+ * The writes of the journey with this start. Deterministic: the same start gives the same writes and numbers, so a
  * journey can be resumed after a restart without duplicates.
  */
-export const journeyFrom = (startedAt: number): ReadonlyArray<Scene> => {
+export const journeyFrom = (startedAt: number): ReadonlyArray<TimedWrites> => {
   const shipments = shipmentsOf(startedAt)
   const [last, ...others] = shipments.toReversed() as [DemoShipment, ...Array<DemoShipment>]
-  // The opening has data to look at: two bills, and a truck on its way.
-  const opening = together(startedAt, [
-    ...shipments.map((shipment) => orderedScene(shipment, startedAt)),
-    ...others.toReversed().map((shipment) => pickedUpScene(shipment, startedAt))
+  // The first has data to look at: two bills, and a truck on its way.
+  const first = mergedWrites(startedAt, [
+    ...shipments.map((shipment) => orderWrites(shipment, startedAt)),
+    ...others.toReversed().map((shipment) => pickupWrites(shipment, startedAt))
   ])
   const rest = onward.flatMap((step, index) =>
-    shipments.map((shipment, place) => sceneOf(shipment, step, 2 + index, startedAt + (2 + index * shipments.length + place) * tickMillis)))
-  return [opening, pickedUpScene(last, startedAt + tickMillis), ...rest]
+    shipments.map((shipment, place) => stepWrites(shipment, step, 2 + index, startedAt + (2 + index * shipments.length + place) * tickMillis)))
+  return [first, pickupWrites(last, startedAt + tickMillis), ...rest]
 }
 
-/** Merges several scenes into one. */
-export const together = (at: number, scenes: ReadonlyArray<Scene>): Scene => ({
+/** Merges writes of several times into one. */
+export const mergedWrites = (at: number, schedule: ReadonlyArray<TimedWrites>): TimedWrites => ({
   at,
-  orders: scenes.flatMap((scene) => scene.orders),
-  pickups: scenes.flatMap((scene) => scene.pickups),
-  shipments: scenes.flatMap((scene) => scene.shipments),
-  events: scenes.flatMap((scene) => scene.events),
-  charges: scenes.flatMap((scene) => scene.charges),
-  invoices: scenes.flatMap((scene) => scene.invoices)
+  orders: schedule.flatMap((writes) => writes.orders),
+  pickups: schedule.flatMap((writes) => writes.pickups),
+  shipments: schedule.flatMap((writes) => writes.shipments),
+  events: schedule.flatMap((writes) => writes.events),
+  charges: schedule.flatMap((writes) => writes.charges),
+  invoices: schedule.flatMap((writes) => writes.invoices)
 })
 
-const orderedScene = (shipment: DemoShipment, at: number): Scene => ({
-  ...sceneOf(shipment, ordered, 0, at),
+const orderWrites = (shipment: DemoShipment, at: number): TimedWrites => ({
+  ...stepWrites(shipment, ordered, 0, at),
   orders: [{ key: shipment.shipmentId, order: pickupOrder(shipment) }]
 })
 
-const pickedUpScene = (shipment: DemoShipment, at: number): Scene => ({
-  ...sceneOf(shipment, pickedUp, 1, at),
+const pickupWrites = (shipment: DemoShipment, at: number): TimedWrites => ({
+  ...stepWrites(shipment, pickedUp, 1, at),
   shipments: [postedShipment(shipment)]
 })
 
-const sceneOf = (shipment: DemoShipment, step: Step, number: number, at: number): Scene => ({
+const stepWrites = (shipment: DemoShipment, step: Step, number: number, at: number): TimedWrites => ({
   at,
   orders: [],
   pickups: (step.driver ?? []).map((status) => ({ key: shipment.shipmentId, report: { ...driverReport(shipment, status), status } })),
@@ -102,7 +102,7 @@ const sceneOf = (shipment: DemoShipment, step: Step, number: number, at: number)
   invoices: step.type === "PROOF_OF_DELIVERY" ? [{ invoice: invoiceOf(shipment, at), proof: proofOfDelivery(shipment, at) }] : []
 })
 
-const eventOf = ({ bolNumber, proNumber, route, shipmentId }: DemoShipment, step: Step, number: number, at: number): Scene["events"][number] => ({
+const eventOf = ({ bolNumber, proNumber, route, shipmentId }: DemoShipment, step: Step, number: number, at: number): TimedWrites["events"][number] => ({
   eventId: `${shipmentId}-${number + 1}`,
   type: step.type,
   status: step.status,

@@ -1,5 +1,5 @@
 /** The customer's receiver in the demo: verifies deliveries and prints one line for each. */
-import { DeliveryReceiver } from "@waybill/client"
+import { DeliveryReceiver, SeenInMemory } from "@waybill/client"
 import { Effect, type Scope } from "effect"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -24,6 +24,7 @@ export const runDemoReceiver = (options: {
   const { port, secrets, print } = options
   const receiver = new DeliveryReceiver({
     secrets,
+    seen: new SeenInMemory(),
     mostBytes,
     onEvents: (events, { deliveryId }) => print(eventLine(deliveryId, events)),
     onStatus: (notification, { deliveryId }) => print(statusLine(deliveryId, notification)),

@@ -1,5 +1,6 @@
 /** Tenant, keys, secret and subscriptions of the demo; created once and reused at every start. */
 import {
+  type ApiKeyRequest,
   ApiKeys,
   type ChargeSubscription,
   ChargeSubscriptions,
@@ -14,7 +15,7 @@ import {
 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import { demoAccount, shipmentsOf, uniqueIdOf } from "./DemoFreight.ts"
-import type { DemoState, Kept } from "./DemoState.ts"
+import type { DemoState, SavedState } from "./DemoState.ts"
 
 export const demoTenant = "demo"
 const demoCarrier = "demo-carrier"
@@ -29,7 +30,7 @@ export const seedDemo = Effect.fnUntraced(function*(state: DemoState) {
   const tenants = yield* Tenants
   const secrets = yield* SigningSecrets
   yield* tenants.put(demoTenant, { name: "Demo" })
-  yield* secrets.put(demoTenant, hmacSecretId, { secret: state.kept().secret, client: demoCustomer })
+  yield* secrets.put(demoTenant, hmacSecretId, { secret: state.saved().secret, client: demoCustomer })
   yield* keyFor(state, "carrierKey", { name: demoCarrier, roles: ["carrier"] })
   yield* keyFor(state, "shipperKey", { name: demoShipper, roles: ["customer"], accounts: [demoAccount] })
   const customer = yield* keyFor(state, "customerKey", { name: demoCustomer, roles: ["customer"], accounts: [demoAccount] })
@@ -38,15 +39,15 @@ export const seedDemo = Effect.fnUntraced(function*(state: DemoState) {
 })
 
 /** The saved key, or a new one if this database does not know it. */
-const keyFor = Effect.fnUntraced(function*(state: DemoState, name: "carrierKey" | "shipperKey" | "customerKey", request: object) {
+const keyFor = Effect.fnUntraced(function*(state: DemoState, name: "carrierKey" | "shipperKey" | "customerKey", request: ApiKeyRequest) {
   const apiKeys = yield* ApiKeys
-  const before = state.kept()[name]
+  const before = state.saved()[name]
   if (before !== undefined) {
     const known = yield* apiKeys.principalOf(Redacted.make(before)).pipe(Effect.catchTag("Unauthenticated", () => Effect.succeed(undefined)))
     if (known !== undefined) return known
   }
   const { key } = yield* apiKeys.create(demoTenant, request)
-  yield* state.keep({ [name]: Redacted.value(key) })
+  yield* state.save({ [name]: Redacted.value(key) })
   return yield* apiKeys.principalOf(key)
 })
 
@@ -54,13 +55,13 @@ const keyFor = Effect.fnUntraced(function*(state: DemoState, name: "carrierKey" 
  * Saves the subscription's id before its transaction commits. After a crash in between, the next start has an id
  * without a subscription, but never a subscription without an id.
  */
-const subscribed = <A, E, R>(state: DemoState, subscribe: Effect.Effect<A, E, R>, kept: (made: A) => Partial<Kept>) =>
-  Effect.flatMap(Transaction, (transaction) => transaction.run(Effect.tap(subscribe, (made) => state.keep(kept(made)))))
+const subscribed = <A, E, R>(state: DemoState, subscribe: Effect.Effect<A, E, R>, saved: (made: A) => Partial<SavedState>) =>
+  Effect.flatMap(Transaction, (transaction) => transaction.run(Effect.tap(subscribe, (made) => state.save(saved(made)))))
 
 const followEvents = Effect.fnUntraced(function*(state: DemoState, customer: Principal) {
   const subscriptions = yield* TransitSubscriptions
   const { endpointUrl } = state
-  const { subscriptionId } = state.kept()
+  const { subscriptionId } = state.saved()
   const found = subscriptionId === undefined
     ? undefined
     : yield* subscriptions.get(customer, subscriptionId).pipe(Effect.catchTag("SubscriptionNotFound", () => Effect.succeed(undefined)))
@@ -75,11 +76,11 @@ const followEvents = Effect.fnUntraced(function*(state: DemoState, customer: Pri
 export const followStatuses = Effect.fnUntraced(function*(state: DemoState, customer: Principal, startedAt: number) {
   const subscriptions = yield* StatusSubscriptions
   const webhookUrl = state.endpointUrl
-  const before = state.kept().statuses
-  const lives = before !== undefined && (yield* isThere(before.transactionId))
-  if (lives && before.startedAt === startedAt && before.webhookUrl === webhookUrl) return
+  const before = state.saved().statuses
+  const exists = before !== undefined && (yield* isThere(before.transactionId))
+  if (exists && before.startedAt === startedAt && before.webhookUrl === webhookUrl) return
   const follow = Effect.gen(function*() {
-    if (lives) yield* subscriptions.unsubscribe(customer, before.transactionId)
+    if (exists) yield* subscriptions.unsubscribe(customer, before.transactionId)
     return yield* subscriptions.subscribe(customer, {
       referenceNumbers: shipmentsOf(startedAt).map(({ proNumber }) => proNumber),
       webhookUrl,
@@ -98,14 +99,14 @@ const isThere = Effect.fnUntraced(function*(transactionId: string) {
 export const followCharges = Effect.fnUntraced(function*(state: DemoState, customer: Principal) {
   const subscriptions = yield* ChargeSubscriptions
   const webhookUrl = state.endpointUrl
-  const { chargeSubscriptionId } = state.kept()
+  const { chargeSubscriptionId } = state.saved()
   const found: ChargeSubscription | undefined = chargeSubscriptionId === undefined
     ? undefined
     : yield* subscriptions.get(customer, chargeSubscriptionId).pipe(Effect.catchTag("ChargeSubscriptionNotFound", () => Effect.succeed(undefined)))
-  const lives = found !== undefined && found.status !== "inactive"
-  if (lives && found.webhookUrl === webhookUrl) return
+  const exists = found !== undefined && found.status !== "inactive"
+  if (exists && found.webhookUrl === webhookUrl) return
   const follow = Effect.gen(function*() {
-    if (lives) yield* subscriptions.cancel(customer, found.subscriptionId)
+    if (exists) yield* subscriptions.cancel(customer, found.subscriptionId)
     return yield* subscriptions.create(customer, {
       webhookUrl,
       accounts: [demoAccount],
@@ -118,7 +119,7 @@ export const followCharges = Effect.fnUntraced(function*(state: DemoState, custo
 
 /** Start of the last finished journey; `undefined` if this database does not contain it. */
 export const finishedJourney = Effect.fnUntraced(function*(state: DemoState, customer: Principal) {
-  const { finishedAt } = state.kept()
+  const { finishedAt } = state.saved()
   const [first] = finishedAt === undefined ? [] : shipmentsOf(finishedAt)
   if (first === undefined) return undefined
   const invoices = yield* Invoices

@@ -1,12 +1,12 @@
 /** State of the demo between starts, so that its keys stay and nothing is written twice. */
 import { Effect, Schema, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { type DataDirUnusable, keepText, makeDataDir, readKept } from "../config/DataDir.ts"
+import { type DataDirUnusable, makeDataDir, readText, writeText } from "../config/DataDir.ts"
 import { runDemoReceiver } from "./DemoReceiver.ts"
 
 const file = "demo.json"
 
-const Kept = Schema.Struct({
+const SavedState = Schema.Struct({
   receiverPort: Schema.optionalKey(Schema.Int),
   /** Signs the demo's deliveries. */
   secret: Schema.String,
@@ -25,34 +25,34 @@ const Kept = Schema.Struct({
   /** Start of the last finished journey, invoices included. */
   finishedAt: Schema.optionalKey(Schema.Int)
 })
-export type Kept = typeof Kept.Type
+export type SavedState = typeof SavedState.Type
 
 export interface DemoState {
   /** URL of the demo's receiver, for all kinds of deliveries. */
   readonly endpointUrl: string
-  readonly kept: () => Kept
+  readonly saved: () => SavedState
   /** Merges values into the saved state and flushes it to disk. */
-  readonly keep: (more: Partial<Kept>) => Effect.Effect<void, DataDirUnusable>
+  readonly save: (more: Partial<SavedState>) => Effect.Effect<void, DataDirUnusable>
 }
 
 /** Reads the saved state and starts the receiver, which runs until the scope ends. */
 export const openDemo = Effect.fnUntraced(function*(dataDir: string): Effect.fn.Return<DemoState, DataDirUnusable, Scope.Scope> {
   yield* makeDataDir(dataDir)
-  const text = yield* readKept(dataDir, file)
-  let kept: Kept = (text === undefined ? undefined : yield* Effect.orElseSucceed(decode(text), () => undefined)) ??
+  const text = yield* readText(dataDir, file)
+  let saved: SavedState = (text === undefined ? undefined : yield* Effect.orElseSucceed(decode(text), () => undefined)) ??
     { secret: `whsec_${randomBytes(32).toString("base64")}` }
-  const keep = (more: Partial<Kept>) =>
+  const save = (more: Partial<SavedState>) =>
     Effect.suspend(() => {
-      kept = { ...kept, ...more }
-      return keepText(dataDir, file, JSON.stringify(kept, null, 2))
+      saved = { ...saved, ...more }
+      return writeText(dataDir, file, JSON.stringify(saved, null, 2))
     })
   const receiver = yield* runDemoReceiver({
-    port: kept.receiverPort,
-    secrets: () => kept.secret,
+    port: saved.receiverPort,
+    secrets: () => saved.secret,
     print: (line) => void process.stdout.write(`${line}\n`)
   })
-  yield* keep({ receiverPort: receiver.port })
-  return { endpointUrl: receiver.url, kept: () => kept, keep }
+  yield* save({ receiverPort: receiver.port })
+  return { endpointUrl: receiver.url, saved: () => saved, save }
 })
 
-const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Kept))
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(SavedState))

@@ -1,8 +1,8 @@
-/** Writes scenes over HTTP as the shipper and the carrier. Writing a scene again changes nothing. */
+/** Writes the demo's freight over HTTP as the shipper and the carrier. Every write is idempotent. */
 import { DocumentsClient, IntakeClient, InvoicesClient, PickupsClient, WaybillProblem } from "@waybill/client"
 import { Effect, Schema } from "effect"
 import type { ServerConfig } from "../config/ServerConfig.ts"
-import type { Scene } from "./DemoJourney.ts"
+import type { TimedWrites } from "./DemoJourney.ts"
 import { invoiceLine, pickupLine } from "./DemoLines.ts"
 import { driverStatuses } from "./DemoPickup.ts"
 
@@ -13,7 +13,7 @@ export class WriteFailed extends Schema.TaggedError<WriteFailed>()("WriteFailed"
 }) {}
 
 export interface DemoWriters {
-  readonly write: (scene: Scene) => Effect.Effect<void, WriteFailed>
+  readonly write: (writes: TimedWrites) => Effect.Effect<void, WriteFailed>
 }
 
 export interface WriterOptions {
@@ -27,8 +27,8 @@ export interface WriterOptions {
   readonly print: (line: string) => void
 }
 
-/** Writes a whole scene. Rejects with the client's error of the failed call. */
-export const sceneWriter = ({ basePaths, carrierKey, shipperKey, print, url }: WriterOptions): (scene: Scene, signal: AbortSignal) => Promise<void> => {
+/** Writes everything of one time. Rejects with the client's error of the failed call. */
+export const makeWriter = ({ basePaths, carrierKey, shipperKey, print, url }: WriterOptions): (writes: TimedWrites, signal: AbortSignal) => Promise<void> => {
   const asCarrier = { baseUrl: url, apiKey: carrierKey }
   const carrier = new IntakeClient(asCarrier)
   const invoices = new InvoicesClient({ ...asCarrier, basePath: basePaths?.invoices })
@@ -37,12 +37,12 @@ export const sceneWriter = ({ basePaths, carrierKey, shipperKey, print, url }: W
   /** The carrier's pickup numbers by order key. */
   const numbers = new Map<string, string>()
 
-  const order = async ({ key, order }: Scene["orders"][number], signal: AbortSignal) => {
+  const order = async ({ key, order }: TimedWrites["orders"][number], signal: AbortSignal) => {
     const [{ carrierPickupNumber }] = await shipper.create(order, { idempotencyKey: `demo ${key}`, signal })
     if (carrierPickupNumber !== null) numbers.set(key, carrierPickupNumber)
   }
 
-  const reportPickup = async ({ key, report }: Scene["pickups"][number], signal: AbortSignal) => {
+  const reportPickup = async ({ key, report }: TimedWrites["pickups"][number], signal: AbortSignal) => {
     const number = numbers.get(key)
     if (number === undefined) return
     const { visibility: { status } } = await carrier.getPickupRecord(number, { signal })
@@ -53,7 +53,7 @@ export const sceneWriter = ({ basePaths, carrierKey, shipperKey, print, url }: W
     print(pickupLine(number, key, report.status))
   }
 
-  const invoice = async ({ invoice, proof }: Scene["invoices"][number], signal: AbortSignal) => {
+  const invoice = async ({ invoice, proof }: TimedWrites["invoices"][number], signal: AbortSignal) => {
     await invoices.create(invoice, { signal })
     const { data: there } = await documents.list({ invoiceNumber: proof.invoiceNumber }, { signal })
     if (there.length > 0) return
@@ -61,23 +61,23 @@ export const sceneWriter = ({ basePaths, carrierKey, shipperKey, print, url }: W
     print(invoiceLine(invoice))
   }
 
-  return async (scene, signal) => {
-    for (const each of scene.orders) await order(each, signal)
-    for (const each of scene.pickups) await reportPickup(each, signal)
+  return async (writes, signal) => {
+    for (const each of writes.orders) await order(each, signal)
+    for (const each of writes.pickups) await reportPickup(each, signal)
     // Shipments before their events: subscribers only receive events of registered shipments.
-    if (scene.shipments.length > 0) await carrier.registerShipments(scene.shipments, { signal })
-    if (scene.events.length > 0) await carrier.publishTransitEvents(scene.events, { signal })
-    if (scene.charges.length > 0) await carrier.publishFreightCharges(scene.charges, { signal })
-    for (const each of scene.invoices) await invoice(each, signal)
+    if (writes.shipments.length > 0) await carrier.registerShipments(writes.shipments, { signal })
+    if (writes.events.length > 0) await carrier.publishTransitEvents(writes.events, { signal })
+    if (writes.charges.length > 0) await carrier.publishFreightCharges(writes.charges, { signal })
+    for (const each of writes.invoices) await invoice(each, signal)
   }
 }
 
 export const demoWriters = (options: WriterOptions): DemoWriters => {
-  const write = sceneWriter(options)
+  const write = makeWriter(options)
   return {
-    write: (scene) =>
+    write: (writes) =>
       Effect.tryPromise({
-        try: (signal) => write(scene, signal),
+        try: (signal) => write(writes, signal),
         catch: (error) =>
           new WriteFailed({
             detail: error instanceof Error ? error.message : String(error),

@@ -28,7 +28,7 @@ const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAl
 
 const areasOf = ({ freightCharges, invoices, pickups, shipmentStatus, transitEvents }: IndexPageOptions["basePaths"]) => [
   { name: "Shipment status", area: "shipment-status", base: shipmentStatus, what: "where a shipment is, by PRO, BOL or PO number, and webhooks for its followers" },
-  { name: "Invoices", area: "invoices", base: invoices, what: "what carriers want to be paid, and the papers and pictures that support it" },
+  { name: "Invoices", area: "invoices", base: invoices, what: "carriers' invoices, and the documents that support them" },
   { name: "Pickups", area: "pickups", base: pickups, what: "ask a carrier to come for freight, and see when the driver does" },
   { name: "Transit events", area: "transit-events", base: transitEvents, what: "everything that happened, in order, and webhooks with batches of it" },
   { name: "Freight charges", area: "freight-charges", base: freightCharges, what: "what shipments will cost, as their bills are made, changed and final" },
@@ -54,15 +54,15 @@ const html = ({ basePaths, dashboard, part, tryThese, version }: IndexPageOption
   pre { overflow-x: auto; padding: .75rem 1rem; border: 1px solid #8886; border-radius: .5rem; font-size: .85rem }
 </style>
 <h1>Waybill <small>${escape(version)}</small></h1>
-<p>Freight visibility over the industry's open interfaces: order a pickup, ask where a shipment is,
-be told by signed webhooks when something happens, and see what it costs.</p>
+<p>Freight visibility over the industry's open interfaces: order pickups, look up shipments,
+receive signed webhooks for events, and read freight charges.</p>
 <dl>
 ${areasOf(basePaths).filter(({ area }) => part === "whole" || (area === operatorArea) === (part === "operators")).map(({ area, base, name, what }) =>
   `  <dt>${name} <small><code>${escape(base)}</code> · <a href="openapi/${area}.json">OpenAPI</a></small></dt><dd>${what}</dd>`).join("\n")}
 </dl>
 <dl>
-${dashboard ? `  <dt><a href="dashboard/">dashboard</a></dt><dd>subscriptions, deliveries, dead letters and shipments, for whoever has the operator key</dd>\n` : ""}${part === "customers" ? "" : `  <dt><a href="docs">docs</a></dt><dd>every call, to read</dd>\n`}  <dt><a href="openapi.json">openapi.json</a></dt><dd>every call and webhook, for tools</dd>
-  <dt><a href="readyz">readyz</a></dt><dd>whether this process can do its work</dd>
+${dashboard ? `  <dt><a href="dashboard/">dashboard</a></dt><dd>subscriptions, deliveries, dead letters and shipments, for operators</dd>\n` : ""}${part === "customers" ? "" : `  <dt><a href="docs">docs</a></dt><dd>the API reference</dd>\n`}  <dt><a href="openapi.json">openapi.json</a></dt><dd>the OpenAPI document</dd>
+  <dt><a href="readyz">readyz</a></dt><dd>readiness of this process</dd>
 ${part === "customers" ? "" : `  <dt><a href="metrics">metrics</a></dt><dd>for Prometheus</dd>\n`}</dl>
 ${tryThese.map(({ command, shows }) => `<p>${escape(shows)}</p>\n<pre>${escape(command)}</pre>\n`).join("")}</html>
 `

@@ -1,4 +1,5 @@
 /** The log on standard error: one line per entry, as JSON or text. */
+import { withoutSecrets } from "@waybill/http"
 import { Cause, Layer, Logger, type LogLevel, References } from "effect"
 
 export interface LoggingOptions {
@@ -89,10 +90,3 @@ const prettyLine = ({ at, cause, fields, level, message }: LogEntry): string => 
   const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value, plain)}`).join("")
   return `${time} ${level.padEnd(5)} ${message}${rest}${cause === undefined ? "" : `\n         ${cause.replaceAll("\n", "\n         ")}`}`
 }
-
-/** Log entries should not contain secrets, but a driver's error might quote its input. */
-const withoutSecrets = (line: string): string =>
-  line
-    .replace(/\bwb\.[\w-]{2,90}\.[0-9a-f-]{36}\.[\w-]{43}/g, "wb.…")
-    .replace(/\bwhsec_[\w+/=-]{16,}/g, "whsec_…")
-    .replace(/(\bpostgres(?:ql)?:\/\/[^\s:/@]*):[^\s@]+@/g, "$1:…@")

@@ -10,7 +10,7 @@ import {
   Tenants,
   Waybill
 } from "@waybill/core"
-import { type App, AuthenticatorStandard, ContentHashNode, HmacNode, problemContentType, Readiness, type WaybillApps, WaybillHttp } from "@waybill/http"
+import { type App, AuthenticatorStandard, ContentHashNode, HmacNode, problemContentType, type WaybillApps, WaybillHttp } from "@waybill/http"
 import { StoragePostgres } from "@waybill/postgres"
 import { Effect, Layer, type Redacted, Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -76,15 +76,18 @@ const checkPublicTenant = Effect.fnUntraced(function*(tenantId: string | undefin
 const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted, demo: DemoState | undefined) => {
   const database = StoragePostgres.layer({ schema: config.schema, listen: config.role !== "api" }).pipe(Layer.provideMerge(poolLayer(config, url)))
   const storage = documentsLayer(config).pipe(Layer.provideMerge(database))
-  const useCases = Layer.mergeAll(Waybill.layer, readinessLayer(config.schema).pipe(Layer.provide(Readiness.layerStorage)))
-  return AuthenticatorStandard.layer({ operatorKeys: keys.operators, jwt: config.jwt }).pipe(
-    Layer.provideMerge(useCases),
+  const transport = Layer.mergeAll(
+    HmacNode.layer,
+    ContentHashNode.layer,
+    Sealer.layer(keys.sealing),
+    demoSenderLayer(config.egress, demo?.endpointUrl)
+  )
+  return Layer.merge(
+    AuthenticatorStandard.layer({ operatorKeys: keys.operators, jwt: config.jwt }),
+    readinessLayer(config.schema)
+  ).pipe(
+    Layer.provideMerge(Waybill.layer({ storage, transport })),
     Layer.provideMerge(Layer.mergeAll(
-      storage,
-      HmacNode.layer,
-      ContentHashNode.layer,
-      Sealer.layer(keys.sealing),
-      demoSenderLayer(config.egress, demo?.endpointUrl),
       DeliveryOptions.layer(config.delivery),
       Layer.succeed(RetentionOptions, config.retention),
       Layer.succeed(AccessOptions, { tokenAccessMillis: config.tokenAccessMillis }),
@@ -99,7 +102,7 @@ const workerPaths = new Set(["/healthz", "/readyz", "/metrics"])
 /** The apps with a page at `/`, and the dashboard with the operator API. A delivery-only process serves just health and metrics. */
 const appsFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () => ReadonlyArray<DemoCommand>) {
   const { basePaths, publicTenant, publicUrl, trustProxy } = config
-  const parts = yield* WaybillHttp.makeParts({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy })
+  const parts = yield* WaybillHttp.makeParts({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy, publicMetrics: true })
   const dashboard = hasDashboard(config) ? yield* openDashboard() : undefined
   const appOf = (part: keyof WaybillApps): App => {
     const page = part === "customers" ? undefined : dashboard

@@ -11,16 +11,15 @@ class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("Migrati
 }
 
 /** A newer program may have migrated the schema, or a restored backup may be older than this program. */
-export const readinessLayer = (schema: string): Layer.Layer<Readiness, never, SqlClient.SqlClient | Readiness> =>
+export const readinessLayer = (schema: string): Layer.Layer<never, never, SqlClient.SqlClient> =>
   Layer.effect(
     Readiness,
     Effect.gen(function*() {
-      const { checks } = yield* Readiness
       const sql = yield* SqlClient.SqlClient
       const check = pending({ schema, migrations }).pipe(
         Effect.flatMap((missing) => missing.length === 0 ? Effect.void : new MigrationsMissing({ names: missing.map(({ name }) => name) })),
         Effect.provideService(SqlClient.SqlClient, sql)
       )
-      return { checks: [...checks, { name: "migrations", check }] }
+      return { checks: [{ name: "migrations", check }] }
     })
   )

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Cluster, Console } from "./Cluster.ts"
-import { Fleet } from "./Fleet.ts"
+import { ServerProcesses } from "./ServerProcesses.ts"
 import { Freight } from "./Freight.ts"
 import { Ledger } from "./Ledger.ts"
 import { type LogFindings, readLogs } from "./Logs.ts"
@@ -16,7 +16,7 @@ import { Resumes } from "./Resumes.ts"
 import type { Rule, Violated } from "./Rules.ts"
 import { ServerProcess } from "./ServerProcess.ts"
 import { Starvation } from "./Starvation.ts"
-import { Storm } from "./Storm.ts"
+import { FaultInjection } from "./FaultInjection.ts"
 
 const schema = "waybill"
 
@@ -78,54 +78,54 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
     const operatorKey = randomBytes(24).toString("hex")
     const env = environment(plan, operatorKey)
     await migrated(cluster, env, artifacts)
-    const fleet = await Fleet.open({ plan, cluster, env, artifacts, violated })
-    closers.push(() => fleet.close())
-    for (const berth of fleet.berths) fleet.start(berth)
-    await fleet.untilReady(60_000)
-    const { carrierKeys, keys, lanes } = await settled(freight, receivers, `http://127.0.0.1:${fleet.berths[0]!.process!.port}`, operatorKey)
+    const servers = await ServerProcesses.open({ plan, cluster, env, artifacts, violated })
+    closers.push(() => servers.close())
+    for (const slot of servers.slots) servers.start(slot)
+    await servers.untilReady(60_000)
+    const { carrierKeys, keys, lanes } = await settled(freight, receivers, `http://127.0.0.1:${servers.slots[0]!.process!.port}`, operatorKey)
     spoken(`${plan.processes} processes are ready, ${lanes.length} subscriptions made`)
 
     const publisher = new Publisher({
       freight,
       ledger,
       random,
-      urls: fleet.berths.map(({ intake }) => `http://127.0.0.1:${intake.port}`),
+      urls: servers.slots.map(({ intake }) => `http://127.0.0.1:${intake.port}`),
       carrierKeys,
-      // Slightly faster than the storm, so that it ends during it.
+      // Slightly faster than the faults, so that it ends before they do.
       seconds: plan.seconds * 0.92
     })
-    const storm = new Storm({ plan, random, cluster, console, fleet, freight, ledger, receivers, resumes, schema, say: spoken })
-    const watch = watching({ console, fleet, lanes, resumes })
+    const faults = new FaultInjection({ plan, random, cluster, console, servers, freight, ledger, receivers, resumes, schema, say: spoken })
+    const watch = watching({ console, servers, lanes, resumes })
     const published = publisher.run()
-    await storm.run()
-    spoken("the storm is over")
+    await faults.run()
+    spoken("no more faults")
     receivers.calm = true
     const calmAt = Date.now()
     let isPublished = false
     void published.then(() => isPublished = true)
     await withoutStandstill(plan.drainSeconds, () => isPublished, () => ledger.acknowledged)
     publisher.stopped = true
-    if (!isPublished) violated("everything is published in the end", `${ledger.acknowledged} of ${plan.events} events`)
+    if (!isPublished) violated("every event is finally published", `${ledger.acknowledged} of ${plan.events} events`)
     await withoutStandstill(plan.drainSeconds, async () => {
       if (!ledger.settled) return false
       const left = await leftOver(console).catch(() => undefined)
       return left !== undefined && left.unsettled + left.entries === 0
     }, () => ledger.requests)
     const drainedAfter = (Date.now() - calmAt) / 1000
-    spoken(`drained ${drainedAfter.toFixed(1)} s after the storm`)
+    spoken(`drained ${drainedAfter.toFixed(1)} s after the last fault`)
     const left = await leftOver(console)
     await watch.stop()
 
     ledger.judgeLosses()
     resumes.judgeRest()
-    if (left.dead > 0) violated("nothing is a dead letter", `${left.dead} deliveries`)
-    if (left.unsettled > 0) violated("every delivery is settled in the end", `${left.unsettled} deliveries`)
-    if (left.entries > 0) violated("nothing waits in the end", `${left.entries} entries`)
-    if (cluster.endedByItself) violated("Postgres does not end by itself", "see postgres.log")
-    for (const stubborn of await fleet.stop()) violated("a process that is told to stop ends with 0", stubborn)
-    if (fleet.worstRssMiB > plan.maxRssMiB) violated("memory is bounded", `${fleet.worstRssMiB.toFixed(0)} MiB`)
+    if (left.dead > 0) violated("no delivery is a dead letter", `${left.dead} deliveries`)
+    if (left.unsettled > 0) violated("every delivery is finally settled", `${left.unsettled} deliveries`)
+    if (left.entries > 0) violated("no entry is left waiting", `${left.entries} entries`)
+    if (cluster.endedByItself) violated("Postgres does not exit unexpectedly", "see postgres.log")
+    for (const stubborn of await servers.stop()) violated("a stopped process exits with 0", stubborn)
+    if (servers.worstRssMiB > plan.maxRssMiB) violated("memory is bounded", `${servers.worstRssMiB.toFixed(0)} MiB`)
     const secrets = [operatorKey, env["WAYBILL_SEALING_KEY"]!, cluster.password, ...keys, ...receivers.secrets]
-    const logs = readLogs(fleet.processes, secrets, violated)
+    const logs = readLogs(servers.processes, secrets, violated)
     finished = true
     const violations = [...ledger.violations].map(([rule, found]) => ({ rule, ...found }))
     return {
@@ -135,14 +135,14 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
         expected: ledger.expected,
         arrivals: ledger.arrivals,
         duplicates: ledger.duplicates,
-        kills: storm.kills,
-        restarts: storm.restarts.fast + storm.restarts.immediate,
-        exhaustions: storm.exhaustions,
-        terminated: storm.terminated,
-        halfOpen: storm.halfOpen.database + storm.halfOpen.receivers + storm.halfOpen.intake,
+        kills: faults.kills,
+        restarts: faults.restarts.fast + faults.restarts.immediate,
+        exhaustions: faults.exhaustions,
+        terminated: faults.terminated,
+        halfOpen: faults.halfOpen.database + faults.halfOpen.receivers + faults.halfOpen.intake,
         resumes: resumes.measured
       },
-      counts: countsOf({ plan, ledger, storm, publisher, receivers, resumes, starvation, fleet, left, logs, drainedAfter, seconds: (Date.now() - began) / 1000 }),
+      counts: countsOf({ plan, ledger, faults, publisher, receivers, resumes, starvation, servers, left, logs, drainedAfter, seconds: (Date.now() - began) / 1000 }),
       logs,
       violations,
       artifacts: keep || violations.length > 0 ? artifacts : undefined
@@ -218,9 +218,9 @@ interface LeaseRow {
 }
 
 /** Samples memory and leases. */
-const watching = ({ console, fleet, lanes, resumes }: {
+const watching = ({ console, servers, lanes, resumes }: {
   readonly console: Console
-  readonly fleet: Fleet
+  readonly servers: ServerProcesses
   readonly lanes: ReadonlyArray<string>
   readonly resumes: Resumes
 }) => {
@@ -228,7 +228,7 @@ const watching = ({ console, fleet, lanes, resumes }: {
   const indices = new Map(lanes.map((lane, index) => [lane, index]))
   const look = async () => {
     while (!over) {
-      fleet.sample()
+      servers.sample()
       const rows = await console.run<LeaseRow>(
         `SELECT lane_id, lease_token::text AS token, lease_token / 1000.0::float8 AS claimed_at, (extract(epoch FROM leased_until) * 1000)::float8 AS until FROM ${schema}.delivery_lanes`
       ).catch(() => [])
@@ -284,18 +284,18 @@ const withoutStandstill = async (seconds: number, isSo: () => boolean | Promise<
 const countsOf = (given: {
   readonly plan: ChaosPlan
   readonly ledger: Ledger
-  readonly storm: Storm
+  readonly faults: FaultInjection
   readonly publisher: Publisher
   readonly receivers: Receivers
   readonly resumes: Resumes
   readonly starvation: Starvation
-  readonly fleet: Fleet
+  readonly servers: ServerProcesses
   readonly left: LeftOver
   readonly logs: LogFindings
   readonly drainedAfter: number
   readonly seconds: number
 }): ChaosReport["counts"] => {
-  const { drainedAfter, fleet, ledger, left, logs, plan, publisher, receivers, resumes, seconds, starvation, storm } = given
+  const { drainedAfter, servers, ledger, left, logs, plan, publisher, receivers, resumes, seconds, starvation, faults } = given
   return {
     "events acknowledged": `${ledger.acknowledged} of ${plan.events}`,
     "intake calls": `${publisher.calls}, ${publisher.repeated} of them without an answer or put off; the slowest took ${publisher.worstCallSeconds.toFixed(1)} s with its repetitions`,
@@ -306,19 +306,19 @@ const countsOf = (given: {
     "requests received": ledger.requests,
     "duplicates received": ledger.duplicates,
     "refused, dropped, answered late": `${receivers.refusals}, ${receivers.dropped}, ${receivers.late}`,
-    "kill -9": `${storm.kills}, ${storm.killsWhileSending} while sending`,
-    "restarts of Postgres": `${storm.restarts.fast} fast, ${storm.restarts.immediate} immediate`,
-    "back ends terminated": storm.terminated,
-    "connections half open": `${storm.halfOpen.database} to the database, ${storm.halfOpen.receivers} to receivers, ${storm.halfOpen.intake} to intake`,
-    "connections reset": `${storm.resets.database} to the database, ${storm.resets.receivers} to receivers, ${storm.resets.intake} to intake`,
-    "connections slowed": storm.delays,
-    "connections all taken": storm.exhaustions,
-    "lanes locked by others": storm.locks,
+    "kill -9": `${faults.kills}, ${faults.killsWhileSending} while sending`,
+    "restarts of Postgres": `${faults.restarts.fast} fast, ${faults.restarts.immediate} immediate`,
+    "back ends terminated": faults.terminated,
+    "connections half open": `${faults.halfOpen.database} to the database, ${faults.halfOpen.receivers} to receivers, ${faults.halfOpen.intake} to intake`,
+    "connections reset": `${faults.resets.database} to the database, ${faults.resets.receivers} to receivers, ${faults.resets.intake} to intake`,
+    "connections slowed": faults.delays,
+    "connections all taken": faults.exhaustions,
+    "lanes locked by others": faults.locks,
     "worst resume": `${(resumes.worstMillis / 1000).toFixed(1)} s, at ${resumes.worstFactor.toFixed(1)} times the machine's own pace; allowed are ${plan.leaseSeconds} + ${plan.resumeSeconds} s at its own; ${resumes.measured} measured; ${resumes.struckAgain} times the taker was struck too, and ${(resumes.worstWholeMillis / 1000).toFixed(1)} s were the worst with that`,
     "the machine": `${starvation.factorSince(0).toFixed(1)} times slower than alone, on average`,
     "clocks": `${plan.clockShiftSeconds} s ahead and behind; webhook-timestamp from ${ledger.clockSeconds.behind.toFixed(1)} to ${ledger.clockSeconds.ahead.toFixed(1)} s when a request was read`,
-    "most memory of a process": `${fleet.worstRssMiB.toFixed(0)} MiB`,
-    "slowest start of a process": `${fleet.worstStartSeconds.toFixed(1)} s`,
+    "most memory of a process": `${servers.worstRssMiB.toFixed(0)} MiB`,
+    "slowest start of a process": `${servers.worstStartSeconds.toFixed(1)} s`,
     "log": `${logs.lines} lines, ${JSON.stringify(logs.byLevel)}`,
     "drained after": `${drainedAfter.toFixed(1)} s`,
     "took": `${seconds.toFixed(0)} s`

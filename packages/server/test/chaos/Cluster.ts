@@ -107,7 +107,7 @@ export class Cluster {
 
 /** SQL of the test itself, without any proxy. Fails while the database is down. */
 export class Console {
-  private readonly runtime: ManagedRuntime.ManagedRuntime<PgClient.PgClient | SqlClient.SqlClient, unknown>
+  private readonly runtime: ManagedRuntime.ManagedRuntime<PgClient.PgClientService | SqlClient.SqlClient, unknown>
 
   constructor(url: string, connections: number) {
     this.runtime = ManagedRuntime.make(PgClient.layer({ url: Redacted.make(url), maxConnections: connections, applicationName: "chaos", idleTimeout: "1 second" }))

@@ -36,29 +36,29 @@ describe("the ledger of a chaos run", () => {
   })
 
   it.each<[Rule, (ledger: Ledger) => void]>([
-    ["nothing is lost", (ledger) => ledger.judgeLosses()],
-    ["everything is accepted in the end", (ledger) => {
+    ["no event is lost", (ledger) => ledger.judgeLosses()],
+    ["every event is finally accepted", (ledger) => {
       for (const each of freight.entitled({ shipment: 0, number: 1 })) ledger.arrive(each, `a${each.index}`, "sha", [event(1)])
       ledger.judgeLosses()
     }],
-    ["an event is in one delivery of a subscription", (ledger) => {
+    ["an event is in one delivery per subscription", (ledger) => {
       arrives(ledger, "a", event(1))
       arrives(ledger, "b", event(1))
     }],
-    ["a delivery has one body", (ledger) => {
+    ["every attempt of a delivery has the same body", (ledger) => {
       arrives(ledger, "a", event(1))
       ledger.arrive(subscriber, "a", "another sha", [event(1)])
     }],
-    ["a body is in order of sequence", (ledger) => arrives(ledger, "a", event(2), event(1))],
+    ["events of a body are in order of sequence", (ledger) => arrives(ledger, "a", event(2), event(1))],
     ["first arrivals are in order", (ledger) => arrives(ledger, "a", event(2))],
-    ["the next waits until the one before is accepted", (ledger) => {
+    ["an event is sent after the previous one is accepted", (ledger) => {
       ledger.arrive(subscriber, "a", "sha", [event(1)])
       ledger.arrive(subscriber, "b", "sha", [event(2)])
     }],
-    ["nothing arrives where it does not belong", (ledger) => arrives(ledger, "a", { eventId: freight.eventId({ shipment: 1, number: 1 }), sequence: 1 })],
+    ["a receiver gets only its own events", (ledger) => arrives(ledger, "a", { eventId: freight.eventId({ shipment: 1, number: 1 }), sequence: 1 })],
     ["an event has one sequence", (ledger) => arrives(ledger, "a", event(1, 7))],
     ["sequences follow the order of publication", (ledger) => ledger.acknowledge({ shipment: 0, number: 4 }, 3)],
-    ["a batch is not larger than asked for", (ledger) => arrives(ledger, "a", ...Array.from({ length: subscriber.batchMaxSize + 1 }, () => event(1)))]
+    ["a batch is not larger than batchMaxSize", (ledger) => arrives(ledger, "a", ...Array.from({ length: subscriber.batchMaxSize + 1 }, () => event(1)))]
   ])("detects a violation of: %s", (rule, story) => {
     expect(foundIn(story)).toContain(rule)
   })

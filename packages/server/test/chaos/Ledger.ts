@@ -80,14 +80,14 @@ export class Ledger {
     if (body === undefined) this.bodies.set(webhookId, `${subscriber.index} ${sha256}`)
     else {
       this.duplicates += 1
-      if (body !== `${subscriber.index} ${sha256}`) this.violated("a delivery has one body", `${name} ${webhookId}`)
+      if (body !== `${subscriber.index} ${sha256}`) this.violated("every attempt of a delivery has the same body", `${name} ${webhookId}`)
     }
-    if (events.length > subscriber.batchMaxSize) this.violated("a batch is not larger than asked for", `${name} ${webhookId}`)
+    if (events.length > subscriber.batchMaxSize) this.violated("a batch is not larger than batchMaxSize", `${name} ${webhookId}`)
     const inThisBody = new Map<number, number>()
     for (const event of events) {
       const place = this.freight.placeOf(event.eventId)
       if (place === undefined || !this.freight.wants(subscriber, place)) {
-        this.violated("nothing arrives where it does not belong", `${name} ${event.eventId}`)
+        this.violated("a receiver gets only its own events", `${name} ${event.eventId}`)
         continue
       }
       this.sequenced(place, event.sequence)
@@ -100,9 +100,9 @@ export class Ledger {
     const carried = this.carriedBy[subscriber.index]!
     const key = this.key(place)
     const known = carried.get(key)
-    if (beforeInBody >= place.number) this.violated("a body is in order of sequence", offender)
+    if (beforeInBody >= place.number) this.violated("events of a body are in order of sequence", offender)
     if (known !== undefined) {
-      if (known !== webhookId) this.violated("an event is in one delivery of a subscription", `${offender}, before in ${known}`)
+      if (known !== webhookId) this.violated("an event is in one delivery per subscription", `${offender}, before in ${known}`)
       return
     }
     carried.set(key, webhookId)
@@ -110,7 +110,7 @@ export class Ledger {
     const progress = this.progressOf(subscriber, place.shipment)
     const before = this.freight.before(subscriber, place)
     if (progress.arrived !== before) this.violated("first arrivals are in order", `${offender}, after ${progress.arrived}`)
-    if (before !== beforeInBody && progress.accepted < before) this.violated("the next waits until the one before is accepted", offender)
+    if (before !== beforeInBody && progress.accepted < before) this.violated("an event is sent after the previous one is accepted", offender)
     progress.arrived = Math.max(progress.arrived, place.number)
   }
 
@@ -169,9 +169,9 @@ export class Ledger {
       const place = { shipment: Math.floor(key / 1000), number: key % 1000 }
       for (const subscriber of this.freight.entitled(place)) {
         if (!this.carriedBy[subscriber.index]!.has(key)) {
-          this.violated("nothing is lost", `${subscriber.tenant}/${subscriber.index} ${this.freight.eventId(place)}`)
+          this.violated("no event is lost", `${subscriber.tenant}/${subscriber.index} ${this.freight.eventId(place)}`)
         } else if (this.progressOf(subscriber, place.shipment).accepted < place.number) {
-          this.violated("everything is accepted in the end", `${subscriber.tenant}/${subscriber.index} ${this.freight.eventId(place)}`)
+          this.violated("every event is finally accepted", `${subscriber.tenant}/${subscriber.index} ${this.freight.eventId(place)}`)
         }
       }
     }

@@ -39,15 +39,15 @@ export const readLogs = (
     rows.pop()
     for (const row of rows) {
       const line = read(row)
-      if (/unhandled|uncaught/i.test(row)) violated("nothing is left unhandled", `${logFile}: ${row.slice(0, 300)}`)
+      if (/unhandled|uncaught/i.test(row)) violated("no error is unhandled", `${logFile}: ${row.slice(0, 300)}`)
       if (line === undefined) {
         // The banner for people at the start.
-        if (/\bat .*:\d+:\d+\)?$|Error:|throw /.test(row)) violated("every line of the log is an entry", `${logFile}: ${row.slice(0, 300)}`)
+        if (/\bat .*:\d+:\d+\)?$|Error:|throw /.test(row)) violated("every log line is a structured entry", `${logFile}: ${row.slice(0, 300)}`)
         continue
       }
       lines += 1
       byLevel[line.level] = (byLevel[line.level] ?? 0) + 1
-      if (/\n\s+at /.test(line.cause ?? line.message)) violated("no stack is logged for what was foreseen", `${logFile}: ${row.slice(0, 300)}`)
+      if (/\n\s+at /.test(line.cause ?? line.message)) violated("no expected failure is logged with a stack trace", `${logFile}: ${row.slice(0, 300)}`)
       if (line.level !== "warn" && line.level !== "warning" && line.level !== "error") continue
       if (line.correlationId === undefined) times.push(Date.parse(line.time))
       const said = `${line.level}: ${line.message}${line.cause === undefined ? "" : ` (${line.cause.replaceAll(/\d+/g, "#").slice(0, 160)})`}`
@@ -56,7 +56,7 @@ export const readLogs = (
     for (let from = 0, to = 0; to < times.length; to++) {
       while (times[to]! - times[from]! > 10_000) from++
       if (to - from + 1 > mostTroublePerTenSeconds) {
-        violated("the log is no flood", `${logFile} at ${new Date(times[to]!).toISOString()}`)
+        violated("log volume is bounded", `${logFile} at ${new Date(times[to]!).toISOString()}`)
         break
       }
     }

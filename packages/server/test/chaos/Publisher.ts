@@ -96,7 +96,7 @@ export class Publisher {
           ledger.violated("no event is refused", `${freight.eventId(places[0]!)}: ${(error as Error).message}`)
           return
         }
-        if (status === 500) ledger.violated("trouble is answered with 503, not 500", `${freight.eventId(places[0]!)}: ${(error as Error).message}`)
+        if (status === 500) ledger.violated("storage failures are answered with 503, not 500", `${freight.eventId(places[0]!)}: ${(error as Error).message}`)
         await pause(50 + random() * 200)
       }
     }

@@ -74,7 +74,7 @@ export class Receivers {
     const [, tenant, index] = request.url!.split("/")
     const subscriber = freight.subscribers[Number(index)]
     if (subscriber === undefined || subscriber.tenant !== tenant) {
-      this.options.ledger.violated("nothing arrives where it does not belong", `a request to ${request.url}`)
+      this.options.ledger.violated("a receiver gets only its own events", `a request to ${request.url}`)
       return void response.writeHead(404).end()
     }
     const wire = this.proxies[subscriber.origin]!.byFarPort.get(request.socket.remotePort ?? 0)
@@ -94,7 +94,7 @@ export class Receivers {
     const sha256 = createHash("sha256").update(body).digest("base64url")
     const events = eventsOf(body, id)
     if (events === undefined) {
-      ledger.violated("a body is what the interface says", `${request.url} ${id}`)
+      ledger.violated("a body has the format of the interface", `${request.url} ${id}`)
       return void response.writeHead(400).end()
     }
     ledger.arrive(subscriber, id, sha256, events)

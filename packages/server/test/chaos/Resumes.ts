@@ -102,14 +102,14 @@ export class Resumes {
     }
     // Leases expire by the clock; the following work depends on the speed of the machine.
     if (took > this.leaseMillis + this.resumeMillis * factor) {
-      this.violated("a lane goes on soon after what held it is gone", `${subscriber.tenant}/${subscriber.index}: ${took} ms after ${cause}, on a machine ${factor.toFixed(1)} times slower than alone`)
+      this.violated("a subscription resumes soon after its obstacle ends", `${subscriber.tenant}/${subscriber.index}: ${took} ms after ${cause}, on a machine ${factor.toFixed(1)} times slower than alone`)
     }
   }
 
   /** At the end: reports subscriptions that never recovered. */
   judgeRest(): void {
     for (const awaited of this.awaited.values()) {
-      this.violated("a lane goes on soon after what held it is gone", `${awaited.subscriber.tenant}/${awaited.subscriber.index}: never after ${awaited.cause}`)
+      this.violated("a subscription resumes soon after its obstacle ends", `${awaited.subscriber.tenant}/${awaited.subscriber.index}: never after ${awaited.cause}`)
     }
   }
 }

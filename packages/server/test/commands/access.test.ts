@@ -155,7 +155,7 @@ describe("secrets on the command line", { timeout: 60_000 }, () => {
     expect(rotated).toEqual({ code: 0, stdout: `client:shipper signs from now on. It is in ${out}.\n`, stderr: "" })
     const rotatedSecret = readFileSync(out, "utf8").trim()
     const body = new TextEncoder().encode("{}")
-    await verifyDelivery({ secrets: rotatedSecret, headers: await signDelivery({ secrets: rotatedSecret, deliveryId: "a", body }), body })
+    await verifyDelivery({ secrets: rotatedSecret, headers: (await signDelivery({ secrets: rotatedSecret, deliveryId: "a", body })).headers, body })
     const piped = await run(["secrets", "put", "other", "--client", "shipper", "--secret-file", "-"], { env: server.env, input: `${newSecret()}\n` })
     expect(piped.code).toBe(0)
   })

@@ -71,7 +71,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     answers.status = 200
 
     const retried = await run(["retry", first!.deliveryId], { env: server.env })
-    expect(retried).toEqual({ code: 0, stdout: `${first!.deliveryId} goes out again.\n`, stderr: "" })
+    expect(retried).toEqual({ code: 0, stdout: `${first!.deliveryId} is queued again.\n`, stderr: "" })
     await settled(1)
     const recovered = await run(["recover", id, "--since", "1h", "--json"], { env: server.env })
     expect(jsonLines(recovered.stdout)).toEqual([expect.objectContaining({ subscriptionId: id, recovered: 1 })])
@@ -136,7 +136,7 @@ describe("calling a server", { timeout: 60_000 }, () => {
     expect(keyless.code).toBe(2)
     expect(keyless.stderr).toContain("WAYBILL_OPERATOR_KEY")
     const scheme = await run(["deliveries", "--tenant", "acme", "--url", "freight.example"])
-    expect(scheme).toMatchObject({ code: 2, stderr: "waybill: The server's address has to start with https:// or http://.\n" })
+    expect(scheme).toMatchObject({ code: 2, stderr: "waybill: The server's address must start with https:// or http://.\n" })
     expect((await run(["recover", "x", "--since", "yesterday"])).code).toBe(2)
     expect((await run(["deliveries", "--nonsense"])).code).toBe(2)
   })

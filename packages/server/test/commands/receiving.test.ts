@@ -1,4 +1,4 @@
-import { DeliveryReceiver, signDelivery, signXSignature } from "@waybill/client"
+import { DeliveryReceiver, SeenInMemory, signDelivery } from "@waybill/client"
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
@@ -15,7 +15,7 @@ const batch = (deliveryId: string, ...sequences: ReadonlyArray<number>) =>
 
 /** A request as in the log of a proxy. */
 const requestText = async (secret: string, body: Uint8Array, at = new Date()) => {
-  const headers = await signDelivery({ secrets: secret, deliveryId: "d-1", body, now: at })
+  const { headers } = await signDelivery({ secrets: secret, deliveryId: "d-1", body, now: at })
   const lines = ["POST /hook HTTP/1.1", "Host: shipper.example", ...Object.entries(headers).map(([name, value]) => `${name.replace("w", "W")}: ${value}`)]
   return `${lines.join("\r\n")}\r\n\r\n${new TextDecoder().decode(body)}`
 }
@@ -31,7 +31,7 @@ describe("verify", { timeout: 60_000 }, () => {
     expect(good).toMatchObject({ code: 0, stderr: "" })
     for (const part of ["The signature is valid.", "d-1", "2 events"]) expect(good.stdout).toContain(part)
     const piped = await run(["verify", "--json"], { env: { WAYBILL_WEBHOOK_SECRET: `${newSecret()},${secret}` }, input: text })
-    expect(jsonLines(piped.stdout)).toEqual([{ stands: true, deliveryId: "d-1", signedAt: expect.any(String), secret: 2, contents: "2 events" }])
+    expect(jsonLines(piped.stdout)).toEqual([{ valid: true, deliveryId: "d-1", signedAt: expect.any(String), secret: 2, contents: "2 events" }])
   })
 
   it("explains an invalid signature, and never shows the secret", async () => {
@@ -47,7 +47,7 @@ describe("verify", { timeout: 60_000 }, () => {
     expect((await run(["verify", "--at", "1h"], { env, input: text })).code).toBe(0)
     const other = await run(["verify", "--any-age", "--json"], { env: { WAYBILL_WEBHOOK_SECRET: newSecret() }, input: text })
     expect(other.code).toBe(1)
-    expect(jsonLines(other.stdout)).toEqual([expect.objectContaining({ stands: false, reason: "signature_mismatch" })])
+    expect(jsonLines(other.stdout)).toEqual([expect.objectContaining({ valid: false, reason: "signature_mismatch" })])
     const edited = await run(["verify", "--any-age"], { env, input: `${text}\n` })
     expect(edited.code).toBe(1)
     expect(edited.stdout).toContain("ends with a line break that was not signed")
@@ -60,9 +60,9 @@ describe("verify", { timeout: 60_000 }, () => {
     const dir = directory()
     writeFileSync(join(dir, "body.json"), body)
     writeFileSync(join(dir, "secret"), secret)
-    const headers = Object.entries(await signDelivery({ secrets: secret, deliveryId: "d-1", body })).flatMap(([name, value]) => ["--header", `${name}: ${value}`])
+    const headers = Object.entries((await signDelivery({ secrets: secret, deliveryId: "d-1", body })).headers).flatMap(([name, value]) => ["--header", `${name}: ${value}`])
     expect((await run(["verify", join(dir, "body.json"), ...headers, "--secret-file", join(dir, "secret")])).code).toBe(0)
-    const { "x-signature": signature } = await signXSignature({ secrets: secret, body })
+    const { headers: { "x-signature": signature } } = await signDelivery({ secrets: secret, body, signature: "x-signature" })
     const older = await run(["verify", join(dir, "body.json"), "--x-signature", "--header", `X-Signature: ${signature}`, "--secret", secret])
     expect(older.code).toBe(0)
     expect((await run(["verify", join(dir, "body.json")])).code).toBe(2)
@@ -91,7 +91,7 @@ describe("listen", { timeout: 60_000 }, () => {
     const program = start(["listen", "--json"], { WAYBILL_WEBHOOK_SECRET: secret })
     const url = await listeningAt(program)
     const post = async (body: Uint8Array, deliveryId: string, by = secret) =>
-      (await fetch(url, { method: "POST", headers: await signDelivery({ secrets: by, deliveryId, body }), body: body as Uint8Array<ArrayBuffer> })).status
+      (await fetch(url, { method: "POST", headers: (await signDelivery({ secrets: by, deliveryId, body })).headers, body: body as Uint8Array<ArrayBuffer> })).status
     expect(await post(batch("d-1", 1), "d-1")).toBe(200)
     expect(await post(batch("d-1", 1), "d-1")).toBe(200)
     expect(await post(batch("d-2", 4), "d-2")).toBe(200)
@@ -129,7 +129,7 @@ describe("listen", { timeout: 60_000 }, () => {
 
 describe("check", { timeout: 90_000 }, () => {
   /** The client's receiver in a plain server. */
-  const kit = (secret: string, secretsOfKit = secret) => served(new DeliveryReceiver({ secrets: secretsOfKit, onEvents: () => {}, onError: () => {} }))
+  const kit = (secret: string, secretsOfKit = secret) => served(new DeliveryReceiver({ secrets: secretsOfKit, seen: new SeenInMemory(), onEvents: () => {}, onError: () => {} }))
 
   const served = async (hook: DeliveryReceiver) => {
     const server = await listening((request, response) => {
@@ -175,6 +175,7 @@ describe("check", { timeout: 90_000 }, () => {
     const seen: Array<string> = []
     const hook = new DeliveryReceiver({
       secrets: secret,
+      seen: new SeenInMemory(),
       onStatus: ({ proNumber }) => void seen.push(proNumber),
       onCharges: (charges) => void seen.push(...charges.map(({ referenceNumbers }) => referenceNumbers.pro)),
       onError: () => {}
@@ -191,7 +192,7 @@ describe("check", { timeout: 90_000 }, () => {
     expect(fooled.stderr).toContain(`8 requirements of ${count} not met`)
     // A receiver of another kind accepts none of these.
     const events = await run(["check", await kit(secret), "--kind", kind, "--only", "good"], { env })
-    expect(events).toMatchObject({ code: 1, stdout: expect.stringContaining("✗ takes a signed delivery") })
+    expect(events).toMatchObject({ code: 1, stdout: expect.stringContaining("✗ accepts a signed delivery") })
     if (kind === "shipment-status") expect((await run(["check", gullible.url, "--kind", kind, "--only", "good-batch"], { env })).code).toBe(2)
   })
 
@@ -200,13 +201,13 @@ describe("check", { timeout: 90_000 }, () => {
     const env = { WAYBILL_WEBHOOK_SECRET: secret }
     const other = await run(["check", await kit(secret, newSecret()), "--only", "good", "--only", "unsigned"], { env })
     expect(other.code).toBe(1)
-    expect(other.stdout).toContain("✗ takes a signed delivery\n    401 in")
-    expect(other.stdout).toContain("Is it the right secret")
+    expect(other.stdout).toContain("✗ accepts a signed delivery\n    401 in")
+    expect(other.stdout).toContain("Check the secret")
     expect(other.stdout).toContain("✓ refuses a delivery without a signature")
     const broken = await receiver((_, response) => void response.writeHead(500).end())
     const breaks = await run(["check", broken.url, "--only", "unsigned"], { env })
     expect(breaks.code).toBe(1)
-    expect(breaks.stdout).toContain("not because it said no")
+    expect(breaks.stdout).toContain("It failed instead of refusing it")
   })
 
   it("reports an unreachable receiver, and missing settings", async () => {

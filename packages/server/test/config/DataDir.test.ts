@@ -3,7 +3,7 @@ import { Effect, Exit, Redacted } from "effect"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { keepText, keptText, keysOf, lockDataDir, makeDataDir, readKept } from "../../src/config/DataDir.ts"
+import { keysOf, lockDataDir, makeDataDir, readOrCreateText, readText, writeText } from "../../src/config/DataDir.ts"
 
 const temporary = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "waybill-data-dir-"))),
@@ -15,7 +15,7 @@ describe("the data directory", () => {
     Effect.gen(function*() {
       const dir = yield* temporary
       let made = 0
-      const texts = yield* Effect.forEach(Array.from({ length: 40 }), () => keptText(dir, "key", () => `text ${made++}`), { concurrency: "unbounded" })
+      const texts = yield* Effect.forEach(Array.from({ length: 40 }), () => readOrCreateText(dir, "key", () => `text ${made++}`), { concurrency: "unbounded" })
       assert.strictEqual(new Set(texts).size, 1)
       assert.deepStrictEqual(readdirSync(dir), ["key"])
       assert.strictEqual(statSync(join(dir, "key")).mode & 0o777, 0o600)
@@ -24,10 +24,10 @@ describe("the data directory", () => {
   it.effect("replaces a text atomically", () =>
     Effect.gen(function*() {
       const dir = yield* temporary
-      assert.strictEqual(yield* readKept(dir, "state"), undefined)
-      yield* keepText(dir, "state", "one")
-      yield* keepText(dir, "state", "two")
-      assert.strictEqual(yield* readKept(dir, "state"), "two")
+      assert.strictEqual(yield* readText(dir, "state"), undefined)
+      yield* writeText(dir, "state", "one")
+      yield* writeText(dir, "state", "two")
+      assert.strictEqual(yield* readText(dir, "state"), "two")
       assert.deepStrictEqual(readdirSync(dir), ["state"])
     }))
 

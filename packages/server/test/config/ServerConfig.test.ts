@@ -65,7 +65,7 @@ describe("ServerConfig", () => {
     Effect.gen(function*() {
       assert.isTrue((yield* read({})).dashboard)
       assert.isFalse((yield* read({ WAYBILL_DASHBOARD: "off" })).dashboard)
-      assert.include((yield* faultsOf({ WAYBILL_BASE_PATH_INVOICES: "/dashboard/invoices" }))["WAYBILL_BASE_PATH_INVOICES"], "/dashboard is there already")
+      assert.include((yield* faultsOf({ WAYBILL_BASE_PATH_INVOICES: "/dashboard/invoices" }))["WAYBILL_BASE_PATH_INVOICES"], "/dashboard is in use")
     }))
 
   it.effect("reads days, a time zone, a lookup limit and base paths of the areas", () =>
@@ -213,7 +213,7 @@ describe("ServerConfig", () => {
   it.effect("refuses settings that contradict each other", () =>
     Effect.gen(function*() {
       assert.match((yield* faultsOf({ WAYBILL_LEASE_SECONDS: "10" }))["WAYBILL_LEASE_SECONDS"]!, /longer than an attempt/)
-      assert.match((yield* faultsOf({ WAYBILL_DEMO: "on", WAYBILL_ROLE: "api" }))["WAYBILL_DEMO"]!, /does everything/)
+      assert.match((yield* faultsOf({ WAYBILL_DEMO: "on", WAYBILL_ROLE: "api" }))["WAYBILL_DEMO"]!, /needs the role all/)
       const jwt = yield* faultsOf({ WAYBILL_JWT_JWKS_URL: "https://login.example/keys" })
       assert.deepStrictEqual(Object.keys(jwt), ["WAYBILL_JWT_ISSUER", "WAYBILL_JWT_AUDIENCE"])
     }))
@@ -221,7 +221,7 @@ describe("ServerConfig", () => {
   it.effect("detects a misspelled variable and ignores variables of other programs", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* faultsOf({ WAYBILL_DATABSE_URL: "postgres://db/waybill" }), {
-        WAYBILL_DATABSE_URL: "is not known; WAYBILL_DATABASE_URL is. Correct the name, or take it out"
+        WAYBILL_DATABSE_URL: "is not known; WAYBILL_DATABASE_URL is. Correct the name, or remove it"
       })
       yield* read({ WAYBILL_SERVICE_HOST: "10.96.0.12", WAYBILL_KEY: "wb.x", WAYBILL_WEBHOOK_SECRET: "whsec_x", WAYBILL_LAUNCHER: "1" })
       yield* read(Object.fromEntries(variableNames.map((name) => [name, ""])))

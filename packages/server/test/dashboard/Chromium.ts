@@ -37,7 +37,7 @@ export const closeBrowserAfterwards = (): void =>
   })
 
 /** Events that must not happen on a page. */
-export interface Mischief {
+export interface Violations {
   /** Dialogs, injected scripts, policy violations, page errors, and requests to other origins. */
   readonly seen: ReadonlyArray<string>
 }
@@ -45,7 +45,7 @@ export interface Mischief {
 export interface Visit {
   readonly page: Page
   readonly context: BrowserContext
-  readonly mischief: Mischief
+  readonly violations: Violations
 }
 
 /** A new tab, closed at the end of the test. It may send requests to `origin` only. */
@@ -74,5 +74,5 @@ export const visit = async (origin: string, options: Parameters<Browser["newCont
     if (asked !== origin && protocol !== "data:" && protocol !== "blob:") seen.push(`request: ${request.url()}`)
   })
   context.on("page", (other) => other !== page && seen.push(`opened: ${other.url()}`))
-  return { page, context, mischief: { seen } }
+  return { page, context, violations: { seen } }
 }

@@ -2,8 +2,8 @@ import axe from "axe-core"
 import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { closeBrowserAfterwards, noBrowser, visit } from "./Chromium.ts"
-import { opened } from "./Opened.ts"
-import { idOf, key, sampleFreight, standIn } from "./StandIn.ts"
+import { openView } from "./OpenView.ts"
+import { idOf, key, sampleFreight, startFakeApi } from "./FakeOperatorApi.ts"
 
 interface Stop {
   readonly what: string
@@ -61,12 +61,12 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
   ] as const)("has no fault that axe knows, and no overflow, %s", async (_, options, rules) => {
     const freight = sampleFreight()
     freight.deliveries.splice(8)
-    const stand = await standIn(freight)
-    const { context, page } = await opened(stand, "#/", options)
+    const api = await startFakeApi(freight)
+    const { context, page } = await openView(api, "#/", options)
     await context.addInitScript(axe.source)
     await page.reload()
     for (const { hash, until, what } of stops) {
-      await page.goto(`${stand.url}/dashboard/${hash}`)
+      await page.goto(`${api.url}/dashboard/${hash}`)
       await until(page)
       expect(await violations(page, rules), what).toEqual([])
       expect(await overflow(page), what).toBeLessThanOrEqual(0)
@@ -75,10 +75,10 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
   })
 
   it("has no fault in the key form, and announces its errors", async () => {
-    const stand = await standIn()
-    const { context, page } = await visit(stand.url, { viewport: { width: 360, height: 740 } })
+    const api = await startFakeApi()
+    const { context, page } = await visit(api.url, { viewport: { width: 360, height: 740 } })
     await context.addInitScript(axe.source)
-    await page.goto(`${stand.url}/dashboard/`)
+    await page.goto(`${api.url}/dashboard/`)
     await page.keyboard.type("a-guess")
     await page.keyboard.press("Enter")
     await page.getByRole("alert").waitFor()
@@ -89,8 +89,8 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
   })
 
   it("works by keyboard alone: skip link, subscription, dialog and back", async () => {
-    const stand = await standIn()
-    const { page } = await opened(stand, "#/t/acme/subscriptions")
+    const api = await startFakeApi()
+    const { page } = await openView(api, "#/t/acme/subscriptions")
     await page.getByRole("table").waitFor()
     await page.keyboard.press("Tab")
     expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Skip to the content")

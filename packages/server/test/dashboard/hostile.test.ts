@@ -2,8 +2,8 @@ import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { hashOf, type Route } from "../../dashboard/model/routes.ts"
 import { closeBrowserAfterwards, noBrowser } from "./Chromium.ts"
-import { opened } from "./Opened.ts"
-import { type Freight, idOf, sampleFreight, standIn } from "./StandIn.ts"
+import { openView } from "./OpenView.ts"
+import { type Freight, idOf, sampleFreight, startFakeApi } from "./FakeOperatorApi.ts"
 
 /** Malicious names, addresses and responses. */
 const evil = [
@@ -63,10 +63,10 @@ describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout
   it.each([["every text", () => false], ["every text but codes, ids and instants", isCode]] as const)("shows %s as text, and executes none of it", async (_, isCode) => {
     const freight: Freight = infect(sampleFreight(), isCode)
     freight.deliveries.splice(8)
-    const stand = await standIn(freight)
-    const { mischief, page } = await opened(stand, "")
+    const api = await startFakeApi(freight)
+    const { violations, page } = await openView(api, "")
     for (const route of views(freight)) {
-      await page.goto(`${stand.url}/dashboard/${hashOf(route)}`)
+      await page.goto(`${api.url}/dashboard/${hashOf(route)}`)
       // A change of the hash alone keeps the previous view for a moment.
       await page.reload()
       await page.locator("main:not(:has([aria-busy=true]))").waitFor()
@@ -84,40 +84,40 @@ describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout
       }
     }
     expect(await page.title()).toContain("<script>")
-    expect(mischief.seen).toEqual([])
+    expect(violations.seen).toEqual([])
   })
 
   it("escapes the error messages of a server in the same way", async () => {
-    const stand = await standIn()
-    stand.instead = () => ({ status: 400, json: { status: 400, title: evil, detail: evil } })
-    const { mischief, page } = await opened(stand, "#/t/acme/subscriptions")
+    const api = await startFakeApi()
+    api.override = () => ({ status: 400, json: { status: 400, title: evil, detail: evil } })
+    const { violations, page } = await openView(api, "#/t/acme/subscriptions")
     await page.locator(".failure").waitFor()
     expect(await page.locator(".failure").innerText()).toBe(shown)
     expect(await madeOfData(page)).toEqual([])
-    expect(mischief.seen).toEqual([])
+    expect(violations.seen).toEqual([])
   })
 
   it("reports an unexpected response, and recovers after the next valid one", async () => {
-    const stand = await standIn()
-    const { mischief, page } = await opened(stand, "")
+    const api = await startFakeApi()
+    const { violations, page } = await openView(api, "")
     for (const json of [evil, { data: [{}] }, { data: [null], entries: {} }]) {
-      stand.instead = () => ({ status: 200, json })
+      api.override = () => ({ status: 200, json })
       for (const hash of ["#/t/acme/subscriptions", "#/t/acme/deliveries", `#/t/acme/deliveries/${idOf(0x1001)}`, "#/t/acme/shipments?reference=x", "#/t/acme/shipments/S-1"]) {
         await page.goto("about:blank")
-        await page.goto(`${stand.url}/dashboard/${hash}`)
+        await page.goto(`${api.url}/dashboard/${hash}`)
         await page.locator(".failure").waitFor()
         await page.getByRole("button", { name: "Forget key" }).waitFor()
       }
     }
-    stand.instead = undefined
+    api.override = undefined
     await page.getByRole("button", { name: "Try again" }).click()
     await page.getByRole("heading", { name: "Journey" }).waitFor()
-    expect(mischief.seen).toEqual([])
+    expect(violations.seen).toEqual([])
   })
 
   it("has a policy that blocks an injected script", async () => {
-    const stand = await standIn()
-    const { mischief, page } = await opened(stand, "")
+    const api = await startFakeApi()
+    const { violations, page } = await openView(api, "")
     await page.getByRole("table").waitFor()
     const outcomes = await page.evaluate(async () => {
       const attempt = (act: () => unknown) => {
@@ -139,6 +139,6 @@ describe.skipIf(noBrowser)("the dashboard's page with malicious data", { timeout
     })
     expect(outcomes).toEqual({ html: "TypeError", source: "TypeError", policy: "TypeError", text: "TypeError", elsewhere: "TypeError" })
     // Violations are reported asynchronously; the other tests rely on these reports.
-    await expect.poll(() => mischief.seen.filter((what) => what.startsWith("policy: ")).length).toBe(5)
+    await expect.poll(() => violations.seen.filter((what) => what.startsWith("policy: ")).length).toBe(5)
   })
 })

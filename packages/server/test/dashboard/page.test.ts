@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { eventually } from "../program/Program.ts"
 import { closeBrowserAfterwards, noBrowser, visit, type Visit } from "./Chromium.ts"
-import { later, opened } from "./Opened.ts"
-import { deadLetter, deliverySample, idOf, instantOf, key, subscriptionSample, standIn } from "./StandIn.ts"
+import { advanceUntil, openView } from "./OpenView.ts"
+import { deadLetter, deliverySample, idOf, instantOf, key, subscriptionSample, startFakeApi } from "./FakeOperatorApi.ts"
 
 const h1 = ({ page }: Visit) => page.getByRole("heading", { level: 1 })
 
@@ -10,10 +10,10 @@ closeBrowserAfterwards()
 
 describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   it("opens with the operator key only, stores it for this tab, and removes it on sign-out", async () => {
-    const stand = await standIn()
-    const visited = await visit(stand.url)
-    const { context, mischief, page } = visited
-    await page.goto(`${stand.url}/dashboard`)
+    const api = await startFakeApi()
+    const visited = await visit(api.url)
+    const { context, violations, page } = visited
+    await page.goto(`${api.url}/dashboard`)
     const field = page.getByLabel("Operator key")
     for (const guess of ["a-guess", "a guess\u00fc"]) {
       await field.fill(guess)
@@ -39,36 +39,36 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByRole("button", { name: "Forget key" }).click()
     await field.waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
-    expect(mischief.seen.filter((what) => !what.startsWith("opened"))).toEqual([])
+    expect(violations.seen.filter((what) => !what.startsWith("opened"))).toEqual([])
   })
 
   it("accepts a key with its name, and explains what a read-only one may not do", async () => {
-    const stand = await standIn()
-    const { page } = await visit(stand.url)
-    await page.goto(`${stand.url}/dashboard`)
+    const api = await startFakeApi()
+    const { page } = await visit(api.url)
+    await page.goto(`${api.url}/dashboard`)
     await page.getByLabel("Operator key").fill(`grafana:read:${key}`)
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Tenants" }).waitFor()
-    const detail = "This operator key is read-only and cannot read bodies of deliveries."
-    stand.instead = ({ path }) =>
+    const detail = "This operator is read-only and cannot read bodies of deliveries."
+    api.override = ({ path }) =>
       /\/deliveries\/[^/]+$/.test(path) ? { status: 403, json: { status: 403, title: "Forbidden", detail, code: "operator_read_only" } } : undefined
-    await page.goto(`${stand.url}/dashboard/#/t/acme/deliveries/${stand.freight.deliveries[0]!.deliveryId}`)
+    await page.goto(`${api.url}/dashboard/#/t/acme/deliveries/${api.freight.deliveries[0]!.deliveryId}`)
     await page.getByText(detail).waitFor()
     expect(await page.evaluate(() => sessionStorage.length)).toBe(1)
   })
 
   it("asks for the key again as soon as the server refuses it", async () => {
-    const stand = await standIn()
-    const { page } = await opened(stand, "#/t/acme/subscriptions", { hurried: true })
-    await later(page, page.getByRole("table"))
-    stand.instead = () => ({ status: 401, json: { status: 401, title: "Unauthorized" } })
-    await later(page, page.getByText("no longer accepts this key"))
+    const api = await startFakeApi()
+    const { page } = await openView(api, "#/t/acme/subscriptions", { controlledClock: true })
+    await advanceUntil(page, page.getByRole("table"))
+    api.override = () => ({ status: 401, json: { status: 401, title: "Unauthorized" } })
+    await advanceUntil(page, page.getByText("no longer accepts this key"))
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0)
   })
 
   it("shows subscriptions with the most serious problems first, with reasons", async () => {
-    const stand = await standIn()
-    const { page } = await opened(stand, "#/t/acme/subscriptions")
+    const api = await startFakeApi()
+    const { page } = await openView(api, "#/t/acme/subscriptions")
     const rows = page.getByRole("row").filter({ has: page.getByRole("rowheader") })
     await rows.first().waitFor()
     expect(await rows.count()).toBe(5)
@@ -86,9 +86,9 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("pages through long lists, forwards and back", async () => {
-    const stand = await standIn()
-    stand.freight.subscriptions.push(...Array.from({ length: 250 }, (_, n) => subscriptionSample(100 + n)))
-    const visited = await opened(stand, "#/t/acme/deliveries")
+    const api = await startFakeApi()
+    api.freight.subscriptions.push(...Array.from({ length: 250 }, (_, n) => subscriptionSample(100 + n)))
+    const visited = await openView(api, "#/t/acme/deliveries")
     const { page } = visited
     const times = page.getByRole("rowheader")
     await times.first().waitFor()
@@ -111,8 +111,8 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("filters deliveries by state and time, also by keyboard", async () => {
-    const stand = await standIn()
-    const { page } = await opened(stand, "#/t/acme/deliveries")
+    const api = await startFakeApi()
+    const { page } = await openView(api, "#/t/acme/deliveries")
     const rows = page.getByRole("rowheader")
     await rows.first().waitFor()
     await page.getByLabel("State").selectOption("waiting")
@@ -134,8 +134,8 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("retries one or several dead letters after a confirmation, and shows the result", async () => {
-    const stand = await standIn()
-    const { mischief, page } = await opened(stand, "#/t/acme/deliveries?state=dead")
+    const api = await startFakeApi()
+    const { violations, page } = await openView(api, "#/t/acme/deliveries?state=dead")
     await page.getByRole("heading", { name: "Dead letters" }).waitFor()
     const rows = page.getByRole("rowheader")
     await eventually(async () => await rows.count() === 3 || undefined)
@@ -144,7 +144,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await dialog.waitFor()
     await page.keyboard.press("Escape")
     await dialog.waitFor({ state: "detached" })
-    expect(stand.asked.filter(({ method }) => method === "POST")).toEqual([])
+    expect(api.requests.filter(({ method }) => method === "POST")).toEqual([])
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Retry delivery ending in")
 
     await page.keyboard.press("Enter")
@@ -154,24 +154,24 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
     await page.getByRole("button", { name: "Select all on this page" }).click()
     await page.getByRole("button", { name: "Retry 2 selected" }).click()
-    stand.instead = ({ method, path }) =>
+    api.override = ({ method, path }) =>
       method === "POST" && path.includes(idOf(0x1001)) ? { status: 409, json: { status: 409, title: "Conflict", detail: "It was cancelled meanwhile." } } : undefined
     await dialog.getByRole("button", { name: "Send 2 deliveries again" }).click()
-    await page.getByText("1 of 2 deliveries go out again. The others: It was cancelled meanwhile.").first().waitFor()
-    expect(stand.asked.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual(
+    await page.getByText("1 of 2 deliveries are queued again. The others: It was cancelled meanwhile.").first().waitFor()
+    expect(api.requests.filter(({ method }) => method === "POST").map(({ path }) => path)).toEqual(
       [0x1002, 0x1003, 0x1001].map((n) => `/acme/deliveries/${idOf(n)}/retry`)
     )
-    expect(mischief.seen).toEqual([])
+    expect(violations.seen).toEqual([])
   })
 
   it("recovers, replays and resumes a subscription", async () => {
-    const stand = await standIn()
-    const { page } = await opened(stand, `#/t/acme/subscriptions/${idOf(4)}`)
+    const api = await startFakeApi()
+    const { page } = await openView(api, `#/t/acme/subscriptions/${idOf(4)}`)
     const dialog = page.getByRole("dialog")
     await page.getByRole("button", { name: "Recover dead letters" }).click()
     await dialog.getByLabel("Since").fill("2026-11-19T06:30:00")
     await dialog.getByRole("button", { name: "Recover" }).click()
-    await page.getByText("3 dead letters go out again.").first().waitFor()
+    await page.getByText("3 dead letters are queued again.").first().waitFor()
 
     await page.getByRole("button", { name: "Replay" }).click()
     await dialog.getByLabel("From").fill("2026-11-18T00:00:00")
@@ -179,15 +179,15 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await dialog.getByRole("button", { name: "Replay" }).click()
     await page.getByText("12 events are queued.").first().waitFor()
 
-    await page.goto(`${stand.url}/dashboard/#/t/acme/subscriptions/${idOf(3)}`)
+    await page.goto(`${api.url}/dashboard/#/t/acme/subscriptions/${idOf(3)}`)
     await page.getByRole("button", { name: "Resume" }).click()
-    stand.instead = ({ method }) => method === "POST" ? { status: 503, json: { status: 503, title: "Unavailable", detail: "The storage does not answer." } } : undefined
+    api.override = ({ method }) => method === "POST" ? { status: 503, json: { status: 503, title: "Unavailable", detail: "The storage does not answer." } } : undefined
     await dialog.getByRole("button", { name: "Resume" }).click()
     await dialog.getByText("The storage does not answer.").waitFor()
-    stand.instead = undefined
+    api.override = undefined
     await dialog.getByRole("button", { name: "Resume" }).click()
     await page.getByText("The subscription is active.").first().waitFor()
-    expect(stand.asked.filter(({ method }) => method === "POST").map(({ body, path }) => [path, body])).toEqual([
+    expect(api.requests.filter(({ method }) => method === "POST").map(({ body, path }) => [path, body])).toEqual([
       [`/acme/subscriptions/${idOf(4)}/recover`, { since: "2026-11-19T06:30:00.000Z" }],
       [`/acme/subscriptions/${idOf(4)}/replay`, { from: "2026-11-18T00:00:00.000Z", shipmentIds: ["S-1", "S-2"] }],
       [`/acme/subscriptions/${idOf(3)}/resume`, undefined],
@@ -196,10 +196,10 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("shows the exact bytes of a delivery, and downloads them unchanged", async () => {
-    const stand = await standIn()
+    const api = await startFakeApi()
     const body = `{"a":1.50,"a": 2, "text":"caf\u00e9 \u202e\u200b"}`
-    stand.freight.deliveries.push(deadLetter(200, { body }))
-    const { mischief, page } = await opened(stand, `#/t/acme/deliveries/${idOf(0x1000 + 200)}`)
+    api.freight.deliveries.push(deadLetter(200, { body }))
+    const { violations, page } = await openView(api, `#/t/acme/deliveries/${idOf(0x1000 + 200)}`)
     const block = page.getByRole("region", { name: "Body as sent" })
     await block.waitFor()
     expect(await block.innerText()).toBe(`{"a":1.50,"a": 2, "text":"caf\u00e9 U+202EU+200B"}`)
@@ -221,12 +221,12 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const attempts = page.getByRole("listitem").filter({ hasText: "The receiver answered 503." })
     expect(await attempts.count()).toBe(3)
     expect(await attempts.first().innerText()).toMatch(/the receiver failed[^]*HTTP 503[^]*took 2\.9 s[^]*upstream is down/)
-    expect(mischief.seen).toEqual([])
+    expect(violations.seen).toEqual([])
   })
 
   it("finds a shipment and shows its journey across the areas, oldest first", async () => {
-    const stand = await standIn()
-    const { page } = await opened(stand, "#/t/acme/shipments")
+    const api = await startFakeApi()
+    const { page } = await openView(api, "#/t/acme/shipments")
     await page.getByLabel("PRO, BOL or PO number").fill(" 0418367745 ")
     await page.keyboard.press("Enter")
     await page.getByRole("link", { name: "S-1" }).click()
@@ -247,85 +247,85 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
   })
 
   it("shows since when the server is unreachable, keeps its data, and recovers by itself", async () => {
-    const stand = await standIn()
-    const { mischief, page } = await opened(stand, "#/t/acme/subscriptions", { hurried: true })
-    await later(page, page.getByRole("table"))
+    const api = await startFakeApi()
+    const { violations, page } = await openView(api, "#/t/acme/subscriptions", { controlledClock: true })
+    await advanceUntil(page, page.getByRole("table"))
     await page.getByText("live", { exact: true }).waitFor()
-    stand.instead = () => "lost"
-    await later(page, page.getByText(/no answer since \d\d:\d\d:\d\d UTC/))
+    api.override = () => "lost"
+    await advanceUntil(page, page.getByText(/no answer since \d\d:\d\d:\d\d UTC/))
     await page.getByText("The server cannot be reached.").waitFor()
     expect(await page.getByRole("rowheader").count()).toBe(5)
-    stand.instead = undefined
-    await later(page, page.getByText("live", { exact: true }))
+    api.override = undefined
+    await advanceUntil(page, page.getByText("live", { exact: true }))
     expect(await page.getByText("The server cannot be reached.").count()).toBe(0)
-    expect(mischief.seen).toEqual([])
+    expect(violations.seen).toEqual([])
   })
 
   it("has one request in flight at a time, and none while it is paused", async () => {
-    const stand = await standIn()
+    const api = await startFakeApi()
     let underWay = 0
     let most = 0
-    stand.instead = async () => {
+    api.override = async () => {
       most = Math.max(most, ++underWay)
       await new Promise((resolve) => setTimeout(resolve))
       underWay -= 1
       return undefined
     }
-    const { page } = await opened(stand, `#/t/acme/subscriptions/${idOf(4)}`, { hurried: true })
-    await later(page, () => stand.asked.length >= 7)
+    const { page } = await openView(api, `#/t/acme/subscriptions/${idOf(4)}`, { controlledClock: true })
+    await advanceUntil(page, () => api.requests.length >= 7)
     expect(most).toBe(1)
     await page.getByRole("button", { name: "Pause", exact: true }).click()
     await page.getByText("paused", { exact: true }).first().waitFor()
-    const before = stand.asked.length
+    const before = api.requests.length
     await page.clock.runFor(600_000)
-    expect(stand.asked.length - before).toBeLessThanOrEqual(1)
-    stand.freight.subscriptions.push(subscriptionSample(6, { state: "paused" }))
+    expect(api.requests.length - before).toBeLessThanOrEqual(1)
+    api.freight.subscriptions.push(subscriptionSample(6, { state: "paused" }))
     await page.getByRole("link", { name: "Subscriptions" }).click()
-    await later(page, page.getByText("6 subscriptions, 4 in trouble"))
-    stand.freight.subscriptions.pop()
+    await advanceUntil(page, page.getByText("6 subscriptions, 4 in trouble"))
+    api.freight.subscriptions.pop()
     await page.getByRole("button", { name: "Ask now" }).click()
-    await later(page, page.getByText("5 subscriptions, 3 in trouble"))
+    await advanceUntil(page, page.getByText("5 subscriptions, 3 in trouble"))
     expect(most).toBe(1)
   })
 
   it("keeps focus, scroll position and order when new data arrives", async () => {
-    const stand = await standIn()
-    const { page } = await opened(stand, "#/t/acme/deliveries", { hurried: true, viewport: { width: 1200, height: 500 } })
+    const api = await startFakeApi()
+    const { page } = await openView(api, "#/t/acme/deliveries", { controlledClock: true, viewport: { width: 1200, height: 500 } })
     const links = page.getByRole("rowheader").getByRole("link")
-    await later(page, links)
+    await advanceUntil(page, links)
     await links.nth(20).focus()
     const at = () => page.evaluate(() => ({ text: document.activeElement!.textContent!.slice(0, 30), y: scrollY, top: document.activeElement!.getBoundingClientRect().top }))
     const before = await at()
-    stand.freight.deliveries.push(...[300, 301].map((n) => deliverySample(n)))
-    Object.assign(stand.freight.deliveries.find(({ deliveryId }) => deliveryId === idOf(0x1000 + 69))!, { state: "cancelled" })
-    await later(page, page.getByText("2 new, shown when the list is let go."))
+    api.freight.deliveries.push(...[300, 301].map((n) => deliverySample(n)))
+    Object.assign(api.freight.deliveries.find(({ deliveryId }) => deliveryId === idOf(0x1000 + 69))!, { state: "cancelled" })
+    await advanceUntil(page, page.getByText("2 new. They appear when you leave the list."))
     expect(await at()).toEqual(before)
     expect(await page.getByRole("row").nth(1).innerText()).toContain("cancelled")
     await page.getByRole("button", { name: "Pause", exact: true }).focus()
     await page.mouse.move(600, 5)
-    await later(page, links.first().filter({ hasText: instantOf(301).slice(11, 19) }))
+    await advanceUntil(page, links.first().filter({ hasText: instantOf(301).slice(11, 19) }))
   })
 
   it("keeps an open dialog and its input when new data arrives", async () => {
-    const stand = await standIn()
-    const { page } = await opened(stand, `#/t/acme/subscriptions/${idOf(4)}`, { hurried: true })
-    await later(page, page.getByRole("button", { name: "Replay" }))
+    const api = await startFakeApi()
+    const { page } = await openView(api, `#/t/acme/subscriptions/${idOf(4)}`, { controlledClock: true })
+    await advanceUntil(page, page.getByRole("button", { name: "Replay" }))
     await page.getByRole("button", { name: "Replay" }).click()
     const dialog = page.getByRole("dialog")
     await dialog.getByLabel("Only these shipments").fill("S-9")
-    stand.freight.subscriptions.splice(3, 1)
-    await later(page, page.getByText("Subscription not found."))
+    api.freight.subscriptions.splice(3, 1)
+    await advanceUntil(page, page.getByText("Subscription not found."))
     expect(await dialog.getByLabel("Only these shipments").inputValue()).toBe("S-9")
     expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("TEXTAREA")
   })
 
   it("works behind a proxy with a path prefix", async () => {
-    const stand = await standIn(undefined, "/freight/waybill")
-    const visited = await opened(stand, "#/t/acme/subscriptions")
+    const api = await startFakeApi(undefined, "/freight/waybill")
+    const visited = await openView(api, "#/t/acme/subscriptions")
     await visited.page.getByRole("table").waitFor()
-    await visited.page.goto(`${stand.url}/freight/waybill/dashboard#/t/acme/shipments`)
+    await visited.page.goto(`${api.url}/freight/waybill/dashboard#/t/acme/shipments`)
     await visited.page.getByRole("heading", { name: "Shipments" }).waitFor()
     expect(new URL(visited.page.url()).pathname).toBe("/freight/waybill/dashboard/")
-    expect(visited.mischief.seen).toEqual([])
+    expect(visited.violations.seen).toEqual([])
   })
 })

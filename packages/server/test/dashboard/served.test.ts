@@ -33,7 +33,7 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     await tenant.intakeAt(url).publishTransitEvents([{ ...event("S-1", 1), status: evil }])
     await eventually(async () => (await tenant.operator.listDeliveries("acme", { state: "dead" })).data[0])
 
-    const { mischief, page } = await visit(url)
+    const { violations, page } = await visit(url)
     await page.goto(`${url}/dashboard`)
     await page.getByLabel("Operator key").fill(operatorKey)
     await page.keyboard.press("Enter")
@@ -62,6 +62,6 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     await page.locator("ol.timeline > li").filter({ hasText: "Transit events" }).filter({ hasText: "<img src=x onerror=" }).first().waitFor()
     await page.getByRole("heading", { name: "Deliveries of this shipment" }).waitFor()
     await page.getByRole("rowheader").getByText(`…${sent!.id.slice(-6)}`).waitFor()
-    expect(mischief.seen).toEqual([])
+    expect(violations.seen).toEqual([])
   })
 })

@@ -60,12 +60,13 @@ describe("a layer on a database", () => {
       assert.deepStrictEqual(calls, ["open 1", "closed 1", "open 2", "closed 2", "open 3", "closed 3"])
     }).pipe(Effect.provide(Logger.layer([]))))
 
-  it.live("is not built again after other errors, nor endlessly", () =>
+  it.live("is not built again after other errors, and at most ten times", () =>
     Effect.gen(function*() {
       const wrong = breaking(1, () => "The schema is newer.")
       assert.strictEqual(yield* Effect.flip(Effect.scoped(buildOn(url, wrong.layer))), "The schema is newer.")
       assert.deepStrictEqual(wrong.calls, ["open 1", "closed 1"])
-      const hopeless = breaking(1000, lost)
-      assert.instanceOf(yield* Effect.flip(Effect.scoped(buildOn(url, hopeless.layer))), SqlError.SqlError)
+      const unusable = breaking(1000, lost)
+      assert.instanceOf(yield* Effect.flip(Effect.scoped(buildOn(url, unusable.layer))), SqlError.SqlError)
+      assert.lengthOf(unusable.calls.filter((call) => call.startsWith("open")), 10)
     }).pipe(Effect.provide(Logger.layer([]))))
 })

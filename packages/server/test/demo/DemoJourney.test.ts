@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   BillChangeReport,
   ChargeSubscriptions,
+  type DocumentsUpload,
   FreightChargeIntake,
   InvoiceDocuments,
   Invoices,
@@ -16,7 +17,7 @@ import { pickupRequest, type SeededTenant, ScriptedReceivers, TestWaybill } from
 import { Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { demoAccount, invoiceNumberOf, shipmentsOf } from "../../src/demo/DemoFreight.ts"
-import { journeyFrom, journeyMillis, type Scene, tickMillis, together } from "../../src/demo/DemoJourney.ts"
+import { journeyFrom, journeyMillis, mergedWrites, tickMillis, type TimedWrites } from "../../src/demo/DemoJourney.ts"
 import { chargeVersions } from "../../src/demo/DemoPosts.ts"
 
 const startedAt = Date.UTC(2026, 10, 20, 7, 15)
@@ -24,39 +25,39 @@ const startedAt = Date.UTC(2026, 10, 20, 7, 15)
 const decoder = new TextDecoder()
 
 /** The writes of the demo's shipper and carrier for single shipments. Returns the pickup numbers of the orders. */
-const writeAround = Effect.fnUntraced(function*(tenant: SeededTenant, scene: Scene, numbers: Map<string, string>) {
+const writeAround = Effect.fnUntraced(function*(tenant: SeededTenant, writes: TimedWrites, numbers: Map<string, string>) {
   const pickups = yield* Pickups
   const shipper = tenant.customer("shipper", [demoAccount])
-  for (const { key, order } of scene.orders) {
+  for (const { key, order } of writes.orders) {
     const [answer] = yield* pickups.create(shipper, pickupRequest({ more: { ...order } }), { idempotencyKey: key })
     assert.strictEqual(answer!.pickupStatus, "Accept")
     numbers.set(key, answer!.carrierPickupNumber!)
   }
-  for (const { key, report } of scene.pickups) yield* pickups.report(tenant.carrier, numbers.get(key)!, report)
-  for (const { invoice, proof } of scene.invoices) {
+  for (const { key, report } of writes.pickups) yield* pickups.report(tenant.carrier, numbers.get(key)!, report)
+  for (const { invoice, proof } of writes.invoices) {
     assert.deepStrictEqual((yield* (yield* Invoices).create(tenant.carrier, invoice)).warnings, [])
-    yield* (yield* InvoiceDocuments).upload(tenant.carrier, proof)
+    yield* (yield* InvoiceDocuments).upload(tenant.carrier, proof as DocumentsUpload)
   }
 })
 
 /** The carrier's list calls. */
-const report = Effect.fnUntraced(function*({ carrier }: SeededTenant, { charges, events, shipments }: Scene) {
+const report = Effect.fnUntraced(function*({ carrier }: SeededTenant, { charges, events, shipments }: TimedWrites) {
   const results = [
     ...(shipments.length === 0 ? [] : (yield* (yield* ShipmentIntake).report(carrier, { shipments })).results),
-    ...(events.length === 0 ? [] : (yield* (yield* TransitEventIntake).report(carrier, { events })).results),
+    ...(events.length === 0 ? [] : (yield* (yield* TransitEventIntake).report(carrier, events as ReadonlyArray<ReportedEvent>)).results),
     ...(charges.length === 0 ? [] : (yield* (yield* FreightChargeIntake).report(carrier, { charges })).results)
   ]
   return results.map(({ result }) => result)
 })
 
 describe("the demo's journey", () => {
-  it("leads three shipments from the pickup order to the invoice, after the opening one event at a time", () => {
-    const [opening, ...scenes] = journeyFrom(startedAt)
-    assert.lengthOf(opening!.orders, 3)
-    assert.deepStrictEqual(opening!.shipments.map(({ shipmentId }) => shipmentId), shipmentsOf(startedAt).slice(0, 2).map(({ shipmentId }) => shipmentId))
-    assert.lengthOf(scenes.flatMap(({ shipments }) => shipments), 1)
-    assert.deepStrictEqual(scenes.at(-1)!.at, startedAt + journeyMillis)
-    const whole = together(startedAt, [opening!, ...scenes])
+  it("leads three shipments from the pickup order to the invoice, after the first one event at a time", () => {
+    const [first, ...schedule] = journeyFrom(startedAt)
+    assert.lengthOf(first!.orders, 3)
+    assert.deepStrictEqual(first!.shipments.map(({ shipmentId }) => shipmentId), shipmentsOf(startedAt).slice(0, 2).map(({ shipmentId }) => shipmentId))
+    assert.lengthOf(schedule.flatMap(({ shipments }) => shipments), 1)
+    assert.deepStrictEqual(schedule.at(-1)!.at, startedAt + journeyMillis)
+    const whole = mergedWrites(startedAt, [first!, ...schedule])
     for (const { proNumber, shipmentId } of shipmentsOf(startedAt)) {
       assert.deepStrictEqual(whole.pickups.filter(({ key }) => key === shipmentId).map(({ report }) => report.status), [
         "En Route",
@@ -66,16 +67,16 @@ describe("the demo's journey", () => {
       const [billed] = whole.invoices.filter(({ invoice }) => invoice.shipmentID === shipmentId)
       assert.strictEqual(billed!.invoice.invoiceHeader.invoiceNumber, `W${proNumber}`)
       assert.strictEqual(billed!.proof.invoiceNumber, `W${proNumber}`)
-      const own = [opening!, ...scenes].flatMap(({ events }) => events).filter((event) => event.shipment.shipmentId === shipmentId)
+      const own = [first!, ...schedule].flatMap(({ events }) => events).filter((event) => event.shipment.shipmentId === shipmentId)
       assert.strictEqual(own[0]!.type, "PICKUP_SCHEDULED")
       assert.strictEqual(own.at(-1)!.type, "PROOF_OF_DELIVERY")
     }
-    assert.deepStrictEqual(scenes.map(({ at }) => at), scenes.map((_, index) => startedAt + (index + 1) * tickMillis))
-    assert.deepStrictEqual(scenes.map(({ events }) => events.length), scenes.map(() => 1))
+    assert.deepStrictEqual(schedule.map(({ at }) => at), schedule.map((_, index) => startedAt + (index + 1) * tickMillis))
+    assert.deepStrictEqual(schedule.map(({ events }) => events.length), schedule.map(() => 1))
   })
 
   it("creates each bill at pickup, changes it once, and ends it at delivery", () => {
-    const charges = journeyFrom(startedAt).flatMap((scene) => scene.charges)
+    const charges = journeyFrom(startedAt).flatMap((writes) => writes.charges)
     for (const { proNumber } of shipmentsOf(startedAt)) {
       const own = charges.filter(({ pfc }) => pfc.referenceNumbers.pro === proNumber)
       assert.deepStrictEqual(own.map(({ change }) => change), [...chargeVersions])
@@ -84,14 +85,14 @@ describe("the demo's journey", () => {
       assert.isAbove(totals[1]!, totals[0]!)
       assert.strictEqual(totals[2], totals[1])
       const [{ invoice }] = journeyFrom(startedAt).flatMap(({ invoices }) => invoices).filter(({ proof }) => proof.invoiceNumber === `W${proNumber}`) as [
-        Scene["invoices"][number]
+        TimedWrites["invoices"][number]
       ]
       assert.strictEqual(Number(invoice.invoiceHeader.invoiceAmount.value), totals[2])
     }
   })
 
   it("contains only what the service accepts", () => {
-    const { charges, events, shipments } = together(startedAt, journeyFrom(startedAt))
+    const { charges, events, shipments } = mergedWrites(startedAt, journeyFrom(startedAt))
     for (const shipment of shipments) Schema.decodeUnknownSync(PostedShipment)(shipment)
     for (const event of events) Schema.decodeUnknownSync(ReportedEvent)(event)
     for (const charge of charges) Schema.decodeUnknownSync(BillChangeReport)(charge)
@@ -100,7 +101,7 @@ describe("the demo's journey", () => {
   it("is the same for the same start, and different for another", () => {
     assert.deepStrictEqual(journeyFrom(startedAt), journeyFrom(startedAt))
     const ids = (beginning: number) => {
-      const { charges, events, invoices, orders, shipments } = together(beginning, journeyFrom(beginning))
+      const { charges, events, invoices, orders, shipments } = mergedWrites(beginning, journeyFrom(beginning))
       return [
         ...orders.map(({ key }) => `order ${key}`),
         ...invoices.map(({ invoice }) => `invoice ${invoice.uniqueID}`),
@@ -127,22 +128,22 @@ describe("the demo's journey", () => {
       const milestone = Effect.map(statuses.verified(customer, { kind: "pro", proNumber }), (found) =>
         JSON.parse(decoder.decode(found.body.bytes))["ShipmentMilestoneStatus"])
 
-      const [opening, ...scenes] = journeyFrom(startedAt)
+      const [first, ...schedule] = journeyFrom(startedAt)
       const numbers = new Map<string, string>()
-      yield* writeAround(tenant, opening!, numbers)
+      yield* writeAround(tenant, first!, numbers)
       const following = shipmentsOf(startedAt).at(-1)!
       const truck = Effect.flatMap(Pickups, (pickups) =>
         pickups.visibility(customer, { lookupValue: following.proNumber, lookupType: "PRO", requestType: "PickupStatus", isTest: "false" }))
       assert.strictEqual((yield* truck).status, "En Route")
-      assert.deepStrictEqual([...new Set(yield* report(tenant, opening!))], ["accepted"])
+      assert.deepStrictEqual([...new Set(yield* report(tenant, first!))], ["accepted"])
       assert.strictEqual(yield* milestone, "Picked-up")
       const { subscriptionId } = yield* TestWaybill.subscribeToCharges(customer, { webhookUrl: chargeUrl })
       const inFlight = yield* (yield* ChargeSubscriptions).inFlight(customer, subscriptionId)
       assert.lengthOf(yield* Stream.runCollect(inFlight), 2)
 
-      for (const scene of scenes) {
-        yield* writeAround(tenant, scene, numbers)
-        assert.deepStrictEqual([...new Set(yield* report(tenant, scene))], ["accepted"])
+      for (const writes of schedule) {
+        yield* writeAround(tenant, writes, numbers)
+        assert.deepStrictEqual([...new Set(yield* report(tenant, writes))], ["accepted"])
       }
       assert.strictEqual((yield* truck).status, "Departed with Exact Match")
       const proofs = yield* (yield* InvoiceDocuments).get(customer, invoiceNumberOf(following))
@@ -164,7 +165,7 @@ describe("the demo's journey", () => {
       assert.deepStrictEqual(versions.map((pfc) => pfc.pfc.header.function), ["PFC2", "PFC3"])
 
       const before = (yield* receivers.requests(statusUrl)).length + (yield* receivers.requests(chargeUrl)).length
-      const whole = together(startedAt, journeyFrom(startedAt))
+      const whole = mergedWrites(startedAt, journeyFrom(startedAt))
       const again = new Map<string, string>()
       yield* writeAround(tenant, { ...whole, pickups: [], invoices: [] }, again)
       assert.deepStrictEqual(again, numbers)

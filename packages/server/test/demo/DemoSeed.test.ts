@@ -4,15 +4,15 @@ import { TestWaybill } from "@waybill/testkit"
 import { Effect, Layer, Redacted } from "effect"
 import { journeyFrom } from "../../src/demo/DemoJourney.ts"
 import { demoTenant, finishedJourney, followCharges, followStatuses, seedDemo } from "../../src/demo/DemoSeed.ts"
-import type { DemoState, Kept } from "../../src/demo/DemoState.ts"
+import type { DemoState, SavedState } from "../../src/demo/DemoState.ts"
 
 /** A state in memory. */
-const stateOf = (endpointUrl: string, first: Partial<Kept> = {}): DemoState => {
-  let kept: Kept = { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", ...first }
+const stateOf = (endpointUrl: string, first: Partial<SavedState> = {}): DemoState => {
+  let saved: SavedState = { secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", ...first }
   return {
     endpointUrl,
-    kept: () => kept,
-    keep: (more) => Effect.sync(() => void (kept = { ...kept, ...more }))
+    saved: () => saved,
+    save: (more) => Effect.sync(() => void (saved = { ...saved, ...more }))
   }
 }
 
@@ -26,11 +26,11 @@ const start = Effect.fnUntraced(function*(state: DemoState, journey = startedAt)
 })
 
 const idsOf = (state: DemoState) => {
-  const { chargeSubscriptionId, statuses, subscriptionId } = state.kept()
+  const { chargeSubscriptionId, statuses, subscriptionId } = state.saved()
   return { chargeSubscriptionId, statuses, subscriptionId }
 }
 
-const lives = (subscriptionId: string | undefined) =>
+const exists = (subscriptionId: string | undefined) =>
   Effect.flatMap(Deliveries, (deliveries) => Effect.match(deliveries.laneStatus(demoTenant, subscriptionId ?? ""), { onSuccess: () => true, onFailure: () => false }))
 
 describe("the demo's seed data", () => {
@@ -38,34 +38,34 @@ describe("the demo's seed data", () => {
     Effect.gen(function*() {
       const state = stateOf("https://demo.example/receiver")
       yield* start(state)
-      const before = state.kept()
+      const before = state.saved()
       yield* start(state)
-      assert.deepStrictEqual(state.kept(), before)
+      assert.deepStrictEqual(state.saved(), before)
     }).pipe(Effect.provide(TestWaybill.layer())))
 
   it.effect("is created again on another database", () =>
     Effect.gen(function*() {
       const elsewhere = stateOf("https://demo.example/receiver")
       yield* Effect.provide(start(elsewhere), Layer.fresh(TestWaybill.layer()))
-      const state = stateOf("https://demo.example/receiver", elsewhere.kept())
+      const state = stateOf("https://demo.example/receiver", elsewhere.saved())
       yield* start(state)
-      const { chargeSubscriptionId, customerKey, statuses, subscriptionId } = state.kept()
-      assert.notStrictEqual(customerKey, elsewhere.kept().customerKey)
-      for (const id of [subscriptionId, statuses?.transactionId, chargeSubscriptionId]) assert.isTrue(yield* lives(id))
+      const { chargeSubscriptionId, customerKey, statuses, subscriptionId } = state.saved()
+      assert.notStrictEqual(customerKey, elsewhere.saved().customerKey)
+      for (const id of [subscriptionId, statuses?.transactionId, chargeSubscriptionId]) assert.isTrue(yield* exists(id))
     }).pipe(Effect.provide(TestWaybill.layer())))
 
   it.effect("moves to the receiver's new address, and leaves nothing at the old one", () =>
     Effect.gen(function*() {
       const before = stateOf("https://demo.example/old")
       const customer = yield* start(before)
-      const state = stateOf("https://demo.example/new", before.kept())
+      const state = stateOf("https://demo.example/new", before.saved())
       yield* start(state)
       const { chargeSubscriptionId, statuses, subscriptionId } = idsOf(state)
       assert.strictEqual((yield* (yield* TransitSubscriptions).get(customer, subscriptionId!)).endpointUrl, "https://demo.example/new")
       assert.strictEqual((yield* (yield* ChargeSubscriptions).get(customer, chargeSubscriptionId!)).webhookUrl, "https://demo.example/new")
       assert.strictEqual(statuses?.webhookUrl, "https://demo.example/new")
-      assert.isFalse(yield* lives(before.kept().statuses?.transactionId))
-      assert.isFalse(yield* lives(before.kept().chargeSubscriptionId))
+      assert.isFalse(yield* exists(before.saved().statuses?.transactionId))
+      assert.isFalse(yield* exists(before.saved().chargeSubscriptionId))
     }).pipe(Effect.provide(TestWaybill.layer())))
 
   it.effect("subscribes to the next journey, and unsubscribes from the one before", () =>
@@ -76,8 +76,8 @@ describe("the demo's seed data", () => {
       yield* followStatuses(state, customer, startedAt + 60_000)
       const second = idsOf(state)
       assert.strictEqual(second.statuses?.startedAt, startedAt + 60_000)
-      assert.isTrue(yield* lives(second.statuses?.transactionId))
-      assert.isFalse(yield* lives(first.statuses?.transactionId))
+      assert.isTrue(yield* exists(second.statuses?.transactionId))
+      assert.isFalse(yield* exists(first.statuses?.transactionId))
       assert.strictEqual(second.chargeSubscriptionId, first.chargeSubscriptionId)
     }).pipe(Effect.provide(TestWaybill.layer())))
 
@@ -86,11 +86,11 @@ describe("the demo's seed data", () => {
       const state = stateOf("https://demo.example/receiver")
       const customer = yield* start(state)
       assert.strictEqual(yield* finishedJourney(state, customer), undefined)
-      yield* state.keep({ finishedAt: startedAt })
+      yield* state.save({ finishedAt: startedAt })
       assert.strictEqual(yield* finishedJourney(state, customer), undefined)
-      const carrier = yield* (yield* ApiKeys).principalOf(Redacted.make(state.kept().carrierKey!))
+      const carrier = yield* (yield* ApiKeys).principalOf(Redacted.make(state.saved().carrierKey!))
       const invoices = yield* Invoices
-      for (const { invoice } of journeyFrom(startedAt).flatMap((scene) => scene.invoices)) yield* invoices.create(carrier, invoice)
+      for (const { invoice } of journeyFrom(startedAt).flatMap((writes) => writes.invoices)) yield* invoices.create(carrier, invoice)
       assert.strictEqual(yield* finishedJourney(state, customer), startedAt)
     }).pipe(Effect.provide(TestWaybill.layer())))
 })

@@ -224,7 +224,7 @@ describe("a server's life", { timeout: 60_000 }, () => {
     wrong.username = "nobody-here"
     const third = new Program({ env: { ...env, WAYBILL_DATABASE_URL: wrong.href } })
     expect(await third.end()).toEqual({ code: 1, signal: null })
-    expect(third.stderr).toMatch(/waybill: The database at \S+ refuses: .* Check WAYBILL_DATABASE_URL\./)
+    expect(third.stderr).toMatch(/waybill: The database at \S+ refused the connection: .* Check WAYBILL_DATABASE_URL\./)
     expect(leaked(third.output, ["not-the-password"])).toEqual([])
     expect(third.stderr.trim().split("\n").filter((line) => !line.startsWith("{"))).toHaveLength(1)
     await first.kill("SIGTERM")

@@ -60,7 +60,7 @@ describe("telemetry", { timeout: 60_000 }, () => {
     await eventually(() => trace().filter(({ name }) => name === "webhook.attempt").length === 2 ? true : undefined, {
       what: () => `both attempts; there are ${trace().map(({ name }) => name)}`
     })
-    const publish = await eventually(() => trace().find(({ name }) => name === "TransitEvents.publish"))
+    const publish = await eventually(() => trace().find(({ name }) => name === "TransitEvents.append"))
     const attempts = trace().filter(({ name }) => name === "webhook.attempt")
     const attribute = (span: Span, name: string) => span.attributes.find(({ key }) => key === name)?.value
     expect(attempts.map((span) => span.parentSpanId)).toEqual([publish.spanId, publish.spanId])

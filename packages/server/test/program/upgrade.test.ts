@@ -97,6 +97,6 @@ describe("an upgrade", { timeout: 120_000 }, () => {
     expect(await settledWith(url)).toMatchObject({ checks: [{ name: "storage", ok: true }, { name: "migrations", ok: false }] })
     const late = new Program({ env })
     expect(await late.end()).toEqual({ code: 1, signal: null })
-    expect(late.stderr).toContain(`migration ${breakingVersion.id} (renames) cannot be worked with by older programs. Start the newer program, or restore a backup from before that migration.`)
+    expect(late.stderr).toContain(`migration ${breakingVersion.id} (renames) is not compatible with older programs. Start the newer program, or restore a backup from before that migration.`)
   })
 })

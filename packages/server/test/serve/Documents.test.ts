@@ -9,7 +9,7 @@ import { documentsLayer, DocumentsUnusable } from "../../src/serve/Documents.ts"
 
 /** A storage whose contents must not be used. */
 const database = Layer.mergeAll(
-  Layer.succeed(Transaction, Transaction.of({ run: (effect) => effect })),
+  Layer.succeed(Transaction, Transaction.of({ run: (effect) => effect, handle: Effect.void })),
   Layer.mock(DocumentContents, {})
 )
 

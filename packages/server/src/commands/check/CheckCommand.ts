@@ -3,8 +3,8 @@ import { WebhookSecretUnusable } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { writeFile } from "node:fs/promises"
-import { CommandFailed, exitCodes, failed, unusable } from "../shared/Outcome.ts"
-import { counted, jsonFlag, printable, progress } from "../shared/Output.ts"
+import { CommandFailed, exitCodes, failed, usageError } from "../shared/Outcome.ts"
+import { counted, jsonFlag, printable, printProgress } from "../shared/Output.ts"
 import { webAddress } from "../shared/Remote.ts"
 import { secretFlags, secretsFrom } from "../shared/WebhookSecrets.ts"
 import { junitXml } from "./Junit.ts"
@@ -26,7 +26,7 @@ const verdictOf = ({ find, id, sentence }: Check) =>
       const verdict: Verdict = { id, sentence, met, detail: printable(detail), millis: millis ?? Math.round(performance.now() - begun) }
       return { verdict, unreachable }
     },
-    catch: (error) => error instanceof WebhookSecretUnusable ? unusable(error.message) : failed(error instanceof Error ? error.message : String(error))
+    catch: (error) => error instanceof WebhookSecretUnusable ? usageError(error.message) : failed(error instanceof Error ? error.message : String(error))
   })
 
 const ids = [...requirements, ...publisherRequirements].map(({ id }) => id)
@@ -39,7 +39,7 @@ const judge = Effect.fnUntraced(function*(url: string, checks: ReadonlyArray<Che
     if (index === 0 && unreachable !== undefined) return yield* new CommandFailed({ detail: unreachable, code: exitCodes.unreachable })
     verdicts.push(verdict)
     const { detail, id, met, sentence } = verdict
-    yield* flags.json ? progress(`${index + 1}/${checks.length}  ${id}`) : Console.log(`${met ? "✓" : "✗"} ${sentence}\n    ${detail}`)
+    yield* flags.json ? printProgress(`${index + 1}/${checks.length}  ${id}`) : Console.log(`${met ? "✓" : "✗"} ${sentence}\n    ${detail}`)
   }
   const unmet = verdicts.filter(({ met }) => !met)
   if (flags.json) yield* Console.log(JSON.stringify({ url, passed: unmet.length === 0, requirements: verdicts }))
@@ -65,21 +65,21 @@ export const checkCommand = Command.make(
   (flags) =>
     Effect.scoped(Effect.gen(function*() {
       const url = yield* webAddress(flags.url, flags.publisher ? "The publisher's address" : "The receiver's address")
-      if (!(flags.timeout > 0 && flags.timeout <= 600)) return yield* unusable("--timeout is a number of seconds up to 600.")
+      if (!(flags.timeout > 0 && flags.timeout <= 600)) return yield* usageError("--timeout is a number of seconds up to 600.")
       const meaningless = flags.publisher ? (Option.isSome(flags.kind) ? ["--kind"] : []) : publisherFlagsIn(flags)
       if (meaningless.length > 0) {
-        return yield* unusable(flags.publisher ? "--kind is about receivers: of publishers, transit events are checked." : `${meaningless.join(", ")}: that goes with --publisher.`)
+        return yield* usageError(flags.publisher ? "--kind is for receivers only. Of a publisher, transit events are checked." : `${meaningless.join(", ")}: only with --publisher.`)
       }
       const secrets = yield* secretsFrom(flags)
       if (secrets.length === 0) {
-        return yield* unusable(`Which secret does the ${flags.publisher ? "publisher sign" : "receiver verify"} with? Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.`)
+        return yield* usageError(`No webhook secret given. Set WAYBILL_WEBHOOK_SECRET, or give --secret-file.`)
       }
       const timeoutMillis = flags.timeout * 1000
       const all = flags.publisher
         ? yield* publisherChecks(flags, { url, secrets, timeoutMillis })
         : receiverChecks({ url, secrets, timeoutMillis, kind: Option.getOrElse(flags.kind, () => "transit-events" as const) })
-      const strange = flags.only.filter((id) => !all.some((check) => check.id === id))
-      if (strange.length > 0) return yield* unusable(`${strange.join(", ")}: no requirement of what is checked here. There are ${all.map(({ id }) => id).join(", ")}.`)
+      const unknownIds = flags.only.filter((id) => !all.some((check) => check.id === id))
+      if (unknownIds.length > 0) return yield* usageError(`${unknownIds.join(", ")}: unknown requirement. Requirements: ${all.map(({ id }) => id).join(", ")}.`)
       yield* judge(url, all.filter(({ id }) => flags.only.length === 0 || flags.only.includes(id)), flags)
     }))
 ).pipe(

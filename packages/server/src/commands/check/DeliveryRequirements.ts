@@ -17,14 +17,14 @@ const retried = async (publisher: Publisher, failure: 500 | "drop"): Promise<Rea
   const posts = await publisher.arrivals(subscribed, (all) => againOf(all).length > 0)
   const again = againOf(posts)
   if (again.length === 0) {
-    throw new Unmet(`A delivery that ${failure === "drop" ? "was cut off" : "was answered 500"} did not come again within ${publisher.options.waitMillis / 1000} s, with initialBackoffSeconds 1.`)
+    throw new Unmet(`A delivery that ${failure === "drop" ? "was cut off" : "was answered 500"} was not repeated within ${publisher.options.waitMillis / 1000} s, with initialBackoffSeconds 1.`)
   }
   return [posts[0]!, ...again]
 }
 
 const eventIdsOf = (post: Post): string => batchOf(post).events.map(({ eventId }) => eventId).join()
 
-/** Compares deliveries by id, or by events when the id is what is wrong. */
+/** Compares deliveries by id, or by events when the ids differ. */
 const isSame = (one: Post, other: Post): boolean => {
   const id = one.headers["webhook-id"]
   return (id !== undefined && id === other.headers["webhook-id"]) || sameEvents(one, other)
@@ -43,7 +43,7 @@ const moved = async (publisher: Publisher, control: Subscribed): Promise<Readonl
   const before = control.inbox.posts.length
   const posts = await publisher.arrivals(control, (all) => all.length > before)
   const events = eventsOf(taken(posts.slice(before)))
-  if (events.length === 0) throw new Unmet(`Nothing more was delivered within ${publisher.options.waitMillis / 1000} s, so this could not be seen. A --trigger has to have freight move each time.`)
+  if (events.length === 0) throw new Unmet(`Nothing more was delivered within ${publisher.options.waitMillis / 1000} s, so this could not be checked. The --trigger must publish events every time.`)
   return events
 }
 
@@ -56,7 +56,7 @@ const expectNothing = async (publisher: Publisher, { inbox }: Subscribed, since:
 export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
   {
     id: "delivered",
-    sentence: "delivers events to whoever subscribed",
+    sentence: "delivers events to subscribers",
     find: async (publisher) => {
       const posts = await publisher.arrivals(await publisher.subscribe())
       return `${posts.length === 1 ? "1 delivery" : `${posts.length} deliveries`}`
@@ -64,7 +64,7 @@ export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "body",
-    sentence: "delivers batches as area D has them",
+    sentence: "delivers batches as area D defines them",
     find: async (publisher) => counted(eventsOf(await publisher.arrivals(await publisher.subscribe())).length, "event")
   },
   {
@@ -73,17 +73,17 @@ export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
     find: async (publisher) => {
       const posts = await publisher.arrivals(await publisher.subscribe())
       for (const post of posts) await expectSigned(post, publisher.options.secrets)
-      return `${posts.length} good signatures`
+      return `${posts.length} valid signatures`
     }
   },
   {
     id: "retry-after-error",
-    sentence: "delivers again what was answered 500",
+    sentence: "repeats a delivery that was answered 500",
     find: async (publisher) => counted((await retried(publisher, 500)).length, "attempt")
   },
   {
     id: "retry-after-drop",
-    sentence: "delivers again when the connection broke before the answer",
+    sentence: "repeats a delivery when the connection broke before the response",
     find: async (publisher) => counted((await retried(publisher, "drop")).length, "attempt")
   },
   {
@@ -101,7 +101,7 @@ export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "signed-again",
-    sentence: "signs a repeated delivery so that it is good when it comes",
+    sentence: "signs a repeated delivery with its new time",
     find: async (publisher) => {
       const posts = await retried(publisher, 500)
       for (const post of posts) await expectSigned(post, publisher.options.secrets)
@@ -110,7 +110,7 @@ export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "in-order",
-    sentence: "delivers a shipment's events in the order of their sequence, also when one has to be repeated",
+    sentence: "delivers a shipment's events in the order of their sequence, also when one is repeated",
     find: async (publisher) => {
       const subscribed = await publisher.subscribe({ delivery: { batchMaxSize: 1 } })
       subscribed.inbox.answers((nth) => nth === 0 ? 500 : 200)
@@ -123,13 +123,13 @@ export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
         if (before !== undefined && sequence > before) compared += 1
         last.set(shipmentId, sequence)
       }
-      if (compared === 0) throw new Unmet("No shipment had more than one event, so this could not be seen. Have a shipment move twice.")
+      if (compared === 0) throw new Unmet("No shipment had more than one event, so this could not be checked. Publish two events of one shipment.")
       return `${counted(last.size, "shipment")}, ${counted(compared + last.size, "event")}`
     }
   },
   {
     id: "batch-size",
-    sentence: "puts no more events into a delivery than batchMaxSize",
+    sentence: "delivers at most batchMaxSize events at once",
     find: async (publisher) => {
       const posts = await publisher.arrivals(await publisher.subscribe({ delivery: { batchMaxSize: 1 } }))
       const large = posts.map((post) => batchOf(post).events.length).find((length) => length > 1)
@@ -139,10 +139,10 @@ export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "filtered",
-    sentence: "delivers only what the subscription's filters let through",
+    sentence: "delivers only events that match the subscription's filters",
     find: async (publisher) => {
       const seen = eventsOf(await publisher.arrivals(await publisher.subscribe()))
-      await publisher.tidy()
+      await publisher.deleteSubscriptions()
       const { type } = seen[0]!
       const { control, own } = await withControl(publisher, { filters: { eventTypes: [type] } })
       const all = await moved(publisher, control)
@@ -150,24 +150,24 @@ export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
       await own.inbox.until(() => wanted.length === 0 || own.inbox.posts.length > 0, publisher.options.waitMillis)
       await own.inbox.untilQuiet(publisher.options.quietMillis, publisher.options.waitMillis)
       const got = eventsOf(taken(own.inbox.posts))
-      const strange = got.find((event) => event.type !== type)
-      if (strange !== undefined) throw new Unmet(`${strange.shipment.shipmentId} #${strange.sequence} ${strange.type} was delivered, where only ${type} was asked for.`)
+      const unexpected = got.find((event) => event.type !== type)
+      if (unexpected !== undefined) throw new Unmet(`${unexpected.shipment.shipmentId} #${unexpected.sequence} ${unexpected.type} was delivered, although the filter is ${type}.`)
       const missing = wanted.find(({ eventId }) => !got.some((event) => event.eventId === eventId))
-      if (missing !== undefined) throw new Unmet(`${missing.shipment.shipmentId} #${missing.sequence} ${missing.type} was not delivered, although the filter lets it through.`)
-      if (wanted.length === 0 || wanted.length === all.length) throw new Unmet("The events were all of one type, or of others each time, so this could not be seen. Have freight move by events of several types.")
+      if (missing !== undefined) throw new Unmet(`${missing.shipment.shipmentId} #${missing.sequence} ${missing.type} was not delivered, although it matches the filter.`)
+      if (wanted.length === 0 || wanted.length === all.length) throw new Unmet("The events were all of one type, or of others each time, so this could not be checked. Publish events of several types.")
       return `${wanted.length} of ${all.length} events, ${type}`
     }
   },
   {
     id: "listed",
-    sentence: "lists what it delivers",
+    sentence: "lists the events that it delivers",
     find: async (publisher) => {
       const events = eventsOf(await publisher.arrivals(await publisher.subscribe()))
       for (const { eventId, occurredAt, sequence, shipment, type } of events.slice(0, 5)) {
         const query = new URLSearchParams({ shipmentId: shipment.shipmentId, pageSize: "500" }).toString()
         const answer = expectStatus(await publisher.call("GET", "/v1/events", { query }), 200)
         const found = read(EventsPage, answer.json, `The page of ${answer.call}`).data.find((event) => event.eventId === eventId)
-        if (found === undefined) throw new Unmet(`${eventId} of ${shipment.shipmentId} was delivered, and ${answer.call} does not list it.`)
+        if (found === undefined) throw new Unmet(`${eventId} of ${shipment.shipmentId} was delivered, but ${answer.call} does not list it.`)
         const [is, wanted] = [[found.type, found.sequence, Date.parse(found.occurredAt)], [type, sequence, Date.parse(occurredAt)]].map(String)
         if (is !== wanted) throw new Unmet(`${eventId} was delivered as ${wanted}, and is listed as ${is}.`)
       }
@@ -183,7 +183,7 @@ export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
       const since = own.inbox.posts.length
       const events = await moved(publisher, control)
       await expectNothing(publisher, own, since, "its subscription was paused")
-      return `${events.length} events passed it by`
+      return `${events.length} events were not delivered to it`
     }
   },
   {
@@ -195,7 +195,7 @@ export const deliveryRequirements: ReadonlyArray<PublisherRequirement> = [
       const since = own.inbox.posts.length
       const events = await moved(publisher, control)
       await expectNothing(publisher, own, since, "its subscription was removed")
-      return `${events.length} events passed it by`
+      return `${events.length} events were not delivered to it`
     }
   }
 ]

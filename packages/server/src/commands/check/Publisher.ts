@@ -100,7 +100,7 @@ export class Publisher {
     })
     const { id } = (answer.json ?? {}) as { readonly id?: unknown }
     if (answer.status < 200 || answer.status > 299 || typeof id !== "string") {
-      throw new Unmet(`No subscription came of it: ${answerText(answer)}.`)
+      throw new Unmet(`No subscription was created: ${answerText(answer)}.`)
     }
     this.#made.add(id)
     return { id, inbox, answer }
@@ -113,7 +113,7 @@ export class Publisher {
   }
 
   /** Deletes every subscription that a requirement left. A separate requirement checks that deleting works. */
-  async tidy(): Promise<void> {
+  async deleteSubscriptions(): Promise<void> {
     for (const id of this.#made) await this.remove(id).catch(() => {})
     this.#made.clear()
   }
@@ -121,14 +121,14 @@ export class Publisher {
   /** Triggers events and waits until they are delivered. Throws `Unmet` when none is. */
   async arrivals({ inbox }: Subscribed, enough: (posts: ReadonlyArray<Post>) => boolean = (posts) => posts.length > 0): Promise<ReadonlyArray<Post>> {
     const { quietMillis, trigger, waitMillis } = this.options
-    if (this.#silent) throw new Unmet("Nothing was ever delivered, so this could not be seen.")
+    if (this.#silent) throw new Unmet("Nothing was ever delivered, so this could not be checked.")
     await trigger?.()
     const came = await inbox.until(() => enough(inbox.posts), waitMillis)
     if (inbox.posts.length === 0) {
       this.#silent = true
       const todo = trigger === undefined
-        ? "Have freight move while the check runs, or give a --trigger that does it"
-        : "Did the --trigger have freight move that this key may see"
+        ? "Publish events while the check runs, or give a --trigger that does"
+        : "Did the --trigger publish events that this key may see"
       throw new Unmet(`No delivery came within ${waitMillis / 1000} s. ${todo}, and can the publisher reach ${new URL(inbox.url).origin}?`)
     }
     if (came) await inbox.untilQuiet(quietMillis, waitMillis)

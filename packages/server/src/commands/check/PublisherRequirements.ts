@@ -8,13 +8,13 @@ import { subscriptionRequirements } from "./SubscriptionRequirements.ts"
 export const publisherRequirements: ReadonlyArray<PublisherRequirement> = [...subscriptionRequirements, ...deliveryRequirements, ...eventListRequirements]
 
 /** Runs one check and deletes its subscriptions. */
-export const findOf = async (publisher: Publisher, { find }: PublisherRequirement): Promise<{ readonly met: boolean; readonly detail: string }> => {
+export const runCheck = async (publisher: Publisher, { find }: PublisherRequirement): Promise<{ readonly met: boolean; readonly detail: string }> => {
   try {
     return { met: true, detail: await find(publisher) }
   } catch (error) {
     if (error instanceof Unmet) return { met: false, detail: error.message }
     throw error
   } finally {
-    await publisher.tidy()
+    await publisher.deleteSubscriptions()
   }
 }

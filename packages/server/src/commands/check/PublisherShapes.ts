@@ -46,7 +46,7 @@ export const read = <S extends Schema.Codec<unknown, unknown>>(schema: S, value:
   if (Exit.isSuccess(exit)) return exit.value
   const reason = exit.cause.reasons[0]
   const error = reason !== undefined && "error" in reason ? reason.error : exit.cause
-  throw new Unmet(`${what} is not as area D has it: ${String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, " ").slice(0, 500)}.`)
+  throw new Unmet(`${what} is not as area D defines it: ${String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, " ").slice(0, 500)}.`)
 }
 
 export const expectStatus = (answer: ApiAnswer, ...wanted: ReadonlyArray<number>): ApiAnswer => {
@@ -73,7 +73,7 @@ export const batchOf = (post: Post): EventBatch => {
   try {
     json = JSON.parse(Buffer.from(post.body).toString("utf8"))
   } catch {
-    throw new Unmet("The body of a delivery is no JSON.")
+    throw new Unmet("The body of a delivery is not JSON.")
   }
   return read(EventBatch, json, "The body of a delivery")
 }
@@ -86,7 +86,7 @@ export const expectSigned = async ({ at, body, headers }: Post, secrets: Readonl
     await verifyDelivery({ secrets, headers, body, now: new Date(at) })
   } catch (error) {
     if (error instanceof WebhookSecretUnusable) throw error
-    throw new Unmet(`The signature of a delivery does not stand: ${error instanceof Error ? error.message : String(error)}`)
+    throw new Unmet(`The signature of a delivery is invalid: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 

@@ -65,7 +65,7 @@ export class Receiver {
   }
 
   async sign({ body, deliveryId }: SampleDelivery, options: { readonly at?: Date; readonly secrets?: ReadonlyArray<string> } = {}): Promise<Headers> {
-    return await signDelivery({ secrets: options.secrets ?? this.#secrets, deliveryId, body, now: options.at })
+    return (await signDelivery({ secrets: options.secrets ?? this.#secrets, deliveryId, body, now: options.at })).headers
   }
 
   /** Signs at each attempt, as the service does. */

@@ -23,7 +23,7 @@ export const receiverChecks = (options: Options): ReadonlyArray<Check> => {
         detail,
         millis: answers.reduce((sum, { millis }) => sum + millis, 0),
         ...(answers.every(({ status }) => status === undefined)
-          ? { unreachable: `Nobody answers at ${options.url}: ${answers[0]?.trouble}. Start the receiver, or correct the address.` }
+          ? { unreachable: `No response from ${options.url}: ${answers[0]?.trouble}. Start the receiver, or correct the address.` }
           : {})
       }
     }

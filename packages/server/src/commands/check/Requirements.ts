@@ -30,13 +30,13 @@ const finding = (met: boolean, todo: string, answers: ReadonlyArray<Answer>): Fi
 const taken = (todo: string, ...answers: ReadonlyArray<Answer>): Finding => finding(answers.every(isTaken), todo, answers)
 
 const refused = (todo: string, answer: Answer): Finding =>
-  finding(isRefused(answer), isTaken(answer) ? todo : "It did not take it, but not because it said no: answer 401, so that a bug of yours can be told from a forgery.", [answer])
+  finding(isRefused(answer), isTaken(answer) ? todo : "It failed instead of refusing it. Answer 401, so that an error of the receiver is distinguishable from a refusal.", [answer])
 
-const strange = (): string => `whsec_${randomBytes(32).toString("base64")}`
+const unknownSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`
 
 const secondsAgo = (seconds: number): Date => new Date(Date.now() - seconds * 1000)
 
-const verifyAll = "Anybody who knows the address can make events up: verify webhook-signature over the id, the time and the raw body, and answer 401 when it does not fit."
+const verifyAll = "Without verification, anyone who knows the address can send false events. Verify webhook-signature over the id, the time and the raw body, and answer 401 when it does not match."
 
 const forged = (make: (receiver: Receiver, delivery: SampleDelivery) => Promise<{ readonly headers: Headers; readonly body?: Uint8Array }>, todo = verifyAll) =>
 async (receiver: Receiver): Promise<Finding> => {
@@ -45,18 +45,18 @@ async (receiver: Receiver): Promise<Finding> => {
   return refused(todo, await receiver.post(body, headers))
 }
 
-const fiveMinutes = "Compare webhook-timestamp with your clock, and refuse what is more than five minutes away, or a copy stays good for ever."
+const fiveMinutes = "Compare webhook-timestamp with your clock, and refuse a difference of more than five minutes, or a copy stays valid forever."
 
 export const requirements: ReadonlyArray<Requirement> = [
   {
     id: "good",
-    sentence: "takes a signed delivery",
+    sentence: "accepts a signed delivery",
     find: async (receiver) =>
-      taken("Answer 2xx. Is it the right secret, and does it see the raw body, before any parser?", await receiver.deliver(receiver.single()))
+      taken("Answer 2xx. Check the secret, and verify the raw body before it is parsed.", await receiver.deliver(receiver.single()))
   },
   {
     id: "good-batch",
-    sentence: "takes several events of several shipments in one delivery",
+    sentence: "accepts several events of several shipments in one delivery",
     // Not for shipment status, where one notification is one delivery.
     kinds: ["transit-events", "freight-charges"],
     find: async (receiver) => {
@@ -67,12 +67,12 @@ export const requirements: ReadonlyArray<Requirement> = [
   },
   {
     id: "rotation",
-    sentence: "takes a delivery that an unknown secret signed first and its own second",
+    sentence: "accepts a delivery with a signature of an unknown secret before its own",
     find: async (receiver) => {
       const delivery = receiver.single()
-      const [unknown, own] = [await receiver.sign(delivery, { secrets: [strange()] }), await receiver.sign(delivery)]
+      const [unknown, own] = [await receiver.sign(delivery, { secrets: [unknownSecret()] }), await receiver.sign(delivery)]
       const both = { ...own, "webhook-signature": `${unknown["webhook-signature"]} ${own["webhook-signature"]}` }
-      return taken("While a secret is rotated, webhook-signature has several signatures with blanks between: one that fits is enough.", await receiver.post(delivery.body, both))
+      return taken("While a secret is rotated, webhook-signature has several signatures, separated by spaces: one valid signature is enough.", await receiver.post(delivery.body, both))
     }
   },
   {
@@ -85,13 +85,13 @@ export const requirements: ReadonlyArray<Requirement> = [
   },
   {
     id: "no-headers",
-    sentence: "refuses a delivery without any of the three headers",
+    sentence: "refuses a delivery without one of the three headers",
     find: forged(async () => ({ headers: {} }))
   },
   {
     id: "wrong-signature",
     sentence: "refuses a delivery that another secret signed",
-    find: forged(async (receiver, delivery) => ({ headers: await receiver.sign(delivery, { secrets: [strange()] }) }))
+    find: forged(async (receiver, delivery) => ({ headers: await receiver.sign(delivery, { secrets: [unknownSecret()] }) }))
   },
   {
     id: "other-body",
@@ -105,7 +105,7 @@ export const requirements: ReadonlyArray<Requirement> = [
   },
   {
     id: "unknown-version",
-    sentence: "refuses a signature of a version that it does not know",
+    sentence: "refuses a signature of an unknown version",
     find: forged(async (receiver, delivery) => {
       const headers = await receiver.sign(delivery)
       return { headers: { ...headers, "webhook-signature": headers["webhook-signature"]!.replace("v1,", "v9,") } }
@@ -118,12 +118,12 @@ export const requirements: ReadonlyArray<Requirement> = [
   },
   {
     id: "ahead",
-    sentence: "refuses a delivery that is signed for an hour from now",
+    sentence: "refuses a delivery that was signed with a time one hour ahead",
     find: forged(async (receiver, delivery) => ({ headers: await receiver.sign(delivery, { at: secondsAgo(-3600) }) }), fiveMinutes)
   },
   {
     id: "slow-clock",
-    sentence: "takes a delivery that was signed two minutes ago",
+    sentence: "accepts a delivery that was signed two minutes ago",
     find: async (receiver) => {
       const delivery = receiver.single()
       const headers = await receiver.sign(delivery, { at: secondsAgo(120) })
@@ -132,11 +132,11 @@ export const requirements: ReadonlyArray<Requirement> = [
   },
   {
     id: "duplicated",
-    sentence: "takes the same delivery again, as after an answer that got lost",
+    sentence: "accepts the same delivery again, as after a lost response",
     find: async (receiver) => {
       const delivery = receiver.single()
       return taken(
-        "Remember what you handled, do nothing the second time, and answer 2xx: a refusal is tried again and ends as a dead letter.",
+        "Store the ids of handled deliveries, ignore duplicates, and answer 2xx: a refused delivery is retried until it is a dead letter.",
         await receiver.deliver(delivery),
         await receiver.deliver(delivery)
       )
@@ -144,23 +144,23 @@ export const requirements: ReadonlyArray<Requirement> = [
   },
   {
     id: "duplicated-at-once",
-    sentence: "takes a delivery that comes twice at the same time",
+    sentence: "accepts a delivery that arrives twice at the same time",
     find: async (receiver) => {
       const delivery = receiver.single()
       const answers = await Promise.all([receiver.deliver(delivery), receiver.deliver(delivery)])
       const again = await receiver.deliver(delivery)
       // A receiver that still handles the first delivery may ask to retry the second later.
       const patient = answers.every((answer) => isTaken(answer) || answer.status === 503 || answer.status === 409 || answer.status === 429)
-      return finding(patient && answers.some(isTaken) && isTaken(again), "One of the two has to be taken; the other may be answered 503, and has to be taken when it comes again.", [...answers, again])
+      return finding(patient && answers.some(isTaken) && isTaken(again), "Accept one of the two. The other may be answered 503, and must be accepted when it is sent again.", [...answers, again])
     }
   },
   {
     id: "replayed",
-    sentence: "takes news that it has under a new delivery id, as of a replay",
+    sentence: "accepts known events under a new delivery id, as in a replay",
     find: async (receiver) => {
       const events = [{ shipmentId: receiver.newShipment(), sequence: 1 }]
       return taken(
-        "Know events by eventId and bills by uniqueID and version, leave out what you have, and answer 2xx.",
+        "Identify events by eventId and bills by uniqueID and version, ignore known ones, and answer 2xx.",
         await receiver.deliver(receiver.deliveryOf(events)),
         await receiver.deliver(receiver.deliveryOf(events))
       )
@@ -168,29 +168,29 @@ export const requirements: ReadonlyArray<Requirement> = [
   },
   {
     id: "copied",
-    sentence: "does not break when somebody sends an exact copy",
+    sentence: "accepts or refuses an exact copy of a delivery, without an error",
     find: async (receiver) => {
       const delivery = receiver.single()
       const headers = await receiver.sign(delivery)
       const answers = [await receiver.post(delivery.body, headers), await receiver.post(delivery.body, headers)] as const
-      return finding(isTaken(answers[0]) && (isTaken(answers[1]) || isRefused(answers[1])), "A copy within five minutes has a good signature: it is a duplicate like any other.", answers)
+      return finding(isTaken(answers[0]) && (isTaken(answers[1]) || isRefused(answers[1])), "A copy within five minutes has a valid signature. Handle it like any other duplicate.", answers)
     }
   },
   {
     id: "reordered",
-    sentence: "takes a shipment's news in another order than it happened",
+    sentence: "accepts a shipment's events out of order",
     find: async (receiver) => {
       const shipmentId = receiver.newShipment()
       const answers: Array<Answer> = []
       for (const sequence of [3, 1, 2]) answers.push(await receiver.deliver(receiver.deliveryOf([{ shipmentId, sequence }])))
-      return taken("Take them as they come, and go by sequence, version or milestone: after a dead letter was sent again an earlier event comes late.", ...answers)
+      return taken("Accept them in any order, and compare sequence, version or milestone: a recovered dead letter arrives after later events.", ...answers)
     }
   },
   {
     id: "unknown-members",
-    sentence: "takes a delivery with members and words that it does not know",
+    sentence: "accepts a delivery with unknown members and codes",
     find: async (receiver) => {
-      return taken("Interfaces grow: pass over what you do not know.", await receiver.deliver(receiver.grown(receiver.single())))
+      return taken("Interfaces are extended: ignore unknown members.", await receiver.deliver(receiver.grown(receiver.single())))
     }
   }
 ]

@@ -21,7 +21,7 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "get",
-    sentence: "gives a subscription out as it was created",
+    sentence: "returns a subscription as it was created",
     find: async (publisher) => {
       const { answer: made, id } = await publisher.subscribe({ filters: { eventTypes: ["DELIVERED"] } })
       const answer = expectStatus(await publisher.call("GET", pathOf(id)), 200)
@@ -35,17 +35,17 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "list",
-    sentence: "lists subscriptions page by page, by id",
+    sentence: "lists subscriptions by id, on numbered pages",
     find: async (publisher) => {
       const made = [await publisher.subscribe(), await publisher.subscribe()]
       const found: Array<string> = []
       for (let page = 1; page <= 2; page++) {
         const answer = expectStatus(await publisher.call("GET", "/v1/subscriptions", { query: `page=${page}&pageSize=1` }), 200)
         const { data, ...numbers } = read(SubscriptionsPage, answer.json, `Page ${page}`)
-        if (numbers.page !== page || numbers.pageSize !== 1 || data.length !== 1) throw new Unmet(`${answer.call} says page ${numbers.page} of ${numbers.pageSize} and holds ${data.length}; one subscription is expected.`)
+        if (numbers.page !== page || numbers.pageSize !== 1 || data.length !== 1) throw new Unmet(`${answer.call} says page ${numbers.page} of ${numbers.pageSize} and contains ${data.length}; one subscription is expected.`)
         found.push(data[0]!.id)
       }
-      if (compareText(found[0]!, found[1]!) >= 0) throw new Unmet(`Page 1 holds ${found[0]} and page 2 ${found[1]}; ids in order, each once, are expected.`)
+      if (compareText(found[0]!, found[1]!) >= 0) throw new Unmet(`Page 1 contains ${found[0]} and page 2 ${found[1]}; ids in order, each once, are expected.`)
       const whole = read(SubscriptionsPage, expectStatus(await publisher.call("GET", "/v1/subscriptions", { query: "pageSize=200" }), 200).json, "The list")
       const missing = made.filter(({ id }) => !whole.data.some((each) => each.id === id))
       if (missing.length > 0 && whole.data.length < 200) throw new Unmet(`${missing[0]!.id} was just created, and is not in the list.`)
@@ -54,7 +54,7 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "patch",
-    sentence: "changes what a merge patch names, and nothing else",
+    sentence: "changes only the members that a merge patch names",
     find: async (publisher) => {
       const { answer: made, id } = await publisher.subscribe({ filters: { eventTypes: ["DELIVERED"], shipmentIds: ["WAYBILL-CHECK"] } })
       const before = read(Subscription, made.json, "The subscription")
@@ -71,7 +71,7 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "delete",
-    sentence: "removes a subscription: 204, and 404 from then on",
+    sentence: "removes a subscription: 204, then 404",
     find: async (publisher) => {
       const { id } = await publisher.subscribe()
       const answer = expectStatus(await publisher.remove(id), 204)
@@ -81,7 +81,7 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "unknown-subscription",
-    sentence: "answers 404 for a subscription that there is not",
+    sentence: "answers 404 for an unknown subscription",
     find: async (publisher) => {
       const path = pathOf(randomUUID())
       const answers = [await publisher.call("GET", path), await publisher.call("PATCH", path, { body: { status: "paused" } }), await publisher.call("DELETE", path)]
@@ -91,7 +91,7 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "invalid",
-    sentence: "refuses a subscription without an address, and an address that is none",
+    sentence: "refuses a subscription with a missing or an invalid address",
     find: async (publisher) => {
       const { hmacSecretId } = publisher.options
       const [none, bad] = [await publisher.call("POST", "/v1/subscriptions", { body: { hmacSecretId } }), await publisher.call("POST", "/v1/subscriptions", { body: { endpointUrl: "nowhere", hmacSecretId } })]
@@ -114,7 +114,7 @@ export const subscriptionRequirements: ReadonlyArray<PublisherRequirement> = [
   },
   {
     id: "problem-bodies",
-    sentence: "says in area D's error body why it refuses",
+    sentence: "explains refusals in the error body of area D",
     find: async (publisher) => {
       const path = pathOf(randomUUID())
       const answers = [

@@ -13,7 +13,7 @@ export interface Check extends Pick<Verdict, "id" | "sentence"> {
   readonly find: () => Promise<Pick<Verdict, "met" | "detail"> & {
     /** Response time, if it was measured. */
     readonly millis?: number
-    /** Set when nobody answers at that address, so that no verdict is possible. */
+    /** Set when the address does not respond, so that no verdict is possible. */
     readonly unreachable?: string
   }>
 }

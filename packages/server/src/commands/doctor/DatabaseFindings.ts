@@ -3,8 +3,8 @@ import { DeliveryQueue, placeOfSecret, Sealer } from "@waybill/core"
 import { MigrationRefused, migrations, pending, PgClient, quoteSchema, StoragePostgres } from "@waybill/postgres"
 import { Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
-import { placeOf, type ServerConfig } from "../../config/ServerConfig.ts"
-import { oldest, whyNot } from "../../database/Database.ts"
+import { databaseLocation, type ServerConfig } from "../../config/ServerConfig.ts"
+import { minPostgresVersion, driverMessage } from "../../database/Database.ts"
 import { lastAddress } from "../../database/EmbeddedPostgres.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
@@ -24,10 +24,10 @@ export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig
     Effect.catch((error: SqlError.SqlError) =>
       Effect.succeed(withoutDatabase(
         isEmbedded
-          ? warning(name, `the embedded Postgres does not run: ${whyNot(error)}`, "It runs with the server: start waybill serve, then repeat this command.")
+          ? warning(name, `the embedded Postgres does not run: ${driverMessage(error)}`, "It runs with the server: start waybill serve, then repeat this command.")
           : broken(
             name,
-            `the Postgres at ${placeOf(url)} ${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${whyNot(error)}`,
+            `the Postgres at ${databaseLocation(url)} ${error.reason._tag === "ConnectionError" ? "does not answer" : "refuses"}: ${driverMessage(error)}`,
             "Start it, or correct WAYBILL_DATABASE_URL: address, user, password, and whether this machine may connect."
           )
       )))
@@ -44,8 +44,8 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
            (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now
   `
   const { now, text, version } = row!
-  const place = config.databaseUrl === undefined ? "the embedded one" : placeOf(url)
-  if (version < oldest * 10_000) return withoutDatabase(broken("database", `Postgres ${text} at ${place}`, `Waybill needs ${oldest} or newer: upgrade it.`))
+  const place = config.databaseUrl === undefined ? "the embedded one" : databaseLocation(url)
+  if (version < minPostgresVersion * 10_000) return withoutDatabase(broken("database", `Postgres ${text} at ${place}`, `Waybill needs ${minPostgresVersion} or newer: upgrade it.`))
   const database = ok("database", `Postgres ${text.split(" ")[0]}, ${place}`)
   // The server's time is compared with the middle of the round trip.
   const clock = clockFinding(Math.round(now - (asked + Date.now()) / 2))

@@ -4,7 +4,7 @@ import { Effect, Redacted } from "effect"
 import { randomUUID } from "node:crypto"
 import { rm, stat, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
-import { readKept } from "../../config/DataDir.ts"
+import { readText } from "../../config/DataDir.ts"
 import type { SealingKeys, ServerConfig } from "../../config/ServerConfig.ts"
 import { shortPath } from "../../serve/Banner.ts"
 import { broken, type Finding, ok, warning } from "./Finding.ts"
@@ -57,7 +57,7 @@ export const egressFinding = ({ egress, egressText }: ServerConfig): Finding => 
 /** The sealing keys of this machine. Generates none. */
 export const sealingKeysOf = Effect.fnUntraced(function*(config: ServerConfig) {
   if (config.sealingKeys !== undefined) return config.sealingKeys
-  const kept = yield* Effect.orElseSucceed(readKept(config.dataDir, "sealing-key"), () => undefined)
+  const kept = yield* Effect.orElseSucceed(readText(config.dataDir, "sealing-key"), () => undefined)
   const bytes = Buffer.from(kept ?? "", "base64")
   const keys: SealingKeys | undefined = bytes.length === 32 ? [Redacted.make(new Uint8Array(bytes))] : undefined
   return keys

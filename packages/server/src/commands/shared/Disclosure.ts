@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
 import { open, rm } from "node:fs/promises"
-import { failed, unusable } from "./Outcome.ts"
+import { failed, usageError } from "./Outcome.ts"
 
 export const disclosureFlags = {
   show: Flag.Boolean("show").pipe(Flag.withDescription("Print it; logs may keep it"), Flag.withDefault(false)),
@@ -31,12 +31,12 @@ export const disclosure = (flags: Flags, what: string, isNeeded: boolean) =>
   Effect.gen(function*() {
     const path = Option.getOrUndefined(flags.out)
     if (isNeeded && path === undefined && !flags.show) {
-      return yield* unusable(`${what} is shown only once. Choose where it goes: --out <file>, or --show to print it.`)
+      return yield* usageError(`${what} is shown only once. Choose where it goes: --out <file>, or --show to print it.`)
     }
     if (path === undefined) return { isShown: flags.show, keep: () => Effect.void, note: "" } satisfies Disclosure
     const file = yield* Effect.tryPromise({
       try: () => open(path, "wx", 0o600),
-      catch: (error) => unusable(`${path} cannot be created: ${error instanceof Error ? error.message : String(error)}.`)
+      catch: (error) => usageError(`${path} cannot be created: ${error instanceof Error ? error.message : String(error)}.`)
     })
     const keep = (text: string) =>
       Effect.tryPromise({

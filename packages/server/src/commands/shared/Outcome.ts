@@ -26,7 +26,7 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
 }
 
 export const failed = (detail: string): CommandFailed => new CommandFailed({ detail, code: exitCodes.failed })
-export const unusable = (detail: string): CommandFailed => new CommandFailed({ detail, code: exitCodes.usage })
+export const usageError = (detail: string): CommandFailed => new CommandFailed({ detail, code: exitCodes.usage })
 
 /** A command that a signal ends was successful. */
 export const exitCodeOf = (exit: Exit.Exit<unknown, unknown>): ExitCode => {

@@ -9,11 +9,11 @@ export const jsonFlag = Flag.Boolean("json").pipe(
 )
 
 /** Prints the result as text or JSON. */
-export const answer = (asJson: boolean, result: { readonly json: unknown; readonly text: string }): Effect.Effect<void> =>
+export const printResult = (asJson: boolean, result: { readonly json: unknown; readonly text: string }): Effect.Effect<void> =>
   Console.log(asJson ? JSON.stringify(result.json) : result.text)
 
 /** Progress for people; never part of the result. */
-export const progress = (line: string): Effect.Effect<void> => Effect.sync(() => writeLine(line))
+export const printProgress = (line: string): Effect.Effect<void> => Effect.sync(() => writeLine(line))
 
 /** Escapes external text, so that it cannot move the cursor or colour the terminal. */
 export const printable = (text: string): string =>

@@ -6,14 +6,14 @@ import { Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import { operatorKeyFile } from "../../config/DataDir.ts"
-import { CommandFailed, exitCodes, unusable } from "./Outcome.ts"
+import { CommandFailed, exitCodes, usageError } from "./Outcome.ts"
 import { printable } from "./Output.ts"
 import { setting } from "./Setting.ts"
 
-const nearby = "http://127.0.0.1:8080"
+const defaultUrl = "http://127.0.0.1:8080"
 
 const urlFlag = Flag.String("url").pipe(
-  Flag.withDescription(`The server's address; else WAYBILL_URL, else ${nearby}`),
+  Flag.withDescription(`The server's address; else WAYBILL_URL, else ${defaultUrl}`),
   Flag.optional
 )
 
@@ -26,13 +26,13 @@ const keyFlag = (variable: string, fallback: string) =>
 /** Flags of operator commands that do not concern a single tenant. */
 export const connectionFlags = {
   url: urlFlag,
-  key: keyFlag("WAYBILL_OPERATOR_KEY", ". For a server on this machine that made its own key, the one in its data directory")
+  key: keyFlag("WAYBILL_OPERATOR_KEY", ". For a server on this machine that generated its key, default: the key in its data directory")
 }
 
 /** Flags of operator commands. */
 export const operatorFlags = {
   ...connectionFlags,
-  tenant: Flag.String("tenant").pipe(Flag.withDescription("Whose; else WAYBILL_TENANT"), Flag.optional)
+  tenant: Flag.String("tenant").pipe(Flag.withDescription("Tenant id; else WAYBILL_TENANT"), Flag.optional)
 }
 
 /** Flags of commands that call with a carrier's key. */
@@ -48,27 +48,27 @@ interface Flags {
   readonly key: Option.Option<Redacted.Redacted>
 }
 
-export const asOperator = Effect.fnUntraced(function*(flags: Flags & { readonly tenant: Option.Option<string> }) {
+export const operatorConnection = Effect.fnUntraced(function*(flags: Flags & { readonly tenant: Option.Option<string> }) {
   const baseUrl = yield* addressOf(flags)
   const tenantId = Option.getOrUndefined(flags.tenant) ?? (yield* setting("WAYBILL_TENANT"))
-  if (tenantId === undefined) return yield* unusable("No tenant given. Give --tenant, or set WAYBILL_TENANT.")
+  if (tenantId === undefined) return yield* usageError("No tenant given. Give --tenant, or set WAYBILL_TENANT.")
   return { baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl), tenantId }
 })
 
 /** The operator's connection, for calls that do not concern a single tenant. */
-export const asOperatorOfAll = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
+export const connectionOfAllTenants = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
   const baseUrl = yield* addressOf(flags)
   return { baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl) }
 })
 
 const operatorKeyOf = Effect.fnUntraced(function*(flags: Flags, baseUrl: string): Effect.fn.Return<string, CommandFailed> {
-  const text = (yield* keyOf(flags, "WAYBILL_OPERATOR_KEY")) ?? (yield* keyInFile) ?? (yield* keyOfThisMachine(baseUrl))
-  if (text !== undefined) return oneOf(text)
-  return yield* unusable("No operator key given. Set WAYBILL_OPERATOR_KEY, or run the command next to the server's data directory.")
+  const text = (yield* keyOf(flags, "WAYBILL_OPERATOR_KEY")) ?? (yield* keyInFile) ?? (yield* keyInDataDir(baseUrl))
+  if (text !== undefined) return writableKeyOf(text)
+  return yield* usageError("No operator key given. Set WAYBILL_OPERATOR_KEY, or run the command next to the server's data directory.")
 })
 
 /** A server's variable may hold several named operator keys. Uses the first one that may write. */
-const oneOf = (text: string): string =>
+const writableKeyOf = (text: string): string =>
   Result.match(parseOperatorKeys(text), {
     onSuccess: (keys) => Redacted.value((keys.find(({ readOnly }) => !readOnly) ?? keys[0]!).key),
     // The server explains what is wrong with the key.
@@ -78,10 +78,10 @@ const oneOf = (text: string): string =>
 const keyInFile = Effect.flatMap(setting("WAYBILL_OPERATOR_KEY_FILE"), (path) =>
   path === undefined ? Effect.undefined : Effect.promise(() => readFile(path, "utf8").then((text) => text.trim(), () => undefined)))
 
-export const asCarrier = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
+export const carrierConnection = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
   const baseUrl = yield* addressOf(flags)
   const apiKey = yield* keyOf(flags, "WAYBILL_API_KEY")
-  if (apiKey === undefined) return yield* unusable("No API key given. Set WAYBILL_API_KEY to a carrier's key; waybill keys create --role carrier creates one.")
+  if (apiKey === undefined) return yield* usageError("No API key given. Set WAYBILL_API_KEY to a carrier's key; waybill keys create --role carrier creates one.")
   return { baseUrl, apiKey }
 })
 
@@ -89,15 +89,15 @@ export const asCarrier = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Re
 export const apiKeyOf = (flags: Pick<Flags, "key">): Effect.Effect<string | undefined> => keyOf(flags, "WAYBILL_API_KEY")
 
 const addressOf = Effect.fnUntraced(function*({ url }: Flags): Effect.fn.Return<string, CommandFailed> {
-  const text = Option.getOrUndefined(url) ?? (yield* setting("WAYBILL_URL")) ?? nearby
+  const text = Option.getOrUndefined(url) ?? (yield* setting("WAYBILL_URL")) ?? defaultUrl
   return yield* webAddress(text, "The server's address")
 })
 
 /** Refuses text that is not a web address, and addresses with a password, because addresses are printed. */
 export const webAddress = (text: string, what: string): Effect.Effect<string, CommandFailed> => {
   const address = URL.parse(text)
-  if (address === null || !/^https?:$/.test(address.protocol)) return Effect.fail(unusable(`${what} has to start with https:// or http://.`))
-  if (address.username !== "" || address.password !== "") return Effect.fail(unusable(`${what} has a user name or a password in it. Take them out.`))
+  if (address === null || !/^https?:$/.test(address.protocol)) return Effect.fail(usageError(`${what} must start with https:// or http://.`))
+  if (address.username !== "" || address.password !== "") return Effect.fail(usageError(`${what} contains a user name or a password. Remove them.`))
   return Effect.succeed(text)
 }
 
@@ -105,17 +105,17 @@ const keyOf = Effect.fnUntraced(function*({ key }: Pick<Flags, "key">, variable:
   return Option.isSome(key) ? Redacted.value(key.value).trim() : yield* setting(variable)
 })
 
-const isNear = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
+const isLoopback = (url: string): boolean => /^(localhost|127(\.\d+){3}|\[::1\])$/.test(new URL(url).hostname)
 
 /** The operator key in this machine's data directory. Never sent to another machine. */
-const keyOfThisMachine = Effect.fnUntraced(function*(url: string) {
-  if (!isNear(url)) return undefined
+const keyInDataDir = Effect.fnUntraced(function*(url: string) {
+  if (!isLoopback(url)) return undefined
   const dataDir = (yield* setting("WAYBILL_DATA_DIR")) ?? ".waybill"
   return yield* Effect.promise(() => readFile(join(dataDir, operatorKeyFile), "utf8").then((text) => text.trim(), () => undefined))
 })
 
 /** Runs a call, and turns its failure into a message that says what to do. */
-export const called = <A>(work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, CommandFailed> =>
+export const callServer = <A>(work: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, CommandFailed> =>
   Effect.tryPromise({ try: work, catch: failureOf })
 
 export const failureOf = (error: unknown): CommandFailed => {
@@ -127,7 +127,7 @@ export const failureOf = (error: unknown): CommandFailed => {
     const why = error.cause instanceof Error ? reasonOf(error.cause) : ""
     return new CommandFailed({ detail: printable(`${error.message}${why} Check the address: give it with --url, or set WAYBILL_URL.`), code: exitCodes.unreachable })
   }
-  if (error instanceof TypeError) return unusable(error.message)
+  if (error instanceof TypeError) return usageError(error.message)
   return new CommandFailed({ detail: error instanceof Error ? error.message : String(error), code: exitCodes.failed })
 }
 

@@ -2,7 +2,7 @@
 import { Effect, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
-import { type CommandFailed, unusable } from "./Outcome.ts"
+import { type CommandFailed, usageError } from "./Outcome.ts"
 import { setting } from "./Setting.ts"
 
 export const secretFlags = {
@@ -36,7 +36,7 @@ export const secretsFrom = Effect.fnUntraced(function*({ secret, secretFile }: F
 export const readInput = (path: string): Effect.Effect<Buffer, CommandFailed> =>
   Effect.tryPromise({
     try: () => path === "-" ? readStandardInput() : readFile(path),
-    catch: (error) => unusable(`${path === "-" ? "Standard input" : path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
+    catch: (error) => usageError(`${path === "-" ? "Standard input" : path} cannot be read: ${error instanceof Error ? error.message : String(error)}.`)
   })
 
 const readStandardInput = async (): Promise<Buffer> => {

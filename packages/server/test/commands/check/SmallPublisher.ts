@@ -123,7 +123,7 @@ class SmallPublisher {
       for (let attempt = 1; !this.#isClosed; attempt++) {
         if (attempt > 1 && this.#is("stable-id")) deliveryId = randomUUID()
         const body = Buffer.from(JSON.stringify({ deliveryId, sentAt: new Date().toISOString(), events, ...(this.#is("signed-again") ? { attempt } : {}) }))
-        const signed = await signDelivery({ secrets: this.#secret, deliveryId, body })
+        const { headers: signed } = await signDelivery({ secrets: this.#secret, deliveryId, body })
         const headers: Record<string, string> = { ...signed, "content-type": "application/json" }
         if (this.#is("signed")) headers["webhook-signature"] = `v1,${Buffer.from(headers["webhook-signature"]!.slice(3), "base64").toString("hex")}`
         const sent = this.#is("signed-again") && first !== undefined ? first.headers : headers

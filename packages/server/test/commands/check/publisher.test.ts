@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { openCallback } from "../../../src/commands/check/Callback.ts"
 import { Publisher, type PublisherOptions } from "../../../src/commands/check/Publisher.ts"
-import { findOf, publisherRequirements } from "../../../src/commands/check/PublisherRequirements.ts"
+import { runCheck, publisherRequirements } from "../../../src/commands/check/PublisherRequirements.ts"
 import { directory, listening, urlOf } from "../../program/Program.ts"
 import { event } from "../../program/Tenant.ts"
 import { account, jsonLines, newSecret, run, runningServer } from "../Cli.ts"
@@ -24,7 +24,7 @@ const unmetOf = async (publisher: Publisher, ids: ReadonlyArray<string> = publis
   const unmet: Array<string> = []
   for (const requirement of publisherRequirements) {
     if (!ids.includes(requirement.id)) continue
-    const { detail, met } = await findOf(publisher, requirement)
+    const { detail, met } = await runCheck(publisher, requirement)
     if (!met) unmet.push(`${requirement.id}: ${detail}`)
   }
   return unmet
@@ -72,20 +72,20 @@ describe("check --publisher", { timeout: 120_000 }, () => {
     "delivered": "No delivery came within 0.7 s",
     "body": "sequence",
     "signed": "No signature matches",
-    "retry-after-error": "answered 500 did not come again",
-    "retry-after-drop": "cut off did not come again",
+    "retry-after-error": "answered 500 was not repeated",
+    "retry-after-drop": "cut off was not repeated",
     "stable-id": "The deliveryId was",
     "signed-again": "No signature matches",
     "in-order": "was delivered after #",
     "batch-size": "has 6 events, where batchMaxSize is 1",
-    "filtered": "where only PICKED_UP was asked for",
+    "filtered": "although the filter is PICKED_UP",
     "listed": "and is listed as",
     "paused": "although its subscription was paused",
     "deleted": "although its subscription was removed",
     "events": "page 1 of 50",
     "events-order": "the order is shipmentId, sequence, eventId",
     "events-pages": "each once",
-    "events-filters": "which the filter leaves out",
+    "events-filters": "which does not match the filter",
     "events-bounds": "page=0 answered 200"
   }
 
@@ -109,7 +109,7 @@ describe("check --publisher", { timeout: 120_000 }, () => {
     const ids = ["body", "stable-id", "in-order", "filtered", "listed", "paused"]
     const unmet = await unmetOf(publisher, ids)
     expect(unmet.map((each) => each.split(":")[0])).toEqual(ids)
-    for (const each of unmet) expect(each).toContain("The body of a delivery is not as area D has it")
+    for (const each of unmet) expect(each).toContain("The body of a delivery is not as area D defines it")
   })
 
   it("sends a key, a token as bearer, or no credentials when these must be refused", async () => {
@@ -133,9 +133,9 @@ describe("check --publisher", { timeout: 120_000 }, () => {
     const publisher = await publisherAt({ baseUrl: url, apiKey, secrets: [secret], waitMillis: 300, trigger: async () => move() })
     const unmet = await unmetOf(publisher, ["delivered", "signed", "paused"])
     expect(unmet).toEqual([
-      expect.stringContaining("Did the --trigger have freight move that this key may see, and can the publisher reach http://127.0.0.1:"),
-      "signed: Nothing was ever delivered, so this could not be seen.",
-      "paused: Nothing was ever delivered, so this could not be seen."
+      expect.stringContaining("Did the --trigger publish events that this key may see, and can the publisher reach http://127.0.0.1:"),
+      "signed: Nothing was ever delivered, so this could not be checked.",
+      "paused: Nothing was ever delivered, so this could not be checked."
     ])
   })
 })
@@ -170,14 +170,14 @@ describe("check --publisher, as a command", { timeout: 90_000 }, () => {
     const check = (args: ReadonlyArray<string>, more: Readonly<Record<string, string>> = env) => run(["check", "--publisher", url, ...args], { env: more })
     expect(await check([])).toMatchObject({ code: 2, stderr: expect.stringContaining("--secret-id") })
     expect(await check(["--secret-id", secretId], { WAYBILL_WEBHOOK_SECRET: secret })).toMatchObject({ code: 2, stderr: expect.stringContaining("WAYBILL_API_KEY") })
-    expect(await check(["--secret-id", secretId, "--only", "rotation"])).toMatchObject({ code: 2, stderr: expect.stringContaining("rotation: no requirement of what is checked here") })
-    expect(await check(["--secret-id", secretId, "--kind", "freight-charges"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--kind is about receivers") })
-    expect(await run(["check", url, "--secret-id", secretId, "--wait", "3"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining("--secret-id, --wait: that goes with --publisher") })
+    expect(await check(["--secret-id", secretId, "--only", "rotation"])).toMatchObject({ code: 2, stderr: expect.stringContaining("rotation: unknown requirement") })
+    expect(await check(["--secret-id", secretId, "--kind", "freight-charges"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--kind is for receivers") })
+    expect(await run(["check", url, "--secret-id", secretId, "--wait", "3"], { env })).toMatchObject({ code: 2, stderr: expect.stringContaining("--secret-id, --wait: only with --publisher") })
     const broken = await check(["--secret-id", secretId, "--only", "delivered", "--trigger", node("console.error('no trucks'); process.exit(3)")])
     expect(broken).toMatchObject({ code: 1, stdout: expect.stringContaining("The --trigger ended with 3: no trucks") })
     const port = new URL(urlOf(await listening(() => {}))).port
     expect(await check(["--secret-id", secretId, "--port", port])).toMatchObject({ code: 1, stderr: expect.stringContaining("EADDRINUSE") })
     const gone = await run(["check", "--publisher", "http://127.0.0.1:1", "--secret-id", secretId], { env })
-    expect(gone).toMatchObject({ code: 3, stderr: expect.stringContaining("Nobody answers at http://127.0.0.1:1") })
+    expect(gone).toMatchObject({ code: 3, stderr: expect.stringContaining("No response from http://127.0.0.1:1") })
   })
 })

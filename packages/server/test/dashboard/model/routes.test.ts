@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { hashOf, placeOf, type Route, routeOf } from "../../../dashboard/model/routes.ts"
 
 describe("routes", () => {
-  it("round-trip through the hash, whatever they contain", () => {
+  it("round-trip through the hash with any content", () => {
     const odd = "a/b?c#d&e=f %2F \u00fc.."
     const routes: ReadonlyArray<Route> = [
       { view: "tenants", cursor: odd },

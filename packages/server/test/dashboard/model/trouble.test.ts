@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { byTrouble, countText, troubleOf } from "../../../dashboard/model/trouble.ts"
-import { idOf, subscriptionSample } from "../StandIn.ts"
+import { idOf, subscriptionSample } from "../FakeOperatorApi.ts"
 
 describe("subscriptions sorted by trouble", () => {
   it("start with those that send nothing, then those with dead letters, then those without problems", () => {

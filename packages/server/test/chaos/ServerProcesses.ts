@@ -9,7 +9,7 @@ import { ServerProcess } from "./ServerProcess.ts"
 /** Some processes must work with few connections. */
 const poolSizes = [20, 3, 6, 10]
 
-export interface Berth {
+export interface ServerSlot {
   readonly index: number
   readonly database: Proxy
   readonly intake: Proxy
@@ -17,7 +17,7 @@ export interface Berth {
   process: ServerProcess | undefined
 }
 
-export interface FleetOptions {
+export interface ServerProcessesOptions {
   readonly plan: ChaosPlan
   readonly cluster: Cluster
   readonly env: Readonly<Record<string, string>>
@@ -25,73 +25,73 @@ export interface FleetOptions {
   readonly violated: Violated
 }
 
-export class Fleet {
-  readonly berths: Array<Berth> = []
+export class ServerProcesses {
+  readonly slots: Array<ServerSlot> = []
   readonly processes: Array<ServerProcess> = []
   worstRssMiB = 0
   worstStartSeconds = 0
   private closing = false
-  private readonly options: FleetOptions
+  private readonly options: ServerProcessesOptions
 
-  private constructor(options: FleetOptions) {
+  private constructor(options: ServerProcessesOptions) {
     this.options = options
   }
 
-  static async open(options: FleetOptions): Promise<Fleet> {
-    const fleet = new Fleet(options)
+  static async open(options: ServerProcessesOptions): Promise<ServerProcesses> {
+    const servers = new ServerProcesses(options)
     const { cluster, plan } = options
     for (let index = 0; index < plan.processes; index++) {
-      const berth: Berth = {
+      const slot: ServerSlot = {
         index,
         database: await Proxy.open(() => ({ host: "127.0.0.1", port: cluster.port })),
-        intake: await Proxy.open(() => berth.process?.port === undefined ? undefined : { host: "127.0.0.1", port: berth.process.port }),
+        intake: await Proxy.open(() => slot.process?.port === undefined ? undefined : { host: "127.0.0.1", port: slot.process.port }),
         clockShiftSeconds: index === 1 ? plan.clockShiftSeconds : index === 2 ? -plan.clockShiftSeconds : 0,
         process: undefined
       }
-      fleet.berths.push(berth)
+      servers.slots.push(slot)
     }
-    return fleet
+    return servers
   }
 
-  start(berth: Berth): ServerProcess | undefined {
+  start(slot: ServerSlot): ServerProcess | undefined {
     if (this.closing) return undefined
     const { artifacts, cluster, env, violated } = this.options
     const number = this.processes.length
     const process = new ServerProcess({
       env: {
         ...env,
-        WAYBILL_DATABASE_URL: cluster.urlAt(berth.database.port),
-        WAYBILL_POOL_SIZE: String(poolSizes[berth.index % poolSizes.length])
+        WAYBILL_DATABASE_URL: cluster.urlAt(slot.database.port),
+        WAYBILL_POOL_SIZE: String(poolSizes[slot.index % poolSizes.length])
       },
-      clockShiftSeconds: berth.clockShiftSeconds,
-      logFile: join(artifacts, `process-${String(number).padStart(3, "0")}-berth-${berth.index}.log`)
+      clockShiftSeconds: slot.clockShiftSeconds,
+      logFile: join(artifacts, `process-${String(number).padStart(3, "0")}-slot-${slot.index}.log`)
     })
     this.processes.push(process)
-    berth.process = process
+    slot.process = process
     void process.exited.then(() => {
       if (process.killed || this.closing) return
-      violated("no process ends by itself", `${process.logFile} with ${process.exitCode}`)
+      violated("no process exits unexpectedly", `${process.logFile} with ${process.exitCode}`)
       // Start another process after any exit.
       void pause(500).then(() => {
-        if (!this.closing && berth.process === process) this.start(berth)
+        if (!this.closing && slot.process === process) this.start(slot)
       })
     })
     return process
   }
 
-  get ready(): ReadonlyArray<Berth> {
-    return this.berths.filter(({ process }) => process?.isReady === true)
+  get ready(): ReadonlyArray<ServerSlot> {
+    return this.slots.filter(({ process }) => process?.isReady === true)
   }
 
   async untilReady(millis: number): Promise<void> {
-    for (const until = Date.now() + millis; this.ready.length < this.berths.length;) {
-      if (Date.now() > until) throw new Error(`After ${millis / 1000} s only ${this.ready.length} of ${this.berths.length} processes are ready.`)
+    for (const until = Date.now() + millis; this.ready.length < this.slots.length;) {
+      if (Date.now() > until) throw new Error(`After ${millis / 1000} s only ${this.ready.length} of ${this.slots.length} processes are ready.`)
       await pause(50)
     }
   }
 
   sample(): void {
-    for (const { process } of this.berths) {
+    for (const { process } of this.slots) {
       if (process === undefined) continue
       this.worstRssMiB = Math.max(this.worstRssMiB, process.rssMiB)
       if (process.readyAt !== undefined) this.worstStartSeconds = Math.max(this.worstStartSeconds, (process.readyAt - process.startedAt) / 1000)
@@ -102,7 +102,7 @@ export class Fleet {
   async stop(): Promise<ReadonlyArray<string>> {
     this.closing = true
     const stubborn: Array<string> = []
-    await Promise.all(this.berths.map(async ({ process }) => {
+    await Promise.all(this.slots.map(async ({ process }) => {
       if (process === undefined || process.exitCode !== undefined) return
       const late = Symbol("late")
       const ended = await Promise.race([process.kill("SIGTERM"), pause(30_000).then(() => late)])
@@ -118,7 +118,7 @@ export class Fleet {
 
   async close(): Promise<void> {
     this.closing = true
-    await Promise.all(this.berths.map(({ process }) => process?.exitCode === undefined ? process?.kill("SIGKILL") : undefined))
-    await Promise.all(this.berths.flatMap(({ database, intake }) => [database.close(), intake.close()]))
+    await Promise.all(this.slots.map(({ process }) => process?.exitCode === undefined ? process?.kill("SIGKILL") : undefined))
+    await Promise.all(this.slots.flatMap(({ database, intake }) => [database.close(), intake.close()]))
   }
 }

@@ -1,6 +1,6 @@
 /** Injects the faults, each kind in its own loop. */
 import { Console, type Cluster, type RestartMode } from "./Cluster.ts"
-import type { Berth, Fleet } from "./Fleet.ts"
+import type { ServerSlot, ServerProcesses } from "./ServerProcesses.ts"
 import type { Freight } from "./Freight.ts"
 import type { Ledger } from "./Ledger.ts"
 import { type ChaosPlan, pause, pick, type Random } from "./Plan.ts"
@@ -8,12 +8,12 @@ import type { Wire } from "./Proxy.ts"
 import type { Receivers } from "./Receivers.ts"
 import type { Resumes } from "./Resumes.ts"
 
-export interface StormOptions {
+export interface FaultInjectionOptions {
   readonly plan: ChaosPlan
   readonly random: Random
   readonly cluster: Cluster
   readonly console: Console
-  readonly fleet: Fleet
+  readonly servers: ServerProcesses
   readonly freight: Freight
   readonly ledger: Ledger
   readonly receivers: Receivers
@@ -25,7 +25,7 @@ export interface StormOptions {
 const exhaustionSeconds = 4
 const lockSeconds = 1.5
 
-export class Storm {
+export class FaultInjection {
   kills = 0
   /** Kills of a process with deliveries in flight. */
   killsWhileSending = 0
@@ -39,9 +39,9 @@ export class Storm {
   private over = false
   /** Postgres is stopping, starting or full: no other large fault meanwhile. */
   private busy = false
-  private readonly options: StormOptions
+  private readonly options: FaultInjectionOptions
 
-  constructor(options: StormOptions) {
+  constructor(options: FaultInjectionOptions) {
     this.options = options
   }
 
@@ -95,12 +95,12 @@ export class Storm {
 
   /** Kills the process with the most requests in flight, or any; it is replaced soon. */
   private async kill(): Promise<void> {
-    const { fleet, ledger, random, receivers, resumes, say } = this.options
+    const { servers, ledger, random, receivers, resumes, say } = this.options
     // Processes start slowly on a slow machine; the test needs others that work.
-    while (fleet.ready.length < Math.max(2, fleet.berths.length - 1)) await pause(20)
+    while (servers.ready.length < Math.max(2, servers.slots.length - 1)) await pause(20)
     const leave = await this.alone()
-    const berth = random() < 0.2 ? pick(random, fleet.ready)! : await this.busiest()
-    const process = berth.process!
+    const slot = random() < 0.2 ? pick(random, servers.ready)! : await this.busiest()
+    const process = slot.process!
     const { ports } = process
     const under = [...receivers.unanswered].filter(({ senderPort }) => ports.has(senderPort))
     const now = Date.now()
@@ -109,26 +109,26 @@ export class Storm {
     for (const subscriber of held) resumes.await(subscriber, `kill ${this.kills + 1} of process ${process.pid}`, now, false)
     this.kills += 1
     if (under.length > 0) this.killsWhileSending += 1
-    say(`kill ${this.kills} of berth ${berth.index} with ${under.length} requests under way; ${ledger.acknowledged} events in, ${ledger.arrivals} arrivals`)
+    say(`kill ${this.kills} of slot ${slot.index} with ${under.length} requests in flight; ${ledger.acknowledged} events in, ${ledger.arrivals} received`)
     leave()
     await gone
     void pause(random() * 1_500).then(() => {
-      fleet.start(berth)
+      servers.start(slot)
     })
   }
 
   /** The process with the most requests in flight to timed receivers, as soon as there is one; after a while, any. */
-  private async busiest(): Promise<Berth> {
-    const { fleet, freight, random, receivers } = this.options
+  private async busiest(): Promise<ServerSlot> {
+    const { servers, freight, random, receivers } = this.options
     for (const until = Date.now() + 1_500;;) {
       const steady = [...receivers.unanswered].filter(({ subscriber }) => freight.isSteady(subscriber.origin))
-      const counted = steady.length === 0 ? [] : fleet.ready.map((berth) => {
-        const ports = berth.process!.ports
-        return { berth, count: steady.filter(({ senderPort }) => ports.has(senderPort)).length }
+      const counted = steady.length === 0 ? [] : servers.ready.map((slot) => {
+        const ports = slot.process!.ports
+        return { slot, count: steady.filter(({ senderPort }) => ports.has(senderPort)).length }
       })
       const most = counted.toSorted((a, b) => b.count - a.count)[0]
-      if (most !== undefined && most.count > 0) return most.berth
-      if (Date.now() > until && fleet.ready.length > 0) return pick(random, fleet.ready)!
+      if (most !== undefined && most.count > 0) return most.slot
+      if (Date.now() > until && servers.ready.length > 0) return pick(random, servers.ready)!
       await pause(10)
     }
   }
@@ -188,8 +188,8 @@ export class Storm {
   }
 
   private harmDatabaseWire(): void {
-    const { fleet, random } = this.options
-    const wire = pick(random, fleet.berths.flatMap(({ database }) => unharmed(database.wires)))
+    const { servers, random } = this.options
+    const wire = pick(random, servers.slots.flatMap(({ database }) => unharmed(database.wires)))
     if (wire === undefined) return
     if (random() < 0.3) {
       wire.reset()
@@ -218,8 +218,8 @@ export class Storm {
   }
 
   private harmIntakeWire(): void {
-    const { fleet, random } = this.options
-    const wire = pick(random, fleet.berths.flatMap(({ intake }) => unharmed(intake.wires)))
+    const { servers, random } = this.options
+    const wire = pick(random, servers.slots.flatMap(({ intake }) => unharmed(intake.wires)))
     if (wire === undefined) return
     if (random() < 0.5) {
       wire.halfOpen = "answers"

@@ -3,7 +3,7 @@
 const lineHeight = 24
 
 /** `lines` must be ASCII. */
-export const paper = (title: string, lines: ReadonlyArray<string>): Uint8Array<ArrayBuffer> => {
+export const pdf = (title: string, lines: ReadonlyArray<string>): Uint8Array<ArrayBuffer> => {
   const shown = [`/F1 20 Tf 72 720 Td (${literal(title)}) Tj`, `/F1 12 Tf 0 -${lineHeight * 2} Td`, ...lines.map((line) => `(${literal(line)}) Tj 0 -${lineHeight} Td`)]
   const content = `BT\n${shown.join("\n")}\nET`
   const objects = [

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { openDashboard } from "../../src/dashboard/Dashboard.ts"
 import { listening, urlOf } from "../program/Program.ts"
 
-export interface Asked {
+export interface ApiRequest {
   readonly method: string
   /** Below `/operator/v1/tenants`. */
   readonly path: string
@@ -24,23 +24,23 @@ export interface Freight {
   journey: ShipmentJourney
 }
 
-export interface StandIn {
+export interface FakeOperatorApi {
   readonly url: string
   /** Data of the page's tables; may be changed at any time. */
   readonly freight: Freight
-  readonly asked: Array<Asked>
+  readonly requests: Array<ApiRequest>
   /** Replaces every response while it is set; `lost` breaks the connection. */
-  instead: ((asked: Asked) => Promise<Answer | "lost" | undefined> | Answer | "lost" | undefined) | undefined
+  override: ((received: ApiRequest) => Promise<Answer | "lost" | undefined> | Answer | "lost" | undefined) | undefined
   /** Path prefix of the page, as behind a proxy. */
   readonly prefix: string
 }
 
 export const key = "the-operators-key"
 
-export const standIn = async (freight: Freight = sampleFreight(), prefix = ""): Promise<StandIn> => {
+export const startFakeApi = async (freight: Freight = sampleFreight(), prefix = ""): Promise<FakeOperatorApi> => {
   const dashboard = (await Effect.runPromise(openDashboard()))!
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    const url = new URL(request.url!, "http://stand-in")
+    const url = new URL(request.url!, "http://api-in")
     const path = url.pathname.startsWith(prefix) ? url.pathname.slice(prefix.length) : "/elsewhere"
     const page = dashboard({ method: request.method!, path, headers: request.headers as Record<string, string> })
     if (page !== undefined) {
@@ -51,22 +51,22 @@ export const standIn = async (freight: Freight = sampleFreight(), prefix = ""): 
     const chunks: Array<Buffer> = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
     const text = Buffer.concat(chunks).toString()
-    const asked = { method: request.method!, path: path.replace("/operator/v1/tenants", ""), query: url.searchParams, body: text === "" ? undefined : JSON.parse(text) }
-    stand.asked.push(asked)
+    const received = { method: request.method!, path: path.replace("/operator/v1/tenants", ""), query: url.searchParams, body: text === "" ? undefined : JSON.parse(text) }
+    api.requests.push(received)
     const answer = request.headers["x-api-key"] !== key
       ? { status: 401, json: { status: 401, title: "Unauthorized", detail: "These credentials are not valid." } }
-      : await stand.instead?.(asked) ?? answerFrom(stand.freight, asked)
+      : await api.override?.(received) ?? answerFrom(api.freight, received)
     if (answer === "lost") return response.destroy()
     response.writeHead(answer.status, { "content-type": "application/json" }).end(JSON.stringify(answer.json))
   }
   const server = await listening((request, response) => void handle(request, response).catch((error) => response.destroy(error)))
-  const stand: StandIn = { url: urlOf(server), freight, asked: [], instead: undefined, prefix }
-  return stand
+  const api: FakeOperatorApi = { url: urlOf(server), freight, requests: [], override: undefined, prefix }
+  return api
 }
 
 const notFound: Answer = { status: 404, json: { status: 404, title: "Not found", detail: "There is no such thing." } }
 
-const answerFrom = (freight: Freight, { method, path, query }: Asked): Answer => {
+const answerFrom = (freight: Freight, { method, path, query }: ApiRequest): Answer => {
   const ok = (json: unknown, status = 200): Answer => ({ status, json })
   const paged = <A>(rows: ReadonlyArray<A>, idOf: (row: A) => string, newest = false) => {
     const limit = Number(query.get("limit") ?? 100)

@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { paper } from "../../src/demo/DemoPaper.ts"
+import { pdf } from "../../src/demo/DemoPdf.ts"
 
 const text = (bytes: Uint8Array) => Buffer.from(bytes).toString("latin1")
 
-describe("the demo's paper", () => {
+describe("the demo's PDF", () => {
   it("is a PDF with a valid object table", () => {
-    const file = text(paper("Proof of delivery", ["To: Trinity Hardware", "Signed: J. Doe"]))
+    const file = text(pdf("Proof of delivery", ["To: Trinity Hardware", "Signed: J. Doe"]))
     assert.match(file, /^%PDF-1\.4\n/)
     assert.match(file, /%%EOF\n$/)
     const table = Number(/startxref\n(\d+)\n/.exec(file)![1])
@@ -19,6 +19,6 @@ describe("the demo's paper", () => {
   })
 
   it("escapes the special characters of PDF", () => {
-    assert.include(text(paper("A (b) \\ c", [])), "(A \\(b\\) \\\\ c) Tj")
+    assert.include(text(pdf("A (b) \\ c", [])), "(A \\(b\\) \\\\ c) Tj")
   })
 })
