@@ -6,14 +6,14 @@ import { root } from "./workspace.mjs"
 
 const order = ["core", "http", "postgres", "testkit", "client", "server"]
 const forgotten = readdirSync(join(root, "packages")).filter((name) => !order.includes(name))
-if (forgotten.length > 0) throw new Error(`scripts/build.mjs does not know when to build ${forgotten}`)
+if (forgotten.length > 0) throw new Error(`Missing in the build order of scripts/build.mjs: ${forgotten}`)
 
 for (const name of order) {
   const started = performance.now()
   const { output, status } = spawnSync("npm", ["run", "--silent", "build"], { cwd: join(root, "packages", name), encoding: "utf8" })
   if (status !== 0) {
     console.error(output.join("\n"))
-    console.error(`packages/${name} does not build`)
+    console.error(`packages/${name}: build failed`)
     process.exit(1)
   }
   console.log(`packages/${name} built in ${((performance.now() - started) / 1000).toFixed(1)} s`)

@@ -1,16 +1,20 @@
 // npm run packages: packs every package, checks the tarballs, installs them into a separate project, and uses them there
-// like a user: TypeScript including the packages' declarations, CommonJS, and a bundler.
+// like a user: TypeScript including the packages' declarations, CommonJS, and a bundler. Then it installs them into the hosts
+// of packages/hosts.mjs; `npm run packages -- --short` takes only those that the build of every change needs.
 import { execFileSync, spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { bundle, medianShare } from "./packages/bundles.mjs"
+import { hosts, installedSize, problemsIn } from "./packages/hosts.mjs"
 import { phantomsOf } from "./packages/phantoms.mjs"
 import { licenceList, licencesFile, lockedPackages, sbomFile, sbomOf, sbomProblems } from "./packages/sbom.mjs"
 import { dashboardOf } from "./packages/serves.mjs"
 import { kilobytes, problemsOf, sizeOf } from "./packages/tarballs.mjs"
-import { bundled } from "../packages/server/dashboard/build.mjs"
+import { bundled as inDashboard } from "../packages/server/dashboard/build.mjs"
+import { readPages } from "./docs/pages.mjs"
+import { temporaryPostgres } from "./postgres.mjs"
 import { root } from "./workspace.mjs"
 
 const packages = readdirSync(join(root, "packages")).map((name) => {
@@ -23,12 +27,17 @@ const elsewhere = mkdtempSync(join(tmpdir(), "waybill-packages-"))
 const server = { types: ["node"], lib: ["ES2023", "DOM", "DOM.Iterable"] }
 // maximum share of a package's code that one imported name may bring along
 const mostShare = 0.1
-// the runner, not a dependency: the packages do not import it
-const jest = "jest@30.5.2"
+// MiB that `npm i @waybill/http @waybill/postgres` takes on the disk
+const mostInstalled = 85
+// packages of others whose code the build copies into `dist`: noExternal in tsup.config.ts, and the dashboard's page
+const bundledIn = {
+  "@waybill/postgres": ["@effect/sql-pg"],
+  waybill: ["@effect/platform-node", "@effect/platform-node-shared", ...inDashboard]
+}
 let failures = 0
 
 try {
-  console.log("bills of materials:")
+  console.log("SBOMs:")
   findsLicences()
   for (const { dir, manifest } of packages) writeSbom(dir, manifest)
 
@@ -51,7 +60,7 @@ try {
 
   const optional = (manifest) => Object.keys(manifest.peerDependenciesMeta ?? {})
   const entries = packages.flatMap(({ manifest }) =>
-    Object.keys(manifest.exports).filter((entry) => !entry.endsWith(".json")).map((entry) => ({
+    Object.keys(manifest.exports).filter((entry) => !/\.json$|\*/.test(entry)).map((entry) => ({
       specifier: manifest.name + entry.slice(1),
       manifest,
       needsPeers: entry !== "." && optional(manifest).length > 0
@@ -66,7 +75,7 @@ try {
     for (const [name, file] of Object.entries(manifest.bin)) {
       attempt(`${name} --help`, () => {
         const help = run(process.execPath, [join(elsewhere, "node_modules", manifest.name, file), "--help"], elsewhere)
-        if (!help.includes(name)) fail(name, `--help does not say ${name}:\n${help}`)
+        if (!help.includes(name)) fail(name, `--help does not name ${name}:\n${help}`)
       })
       await serves(name, join(elsewhere, "node_modules", manifest.name, file))
     }
@@ -78,7 +87,7 @@ try {
     install([...peers])
     check("entry points that need optional peers", withPeers, server)
   }
-  underJest()
+  await inHosts(process.argv.includes("--short"))
 } finally {
   rmSync(elsewhere, { recursive: true, force: true })
 }
@@ -86,10 +95,10 @@ process.exit(failures > 0 ? 1 : 0)
 
 /** Files that are published in the tarball. */
 function writeSbom(dir, manifest) {
-  const sbom = sbomOf(lockedPackages(), `packages/${basename(dir)}`, manifest.name === "waybill" ? bundled : [])
+  const sbom = sbomOf(lockedPackages(), `packages/${basename(dir)}`, bundledIn[manifest.name])
   for (const problem of sbomProblems(sbom)) fail(manifest.name, problem)
   writeFileSync(join(dir, "dist", sbomFile), `${JSON.stringify(sbom, null, 2)}\n`)
-  writeFileSync(join(dir, "dist", licencesFile), licenceList(sbom))
+  writeFileSync(join(dir, "dist", licencesFile), licenceList(sbom, bundledIn[manifest.name]))
   console.log(`  ${manifest.name}: ${sbom.components.length} components`)
 }
 
@@ -99,7 +108,7 @@ function listsWhatIsInstalled() {
   const listed = new Set(sboms.flatMap(({ components, metadata }) => [metadata.component, ...components].map(({ name }) => name)))
   const { packages: installed } = JSON.parse(readFileSync(join(elsewhere, "node_modules/.package-lock.json"), "utf8"))
   const names = new Set(Object.keys(installed).map((path) => path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)))
-  for (const name of names) if (!listed.has(name)) fail("SBOM", `${name} is installed along and in no SBOM`)
+  for (const name of names) if (!listed.has(name)) fail("SBOM", `${name} is installed and not in any SBOM`)
 }
 
 /** Proves that the check detects a forbidden licence, a missing licence and a missing component. */
@@ -113,7 +122,7 @@ function findsLicences() {
   }
   const sbom = sbomOf(locked, "packages/canary")
   const found = sbomProblems({ ...sbom, dependencies: [...sbom.dependencies, { ref: "pkg:npm/gone@1.0.0", dependsOn: [] }] })
-  if (!/^pkg:npm\/gone.*\na 1\.0\.0 is under GPL.*\nb 1\.0\.0 has no licence$/.test(found.join("\n"))) fail("canary", `of its bill of materials only this is found: ${found.join("; ")}`)
+  if (!/^pkg:npm\/gone.*\na 1\.0\.0 is under GPL.*\nb 1\.0\.0 has no licence$/.test(found.join("\n"))) fail("canary", `only these faults of the SBOM were found: ${found.join("; ")}`)
 }
 
 function check(what, entries, compilerOptions) {
@@ -127,7 +136,7 @@ function check(what, entries, compilerOptions) {
 async function serves(name, program) {
   try {
     const files = await dashboardOf(program, elsewhere)
-    if (!["js", "css"].every((type) => files.some((file) => file.endsWith(`.${type}`)))) fail(name, `its dashboard is made of ${files.join(", ") || "nothing"}`)
+    if (!["js", "css"].every((type) => files.some((file) => file.endsWith(`.${type}`)))) fail(name, `its dashboard serves only these files: ${files.join(", ") || "none"}`)
     console.log(`${name} serve, with its dashboard: ${files.join(", ")}`)
   } catch (error) {
     fail(`${name} serve`, error.message)
@@ -153,25 +162,31 @@ function types(file, compilerOptions) {
   attempt(`types of ${file}`, () => run(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", elsewhere], elsewhere))
 }
 
-/** Jest has its own loader, which needs a flag for ES modules. */
-function underJest() {
-  install([jest])
-  const test = `test("freight is delivered", async () => {
-  const waybill = await startTestWaybill()
-  const receiver = waybill.receiver("https://shop.example/hook")
-  const journey = waybill.journey("damaged")
-  await journey.subscribe({ events: receiver.url })
-  await journey.finish()
-  receiver.assertSigned()
-  expect(receiver.received.length).toBeGreaterThan(0)
-  await waybill.stop()
-})
-`
-  writeFileSync(join(elsewhere, "module.test.mjs"), `import { startTestWaybill } from "@waybill/testkit"\n${test}`)
-  writeFileSync(join(elsewhere, "common.test.cjs"), `const { startTestWaybill } = require("@waybill/testkit")\n${test}`)
-  const program = join(elsewhere, "node_modules/jest/bin/jest.js")
-  attempt("tests under Jest", () => run(process.execPath, ["--experimental-vm-modules", program, "--testMatch", "**/*.test.{mjs,cjs}"], elsewhere))
-  console.log(`the test kit under ${jest}, as a module and required`)
+/** Two at a time: npm mostly waits. */
+async function inHosts(isShort) {
+  const tarballs = Object.fromEntries(packages.map(({ dir, tarball }) => [basename(dir), join(elsewhere, tarball)]))
+  const size = await installedSize(tarballs)
+  console.log(`@waybill/http and @waybill/postgres take ${size.toFixed(1)} MiB installed`)
+  if (size > mostInstalled) fail("size", `${mostInstalled} MiB are allowed`)
+
+  const program = readPages().find(({ path }) => path === "docs/start-embedding.md").blocks
+    .filter(({ language }) => language === "ts").map(({ code }) => code).join("\n")
+  const postgres = temporaryPostgres()
+  const waiting = hosts.filter(({ everyTime }) => !isShort || everyTime)
+  const work = async () => {
+    for (let host = waiting.shift(); host !== undefined; host = waiting.shift()) {
+      const began = performance.now()
+      const problems = await problemsIn(host, { tarballs, program, database: postgres.fresh })
+      for (const problem of problems) fail("host", problem)
+      console.log(`  ${host.name}: ${problems.length === 0 ? "ok" : "failed"} after ${((performance.now() - began) / 1000).toFixed(0)} s`)
+    }
+  }
+  console.log("hosts that install it before or after their own packages:")
+  try {
+    await Promise.all([work(), work()])
+  } finally {
+    await postgres.stop()
+  }
 }
 
 async function bundles() {
@@ -181,7 +196,7 @@ async function bundles() {
     const outside = [...Object.keys(manifest.dependencies ?? {}), ...Object.keys(manifest.peerDependencies ?? {})]
     const { median, share, whole } = await medianShare(manifest.name, { dir: elsewhere, platform, outside })
     console.log(`  ${manifest.name}: ${kilobytes(whole)}, for one name ${kilobytes(median)} (${(share * 100).toFixed(1)} %)`)
-    if (share > mostShare) fail(manifest.name, `does not tree-shake: one name brings ${(share * 100).toFixed(1)} % along, and ${mostShare * 100} % are allowed`)
+    if (share > mostShare) fail(manifest.name, `does not tree-shake: importing one name bundles ${(share * 100).toFixed(1)} %, allowed are ${mostShare * 100} %`)
   }
 
   const names = "signDelivery, verifyDelivery"
@@ -191,8 +206,8 @@ async function bundles() {
   const { signDelivery, verifyDelivery } = await import(pathToFileURL(file).href)
   const secrets = `whsec_${Buffer.alloc(32, 7).toString("base64")}`
   const body = new TextEncoder().encode("[]")
-  const { deliveryId } = await verifyDelivery({ secrets, body, headers: await signDelivery({ secrets, body, deliveryId: "d1" }) })
-  if (deliveryId !== "d1") fail("@waybill/client", "bundled for a browser it does not verify what it signed")
+  const { deliveryId } = await verifyDelivery({ secrets, body, headers: (await signDelivery({ secrets, body, deliveryId: "d1" })).headers })
+  if (deliveryId !== "d1") fail("@waybill/client", "bundled for a browser, it does not verify its own signature")
   console.log(`  { ${names} } of @waybill/client for a browser: ${kilobytes(size)}`)
 }
 
@@ -203,7 +218,7 @@ async function findsPhantoms() {
   writeFileSync(join(dist, "index.js"), 'import "node:fs"\nimport { a } from "@scope/one/deep"\nexport const b = [a, () => import("two")]\nexport * from "declared"\n')
   writeFileSync(join(dist, "index.d.ts"), 'import { type A } from "three"\nexport declare const a: import("four").A\nexport type { B } from "./five.js"\n')
   const found = await phantomsOf(dist, { name: "canary", dependencies: { declared: "1.0.0" } })
-  if (found.join() !== "@scope/one,four,three,two") fail("canary", `of its phantom dependencies only these are found: ${found.join()}`)
+  if (found.join() !== "@scope/one,four,three,two") fail("canary", `only these phantom dependencies were found: ${found.join()}`)
 }
 
 function install(what) {

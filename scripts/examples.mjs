@@ -22,8 +22,8 @@ for (const { name } of examples) {
   const [file, ...args] = command.split(" ")
   const { error, signal, status, stderr, stdout } = spawnSync(file, [...args, "--silent"], { cwd: root, env, encoding: "utf8", timeout: 120_000 })
   if (status !== 0) fail(name, `${command}\nended with ${signal ?? status}${error ? `, ${error.message}` : ""}\n${stdout}${stderr}`)
-  else if (stdout !== promised) fail(name, `${command}\nprints\n\n${stdout}\nand its README says\n\n${promised}`)
-  else console.log(`examples/${name} keeps its word`)
+  else if (stdout !== promised) fail(name, `${command}\nprints\n\n${stdout}\nbut its README says\n\n${promised}`)
+  else console.log(`examples/${name}: output matches its README`)
 }
 process.exit(failures > 0 ? 1 : 0)
 

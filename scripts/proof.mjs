@@ -36,7 +36,7 @@ for (const name of asked.length > 0 ? asked : Object.keys(steps)) {
   write(name, [result, triedIn(steps[name], output), `${seconds} s`, dateAndCommit(), machine()])
   console.log(`\n${name}: ${result} in ${seconds} s`)
 }
-if (failed.length > 0) console.log(`Run again, alone: ${failed.map((name) => `npm run proof -- ${name}`).join("; ")}. What failed names its seed above.`)
+if (failed.length > 0) console.log(`Run again, alone: ${failed.map((name) => `npm run proof -- ${name}`).join("; ")}. Seeds of failures are printed above.`)
 process.exitCode = failed.length
 
 function run([script, ...args]) {

@@ -21,13 +21,13 @@ try {
 process.exit(failures > 0 ? 1 : 0)
 
 function record() {
-  console.error("Running every test, and keeping what they say …")
+  console.error("Running all tests and recording their output …")
   const output = mkdtempSync(join(tmpdir(), "waybill-output-"))
   const run = spawnSync(process.execPath, [join(root, "scripts/test.mjs")], {
     cwd: root, env: { ...process.env, WAYBILL_TEST_OUTPUT: output }, encoding: "utf8", maxBuffer: 1 << 30, stdio: ["ignore", "pipe", "pipe"]
   })
   writeFileSync(join(output, "test.log"), run.stdout + run.stderr)
-  if (run.status !== 0) fail(`The tests ended with ${run.signal ?? run.status}; npm test says why.`)
+  if (run.status !== 0) fail(`The tests ended with ${run.signal ?? run.status}; run npm test to see why.`)
   return output
 }
 
@@ -54,9 +54,9 @@ function judge(output) {
       else if (!publicSamples.includes(secret)) fail(`${what} in ${file}, line ${line}, of ${command.slice(-120)}:\n  ${masked.slice(0, 400)}`)
     }
   }
-  if (canaries === 0) fail("The canary's secret was not found: its output is not recorded, or not looked at. See packages/server/test/program/secrets.test.ts.")
-  for (const each of disclosures) if (!used.has(each)) fail(`Nothing discloses ${each.what} as ${each.why} any more. Take it out of disclosures in scripts/secrets/find.mjs.`)
-  if (failures === 0) console.log(`No secret in ${said.length} outputs; ${values.size} secrets and every text of their shapes were looked for`)
+  if (canaries === 0) fail("The canary's secret was not found: its output was not recorded or not searched. See packages/server/test/program/secrets.test.ts.")
+  for (const each of disclosures) if (!used.has(each)) fail(`No output discloses ${each.what} (${each.why}) any more. Remove it from disclosures in scripts/secrets/find.mjs.`)
+  if (failures === 0) console.log(`No secret in ${said.length} outputs; ${values.size} secrets and all strings of their formats were searched`)
 }
 
 /** Proves that every kind of secret is found in a sample line, and masked. */
@@ -73,10 +73,10 @@ function checkThatItLooks() {
   for (const [what, secret] of Object.entries(samples)) {
     for (const written of [secret, JSON.stringify({ secret }), ...(what === "a known secret" ? [encodeURIComponent(secret), Buffer.from(secret).toString("base64")] : [])]) {
       const [found] = findings(`nothing here\n\u001b[31mtold ${written}\u001b[39m, it was\n`, values)
-      if (found?.what !== what || found.line !== 2 || /kkkk|BQUF|ssss|hunter2|not to be|bm90IHRv/.test(found.masked)) fail(`${what} is not found where it stands: ${written}`)
+      if (found?.what !== what || found.line !== 2 || /kkkk|BQUF|ssss|hunter2|not to be|bm90IHRv/.test(found.masked)) fail(`${what} was not found in: ${written}`)
     }
   }
-  if (findings("postgres://waybill:…@db.internal/waybill whsec_… wb.… and a word", values).length > 0) fail("What is masked already is taken for a secret.")
+  if (findings("postgres://waybill:…@db.internal/waybill whsec_… wb.… and a word", values).length > 0) fail("A masked value is reported as a secret.")
 }
 
 /** An empty directory would pass as well, so it is an error. */
@@ -84,9 +84,9 @@ function checkWhatWasRecorded(said, values) {
   const counts = { "test.log": 1, "service-": 1, ".stdout": 10, ".stderr": 10 }
   for (const [part, least] of Object.entries(counts)) {
     const found = said.filter((file) => file.includes(part)).length
-    if (found < least) fail(`Only ${found} outputs are called …${part}…, and ${least} or more should be. Was everything run with WAYBILL_TEST_OUTPUT?`)
+    if (found < least) fail(`Only ${found} outputs have ${part} in their name, expected at least ${least}. Did all tests run with WAYBILL_TEST_OUTPUT?`)
   }
-  if (values.size < 10) fail(`Only ${values.size} secrets are known.`)
+  if (values.size < 10) fail(`Only ${values.size} secrets were collected, expected at least 10.`)
 }
 
 function fail(what) {

@@ -1,6 +1,6 @@
 // npm run site: docs/ and the API reference of the packages as a site with search, in docs/site/dist.
 //
-// The site's tools have a lock file of their own in docs/site, so that nobody else installs them. WAYBILL_REPOSITORY_URL, such as
+// The site's tools have a separate lock file in docs/site, so `npm ci` does not install them. WAYBILL_REPOSITORY_URL, such as
 // https://github.com/you/waybill/blob/main, is where links to sources lead; without it they are plain text.
 import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { spawnSync } from "node:child_process"
@@ -15,7 +15,7 @@ const run = (command, ...args) => {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-/** Comments are for the check of the docs, and links out of docs/ lead to the repository or nowhere. */
+/** Removes comments of the docs check. Links to files outside docs/ go to the repository, or become plain text. */
 const asPage = (path, text) =>
   text.replaceAll(/^<!--[^]*?-->\n/gm, "").replaceAll(/(?<!!)\[([^\]]*)\]\((\.\.?\/[^)\s]*)\)/g, (link, words, target) => {
     const file = posix.normalize(posix.join(posix.dirname(path), target.replace(/#.*$/, "")))

@@ -38,7 +38,7 @@ function isInstalled() {
 }
 
 function npmCi() {
-  console.error("Installing dependencies (npm ci), once. This takes a minute or so …")
+  console.error("Installing dependencies (npm ci), once. This takes about a minute …")
   const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error", "--include=dev", "--include=optional"]
   const npm = process.env.npm_execpath
   const result = npm?.endsWith("js")
@@ -48,7 +48,7 @@ function npmCi() {
   console.error([result.error?.message, result.stdout, result.stderr].filter(Boolean).join("\n"))
   console.error(result.status === 0
     ? `The installation left no ${node}. Are install scripts switched off (npm config get ignore-scripts)?`
-    : "The installation failed. What npm said stands above.")
+    : "The installation failed. See the output of npm above.")
   process.exit(1)
 }
 

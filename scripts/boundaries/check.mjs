@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 import { cruise } from "dependency-cruiser"
 import config from "../../.dependency-cruiser.mjs"
 
-// the dashboard is built for a browser and lies beside the sources of its package
+// the dashboard is built for a browser and is not in the src of its package
 const sources = ["packages/*/src/**/*.ts", "packages/server/dashboard/**/*.{ts,tsx}"]
 const here = dirname(fileURLToPath(import.meta.url))
 const root = join(here, "../..")
@@ -47,11 +47,11 @@ async function checkCanaries() {
       const files = rules.includes(name) ? globSync("packages/**/*.{ts,tsx}", { cwd: join(canaries, name) }) : []
       return !violations.some(({ from, rule }) => rule.name === name && files.includes(from))
     })
-    console.log(`${config.forbidden.length - silent.length} of ${config.forbidden.length} rules caught their canary`)
+    console.log(`${config.forbidden.length - silent.length} of ${config.forbidden.length} rules reported their canary`)
     const permitted = globSync("packages/**/*.{ts,tsx}", { cwd: join(canaries, "permitted") })
     return [
-      ...silent.map(({ name }) => `${name} did not see its canary in scripts/boundaries/canaries/${name}`),
-      ...violations.filter(({ from }) => permitted.includes(from)).map(({ from, rule }) => `${rule.name} refuses ${from}, which is permitted`)
+      ...silent.map(({ name }) => `${name} did not report its canary in scripts/boundaries/canaries/${name}`),
+      ...violations.filter(({ from }) => permitted.includes(from)).map(({ from, rule }) => `${rule.name} forbids ${from}, which is permitted`)
     ]
   } finally {
     rmSync(mirror, { recursive: true, force: true })

@@ -23,7 +23,7 @@ export const checkCommands = (pages) => {
       const [name, ...args] = words[0] === "npx" ? words.slice(1) : words
       if (name === "waybill") calls.push({ place: placeOf(block), args })
       else if (name === "npm") faults.push(...npmFaults(args).map((fault) => `${placeOf(block)}: ${fault}`))
-      else faults.push(`${placeOf(block)}: nobody checks ${name}; let it run (docs: runs), or say why not (docs: skipped: …)`)
+      else faults.push(`${placeOf(block)}: ${name} is not checked; mark the block as run (docs: runs) or as skipped with a reason (docs: skipped: …)`)
     }
   }
   return { looked, faults: [...faults, ...refusedCalls(calls)] }
@@ -42,18 +42,18 @@ const refusedCalls = (calls) => {
   const { status, stderr, stdout } = spawnSync(join(root, "node_modules/.bin/node"), [
     "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning", join(root, "scripts/docs/parse.mjs")
   ], { input: JSON.stringify(calls), encoding: "utf8", timeout: 60_000 })
-  return status === 0 ? JSON.parse(stdout) : [`the commands could not be looked at:\n${stdout}${stderr}`]
+  return status === 0 ? JSON.parse(stdout) : [`the commands could not be checked:\n${stdout}${stderr}`]
 }
 
 const npmFaults = ([verb = "", ...args]) => {
-  if (!builtIn.has(verb)) return [`npm ${verb} is checked by nobody`]
+  if (!builtIn.has(verb)) return [`npm ${verb} is not checked`]
   if (verb === "run") {
     const inside = args.includes("-w") ? workspaceScripts(args[args.indexOf("-w") + 1]) : manifest.scripts
     return args[0] in inside ? [] : [`there is no script ${args[0]}`]
   }
   return args.filter((arg) => !arg.startsWith("-") && (verb === "i" || verb === "install")).flatMap((name) => {
     const plain = name.replace(/(?<=.)@[^/]*$/, "")
-    return `node_modules/${plain}` in installed ? [] : [`nothing here proves that there is a package ${plain}`]
+    return `node_modules/${plain}` in installed ? [] : [`package ${plain} is not in this repository or its lock file`]
   })
 }
 

@@ -1,4 +1,4 @@
-// docs/glossary.md lists retired words; none of them stands anywhere else. Decisions keep the words of their time.
+// Checks that retired words of docs/glossary.md are not used elsewhere. Decisions are not checked.
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../workspace.mjs"

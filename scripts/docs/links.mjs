@@ -15,7 +15,7 @@ export const checkLinks = (pages) => {
       followed += 1
       const [file, anchor] = target.split("#")
       const found = file === "" ? path : normalize(join(dirname(path), decodeURI(file)))
-      if (found.startsWith("..") || !existsSync(join(root, found))) faults.push(`${path}: ${target} leads nowhere`)
+      if (found.startsWith("..") || !existsSync(join(root, found))) faults.push(`${path}: ${target} does not exist`)
       else if (anchor !== undefined && !headings(anchors, found).has(anchor)) faults.push(`${path}: there is no heading #${anchor} in ${found}`)
     }
   }
@@ -31,5 +31,5 @@ export const checkIndex = (pages) => {
   return pages
     .filter(({ path }) => path.startsWith("docs/") && path !== index.path && !path.startsWith("docs/decisions/"))
     .filter(({ path }) => !linked.includes(path) && !linked.includes(`${dirname(path)}/`) && !linked.includes(dirname(path)))
-    .map(({ path }) => `docs/README.md does not lead to ${path}`)
+    .map(({ path }) => `docs/README.md does not link to ${path}`)
 }

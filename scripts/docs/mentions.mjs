@@ -52,19 +52,19 @@ export const checkAlerts = ({ path, prose }, rules) =>
     .filter((name) => !prose.includes(`\`${name}\``))
     .map((name) => `${path} does not say what to do about the alert ${name}`)
 
-/** Log lines in pages exist in the sources; `…` stands for the variable parts. */
+/** Log lines in pages exist in the sources; `…` marks variable parts. */
 export const checkLogLines = (pages) => {
   const texts = sources().map(({ text }) => text)
   const blocks = pages.flatMap(({ blocks }) => blocks).filter(({ how, language }) => language === "text" && how === "logged")
   const faults = blocks.flatMap((block) =>
     block.code.trimEnd().split("\n").flatMap((line) =>
       line.split("…").map((part) => part.trim()).filter((part) => part.length > 3 && !texts.some((text) => text.includes(part)))
-        .map((part) => `${placeOf(block)}: nothing says "${part}"`)))
+        .map((part) => `${placeOf(block)}: no source logs "${part}"`)))
   return { blocks, faults }
 }
 
 /** Internal errors that are always caught. */
-const inward = new Set(["ConnectFailure", "PortTaken", "Refused", "Unmet", "WriteFailed"])
+const inward = new Set(["ConnectFailure", "PortInUse", "Refused", "Unmet", "WriteFailed"])
 
 /** The errors page names every error class and every code that a caller can get. */
 export const checkErrors = ({ path, text }) => {

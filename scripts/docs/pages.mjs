@@ -6,7 +6,7 @@
 //                 under node --test, `on postgres` gives it a DATABASE_URL
 //   sh            parsed by the parser of `waybill`. `runs` executes it, `serves until <words>` keeps it running after it prints them
 //   text          output of the block before it; `from <word>` output of the server whose command has that word; `logged` lines
-//                 of the log. `…` stands for variable parts
+//                 of the log. `…` marks variable parts
 //   sql           `runs` sends it to a database with our tables
 //   any           `skipped: <reason>`
 //
@@ -19,13 +19,13 @@ import { root } from "../workspace.mjs"
 /** Pages whose blocks are compiled, run or parsed. */
 const documentation = ["README.md", "docs/**/*.md", "packages/*/README.md"]
 
-/** Pages whose links have to lead somewhere as well; what the examples' say of themselves `npm run examples` looks at. */
+/** More pages whose links are checked. `npm run examples` checks the output in the examples' READMEs. */
 const others = ["CONTRIBUTING.md", "SECURITY.md", "examples/*/README.md", "bench/README.md"]
 
 /** `docs/site` holds copies of the pages. */
 const found = (patterns) => globSync(patterns, { cwd: root, exclude: (name) => name === "node_modules" || name === "site" }).sort()
 
-/** A page of faults, which proves that the checks find them. */
+/** A page of faults that the checks have to report. */
 export const canary = "scripts/docs/canary.md"
 
 export const readPages = () => [...found(documentation), canary].map(readPage)
@@ -69,7 +69,7 @@ const readPage = (path) => {
     }
     const fence = /^(\s*)(```+)(\w*)/.exec(line)
     if (fence !== null) {
-      if (fence[1] !== "") page.faults.push(`${path}:${at + 1}: a block stands at the beginning of its lines, or nobody looks at it`)
+      if (fence[1] !== "") page.faults.push(`${path}:${at + 1}: a block must not be indented, because indented blocks are not checked`)
       open = { fence: fence[2], language: fence[3], line: at + 2, how, code: [] }
       how = ""
       return
@@ -81,14 +81,14 @@ const readPage = (path) => {
       if (setting === null) how = one[1]
       else page.settings.push({ kind: setting[1], text: setting[2], line: at + 1 })
     } else if (many !== null) comment = { kind: many[1], line: at + 2, lines: [] }
-    else if (line.includes("<!-- docs:")) page.faults.push(`${path}:${at + 1}: this comment cannot be understood`)
+    else if (line.includes("<!-- docs:")) page.faults.push(`${path}:${at + 1}: this docs comment is not valid`)
     else {
-      if (line !== "" && how !== "") page.faults.push(`${path}:${at}: "${how}" has to stand right above its block`)
+      if (line !== "" && how !== "") page.faults.push(`${path}:${at}: "${how}" must be in the line above its block`)
       if (line !== "") how = ""
       prose.push(line)
     }
   })
-  if (open !== undefined) page.faults.push(`${path}:${open.line}: this block has no end`)
+  if (open !== undefined) page.faults.push(`${path}:${open.line}: this block is not closed`)
   page.prose = prose.join("\n")
   return page
 }

@@ -93,7 +93,7 @@ export const runPrograms = async (projects, databaseUrl) => {
       const promised = promisedOf({ blocks })?.code
       if (status !== 0) faults.push(`${placeOf(blocks[0])}: this program ended with ${status}\n${output}`)
       else if (promised !== undefined && !agrees(output, promised)) {
-        faults.push(`${placeOf(blocks[0])}: this program prints\n\n${output}\nand ${page.path} says\n\n${promised}`)
+        faults.push(`${placeOf(blocks[0])}: this program prints\n\n${output}\nbut ${page.path} says\n\n${promised}`)
       }
     }
   }

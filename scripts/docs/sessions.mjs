@@ -121,5 +121,5 @@ const compare = (page, output, code, logs) => {
     const isOutput = ["text", "json"].includes(block.language) && (block.how === "" || word !== undefined)
     return at < 0 || !isOutput ? [] : [{ block, printed: word === undefined ? parts[at] : logs[at] }]
   })
-  return shown.filter(({ block, printed }) => !agrees(printed, block.code)).map(({ block, printed }) => `${placeOf(block)}: what is printed is\n\n${printed}\nand the page says\n\n${block.code}`)
+  return shown.filter(({ block, printed }) => !agrees(printed, block.code)).map(({ block, printed }) => `${placeOf(block)}: these commands print\n\n${printed}\nbut the page says\n\n${block.code}`)
 }

@@ -1,7 +1,7 @@
 // Writes an SBOM (CycloneDX 1.6, JSON) and a list of licences for a published package, from package-lock.json. `npm sbom` does not work
 // here: it describes the workspace, includes development dependencies, and omits packages that the workspace itself has as one.
 import { createHash } from "node:crypto"
-import { readFileSync } from "node:fs"
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../workspace.mjs"
 
@@ -23,7 +23,7 @@ export function sbomOf(locked, from, bundled = []) {
   const components = new Map()
   const dependencies = []
   const visit = (at, entry, names) => {
-    const dependsOn = names.flatMap(({ name, scope }) => {
+    const dependsOn = names.flatMap(({ isBundled = false, name, scope }) => {
       const found = whereIs(locked, at, name)
       // for another platform, which npm does not list
       if (found === undefined && scope === "optional") return []
@@ -32,14 +32,15 @@ export function sbomOf(locked, from, bundled = []) {
       const ref = purlOf(name, needed.version)
       if (!components.has(ref)) {
         components.set(ref, { ref, name, entry: needed, scope })
-        visit(found, { ref }, needsOf(needed, scope))
+        // the bundler left out what it does not use of its dependencies
+        visit(found, { ref }, isBundled ? [] : needsOf(needed, scope))
       } else if (scope === "required") components.get(ref).scope = scope
       return [ref]
     })
     dependencies.push({ ref: entry.ref, dependsOn: [...new Set(dependsOn)].sort() })
   }
   const ref = purlOf(own.name, own.version)
-  visit(from, { ref }, [...needsOf(own, "required"), ...bundled.map((name) => ({ name, scope: "required" }))])
+  visit(from, { ref }, [...needsOf(own, "required"), ...bundled.map((name) => ({ name, scope: "required", isBundled: true }))])
   const sorted = [...components.values()].sort((a, b) => a.ref < b.ref ? -1 : 1).map(componentOf)
   const sbom = {
     $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -56,10 +57,16 @@ export function sbomOf(locked, from, bundled = []) {
   return { ...sbom, serialNumber: `urn:uuid:${uuidOf(JSON.stringify(sbom))}` }
 }
 
-/** Name, version and licence of each, as readable text. */
-export function licenceList({ components, metadata }) {
+/** Name, version and licence of each as readable text, and the notices that the licences of bundled packages ask for. */
+export function licenceList({ components, metadata }, bundled = []) {
   const lines = components.map(({ licenses, name, version }) => `${name} ${version}: ${textOf(licenses)}`)
-  return `${metadata.component.name} ${metadata.component.version} is under ${textOf(metadata.component.licenses)}. What it brings along:\n\n${lines.join("\n")}\n`
+  return `${metadata.component.name} ${metadata.component.version} is under ${textOf(metadata.component.licenses)}. What it brings along:\n\n${lines.join("\n")}\n${bundled.map(noticeOf).join("")}`
+}
+
+function noticeOf(name) {
+  const directory = join(root, "node_modules", name)
+  const file = readdirSync(directory).find((each) => /^licen[cs]e/i.test(each))
+  return `\nIts files contain code of ${name}, under this licence:\n\n${readFileSync(join(directory, file), "utf8").trim()}\n`
 }
 
 /** @returns problems, one line each */

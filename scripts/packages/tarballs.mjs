@@ -38,6 +38,8 @@ function* metadata(manifest) {
   if (manifest.publishConfig?.access !== "public") yield "publishConfig.access is not public"
   if (manifest.publishConfig?.provenance !== true) yield "publishConfig.provenance is not on"
   for (const [name, range] of Object.entries(manifest.dependencies ?? {})) {
-    if (!/^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(range)) yield `${name} is not pinned: ${range}`
+    // a host's own effect of a later patch is then the same copy (docs/decisions/0035)
+    const isExact = /^\d+\.\d+\.\d+(-[\w.-]+)?$/.test(name === "effect" ? range.replace("~", "") : range)
+    if (!isExact) yield `${name} is not pinned: ${range}`
   }
 }

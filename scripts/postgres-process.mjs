@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-const directory = join(tmpdir(), `waybill-docs-${process.pid}`)
+const directory = join(tmpdir(), `waybill-check-${process.pid}`)
 const database = await startEmbeddedPostgres(directory)
 console.log(database.url)
 process.stdin.resume().on("close", async () => {

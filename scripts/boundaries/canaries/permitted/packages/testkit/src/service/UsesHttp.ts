@@ -1,0 +1,3 @@
+import { contract } from "@waybill/http"
+
+export const asked = contract

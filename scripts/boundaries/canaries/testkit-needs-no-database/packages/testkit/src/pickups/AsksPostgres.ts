@@ -1,0 +1,3 @@
+import { table } from "../../../postgres/src/table.ts"
+
+export const asked = table

@@ -1,0 +1,222 @@
+// Hosts that install the packed packages beside other libraries, and then run docs/start-embedding.md, a test or a program.
+import { execFile } from "node:child_process"
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { dashboardOf } from "./serves.mjs"
+
+/** What docs/start-embedding.md installs. */
+const page = { packages: ["core", "http", "postgres", "client"], others: ["fastify@5.12.8", "pg@8.23.1"] }
+const testing = { packages: ["core", "http", "testkit"], others: [] }
+const client = { packages: ["client"], others: [] }
+const server = { packages: ["core", "http", "postgres", "client", "server"], others: [] }
+const installedBy = { page, required: page, effect: page, vitest: testing, jest: testing, client, server, refused: page }
+const types = "@types/node@24.10.1"
+
+/**
+ * @typedef {object} Host
+ * @property {string} name
+ * @property {true} [everyTime] also in the short form
+ * @property {string[]} beside what it depends on besides Waybill
+ * @property {"page" | "required" | "vitest" | "jest" | "effect" | "client" | "server" | "refused"} runs
+ * @property {keyof typeof transactions} [library] whose transaction the page publishes in, instead of pg's
+ * @property {true} [node] runs on the Node in `beside`; on the workspace's by default
+ * @property {string} [types] also checks the types of every entry point, with the TypeScript in `beside`; "all" includes what
+ *   they import, and any other text says why not: then only the client is checked with all it imports
+ */
+
+/** @type {Host[]} */
+export const hosts = [
+  { name: "nothing else", beside: [], runs: "page" },
+  { name: "effect 3.20", everyTime: true, beside: ["effect@3.20.0"], runs: "page" },
+  { name: "effect 4.0.6", everyTime: true, beside: ["effect@4.0.6"], runs: "effect" },
+  { name: "Prisma 6", beside: ["prisma@6.19.0", "@prisma/client@6.19.0"], runs: "page" },
+  { name: "Prisma 7", beside: ["prisma@7.10.1", "@prisma/client@7.10.0"], runs: "page" },
+  { name: "Drizzle 0.44", beside: ["drizzle-orm@0.44.7"], runs: "page", library: "drizzle" },
+  { name: "Drizzle 0.45", beside: ["drizzle-orm@0.45.4"], runs: "page", library: "drizzle" },
+  { name: "Kysely 0.28", beside: ["kysely@0.28.8"], runs: "page", library: "kysely" },
+  { name: "Kysely 0.29", beside: ["kysely@0.29.9"], runs: "page", library: "kysely" },
+  { name: "the server beside effect 3.20", everyTime: true, beside: ["effect@3.20.0"], runs: "server" },
+  { name: "Node 20, the client alone", everyTime: true, beside: ["node@20.20.2"], runs: "client", node: true },
+  { name: "Node 20, refused by the service", everyTime: true, beside: ["node@20.20.2"], runs: "refused", node: true },
+  { name: "Node 22", beside: ["node@22.19.0"], runs: "page", node: true },
+  { name: "CommonJS", everyTime: true, beside: [], runs: "required" },
+  { name: "Vitest 3", everyTime: true, beside: ["vitest@3.2.7"], runs: "vitest" },
+  { name: "Vitest 4", beside: ["vitest@4.1.12"], runs: "vitest" },
+  { name: "Vitest 5", beside: ["vitest@5.1.0"], runs: "vitest" },
+  { name: "Jest", everyTime: true, beside: ["jest@30.5.2"], runs: "jest" },
+  { name: "TypeScript 5.4", beside: ["typescript@5.4.5", types], runs: "page", types: "effect's own declarations need TypeScript 5.9" },
+  { name: "TypeScript 5.9", everyTime: true, beside: ["typescript@5.9.3", types], runs: "page", types: "all" },
+  { name: "TypeScript 7.0", beside: ["typescript@7.0.2", types], runs: "page", types: "all" }
+]
+
+/**
+ * Installs in both orders: the host's own packages first, and Waybill first.
+ *
+ * @param {Host} host
+ * @param {object} options
+ * @param {Record<string, string>} options.tarballs by the folder's name
+ * @param {string} options.program the file of docs/start-embedding.md
+ * @param {() => Promise<string>} options.database URL of an empty one
+ * @returns {Promise<string[]>} problems
+ */
+export async function problemsIn(host, options) {
+  const { others, packages } = installedBy[host.runs]
+  const ours = [...packages.map((name) => options.tarballs[name]), ...others]
+  const orders = host.beside.length === 0 ? [[ours]] : [[host.beside, ours], [ours, host.beside]]
+  const problems = []
+  for (const order of orders) {
+    const folder = mkdtempSync(join(tmpdir(), "waybill-host-"))
+    try {
+      writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "host", private: true, type: host.runs === "required" ? "commonjs" : "module" }))
+      for (const some of order) await run("npm", [...installs, ...some], folder)
+      await runners[host.runs](folder, host, options)
+      if (host.types !== undefined) await checkTypes(folder, host)
+    } catch (error) {
+      const first = order[0] === ours && order.length > 1 ? "Waybill installed first" : "Waybill installed last"
+      problems.push(`${host.name}, ${first}: ${[error.stdout, error.stderr].filter(Boolean).join("\n").trim() || error.stack}`)
+    } finally {
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+  return problems
+}
+
+const runners = {
+  page: async (folder, host, { database, program }) => {
+    writeFileSync(join(folder, "server.ts"), host.library === undefined ? program : inTransactionOf(host.library, program))
+    await delivers(folder, "server.ts", await database(), host)
+  },
+  required: async (folder, host, { database, program }) => {
+    writeFileSync(join(folder, "server.cts"), required(program))
+    await delivers(folder, "server.cts", await database(), host)
+  },
+  // Waybill runs on its own copy beside the host's, and refuses layers that the host's copy builds
+  effect: async (folder, host, options) => {
+    await runners.page(folder, host, options)
+    writeFileSync(join(folder, "mixed.ts"), `import { Waybill } from "@waybill/core"
+import { Effect, Layer } from "effect"
+const layer = Waybill.layer({ storage: Layer.empty, transport: Layer.empty } as never) as unknown as Layer.Layer<never>
+console.log(String(await Effect.runPromise(Effect.flip(Effect.sandbox(Effect.scoped(Layer.build(layer)))))))
+`)
+    const { stdout } = await run(process.execPath, ["--disable-warning=ExperimentalWarning", "mixed.ts"], folder)
+    if (!/Two copies of effect met: Waybill\.layer runs on the effect in \S+host-\w+\/node_modules\/effect, and Waybill on effect 4\.1\.\d+, loaded by \S+@waybill\/core/.test(stdout)) throw new Error(`A layer on the host's effect is not refused:\n${stdout}`)
+  },
+  client: async (folder, host) => {
+    copyFileSync(clientProgram, join(folder, "program.mjs"))
+    const { stdout } = await run(nodeOf(folder, host), ["program.mjs"], folder)
+    const version = host.beside.find((each) => each.startsWith("node@")).slice("node@".length)
+    if (!stdout.includes(`received and called on Node ${version}`)) throw new Error(`The client's program prints\n${stdout}`)
+  },
+  refused: async (folder, host) => {
+    writeFileSync(join(folder, "program.mjs"), `await import("@waybill/http").catch((error) => console.log(error.message))\n`)
+    const { stdout } = await run(nodeOf(folder, host), ["program.mjs"], folder)
+    if (!stdout.startsWith("Waybill needs Node 22.19 or newer, and this is Node 20")) throw new Error(`An old Node is not refused in one sentence:\n${stdout}`)
+  },
+  server: async (folder) => {
+    await dashboardOf(join(folder, "node_modules/waybill/dist/main.js"), folder)
+  },
+  vitest: async (folder) => {
+    writeFileSync(join(folder, "freight.test.ts"), `import { expect, test } from "vitest"\nimport { startTestWaybill } from "@waybill/testkit"\n${test}`)
+    await run(process.execPath, [join(folder, "node_modules/vitest/vitest.mjs"), "run"], folder)
+  },
+  jest: async (folder) => {
+    writeFileSync(join(folder, "module.test.mjs"), `import { startTestWaybill } from "@waybill/testkit"\n${test}`)
+    writeFileSync(join(folder, "common.test.cjs"), `const { startTestWaybill } = require("@waybill/testkit")\n${test}`)
+    const program = join(folder, "node_modules/jest/bin/jest.js")
+    await run(process.execPath, ["--experimental-vm-modules", program, "--testMatch", "**/*.test.{mjs,cjs}"], folder)
+  }
+}
+
+const clientProgram = join(import.meta.dirname, "client-program.mjs")
+
+/** Programs that open a transaction of the library and publish in it. */
+const transactions = {
+  drizzle: (publish) => `const { drizzle } = await import("drizzle-orm/node-postgres")
+const { fromDrizzle } = await import("@waybill/postgres/drizzle")
+await drizzle(pool).transaction(async (tx) => {
+  ${publish("fromDrizzle(tx)")}
+})`,
+  kysely: (publish) => `const { Kysely, PostgresDialect } = await import("kysely")
+const { fromKysely } = await import("@waybill/postgres/kysely")
+await new Kysely<{}>({ dialect: new PostgresDialect({ pool }) }).transaction().execute(async (tx) => {
+  ${publish("fromKysely(tx)")}
+})`
+}
+
+function inTransactionOf(library, program) {
+  const [, published] = /await client\.query\("INSERT[^\n]+\n([^]+)await client\.query\("COMMIT"\)/.exec(program)
+  const code = transactions[library]((transaction) => published.replace("within(client)", `within(${transaction})`))
+  return program.replace(/const client = await pool\.connect\(\)[^]+client\.release\(\)/, () => code)
+}
+
+const test = `test("freight is delivered", async () => {
+  const waybill = await startTestWaybill()
+  const receiver = waybill.receiver("https://shop.example/hook")
+  const journey = waybill.journey("damaged")
+  await journey.subscribe({ events: receiver.url })
+  await journey.finish()
+  receiver.assertSigned()
+  expect(receiver.received.length).toBeGreaterThan(0)
+  await waybill.stop()
+})
+`
+
+const nodeOf = (folder, { node }) => node !== true ? process.execPath : join(folder, "node_modules/node/bin/node")
+
+async function delivers(folder, file, url, host) {
+  const { stdout } = await run(nodeOf(folder, host), ["--disable-warning=ExperimentalWarning", file], folder, { DATABASE_URL: url })
+  if (!stdout.includes("S-1 PICKED_UP") || !stdout.includes("200 1 event")) throw new Error(`docs/start-embedding.md prints\n${stdout}`)
+}
+
+/** The page as a CommonJS module: its imports are required, and its body is an asynchronous function. */
+function required(program) {
+  const imports = []
+  const body = program.replace(/^import (.+) from ("[^"]+")$/gm, (_, what, from) => {
+    const names = what.replace(/^\{(.*)\}$/, (_all, list) => `{${list.split(",").filter((name) => !/^\s*type /.test(name)).join(",")}}`)
+    imports.push(`const ${names.replace(/ as /g, ": ")} = require(${from})`)
+    return ""
+  }).replaceAll(/: (HostPrincipal|Record<string, HostPrincipal>) =/g, " =")
+  return `${imports.join("\n")}\nvoid (async () => {\n${body}\n})()\n`
+}
+
+async function checkTypes(folder, { types }) {
+  const entry = (name) => `import * as used from "@waybill/${name}"\nexport const all = used\n`
+  for (const name of page.packages) writeFileSync(join(folder, `${name}.ts`), entry(name))
+  for (const resolution of ["NodeNext", "Bundler"]) {
+    const check = async (files, skipLibCheck) => {
+      writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({
+        compilerOptions: {
+          target: "ES2022", lib: ["ES2023", "DOM", "DOM.Iterable"], types: ["node"], strict: true, exactOptionalPropertyTypes: true,
+          skipLibCheck, noEmit: true, module: resolution === "Bundler" ? "ESNext" : "NodeNext", moduleResolution: resolution
+        },
+        files
+      }))
+      await run(process.execPath, [join(folder, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
+    }
+    await check(["server.ts", ...page.packages.map((name) => `${name}.ts`)], types !== "all")
+    if (types !== "all") await check(["client.ts"], false)
+  }
+}
+
+/** MiB that `npm i @waybill/http @waybill/postgres` takes on the disk, in whole blocks. */
+export async function installedSize(tarballs) {
+  const folder = mkdtempSync(join(tmpdir(), "waybill-size-"))
+  try {
+    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "host", private: true }))
+    await run("npm", [...installs, tarballs.core, tarballs.http, tarballs.postgres], folder)
+    const { stdout } = await run("du", ["-sk", "node_modules"], folder)
+    return Number.parseInt(stdout) / 1024
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+const installs = ["install", "--save-exact", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"]
+
+const execute = promisify(execFile)
+
+function run(file, args, cwd, env = {}) {
+  return execute(file, args, { cwd, encoding: "utf8", timeout: 240_000, maxBuffer: 64 * 1024 * 1024, env: { ...process.env, NODE_COMPILE_CACHE: "", ...env } })
+}
