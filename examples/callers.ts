@@ -28,11 +28,11 @@ export const callers = async ({ baseUrl, carrier, delivered, hookUrl, shipper }:
     shipment: { shipmentId: "S-1", origin: place, destination: place },
     parties: { accounts: ["A-1"] }
   }])
-  console.log(`the carrier reports a pick-up: ${results[0]!.result}`)
+  console.log(`the carrier reports a pickup: ${results[0]!.result}`)
 
   const { shipment, view } = await new ShipmentStatusClient(as(shipper)).verified({ proNumber: "041-836774-5" })
-  console.log(`the shipper looks it up: ${shipment.ShipmentMilestoneStatus} (${view} view)`)
-  console.log(`the shipper is told, and the signature stands: ${await delivered()}`)
+  console.log(`the shipper looks up the status: ${shipment.ShipmentMilestoneStatus} (${view} view)`)
+  console.log(`the shipper receives a signed delivery: ${await delivered()}`)
 
   const photo = fileSample("JPEG", 300_000)
   await new DocumentsClient(as(carrier)).upload({
@@ -53,10 +53,10 @@ export const callers = async ({ baseUrl, carrier, delivered, hookUrl, shipper }:
       length += piece.length
     }
   })
-  console.log(`a photo of ${photo.length} bytes goes up, and ${length} bytes come down${same ? ", the same" : ""}`)
+  console.log(`a photo of ${photo.length} bytes is uploaded, and ${length} ${same ? "identical" : "different"} bytes are downloaded`)
 
-  const stranger = await fetch(`${baseUrl}/visibility/v1/events`)
-  console.log(`a stranger gets: ${stranger.status} ${((await stranger.json()) as { readonly code: string }).code}`)
+  const anonymous = await fetch(`${baseUrl}/visibility/v1/events`)
+  console.log(`without credentials: ${anonymous.status} ${((await anonymous.json()) as { readonly code: string }).code}`)
 }
 
 /** Connects a receiver's callback with a waiting promise. */

@@ -1,5 +1,5 @@
 /** A TMS that publishes from inside its own database transaction. */
-import { DeliveryReceiver } from "@waybill/client/receiver"
+import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { createWaybill, type HostPrincipal } from "@waybill/http"
 import { postgresStorage } from "@waybill/postgres"
 import { once } from "node:events"
@@ -25,6 +25,7 @@ let secret = ""
 const delivered: Array<string> = []
 const receiver = new DeliveryReceiver({
   secrets: () => secret,
+  seen: new SeenInMemory(),
   onEvents: (events) => void delivered.push(...events.map(({ shipment, type }) => `${shipment.shipmentId} ${type}`))
 })
 const hook = createServer(async (request, response) => {
@@ -85,7 +86,7 @@ while (delivered.length < 2) await new Promise((resolve) => setTimeout(resolve, 
 await waybill.stop()
 const { rows } = await pool.query<{ id: string }>("SELECT id FROM shipments ORDER BY id")
 console.log(`in your table: ${rows.map(({ id }) => id).join(", ")}`)
-console.log(`at the customer: ${delivered.sort().join(", ")}`)
+console.log(`delivered to the customer: ${delivered.sort().join(", ")}`)
 
 hook.close()
 await pool.query("DROP TABLE shipments; DROP SCHEMA waybill_example CASCADE")

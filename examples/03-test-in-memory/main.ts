@@ -13,16 +13,16 @@ const scenario = Effect.gen(function*() {
   yield* TestWaybill.run
   yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A-1"]), { endpointUrl, delivery: { maxAttempts: 100 } })
 
-  yield* Console.log("the customer's system goes down, and a shipment goes its way")
+  yield* Console.log("the customer's system is down, and a shipment is on its way")
   yield* receivers.script(endpointUrl, Receiver.fail(503))
-  yield* events.publish(tenant.carrier, ltlJourney("S-1", { accounts: ["A-1"] }))
+  yield* events.append(tenant.carrier, ltlJourney("S-1", { accounts: ["A-1"] }))
   yield* TestWaybill.pass("3 days")
   const inVain = yield* receivers.requests(endpointUrl)
   const bodies = new Set(inVain.map(({ body }) => new TextDecoder().decode(body)))
   const signed = inVain.every((request) => verifySignature(tenant.secret, request))
-  yield* Console.log(`after three days: ${inVain.length} attempts, ${bodies.size} body, every signature ${signed ? "good" : "bad"}`)
+  yield* Console.log(`after three days: ${inVain.length} attempts, ${bodies.size} body, every signature ${signed ? "valid" : "invalid"}`)
 
-  yield* Console.log("it comes up again")
+  yield* Console.log("the customer's system is up again")
   yield* receivers.script(endpointUrl, Receiver.accept())
   yield* TestWaybill.pass("1 hour")
   const arrived = yield* receivers.deliveredEvents(endpointUrl)

@@ -1,8 +1,7 @@
 /** Waybill inside an existing server, with that server's own login. */
 import { IntakeClient, TransitEventsClient } from "@waybill/client"
-import { makeStorage } from "@waybill/core"
 import { createWaybill, type HostPrincipal, toNodeHandler } from "@waybill/http"
-import { StorageMemory } from "@waybill/testkit"
+import { memoryStorage } from "@waybill/testkit"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -15,7 +14,7 @@ const users: Readonly<Record<string, HostPrincipal>> = {
 
 const waybill = createWaybill({
   // in production: postgresStorage({ pool }) of @waybill/postgres
-  storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+  storage: memoryStorage(),
   sealingKeys: ["MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="],
   authenticate: async (request) => users[request.headers.get("authorization")?.replace("Bearer ", "") ?? ""]
 })
@@ -50,8 +49,8 @@ console.log(`the carrier reports: ${results.map(({ result }) => result).join(", 
 const shipper = new TransitEventsClient({ baseUrl: `${baseUrl}/freight`, bearer: "shipper-token" })
 for await (const { shipment, type } of shipper.allEvents()) console.log(`the shipper sees: ${shipment.shipmentId} ${type}`)
 
-const stranger = await fetch(`${baseUrl}/freight/visibility/v1/events`)
-console.log(`a stranger gets: ${stranger.status} ${((await stranger.json()) as { readonly code: string }).code}`)
+const anonymous = await fetch(`${baseUrl}/freight/visibility/v1/events`)
+console.log(`without credentials: ${anonymous.status} ${((await anonymous.json()) as { readonly code: string }).code}`)
 
 server.close()
 await waybill.stop()

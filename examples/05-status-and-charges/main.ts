@@ -23,25 +23,25 @@ const scenario = Effect.gen(function*() {
   yield* TestWaybill.subscribeToCharges(shipper, { webhookUrl: debtor })
   yield* TestWaybill.subscribeToCharges(broker, { webhookUrl: nextDebtor })
 
-  yield* Console.log("the carrier posts the shipment once, and then only what happens to it")
+  yield* Console.log("the carrier posts the shipment once, then only its events")
   yield* shipments.report(tenant.carrier, { shipments: [postedShipment("S-1", { ProNumber: proNumber, accounts: ["A-1"] })] })
   const journey = ltlJourney("S-1", { accounts: ["A-1"] })
   yield* events.report(tenant.carrier, { events: journey.slice(0, 5) })
   yield* look("halfway", proNumber, shipper, tenant.tenantId)
   yield* events.report(tenant.carrier, { events: journey.slice(5) })
-  yield* look("in the end", proNumber, shipper, tenant.tenantId)
+  yield* look("at the end", proNumber, shipper, tenant.tenantId)
   yield* TestWaybill.pass("1 minute")
-  yield* told("the follower is told", follower, noticeIn)
+  yield* received("the follower receives", follower, noticeIn)
 
-  yield* Console.log("the bill is made, weighed again, and then somebody else's")
+  yield* Console.log("the bill is created, reweighed, and moved to another debtor")
   yield* charges.report(tenant.carrier, billChange("created", bill, { account: "A-1" }))
   const changeLog = [{ eventCategoryName: "Reweigh", eventCode: "RWE" }]
   yield* charges.report(tenant.carrier, billChange("updated", bill, { account: "A-1", weight: 1912, total: 271.02, changeLog }))
   yield* charges.report(tenant.carrier, billChange("updated", bill, { account: "B-2", weight: 1912, total: 240 }))
   yield* charges.report(tenant.carrier, billChange("final", bill, { account: "B-2", weight: 1912, total: 240 }))
   yield* TestWaybill.pass("1 minute")
-  yield* told("the shipper is told", debtor, chargesIn)
-  yield* told("its successor is told", nextDebtor, chargesIn)
+  yield* received("the shipper receives", debtor, chargesIn)
+  yield* received("the new debtor receives", nextDebtor, chargesIn)
 })
 
 /** Every field for owners of the shipment, four for others. */
@@ -51,11 +51,11 @@ const look = Effect.fnUntraced(function*(when: string, pro: string, owner: Param
   const own = jsonIn((yield* statuses.verified(owner, by)).body.bytes) as VerifiedShipment
   const open = jsonIn((yield* statuses.public({ tenantId, client: "somebody" }, by)).bytes) as PublicShipment
   yield* Console.log(
-    `${when}: ${own.ShipmentMilestoneStatus}, expected ${own.UpdatedETA}; everybody may know ${Object.keys(open).length} of ${Object.keys(own).length} fields`
+    `${when}: ${own.ShipmentMilestoneStatus}, expected ${own.UpdatedETA}; public lookups show ${Object.keys(open).length} of ${Object.keys(own).length} fields`
   )
 })
 
-const told = Effect.fnUntraced(function*<Body>(who: string, url: string, shown: (body: Body) => string) {
+const received = Effect.fnUntraced(function*<Body>(who: string, url: string, shown: (body: Body) => string) {
   const receivers = yield* ScriptedReceivers
   const bodies = (yield* receivers.delivered(url)) as ReadonlyArray<Body>
   yield* Console.log(`${who}: ${bodies.map(shown).join(", ")}`)

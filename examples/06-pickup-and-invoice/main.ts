@@ -1,4 +1,4 @@
-/** A truck is ordered and comes; then the carrier sends its invoice and proves it. In memory, on a virtual clock. */
+/** A shipper orders a pickup; the carrier reports it, then sends its invoice and the proof of delivery. In memory, on a virtual clock. */
 import { InvoiceDocuments, Invoices, type PickupDecision, PickupDesk, type PickupOrder, Pickups } from "@waybill/core"
 import { documentsSample, fileSample, invoiceSample, pickupRequest, TestWaybill } from "@waybill/testkit"
 import { Console, Effect, Layer, Stream } from "effect"
@@ -17,19 +17,19 @@ const desk = Layer.succeed(PickupDesk, {
 const scenario = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
   const shipper = tenant.customer("shipper", ["A-1"])
-  const stranger = tenant.customer("stranger", ["B-2"])
+  const otherCustomer = tenant.customer("broker", ["B-2"])
   const pickups = yield* Pickups
   const invoices = yield* Invoices
   const documents = yield* InvoiceDocuments
 
-  yield* Console.log("the shipper orders a truck, loses the answer, and orders again under the same key")
+  yield* Console.log("the shipper orders a truck, loses the response, and repeats the order with the same key")
   const order = pickupRequest({ pro: proNumber, orgAccountNumber: "A-1" })
   for (let call = 1; call <= 2; call++) {
     const [answer] = yield* pickups.create(shipper, order, { idempotencyKey: "order-4711" })
-    yield* Console.log(`answer ${call}: ${answer!.pickupStatus}, ${answer!.carrierPickupNumber}`)
+    yield* Console.log(`response ${call}: ${answer!.pickupStatus}, ${answer!.carrierPickupNumber}`)
   }
   const [large] = yield* pickups.create(shipper, pickupRequest({ more: { grossPickupWeight: 90_000 } }))
-  yield* Console.log(`for twice as much: ${large!.pickupStatus}. ${large!.pickupMessage.join(" ")}`)
+  yield* Console.log(`for twice the weight: ${large!.pickupStatus}. ${large!.pickupMessage.join(" ")}`)
 
   const look = Effect.gen(function*() {
     const lookup = { lookupValue: proNumber, lookupType: "PRO", requestType: "PickupStatus", isTest: "false" }
@@ -42,9 +42,9 @@ const scenario = Effect.gen(function*() {
   yield* pickups.report(tenant.carrier, "PU-0042", { status: "Departed with Exact Match", informationCode: { code: "100" } })
   yield* look
 
-  yield* Console.log("the carrier sends its invoice, and what the driver brought back")
+  yield* Console.log("the carrier sends its invoice and the proof of delivery")
   const { warnings } = yield* invoices.create(tenant.carrier, invoiceSample({ accounts: ["A-1"], costs: ["200.90", "62.80"], total: "263.78" }))
-  yield* Console.log(`the carrier is told: ${warnings.join(" ")}`)
+  yield* Console.log(`the carrier gets a warning: ${warnings.join(" ")}`)
   const photo = fileSample("JPEG", 3_000_000)
   yield* documents.upload(tenant.carrier, documentsSample({ documents: [{ documentType: "POD", files: [photo] }] }))
 
@@ -54,8 +54,8 @@ const scenario = Effect.gen(function*() {
   const { documents: [proof] } = yield* documents.get(shipper, "4711")
   const [file] = proof!.files
   const length = yield* Stream.runFold(file!.content, () => 0, (sum, piece) => sum + piece.length)
-  yield* Console.log(`and reads the ${proof!.documentType}, ${file!.mediaType}, ${length} bytes, as they were sent`)
-  yield* Console.log(`a stranger finds ${(yield* invoices.list(stranger, {})).data.length} invoices and ${(yield* documents.list(stranger, {})).data.length} documents`)
+  yield* Console.log(`and reads the ${proof!.documentType}, ${file!.mediaType}, ${length} bytes, unchanged`)
+  yield* Console.log(`another customer finds ${(yield* invoices.list(otherCustomer, {})).data.length} invoices and ${(yield* documents.list(otherCustomer, {})).data.length} documents`)
 })
 
 await Effect.runPromise(scenario.pipe(Effect.provide(TestWaybill.layer().pipe(Layer.provide(desk))), Effect.provide(TestClock.layer()), Effect.scoped))

@@ -1,8 +1,7 @@
 /** Waybill below /freight of an Express application, with the application's own login and body parser. */
-import { DeliveryReceiver } from "@waybill/client/receiver"
-import { makeStorage } from "@waybill/core"
+import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { createWaybill, type HostPrincipal, toNodeHandler } from "@waybill/http"
-import { StorageMemory } from "@waybill/testkit"
+import { memoryStorage } from "@waybill/testkit"
 import express, { type Request, type Response } from "express"
 import { once } from "node:events"
 import { createServer } from "node:http"
@@ -20,7 +19,7 @@ interface LoggedIn extends Request {
 
 const waybill = createWaybill({
   // in production: postgresStorage({ pool }) of @waybill/postgres
-  storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+  storage: memoryStorage(),
   sealingKeys: ["MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="],
   authenticate: async (_request, req: LoggedIn) => req.user,
   // the receiver of this example is on the same machine
@@ -33,6 +32,7 @@ await waybill.start()
 const inbox = mailbox()
 const receiver = new DeliveryReceiver({
   secrets: secret,
+  seen: new SeenInMemory(),
   onEvents: (events) => inbox.put(events.map(({ shipment, type }) => `${shipment.shipmentId} ${type}`).join(", "))
 })
 
@@ -50,8 +50,8 @@ app.post("/hooks/waybill", express.raw({ type: "*/*", limit: "5mb" }), async (re
 })
 app.use(express.json())
 app.post("/orders", (req, res) => res.json({ ordered: (req.body as { readonly item: string }).item }))
-// too late
-app.use("/behind", toNodeHandler(waybill))
+// too late: the parser has read the body
+app.use("/after-parser", toNodeHandler(waybill))
 app.use((error: Error, _req: Request, res: Response, _next: unknown) => res.status(500).send(error.message))
 
 const server = createServer(app)
@@ -63,7 +63,7 @@ const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 const post = (path: string, body: object) =>
   fetch(baseUrl + path, { method: "POST", headers: { "content-type": "application/json", authorization: "Bearer tms-token" }, body: JSON.stringify(body) })
 
-console.log(`the application's own routes have its parser: ${await (await post("/orders", { item: "pallets" })).text()}`)
+console.log(`the application's own route still parses JSON: ${await (await post("/orders", { item: "pallets" })).text()}`)
 await callers({
   baseUrl: `${baseUrl}/freight`,
   hookUrl: `${baseUrl}/hooks/waybill`,
@@ -71,8 +71,8 @@ await callers({
   shipper: "shipper-token",
   delivered: inbox.taken
 })
-const refused = await post("/behind/intake/v1/transit-events", { events: [] })
-console.log(`behind the parser: ${refused.status} ${await refused.text()}`)
+const refused = await post("/after-parser/intake/v1/transit-events", { events: [] })
+console.log(`mounted after the parser: ${refused.status} ${await refused.text()}`)
 
 server.close()
 await waybill.stop()

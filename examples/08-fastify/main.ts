@@ -1,9 +1,8 @@
 /** Waybill below /freight of a Fastify application, with the application's own login and body parsers. */
-import { DeliveryReceiver } from "@waybill/client/receiver"
-import { makeStorage } from "@waybill/core"
+import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { createWaybill, type HostPrincipal } from "@waybill/http"
 import { toFastifyPlugin } from "@waybill/http/fastify"
-import { StorageMemory } from "@waybill/testkit"
+import { memoryStorage } from "@waybill/testkit"
 import { fastify } from "fastify"
 import { callers, mailbox } from "../callers.ts"
 
@@ -20,7 +19,7 @@ declare module "fastify" {
 
 const waybill = createWaybill({
   // in production: postgresStorage({ pool }) of @waybill/postgres
-  storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+  storage: memoryStorage(),
   sealingKeys: ["MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="],
   authenticate: async (_request, request: { readonly user: HostPrincipal | undefined }) => request.user,
   // the receiver of this example is on the same machine
@@ -32,6 +31,7 @@ const { secret } = await waybill.secrets.put("acme", "main", { client: "shipper"
 const inbox = mailbox()
 const receiver = new DeliveryReceiver({
   secrets: secret,
+  seen: new SeenInMemory(),
   onEvents: (events) => inbox.put(events.map(({ shipment, type }) => `${shipment.shipmentId} ${type}`).join(", "))
 })
 
@@ -63,7 +63,7 @@ const ordered = await fetch(`${baseUrl}/orders`, {
   headers: { "content-type": "application/json" },
   body: JSON.stringify({ item: "pallets" })
 })
-console.log(`the application's own routes have its parser: ${await ordered.text()}`)
+console.log(`the application's own route still parses JSON: ${await ordered.text()}`)
 await callers({
   baseUrl: `${baseUrl}/freight`,
   hookUrl: `${baseUrl}/hooks/waybill`,

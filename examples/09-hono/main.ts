@@ -1,10 +1,9 @@
 /** Waybill below /freight of a Hono application, with the application's own login. */
 import { serve } from "@hono/node-server"
-import { DeliveryReceiver } from "@waybill/client/receiver"
-import { makeStorage } from "@waybill/core"
+import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { createWaybill, type HostPrincipal } from "@waybill/http"
 import { toHonoHandler } from "@waybill/http/hono"
-import { postedShipment, StorageMemory } from "@waybill/testkit"
+import { memoryStorage, postedShipment } from "@waybill/testkit"
 import { type Context, Hono } from "hono"
 import type { AddressInfo } from "node:net"
 import { callers, mailbox } from "../callers.ts"
@@ -20,7 +19,7 @@ interface Env {
 
 const waybill = createWaybill({
   // in production: postgresStorage({ pool }) of @waybill/postgres
-  storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+  storage: memoryStorage(),
   sealingKeys: ["MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="],
   authenticate: async (_request, c: Context<Env>) => c.get("user"),
   // the receiver of this example is on the same machine
@@ -35,6 +34,7 @@ await waybill.start()
 const inbox = mailbox()
 const receiver = new DeliveryReceiver({
   secrets: secret,
+  seen: new SeenInMemory(),
   onEvents: (events) => inbox.put(events.map(({ shipment, type }) => `${shipment.shipmentId} ${type}`).join(", "))
 })
 
@@ -52,11 +52,11 @@ app.use("/checked/*", async (c, next) => {
   await next()
 })
 app.all("/checked/*", toHonoHandler(waybill))
-app.use("/behind/*", async (c, next) => {
+app.use("/consumed/*", async (c, next) => {
   await c.req.raw.json()
   await next()
 })
-app.all("/behind/*", toHonoHandler(waybill))
+app.all("/consumed/*", toHonoHandler(waybill))
 
 const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 })
 await new Promise((resolve) => server.once("listening", resolve))
@@ -82,7 +82,7 @@ const register = async (mount: string) => {
   return `${response.status} ${detail}`
 }
 console.log(`after c.req.json(): ${await register("/checked")}`)
-console.log(`after c.req.raw.json(): ${await register("/behind")}`)
+console.log(`after c.req.raw.json(): ${await register("/consumed")}`)
 
 server.close()
 await waybill.stop()

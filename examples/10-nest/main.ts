@@ -2,11 +2,10 @@
 import "reflect-metadata"
 import { Body, Controller, Inject, Injectable, Module, Post, Req, Res } from "@nestjs/common"
 import { NestFactory } from "@nestjs/core"
-import { DeliveryReceiver } from "@waybill/client/receiver"
-import { makeStorage } from "@waybill/core"
+import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { createWaybill, type HostPrincipal, toNodeHandler, type Waybill } from "@waybill/http"
 import { withNestLifecycle } from "@waybill/http/nest"
-import { StorageMemory } from "@waybill/testkit"
+import { memoryStorage } from "@waybill/testkit"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { callers, mailbox } from "../callers.ts"
 
@@ -31,7 +30,7 @@ const waybillProvider = {
   useFactory: (users: Users) =>
     withNestLifecycle(createWaybill({
       // in production: postgresStorage({ pool }) of @waybill/postgres
-      storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+      storage: memoryStorage(),
       sealingKeys: ["MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="],
       authenticate: (request) => users.of(request),
       // the receiver of this example is on the same machine
@@ -43,6 +42,7 @@ const inbox = mailbox()
 let secret = ""
 const receiver = new DeliveryReceiver({
   secrets: () => secret,
+  seen: new SeenInMemory(),
   onEvents: (events) => inbox.put(events.map(({ shipment, type }) => `${shipment.shipmentId} ${type}`).join(", "))
 })
 
@@ -89,7 +89,7 @@ const ordered = await fetch(`${baseUrl}/orders`, {
   headers: { "content-type": "application/json" },
   body: JSON.stringify({ item: "pallets" })
 })
-console.log(`the application's own routes have its parser: ${await ordered.text()}`)
+console.log(`the application's own route still parses JSON: ${await ordered.text()}`)
 await callers({
   baseUrl: `${baseUrl}/freight`,
   hookUrl: `${baseUrl}/hooks/waybill`,

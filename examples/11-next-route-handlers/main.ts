@@ -35,7 +35,7 @@ await callers({
   shipper: "shipper-token",
   delivered: async () => {
     const ran = await fetch(`${baseUrl}/cron/deliver`, { headers: { authorization: "Bearer cron-secret" } })
-    console.log(`the platform's timer calls: ${await ran.text()}`)
+    console.log(`the scheduled route returns: ${await ran.text()}`)
     return inbox.taken()
   }
 })

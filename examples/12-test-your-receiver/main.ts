@@ -1,5 +1,5 @@
 /** Tests your receiver with the journey of refused freight and many faults between you and the carrier. */
-import { DeliveryReceiver } from "@waybill/client/receiver"
+import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { startTestWaybill } from "@waybill/testkit"
 
 const waybill = await startTestWaybill()
@@ -8,6 +8,7 @@ const waybill = await startTestWaybill()
 const handled: Array<string> = []
 const yours = new DeliveryReceiver({
   secrets: waybill.secret,
+  seen: new SeenInMemory(),
   now: waybill.now,
   onEvents(events) {
     for (const { sequence, type } of events) handled.push(`#${sequence} ${type}`)
@@ -27,7 +28,7 @@ await waybill.advance("1 hour")
 
 const bad = receiver.received.filter(({ signature }) => signature !== "good")
 const ids = new Set(receiver.received.map(({ deliveryId }) => deliveryId))
-console.log(`delivered: ${receiver.received.length} requests of ${ids.size} deliveries, signatures not good: ${bad.map(({ signature }) => signature).join(", ")}`)
+console.log(`delivered: ${receiver.received.length} requests of ${ids.size} deliveries, rejected signatures: ${bad.map(({ signature }) => signature).join(", ")}`)
 console.log(`handled, each once and in order:\n  ${handled.join("\n  ")}`)
 
 await waybill.stop()

@@ -1,5 +1,5 @@
 /** Who takes the deliveries; usually another program than the one that sends them. */
-import { DeliveryReceiver } from "@waybill/client/receiver"
+import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { mailbox } from "../../callers.ts"
 
 // in production: process.env.WAYBILL_SECRET
@@ -7,5 +7,7 @@ export const secret = "whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 export const inbox = mailbox()
 export const receiver = new DeliveryReceiver({
   secrets: secret,
+  // on serverless functions: SeenInRedis or SeenInPostgresTransaction, because their memory does not last
+  seen: new SeenInMemory(),
   onEvents: (events) => inbox.put(events.map(({ shipment, type }) => `${shipment.shipmentId} ${type}`).join(", "))
 })

@@ -1,7 +1,6 @@
 /** The one Waybill of a Next application. */
-import { makeStorage } from "@waybill/core"
 import { createWaybill, type HostPrincipal, type Waybill } from "@waybill/http"
-import { StorageMemory } from "@waybill/testkit"
+import { memoryStorage } from "@waybill/testkit"
 
 // who your users are, by the cookie or token of your log-in
 const users: Readonly<Record<string, HostPrincipal>> = {
@@ -12,7 +11,7 @@ const users: Readonly<Record<string, HostPrincipal>> = {
 const make = () =>
   createWaybill({
     // in production: postgresStorage({ pool }) of @waybill/postgres
-    storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+    storage: memoryStorage(),
     sealingKeys: ["MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="],
     // reads the request it is given: cookies() and headers() of next/headers do not reach this far
     authenticate: async ({ headers }) => users[headers.get("authorization")?.replace("Bearer ", "") ?? ""],

@@ -1,6 +1,6 @@
 import { waybill } from "../../waybill.ts"
 
-// called every minute by whatever your platform has for that
+// your platform's scheduler calls it every minute
 export const GET = async (request: Request) => {
   if (request.headers.get("authorization") !== "Bearer cron-secret") return new Response(null, { status: 401 })
   return Response.json({ attempts: await waybill.runOnce() })
