@@ -4,7 +4,7 @@ import { serve } from "./Child.ts"
 
 export interface Load {
   readonly port: number
-  /** One path for each number from 0; a `#` stands for 100000000 plus a random number below `spread`. */
+  /** One path for each number from 0; `#` is replaced by 100000000 plus a random number below `spread`. */
   readonly path: string
   /** The body of POST requests, with each `#` replaced by a unique value; without it requests are GETs. */
   readonly body?: string
@@ -26,7 +26,7 @@ const run = (load: Load, until: number, latencies: Array<number>): Promise<numbe
     const socket = connect({ port: load.port, host: "127.0.0.1", noDelay: true })
     let answers = 0
     let sentAt = 0
-    let held: Buffer = Buffer.alloc(0)
+    let received: Buffer = Buffer.alloc(0)
     const ask = () => {
       sentAt = performance.now()
       if (load.body !== undefined) {
@@ -40,19 +40,19 @@ const run = (load: Load, until: number, latencies: Array<number>): Promise<numbe
     socket.on("connect", ask)
     socket.on("error", reject)
     socket.on("data", (chunk: Buffer) => {
-      held = held.length === 0 ? chunk : Buffer.concat([held, chunk])
-      const headEnd = held.indexOf(end)
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk])
+      const headEnd = received.indexOf(end)
       if (headEnd < 0) return
-      const text = held.toString("latin1", 0, headEnd)
+      const text = received.toString("latin1", 0, headEnd)
       const length = Number(/content-length: (\d+)/i.exec(text)?.[1])
-      if (held.length < headEnd + 4 + length) return
+      if (received.length < headEnd + 4 + length) return
       const status = Number(text.slice(9, 12))
       if (status !== load.expected) {
         socket.destroy()
-        reject(new Error(`${load.path} answered ${status}: ${held.toString("utf8", headEnd + 4)}`))
+        reject(new Error(`${load.path} answered ${status}: ${received.toString("utf8", headEnd + 4)}`))
         return
       }
-      held = Buffer.alloc(0)
+      received = Buffer.alloc(0)
       answers += 1
       const now = performance.now()
       latencies.push(now - sentAt)

@@ -54,7 +54,7 @@ export const startContender = async (
   return { ...child, name, database }
 }
 
-/** One more process of the same contender, on the database of the first; it brings no lanes of its own. */
+/** One more process of the same contender, on the database of the first, without lanes. */
 export const joinContender = async (
   bench: Bench,
   { database, name }: ContenderProcess,
@@ -65,7 +65,7 @@ export const joinContender = async (
 }
 
 export interface DrainResult {
-  /** Events a second, from the start of the workers, or the first request if that came sooner, to the last request. */
+  /** Events a second, from the start of the workers, or from the first request if that is earlier, to the last request. */
   readonly perSecond: number
   readonly requests: number
   /** The peak memory of the process. */

@@ -25,7 +25,7 @@ export const batches: Scenario = {
     return {
       lines: [
         ...[waybill, ...peers].map(({ name }) => ({ label: labels[name]!, value: rate(name), unit: "/s" as const, rounds: rates.get(name)! })),
-        { label: "pg-boss, 200 jobs of anybody in one POST", value: median(mixed), unit: "/s", rounds: mixed }
+        { label: "pg-boss, 200 jobs of any receiver in one POST", value: median(mixed), unit: "/s", rounds: mixed }
       ],
       verdicts: [{
         label: "Waybill to the better peer",

@@ -59,7 +59,7 @@ const expectOf = (what: string, is: number, wanted: number) => {
 
 export const documents: Scenario = {
   name: "documents",
-  title: "memory over idle of a server process while documents of 25 MB go in and out",
+  title: "memory over idle of a server process during uploads and downloads of 25 MB",
   run: async (bench) => {
     const lines: Array<Line> = []
     const verdicts: Array<Verdict> = []
@@ -89,8 +89,8 @@ export const documents: Scenario = {
       const wanted = await download(server, "one")
       await measure("one download", 100, async () => expectOf("download", await download(server, "one"), wanted))
       const ten = Array.from({ length: 10 }, (_, n) => `ten-${n}`)
-      await measure("ten uploads at once", 400, () => Promise.all(ten.map(async (number) => expectOf("upload", await upload(server, number, size), 201))))
-      await measure("ten downloads at once", 400, () => Promise.all(ten.map((number) => download(server, number))))
+      await measure("ten concurrent uploads", 400, () => Promise.all(ten.map(async (number) => expectOf("upload", await upload(server, number, size), 201))))
+      await measure("ten concurrent downloads", 400, () => Promise.all(ten.map((number) => download(server, number))))
       await child.end()
       rmSync(directory, { recursive: true, force: true })
     }

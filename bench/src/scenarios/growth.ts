@@ -9,7 +9,7 @@ const slice = 250_000
 
 export const growth: Scenario = {
   name: "growth",
-  title: "cost with 10,000 to 10,000,000 stored events, beside 1,000,000 unrelated subscriptions",
+  title: "cost with 10,000 to 10,000,000 stored events and 1,000,000 unrelated subscriptions",
   run: async (bench) => {
     const sizes = bench.quick ? [1_000, 10_000] : [10_000, 100_000, 1_000_000, 10_000_000]
     const contender = await startContender(bench, "waybill", { tuned: "throughput", lanes: 100, batchMaxSize: 1 })
@@ -21,7 +21,7 @@ export const growth: Scenario = {
     for (const size of sizes) {
       while (stored < size) {
         const to = Math.min(size, stored + slice)
-        // far from the shipments that are published and delivered meanwhile
+        // other shipments than those that are published and delivered
         await storeEvents(contender.database, { from: 5_000_000_000 + stored, to: 5_000_000_000 + to, perShipment: 5 })
         stored = to
       }
@@ -34,7 +34,7 @@ export const growth: Scenario = {
       lines: Array.from(measured, ([label, values]) =>
         sizes.map((size, at) => ({ label: `${label}, ${size.toLocaleString("en-US")} events stored`, value: values[at]!, unit: "µs" as const }))).flat(),
       verdicts: Array.from(measured, ([label, values]) =>
-        ({ label: `${label}, the most to the least stored`, ratio: values.at(-1)! / values[0]!, target: 1.5, better: "lower" as const }))
+        ({ label: `${label}, most to fewest stored`, ratio: values.at(-1)! / values[0]!, target: 1.5, better: "lower" as const }))
     }
   }
 }

@@ -9,7 +9,7 @@ import { storeShipments } from "../waybill/SampleShipment.ts"
 import { accountOf } from "../waybill/Tenant.ts"
 import { type Scenario, startMeasured } from "./Bench.ts"
 
-/** A `#` stands for the call's number: every event has a shipment of its own. */
+/** `#` is replaced by the number of the call, so every event has a different shipment. */
 const callOf = (events: number) => JSON.stringify({ events: Array.from({ length: events }, (_, n) => sampleEvent(`H#-${n}`, [accountOf(0)])) })
 
 const cases: ReadonlyArray<{ readonly label: string; readonly events: number } & Pick<Load, "connections" | "path" | "body">> = [
@@ -20,7 +20,7 @@ const cases: ReadonlyArray<{ readonly label: string; readonly events: number } &
 
 export const http: Scenario = {
   name: "http",
-  title: "lookups and events a second over HTTP, against Fastify with the same SQL, written by hand",
+  title: "lookups and events a second over HTTP, against a hand-written Fastify server with the same SQL",
   run: async (bench) => {
     const database = await bench.postgres.database("bench_http")
     const ours = await startMeasured<LookupHandlers>(bench, new URL("../waybill/lookup-process.ts", import.meta.url), [database, "stored"])
@@ -57,13 +57,13 @@ export const http: Scenario = {
       }
       lines.push(
         { label: `${each.label}, Waybill`, value: median(rounds.ours), unit: "/s" as const, rounds: rounds.ours },
-        { label: `${each.label}, Fastify by hand`, value: median(rounds.theirs), unit: "/s" as const, rounds: rounds.theirs }
+        { label: `${each.label}, hand-written Fastify`, value: median(rounds.theirs), unit: "/s" as const, rounds: rounds.theirs }
       )
       verdicts.push({ label: `${each.label}, Fastify to Waybill`, ratio: median(rounds.ratio), target: 1.5, better: "lower" as const })
     }
     await load.end()
     await ours.end()
     await theirs.end()
-    return { lines, verdicts, remarks: ["Fastify checks a constant key and nothing else, and keeps no idempotency. Nobody subscribes to what is published."] }
+    return { lines, verdicts, remarks: ["Fastify checks a constant key and nothing else, and detects no duplicates. The published events have no subscribers."] }
   }
 }

@@ -18,7 +18,8 @@ import { requests } from "./requests.ts"
 import { retention } from "./retention.ts"
 import { rush } from "./rush.ts"
 import { soak } from "./soak.ts"
+import { statementTimes } from "./statements.ts"
 import { testkit } from "./testkit.ts"
 import { workers } from "./workers.ts"
 
-export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, testkit, workers, growth, rush, retention, requests, soak]
+export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, statementTimes, testkit, workers, growth, rush, retention, requests, soak]

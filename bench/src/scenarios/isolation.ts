@@ -20,43 +20,43 @@ const measure = async (bench: Bench, extra: typeof backlogs[number]) => {
   const contender = await startContender(bench, "waybill", { tuned: "latency", lanes: bench.quick ? 50 : 1000, batchMaxSize: 200, extra })
   await contender.call.start()
   await delays(bench, contender, { count: perSecond, perSecond })
-  const alone = await delays(bench, contender, { count: perSecond * seconds, perSecond })
+  const without = await delays(bench, contender, { count: perSecond * seconds, perSecond })
   await contender.call.stop()
   await contender.call.fillExtra(waiting)
   await bench.postgres.settle(contender.database)
   await contender.call.start()
   // as long as the backlog lasts, whole seconds, at most as many as without it
-  const beside: Array<number> = []
+  const withBacklog: Array<number> = []
   let lasted = 0
   while (lasted < seconds && !await contender.call.extraIsEmpty()) {
-    beside.push(...await delays(bench, contender, { count: perSecond, perSecond, slowMillis }))
+    withBacklog.push(...await delays(bench, contender, { count: perSecond, perSecond, slowMillis }))
     lasted += 1
   }
   await bench.receiver.reset({})
   await contender.call.stop()
   await contender.end()
-  return { alone, beside, lasted }
+  return { without, withBacklog, lasted }
 }
 
 export const isolation: Scenario = {
   name: "isolation",
-  title: "milliseconds from commit to received over 1,000 healthy lanes, 200 events a second, beside one lane with 300,000 waiting",
+  title: "milliseconds from commit to received over 1,000 healthy lanes, 200 events a second, with a backlog of 300,000 entries in another lane",
   run: async (bench) => {
     const lines = []
     const verdicts = []
     for (const backlog of backlogs) {
-      const { alone, beside, lasted } = await measure(bench, backlog)
-      for (const [what, millis] of [["unloaded", alone], ["beside it", beside]] as const) {
+      const { without, withBacklog, lasted } = await measure(bench, backlog)
+      for (const [what, millis] of [["without backlog", without], ["with backlog", withBacklog]] as const) {
         for (const share of [0.5, 0.99]) {
           lines.push({
             label: `${backlog.label}: ${what}, p${share * 100}`,
             value: percentile(millis, share),
             unit: "ms" as const,
-            note: `${millis.length} events${what === "beside it" ? `, the backlog lasted ${lasted} s or more` : ""}`
+            note: `${millis.length} events${what === "with backlog" ? `, the backlog lasted ${lasted} s or more` : ""}`
           })
         }
       }
-      verdicts.push({ label: `${backlog.label}: p99`, ratio: percentile(beside, 0.99) / percentile(alone, 0.99), target: 2, better: "lower" as const })
+      verdicts.push({ label: `${backlog.label}: p99`, ratio: percentile(withBacklog, 0.99) / percentile(without, 0.99), target: 2, better: "lower" as const })
     }
     return { lines, verdicts }
   }

@@ -1,4 +1,4 @@
-/** Cost of publishing beside very many subscriptions that do not match. */
+/** Cost of publishing with very many subscriptions that do not match. */
 import { query } from "../machine/PostgresServer.ts"
 import { median } from "../measure/Stats.ts"
 import type { PublisherHandlers } from "../waybill/publisher-process.ts"
@@ -7,7 +7,7 @@ import { publisherModule, type Scenario, startMeasured } from "./Bench.ts"
 
 export const matching: Scenario = {
   name: "matching",
-  title: "publishing beside 1,000,000 unrelated subscriptions against beside 1,000; two match",
+  title: "publishing with 1,000,000 unrelated subscriptions against 1,000; two match",
   run: async (bench) => {
     const database = await bench.postgres.database("bench_matching")
     const sizes = bench.quick ? { few: 100, many: 20_000 } : { few: 1000, many: 1_000_000 }
@@ -45,7 +45,7 @@ export const matching: Scenario = {
     return {
       lines: labels.flatMap((label) =>
         (["few", "many"] as const).map((schema) => ({
-          label: `${label}, beside ${sizes[schema].toLocaleString("en-US")}`,
+          label: `${label}, unrelated subscriptions: ${sizes[schema].toLocaleString("en-US")}`,
           value: median(micros.get(`${label}, ${schema}`)!),
           unit: "µs" as const,
           rounds: micros.get(`${label}, ${schema}`)!

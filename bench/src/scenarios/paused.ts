@@ -11,7 +11,7 @@ const mostOfClient = 100
 
 export const paused: Scenario = {
   name: "paused",
-  title: `calls of ${perCall} events beside 1 and ${mostOfClient} paused subscriptions of one client`,
+  title: `calls of ${perCall} events with 1 and ${mostOfClient} paused subscriptions of one client`,
   run: async (bench) => {
     const database = await bench.postgres.database("bench_paused")
     const publisher = await startMeasured<PublisherHandlers>(bench, publisherModule, [database, "waybill"])
@@ -34,7 +34,7 @@ export const paused: Scenario = {
         { label: `one call, ${count} paused`, value: median(millis), unit: "ms" as const, rounds: millis, note: `database +${(bytes / 1e6).toFixed(1)} MB a call` }
       )),
       verdicts: [],
-      remarks: ["An entry is written for each event and subscription. What waits is bounded in the background by waitingPerSubscription and waitingDays."]
+      remarks: ["An entry is written for each event and subscription. Waiting entries are limited in the background by waitingPerSubscription and waitingDays."]
     }
   }
 }

@@ -9,7 +9,7 @@ const perCall = 1000
 
 export const publishing: Scenario = {
   name: "publishing",
-  title: "events a second published in calls of 1,000, two subscriptions matching each; beside a bare binary INSERT … SELECT unnest",
+  title: "events a second published in calls of 1,000, two subscriptions matching each; against a bare binary INSERT … SELECT unnest",
   run: async (bench) => {
     const database = await bench.postgres.database("bench_publishing")
     for (const statement of bareTables) await query(database, statement)
@@ -45,7 +45,7 @@ export const publishing: Scenario = {
           better: "higher" as const
         }))
       ),
-      remarks: ["Indexes of the log beside its primary key: (tenant, event id) unique, (tenant, shipment, sequence, event id), (tenant, occurred at), BRIN on recorded at."]
+      remarks: ["Indexes of the log besides its primary key: (tenant, event id) unique, (tenant, shipment, sequence, event id), (tenant, occurred at), BRIN on recorded at."]
     }
   }
 }

@@ -2,12 +2,12 @@
 import { request } from "node:http"
 import { setTimeout as after } from "node:timers/promises"
 import type { RequestsHandlers } from "../waybill/requests-process.ts"
-import { type Send, storeMost } from "../waybill/WorstAnswers.ts"
+import { type Send, storeLargeRecords } from "../waybill/WorstAnswers.ts"
 import { type RequestCall, worstBodies } from "../waybill/WorstBodies.ts"
 import { type Bench, type Scenario, startMeasured } from "./Bench.ts"
 
 /** Smaller bodies and responses cannot be distinguished from other allocations. */
-const weighedBytes = 1024 * 1024
+const measuredBytes = 1024 * 1024
 
 /** Longer blocks are measured three times. */
 const suspiciousMillis = 30
@@ -21,7 +21,7 @@ interface Answered {
 }
 
 interface Cost extends RequestCall, Answered {
-  readonly holdMillis: number
+  readonly blockedMillis: number
   readonly addedBytes: number
 }
 
@@ -57,7 +57,7 @@ const measure = async (bench: Bench) => {
   const send = sendTo(port, keys)
   const only = process.env["BENCH_REQUESTS"]
 
-  const calls = [...worstBodies(bench.quick), ...await storeMost(database, bench.quick, send)].filter((call) => only === undefined || only.split("|").some((part) => nameOf(call).includes(part)))
+  const calls = [...worstBodies(bench.quick), ...await storeLargeRecords(database, bench.quick, send)].filter((call) => only === undefined || only.split("|").some((part) => nameOf(call).includes(part)))
 
   if (!bench.quick) await bench.postgres.settle(database)
 
@@ -74,17 +74,17 @@ const measure = async (bench: Bench) => {
       return { ...answered, ...await server.call.end() }
     }
     const first = await ask(1)
-    // a collection of what others left behind is no cost of this one; what holds the loop does so every time
-    const again = first.holdMillis < suspiciousMillis ? [] : [await ask(2), await ask(3)]
-    const holdMillis = Math.min(first.holdMillis, ...again.map((each) => each.holdMillis))
-    const { addedBytes } = sizeOf(first) < weighedBytes ? { addedBytes: 0 } : await ask(4, Math.max(2e6, sizeOf(first) / 4))
-    const cost = { ...call, ...first, holdMillis, addedBytes }
+    // a garbage collection may be for earlier calls; the cost of this call repeats every time
+    const again = first.blockedMillis < suspiciousMillis ? [] : [await ask(2), await ask(3)]
+    const blockedMillis = Math.min(first.blockedMillis, ...again.map((each) => each.blockedMillis))
+    const { addedBytes } = sizeOf(first) < measuredBytes ? { addedBytes: 0 } : await ask(4, Math.max(2e6, sizeOf(first) / 4))
+    const cost = { ...call, ...first, blockedMillis, addedBytes }
     costs.push(cost)
     if (only !== undefined || call.accepted) {
-      console.log(`    ${nameOf(call)}: ${cost.status} ${[first, ...again].map(({ holdMillis }) => holdMillis.toFixed(1)).join(" ")} ms, ${(cost.addedBytes / 1e6).toFixed(1)} MB of ${(sizeOf(cost) / 1e6).toFixed(2)} MB ${cost.status >= 300 ? cost.text.slice(0, 200) : ""}`)
+      console.log(`    ${nameOf(call)}: ${cost.status} ${[first, ...again].map(({ blockedMillis }) => blockedMillis.toFixed(1)).join(" ")} ms, ${(cost.addedBytes / 1e6).toFixed(1)} MB of ${(sizeOf(cost) / 1e6).toFixed(2)} MB ${cost.status >= 300 ? cost.text.slice(0, 200) : ""}`)
     }
-    if (call.accepted && cost.status >= 300) throw new Error(`${nameOf(call)} is refused: ${cost.status} ${cost.text.slice(0, 300)}`)
-    if (cost.status >= 500) throw new Error(`${nameOf(call)} is answered with ${cost.status}.`)
+    if (call.accepted && cost.status >= 300) throw new Error(`${nameOf(call)} was refused: ${cost.status} ${cost.text.slice(0, 300)}`)
+    if (cost.status >= 500) throw new Error(`${nameOf(call)} failed: ${cost.status}.`)
   }
   await server.end()
   return costs
@@ -92,21 +92,21 @@ const measure = async (bench: Bench) => {
 
 export const requests: Scenario = {
   name: "requests",
-  title: "the worst bodies and answers of every call: longest hold of the event loop, memory added for each byte",
+  title: "the worst bodies and responses of every call: longest block of the event loop, memory added per byte",
   run: async (bench) => {
     const costs = await measure(bench)
-    const longest = costs.toSorted((a, b) => b.holdMillis - a.holdMillis)
-    const weighed = costs.filter((cost) => sizeOf(cost) >= weighedBytes)
+    const longest = costs.toSorted((a, b) => b.blockedMillis - a.blockedMillis)
+    const measured = costs.filter((cost) => sizeOf(cost) >= measuredBytes)
     const factor = (cost: Cost): number => cost.addedBytes / sizeOf(cost)
-    const heaviest = weighed.toSorted((a, b) => factor(b) - factor(a))
+    const heaviest = measured.toSorted((a, b) => factor(b) - factor(a))
     return {
       lines: [
-        ...longest.slice(0, 5).map((cost) => ({ label: nameOf(cost), value: cost.holdMillis, unit: "ms" as const, note: `${cost.status}` })),
+        ...longest.slice(0, 5).map((cost) => ({ label: nameOf(cost), value: cost.blockedMillis, unit: "ms" as const, note: `${cost.status}` })),
         ...heaviest.slice(0, 5).map((cost) => ({ label: nameOf(cost), value: factor(cost), unit: "x" as const, note: `${(sizeOf(cost) / 1e6).toFixed(1)} MB, ${cost.status}` }))
       ],
       verdicts: [
-        { label: `longest hold of the event loop in ms, worst of ${costs.length} requests to ${new Set(costs.map(({ endpoint }) => endpoint)).size} calls`, ratio: longest[0]!.holdMillis, target: 50, better: "lower" as const },
-        { label: `memory added, times the larger of body and answer, worst of ${weighed.length} of 1 MB and more`, ratio: factor(heaviest[0]!), target: 10, better: "lower" as const }
+        { label: `longest block of the event loop in ms, worst of ${costs.length} requests to ${new Set(costs.map(({ endpoint }) => endpoint)).size} calls`, ratio: longest[0]!.blockedMillis, target: 50, better: "lower" as const },
+        { label: `memory added, times the larger of body and response, worst of ${measured.length} of 1 MB and more`, ratio: factor(heaviest[0]!), target: 10, better: "lower" as const }
       ]
     }
   }

@@ -16,7 +16,7 @@ export const retention: Scenario = {
     await bench.postgres.settle(contender.database)
     await contender.call.start()
     await delays(bench, contender, { count: perSecond, perSecond })
-    const alone = await delays(bench, contender, { count: perSecond * seconds, perSecond })
+    const before = await delays(bench, contender, { count: perSecond * seconds, perSecond })
     // until even the last of them is old
     await new Promise((done) => setTimeout(done, 5_000))
     const begin = performance.now()
@@ -26,19 +26,19 @@ export const retention: Scenario = {
       return { removed: removed ?? 0, seconds: (performance.now() - begin) / 1000 }
     })
     // as long as it lasts, whole seconds
-    const beside: Array<number> = []
-    while (sweeping) beside.push(...await delays(bench, contender, { count: perSecond, perSecond }))
+    const during: Array<number> = []
+    while (sweeping) during.push(...await delays(bench, contender, { count: perSecond, perSecond }))
     const { removed, seconds: took } = await swept
     await contender.call.stop()
     await contender.end()
     if (removed < old) throw new Error(`Only ${removed} of ${old} were removed.`)
-    const lines = [["nothing is removed", alone], ["while it is removed", beside]] as const
+    const lines = [["before the removal", before], ["during the removal", during]] as const
     return {
       lines: [
         ...lines.flatMap(([what, millis]) => [0.5, 0.99].map((share) => ({ label: `${what}, p${share * 100}`, value: percentile(millis, share), unit: "ms" as const, note: `${millis.length} events` }))),
         { label: "deliveries removed", value: removed / took, unit: "/s" as const }
       ],
-      verdicts: [{ label: "p99, while to before", ratio: percentile(beside, 0.99) / percentile(alone, 0.99), target: 2, better: "lower" as const }]
+      verdicts: [{ label: "p99, during to before", ratio: percentile(during, 0.99) / percentile(before, 0.99), target: 2, better: "lower" as const }]
     }
   }
 }

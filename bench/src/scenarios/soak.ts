@@ -36,7 +36,7 @@ const delaysOf = async (bench: Bench, committed: ReadonlyArray<number>): Promise
 
 export const soak: Scenario = {
   name: "soak",
-  title: "an hour at 70 % of its capacity, minute by minute; settled deliveries are forgotten after five minutes",
+  title: "an hour at 70 % of its capacity, minute by minute; settled deliveries are removed after five minutes",
   run: async (bench) => {
     const minutes = bench.quick ? 3 : Number(process.env["WAYBILL_SOAK_MINUTES"] ?? 60)
     const minuteMillis = bench.quick ? 2_000 : 60_000

@@ -32,7 +32,7 @@ const measure = async (bench: Bench): Promise<Round> => {
 
 export const testkit: Scenario = {
   name: "testkit",
-  title: "how long a test waits for startTestWaybill, in fresh processes",
+  title: "duration of startTestWaybill in new processes",
   run: async (bench) => {
     const rounds: Array<Round> = []
     for (let n = 0; n < (bench.quick ? 2 : 11); n++) rounds.push(await measure(bench))

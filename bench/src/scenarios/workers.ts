@@ -50,7 +50,7 @@ export const workers: Scenario = {
     return {
       lines: counts.map((each) => ({ label: `${each} ${each === 1 ? "process" : "processes"}`, value: at(each), unit: "/s" as const, rounds: rates.get(each)! })),
       verdicts: [{ label: "8 processes to 1", ratio: at(8) / at(1), target: 1, better: "higher" }],
-      remarks: ["Workers, Postgres and the receiver share the machine: where one process and Postgres fill its processors, more processes bring nothing, and must take nothing away."]
+      remarks: ["Workers, Postgres and the receiver share the machine: if one process and Postgres use all processors, more processes cannot be faster, and must not be slower."]
     }
   }
 }

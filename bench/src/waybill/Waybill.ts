@@ -1,38 +1,33 @@
 /** Waybill as its server assembles it, without HTTP. */
-import { DeliveryOptions, Sealer, Waybill } from "@waybill/core"
-import { ContentHashNode, type DocumentContentsDirectory, HmacNode, parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
-import { PgClient, StoragePostgres } from "@waybill/postgres"
-import { Layer, ManagedRuntime, Redacted, References, Result } from "effect"
+import { DeliveryOptions, type DeliveryOptionValues, Waybill } from "@waybill/core"
+import { type DocumentContentsDirectory, TransportHttp } from "@waybill/http"
+import { StoragePostgres } from "@waybill/postgres"
+import { Layer, ManagedRuntime, Redacted, References } from "effect"
 
 export interface WaybillSettings {
   readonly database: string
   readonly schema?: string
   readonly connections?: number
-  readonly delivery?: Partial<DeliveryOptions["Service"]>
+  readonly delivery?: Partial<DeliveryOptionValues>
   /** The document store, if not the database. */
   readonly documents?: ReturnType<typeof DocumentContentsDirectory.layer>
 }
 
 /** Without a trace exporter nothing is traced, as in the server. */
 export const waybillLayer = (settings: WaybillSettings) =>
-  Waybill.layer.pipe(
-    Layer.provideMerge(storageOf(settings)),
+  Waybill.layer({
+    storage: storageOf(settings),
+    transport: TransportHttp.layer({ sealingKeys: [Redacted.make(new Uint8Array(32).fill(7))], egressAllow: ["127.0.0.0/8"] })
+  }).pipe(
     Layer.provideMerge(Layer.mergeAll(
-      PgClient.layer({ url: Redacted.make(settings.database), maxConnections: settings.connections ?? 10 }),
-      WebhookSenderHttp.layer({ egress: Result.getOrThrow(parseEgressAllow("127.0.0.0/8")) }),
-      HmacNode.layer,
-      ContentHashNode.layer,
-      Sealer.layer([Redacted.make(new Uint8Array(32).fill(7))]),
-      DeliveryOptions.layer(settings.delivery)
-    )),
-    Layer.provideMerge(Layer.mergeAll(
+      DeliveryOptions.layer(settings.delivery),
       Layer.succeed(References.TracerEnabled, false),
       Layer.succeed(References.MinimumLogLevel, "Error")
     ))
   )
 
-const storageOf = ({ documents, schema = "waybill" }: WaybillSettings) => {
-  const storage = StoragePostgres.layer({ schema })
+const storageOf = ({ connections = 10, database, documents, schema = "waybill" }: WaybillSettings) => {
+  const storage = StoragePostgres.layerUrl({ url: Redacted.make(database), maxConnections: connections, schema })
   return documents === undefined ? storage : Layer.provideMerge(documents, storage)
 }
 

@@ -1,4 +1,4 @@
-/** Calls that answer much: one of each thing is handed in as callers do it, and multiplied by SQL. */
+/** Calls with large responses. One record of each kind is created over HTTP and copied by SQL. */
 import { billChange, documentsSample, invoiceSample, pickupRequest, postedShipment, requestedShipment } from "@waybill/testkit"
 import { query } from "../machine/PostgresServer.ts"
 import { sampleEvent } from "./SampleEvent.ts"
@@ -6,7 +6,7 @@ import { storeShipments } from "./SampleShipment.ts"
 import { accountOf, tenantId } from "./Tenant.ts"
 import type { RequestCall } from "./WorstBodies.ts"
 
-/** How many of what there are. No quota bounds bills, shipments and versions; the rest is at its limit. */
+/** Numbers of records. Bills, shipments and versions have no quota; the others are at their limit. */
 interface Amounts {
   readonly shipments: number
   readonly bills: number
@@ -21,7 +21,7 @@ const amounts = (quick: boolean): Amounts =>
     ? { shipments: 2000, bills: 3000, records: 10, largeEvents: 50, versions: 200, largeKeys: 50 }
     : { shipments: 3900, bills: 20_000, records: 100, largeEvents: 500, versions: 2000, largeKeys: 500 }
 
-/** Sends as this role and answers the JSON; throws when it is refused. */
+/** Sends a call with the credentials of its role. */
 export type Send = (call: Omit<RequestCall, "endpoint" | "label" | "accepted">) => Promise<{ readonly status: number; readonly text: string }>
 
 const many = <A>(count: number, make: (n: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, n) => make(n))
@@ -29,7 +29,7 @@ const many = <A>(count: number, make: (n: number) => A): ReadonlyArray<A> => Arr
 const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
 const operator = `/operator/v1/tenants/${tenantId}`
 
-/** Copies a row `count` times under ids of `numbered`, an SQL expression over the row `t` and the number `n`. */
+/** Copies a row `count` times. `numbered` has SQL expressions for the ids of a copy, over the row `t` and the number `n`. */
 const multiply = (database: string, table: string, where: string, count: number, numbered: Readonly<Record<string, string>>) =>
   query(
     database,
@@ -41,16 +41,16 @@ const multiply = (database: string, table: string, where: string, count: number,
      WHERE t.ctid = (SELECT ctid FROM waybill.${table} WHERE ${where} LIMIT 1)`
   )
 
-/** An id of the time order that all ids have; before every one that is given out now. */
+/** A time-ordered id that sorts before every new id. */
 const uuid = (n: string) => `('018f0000-0000-7000-8000-' || lpad(to_hex(${n}), 12, '0'))`
 
-export const storeMost = async (database: string, quick: boolean, send: Send): Promise<ReadonlyArray<RequestCall>> => {
+export const storeLargeRecords = async (database: string, quick: boolean, send: Send): Promise<ReadonlyArray<RequestCall>> => {
   const most = amounts(quick)
-  const post = async (as: RequestCall["as"], path: string, body: unknown, method = "POST"): Promise<Answer> => {
+  const post = async (as: RequestCall["as"], path: string, body: unknown, method = "POST"): Promise<Created> => {
     const { status, text } = await send({ as, method, path, contentType: "application/json", body: () => JSON.stringify(body) })
-    if (status >= 300) throw new Error(`${method} ${path} is refused: ${status} ${text.slice(0, 300)}`)
+    if (status >= 300) throw new Error(`${method} ${path} was refused: ${status} ${text.slice(0, 300)}`)
     const answer: unknown = JSON.parse(text)
-    return { ...answer as Answer, pickups: answer as Answer["pickups"] }
+    return { ...answer as Created, pickups: answer as Created["pickups"] }
   }
   const get = (endpoint: string, label: string, as: RequestCall["as"], path: string): RequestCall =>
     ({ endpoint, label, as, path, method: "GET", contentType: undefined, body: () => undefined, accepted: true })
@@ -65,13 +65,13 @@ export const storeMost = async (database: string, quick: boolean, send: Send): P
   ]
 }
 
-/** Of the calls that hand something in, what later ones need. */
-interface Answer {
+/** Members of responses that later calls use. */
+interface Created {
   readonly subscriptionId: string
   readonly pickups: ReadonlyArray<{ readonly carrierPickupNumber: string }>
 }
 
-type Post = (as: RequestCall["as"], path: string, body: unknown, method?: string) => Promise<Answer>
+type Post = (as: RequestCall["as"], path: string, body: unknown, method?: string) => Promise<Created>
 type Get = (endpoint: string, label: string, as: RequestCall["as"], path: string) => RequestCall
 
 const shipments = async (database: string, most: Amounts, post: Post, get: Get) => {
@@ -107,7 +107,7 @@ const charges = async (database: string, most: Amounts, post: Post, get: Get): P
   return [
     get("freight-charges.listInFlight", `${most.bills} bills`, "customer", `/pfc/v1/subscriptions/${subscriptionId}/inflight`),
     {
-      endpoint: "freight-charges.createChargeSubscription", label: `beside ${most.bills} bills`, as: "customer", method: "POST",
+      endpoint: "freight-charges.createChargeSubscription", label: `with ${most.bills} bills`, as: "customer", method: "POST",
       path: "/pfc/v1/subscriptions", contentType: "application/json", body: make, accepted: true
     }
   ]

@@ -1,4 +1,4 @@
-/** The worst bodies of every call there is, made from what its contract says, and the largest that are accepted. */
+/** For every call, invalid bodies with the highest cost, generated from its contract, and the largest accepted bodies. */
 import { type ListLimits, listLimitsOf } from "@waybill/core"
 import {
   FreightChargesContract,
@@ -21,13 +21,13 @@ export interface RequestCall {
   readonly path: string
   readonly as: "carrier" | "customer" | "operator"
   readonly contentType: string | undefined
-  /** Of each attempt another one where the second of the same would be a duplicate. */
+  /** The body differs by attempt if repeating it would be a duplicate. */
   readonly body: (attempt: number) => string | undefined | Promise<string>
-  /** Whether it must be accepted. */
+  /** A refused call then fails the run. */
   readonly accepted: boolean
 }
 
-/** What this needs of an endpoint. */
+/** The members of an endpoint that are used here. */
 interface Endpoint {
   readonly access: string
   readonly method: string
@@ -40,7 +40,7 @@ interface Endpoint {
   }
 }
 
-const placed = [
+const mountedContracts = [
   [ShipmentStatusContract, "/in-transit/v1"],
   [InvoicesContract, "/invoicing"],
   [PickupsContract, "/pickup"],
@@ -50,22 +50,22 @@ const placed = [
   [OperatorContract, "/operator"]
 ] as const
 
-/** Where lists may stand, a list inside of another one in its first item. */
+/** The paths of all lists of a schema. A list within another list is in its first item. */
 const listsIn = (limits: ListLimits, path: ReadonlyArray<string | 0> = []): ReadonlyArray<ReadonlyArray<string | 0>> => [
   ...(limits.maxItems === undefined ? [] : [path]),
   ...(limits.items === undefined ? [] : listsIn(limits.items, [...path, 0])),
   ...[...limits.members ?? []].flatMap(([name, inner]) => listsIn(inner, [...path, name]))
 ]
 
-const around = (path: ReadonlyArray<string | 0>, text: string): string =>
+const nest = (path: ReadonlyArray<string | 0>, text: string): string =>
   path.reduceRight<string>((inner, part) => part === 0 ? `[${inner}]` : `{${JSON.stringify(part)}:${inner}}`, text)
 
-/** Of one piece again and again, up to so many bytes. */
-const filled = (piece: string, bytes: number): string => Array<string>(Math.max(1, Math.floor(bytes / (piece.length + 1)))).fill(piece).join(",")
+/** `piece` repeated with commas, up to `bytes`. */
+const repeated = (piece: string, bytes: number): string => Array<string>(Math.max(1, Math.floor(bytes / (piece.length + 1)))).fill(piece).join(",")
 
-const members = (bytes: number): string => `{${Array.from({ length: Math.floor(bytes / 12) }, (_, n) => `"${String(n).padStart(8, "m")}":0`).join(",")}}`.slice(0, bytes)
+const objectWithMembers = (bytes: number): string => `{${Array.from({ length: Math.floor(bytes / 12) }, (_, n) => `"${String(n).padStart(8, "m")}":0`).join(",")}}`.slice(0, bytes)
 
-/** Every list as long as it may be, of items that lack everything. */
+/** Every list at its maximum length, with items that lack all required members. */
 const fullOfFaults = (limits: ListLimits, left: { values: number }): string => {
   if (limits.maxItems !== undefined) {
     const items: Array<string> = []
@@ -83,26 +83,27 @@ const fullOfFaults = (limits: ListLimits, left: { values: number }): string => {
 }
 
 const worstOf = (limits: ListLimits, bytes: number): Readonly<Record<string, () => string>> => {
-  const room = bytes - 400
-  const text = () => "x".repeat(room)
+  // below the limit of the body, with the JSON around it
+  const size = bytes - 400
+  const text = () => "x".repeat(size)
   return {
-    ...Object.fromEntries(listsIn(limits).map((path) => [`list bomb at /${path.join("/")}`, () => around(path, `[${filled("{}", room)}]`)])),
-    "bare list": () => `[${filled("{}", room)}]`,
-    "bare list of numbers": () => `[${filled("0", room)}]`,
-    "deep": () => `${"[".repeat(room / 2)}${"]".repeat(room / 2)}`,
-    "many members": () => members(room),
-    "unknown list": () => `{"unknown":[${filled("[]", room)}]}`,
+    ...Object.fromEntries(listsIn(limits).map((path) => [`list bomb at /${path.join("/")}`, () => nest(path, `[${repeated("{}", size)}]`)])),
+    "bare list": () => `[${repeated("{}", size)}]`,
+    "bare list of numbers": () => `[${repeated("0", size)}]`,
+    "deep": () => `${"[".repeat(size / 2)}${"]".repeat(size / 2)}`,
+    "many members": () => objectWithMembers(size),
+    "unknown list": () => `{"unknown":[${repeated("[]", size)}]}`,
     "long text": () => `{"unknown":"${text()}"}`,
     "bare text": () => `"${text()}"`,
-    "escaped text": () => `{"unknown":"${"\\u00e9".repeat(room / 6)}"}`,
-    "blanks": () => `${" ".repeat(room)}{}`,
-    "full of faults": () => fullOfFaults(limits, { values: room / 40 }),
-    "no JSON": () => `{"unknown":[${filled("{}", 4000)},${text()}`
+    "escaped text": () => `{"unknown":"${"\\u00e9".repeat(size / 6)}"}`,
+    "blanks": () => `${" ".repeat(size)}{}`,
+    "full of faults": () => fullOfFaults(limits, { values: size / 40 }),
+    "no JSON": () => `{"unknown":[${repeated("{}", 4000)},${text()}`
   }
 }
 
-/** Which of them a quick run has: what holds the loop for longest, and what holds the most. */
-const isOften = (label: string): boolean => /full of faults|many members/.test(label)
+/** Bodies of a quick run: those that block the loop for longest or use most memory. */
+const isInQuickRun = (label: string): boolean => /full of faults|many members/.test(label)
 
 const many = <A>(count: number, make: (n: number) => A): ReadonlyArray<A> => Array.from({ length: count }, (_, n) => make(n))
 
@@ -110,8 +111,8 @@ const later = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10)
 
 const long = "n".repeat(9_000)
 
-/** The largest that means well, by the name of the call. */
-const good: Readonly<Record<string, Readonly<Record<string, (attempt: number) => unknown>>>> = {
+/** The largest valid bodies, by endpoint. */
+const largestValid: Readonly<Record<string, Readonly<Record<string, (attempt: number) => unknown>>>> = {
   reportTransitEvents: {
     "1,000 events": () => ({ events: many(1000, (n) => sampleEvent(`R${n % 100}`, [accountOf(0)])) }),
     "1,000 large events": () => ({ events: many(1000, (n) => ({ ...sampleEvent(`WIDE${n % 100}`, [accountOf(0)]), notes: long })) })
@@ -164,7 +165,7 @@ const good: Readonly<Record<string, Readonly<Record<string, (attempt: number) =>
 }
 
 export const worstBodies = (quick: boolean): ReadonlyArray<RequestCall> =>
-  placed.flatMap(([{ area, endpoints }, base]) =>
+  mountedContracts.flatMap(([{ area, endpoints }, base]) =>
     Object.entries(endpoints as Readonly<Record<string, Endpoint>>).flatMap(([name, { access, body: spec, method, path }]) => {
       if (spec === undefined) return []
       const bytes = spec.streamed === true ? 4 << 20 : spec.maxBytes ?? 256 * 1024
@@ -176,7 +177,7 @@ export const worstBodies = (quick: boolean): ReadonlyArray<RequestCall> =>
         contentType: spec.contentTypes?.[0] ?? "application/json"
       }
       return [
-        ...Object.entries(worstOf(listLimitsOf(spec.schema), bytes)).filter(([label]) => !quick || isOften(label)).map(([label, text]) => ({ ...call, label, body: text, accepted: false })),
-        ...Object.entries(good[name] ?? {}).map(([label, make]) => ({ ...call, label, body: (attempt: number) => JSON.stringify(make(attempt)), accepted: true }))
+        ...Object.entries(worstOf(listLimitsOf(spec.schema), bytes)).filter(([label]) => !quick || isInQuickRun(label)).map(([label, text]) => ({ ...call, label, body: text, accepted: false })),
+        ...Object.entries(largestValid[name] ?? {}).map(([label, make]) => ({ ...call, label, body: (attempt: number) => JSON.stringify(make(attempt)), accepted: true }))
       ]
     }))

@@ -1,7 +1,7 @@
 /** A server process for documents that reports its memory. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys } from "@waybill/core"
-import { AuthenticatorStandard, DocumentContentsDirectory, Readiness, WaybillHttp } from "@waybill/http"
+import { AuthenticatorStandard, DocumentContentsDirectory, WaybillHttp } from "@waybill/http"
 import { Effect, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -12,7 +12,7 @@ import { waybillLayer } from "./Waybill.ts"
 const [database, directory] = process.argv.slice(2) as [string, string | undefined]
 
 const services = Layer.provideMerge(
-  Layer.mergeAll(AuthenticatorStandard.layer({}), Readiness.layerStorage),
+  AuthenticatorStandard.layer({}),
   waybillLayer({ database, connections: 10, ...(directory === undefined ? {} : { documents: DocumentContentsDirectory.layer({ directory }) }) })
 )
 

@@ -1,7 +1,7 @@
 /** A server process that answers lookups and takes intake: from the store, or with a constant, through the same HTTP, log-in and handlers. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys, PublicBody, ShipmentStatuses, ShipmentStatusOptions, VerifiedBody } from "@waybill/core"
-import { AuthenticatorStandard, Readiness, WaybillHttp } from "@waybill/http"
+import { AuthenticatorStandard, WaybillHttp } from "@waybill/http"
 import { Effect, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -26,7 +26,7 @@ const constant = Layer.effect(
 
 const services = waybillLayer({ database, connections: 10 }).pipe(
   (layer) => kind === "constant" ? Layer.provideMerge(constant, layer) : layer,
-  (layer) => Layer.provideMerge(Layer.mergeAll(AuthenticatorStandard.layer({}), Readiness.layerStorage), layer),
+  (layer) => Layer.provideMerge(AuthenticatorStandard.layer({}), layer),
   // no limits: the scenario measures the lookup
   Layer.provide(Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: 1_000_000_000 }))
 )

@@ -79,28 +79,28 @@ const handlers = {
       yield* createTenant
       for (let n = 0; n < subscribers; n++) yield* subscribe(n, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 })
     })),
-  /** So many more subscriptions of the first customer. */
+  /** Adds `count` subscriptions of the first customer. */
   subscribeAgain: (count: number, receiver: string) =>
     runtime.runPromise(Effect.repeat(subscribe(0, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 }), { times: count - 1 })),
   /** Seconds for calls of `events` each. */
   publish: (calls: number, events: number, atOnce: number, pool?: number) => timed(calls, atOnce, () => publishCall(events, pool)),
-  /** Seconds for as many statements that only match. */
+  /** Seconds for `calls` statements that only match. */
   match: (calls: number, events: number) => timed(calls, 1, () => matchCall(events)),
-  /** Milliseconds of every page of a walk, and the `walk` of the last one. */
-  walk: async (pages: number, pageSize: number) => {
+  /** Milliseconds of every page, and the cursor of the last one. */
+  listPages: async (pages: number, pageSize: number) => {
     const times: Array<number> = []
-    let walk: string | undefined
+    let cursor: string | undefined
     let lastCursor = ""
     for (let page = 1; page <= pages; page++) {
-      const { millis, page: shown } = await list({ page, pageSize, ...(walk === undefined ? {} : { cursor: walk }) })
+      const { millis, page: shown } = await list({ page, pageSize, ...(cursor === undefined ? {} : { cursor }) })
       if (shown.data.length !== pageSize) throw new Error(`Page ${page} has ${shown.data.length} events.`)
       times.push(millis)
-      lastCursor = walk ?? ""
-      walk = shown.nextCursor
+      lastCursor = cursor ?? ""
+      cursor = shown.nextCursor
     }
     return { millis: times, lastCursor }
   },
-  /** Seconds for so many first pages, each of another shipment's events. */
+  /** Seconds for `calls` first pages, each with the events of another shipment. */
   ofShipment: (calls: number) => {
     let n = 0
     return timed(calls, 1, async () => {
@@ -109,7 +109,7 @@ const handlers = {
     })
   },
   page: async (page: number, pageSize: number) => (await list({ page, pageSize })).millis,
-  walkTo: async (walk: string, pageSize: number, page: number) => (await list({ page, pageSize, cursor: walk })).millis,
+  pageAt: async (cursor: string, pageSize: number, page: number) => (await list({ page, pageSize, cursor })).millis,
   /** A deep page without earlier pages: another filter has no cursors. */
   jump: async (page: number, pageSize: number) => (await list({ page, pageSize, eventTypes: ["ARRIVED_AT_TERMINAL"] })).millis,
   insert: (table: string, calls: number, events: number, atOnce: number) => timed(calls, atOnce, () => insertCall(table, events))

@@ -1,7 +1,7 @@
-/** A whole server process that says how long its event loop was held and how much its memory grew meanwhile. */
+/** A complete server process that measures how long its event loop was blocked and how much its memory grew. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { ApiKeys } from "@waybill/core"
-import { AuthenticatorStandard, Readiness, WaybillHttp } from "@waybill/http"
+import { AuthenticatorStandard, WaybillHttp } from "@waybill/http"
 import { Effect, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -15,46 +15,46 @@ const [database] = process.argv.slice(2) as [string]
 const operatorKey = "operator-key-of-the-bench"
 
 const runtime = ManagedRuntime.make(Layer.provideMerge(
-  Layer.mergeAll(AuthenticatorStandard.layer({ operatorKeys: [{ name: "operator", readOnly: false, key: Redacted.make(operatorKey) }] }), Readiness.layerStorage),
+  AuthenticatorStandard.layer({ operatorKeys: [{ name: "operator", readOnly: false, key: Redacted.make(operatorKey) }] }),
   waybillLayer({ database, connections: 10 })
 ))
-/** As long as the process lives. */
+/** Never closed: the server runs until the process ends. */
 const scope = Scope.makeUnsafe("parallel")
 const server = createServer({ keepAliveTimeout: 60_000 })
 
-/** Beside others on the machine a process waits for its turn; what counts is what this thread did between two turns of its loop. */
+/** Processor time of the thread. On a busy machine elapsed time includes waiting for a processor. */
 const cpuMillis = (): number => {
   const { system, user } = process.threadCpuUsage()
   return (system + user) / 1000
 }
 
-/** Objects outside the young generation, which has a fixed size however many calls there are, and buffers. */
+/** Buffers, and the heap without the young generation, whose size does not depend on the calls. */
 const keptBytes = (): number =>
   getHeapSpaceStatistics().reduce((sum, space) => sum + (space.space_name.startsWith("new_") ? 0 : space.space_used_size), process.memoryUsage().external)
 
-/** Growth after which the heap is collected where memory is weighed; `undefined` where the time is taken. */
-let noticeableBytes: number | undefined
+/** When memory is measured, the heap is collected each time it has grown by this much; `undefined` when time is measured. */
+let collectionStepBytes: number | undefined
 let before = 0
 let most = 0
 let longest = 0
 let lastWall = performance.now()
 let lastCpu = cpuMillis()
 
-const look = (): void => {
+const sample = (): void => {
   const [wall, cpu] = [performance.now(), cpuMillis()]
   longest = Math.max(longest, Math.min(wall - lastWall, cpu - lastCpu))
-  if (noticeableBytes !== undefined) {
-    // what nothing refers to any more is collected late where there is much memory; it is not what a call keeps
-    if (keptBytes() > most + noticeableBytes) globalThis.gc?.()
+  if (collectionStepBytes !== undefined) {
+    // garbage does not count as kept
+    if (keptBytes() > most + collectionStepBytes) globalThis.gc?.()
     most = Math.max(most, keptBytes())
   }
-  // looking is no work of the call
+  // this measurement does not count
   lastWall = performance.now()
   lastCpu = cpuMillis()
 }
 
 const handlers = {
-  /** The port and everybody's key. */
+  /** Starts the server; returns its port and a key for each role. */
   listen: async (accounts: number) => {
     const context = await runtime.context()
     const run = Effect.runPromiseWith(context)
@@ -71,27 +71,27 @@ const handlers = {
     }))
     server.on("request", handler)
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-    setInterval(look, 1).unref()
+    setInterval(sample, 1).unref()
     return { port: (server.address() as AddressInfo).port, keys }
   },
 
-  /** Everything from now on counts: memory in steps of so many bytes, or else the time, because weighing takes some. */
+  /** Starts a measurement: of memory if `step` is given, otherwise of time, because measuring memory takes time. */
   begin: (step: number | undefined) => {
-    noticeableBytes = step
-    // the second one waits until the buffers of the first are given back
+    collectionStepBytes = step
+    // the second collection waits until the buffers of the first are freed
     if (step !== undefined) globalThis.gc?.()
     globalThis.gc?.()
     before = most = keptBytes()
-    // the collection is ours
-    look()
+    // the time of the collection does not count
+    sample()
     longest = 0
   },
 
-  /** The longest time that nothing else could run, and what the memory outside the young generation grew by, since `begin`. */
+  /** The longest block of the event loop, and the growth of `keptBytes`, since `begin`. */
   end: () => {
-    look()
-    noticeableBytes = undefined
-    return { holdMillis: longest, addedBytes: most - before }
+    sample()
+    collectionStepBytes = undefined
+    return { blockedMillis: longest, addedBytes: most - before }
   }
 }
 

@@ -14,7 +14,7 @@ const handlers = {
   loadEffect: async () => (await timed(() => import("effect")))[0],
   /** Milliseconds for all of the test kit. */
   load: async () => (await timed(load))[0],
-  /** Milliseconds for each of so many starts, one after the other. The first is the first of the process. */
+  /** Milliseconds of each of several starts in turn. The first one is the first of the process. */
   starts: async (count: number) => {
     const { startTestWaybill } = await load()
     const starts: Array<number> = []
