@@ -6,7 +6,7 @@ export interface ContenderOptions {
   /** Scheme, host and port. */
   readonly receiver: string
   /** Waybill: subscriptions, each to one customer. */
-  readonly lanes?: number
+  readonly destinations?: number
   /** Events of one POST. */
   readonly batchMaxSize?: number
   /** Waybill: an extra subscription without published events; its path, and its batch size. */

@@ -54,13 +54,13 @@ export const startContender = async (
   return { ...child, name, database }
 }
 
-/** One more process of the same contender, on the database of the first, without lanes. */
+/** One more process of the same contender, on the database of the first, without destinations. */
 export const joinContender = async (
   bench: Bench,
   { database, name }: ContenderProcess,
-  options: Omit<ContenderOptions, "database" | "receiver" | "lanes">
+  options: Omit<ContenderOptions, "database" | "receiver" | "destinations">
 ): Promise<ContenderProcess> => {
-  const args = [name, JSON.stringify({ ...options, lanes: 0, database, receiver: bench.receiver.url } satisfies ContenderOptions)]
+  const args = [name, JSON.stringify({ ...options, destinations: 0, database, receiver: bench.receiver.url } satisfies ContenderOptions)]
   return { ...await startMeasured<ContenderHandlers>(bench, contenderModule, args), name, database }
 }
 

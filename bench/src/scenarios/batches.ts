@@ -5,10 +5,10 @@ import { labels } from "./deliveries.ts"
 
 export const batches: Scenario = {
   name: "batches",
-  title: "events a second drained at batchMaxSize 200, 100 lanes; peers send one POST a job",
+  title: "events a second drained at batchMaxSize 200, 100 destinations; peers send one POST a job",
   run: async (bench) => {
     const tuned = "throughput" as const
-    const waybill = await startContender(bench, "waybill", { tuned, lanes: 100, batchMaxSize: 200 })
+    const waybill = await startContender(bench, "waybill", { tuned, destinations: 100, batchMaxSize: 200 })
     const peers = [await startContender(bench, "graphile-worker", { tuned }), await startContender(bench, "pg-boss", { tuned })]
     const many = bench.quick ? 20_000 : 400_000
     const few = bench.quick ? 5000 : 40_000

@@ -4,13 +4,13 @@ import { alternate, type Scenario, startContender } from "./Bench.ts"
 
 export const deliveries: Scenario = {
   name: "deliveries",
-  title: "deliveries a second: one signed event of 1 KB each (batchMaxSize 1), 100 lanes",
+  title: "deliveries a second: one signed event of 1 KB each (batchMaxSize 1), 100 destinations",
   run: async (bench) => {
     const tuned = "throughput" as const
     const contenders = [
       await startContender(bench, "undici", { tuned }),
       await startContender(bench, "undici-signed", { tuned }),
-      await startContender(bench, "waybill", { tuned, lanes: 100, batchMaxSize: 1 }),
+      await startContender(bench, "waybill", { tuned, destinations: 100, batchMaxSize: 1 }),
       await startContender(bench, "graphile-worker", { tuned }),
       await startContender(bench, "pg-boss", { tuned })
     ]

@@ -12,7 +12,7 @@ export const growth: Scenario = {
   title: "cost with 10,000 to 10,000,000 stored events and 1,000,000 unrelated subscriptions",
   run: async (bench) => {
     const sizes = bench.quick ? [1_000, 10_000] : [10_000, 100_000, 1_000_000, 10_000_000]
-    const contender = await startContender(bench, "waybill", { tuned: "throughput", lanes: 100, batchMaxSize: 1 })
+    const contender = await startContender(bench, "waybill", { tuned: "throughput", destinations: 100, batchMaxSize: 1 })
     const publisher = await startMeasured<PublisherHandlers>(bench, publisherModule, [contender.database, "waybill"])
     await addUnrelated(contender.database, "waybill", bench.quick ? 1_000 : 1_000_000)
     const measured = new Map<string, Array<number>>()

@@ -3,7 +3,7 @@ import { setTimeout as after } from "node:timers/promises"
 import { startChild } from "../machine/Child.ts"
 import type { HostileAddress, HostileHandlers } from "../machine/hostile-process.ts"
 import { percentile } from "../measure/Stats.ts"
-import type { HostileLanesHandlers } from "../waybill/hostile-lanes-process.ts"
+import type { HostileDestinationsHandlers } from "../waybill/hostile-destinations-process.ts"
 import type { HostileSenderHandlers } from "../waybill/hostile-sender-process.ts"
 import { type Bench, type Scenario, startContender, startMeasured } from "./Bench.ts"
 import { delays } from "./latency.ts"
@@ -33,36 +33,36 @@ const [calm, busy] = [50, 200]
 
 /** A few pauses of a process decide the p99 of one round, so several rounds are needed. */
 const backlogs = [
-  { label: "hostile lanes with the default policy", perSecond: calm, rounds: 5, shipments: 50, delivery: {} },
+  { label: "hostile destinations with the default policy", perSecond: calm, rounds: 5, shipments: 50, delivery: {} },
   { label: "the same on a busy machine", perSecond: busy, rounds: 3, shipments: 50, delivery: {} },
   { label: "retried every second, one shipment each", perSecond: calm, rounds: 3, shipments: 1, delivery: often },
   { label: "retried every second, 50 shipments each", perSecond: calm, rounds: 3, shipments: 50, delivery: often }
 ]
 
-/** Events of healthy lanes in one round. */
+/** Events of healthy destinations in one round. */
 const eventsPerRound = 1000
 
-/** Healthy lanes without and with hostile lanes, in turn. The burst after hostile lanes are resumed is measured separately. */
+/** Healthy destinations without and with hostile destinations, in turn. The burst after hostile destinations are resumed is measured separately. */
 const measure = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, { delivery, perSecond, rounds: most, shipments }: typeof backlogs[number]) => {
   const rounds = bench.quick ? 1 : most
   const count = bench.quick ? perSecond : Math.max(eventsPerRound, 10 * perSecond)
-  const contender = await startContender(bench, "waybill", { tuned: "latency", lanes: bench.quick ? 50 : 1000, batchMaxSize: 200 })
-  const lanes = await startMeasured<HostileLanesHandlers>(bench, new URL("../waybill/hostile-lanes-process.ts", import.meta.url), [contender.database])
-  await lanes.call.add(dealt(addresses), shipments, delivery)
+  const contender = await startContender(bench, "waybill", { tuned: "latency", destinations: bench.quick ? 50 : 1000, batchMaxSize: 200 })
+  const destinations = await startMeasured<HostileDestinationsHandlers>(bench, new URL("../waybill/hostile-destinations-process.ts", import.meta.url), [contender.database])
+  await destinations.call.add(dealt(addresses), shipments, delivery)
   await bench.postgres.settle(contender.database)
   await contender.call.start()
   await delays(bench, contender, { count: busy, perSecond: busy })
   const found = { without: [] as Array<ReadonlyArray<number>>, first: [] as Array<ReadonlyArray<number>>, withHostile: [] as Array<ReadonlyArray<number>>, attempts: 0 }
   for (let round = 0; round < rounds; round++) {
     found.without.push(await delays(bench, contender, { count, perSecond }))
-    await lanes.call.resume()
+    await destinations.call.resume()
     found.first.push(await delays(bench, contender, { count: perSecond * (bench.quick ? 1 : 3), perSecond }))
     found.withHostile.push(await delays(bench, contender, { count, perSecond }))
-    await lanes.call.pause()
+    await destinations.call.pause()
     if (round < rounds - 1) await after(attemptMillis + 1000)
   }
-  found.attempts = await lanes.call.attempts()
-  await lanes.end()
+  found.attempts = await destinations.call.attempts()
+  await destinations.end()
   await contender.call.stop()
   await contender.end()
   return found
@@ -70,7 +70,7 @@ const measure = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, {
 
 export const hostile: Scenario = {
   name: "hostile",
-  title: "attempts to 200 hostile receivers, and 1,000 healthy lanes with 50 and 200 events a second during those attempts",
+  title: "attempts to 200 hostile receivers, and 1,000 healthy destinations with 50 and 200 events a second during those attempts",
   run: async (bench) => {
     const child = await startChild<HostileHandlers>(new URL("../machine/hostile-process.ts", import.meta.url), [])
     const addresses = await child.call.addresses()
@@ -97,11 +97,11 @@ export const hostile: Scenario = {
         for (const share of [0.5, 0.99]) {
           const each = rounds.map((millis) => percentile(millis, share))
           const value = percentile(rounds.flat(), share)
-          lines.push({ label: `${label}: healthy lanes ${what}, p${share * 100}`, value, unit: "ms" as const, rounds: each, note: `${found.attempts} hostile attempts` })
+          lines.push({ label: `${label}: healthy destinations ${what}, p${share * 100}`, value, unit: "ms" as const, rounds: each, note: `${found.attempts} hostile attempts` })
         }
       }
       const p99 = (rounds: ReadonlyArray<ReadonlyArray<number>>) => percentile(rounds.flat(), 0.99)
-      verdicts.push({ label: `${label}: p99 of healthy lanes`, ratio: p99(found.withHostile) / p99(found.without), target: 1.2, better: "lower" as const })
+      verdicts.push({ label: `${label}: p99 of healthy destinations`, ratio: p99(found.withHostile) / p99(found.without), target: 1.2, better: "lower" as const })
     }
     const inside = await child.call.inside()
     await child.end()

@@ -17,7 +17,7 @@ const backlogs = [
 const measure = async (bench: Bench, extra: typeof backlogs[number]) => {
   const waiting = bench.quick ? 20_000 : 300_000
   const seconds = bench.quick ? 1 : 10
-  const contender = await startContender(bench, "waybill", { tuned: "latency", lanes: bench.quick ? 50 : 1000, batchMaxSize: 200, extra })
+  const contender = await startContender(bench, "waybill", { tuned: "latency", destinations: bench.quick ? 50 : 1000, batchMaxSize: 200, extra })
   await contender.call.start()
   await delays(bench, contender, { count: perSecond, perSecond })
   const without = await delays(bench, contender, { count: perSecond * seconds, perSecond })
@@ -40,7 +40,7 @@ const measure = async (bench: Bench, extra: typeof backlogs[number]) => {
 
 export const isolation: Scenario = {
   name: "isolation",
-  title: "milliseconds from commit to received over 1,000 healthy lanes, 200 events a second, with a backlog of 300,000 entries in another lane",
+  title: "milliseconds from commit to received over 1,000 healthy destinations, 200 events a second, with a backlog of 300,000 entries in another destination",
   run: async (bench) => {
     const lines = []
     const verdicts = []

@@ -26,7 +26,7 @@ export const latency: Scenario = {
     const tuned = "latency" as const
     const contenders = [
       await startContender(bench, "undici-signed", { tuned }),
-      await startContender(bench, "waybill", { tuned, lanes: 100, batchMaxSize: 200 }),
+      await startContender(bench, "waybill", { tuned, destinations: 100, batchMaxSize: 200 }),
       await startContender(bench, "graphile-worker", { tuned }),
       await startContender(bench, "pg-boss", { tuned })
     ]

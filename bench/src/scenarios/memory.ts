@@ -8,7 +8,7 @@ export const memory: Scenario = {
     const lines = []
     const verdicts = []
     for (const batchMaxSize of [200, 1]) {
-      const contender = await startContender(bench, "waybill", { tuned: "throughput", lanes: 100, batchMaxSize })
+      const contender = await startContender(bench, "waybill", { tuned: "throughput", destinations: 100, batchMaxSize })
       const { mostBytes, perSecond } = await drainRound(bench, contender, bench.quick ? 20_000 : 1_000_000)
       await contender.end()
       const label = `most resident memory, ${batchMaxSize === 1 ? "one event" : "200 events"} a POST`

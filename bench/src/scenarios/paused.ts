@@ -18,7 +18,7 @@ export const paused: Scenario = {
     await publisher.call.prepare(1, bench.receiver.url)
     const calls = bench.quick ? 3 : 10
     const measured = async () => {
-      await query(database, "UPDATE waybill.delivery_lanes SET state = 'paused'")
+      await query(database, "UPDATE waybill.delivery_destinations SET state = 'paused'")
       await bench.postgres.settle(database)
       const millis: Array<number> = []
       const before = await sizeOf(database)

@@ -11,7 +11,7 @@ export const retention: Scenario = {
   run: async (bench) => {
     const old = bench.quick ? 5_000 : 300_000
     const seconds = bench.quick ? 1 : 10
-    const contender = await startContender(bench, "waybill", { tuned: "latency", lanes: 100, batchMaxSize: 1, keepSettledMillis: 5_000 })
+    const contender = await startContender(bench, "waybill", { tuned: "latency", destinations: 100, batchMaxSize: 1, keepSettledMillis: 5_000 })
     await drainRound(bench, contender, old)
     await bench.postgres.settle(contender.database)
     await contender.call.start()

@@ -14,7 +14,7 @@ export const rush: Scenario = {
   title: "deliveries a second of a burst, on a new or idle installation",
   run: async (bench) => {
     const count = bench.quick ? 5_000 : 100_000
-    const contender = await startContender(bench, "waybill", { tuned: "throughput", lanes: 100, batchMaxSize: 1 })
+    const contender = await startContender(bench, "waybill", { tuned: "throughput", destinations: 100, batchMaxSize: 1 })
     const { perSecond: young } = await drainRound(bench, contender, count, asItIs)
     await drainRound(bench, contender, before, asItIs)
     await query(contender.database, "VACUUM ANALYZE")

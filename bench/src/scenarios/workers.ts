@@ -31,10 +31,10 @@ const drainTogether = async (bench: Bench, workers: ReadonlyArray<ContenderProce
 
 export const workers: Scenario = {
   name: "workers",
-  title: "deliveries/s of 1 to 8 worker processes on one database, one event each, 200 lanes",
+  title: "deliveries/s of 1 to 8 worker processes on one database, one event each, 200 destinations",
   run: async (bench) => {
     const options = { tuned: "throughput", batchMaxSize: 1 } as const
-    const first = await startContender(bench, "waybill", { ...options, lanes: bench.quick ? 20 : 200 })
+    const first = await startContender(bench, "waybill", { ...options, destinations: bench.quick ? 20 : 200 })
     const all = [first]
     while (all.length < counts.at(-1)!) all.push(await joinContender(bench, first, options))
     const count = bench.quick ? 2_000 : 60_000

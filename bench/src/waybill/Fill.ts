@@ -1,4 +1,4 @@
-/** Fills the log and the lanes by SQL, with the same rows as publishing. */
+/** Fills the log and the destinations by SQL, with the same rows as publishing. */
 import { query } from "../machine/PostgresServer.ts"
 import { bodySql } from "./SampleEvent.ts"
 import { tenantId } from "./Tenant.ts"
@@ -22,15 +22,15 @@ export const storeEvents = (database: string, range: { readonly from: number; re
 export const queueEvents = (database: string, { client, count }: { readonly count: number; readonly client?: string }) =>
   query(
     database,
-    `WITH lanes AS (
-       SELECT id AS lane_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS lanes,
+    `WITH destinations AS (
+       SELECT id AS destination_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS destinations,
               (SELECT min(a.account) FROM waybill.client_accounts AS a WHERE a.tenant_id = s.tenant_id AND a.client = s.client) AS account
        FROM waybill.transit_subscriptions AS s WHERE tenant_id = $1 AND client = coalesce($3, client) AND client NOT LIKE 'other-%'
      ),
      dealt AS MATERIALIZED (
-       SELECT e.*, l.lane_id, l.account
+       SELECT e.*, l.destination_id, l.account
        FROM (SELECT * FROM waybill.transit_events WHERE tenant_id = $1 ORDER BY event_no DESC LIMIT $2) AS e
-       JOIN lanes AS l ON l.place = substr(e.shipment_id, 2)::int8 % l.lanes
+       JOIN destinations AS l ON l.place = substr(e.shipment_id, 2)::int8 % l.destinations
      ),
      known AS (
        INSERT INTO waybill.shipments (tenant_id, shipment_id, accounts) SELECT DISTINCT $1::text, shipment_id, ARRAY[account] FROM dealt ON CONFLICT DO NOTHING
@@ -39,12 +39,12 @@ export const queueEvents = (database: string, { client, count }: { readonly coun
        INSERT INTO waybill.shipment_accounts (tenant_id, account, shipment_id) SELECT DISTINCT $1::text, account, shipment_id FROM dealt ON CONFLICT DO NOTHING
      ),
      queued AS (
-       INSERT INTO waybill.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
-       SELECT $1, e.lane_id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
+       INSERT INTO waybill.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
+       SELECT $1, e.destination_id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
        FROM dealt AS e
        ORDER BY e.event_no
-       RETURNING lane_id
+       RETURNING destination_id
      )
-     INSERT INTO waybill.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM queued`,
+     INSERT INTO waybill.delivery_arrivals (tenant_id, destination_id) SELECT DISTINCT $1::text, destination_id FROM queued`,
     [tenantId, count, client ?? null]
   )

@@ -15,9 +15,9 @@ export const addUnrelated = async (database: string, schema: string, count: numb
               CASE WHEN named THEN ARRAY['OTHER' || n] END, now(), now()
        FROM subs
      ),
-     lanes AS (
-       INSERT INTO ${schema}.delivery_lanes
-         (tenant_id, lane_id, client, source, endpoint_url, hmac_secret_id, max_attempts, initial_backoff_seconds, max_backoff_seconds,
+     destinations AS (
+       INSERT INTO ${schema}.delivery_destinations
+         (tenant_id, destination_id, client, source, endpoint_url, hmac_secret_id, max_attempts, initial_backoff_seconds, max_backoff_seconds,
           batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, state)
        SELECT $1, id, client, 'transit-events', 'https://receiver.example/hook', 'secret', 12, 5, 3600, 200, 600, '{"events":[', ']}', 'active'
        FROM subs

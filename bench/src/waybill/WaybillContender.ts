@@ -10,21 +10,21 @@ import { accountOf, carrier, createTenant, customer, subscribe } from "./Tenant.
 import { runWaybill } from "./Waybill.ts"
 
 const waitingSql = `
-SELECT EXISTS (SELECT FROM waybill.delivery_entries AS e WHERE e.tenant_id = s.tenant_id AND e.lane_id = s.id) AS waiting
+SELECT EXISTS (SELECT FROM waybill.delivery_entries AS e WHERE e.tenant_id = s.tenant_id AND e.destination_id = s.id) AS waiting
 FROM waybill.transit_subscriptions AS s
 WHERE s.client = $1`
 
 export const makeWaybill = async (options: ContenderOptions): Promise<Contender> => {
   const { keepSettledMillis } = options
   const runtime = runWaybill({ database: options.database, ...(keepSettledMillis === undefined ? {} : { delivery: { keepSettledMillis } }) })
-  const lanes = options.lanes ?? 1
+  const destinations = options.destinations ?? 1
   await runtime.runPromise(Effect.gen(function*() {
     yield* createTenant
-    for (let n = 0; n < lanes; n++) {
+    for (let n = 0; n < destinations; n++) {
       yield* subscribe(n, { endpointUrl: `${options.receiver}/hook`, batchMaxSize: options.batchMaxSize ?? 1 })
     }
     if (options.extra !== undefined) {
-      yield* subscribe(lanes, { endpointUrl: `${options.receiver}${options.extra.path}`, batchMaxSize: options.extra.batchMaxSize })
+      yield* subscribe(destinations, { endpointUrl: `${options.receiver}${options.extra.path}`, batchMaxSize: options.extra.batchMaxSize })
     }
   }))
   const delivered = () => runtime.runSync(Effect.map(Metric.value(deliveredEventsTotal), ({ count }) => Number(count)))
@@ -47,11 +47,11 @@ export const makeWaybill = async (options: ContenderOptions): Promise<Contender>
     },
     fillExtra: async (count) => {
       await storeEvents(options.database, { from: stored, to: stored + count, perShipment: 1 })
-      await queueEvents(options.database, { count, client: customer(lanes).client })
+      await queueEvents(options.database, { count, client: customer(destinations).client })
       stored += count
     },
     extraIsEmpty: async () => {
-      const [row] = await query(options.database, waitingSql, [customer(lanes).client])
+      const [row] = await query(options.database, waitingSql, [customer(destinations).client])
       return row!["waiting"] === false
     },
     sweep: () => runtime.runPromise(Effect.flatMap(Retention, ({ sweep }) => sweep)),
@@ -70,7 +70,7 @@ export const makeWaybill = async (options: ContenderOptions): Promise<Contender>
     publish: async (mark) => {
       const n = stored++
       await runtime.runPromise(Effect.flatMap(TransitEvents, (events) =>
-        events.publish(carrier, [sampleEvent(shipmentOf(n), [accountOf(n % lanes)], mark)])))
+        events.publish(carrier, [sampleEvent(shipmentOf(n), [accountOf(n % destinations)], mark)])))
       return nowMillis()
     },
     close: () => runtime.dispose()

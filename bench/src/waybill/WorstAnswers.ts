@@ -160,7 +160,7 @@ const events = async (database: string, most: Amounts, post: Post, get: Get) => 
   await post("customer", "/visibility/v1/subscriptions", { endpointUrl: "https://example.com/hook", hmacSecretId: "secret", filters })
   const wide = "id = (SELECT id FROM waybill.transit_subscriptions WHERE doc LIKE '%LONG-NAME%' LIMIT 1)"
   await multiply(database, "transit_subscriptions", wide, 500, { id: uuid("n") })
-  await multiply(database, "delivery_lanes", `lane_${wide}`, 500, { lane_id: uuid("n") })
+  await multiply(database, "delivery_destinations", `destination_${wide}`, 500, { destination_id: uuid("n") })
   return [
     get("transit-events.listEvents", "500 events", "carrier", "/visibility/v1/events?shipmentId=SMALL&pageSize=500"),
     get("transit-events.listEvents", `${most.largeEvents} events of 240 KB`, "carrier", "/visibility/v1/events?shipmentId=LARGE&pageSize=500"),
@@ -179,7 +179,7 @@ const operators = async (database: string, most: Amounts, post: Post, get: Get) 
   await post("operator", `${operator}/secrets/wide`, { accounts }, "PUT")
   await multiply(database, "secrets", "hmac_secret_id = 'wide'", most.largeKeys, { hmac_secret_id: "'wide' || n" })
   await multiply(database, "tenants", "true", 1000, { tenant_id: "'tenant-' || n" })
-  await query(database, `INSERT INTO waybill.deliveries (tenant_id, delivery_id, lane_id, state, token, attempt, tries, refs, keys, sent_at, settled_at, attempts)
+  await query(database, `INSERT INTO waybill.deliveries (tenant_id, delivery_id, destination_id, state, token, attempt, tries, refs, keys, sent_at, settled_at, attempts)
     SELECT '${tenantId}', ${uuid("n")}::uuid, ${uuid("1")}::uuid, 'dead', 1, 25, 25,
            (SELECT array_agg(event_no) FROM (SELECT event_no FROM waybill.transit_events WHERE shipment_id = 'LARGE' AND sequence > 1000 LIMIT 4) AS e),
            ARRAY['LARGE'], now(), now(),

@@ -11,7 +11,7 @@ import { runWaybill } from "./Waybill.ts"
 const [database, receiver, keepSettledMillis] = process.argv.slice(2) as [string, string, string]
 const runtime = runWaybill({ database, connections: 12, delivery: { keepSettledMillis: Number(keepSettledMillis) } })
 
-const lanes = 100
+const destinations = 100
 /** Events of one call, as a carrier's system sends what piled up in a moment. */
 const perCall = 20
 /** Concurrent shipments; each gets an event in turn. */
@@ -23,7 +23,7 @@ const publishCall = async (marks: { next: number } | undefined) => {
   const mark = marks === undefined ? 0 : marks.next++
   const events = Array.from({ length: perCall }, (_, place) => {
     const n = published++ % underWay
-    return sampleEvent(shipmentOf(n), [accountOf(n % lanes)], `mark-${String(place === 0 ? mark : 0).padStart(8, "0")}`)
+    return sampleEvent(shipmentOf(n), [accountOf(n % destinations)], `mark-${String(place === 0 ? mark : 0).padStart(8, "0")}`)
   })
   await runtime.runPromise(Effect.flatMap(TransitEvents, (service) => service.publish(carrier, events)))
   return performance.timeOrigin + performance.now()
@@ -35,7 +35,7 @@ const handlers = {
   prepare: async () => {
     await runtime.runPromise(Effect.gen(function*() {
       yield* createTenant
-      for (let n = 0; n < lanes; n++) yield* subscribe(n, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 })
+      for (let n = 0; n < destinations; n++) yield* subscribe(n, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 })
     }))
     worker = runtime.runFork(Effect.flatMap(DeliveryWorker, ({ run }) => run))
   },

@@ -185,7 +185,7 @@ describe("Client and core agree", () => {
     expectTypeOf<core.Tenant>().toEqualTypeOf<Tenant>()
     expectTypeOf<core.SubscriptionView>().toExtend<OperatorSubscription>()
     expectTypeOf<Names<OperatorSubscription>>().toEqualTypeOf<Names<core.SubscriptionView>>()
-    expectTypeOf<SubscriptionState>().toEqualTypeOf<core.LaneState>()
+    expectTypeOf<SubscriptionState>().toEqualTypeOf<core.DestinationState>()
     expectTypeOf<PausedBy>().toEqualTypeOf<core.PausedBy>()
     expectTypeOf<core.HealthView>().toEqualTypeOf<Health>()
     expectTypeOf<core.Explanation>().toExtend<Explanation>()

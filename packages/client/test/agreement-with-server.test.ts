@@ -221,9 +221,9 @@ describe("Client and service agree", () => {
     await expect(operator.deleteSecret("acme", "own")).rejects.toMatchObject({ status: 409, code: "secret_in_use" })
     await carrier.intake.registerShipments([shipment])
     await waybill.runOnce()
-    const { data: [lane] } = await operator.listSubscriptions("acme", { state: "active" })
-    expect(lane).toMatchObject({ subscriptionId: transactionId, area: "shipment-status", client: "key:shipper", endpointUrl: webhookUrl, waiting: 0, inFlight: 0, dead: 0 })
-    expect(lane!.lastAttempt).toMatchObject({ outcome: "accepted", status: expect.any(Number) })
+    const { data: [destination] } = await operator.listSubscriptions("acme", { state: "active" })
+    expect(destination).toMatchObject({ subscriptionId: transactionId, area: "shipment-status", client: "key:shipper", endpointUrl: webhookUrl, waiting: 0, inFlight: 0, dead: 0 })
+    expect(destination!.lastAttempt).toMatchObject({ outcome: "accepted", status: expect.any(Number) })
 
     for (const reference of ["S/1", "0418367745", "B/1"]) {
       expect(await operator.findShipments("acme", reference)).toMatchObject([{ shipmentId: "S/1", proNumber: "041-8367745", bolNumber: "B/1", status: "Picked-up" }])

@@ -121,14 +121,14 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
   it.effect("detects a statement that leaves its tenant", (context) =>
     Effect.gen(function*() {
       if (!(yield* showsGenericPlans)) return context.skip()
-      const lanes = `"${schema}".delivery_lanes`
+      const destinations = `"${schema}".delivery_destinations`
       const arrivals = `"${schema}".delivery_arrivals`
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${lanes} WHERE tenant_id = $1 AND state = 'active'`), 0)
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${lanes} AS l JOIN ${arrivals} AS a USING (tenant_id, lane_id) WHERE a.tenant_id = $1`), 0)
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${lanes} WHERE state = 'active'`), 1)
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${lanes} AS l JOIN ${arrivals} AS a USING (lane_id) WHERE a.tenant_id = $1`), 1)
-      assert.lengthOf(yield* placesOf(`INSERT INTO ${arrivals} (tenant_id, lane_id) SELECT $1, lane_id FROM ${lanes} WHERE tenant_id = $1`), 0)
-      assert.lengthOf(yield* placesOf(`INSERT INTO ${arrivals} (tenant_id, lane_id) SELECT endpoint_url, lane_id FROM ${lanes} WHERE tenant_id = $1`), 1)
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} WHERE tenant_id = $1 AND state = 'active'`), 0)
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${arrivals} AS a USING (tenant_id, destination_id) WHERE a.tenant_id = $1`), 0)
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} WHERE state = 'active'`), 1)
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${arrivals} AS a USING (destination_id) WHERE a.tenant_id = $1`), 1)
+      assert.lengthOf(yield* placesOf(`INSERT INTO ${arrivals} (tenant_id, destination_id) SELECT $1, destination_id FROM ${destinations} WHERE tenant_id = $1`), 0)
+      assert.lengthOf(yield* placesOf(`INSERT INTO ${arrivals} (tenant_id, destination_id) SELECT endpoint_url, destination_id FROM ${destinations} WHERE tenant_id = $1`), 1)
     }))
 
   it.effect("is queried within one tenant, except for the listed statements", (context) =>

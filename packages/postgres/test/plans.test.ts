@@ -30,8 +30,8 @@ const sources = [
 
 const statementsIn = (quoted: string) => ({
   "claim": queue.claim(quoted, sources),
-  "claim lanes with signals": queue.claim(quoted, sources, "arrived"),
-  "claim due lanes": queue.claim(quoted, sources, "due"),
+  "claim destinations with signals": queue.claim(quoted, sources, "arrived"),
+  "claim due destinations": queue.claim(quoted, sources, "due"),
   "tenants due": queue.tenantsDue(quoted),
   "due deliveries": queue.dueDeliveries(quoted, sources),
   "freeze": queue.freeze(quoted),
@@ -43,20 +43,20 @@ const statementsIn = (quoted: string) => ({
   "restore access": queue.accessRestored(quoted, "client"),
   "settle": settle(quoted),
   "next due": queue.nextDue(quoted),
-  "lane overviews": log.laneOverviews(quoted, false),
-  "lane overviews of a client": log.laneOverviews(quoted, true),
-  "list deliveries, newest first": log.listDeliveries(quoted, { direction: "DESC", client: undefined, isOfLane: false, state: undefined, where: "" }),
-  "list a lane's deliveries": log.listDeliveries(quoted, { direction: "DESC", client: undefined, isOfLane: true, state: undefined, where: " AND d.lane_id = $3::uuid" }),
-  "list a client's deliveries": log.listDeliveries(quoted, { direction: "DESC", client: "$3", isOfLane: false, state: undefined, where: "" }),
-  "list dead letters": log.listDeliveries(quoted, { direction: "ASC", client: undefined, isOfLane: false, state: "dead", where: "" }),
-  "pause a subscription": control.pauseLane(quoted),
-  "resume a subscription": control.resumeLane(quoted),
+  "destination overviews": log.destinationOverviews(quoted, false),
+  "destination overviews of a client": log.destinationOverviews(quoted, true),
+  "list deliveries, newest first": log.listDeliveries(quoted, { direction: "DESC", client: undefined, isOfDestination: false, state: undefined, where: "" }),
+  "list a destination's deliveries": log.listDeliveries(quoted, { direction: "DESC", client: undefined, isOfDestination: true, state: undefined, where: " AND d.destination_id = $3::uuid" }),
+  "list a client's deliveries": log.listDeliveries(quoted, { direction: "DESC", client: "$3", isOfDestination: false, state: undefined, where: "" }),
+  "list dead letters": log.listDeliveries(quoted, { direction: "ASC", client: undefined, isOfDestination: false, state: "dead", where: "" }),
+  "pause a subscription": control.pauseDestination(quoted),
+  "resume a subscription": control.resumeDestination(quoted),
   "begin a purge": control.beginPurge(quoted),
   "purge": control.purgeNext(quoted),
   "end a purge": control.endPurge(quoted),
   "keep the newest drops": control.trimDrops(quoted),
   "dismiss a delivery": control.dismiss(quoted),
-  "trace a subject": control.traceLane(quoted, sources),
+  "trace a subject": control.traceDestination(quoted, sources),
   "trace its deliveries": control.traceDeliveriesOf(quoted),
   "health of a tenant": control.health(quoted),
   "newest deliveries": log.newestBound(quoted),
@@ -125,14 +125,14 @@ layer(testStorage(schema), { excludeTestServices: true })("cached plans", (it) =
         assert.deepEqual(seqScans(yield* planOf(statement)), [])
       }))
   }
-  // planned with few rows and run with a hundred thousand: one scan of a tenant's rows for each lane would take too long
+  // planned with few rows and run with a hundred thousand: one scan of a tenant's rows for each destination would take too long
   for (const name of ["due deliveries", "freeze", "settle"] as const) {
-    it.effect(`find deliveries by lane or id, never among all of a tenant: ${name}`, (context) =>
+    it.effect(`find deliveries by destination or id, never among all of a tenant: ${name}`, (context) =>
       Effect.gen(function*() {
         if (!(yield* showsGenericPlans)) return context.skip()
         const conditions = indexConditions(yield* planOf(statements[name]), schema, "deliveries")
         assert.isNotEmpty(conditions)
-        for (const condition of conditions) assert.match(condition, /\b(lane_id|delivery_id) =/)
+        for (const condition of conditions) assert.match(condition, /\b(destination_id|delivery_id) =/)
       }))
   }
   it.effect("find each outcome of a settlement without comparing all pairs", (context) =>
@@ -149,7 +149,7 @@ const readWhole: Readonly<Record<string, string>> = {
   "delivery_arrivals by delivery_arrivals_pkey": "the first thousand signals, which a claim removes",
   "tenants by tenants_pkey": "the tenant itself",
   "clients by clients_seeing_all": "the few clients that see everything",
-  "freight_charge_notices by freight_charge_notices_pkey": "in a view, and only for lanes of windows, at most one an hour"
+  "freight_charge_notices by freight_charge_notices_pkey": "in a view, and only for destinations of windows, at most one an hour"
 }
 
 /** Statements that people or the sweep run rarely. They read in index order up to a limit, or tables that are analysed by then. */
@@ -175,13 +175,13 @@ const drained = freshSchema()
 
 /** Rows of a backlog. After they are deleted, the pages of their indexes remain. */
 const backlog = {
-  delivery_entries: "(tenant_id, lane_id, key, sequence, ref, size) SELECT 't', gen_random_uuid(), n::text, n, n, 1 FROM generate_series(1, 20000) AS n",
-  delivery_arrivals: "(tenant_id, lane_id) SELECT 't', gen_random_uuid() FROM generate_series(1, 20000)"
+  delivery_entries: "(tenant_id, destination_id, key, sequence, ref, size) SELECT 't', gen_random_uuid(), n::text, n, n, 1 FROM generate_series(1, 20000) AS n",
+  delivery_arrivals: "(tenant_id, destination_id) SELECT 't', gen_random_uuid() FROM generate_series(1, 20000)"
 }
 
 layer(testStorage(drained), { excludeTestServices: true })("plans cached while the queue is empty, and used for the next backlog", (it) => {
   for (const name of ["claim", "due deliveries", "freeze", "settle", "append", "history"] as const) {
-    it.effect(`find waiting entries by lane, never among all of a tenant: ${name}`, (context) =>
+    it.effect(`find waiting entries by destination, never among all of a tenant: ${name}`, (context) =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
         if (!(yield* showsGenericPlans)) return context.skip()

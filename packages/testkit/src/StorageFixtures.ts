@@ -1,8 +1,8 @@
-/** Helpers for conformance suites: separate tenants, subscriptions with their lanes, published events. */
+/** Helpers for conformance suites: separate tenants, subscriptions with their destinations, published events. */
 import {
   AccessStore,
   allTypes,
-  type ClaimedLane,
+  type ClaimedDestination,
   type ClaimRequest,
   closedBreaker,
   defaultPolicy,
@@ -11,9 +11,9 @@ import {
   eventBatchEnvelope,
   type EventType,
   type Freeze,
-  type LaneSettings,
-  type LaneSettlement,
-  type LaneState,
+  type DestinationSettings,
+  type DestinationSettlement,
+  type DestinationState,
   type NewEvent,
   type Settlement,
   type StoredSecret,
@@ -62,13 +62,13 @@ export interface SubscriptionFixture {
   readonly types?: ReadonlyArray<EventType>
   readonly shipmentIds?: ReadonlyArray<string>
   readonly matched?: boolean
-  readonly state?: LaneState
+  readonly state?: DestinationState
   readonly policy?: Partial<DeliveryPolicy>
   readonly endpointUrl?: string
 }
 
-export const laneSettings = (fixture: SubscriptionFixture = {}): LaneSettings => ({
-  laneId: idOf(fixture.n ?? 1),
+export const destinationSettings = (fixture: SubscriptionFixture = {}): DestinationSettings => ({
+  destinationId: idOf(fixture.n ?? 1),
   client: fixture.client ?? "client",
   source: "transit-events",
   endpointUrl: fixture.endpointUrl ?? "https://receiver.example/hook",
@@ -91,13 +91,13 @@ export const recordOf = (fixture: SubscriptionFixture = {}): SubscriptionRecord 
   matched: fixture.matched ?? true
 })
 
-/** A subscription with its lane, as the use case creates them. */
+/** A subscription with its destination, as the use case creates them. */
 export const subscribe = Effect.fnUntraced(function*(tenantId: string, fixture: SubscriptionFixture = {}) {
   const transaction = yield* Transaction
   const queue = yield* DeliveryQueue
   const subscriptions = yield* TransitSubscriptionStore
   yield* transaction.run(Effect.andThen(
-    queue.openLane(tenantId, laneSettings(fixture)),
+    queue.openDestination(tenantId, destinationSettings(fixture)),
     subscriptions.insert(tenantId, recordOf(fixture))
   ))
 })
@@ -173,33 +173,33 @@ export const seed = Effect.fnUntraced(function*(
 
 export const claim = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
-    queue.claim({ tenantId, maxLanes: 10, refill: [], leaseMillis: 60_000, deliveriesPerLane: 4, bytesPerLane: 1_000_000, ...request }))
+    queue.claim({ tenantId, maxDestinations: 10, refill: [], leaseMillis: 60_000, deliveriesPerDestination: 4, bytesPerDestination: 1_000_000, ...request }))
 
-/** Whether a lane of the tenant is due or has new entries. */
+/** Whether a destination of the tenant is due or has new entries. */
 export const hasTurn = (tenantId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
     Effect.map(queue.tenantsDue(100_000), ({ arrived, due }) => due.includes(tenantId) || arrived.includes(tenantId)))
 
-/** Claims the only due lane. */
+/** Claims the only due destination. */
 export const claimOne = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
-  Effect.flatMap(claim(tenantId, request), ({ lanes }) =>
-    lanes.length === 1 ? Effect.succeed(lanes[0]!) : Effect.die(new Error(`Expected one lane, claimed ${lanes.length}.`)))
+  Effect.flatMap(claim(tenantId, request), ({ destinations }) =>
+    destinations.length === 1 ? Effect.succeed(destinations[0]!) : Effect.die(new Error(`Expected one destination, claimed ${destinations.length}.`)))
 
-/** Freezes the waiting entries of the lane as one delivery, if there are any. */
-export const freezeOf = (lane: ClaimedLane, parts: Partial<Freeze> & { readonly deliveryId?: string } = {}): Freeze => ({
-  laneId: lane.laneId,
-  token: lane.token,
+/** Freezes the waiting entries of the destination as one delivery, if there are any. */
+export const freezeOf = (destination: ClaimedDestination, parts: Partial<Freeze> & { readonly deliveryId?: string } = {}): Freeze => ({
+  destinationId: destination.destinationId,
+  token: destination.token,
   rateMark: parts.rateMark ?? 0,
   cursor: parts.cursor,
   fresh: parts.fresh ?? (parts.deliveryId === undefined
     ? []
-    : [{ deliveryId: parts.deliveryId, sentAt: occurredAt, entries: lane.waiting, traceparent: undefined }]),
+    : [{ deliveryId: parts.deliveryId, sentAt: occurredAt, entries: destination.waiting, traceparent: undefined }]),
   again: parts.again ?? []
 })
 
-export const settlementOf = (lane: ClaimedLane, deliveryId: string, parts: Partial<Settlement> = {}): Settlement => ({
-  laneId: lane.laneId,
-  token: lane.token,
+export const settlementOf = (destination: ClaimedDestination, deliveryId: string, parts: Partial<Settlement> = {}): Settlement => ({
+  destinationId: destination.destinationId,
+  token: destination.token,
   deliveryId,
   state: "delivered",
   dueInMillis: 0,
@@ -208,13 +208,13 @@ export const settlementOf = (lane: ClaimedLane, deliveryId: string, parts: Parti
   ...parts
 })
 
-export const releaseOf = (lane: ClaimedLane, parts: Partial<LaneSettlement> & Partial<NonNullable<LaneSettlement["release"]>> = {}): LaneSettlement => ({
-  laneId: lane.laneId,
-  token: lane.token,
+export const releaseOf = (destination: ClaimedDestination, parts: Partial<DestinationSettlement> & Partial<NonNullable<DestinationSettlement["release"]>> = {}): DestinationSettlement => ({
+  destinationId: destination.destinationId,
+  token: destination.token,
   breaker: parts.breaker ?? closedBreaker,
   pause: parts.pause,
   release: {
-    arrivals: parts.arrivals ?? lane.arrivals,
+    arrivals: parts.arrivals ?? destination.arrivals,
     progress: parts.progress ?? true,
     notBeforeMillis: parts.notBeforeMillis ?? 0
   }

@@ -7,7 +7,7 @@ import { ShipmentTables } from "./access/ShipmentTables.ts"
 import { AuditStoreMemory } from "./audit/AuditStoreMemory.ts"
 import { DeliveryControlMemory } from "./delivery/DeliveryControlMemory.ts"
 import { DeliveryQueueMemory } from "./delivery/DeliveryQueueMemory.ts"
-import { LaneTables } from "./delivery/LaneTables.ts"
+import { DestinationTables } from "./delivery/DestinationTables.ts"
 import { SecretStoreMemory } from "./delivery/SecretStoreMemory.ts"
 import { SecretTables } from "./delivery/SecretTables.ts"
 import { WakeupsMemory } from "./delivery/WakeupsMemory.ts"
@@ -54,7 +54,7 @@ export const StorageMemory = {
     HostTransactions.layer
   ).pipe(
     Layer.provide(Layer.mergeAll(TransitEventTables.layer, ShipmentStatusTables.layer, FreightChargeTables.layer, InvoiceTables.layer, PickupTables.layer)),
-    Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, LaneTables.layer, SecretTables.layer)),
+    Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, DestinationTables.layer, SecretTables.layer)),
     Layer.provide(MemoryDatabase.layer)
   )
 }

@@ -1,13 +1,13 @@
 /** Which tenants a worker should look at, and when it should ask about all of them. */
 import { Effect, Latch } from "effect"
 
-/** Retries of many lanes come due one by one; those of so many milliseconds are looked for together. */
+/** Retries of many destinations come due one by one; those of so many milliseconds are looked for together. */
 const pollGapMillis = 25
 
 /** Tenants that one of a worker's loops should claim for. */
 export class CallList {
   readonly tenants = new Set<string>()
-  /** Tenants of which a claim passed over a lane, and the worker time at which they are asked about again, unless they are before. */
+  /** Tenants of which a claim passed over a destination, and the worker time at which they are asked about again, unless they are before. */
   private readonly crossed = new Map<string, number>()
   private readonly latch = Latch.makeUnsafe(false)
 
@@ -60,9 +60,9 @@ export class CallList {
 }
 
 export class Agenda {
-  /** Those that somebody published for. Their loop never waits for lanes that are due. */
+  /** Those that somebody published for. Their loop never waits for destinations that are due. */
   readonly arrived = new CallList()
-  /** Those that may have a lane due, or one we hold that can be handed more. */
+  /** Those that may have a destination due, or one we hold that can be handed more. */
   readonly due = new CallList()
   /** Worker time at which the queue is asked whose turn it is. */
   nextPoll = 0

@@ -5,8 +5,8 @@ const clientPart = 1 / 2
 /** However many clients a tenant has. */
 const tenantPart = 3 / 4
 
-/** Whose lane it is. */
-export interface LaneOwner {
+/** Whose destination it is. */
+export interface DestinationOwner {
   readonly tenantId: string
   readonly client: string
 }
@@ -37,7 +37,7 @@ export class AttemptShares {
   }
 
   /** Attempts that this client may start, as its own part and its tenant's allow, and what of the narrower part is left, from 0 to 1. */
-  roomFor({ client, tenantId }: LaneOwner): { readonly free: number; readonly left: number } {
+  roomFor({ client, tenantId }: DestinationOwner): { readonly free: number; readonly left: number } {
     const tenant = this.tenants.get(tenantId)
     const ofClient = freeOf(tenant?.clients.get(client), this.clientLimit)
     const ofTenant = freeOf(tenant, this.tenantLimit)
@@ -48,7 +48,7 @@ export class AttemptShares {
   }
 
   /** Negative numbers take back. */
-  add({ client, tenantId }: LaneOwner, attempts: number, bytes: number): void {
+  add({ client, tenantId }: DestinationOwner, attempts: number, bytes: number): void {
     const tenant = this.tenants.get(tenantId) ?? { attempts: 0, bytes: 0, clients: new Map<string, Holding>() }
     const own = tenant.clients.get(client) ?? { attempts: 0, bytes: 0 }
     if (change(own, attempts, bytes)) tenant.clients.delete(client)

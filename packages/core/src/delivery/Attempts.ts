@@ -2,9 +2,9 @@
 import { Effect, Exit } from "effect"
 import * as Random from "effect/Random"
 import { spanFrom } from "../shared/TraceContext.ts"
-import type { AttemptRecord, ClaimedLane, Freeze } from "./DeliveryQueue.ts"
+import type { AttemptRecord, ClaimedDestination, Freeze } from "./DeliveryQueue.ts"
 import type { Hmac } from "./Hmac.ts"
-import type { LanePlan } from "./LanePlan.ts"
+import type { DestinationPlan } from "./DestinationPlan.ts"
 import { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import { wrap } from "./model/Envelope.ts"
 import { decideRetry } from "./model/RetryDecision.ts"
@@ -15,7 +15,7 @@ import { workerMillis } from "./WorkerTime.ts"
 /** A frozen delivery, its attempt counted. */
 export interface Attempt {
   readonly tenantId: string
-  readonly lane: ClaimedLane
+  readonly destination: ClaimedDestination
   readonly deliveryId: string
   /** Counts this one. */
   readonly attempt: number
@@ -38,39 +38,39 @@ export interface Verdict {
   readonly record: AttemptRecord
   /** For the breaker: it counts only what says something about the destination. */
   readonly health: "up" | "down" | "unknown"
-  /** Why the lane is to be paused. */
+  /** Why the destination is to be paused. */
   readonly pause: string | undefined
 }
 
 /** The attempts that a plan comes to once it is frozen: retries first, each with the bytes it always had. */
 export const attemptsOf = (
   tenantId: string,
-  lane: ClaimedLane,
-  plan: LanePlan,
+  destination: ClaimedDestination,
+  plan: DestinationPlan,
   freeze: Freeze,
   { keys, storeAhead }: Pick<Attempt, "keys" | "storeAhead">
 ): ReadonlyArray<Attempt> => [
   ...plan.again.map((due): Attempt => ({
     tenantId,
-    lane,
+    destination,
     keys,
     storeAhead,
     deliveryId: due.deliveryId,
     attempt: due.attempt + 1,
     tries: due.tries + 1,
-    body: wrap(lane.envelope, due.deliveryId, due.sentAt, due.payloads),
+    body: wrap(destination.envelope, due.deliveryId, due.sentAt, due.payloads),
     events: due.events,
     traceparent: due.traceparent
   })),
   ...freeze.fresh.map((fresh, at): Attempt => ({
     tenantId,
-    lane,
+    destination,
     keys,
     storeAhead,
     deliveryId: fresh.deliveryId,
     attempt: 1,
     tries: 1,
-    body: wrap(lane.envelope, fresh.deliveryId, fresh.sentAt, plan.batches[at]!.map((entry) => entry.payload)),
+    body: wrap(destination.envelope, fresh.deliveryId, fresh.sentAt, plan.batches[at]!.map((entry) => entry.payload)),
     events: fresh.entries.length,
     traceparent: fresh.traceparent
   }))
@@ -109,11 +109,11 @@ export const runAttempt = (
 /** The request of an attempt, signed for this instant; or the outcome of one that cannot be signed. */
 export const requestOf = (
   { hmac, timeoutMillis }: { readonly hmac: Hmac["Service"]; readonly timeoutMillis: number },
-  { body, deliveryId, keys, lane, storeAhead }: Attempt,
+  { body, deliveryId, keys, destination, storeAhead }: Attempt,
   startedAt: number
 ): WebhookRequest | AttemptOutcome => {
   // a key that cannot be read is a fault of ours, never a reason to send unsigned
-  if (keys === undefined || (keys.length === 0 && lane.signing === "required")) return unsignable
+  if (keys === undefined || (keys.length === 0 && destination.signing === "required")) return unsignable
   // receivers refuse what is minutes off, and a process whose clock is would not notice
   const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
   const headers: Record<string, string> = {
@@ -122,8 +122,8 @@ export const requestOf = (
     "webhook-timestamp": String(timestampSeconds)
   }
   if (keys.length > 0) headers["webhook-signature"] = signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body })
-  if (keys.length > 0 && lane.bodySignature) headers["x-signature"] = bodySignatureHeader(hmac.sha256, keys[0]!, body)
-  return { url: lane.endpointUrl, headers, body, deadlineMillis: timeoutMillis }
+  if (keys.length > 0 && destination.bodySignature) headers["x-signature"] = bodySignatureHeader(hmac.sha256, keys[0]!, body)
+  return { url: destination.endpointUrl, headers, body, deadlineMillis: timeoutMillis }
 }
 
 const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt, startedAt: number): Effect.Effect<AttemptOutcome> => {
@@ -139,7 +139,7 @@ const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt,
       kind: "client",
       attributes: {
         "waybill.tenant": attempt.tenantId,
-        "waybill.subscription": attempt.lane.laneId,
+        "waybill.subscription": attempt.destination.destinationId,
         "waybill.delivery": attempt.deliveryId,
         "waybill.attempt": attempt.attempt,
         "waybill.events": attempt.events
@@ -180,7 +180,7 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
         pause: undefined
       }
     case "Failed": {
-      const decision = decideRetry(attempt.lane.policy, attempt.tries, jitter, outcome.retryAfterSeconds)
+      const decision = decideRetry(attempt.destination.policy, attempt.tries, jitter, outcome.retryAfterSeconds)
       return {
         state: decision._tag === "GiveUp" ? "dead" : "waiting",
         dueInMillis: decision._tag === "GiveUp" ? 0 : Math.ceil(decision.seconds * 1000),
@@ -193,13 +193,13 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
           ...excerptOf(outcome.excerpt)
         },
         health: "down",
-        pause: decision._tag === "GiveUp" && attempt.lane.whenDead === "pause" ? pausedByDeath(attempt.tries) : undefined
+        pause: decision._tag === "GiveUp" && attempt.destination.whenDead === "pause" ? pausedByDeath(attempt.tries) : undefined
       }
     }
   }
 }
 
-/** Why a lane that a dead letter pauses was paused. */
+/** Why a destination that a dead letter pauses was paused. */
 export const pausedByDeath = (tries: number): string => `A delivery was not accepted in ${tries} attempt${tries === 1 ? "" : "s"}.`
 
 const excerptOf = (excerpt: string | undefined) => excerpt === undefined || excerpt === "" ? {} : { excerpt }

@@ -7,8 +7,8 @@ import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, 
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
 import { DeliveryControl } from "./DeliveryControl.ts"
-import { DeliveryNotDismissable, DeliveryNotFound, DeliveryNotRetryable, LaneNotFound } from "./DeliveryErrors.ts"
-import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type LaneStatus } from "./DeliveryQueue.ts"
+import { DeliveryNotDismissable, DeliveryNotFound, DeliveryNotRetryable, DestinationNotFound } from "./DeliveryErrors.ts"
+import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type DestinationStatus } from "./DeliveryQueue.ts"
 import { type DeliveryState, deliveryStates } from "./model/DeliveryState.ts"
 import { wrap } from "./model/Envelope.ts"
 import { Wakeups } from "./Wakeups.ts"
@@ -63,9 +63,9 @@ export class Deliveries extends Context.Service<Deliveries, {
   /** Puts a dead letter aside: it no longer counts, and is not recovered. Dismissing it again succeeds. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotDismissable | StorageError>
   /** Every dead letter of the subscription since then goes out again, under the same ids. Answers how many. */
-  readonly recover: (tenantId: string, subscriptionId: string, input: typeof RecoverCall.Encoded) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
+  readonly recover: (tenantId: string, subscriptionId: string, input: typeof RecoverCall.Encoded) => Effect.Effect<number, DestinationNotFound | InvalidInput | StorageError>
   /** State of the subscription, and why. */
-  readonly laneStatus: (tenantId: string, subscriptionId: string) => Effect.Effect<LaneStatus, LaneNotFound | StorageError>
+  readonly destinationStatus: (tenantId: string, subscriptionId: string) => Effect.Effect<DestinationStatus, DestinationNotFound | StorageError>
 }>()("@waybill/core/delivery/Deliveries") {
   static readonly layer = Layer.effect(
     Deliveries,
@@ -76,9 +76,9 @@ export class Deliveries extends Context.Service<Deliveries, {
       const decodeQuery = decodeInput(DeliveryListQuery, { closed: true })
       const decodeRecover = decodeInput(RecoverCall, { closed: true })
 
-      const laneStatus = Effect.fnUntraced(function*(tenantId: string, laneId: string) {
-        const status = isUniqueId(laneId) ? yield* queue.laneStatus(tenantId, laneId) : Option.none()
-        if (Option.isNone(status)) return yield* new LaneNotFound({ laneId })
+      const destinationStatus = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
+        const status = isUniqueId(destinationId) ? yield* queue.destinationStatus(tenantId, destinationId) : Option.none()
+        if (Option.isNone(status)) return yield* new DestinationNotFound({ destinationId })
         return status.value
       })
 
@@ -91,7 +91,7 @@ export class Deliveries extends Context.Service<Deliveries, {
         const limit = query.limit ?? defaultListLimit
         const asked = {
           state: query.state,
-          laneId: query.subscriptionId,
+          destinationId: query.subscriptionId,
           client: query.client === undefined ? undefined : qualifiedClient(query.client),
           since: query.since === undefined ? undefined : parseInstant(query.since),
           order: query.order ?? "newest"
@@ -129,20 +129,20 @@ export class Deliveries extends Context.Service<Deliveries, {
 
       const recover = Effect.fn("Deliveries.recover")(function*(tenantId: string, subscriptionId: string, input: unknown) {
         const call = yield* decodeRecover(input)
-        yield* laneStatus(tenantId, subscriptionId)
+        yield* destinationStatus(tenantId, subscriptionId)
         const count = yield* queue.recover(tenantId, subscriptionId, parseInstant(call.since)!)
         yield* wakeups.wake(tenantId)
         return count
       })
 
-      return Deliveries.of({ list, get, retry, dismiss, recover, laneStatus })
+      return Deliveries.of({ list, get, retry, dismiss, recover, destinationStatus })
     })
   )
 }
 
 export const deliveryView = (delivery: DeliverySummary): DeliveryView => ({
   deliveryId: delivery.deliveryId,
-  subscriptionId: delivery.laneId,
+  subscriptionId: delivery.destinationId,
   state: delivery.state,
   createdAt: formatInstant(delivery.createdAt),
   settledAt: delivery.settledAt === undefined ? null : formatInstant(delivery.settledAt),

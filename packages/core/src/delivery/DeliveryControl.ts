@@ -1,5 +1,5 @@
 /**
- * Storage port: what operators do to lanes and deliveries, beside the worker's port. All values are plain; what a worker holds at
+ * Storage port: what operators do to destinations and deliveries, beside the worker's port. All values are plain; what a worker holds at
  * that moment ends by itself.
  */
 import { Context, type Effect, type Option } from "effect"
@@ -16,7 +16,7 @@ export const backlogStep = 5000
 /** Nothing is counted beyond this for a tenant's health. */
 export const healthCount = 10_000
 
-/** Deliveries of a lane that are looked through for a subject, newest first, in each group of states. */
+/** Deliveries of a destination that are looked through for a subject, newest first, in each group of states. */
 export const traceDeliveries = 1000
 
 /** Where a purge goes on: the last entry that its step before looked at. */
@@ -35,39 +35,39 @@ export interface PurgeStep {
 
 /** Where a count of a tenant's backlog goes on. */
 export interface BacklogPosition extends PurgePosition {
-  readonly laneId: string
+  readonly destinationId: string
 }
 
 /** Entries that were queued within one stretch of time. */
 export interface BacklogCount {
-  readonly laneId: string
+  readonly destinationId: string
   /** When the stretch begins: a multiple of the width that was asked for. */
   readonly queuedFrom: number
   readonly entries: number
-  /** How many entries the lane had lost at that moment, ever. */
+  /** How many entries the destination had lost at that moment, ever. */
   readonly dropped: number
 }
 
 export interface BacklogCounts {
   /** The store's clock. */
   readonly now: number
-  /** By lane. */
+  /** By destination. */
   readonly counts: ReadonlyArray<BacklogCount>
   /** `undefined` when nothing is left to look at. */
   readonly next: BacklogPosition | undefined
 }
 
-/** What is too much in a lane. */
+/** What is too much in a destination. */
 export interface BacklogExcess {
   readonly queuedBefore: number
   /** Entries, at most; a step removes `backlogStep` at most. */
   readonly limit: number
   readonly reason: "over_count" | "over_age"
-  /** How many entries the lane has lost, ever, as far as the caller knows: where it is more, somebody else counts at the same time. */
+  /** How many entries the destination has lost, ever, as far as the caller knows: where it is more, somebody else counts at the same time. */
   readonly dropped: number
 }
 
-/** Why a lane is paused while it is purged. A purge that was interrupted leaves it so. */
+/** Why a destination is paused while it is purged. A purge that was interrupted leaves it so. */
 export const purgeReason = "What waits is being removed. If this lasts, the purge was interrupted: purge again, or resume the subscription."
 
 /** What entries are found by: their ordering key, and of one key those with these ids of their own only, where some are given. */
@@ -85,8 +85,8 @@ export interface TracedDelivery {
   readonly sentAt: number
 }
 
-/** What a lane knows of a subject. */
-export interface LaneTrace {
+/** What a destination knows of a subject. */
+export interface DestinationTrace {
   /** The store's clock. */
   readonly now: number
   /** Whether an entry of it waits. */
@@ -95,14 +95,14 @@ export interface LaneTrace {
   readonly behind: boolean
   /** Newest first. */
   readonly deliveries: ReadonlyArray<TracedDelivery>
-  /** The last entry of it that was dropped, as far as the lane's newest drops tell. */
+  /** The last entry of it that was dropped, as far as the destination's newest drops tell. */
   readonly dropped: { readonly reason: string; readonly at: number } | undefined
 }
 
-/** One tenant's lanes in numbers. Counts stop at `healthCount`. */
+/** One tenant's destinations in numbers. Counts stop at `healthCount`. */
 export interface TenantHealth {
   readonly subscriptions: number
-  /** Lanes that the engine or an operator paused, whose breaker is not closed, or that have a dead letter. */
+  /** Destinations that the engine or an operator paused, whose breaker is not closed, or that have a dead letter. */
   readonly inTrouble: number
   readonly waiting: number
   readonly oldestWaitingAt: number | undefined
@@ -110,34 +110,34 @@ export interface TenantHealth {
 }
 
 export class DeliveryControl extends Context.Service<DeliveryControl, {
-  /** Pauses a lane in whatever state it is, for an operator. What is in flight ends by itself. False when there is no such lane. */
-  readonly pause: (tenantId: string, laneId: string, reason: string) => Effect.Effect<boolean, StorageError>
-  /** Makes a paused lane active, whoever paused it; one that its client had made inactive becomes that again. False when there is no such lane. */
-  readonly resume: (tenantId: string, laneId: string) => Effect.Effect<boolean, StorageError>
-  /** The same for the lane's client, which leaves a lane that an operator paused as it is, however late that pause came. Whether it was resumed. */
-  readonly resumeOwn: (tenantId: string, laneId: string) => Effect.Effect<boolean, StorageError>
+  /** Pauses a destination in whatever state it is, for an operator. What is in flight ends by itself. False when there is no such destination. */
+  readonly pause: (tenantId: string, destinationId: string, reason: string) => Effect.Effect<boolean, StorageError>
+  /** Makes a paused destination active, whoever paused it; one that its client had made inactive becomes that again. False when there is no such destination. */
+  readonly resume: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
+  /** The same for the destination's client, which leaves a destination that an operator paused as it is, however late that pause came. Whether it was resumed. */
+  readonly resumeOwn: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
   /**
-   * Holds an active lane still, so that no worker takes what a purge removes: it is paused by the operator, and says why, until `endPurge`.
-   * False when there is no such lane.
+   * Holds an active destination still, so that no worker takes what a purge removes: it is paused by the operator, and says why, until `endPurge`.
+   * False when there is no such destination.
    */
-  readonly beginPurge: (tenantId: string, laneId: string) => Effect.Effect<boolean, StorageError>
+  readonly beginPurge: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
   /**
    * Cancels deliveries that wait for a retry and removes waiting entries in their order, `purgeStep` of each at most; what was removed
-   * counts as dropped. Does nothing where the lane was resumed meanwhile.
+   * counts as dropped. Does nothing where the destination was resumed meanwhile.
    */
-  readonly purgeNext: (tenantId: string, laneId: string, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
-  /** Undoes what `beginPurge` did to the lane. */
-  readonly endPurge: (tenantId: string, laneId: string) => Effect.Effect<void, StorageError>
-  /** Counts `backlogStep` waiting entries of a tenant, lane by lane, in stretches of time of this width. Takes no lock. */
+  readonly purgeNext: (tenantId: string, destinationId: string, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
+  /** Undoes what `beginPurge` did to the destination. */
+  readonly endPurge: (tenantId: string, destinationId: string) => Effect.Effect<void, StorageError>
+  /** Counts `backlogStep` waiting entries of a tenant, destination by destination, in stretches of time of this width. Takes no lock. */
   readonly countBacklog: (tenantId: string, widthMillis: number, after: BacklogPosition | undefined) => Effect.Effect<BacklogCounts, StorageError>
   /**
-   * Looks at `backlogStep` waiting entries of a lane in their order and removes those that are too much, in whatever state the lane is.
-   * Removes nothing, and has no next step, where the lane has lost more than the caller knows. What is frozen stays.
+   * Looks at `backlogStep` waiting entries of a destination in their order and removes those that are too much, in whatever state the destination is.
+   * Removes nothing, and has no next step, where the destination has lost more than the caller knows. What is frozen stays.
    */
-  readonly dropExcess: (tenantId: string, laneId: string, excess: BacklogExcess, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
+  readonly dropExcess: (tenantId: string, destinationId: string, excess: BacklogExcess, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
   /** A dead letter is `dismissed` afterwards. Answers the state it was in; other states are left alone. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
-  /** What the lane knows of a subject. Reads by index only, and no more than `traceDeliveries` deliveries of a group. */
-  readonly trace: (tenantId: string, laneId: string, subject: TraceSubject) => Effect.Effect<LaneTrace, StorageError>
+  /** What the destination knows of a subject. Reads by index only, and no more than `traceDeliveries` deliveries of a group. */
+  readonly trace: (tenantId: string, destinationId: string, subject: TraceSubject) => Effect.Effect<DestinationTrace, StorageError>
   readonly health: (tenantId: string) => Effect.Effect<TenantHealth, StorageError>
 }>()("@waybill/core/delivery/DeliveryControl") {}

@@ -41,10 +41,10 @@ export class SubscriptionPausedByOperator extends Schema.TaggedError<Subscriptio
   }
 }
 
-/** No lane, and so no subscription, of this id in the tenant. */
-export class LaneNotFound extends Schema.TaggedError<LaneNotFound>()("LaneNotFound", { laneId: Schema.String }) {
+/** No destination, and so no subscription, of this id in the tenant. */
+export class DestinationNotFound extends Schema.TaggedError<DestinationNotFound>()("DestinationNotFound", { destinationId: Schema.String }) {
   override get message(): string {
-    return `No subscription ${this.laneId} in this tenant. It may have been deleted.`
+    return `No subscription ${this.destinationId} in this tenant. It may have been deleted.`
   }
 }
 

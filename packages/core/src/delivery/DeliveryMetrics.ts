@@ -21,13 +21,13 @@ export const droppedTotal = Metric.counter("waybill_delivery_dropped_total", {
   incremental: true
 })
 
-export const pausedLanesTotal = Metric.counter("waybill_lanes_paused_total", {
+export const pausedDestinationsTotal = Metric.counter("waybill_destinations_paused_total", {
   description: "Subscriptions paused because their receiver answered 410.",
   incremental: true
 })
 
 export const lostLeasesTotal = Metric.counter("waybill_lost_leases_total", {
-  description: "Leases another process took over while this one still held the lane.",
+  description: "Leases another process took over while this one still held the destination.",
   incremental: true
 })
 

@@ -4,10 +4,10 @@ import { Context, Layer } from "effect"
 export interface DeliveryOptionValues {
   /** Attempts one process has under way at the same time. */
   readonly concurrency: number
-  /** Attempts one lane has under way at the same time: what a hanging receiver can hold. */
-  readonly laneConcurrency: number
-  /** Lanes one process leases at the same time. */
-  readonly maxLanes: number
+  /** Attempts one destination has under way at the same time: what a hanging receiver can hold. */
+  readonly destinationConcurrency: number
+  /** Destinations one process leases at the same time. */
+  readonly maxDestinations: number
   /** The whole attempt, from name lookup to the last byte read, in milliseconds. */
   readonly attemptTimeoutMillis: number
   /** How long a lease lasts without a heartbeat. Longer than the attempt; a killed process's claims are taken up after it. */
@@ -26,8 +26,8 @@ export interface DeliveryOptionValues {
 
 const defaults: DeliveryOptionValues = {
   concurrency: 2048,
-  laneConcurrency: 16,
-  maxLanes: 1024,
+  destinationConcurrency: 16,
+  maxDestinations: 1024,
   attemptTimeoutMillis: 15_000,
   leaseMillis: 20_000,
   pollMillis: 1_000,
@@ -46,7 +46,7 @@ export class DeliveryOptions extends Context.Reference<DeliveryOptionValues>("@w
     const merged = { ...defaults, ...options }
     if (merged.leaseMillis <= merged.attemptTimeoutMillis) {
       throw new RangeError(
-        `leaseMillis (${merged.leaseMillis}) must be longer than attemptTimeoutMillis (${merged.attemptTimeoutMillis}); otherwise a lane is taken over while its attempt is still under way.`
+        `leaseMillis (${merged.leaseMillis}) must be longer than attemptTimeoutMillis (${merged.attemptTimeoutMillis}); otherwise a destination is taken over while its attempt is still under way.`
       )
     }
     return Layer.succeed(DeliveryOptions, merged)

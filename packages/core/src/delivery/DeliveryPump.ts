@@ -1,5 +1,5 @@
 /**
- * The delivery engine's loops over one state: one claims lanes that are due, freezes batches and sends; one does so for lanes that
+ * The delivery engine's loops over one state: one claims destinations that are due, freezes batches and sends; one does so for destinations that
  * something was published for, so that it does not wait behind a backlog, and a second relieves it where that takes long; one
  * writes outcomes and gives leases back. While one waits for storage, attempts run and the others go on.
  *
@@ -14,12 +14,12 @@ import { type Attempt, attemptsOf, pausedByDeath, type Verdict } from "./Attempt
 import { AttemptRoom } from "./AttemptRoom.ts"
 import { AttemptsUnderWay } from "./AttemptsUnderWay.ts"
 import type { DeliveryOptionValues } from "./DeliveryOptions.ts"
-import type { ClaimedLane, DeliveryQueue, Freeze } from "./DeliveryQueue.ts"
+import type { ClaimedDestination, DeliveryQueue, Freeze } from "./DeliveryQueue.ts"
 import { report, reportDropped, reportLost } from "./DeliveryReport.ts"
-import { byTenant, clockAhead, deadSettlement, type HeldLane, holdLane, judge, outcomesOf } from "./HeldLane.ts"
+import { byTenant, clockAhead, deadSettlement, type HeldDestination, holdDestination, judge, outcomesOf } from "./HeldDestination.ts"
 import type { Hmac } from "./Hmac.ts"
-import { freezeOf, type LanePlan, planLane } from "./LanePlan.ts"
-import { hasWaited, lookAgainAfter, lookAgainMillis, mayRelease, refillable } from "./LaneTurns.ts"
+import { freezeOf, type DestinationPlan, planDestination } from "./DestinationPlan.ts"
+import { hasWaited, lookAgainAfter, lookAgainMillis, mayRelease, refillable } from "./DestinationTurns.ts"
 import { answeringInTime } from "./QueueDeadline.ts"
 import type { makeSigningKeys } from "./SigningKeys.ts"
 import { steadily } from "./Steadily.ts"
@@ -31,7 +31,7 @@ import { workerMillis } from "./WorkerTime.ts"
 /** However long a worker may sleep, it asks again this soon after it claimed something or gave it back. */
 const askAgainMillis = 1000
 
-/** Somebody who was writing to a lane is done with it after this long, mostly. */
+/** Somebody who was writing to a destination is done with it after this long, mostly. */
 const crossedMillis = 20
 
 const tenantsPerPoll = 256
@@ -41,7 +41,7 @@ const reliefMillis = 25
 
 const sendsAtAStretch = 16
 
-/** Bytes that one claim hands out of one lane, about: others wait while they are read. */
+/** Bytes that one claim hands out of one destination, about: others wait while they are read. */
 const bytesPerTurn = 256 * 1024
 
 export interface PumpServices {
@@ -54,16 +54,16 @@ export interface PumpServices {
   readonly keysOf: ReturnType<typeof makeSigningKeys>
 }
 
-/** Why a lane is paused whose client may not use its secret any more. */
+/** Why a destination is paused whose client may not use its secret any more. */
 const pausedBySecret = (hmacSecretId: string): string =>
   `The signing secret ${hmacSecretId} no longer belongs to this client. Name another secret, or ask the operator for this one.`
 
-const laneKey = (tenantId: string, laneId: string): string => `${tenantId}\n${laneId}`
+const destinationKey = (tenantId: string, destinationId: string): string => `${tenantId}\n${destinationId}`
 
 /** One worker's turn at the queue, from its first claim to its stop. */
 export class DeliveryPump {
   private readonly services: PumpServices
-  private readonly lanes = new Map<string, HeldLane>()
+  private readonly destinations = new Map<string, HeldDestination>()
   private readonly flights: AttemptsUnderWay
   private readonly agenda = new Agenda()
   private readonly outcomes = new UnwrittenOutcomes()
@@ -103,7 +103,7 @@ export class DeliveryPump {
         yield* pump.settleTurn()
         yield* pump.dueTurn("all")
         yield* pump.settleTurn()
-        if (pump.lanes.size === 0 && pump.outcomes.attempts === 0 && pump.agenda.due.tenants.size === 0) return pump.attempts
+        if (pump.destinations.size === 0 && pump.outcomes.attempts === 0 && pump.agenda.due.tenants.size === 0) return pump.attempts
         yield* Effect.raceFirst(pump.outcomes.until, pump.untilDue())
       }
     }).pipe(Effect.onExit(() => pump.stop()))
@@ -116,13 +116,13 @@ export class DeliveryPump {
     return Effect.gen(function*() {
       const now = yield* workerMillis
       due.beginTurn(now)
-      if (pump.lanes.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)
+      if (pump.destinations.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)
       if (now >= pump.agenda.nextPoll) yield* pump.poll(now, what)
       for (const tenantId of Array.from(due.tenants)) if (due.tenants.has(tenantId)) yield* pump.claim(tenantId, now, what)
     })
   }
 
-  /** What was published. The other loop goes on with the lanes we hold. */
+  /** What was published. The other loop goes on with the destinations we hold. */
   private arrivedTurn(): Effect.Effect<void, StorageError> {
     const pump = this
     const { arrived } = this.agenda
@@ -144,7 +144,7 @@ export class DeliveryPump {
 
   private untilDue(): Effect.Effect<void> {
     return Effect.flatMap(workerMillis, (now) =>
-      this.agenda.untilDue(now, Math.min(this.lanes.size > 0 ? this.nextHeartbeat : Infinity, this.patience("due"))))
+      this.agenda.untilDue(now, Math.min(this.destinations.size > 0 ? this.nextHeartbeat : Infinity, this.patience("due"))))
   }
 
   private untilArrived(): Effect.Effect<void> {
@@ -161,21 +161,21 @@ export class DeliveryPump {
     const { leaseMillis } = this.services.options
     return Effect.gen(function*() {
       pump.nextHeartbeat = now + leaseMillis / 3
-      for (const [tenantId, lanes] of byTenant(pump.lanes.values())) {
-        const kept = yield* pump.services.queue.heartbeat(tenantId, lanes, leaseMillis)
+      for (const [tenantId, destinations] of byTenant(pump.destinations.values())) {
+        const kept = yield* pump.services.queue.heartbeat(tenantId, destinations, leaseMillis)
         // what was given back meanwhile is not lost
-        const lost = lanes.filter((lane) => !kept.has(lane.laneId) && !lane.busy && pump.lanes.get(laneKey(tenantId, lane.laneId)) === lane)
+        const lost = destinations.filter((destination) => !kept.has(destination.destinationId) && !destination.busy && pump.destinations.get(destinationKey(tenantId, destination.destinationId)) === destination)
         if (lost.length > 0) yield* pump.lose(tenantId, lost)
       }
     })
   }
 
-  private lose(tenantId: string, lanes: ReadonlyArray<HeldLane>): Effect.Effect<void> {
-    for (const lane of lanes) {
-      lane.lost = true
-      this.forget(lane)
+  private lose(tenantId: string, destinations: ReadonlyArray<HeldDestination>): Effect.Effect<void> {
+    for (const destination of destinations) {
+      destination.lost = true
+      this.forget(destination)
     }
-    return reportLost(tenantId, lanes.length)
+    return reportLost(tenantId, destinations.length)
   }
 
   private poll(now: number, what: "all" | "due"): Effect.Effect<void, StorageError> {
@@ -186,8 +186,8 @@ export class DeliveryPump {
       for (const tenantId of due) agenda.due.add(tenantId)
       if (what === "all") for (const tenantId of arrived) agenda.due.add(tenantId)
       else for (const tenantId of arrived) agenda.arrived.comeBack(tenantId)
-      for (const lane of this.lanes.values()) {
-        if (lane.underWay > 0 ? hasWaited(lane, now) : lane.more && lane.notBefore <= now) agenda.due.add(lane.tenantId)
+      for (const destination of this.destinations.values()) {
+        if (destination.underWay > 0 ? hasWaited(destination, now) : destination.more && destination.notBefore <= now) agenda.due.add(destination.tenantId)
       }
       agenda.lookAt(now + Math.max(1, nextDueInMillis ?? Infinity))
     }).pipe(Effect.onError(() => Effect.sync(() => {
@@ -200,65 +200,65 @@ export class DeliveryPump {
     const { options, queue } = this.services
     const list = this.agenda[what === "arrived" ? "arrived" : "due"]
     if (this.room.isFull) return Effect.void
-    const refill = what === "arrived" ? [] : refillable(this.lanes.values(), { tenantId, now, room: this.room, agenda: this.agenda })
-    const maxLanes = this.room.newLanes(now, this.lanes.size, what === "arrived" ? "arrived" : "due")
-    if (maxLanes === 0 && refill.length === 0) return Effect.void
-    const asked = maxLanes + refill.length
+    const refill = what === "arrived" ? [] : refillable(this.destinations.values(), { tenantId, now, room: this.room, agenda: this.agenda })
+    const maxDestinations = this.room.newDestinations(now, this.destinations.size, what === "arrived" ? "arrived" : "due")
+    if (maxDestinations === 0 && refill.length === 0) return Effect.void
+    const asked = maxDestinations + refill.length
     const touched = new Set(refill)
-    for (const lane of refill) {
-      lane.busy = true
+    for (const destination of refill) {
+      destination.busy = true
       // before the claim looks: what is settled while it looks was still in its way
-      lane.more = false
-      lane.settled = false
+      destination.more = false
+      destination.settled = false
     }
     // a hint that comes while the claim is under way counts for the next one
     list.ask(tenantId)
     // what is left on it need not wait for this claim: there are two loops
     if (what === "arrived") list.makeRoom()
-    this.room.ask(maxLanes)
-    const { freeBytes, perLane } = this.room
+    this.room.ask(maxDestinations)
+    const { freeBytes, perDestination } = this.room
     return Effect.gen(function*() {
       const askedAt = yield* workerMillis
       const claim = yield* queue.claim({
         tenantId,
-        maxLanes,
+        maxDestinations,
         refill,
         ...(what === "all" ? {} : { only: what }),
         leaseMillis: options.leaseMillis,
-        deliveriesPerLane: perLane,
-        bytesPerLane: Math.min(Math.ceil(freeBytes / asked), bytesPerTurn)
-      }).pipe(Effect.onExit(() => Effect.sync(() => pump.room.ask(-maxLanes))))
+        deliveriesPerDestination: perDestination,
+        bytesPerDestination: Math.min(Math.ceil(freeBytes / asked), bytesPerTurn)
+      }).pipe(Effect.onExit(() => Effect.sync(() => pump.room.ask(-maxDestinations))))
       const answeredAt = yield* workerMillis
       if (claim.dropped > 0) yield* reportDropped(tenantId, "not_visible", claim.dropped)
       // the machine's clock is believed once, as far as the store does not contradict it
       const believed = pump.storeAhead ?? (yield* Clock.currentTimeMillis) - answeredAt
-      const storeAhead = pump.storeAhead = claim.lanes.length === 0 ? believed : clockAhead(claim.now, askedAt, answeredAt, believed)
+      const storeAhead = pump.storeAhead = claim.destinations.length === 0 ? believed : clockAhead(claim.now, askedAt, answeredAt, believed)
       // passed over because somebody was writing to its row: what waits in it is still there
-      const given = new Set(claim.lanes.map(({ laneId }) => laneId))
-      for (const lane of refill) if (!given.has(lane.laneId)) lane.settled = true
+      const given = new Set(claim.destinations.map(({ destinationId }) => destinationId))
+      for (const destination of refill) if (!given.has(destination.destinationId)) destination.settled = true
       // others may hold what we were not given; whoever asks learns when their leases run out
       pump.agenda.lookAt(now + askAgainMillis)
       if (claim.crossed) list.comeBackAt(tenantId, answeredAt + crossedMillis)
-      if (maxLanes === 0) list.add(tenantId)
-      else if (claim.lanes.length === asked) {
+      if (maxDestinations === 0) list.add(tenantId)
+      else if (claim.destinations.length === asked) {
         list.comeBack(tenantId)
-        // what arrived for more lanes is due by now
+        // what arrived for more destinations is due by now
         if (what === "arrived") pump.agenda.due.comeBack(tenantId)
       }
       if (pump.nextHeartbeat <= now) pump.nextHeartbeat = now + options.leaseMillis / 3
-      const started = yield* pump.start(tenantId, claim.lanes, { now, storeNow: claim.now, storeAhead, touched })
-      pump.room.adapt(started, claim.lanes.length === asked)
+      const started = yield* pump.start(tenantId, claim.destinations, { now, storeNow: claim.now, storeAhead, touched })
+      pump.room.adapt(started, claim.destinations.length === asked)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         if (Exit.isFailure(exit)) {
           list.add(tenantId)
-          // lanes may be leased although the answer got lost
+          // destinations may be leased although the answer got lost
           pump.agenda.lookAt(now + options.leaseMillis)
         }
-        for (const lane of touched) {
-          lane.busy = false
-          if (Exit.isFailure(exit)) lane.settled = true
-          if (lane.underWay === 0) this.outcomes.wake()
+        for (const destination of touched) {
+          destination.busy = false
+          if (Exit.isFailure(exit)) destination.settled = true
+          if (destination.underWay === 0) this.outcomes.wake()
         }
         // what waits behind what arrived is the other loop's
         if (what === "arrived") pump.agenda.due.makeRoom()
@@ -269,37 +269,37 @@ export class DeliveryPump {
   /** Plans, freezes and starts what was claimed; answers how many attempts. `storeNow` is the store's clock, `now` the worker's time. */
   private start(
     tenantId: string,
-    claimed: ReadonlyArray<ClaimedLane>,
+    claimed: ReadonlyArray<ClaimedDestination>,
     { now, storeAhead, storeNow, touched }: {
       readonly now: number
       readonly storeAhead: number
       readonly storeNow: number
-      readonly touched: Set<HeldLane>
+      readonly touched: Set<HeldDestination>
     }
   ): Effect.Effect<number, StorageError> {
     const pump = this
     const { options, queue } = this.services
-    const planned: Array<{ readonly held: HeldLane; readonly lane: ClaimedLane; readonly plan: LanePlan; readonly freeze: Freeze; promised: number }> = []
+    const planned: Array<{ readonly held: HeldDestination; readonly destination: ClaimedDestination; readonly plan: DestinationPlan; readonly freeze: Freeze; promised: number }> = []
     return Effect.gen(function*() {
-      for (const lane of claimed) {
-        const held = pump.hold(tenantId, lane, now, storeAhead)
+      for (const destination of claimed) {
+        const held = pump.hold(tenantId, destination, now, storeAhead)
         touched.add(held)
-        if (lane.secretRefused) {
-          held.pause = pausedBySecret(lane.hmacSecretId)
+        if (destination.secretRefused) {
+          held.pause = pausedBySecret(destination.hmacSecretId)
           held.more = false
           continue
         }
         const room = pump.room.of(held)
-        const plan = planLane(lane, storeNow, { room, underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
+        const plan = planDestination(destination, storeNow, { room, underWay: held.underWay, maxBatchBytes: options.maxBatchBytes })
         pump.note(held, plan, { now, room })
-        if (plan.hopeless.length > 0 && lane.whenDead === "pause") {
-          held.pause = pausedByDeath(lane.policy.maxAttempts)
+        if (plan.hopeless.length > 0 && destination.whenDead === "pause") {
+          held.pause = pausedByDeath(destination.policy.maxAttempts)
           continue
         }
         const attempts = plan.again.length + plan.batches.length
         if (attempts === 0) continue
         pump.room.promise(held, attempts)
-        planned.push({ held, lane, plan, freeze: freezeOf(lane, plan, storeNow, pump.services.ids.nextAt), promised: attempts })
+        planned.push({ held, destination, plan, freeze: freezeOf(destination, plan, storeNow, pump.services.ids.nextAt), promised: attempts })
       }
       if (planned.length === 0) return 0
       const ours = yield* queue.freeze(tenantId, planned.map((each) => each.freeze)).pipe(
@@ -309,15 +309,15 @@ export class DeliveryPump {
       )
       let started = 0
       for (const each of planned) {
-        const { freeze, held, lane, plan } = each
-        if (!ours.has(lane.laneId)) {
+        const { freeze, held, destination, plan } = each
+        if (!ours.has(destination.destinationId)) {
           // paused, deleted or taken over meanwhile; giving it back changes nothing where it is no longer ours
           held.more = false
           held.settled = true
           continue
         }
-        const keys = yield* pump.services.keysOf(tenantId, lane, storeNow)
-        for (const attempt of attemptsOf(tenantId, lane, plan, freeze, { keys, storeAhead })) {
+        const keys = yield* pump.services.keysOf(tenantId, destination, storeNow)
+        for (const attempt of attemptsOf(tenantId, destination, plan, freeze, { keys, storeAhead })) {
           each.promised -= 1
           started += 1
           yield* pump.send(held, attempt)
@@ -331,105 +331,105 @@ export class DeliveryPump {
     })))
   }
 
-  private hold(tenantId: string, lane: ClaimedLane, now: number, storeAhead: number): HeldLane {
-    const key = laneKey(tenantId, lane.laneId)
-    const before = this.lanes.get(key)
-    if (before !== undefined && before.token === lane.token) {
-      before.arrivals = lane.arrivals
+  private hold(tenantId: string, destination: ClaimedDestination, now: number, storeAhead: number): HeldDestination {
+    const key = destinationKey(tenantId, destination.destinationId)
+    const before = this.destinations.get(key)
+    if (before !== undefined && before.token === destination.token) {
+      before.arrivals = destination.arrivals
       before.storeAhead = storeAhead
-      if (before.endpointUrl !== lane.endpointUrl) {
-        before.endpointUrl = lane.endpointUrl
-        before.breaker = lane.breaker
+      if (before.endpointUrl !== destination.endpointUrl) {
+        before.endpointUrl = destination.endpointUrl
+        before.breaker = destination.breaker
         before.breakerChanged = false
       }
       return before
     }
-    const held = holdLane(tenantId, lane, now, storeAhead)
+    const held = holdDestination(tenantId, destination, now, storeAhead)
     if (before !== undefined) before.lost = true
-    this.lanes.set(key, held)
+    this.destinations.set(key, held)
     return held
   }
 
-  private note(held: HeldLane, plan: LanePlan, { now, room }: { readonly now: number; readonly room: number }): void {
+  private note(held: HeldDestination, plan: DestinationPlan, { now, room }: { readonly now: number; readonly room: number }): void {
     held.rateMark = plan.rateMark
     if (room > 0 && plan.again.length + plan.batches.length === 0) held.lookAgainAt = lookAgainAfter(held, now)
     held.more = plan.more
     held.notBefore = plan.notBeforeMillis > 0 ? now + plan.notBeforeMillis : 0
     if (plan.more && plan.notBeforeMillis === 0) this.agenda.due.add(held.tenantId)
-    for (const due of plan.hopeless) this.outcomes.giveUp({ lane: held, settlement: deadSettlement(held, due) })
+    for (const due of plan.hopeless) this.outcomes.giveUp({ destination: held, settlement: deadSettlement(held, due) })
   }
 
-  private send(lane: HeldLane, attempt: Attempt): Effect.Effect<void> {
-    this.room.begin(lane, attempt.body.length)
+  private send(destination: HeldDestination, attempt: Attempt): Effect.Effect<void> {
+    this.room.begin(destination, attempt.body.length)
     this.attempts += 1
-    lane.underWay += 1
-    return this.flights.begin(attempt, (verdict) => this.land(lane, attempt, verdict))
+    destination.underWay += 1
+    return this.flights.begin(attempt, (verdict) => this.land(destination, attempt, verdict))
   }
 
-  private land(lane: HeldLane, attempt: Attempt, verdict: Verdict): void {
-    this.room.end(lane, attempt.body.length)
-    lane.underWay -= 1
-    lane.settled = true
-    judge(lane, attempt, verdict)
-    this.outcomes.add({ lane, attempt, verdict })
+  private land(destination: HeldDestination, attempt: Attempt, verdict: Verdict): void {
+    this.room.end(destination, attempt.body.length)
+    destination.underWay -= 1
+    destination.settled = true
+    judge(destination, attempt, verdict)
+    this.outcomes.add({ destination, attempt, verdict })
   }
 
-  /** Writes verdicts and gives back leases of lanes that have nothing under way. */
+  /** Writes verdicts and gives back leases of destinations that have nothing under way. */
   private settle(now: number): Effect.Effect<void, StorageError> {
     const { finished, hopeless } = this.outcomes.take()
-    const released: Array<HeldLane> = []
-    for (const lane of this.lanes.values()) {
-      if (mayRelease(lane, { now, isWanted: !this.stopping && this.lanes.size < this.services.options.maxLanes })) {
-        // it would come back at once, and take the place of a lane that may send
-        if (lane.more && this.room.isFullFor(lane)) lane.notBefore = Math.max(lane.notBefore, now + askAgainMillis)
-        released.push(lane)
-      } else if (lane.underWay === 0 && !lane.lost && !lane.busy) {
+    const released: Array<HeldDestination> = []
+    for (const destination of this.destinations.values()) {
+      if (mayRelease(destination, { now, isWanted: !this.stopping && this.destinations.size < this.services.options.maxDestinations })) {
+        // it would come back at once, and take the place of a destination that may send
+        if (destination.more && this.room.isFullFor(destination)) destination.notBefore = Math.max(destination.notBefore, now + askAgainMillis)
+        released.push(destination)
+      } else if (destination.underWay === 0 && !destination.lost && !destination.busy) {
         // kept because it can be handed more; a rate that held it back may have been what nobody else waited for
-        this.agenda.due.add(lane.tenantId)
+        this.agenda.due.add(destination.tenantId)
         this.agenda.lookAt(now + lookAgainMillis)
       }
     }
     if (finished.length === 0 && hopeless.length === 0 && released.length === 0) return Effect.void
-    for (const lane of released) lane.busy = true
+    for (const destination of released) destination.busy = true
     // also of deliveries given up without an attempt: their shipments' next events may go
-    for (const { lane } of [...finished, ...hopeless]) lane.settled = true
-    const changed = new Set([...finished.map((each) => each.lane), ...hopeless.map((each) => each.lane), ...released])
+    for (const { destination } of [...finished, ...hopeless]) destination.settled = true
+    const changed = new Set([...finished.map((each) => each.destination), ...hopeless.map((each) => each.destination), ...released])
     const outcomes = outcomesOf(changed, { finished, hopeless, released: new Set(released) }, now)
-    // told once: attempts that end meanwhile say anew what they have to say, and its owner may have resumed a paused lane
-    const told = Array.from(changed, (lane) => ({ lane, breakerChanged: lane.breakerChanged, pause: lane.pause }))
-    for (const { lane } of told) {
-      lane.breakerChanged = false
-      lane.pause = undefined
+    // told once: attempts that end meanwhile say anew what they have to say, and its owner may have resumed a paused destination
+    const told = Array.from(changed, (destination) => ({ destination, breakerChanged: destination.breakerChanged, pause: destination.pause }))
+    for (const { destination } of told) {
+      destination.breakerChanged = false
+      destination.pause = undefined
     }
-    const writes = Effect.forEach(outcomes, ({ deliveries, lanes, tenantId }) =>
-      Effect.map(this.services.queue.settle(tenantId, { deliveries, lanes }), (dueNow) => {
+    const writes = Effect.forEach(outcomes, ({ deliveries, destinations, tenantId }) =>
+      Effect.map(this.services.queue.settle(tenantId, { deliveries, destinations }), (dueNow) => {
         if (dueNow) this.agenda.due.comeBack(tenantId)
       }), { discard: true })
     return writes.pipe(
       // settling twice changes nothing more
       Effect.onError(() => Effect.sync(() => {
         this.outcomes.putBack({ finished, hopeless })
-        for (const { breakerChanged, lane, pause } of told) {
-          lane.breakerChanged ||= breakerChanged
-          lane.pause ??= pause
+        for (const { breakerChanged, destination, pause } of told) {
+          destination.breakerChanged ||= breakerChanged
+          destination.pause ??= pause
         }
-        for (const lane of released) {
-          lane.busy = false
-          lane.doubtful = true
+        for (const destination of released) {
+          destination.busy = false
+          destination.doubtful = true
         }
         this.agenda.lookAt(now + askAgainMillis)
       })),
       Effect.andThen(Effect.suspend(() => {
         this.room.written(finished.length)
-        for (const lane of released) {
-          this.forget(lane)
-          this.agenda.lookAt(lane.notBefore > now ? lane.notBefore : now + askAgainMillis)
+        for (const destination of released) {
+          this.forget(destination)
+          this.agenda.lookAt(destination.notBefore > now ? destination.notBefore : now + askAgainMillis)
         }
         // a claim that looked before this was written found these shipments held
-        for (const { lane } of [...finished, ...hopeless]) {
-          lane.settled = true
-          const goesOn = lane.more || (lane.underWay > 0 && hasWaited(lane, now))
-          if (goesOn && !lane.lost && lane.notBefore <= now) this.agenda.due.comeBack(lane.tenantId)
+        for (const { destination } of [...finished, ...hopeless]) {
+          destination.settled = true
+          const goesOn = destination.more || (destination.underWay > 0 && hasWaited(destination, now))
+          if (goesOn && !destination.lost && destination.notBefore <= now) this.agenda.due.comeBack(destination.tenantId)
         }
         for (const { verdict } of finished) if (verdict.state === "waiting") this.agenda.lookAt(now + Math.max(1, verdict.dueInMillis))
         this.agenda.makeRoom()
@@ -438,10 +438,10 @@ export class DeliveryPump {
     )
   }
 
-  /** Unless the lane was claimed anew meanwhile. */
-  private forget(lane: HeldLane): void {
-    const key = laneKey(lane.tenantId, lane.laneId)
-    if (this.lanes.get(key) === lane) this.lanes.delete(key)
+  /** Unless the destination was claimed anew meanwhile. */
+  private forget(destination: HeldDestination): void {
+    const key = destinationKey(destination.tenantId, destination.destinationId)
+    if (this.destinations.get(key) === destination) this.destinations.delete(key)
   }
 
   private stop(): Effect.Effect<void> {
@@ -457,9 +457,9 @@ export class DeliveryPump {
       })
       yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(drainMillis)))
       yield* pump.flights.abandon
-      for (const lane of pump.lanes.values()) {
-        lane.underWay = 0
-        lane.busy = false
+      for (const destination of pump.destinations.values()) {
+        destination.underWay = 0
+        destination.busy = false
       }
       yield* pump.settle(yield* workerMillis).pipe(
         Effect.catchTag("StorageError", (error) =>

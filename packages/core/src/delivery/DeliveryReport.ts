@@ -3,7 +3,7 @@ import { Effect, Metric } from "effect"
 import type { Attempt, Verdict } from "./Attempts.ts"
 import * as metrics from "./DeliveryMetrics.ts"
 import type { DropReason } from "./DeliveryQueue.ts"
-import type { Finished } from "./HeldLane.ts"
+import type { Finished } from "./HeldDestination.ts"
 
 export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =>
   Effect.gen(function*() {
@@ -16,7 +16,7 @@ export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =
       if (verdict.state === "dead") {
         yield* logDelivery(attempt, verdict, metrics.deadLettersTotal, "Dead letter: delivery has no attempts left. Retry it, or recover the subscription.")
       }
-      if (verdict.pause !== undefined) yield* logDelivery(attempt, verdict, metrics.pausedLanesTotal, `Subscription paused. ${verdict.pause}`)
+      if (verdict.pause !== undefined) yield* logDelivery(attempt, verdict, metrics.pausedDestinationsTotal, `Subscription paused. ${verdict.pause}`)
     }
     for (const [outcome, count] of counts) yield* Metric.update(Metric.withAttributes(metrics.attemptsTotal, { outcome }), count)
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
@@ -43,7 +43,7 @@ const logDelivery = (attempt: Attempt, verdict: Verdict, counter: Metric.Counter
     Metric.update(counter, 1),
     Effect.logWarning(message).pipe(Effect.annotateLogs({
       tenant: attempt.tenantId,
-      subscription: attempt.lane.laneId,
+      subscription: attempt.destination.destinationId,
       delivery: attempt.deliveryId,
       attempt: attempt.attempt,
       outcome: verdict.record.outcome

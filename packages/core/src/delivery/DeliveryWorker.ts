@@ -1,4 +1,4 @@
-/** Sends what waits in the lanes; any number of workers share them. */
+/** Sends what waits in the destinations; any number of workers share them. */
 import { Context, Effect, Layer } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"

@@ -21,7 +21,7 @@ export const answeringInTime = (queue: DeliveryQueue["Service"], leaseMillis: nu
     ...queue,
     tenantsDue: (limit) => inTime("tenantsDue", queue.tenantsDue(limit)),
     claim: (request) => inTime("claim", queue.claim(request)),
-    freeze: (tenantId, lanes) => inTime("freeze", queue.freeze(tenantId, lanes)),
+    freeze: (tenantId, destinations) => inTime("freeze", queue.freeze(tenantId, destinations)),
     settle: (tenantId, outcomes) => inTime("settle", queue.settle(tenantId, outcomes)),
     heartbeat: (tenantId, leases, leaseMillis) => inTime("heartbeat", queue.heartbeat(tenantId, leases, leaseMillis))
   }

@@ -31,7 +31,7 @@ export interface ListedSecret {
   readonly rotatedAt: number | undefined
   /** When the last of the older versions stops to sign; `undefined` when only the current one signs. */
   readonly signsUntil: number | undefined
-  /** How many lanes that are not closed are signed with it; not counted beyond `maxCountedUses`. */
+  /** How many destinations that are not closed are signed with it; not counted beyond `maxCountedUses`. */
   readonly usedBy: number
 }
 
@@ -52,8 +52,8 @@ export class SecretStore extends Context.Service<SecretStore, {
     range: ListRange
   ) => Effect.Effect<ReadonlyArray<ListedSecret>, StorageError>
   /**
-   * Removes the secret unless a lane that is not closed is signed with it. Waits for those who hold it (`findForUse`), so that
-   * no lane opened by then is left without it.
+   * Removes the secret unless a destination that is not closed is signed with it. Waits for those who hold it (`findForUse`), so that
+   * no destination opened by then is left without it.
    */
   readonly remove: (tenantId: string, hmacSecretId: string) => Effect.Effect<"removed" | "used" | "unknown", StorageError>
   /**

@@ -1,6 +1,6 @@
 /** What became of deliveries and is not written yet, and how long it may wait for company. */
 import { Effect, Latch } from "effect"
-import type { Finished, Hopeless } from "./HeldLane.ts"
+import type { Finished, Hopeless } from "./HeldDestination.ts"
 
 /** Nobody waits to hear of an attempt that failed before the next one: those of so many milliseconds are written together. */
 const failuresMillis = 25
@@ -36,7 +36,7 @@ export class UnwrittenOutcomes {
     this.hopeless.push(hopeless)
   }
 
-  /** A lane may be given back. */
+  /** A destination may be given back. */
   wake(): void {
     this.done.openUnsafe()
   }

@@ -1,6 +1,6 @@
 /** Storage port: freight charge subscriptions, the bills in flight when they were created, and the windows of hourly and daily ones. */
 import { Context, type Effect, type Option } from "effect"
-import type { LaneStatus } from "../delivery/DeliveryQueue.ts"
+import type { DestinationStatus } from "../delivery/DeliveryQueue.ts"
 import type { ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
@@ -17,7 +17,7 @@ export interface ChargeSubscriptionRecord {
 
 export interface StoredChargeSubscription extends Pick<ChargeSubscriptionRecord, "id" | "client" | "doc" | "createdAt"> {
   /** `undefined` once the subscription is cancelled. */
-  readonly lane: LaneStatus | undefined
+  readonly destination: DestinationStatus | undefined
   readonly cancelledAt: number | undefined
 }
 

@@ -9,14 +9,14 @@ import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
-import { DeliveryQueue, type LaneSettings, type LaneState } from "../delivery/DeliveryQueue.ts"
+import { DeliveryQueue, type DestinationSettings, type DestinationState } from "../delivery/DeliveryQueue.ts"
 import { Hmac } from "../delivery/Hmac.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { Sealer } from "../delivery/Sealer.ts"
 import { SecretStore } from "../delivery/SecretStore.ts"
 import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
-import { openLaneWithin } from "../delivery/OpenLane.ts"
+import { openDestinationWithin } from "../delivery/OpenDestination.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
@@ -166,7 +166,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
           yield* store.hold(tenantId, accounts)
           const covered = yield* store.covered(tenantId, client, all ? undefined : accounts)
           if (Option.isSome(covered)) return yield* new ChargeSubscriptionConflict({ accountId: covered.value })
-          yield* openLaneWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, laneOf(id, client, settings, "active"))
+          yield* openDestinationWithin(queue, quotas, "chargeSubscriptionsPerClient", tenantId, destinationOf(id, client, settings, "active"))
           const record = { id, client, doc: JSON.stringify(settings), webhookUrl: settings.webhookUrl, accounts: all ? undefined : accounts, createdAt: now }
           yield* store.insert(tenantId, record)
           yield* addInFlight(tenantId, id, settings, grants)
@@ -187,7 +187,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         yield* own(principal, id)
         yield* transaction.run(Effect.gen(function*() {
           const cancelled = yield* store.cancel(principal.tenantId, principal.client, id)
-          if (cancelled) yield* queue.closeLane(principal.tenantId, id)
+          if (cancelled) yield* queue.closeDestination(principal.tenantId, id)
         }))
       })
 
@@ -208,14 +208,14 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
 
       /** Resumes the subscription. Deliveries that failed since the suspension are sent first, under their own ids. SPEC-GAP-E19 */
       const resume = Effect.fnUntraced(function*(tenantId: string, stored: StoredChargeSubscription) {
-        const { client, doc, id, lane } = stored
-        if (lane?.state !== "paused" || lane.pausedBy === "operator") return false
+        const { client, doc, id, destination } = stored
+        if (destination?.state !== "paused" || destination.pausedBy === "operator") return false
         const { hmacSecretId } = JSON.parse(doc) as ChargeSubscriptionSettings
         const resumed = yield* transaction.run(Effect.gen(function*() {
           if (hmacSecretId !== undefined) yield* secrets.checkUse(tenantId, hmacSecretId, client)
           // an operator may have paused it since it was read
           if (!(yield* control.resumeOwn(tenantId, id))) return false
-          yield* queue.recover(tenantId, id, lane.since - recoverMarginMillis)
+          yield* queue.recover(tenantId, id, destination.since - recoverMarginMillis)
           return true
         }))
         if (resumed) yield* wakeups.wake(tenantId)
@@ -236,9 +236,9 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const results = yield* Effect.forEach(delivering, (stored) =>
           Effect.catchTag(resume(tenantId, stored), "SecretNotUsable", () => Effect.succeed(false)))
         const resumed = results.filter((each) => each).length
-        const held = resumed > 0 ? undefined : (yield* store.deliveringTo(tenantId, client, webhookUrl)).find(({ lane }) => lane?.pausedBy === "operator")
+        const held = resumed > 0 ? undefined : (yield* store.deliveringTo(tenantId, client, webhookUrl)).find(({ destination }) => destination?.pausedBy === "operator")
         if (held !== undefined) {
-          return yield* new SubscriptionPausedByOperator({ subscriptionId: held.id, reason: held.lane?.reason ?? "" })
+          return yield* new SubscriptionPausedByOperator({ subscriptionId: held.id, reason: held.destination?.reason ?? "" })
         }
         const message = "Webhook test successful."
         return resumed === 0 ? { message } : { message, resumed }
@@ -274,8 +274,8 @@ const clientsOnly = (principal: Principal) =>
   isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
 
 /** If the client names no secret, deliveries are signed once the operator registers a secret for the client. SPEC-GAP-E15 */
-const laneOf = (id: string, client: string, settings: ChargeSubscriptionSettings, state: LaneState): LaneSettings => ({
-  laneId: id,
+const destinationOf = (id: string, client: string, settings: ChargeSubscriptionSettings, state: DestinationState): DestinationSettings => ({
+  destinationId: id,
   client,
   source: settings.frequency === "real_time" ? chargeSource : chargeWindowSource,
   endpointUrl: settings.webhookUrl,
@@ -287,14 +287,14 @@ const laneOf = (id: string, client: string, settings: ChargeSubscriptionSettings
   state
 })
 
-const present = ({ cancelledAt, createdAt, doc, id, lane }: StoredChargeSubscription): ChargeSubscription => {
+const present = ({ cancelledAt, createdAt, doc, id, destination }: StoredChargeSubscription): ChargeSubscription => {
   const settings = JSON.parse(doc) as ChargeSubscriptionSettings
   // the destination is opened together with the subscription, but by the store's clock
-  const changed = lane !== undefined && lane.since - createdAt >= 1000 ? lane.since : createdAt
+  const changed = destination !== undefined && destination.since - createdAt >= 1000 ? destination.since : createdAt
   return {
     subscriptionId: id,
     ...settings,
-    status: lane === undefined || lane.state === "inactive" ? "inactive" : lane.state === "paused" ? "suspended" : "active",
+    status: destination === undefined || destination.state === "inactive" ? "inactive" : destination.state === "paused" ? "suspended" : "active",
     createdAt: formatInstant(createdAt),
     updatedAt: formatInstant(cancelledAt ?? changed)
   }

@@ -20,7 +20,7 @@ const maxRanges = 10_000
 
 /** The waiting entries of one subscription. */
 interface Backlog {
-  readonly laneId: string
+  readonly destinationId: string
   /** Its number of dropped entries when the count began. */
   readonly dropped: number
   /** Number of entries by the start of their time range. */
@@ -48,12 +48,12 @@ export class Backlogs extends Context.Service<Backlogs, {
       const control = yield* DeliveryControl
 
       /** Returns the number of dropped entries, which is lower than requested if a concurrent call drops the same ones. */
-      const drop = Effect.fnUntraced(function*(tenantId: string, laneId: string, excess: BacklogExcess) {
+      const drop = Effect.fnUntraced(function*(tenantId: string, destinationId: string, excess: BacklogExcess) {
         let droppedCount = 0
         let after: PurgePosition | undefined
         while (droppedCount < excess.limit) {
           const rest: BacklogExcess = { ...excess, limit: excess.limit - droppedCount, dropped: excess.dropped + droppedCount }
-          const step: PurgeStep = yield* throttled(control.dropExcess(tenantId, laneId, rest, after))
+          const step: PurgeStep = yield* throttled(control.dropExcess(tenantId, destinationId, rest, after))
           if (step.dropped > 0) yield* reportDropped(tenantId, excess.reason, step.dropped)
           droppedCount += step.dropped
           after = step.next
@@ -62,12 +62,12 @@ export class Backlogs extends Context.Service<Backlogs, {
         return droppedCount
       })
 
-      const bound = Effect.fnUntraced(function*(tenantId: string, { dropped, laneId, ranges }: Backlog, { entries, oldest, width }: Bounds) {
+      const bound = Effect.fnUntraced(function*(tenantId: string, { dropped, destinationId, ranges }: Backlog, { entries, oldest, width }: Bounds) {
         const counts = [...ranges].sort(([a], [b]) => a - b)
         const all = counts.reduce((sum, [, count]) => sum + count, 0)
         let droppedCount = 0
         const dropBefore = Effect.fnUntraced(function*(queuedBefore: number, limit: number, reason: BacklogExcess["reason"]) {
-          if (limit > 0) droppedCount += yield* drop(tenantId, laneId, { queuedBefore, limit, reason, dropped: dropped + droppedCount })
+          if (limit > 0) droppedCount += yield* drop(tenantId, destinationId, { queuedBefore, limit, reason, dropped: dropped + droppedCount })
         })
         if (counts.length > 0 && counts[0]![0] < oldest) yield* dropBefore(oldest, all, "over_age")
         const excess = all - entries
@@ -98,10 +98,10 @@ export class Backlogs extends Context.Service<Backlogs, {
           const bounds = { width, oldest: now - waitingDays * dayMillis, entries: waitingPerSubscription }
           // entries beyond the maximum age count as one range, so that the number of ranges stays small
           const first = Math.floor(bounds.oldest / width) * width
-          for (const { dropped, entries, laneId, queuedFrom } of counts) {
-            if (backlog?.laneId !== laneId) {
+          for (const { dropped, entries, destinationId, queuedFrom } of counts) {
+            if (backlog?.destinationId !== destinationId) {
               if (backlog !== undefined) removed += yield* bound(tenantId, backlog, bounds)
-              backlog = { laneId, dropped, ranges: new Map() }
+              backlog = { destinationId, dropped, ranges: new Map() }
             }
             const from = Math.max(queuedFrom, first - width)
             backlog.ranges.set(from, (backlog.ranges.get(from) ?? 0) + entries)

@@ -75,11 +75,11 @@ export class Clients extends Context.Service<Clients, {
       /** Closes subscriptions of a marked client, each in its own transaction. Returns whether none is left. */
       const close = Effect.fnUntraced(function*(tenantId: string, client: string, through: string, limit: number) {
         for (let closed = 0; closed < limit;) {
-          const { lanes } = yield* queue.lanes(tenantId, { client, state: undefined, after: undefined, limit: Math.min(stepSize, limit - closed) })
-          const due = lanes.filter(({ laneId }) => laneId <= through)
+          const { destinations } = yield* queue.destinations(tenantId, { client, state: undefined, after: undefined, limit: Math.min(stepSize, limit - closed) })
+          const due = destinations.filter(({ destinationId }) => destinationId <= through)
           if (due.length === 0) return true
-          for (const { laneId } of due) {
-            yield* Effect.catchTag(subscriptions.remove(tenantId, laneId), "LaneNotFound", () => Effect.void)
+          for (const { destinationId } of due) {
+            yield* Effect.catchTag(subscriptions.remove(tenantId, destinationId), "DestinationNotFound", () => Effect.void)
           }
           closed += due.length
           yield* Effect.yieldNow
@@ -106,8 +106,8 @@ export class Clients extends Context.Service<Clients, {
         const through = yield* transaction.run(Effect.gen(function*() {
           yield* access.lockKeys(tenantId)
           const { rows } = yield* access.clientRows(tenantId, client)
-          const { lanes } = yield* queue.lanes(tenantId, { client, state: undefined, after: undefined, limit: 1 })
-          if (rows.length === 0 && lanes.length === 0) return yield* new ClientNotFound({ client })
+          const { destinations } = yield* queue.destinations(tenantId, { client, state: undefined, after: undefined, limit: 1 })
+          if (rows.length === 0 && destinations.length === 0) return yield* new ClientNotFound({ client })
           const name = keyNameOf(client)
           if (name !== undefined) yield* access.revokeKeysOf(tenantId, name)
           return yield* mark(tenantId, client)

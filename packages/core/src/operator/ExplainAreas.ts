@@ -1,7 +1,7 @@
 /** Evaluates each area's rules: whether a subscription would get a subject, and under which order key. */
 import { Effect, Option } from "effect"
 import type { TraceSubject } from "../delivery/DeliveryControl.ts"
-import type { LaneOverview } from "../delivery/DeliveryQueue.ts"
+import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
 import { chargeWindowSource } from "../freight-charges/ChargeSubscriptions.ts"
 import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
 import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
@@ -52,7 +52,7 @@ export const makeExplainAreas = Effect.gen(function*() {
     return ids.length === 0 ? Effect.succeed([]) : Effect.map(bills.beginning(tenantId, ids, 1), (rows) => rows.filter(({ billId }) => ids.includes(billId)).map(billFrom))
   }
 
-  const tracesOf = Effect.fnUntraced(function*(tenantId: string, { laneId, source }: LaneOverview, subject: Subject): Effect.fn.Return<ReadonlyArray<TraceSubject>, StorageError> {
+  const tracesOf = Effect.fnUntraced(function*(tenantId: string, { destinationId, source }: DestinationOverview, subject: Subject): Effect.fn.Return<ReadonlyArray<TraceSubject>, StorageError> {
     const { event, shipmentIds } = subject
     const billIds = subject.bills.map(({ billId }) => billId)
     switch (areaOfSource(source)) {
@@ -62,20 +62,20 @@ export const makeExplainAreas = Effect.gen(function*() {
         return shipmentIds.map((key) => ({ key, orderIds: undefined }))
       default: {
         if (source !== chargeWindowSource) return billIds.map((key) => ({ key, orderIds: undefined }))
-        const { orderIds } = yield* charges.windowsWith(tenantId, laneId, billIds)
+        const { orderIds } = yield* charges.windowsWith(tenantId, destinationId, billIds)
         return orderIds.length === 0 ? [] : [{ key: "window", orderIds }]
       }
     }
   })
 
-  const isVisible = Effect.fnUntraced(function*(tenantId: string, { client }: LaneOverview, shipmentIds: ReadonlyArray<string>) {
+  const isVisible = Effect.fnUntraced(function*(tenantId: string, { client }: DestinationOverview, shipmentIds: ReadonlyArray<string>) {
     for (const shipmentId of shipmentIds) if (yield* transit.clientSees(tenantId, client, shipmentId)) return undefined
     const { accounts } = yield* events.recent(tenantId, shipmentIds[0]!, 1)
     return decided("not_visible", reason("access", "an account of the shipment, or all of the tenant", `${client} has none of ${named(accounts)}`))
   })
 
-  const ofTransit = Effect.fnUntraced(function*(tenantId: string, lane: LaneOverview, { event, shipmentIds }: Subject) {
-    const doc = (yield* transit.documents(tenantId, [lane.laneId])).get(lane.laneId)
+  const ofTransit = Effect.fnUntraced(function*(tenantId: string, destination: DestinationOverview, { event, shipmentIds }: Subject) {
+    const doc = (yield* transit.documents(tenantId, [destination.destinationId])).get(destination.destinationId)
     const filters = doc === undefined ? undefined : (JSON.parse(doc) as SubscriptionCreate).filters
     const wanted = filters?.shipmentIds ?? []
     if (wanted.length > 0 && !shipmentIds.some((id) => wanted.includes(id))) {
@@ -90,14 +90,14 @@ export const makeExplainAreas = Effect.gen(function*() {
     if (eventTypes.length > 0 && !eventTypes.some((type) => types.has(type))) {
       return decided("not_matched", reason("eventTypes", named(eventTypes), named([...types])))
     }
-    const hidden = yield* isVisible(tenantId, lane, [...new Set(stored.map((each) => each.shipmentId))])
+    const hidden = yield* isVisible(tenantId, destination, [...new Set(stored.map((each) => each.shipmentId))])
     if (hidden !== undefined) return hidden
     const storedAt = yield* events.storedAt(tenantId, stored[0]!.eventId)
-    return before(lane, storedAt) ?? forgotten(lane)
+    return before(destination, storedAt) ?? forgotten(destination)
   })
 
-  const ofStatus = Effect.fnUntraced(function*(tenantId: string, lane: LaneOverview, { shipmentIds }: Subject) {
-    const doc = (yield* statusSubscriptions.documents(tenantId, [lane.laneId])).get(lane.laneId)
+  const ofStatus = Effect.fnUntraced(function*(tenantId: string, destination: DestinationOverview, { shipmentIds }: Subject) {
+    const doc = (yield* statusSubscriptions.documents(tenantId, [destination.destinationId])).get(destination.destinationId)
     const wanted = new Set(doc === undefined ? [] : (JSON.parse(doc) as SubscribeRequest).referenceNumbers.map(plainNumber))
     const records = (yield* Effect.forEach(shipmentIds, (id) => statuses.record(tenantId, id, 1))).flatMap((record) => record ?? [])
     if (records.length === 0) return decided("not_matched", reason("status", "a status of the shipment", "none"))
@@ -106,20 +106,20 @@ export const makeExplainAreas = Effect.gen(function*() {
       return referencesOf({ ...view, shipmentId: record.shipmentId, references: state.references }).some((reference) => wanted.has(reference))
     })
     if (matching.length === 0) return decided("not_matched", reason("referenceNumbers", named([...wanted]), named(shipmentIds)))
-    const hidden = yield* isVisible(tenantId, lane, matching.map(({ shipmentId }) => shipmentId))
+    const hidden = yield* isVisible(tenantId, destination, matching.map(({ shipmentId }) => shipmentId))
     if (hidden !== undefined) return hidden
     if (matching.every((record) => statusOf(record).state.notices === 0)) {
       return decided("not_matched", reason("notification", "a status change that causes a notification", "none so far"))
     }
     const last = Math.max(...matching.flatMap((record) => [statusOf(record).state.registeredAt, ...record.history.map(({ occurredAt }) => occurredAt)]))
-    return before(lane, last) ?? forgotten(lane)
+    return before(destination, last) ?? forgotten(destination)
   })
 
-  const ofCharges = Effect.fnUntraced(function*(tenantId: string, lane: LaneOverview, { bills: found }: Subject) {
-    const stored = Option.getOrUndefined(yield* charges.findAny(tenantId, lane.laneId))
+  const ofCharges = Effect.fnUntraced(function*(tenantId: string, destination: DestinationOverview, { bills: found }: Subject) {
+    const stored = Option.getOrUndefined(yield* charges.findAny(tenantId, destination.destinationId))
     if (found.length === 0 || stored === undefined) return decided("not_matched", reason("freight bill", "a freight bill of the subject", "none"))
     const settings = JSON.parse(stored.doc) as ChargeSubscriptionSettings
-    const { closesAt } = yield* charges.windowsWith(tenantId, lane.laneId, found.map(({ billId }) => billId))
+    const { closesAt } = yield* charges.windowsWith(tenantId, destination.destinationId, found.map(({ billId }) => billId))
     if (closesAt !== undefined) {
       return { verdict: "waiting", waitingFor: "turn", reasons: [reason("frequency", `${settings.frequency}: sent when its window closes`, `the window closes at ${formatInstant(closesAt)}`)] } satisfies Verdict
     }
@@ -128,25 +128,25 @@ export const makeExplainAreas = Effect.gen(function*() {
     const covered = all ? accounts : accounts.filter((account) => settings.accounts.includes(account))
     if (covered.length === 0) return decided("not_matched", reason("accounts", named(settings.accounts), named(accounts)))
     const seen = yield* bills.viewers(tenantId, covered)
-    if (!seen.some(({ subscriptionId }) => subscriptionId === lane.laneId)) {
-      return decided("not_visible", reason("access", named(covered), `${lane.client} has none of them`))
+    if (!seen.some(({ subscriptionId }) => subscriptionId === destination.destinationId)) {
+      return decided("not_visible", reason("access", named(covered), `${destination.client} has none of them`))
     }
     const current = found.map(currentOf)
     if (settings.dataOptions.shipmentDataType === "revenue_impacts_only" && current.every(({ impact }) => !impact)) {
       return decided("not_matched", reason("shipmentDataType", "revenue_impacts_only", "the last version has no revenue impact"))
     }
-    return before(lane, Math.max(...current.map(({ at = 0 }) => at))) ?? forgotten(lane)
+    return before(destination, Math.max(...current.map(({ at = 0 }) => at))) ?? forgotten(destination)
   })
 
   /** The verdict if the destination does not know the subject. */
-  const verdictOf = (tenantId: string, lane: LaneOverview, subject: Subject): Effect.Effect<Verdict, StorageError> => {
-    switch (areaOfSource(lane.source)) {
+  const verdictOf = (tenantId: string, destination: DestinationOverview, subject: Subject): Effect.Effect<Verdict, StorageError> => {
+    switch (areaOfSource(destination.source)) {
       case "transit-events":
-        return ofTransit(tenantId, lane, subject)
+        return ofTransit(tenantId, destination, subject)
       case "shipment-status":
-        return ofStatus(tenantId, lane, subject)
+        return ofStatus(tenantId, destination, subject)
       default:
-        return ofCharges(tenantId, lane, subject)
+        return ofCharges(tenantId, destination, subject)
     }
   }
 
@@ -154,19 +154,19 @@ export const makeExplainAreas = Effect.gen(function*() {
 })
 
 /** The creation time from the subscription's id. */
-const createdAt = ({ laneId }: LaneOverview): number => Number.parseInt(laneId.replaceAll("-", "").slice(0, 12), 16)
+const createdAt = ({ destinationId }: DestinationOverview): number => Number.parseInt(destinationId.replaceAll("-", "").slice(0, 12), 16)
 
-const before = (lane: LaneOverview, at: number | undefined): Verdict | undefined =>
-  at !== undefined && at < createdAt(lane)
-    ? decided("before_subscription", reason("createdAt", `after the subscription was created at ${formatInstant(createdAt(lane))}`, formatInstant(at)))
+const before = (destination: DestinationOverview, at: number | undefined): Verdict | undefined =>
+  at !== undefined && at < createdAt(destination)
+    ? decided("before_subscription", reason("createdAt", `after the subscription was created at ${formatInstant(createdAt(destination))}`, formatInstant(at)))
     : undefined
 
 /** The subject matches now, but there is no record that it was queued. */
-const forgotten = (lane: LaneOverview): Verdict =>
-  lane.dropped > 0
-    ? decided("dropped", reason("dropped", "sent", `one of ${lane.dropped} entries that were dropped, or its delivery was deleted by retention`))
+const forgotten = (destination: DestinationOverview): Verdict =>
+  destination.dropped > 0
+    ? decided("dropped", reason("dropped", "sent", `one of ${destination.dropped} entries that were dropped, or its delivery was deleted by retention`))
     : decided("not_matched", reason(
       "time of the event",
       "the subscription was active and its client had access",
-      lane.status.state === "inactive" ? "the subscription is inactive" : "it did not match at that time, or its delivery was deleted by retention"
+      destination.status.state === "inactive" ? "the subscription is inactive" : "it did not match at that time, or its delivery was deleted by retention"
     ))

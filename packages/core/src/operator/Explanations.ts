@@ -1,7 +1,7 @@
 /** Explains why a subscription did or did not receive something. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { DeliveryControl, type LaneTrace } from "../delivery/DeliveryControl.ts"
-import { LaneNotFound } from "../delivery/DeliveryErrors.ts"
+import { DeliveryControl, type DestinationTrace } from "../delivery/DeliveryControl.ts"
+import { DestinationNotFound } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import type { DeliveryState } from "../delivery/model/DeliveryState.ts"
 import { shipmentSearch } from "../journey/ShipmentSearch.ts"
@@ -43,7 +43,7 @@ export class Explanations extends Context.Service<Explanations, {
    * The query names one subject: an eventId, a shipmentId or a PRO. For a shipment, the most urgent verdict of its entries wins. A freight
    * bill is found by its PRO, its id or its shipment.
    */
-  readonly explain: (tenantId: string, query: typeof ExplainQuery.Encoded) => Effect.Effect<Explanation, InvalidInput | LaneNotFound | ShipmentNotFound | StorageError>
+  readonly explain: (tenantId: string, query: typeof ExplainQuery.Encoded) => Effect.Effect<Explanation, InvalidInput | DestinationNotFound | ShipmentNotFound | StorageError>
 }>()("@waybill/core/operator/Explanations") {
   static readonly layer = Layer.effect(
     Explanations,
@@ -55,11 +55,11 @@ export class Explanations extends Context.Service<Explanations, {
       const timelineOf = yield* makeShipmentTimelines
       const areas = yield* makeExplainAreas
 
-      const laneOf = Effect.fnUntraced(function*(tenantId: string, laneId: string) {
-        const after = idBefore(laneId)
-        const { lanes: [lane] } = after === undefined ? { lanes: [] } : yield* queue.lanes(tenantId, { state: undefined, after, limit: 1 })
-        if (lane?.laneId !== laneId) return yield* new LaneNotFound({ laneId })
-        return lane
+      const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
+        const after = idBefore(destinationId)
+        const { destinations: [destination] } = after === undefined ? { destinations: [] } : yield* queue.destinations(tenantId, { state: undefined, after, limit: 1 })
+        if (destination?.destinationId !== destinationId) return yield* new DestinationNotFound({ destinationId })
+        return destination
       })
 
       /** Finds the shipments and bills of the subject. */
@@ -87,11 +87,11 @@ export class Explanations extends Context.Service<Explanations, {
       const explain = Effect.fn("Explanations.explain")(function*(tenantId: string, input: unknown) {
         const query = yield* decode(input)
         const asked = yield* onlySubject(query)
-        const lane = yield* laneOf(tenantId, query.subscriptionId)
+        const destination = yield* destinationOf(tenantId, query.subscriptionId)
         const subject = yield* subjectOf(tenantId, asked)
-        const traces = yield* Effect.forEach(yield* areas.tracesOf(tenantId, lane, subject), (each) => control.trace(tenantId, lane.laneId, each))
+        const traces = yield* Effect.forEach(yield* areas.tracesOf(tenantId, destination, subject), (each) => control.trace(tenantId, destination.destinationId, each))
         const trace = merged(traces)
-        const verdict = (trace === undefined ? undefined : verdictOf(lane, trace)) ?? (yield* areas.verdictOf(tenantId, lane, subject))
+        const verdict = (trace === undefined ? undefined : verdictOf(destination, trace)) ?? (yield* areas.verdictOf(tenantId, destination, subject))
         return { ...verdict, deliveries: shown(trace) }
       })
 
@@ -117,7 +117,7 @@ const onlySubject = (query: typeof ExplainQuery.Type): Effect.Effect<Asked, Inva
 }
 
 /** Merges the traces of several shipments or bills. */
-const merged = (traces: ReadonlyArray<LaneTrace>): LaneTrace | undefined => {
+const merged = (traces: ReadonlyArray<DestinationTrace>): DestinationTrace | undefined => {
   const [first] = traces
   if (first === undefined || traces.length === 1) return first
   const dropped = traces.flatMap((each) => each.dropped ?? []).sort((a, b) => b.at - a.at)[0]
@@ -130,7 +130,7 @@ const merged = (traces: ReadonlyArray<LaneTrace>): LaneTrace | undefined => {
   }
 }
 
-const shown = (trace: LaneTrace | undefined): Explanation["deliveries"] =>
+const shown = (trace: DestinationTrace | undefined): Explanation["deliveries"] =>
   (trace?.deliveries ?? []).map(({ attempt, deliveryId, lastAttempt, sentAt, state }) => ({
     deliveryId,
     state,

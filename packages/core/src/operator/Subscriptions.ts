@@ -2,8 +2,8 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { qualifiedClient } from "../access/model/Client.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
-import { LaneNotFound, type SecretNotUsable } from "../delivery/DeliveryErrors.ts"
-import { DeliveryQueue, type LaneOverview, type LaneState, type PausedBy } from "../delivery/DeliveryQueue.ts"
+import { DestinationNotFound, type SecretNotUsable } from "../delivery/DeliveryErrors.ts"
+import { DeliveryQueue, type DestinationOverview, type DestinationState, type PausedBy } from "../delivery/DeliveryQueue.ts"
 import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
 import type { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
@@ -21,7 +21,7 @@ import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionS
 import { areaOfSource, type DeliveringArea } from "./DeliveringArea.ts"
 import { accountsOf, filtersOf } from "./SubscriptionFilters.ts"
 
-export const subscriptionStates = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<LaneState>
+export const subscriptionStates = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<DestinationState>
 
 export const SubscriptionListQuery = Schema.Struct({
   client: Schema.optionalKey(Schema.String),
@@ -51,7 +51,7 @@ export interface SubscriptionView {
   /** `null`: all accounts of its client. */
   readonly accounts: ReadonlyArray<string> | null
   readonly delivery: DeliveryPolicy
-  readonly state: LaneState
+  readonly state: DestinationState
   /** Why the engine or an operator paused it. */
   readonly reason: string | null
   readonly pausedBy: PausedBy | null
@@ -81,7 +81,7 @@ export interface SubscriptionView {
   readonly lastAttempt: { readonly at: string; readonly outcome: string; readonly status: number | null } | null
 }
 
-type NotThere = LaneNotFound | StorageError
+type NotThere = DestinationNotFound | StorageError
 
 export class Subscriptions extends Context.Service<Subscriptions, {
   /** Lists subscriptions by id. `client`: bare or qualified. */
@@ -118,28 +118,28 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       }
 
       /** Adds the area's document to each destination. */
-      const documented = Effect.fnUntraced(function*(tenantId: string, { lanes, now }: { readonly lanes: ReadonlyArray<LaneOverview>; readonly now: number }) {
+      const documented = Effect.fnUntraced(function*(tenantId: string, { destinations, now }: { readonly destinations: ReadonlyArray<DestinationOverview>; readonly now: number }) {
         const documents = new Map<string, string>()
         for (const [area, { documents: read }] of Object.entries(stores)) {
-          const ids = lanes.filter(({ source }) => areaOfSource(source) === area).map(({ laneId }) => laneId)
+          const ids = destinations.filter(({ source }) => areaOfSource(source) === area).map(({ destinationId }) => destinationId)
           if (ids.length > 0) for (const [id, doc] of yield* read(tenantId, ids)) documents.set(id, doc)
         }
-        return lanes.map((lane): DocumentedLane => ({ lane, doc: documents.get(lane.laneId), now }))
+        return destinations.map((destination): DocumentedDestination => ({ destination, doc: documents.get(destination.destinationId), now }))
       })
 
-      const laneOf = Effect.fnUntraced(function*(tenantId: string, laneId: string) {
-        const after = idBefore(laneId)
+      const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
+        const after = idBefore(destinationId)
         // lists are ordered by id, so it is the first one after the previous id
-        const { lanes: [lane], now } = after === undefined
-          ? { lanes: [], now: 0 }
-          : yield* queue.lanes(tenantId, { state: undefined, after, limit: 1 })
-        if (lane?.laneId !== laneId) return yield* new LaneNotFound({ laneId })
-        return { lane, now }
+        const { destinations: [destination], now } = after === undefined
+          ? { destinations: [], now: 0 }
+          : yield* queue.destinations(tenantId, { state: undefined, after, limit: 1 })
+        if (destination?.destinationId !== destinationId) return yield* new DestinationNotFound({ destinationId })
+        return { destination, now }
       })
 
       const get = Effect.fn("Subscriptions.get")(function*(tenantId: string, subscriptionId: string) {
-        const { lane, now } = yield* laneOf(tenantId, subscriptionId)
-        return viewOf((yield* documented(tenantId, { lanes: [lane], now }))[0]!)
+        const { destination, now } = yield* destinationOf(tenantId, subscriptionId)
+        return viewOf((yield* documented(tenantId, { destinations: [destination], now }))[0]!)
       })
 
       const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown = {}) {
@@ -147,8 +147,8 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
         const filter = { client: client === undefined ? undefined : qualifiedClient(client), state }
         return yield* listPage({
-          read: (range) => Effect.flatMap(queue.lanes(tenantId, { ...filter, ...range }), (found) => documented(tenantId, found)),
-          idOf: ({ lane: { laneId } }) => laneId,
+          read: (range) => Effect.flatMap(queue.destinations(tenantId, { ...filter, ...range }), (found) => documented(tenantId, found)),
+          idOf: ({ destination: { destinationId } }) => destinationId,
           sizeOf: ({ doc = "" }) => 1000 + doc.length,
           shown: viewOf
         }, cursor, limit)
@@ -157,18 +157,18 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       const pause = Effect.fn("Subscriptions.pause")(function*(tenantId: string, subscriptionId: string, input: unknown) {
         const { reason } = yield* decodePause(input)
         if (!isUniqueId(subscriptionId) || !(yield* control.pause(tenantId, subscriptionId, reason))) {
-          return yield* new LaneNotFound({ laneId: subscriptionId })
+          return yield* new DestinationNotFound({ destinationId: subscriptionId })
         }
         return yield* get(tenantId, subscriptionId)
       })
 
       const resume = Effect.fn("Subscriptions.resume")(function*(tenantId: string, subscriptionId: string) {
-        const { lane } = yield* laneOf(tenantId, subscriptionId)
-        if (lane.status.state === "paused") {
+        const { destination } = yield* destinationOf(tenantId, subscriptionId)
+        if (destination.status.state === "paused") {
           yield* transaction.run(Effect.gen(function*() {
-            const { client, hmacSecretId } = lane
+            const { client, hmacSecretId } = destination
             if (hmacSecretId !== secretOfClient(client)) yield* secrets.checkUse(tenantId, hmacSecretId, client)
-            if (lane.whenDead === "pause") yield* queue.recover(tenantId, subscriptionId, lane.status.since - recoverMarginMillis)
+            if (destination.whenDead === "pause") yield* queue.recover(tenantId, subscriptionId, destination.status.since - recoverMarginMillis)
             yield* control.resume(tenantId, subscriptionId)
           }))
           yield* wakeups.wake(tenantId)
@@ -178,7 +178,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
 
       const purge = Effect.fn("Subscriptions.purge")(function*(tenantId: string, subscriptionId: string) {
         if (!isUniqueId(subscriptionId) || !(yield* control.beginPurge(tenantId, subscriptionId))) {
-          return yield* new LaneNotFound({ laneId: subscriptionId })
+          return yield* new DestinationNotFound({ destinationId: subscriptionId })
         }
         let dropped = 0
         let step = yield* control.purgeNext(tenantId, subscriptionId, undefined)
@@ -194,11 +194,11 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       })
 
       const remove = Effect.fn("Subscriptions.remove")(function*(tenantId: string, subscriptionId: string) {
-        const { lane } = yield* laneOf(tenantId, subscriptionId)
-        const area = stores[areaOfSource(lane.source) as DeliveringArea]
+        const { destination } = yield* destinationOf(tenantId, subscriptionId)
+        const area = stores[areaOfSource(destination.source) as DeliveringArea]
         yield* transaction.run(Effect.andThen(
-          area === undefined ? Effect.void : area.end(tenantId, lane.client, subscriptionId),
-          queue.closeLane(tenantId, subscriptionId)
+          area === undefined ? Effect.void : area.end(tenantId, destination.client, subscriptionId),
+          queue.closeDestination(tenantId, subscriptionId)
         ))
       })
 
@@ -215,37 +215,37 @@ const decodePause = decodeInput(PauseCall, { closed: true })
 /** The dead letter and the pause are written together, but their clock readings may differ. */
 const recoverMarginMillis = 1000
 
-interface DocumentedLane {
-  readonly lane: LaneOverview
+interface DocumentedDestination {
+  readonly destination: DestinationOverview
   readonly doc: string | undefined
   /** Current time by the store's clock. */
   readonly now: number
 }
 
-const viewOf = ({ doc, lane, now }: DocumentedLane): SubscriptionView => {
-  const { breaker, lastAttempt, status } = lane
+const viewOf = ({ doc, destination, now }: DocumentedDestination): SubscriptionView => {
+  const { breaker, lastAttempt, status } = destination
   const state = breakerState(breaker, now)
-  const area = areaOfSource(lane.source)
+  const area = areaOfSource(destination.source)
   return {
-    subscriptionId: lane.laneId,
+    subscriptionId: destination.destinationId,
     area,
-    client: lane.client,
-    endpointUrl: lane.endpointUrl,
-    hmacSecretId: lane.hmacSecretId,
+    client: destination.client,
+    endpointUrl: destination.endpointUrl,
+    hmacSecretId: destination.hmacSecretId,
     filters: filtersOf(area, doc),
     accounts: accountsOf(area, doc),
-    delivery: lane.policy,
+    delivery: destination.policy,
     state: status.state,
     reason: status.reason ?? null,
     pausedBy: status.pausedBy ?? null,
     since: formatInstant(status.since),
-    held: lane.held,
-    waiting: lane.waiting,
-    oldestWaitingAt: instantOrNull(lane.oldestWaitingAt),
-    inFlight: lane.inFlight,
-    dead: lane.dead,
-    dropped: lane.dropped,
-    dueAt: instantOrNull(lane.dueAt),
+    held: destination.held,
+    waiting: destination.waiting,
+    oldestWaitingAt: instantOrNull(destination.oldestWaitingAt),
+    inFlight: destination.inFlight,
+    dead: destination.dead,
+    dropped: destination.dropped,
+    dueAt: instantOrNull(destination.dueAt),
     breaker: { state, failures: breaker.failures, until: state === "open" ? formatInstant(breaker.openUntil!) : null },
     lastAttempt: lastAttempt === undefined
       ? null

@@ -1,6 +1,6 @@
 /** Decides the verdict on a subject for a subscription, from what the subscription's destination knows. */
-import type { LaneTrace, TracedDelivery } from "../delivery/DeliveryControl.ts"
-import type { LaneOverview } from "../delivery/DeliveryQueue.ts"
+import type { DestinationTrace, TracedDelivery } from "../delivery/DeliveryControl.ts"
+import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
 import { breakerState } from "../delivery/model/Breaker.ts"
 import { takeFromRate } from "../delivery/model/RateLimit.ts"
 import { formatInstant } from "../shared/Instant.ts"
@@ -31,20 +31,20 @@ export const decided = (verdict: VerdictName, ...reasons: ReadonlyArray<VerdictR
 const waits = (waitingFor: WaitReason, ...reasons: ReadonlyArray<VerdictReason>): Verdict => ({ verdict: "waiting", reasons, waitingFor })
 
 /** `undefined` if the destination never had the subject, or has deleted its records. */
-export const verdictOf = (lane: LaneOverview, trace: LaneTrace): Verdict | undefined => {
+export const verdictOf = (destination: DestinationOverview, trace: DestinationTrace): Verdict | undefined => {
   const { deliveries, dropped } = trace
   if (deliveries.some(({ state }) => state === "sending")) return decided("in_flight")
   const retried = deliveries.find(({ state }) => state === "waiting")
-  if (trace.waiting || retried !== undefined) return held(lane) ?? (retried === undefined ? queued(lane, trace) : retrying(lane, retried))
+  if (trace.waiting || retried !== undefined) return held(destination) ?? (retried === undefined ? queued(destination, trace) : retrying(destination, retried))
   const [last] = deliveries
   if (dropped !== undefined && (last === undefined || dropped.at >= last.sentAt)) {
     return decided("dropped", reason("dropped", "sent", `${dropped.reason} at ${formatInstant(dropped.at)}`))
   }
-  return last === undefined ? undefined : ended(lane, last)
+  return last === undefined ? undefined : ended(destination, last)
 }
 
 /** The reason why all entries of the destination wait, if there is one. */
-const held = ({ held, status }: LaneOverview): Verdict | undefined => {
+const held = ({ held, status }: DestinationOverview): Verdict | undefined => {
   if (status.state !== "active") {
     const by = status.pausedBy === undefined ? "" : ` by ${status.pausedBy}`
     return waits("paused", reason("state", "active", `${status.state}${by}${status.reason === undefined ? "" : `: ${status.reason}`}`))
@@ -52,11 +52,11 @@ const held = ({ held, status }: LaneOverview): Verdict | undefined => {
   return held ? waits("access", reason("access", "the client and its tenant have access", "the client has no valid key or token, or its tenant is suspended")) : undefined
 }
 
-const retrying = ({ policy }: LaneOverview, { attempt, lastAttempt }: TracedDelivery): Verdict =>
+const retrying = ({ policy }: DestinationOverview, { attempt, lastAttempt }: TracedDelivery): Verdict =>
   waits("retry", reason("attempt", "accepted by the receiver", `attempt ${attempt} of ${policy.maxAttempts}: ${outcomeOf(lastAttempt)}`))
 
-const queued = (lane: LaneOverview, { behind, now }: LaneTrace): Verdict => {
-  const { breaker, policy, rateMark } = lane
+const queued = (destination: DestinationOverview, { behind, now }: DestinationTrace): Verdict => {
+  const { breaker, policy, rateMark } = destination
   const state = breakerState(breaker, now)
   if (state !== "closed") {
     return waits("breaker", reason("breaker", "closed", `${state} after ${breaker.failures} failed attempts, next at ${formatInstant(breaker.openUntil!)}`))
@@ -67,7 +67,7 @@ const queued = (lane: LaneOverview, { behind, now }: LaneTrace): Verdict => {
   return waits("turn")
 }
 
-const ended = ({ policy }: LaneOverview, { attempt, lastAttempt, state }: TracedDelivery): Verdict => {
+const ended = ({ policy }: DestinationOverview, { attempt, lastAttempt, state }: TracedDelivery): Verdict => {
   switch (state) {
     case "delivered":
       return decided("delivered")

@@ -5,11 +5,11 @@ import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
-import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
+import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
-import { openLaneWithin } from "../delivery/OpenLane.ts"
+import { openDestinationWithin } from "../delivery/OpenDestination.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
@@ -105,7 +105,7 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
         yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(principal)
           if (request.hmacSecretId !== undefined) yield* secrets.use(principal, request.hmacSecretId)
-          yield* openLaneWithin(queue, quotas, "statusSubscriptionsPerClient", principal.tenantId, laneOf(id, principal, request))
+          yield* openDestinationWithin(queue, quotas, "statusSubscriptionsPerClient", principal.tenantId, destinationOf(id, principal, request))
           yield* store.insert(principal.tenantId, { id, client: principal.client, doc: JSON.stringify(request), references, createdAt })
         }))
         yield* wakeups.wake(principal.tenantId)
@@ -119,7 +119,7 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
         yield* transaction.run(Effect.gen(function*() {
           const removed = yield* store.remove(principal.tenantId, principal.client, transactionId)
           if (!removed) return yield* new StatusSubscriptionNotFound({ transactionId })
-          yield* queue.closeLane(principal.tenantId, transactionId)
+          yield* queue.closeDestination(principal.tenantId, transactionId)
         }))
         return { message: "Unsubscribed. Nothing more is sent.", transactionId }
       })
@@ -135,8 +135,8 @@ const decode = decodeInput(SubscribeRequest)
  * Each notification is a delivery of its own with an unchanged body. If the client names no secret, deliveries are signed as soon as the
  * operator registers a secret for the client.
  */
-const laneOf = (id: string, principal: Principal, request: SubscribeRequest): LaneSettings => ({
-  laneId: id,
+const destinationOf = (id: string, principal: Principal, request: SubscribeRequest): DestinationSettings => ({
+  destinationId: id,
   client: principal.client,
   source: shipmentStatusSource,
   endpointUrl: request.webhookUrl,

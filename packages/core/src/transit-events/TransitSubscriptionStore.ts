@@ -1,6 +1,6 @@
 /** Storage port: transit event subscriptions. Their state and queue belong to the subscription's destination. */
 import { Context, type Effect, type Option } from "effect"
-import type { LaneState, LaneStatus } from "../delivery/DeliveryQueue.ts"
+import type { DestinationState, DestinationStatus } from "../delivery/DeliveryQueue.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 
 export interface SubscriptionRecord {
@@ -24,7 +24,7 @@ export interface StoredSubscription {
   readonly doc: string
   readonly createdAt: number
   readonly updatedAt: number
-  readonly lane: LaneStatus
+  readonly destination: DestinationStatus
 }
 
 export interface ReplayRequest {
@@ -49,7 +49,7 @@ export class TransitSubscriptionStore extends Context.Service<TransitSubscriptio
   readonly page: (
     tenantId: string,
     client: string,
-    state: LaneState,
+    state: DestinationState,
     range: { readonly skip: number; readonly limit: number }
   ) => Effect.Effect<{ readonly rows: ReadonlyArray<StoredSubscription>; readonly totalCount: number }, StorageError>
   /**

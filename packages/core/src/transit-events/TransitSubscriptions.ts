@@ -5,11 +5,11 @@ import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
-import { LaneNotFound, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
-import { DeliveryQueue, type LaneSettings } from "../delivery/DeliveryQueue.ts"
+import { DestinationNotFound, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
+import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
 import { contradictionIn, policyOf } from "../delivery/model/DeliveryPolicy.ts"
 import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
-import { openLaneWithin } from "../delivery/OpenLane.ts"
+import { openDestinationWithin } from "../delivery/OpenDestination.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
@@ -74,7 +74,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
   /** Stops deliveries at once and removes waiting entries. Removing again succeeds. SPEC-GAP-D15 */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
   /** For operators: sends stored events again, in new deliveries. Returns the number of queued events. */
-  readonly replay: (tenantId: string, id: string, input: WithLists<typeof ReplayCall.Encoded>) => Effect.Effect<number, LaneNotFound | InvalidInput | StorageError>
+  readonly replay: (tenantId: string, id: string, input: WithLists<typeof ReplayCall.Encoded>) => Effect.Effect<number, DestinationNotFound | InvalidInput | StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptions") {
   static readonly layer = Layer.effect(
     TransitSubscriptions,
@@ -138,7 +138,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         yield* transaction.run(Effect.gen(function*() {
           yield* rememberAccess(principal)
           yield* secrets.use(principal, settings.hmacSecretId)
-          yield* openLaneWithin(queue, quotas, "eventSubscriptionsPerClient", principal.tenantId, laneOf(id, principal.client, settings, "active"))
+          yield* openDestinationWithin(queue, quotas, "eventSubscriptionsPerClient", principal.tenantId, destinationOf(id, principal.client, settings, "active"))
           yield* store.insert(principal.tenantId, record)
         }))
         yield* wakeups.wake(principal.tenantId)
@@ -180,10 +180,10 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
           if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
           const before = found.value
           const { status, ...settings } = yield* decodePatched(
-            mergePatch({ ...JSON.parse(before.doc), status: before.lane.state }, input)
+            mergePatch({ ...JSON.parse(before.doc), status: before.destination.state }, input)
           )
-          const { pausedBy, reason = "" } = before.lane
-          if (pausedBy === "operator" && status !== before.lane.state) {
+          const { pausedBy, reason = "" } = before.destination
+          if (pausedBy === "operator" && status !== before.destination.state) {
             return yield* new SubscriptionPausedByOperator({ subscriptionId: id, reason })
           }
           const named = input as Readonly<Record<string, unknown>>
@@ -191,7 +191,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
           yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: signs })
           if (signs) yield* secrets.use(principal, settings.hmacSecretId)
           const now = yield* Clock.currentTimeMillis
-          yield* queue.changeLane(principal.tenantId, laneOf(id, principal.client, settings, status))
+          yield* queue.changeDestination(principal.tenantId, destinationOf(id, principal.client, settings, status))
           yield* store.update(
             principal.tenantId,
             recordOf({ id, client: principal.client, createdAt: before.createdAt, updatedAt: now }, settings, status)
@@ -208,19 +208,19 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         yield* transaction.run(Effect.gen(function*() {
           const removed = yield* store.remove(principal.tenantId, principal.client, id)
           if (removed === "unknown") return yield* new SubscriptionNotFound({ subscriptionId: id })
-          if (removed === "removed") yield* queue.closeLane(principal.tenantId, id)
+          if (removed === "removed") yield* queue.closeDestination(principal.tenantId, id)
         }))
       })
 
       const replay = Effect.fn("TransitSubscriptions.replay")(function*(tenantId: string, id: string, input: unknown) {
         const call = yield* decodeReplay(input)
-        if (!isUniqueId(id)) return yield* new LaneNotFound({ laneId: id })
+        if (!isUniqueId(id)) return yield* new DestinationNotFound({ destinationId: id })
         const queued = yield* transaction.run(store.replay(tenantId, id, {
           from: parseInstant(call.from)!,
           to: call.to === undefined ? undefined : parseInstant(call.to),
           shipmentIds: call.shipmentIds
         }))
-        if (Option.isNone(queued)) return yield* new LaneNotFound({ laneId: id })
+        if (Option.isNone(queued)) return yield* new DestinationNotFound({ destinationId: id })
         yield* wakeups.wake(tenantId)
         return queued.value
       })
@@ -247,8 +247,8 @@ const checkPatch = (input: unknown): Effect.Effect<void, InvalidInput> => {
 const onlyStops = (patch: Readonly<Record<string, unknown>>): boolean =>
   Object.keys(patch).every((member) => member === "status") && patch["status"] !== "active"
 
-const laneOf = (id: string, client: string, settings: SubscriptionCreate, state: SubscriptionStatus): LaneSettings => ({
-  laneId: id,
+const destinationOf = (id: string, client: string, settings: SubscriptionCreate, state: SubscriptionStatus): DestinationSettings => ({
+  destinationId: id,
   client,
   source: transitEventSource,
   endpointUrl: settings.endpointUrl,
@@ -295,7 +295,7 @@ const present = (
 
 /** A pause by the engine has a reason. Only then the time of the destination's state counts for `updatedAt`. */
 const presentStored = (stored: StoredSubscription): TransitSubscription => {
-  const { reason, since, state } = stored.lane
+  const { reason, since, state } = stored.destination
   const updatedAt = reason === undefined ? stored.updatedAt : Math.max(stored.updatedAt, since)
   return present(stored.id, JSON.parse(stored.doc), state, stored.createdAt, updatedAt)
 }

@@ -61,7 +61,7 @@ describe("what a worker has to look at", () => {
       assert.isTrue(yield* endsBy(0, agenda.untilDue(0, Infinity)))
     }))
 
-  it.effect("once more where a claim passed over a lane is looked at soon, unless somebody asks before", () =>
+  it.effect("once more where a claim passed over a destination is looked at soon, unless somebody asks before", () =>
     Effect.gen(function*() {
       const list = new CallList()
       list.comeBackAt("a", 20)

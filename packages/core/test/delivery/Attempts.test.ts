@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Attempt,
   AttemptOutcome,
-  type ClaimedLane,
+  type ClaimedDestination,
   closedBreaker,
   defaultPolicy,
   eventBatchEnvelope,
@@ -19,8 +19,8 @@ import { TestClock } from "effect/testing"
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const older = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 
-const lane: ClaimedLane = {
-  laneId: "lane",
+const destination: ClaimedDestination = {
+  destinationId: "destination",
   client: "client",
   token: 1,
   endpointUrl: "https://receiver.example/hook",
@@ -42,7 +42,7 @@ const lane: ClaimedLane = {
 
 const attempt = (parts: Partial<Attempt> = {}): Attempt => ({
   tenantId: "acme",
-  lane,
+  destination,
   deliveryId: "0199c5a1-0000-7000-8000-000000000001",
   attempt: 1,
   tries: 1,
@@ -116,7 +116,7 @@ describe("runAttempt", () => {
 
   it.effect("adds the older signature of the body where the secret asks for it", () =>
     Effect.gen(function*() {
-      const { request } = yield* sent(attempt({ lane: { ...lane, bodySignature: true } }))
+      const { request } = yield* sent(attempt({ destination: { ...destination, bodySignature: true } }))
       assert.match(request!.headers["x-signature"]!, /^[A-Za-z0-9+/]{43}=$/)
       assert.notProperty((yield* sent(attempt())).request!.headers, "x-signature")
     }).pipe(Effect.provide(HmacNode.layer)))
@@ -131,13 +131,13 @@ describe("runAttempt", () => {
 
   it.effect("sends unsigned where a secret is only used once it is registered, and signs as soon as there is one", () =>
     Effect.gen(function*() {
-      const free = { ...lane, signing: "whenRegistered" as const, bodySignature: true }
-      const unsigned = yield* sent(attempt({ lane: free, keys: [] }))
+      const free = { ...destination, signing: "whenRegistered" as const, bodySignature: true }
+      const unsigned = yield* sent(attempt({ destination: free, keys: [] }))
       assert.strictEqual(unsigned.verdict.state, "delivered")
       assert.sameMembers(Object.keys(unsigned.request!.headers), ["content-type", "webhook-id", "webhook-timestamp"])
-      const signed = yield* sent(attempt({ lane: free }))
+      const signed = yield* sent(attempt({ destination: free }))
       assert.containsAllKeys(signed.request!.headers, ["webhook-signature", "x-signature"])
-      const unreadable = yield* sent(attempt({ lane: free, keys: undefined }))
+      const unreadable = yield* sent(attempt({ destination: free, keys: undefined }))
       assert.deepStrictEqual([unreadable.requests.length, unreadable.verdict.record.outcome], [0, "signing"])
     }).pipe(Effect.provide(HmacNode.layer)))
 
@@ -198,8 +198,8 @@ describe("verdictOf", () => {
     assert.strictEqual(verdict(failed, { attempt: 40, tries: 12 }).record.attempt, 40)
   })
 
-  it("pauses a lane that a dead letter is to pause, and no other", () => {
-    const pausing = { lane: { ...lane, whenDead: "pause" as const } }
+  it("pauses a destination that a dead letter is to pause, and no other", () => {
+    const pausing = { destination: { ...destination, whenDead: "pause" as const } }
     assert.strictEqual(verdict(failed, { ...pausing, tries: 12 }).pause, "A delivery was not accepted in 12 attempts.")
     assert.isUndefined(verdict(failed, { ...pausing, tries: 11 }).pause)
     assert.isUndefined(verdict(failed, { tries: 12 }).pause)

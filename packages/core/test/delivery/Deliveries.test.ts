@@ -127,8 +127,8 @@ describe("Deliveries", () => {
       for (const id of [unknown, "", "garbage", "' OR 1=1"]) {
         assert.strictEqual((yield* Effect.flip(engine.deliveries.retry("acme", id)))._tag, "DeliveryNotFound")
         assert.strictEqual((yield* Effect.flip(engine.deliveries.get("acme", id)))._tag, "DeliveryNotFound")
-        assert.strictEqual((yield* Effect.flip(engine.deliveries.laneStatus("acme", id)))._tag, "LaneNotFound")
-        assert.strictEqual((yield* Effect.flip(engine.deliveries.recover("acme", id, { since: "2020-01-01T00:00:00Z" })))._tag, "LaneNotFound")
+        assert.strictEqual((yield* Effect.flip(engine.deliveries.destinationStatus("acme", id)))._tag, "DestinationNotFound")
+        assert.strictEqual((yield* Effect.flip(engine.deliveries.recover("acme", id, { since: "2020-01-01T00:00:00Z" })))._tag, "DestinationNotFound")
       }
     })))
 
@@ -173,7 +173,7 @@ describe("Deliveries", () => {
       const ids = (yield* engine.receivers.requests(hook)).map((request) => request.headers["webhook-id"])
       assert.lengthOf(new Set(ids), 4)
       assert.strictEqual((yield* Effect.flip(replay({})))._tag, "InvalidInput")
-      assert.strictEqual((yield* Effect.flip(engine.subscriptions.replay("acme", "garbage", { from: "1970-01-01T00:00:00Z" })))._tag, "LaneNotFound")
+      assert.strictEqual((yield* Effect.flip(engine.subscriptions.replay("acme", "garbage", { from: "1970-01-01T00:00:00Z" })))._tag, "DestinationNotFound")
     })))
 
   it.effect("tells tenants apart", () =>
@@ -182,7 +182,7 @@ describe("Deliveries", () => {
       assert.deepStrictEqual(yield* deliveries.list("other", {}), { data: [], nextCursor: null })
       yield* Effect.flip(deliveries.get("other", first!.deliveryId))
       yield* Effect.flip(deliveries.retry("other", first!.deliveryId))
-      yield* Effect.flip(deliveries.laneStatus("other", subscription.id))
+      yield* Effect.flip(deliveries.destinationStatus("other", subscription.id))
       yield* Effect.flip(deliveries.recover("other", subscription.id, { since: "1970-01-01T00:00:00Z" }))
     })))
 })

@@ -89,7 +89,7 @@ describe.each(ways)("by %s", (way) => {
       const { tenantId } = engine.tenant
       const queue = yield* DeliveryQueue
       const secrets = yield* SecretStore
-      const [lane] = (yield* queue.lanes(tenantId, { state: undefined, after: undefined, limit: 1 })).lanes
+      const [destination] = (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).destinations
       const { hmacSecretId } = engine.subscription
       const secret = Option.getOrThrow(yield* secrets.find(tenantId, hmacSecretId))
       const owner: SecretOwner = { _tag: "Client", client: "key:somebody-else" }
@@ -98,7 +98,7 @@ describe.each(ways)("by %s", (way) => {
       yield* TestWaybill.run
       yield* TestWaybill.pass(60_000)
       assert.deepStrictEqual(yield* engine.delivered(), [])
-      const status = Option.getOrThrow(yield* queue.laneStatus(tenantId, lane!.laneId))
+      const status = Option.getOrThrow(yield* queue.destinationStatus(tenantId, destination!.destinationId))
       assert.strictEqual(status.state, "paused")
       assert.match(status.reason!, /signing secret/)
     })))

@@ -45,7 +45,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
       })))
 
-    it.effect("cuts attempts short that take longer than its patience, counts them not, and gives the lane back", () =>
+    it.effect("cuts attempts short that take longer than its patience, counts them not, and gives the destination back", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine()
@@ -57,8 +57,8 @@ describe.each(ways)("by %s", (way) => {
           const [delivery] = yield* engine.list()
           assert.deepStrictEqual([delivery!.state, delivery!.attempts.map((each) => each.outcome)], ["waiting", ["interrupted"]])
           const queue = yield* DeliveryQueue
-          const { lanes } = yield* queue.claim({ tenantId: "acme", maxLanes: 1, refill: [], leaseMillis: 1, deliveriesPerLane: 1, bytesPerLane: 1000 })
-          assert.deepStrictEqual(lanes.map((lane) => lane.due.map((each) => [each.tries, each.orphaned])), [[[0, false]]])
+          const { destinations } = yield* queue.claim({ tenantId: "acme", maxDestinations: 1, refill: [], leaseMillis: 1, deliveriesPerDestination: 1, bytesPerDestination: 1000 })
+          assert.deepStrictEqual(destinations.map((destination) => destination.due.map((each) => [each.tries, each.orphaned])), [[[0, false]]])
         }),
         { drainMillis: 4000 }
       ))
@@ -78,7 +78,7 @@ describe.each(ways)("by %s", (way) => {
           assert.isBelow(before.length, 20)
           assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map((request) => eventsOf(request).join()).toSorted(), shipments(20).map((id) => `${id}/1`).toSorted())
         }),
-        { laneConcurrency: 4 }
+        { destinationConcurrency: 4 }
       ))
   })
 
@@ -244,7 +244,7 @@ describe.each(ways)("by %s", (way) => {
         }
       })))
 
-    it.effect("keep a lane with long attempts by giving signs of life", () =>
+    it.effect("keep a destination with long attempts by giving signs of life", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
@@ -282,7 +282,7 @@ describe.each(ways)("by %s", (way) => {
           assert.lengthOf(yield* engine.receivers.requests(), 15)
           assert.isAtMost(claims, 40)
         }),
-        { concurrency: 32, laneConcurrency: 32, drainMillis: 0 }
+        { concurrency: 32, destinationConcurrency: 32, drainMillis: 0 }
       ))
   })
 })

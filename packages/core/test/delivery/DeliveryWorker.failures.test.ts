@@ -125,7 +125,7 @@ describe.each(ways)("by %s", (way) => {
           assert.lengthOf(probes, 1)
           assert.include(["S0/1", "S1/1", "S2/1", "S3/1", "S4/1"], probes[0])
         }),
-        { laneConcurrency: 1 }
+        { destinationConcurrency: 1 }
       ))
 
     it.effect("lets exactly one delivery out as the probe, and the rest when it is accepted", () =>
@@ -211,7 +211,7 @@ describe.each(ways)("by %s", (way) => {
         yield* TestWaybill.run
         yield* engine.publish("A")
         yield* TestWaybill.pass("1 day")
-        const status = yield* engine.deliveries.laneStatus(engine.tenant.tenantId, engine.subscription.id)
+        const status = yield* engine.deliveries.destinationStatus(engine.tenant.tenantId, engine.subscription.id)
         assert.deepStrictEqual([status.state, status.reason], ["paused", "The receiver answered 410 Gone."])
         assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "paused")
         yield* engine.publish("A")

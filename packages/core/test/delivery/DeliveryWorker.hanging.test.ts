@@ -7,7 +7,7 @@ const hanging = "https://hanging.example/hook"
 const healthy = "https://healthy.example/hook"
 const moved = "https://moved.example/hook"
 
-/** A worker, and how often its claims ask for more of a lane that it holds. */
+/** A worker, and how often its claims ask for more of a destination that it holds. */
 const countingWorker = Effect.gen(function*() {
   const counted = { refills: 0 }
   const counting = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({
@@ -35,7 +35,7 @@ const scene = Effect.gen(function*() {
   return { customerOf, publish, receivers, subscribe }
 })
 
-describe("a lane whose receiver hangs", () => {
+describe("a destination whose receiver hangs", () => {
   it.effect("is not read again at every claim for others, and goes on as soon as one attempt ends", () =>
     Effect.gen(function*() {
       const { publish, receivers, subscribe } = yield* scene
@@ -57,7 +57,7 @@ describe("a lane whose receiver hangs", () => {
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
 })
 
-describe("a lane whose probe hangs", () => {
+describe("a destination whose probe hangs", () => {
   it.effect("is asked about every five seconds, and goes on where its owner names another endpoint", () =>
     Effect.gen(function*() {
       const { customerOf, publish, receivers, subscribe } = yield* scene
@@ -84,7 +84,7 @@ describe("a lane whose probe hangs", () => {
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
 })
 
-describe("two hundred lanes whose receivers hang", () => {
+describe("two hundred destinations whose receivers hang", () => {
   it.effect("leave a healthy one its room, and never take more than all of it", () =>
     Effect.gen(function*() {
       const { publish, receivers, subscribe } = yield* scene
@@ -137,5 +137,5 @@ describe("a client whose every receiver hangs", () => {
         assert.lengthOf(yield* receivers.delivered(moved), n + 1)
       }
       assert.strictEqual((yield* receivers.requests()).length, underWay + 80)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 32, laneConcurrency: 4, maxLanes: 200, drainMillis: 0 } }))), 30_000)
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 32, destinationConcurrency: 4, maxDestinations: 200, drainMillis: 0 } }))), 30_000)
 })

@@ -95,7 +95,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual((yield* engine.delivered()).slice(6), ["bad/1", "bad/2", "bad/3", "bad/4", "bad/5", "bad/6", "bad/7"])
       })))
 
-    it.effect("holds, when it hangs, its own lane's share and nobody else's", () =>
+    it.effect("holds, when it hangs, its own destination's share and nobody else's", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         const other = "https://other.example/hook"
@@ -114,20 +114,20 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual([new Set(delivered).size, outOfOrder(delivered)], [40, []])
       })))
 
-    it.effect("does not keep the lane's other shipments waiting while one hangs", () =>
+    it.effect("does not keep the destination's other shipments waiting while one hangs", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
         yield* engine.receivers.script(hook, (request) => eventsOf(request)[0]!.startsWith("slow") ? Receiver.hang(request) : Receiver.accept()(request))
         yield* TestWaybill.run
         yield* engine.publish("slow")
         yield* TestWaybill.pass(50)
-        // comes while the lane is leased and was just looked at
+        // comes while the destination is leased and was just looked at
         yield* engine.publish("fast")
         yield* TestWaybill.pass(2000)
         assert.deepStrictEqual(yield* engine.delivered(), ["fast/1"])
       })))
 
-    it.effect("never has more under way than the lane's share", () =>
+    it.effect("never has more under way than the destination's share", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
@@ -151,12 +151,12 @@ describe.each(ways)("by %s", (way) => {
           assert.isAtMost(most, 7)
           assert.isAtLeast(most, 5)
         }),
-        { laneConcurrency: 7 }
+        { destinationConcurrency: 7 }
       ))
   })
 
   describe("fairness", () => {
-    it.effect("gives a hundred healthy lanes their turn beside one with ten thousand waiting", () =>
+    it.effect("gives a hundred healthy destinations their turn beside one with ten thousand waiting", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 6_000_000 } })
@@ -179,7 +179,7 @@ describe.each(ways)("by %s", (way) => {
           yield* TestWaybill.pass("1 hour")
           assert.lengthOf(yield* engine.delivered(), 10_000)
         }),
-        { concurrency: 32, laneConcurrency: 8 }
+        { concurrency: 32, destinationConcurrency: 8 }
       ), 30_000)
   })
 })

@@ -1,15 +1,15 @@
-/** Lanes that a dead letter pauses: what is behind it waits for somebody to look, and nothing is lost. */
+/** Destinations that a dead letter pauses: what is behind it waits for somebody to look, and nothing is lost. */
 import { assert, describe, it } from "@effect/vitest"
-import { allTypes, DeliveryQueue, defaultPolicy, eventBatchEnvelope, type LaneSettings, TransitSubscriptionStore, Wakeups } from "@waybill/core"
+import { allTypes, DeliveryQueue, defaultPolicy, eventBatchEnvelope, type DestinationSettings, TransitSubscriptionStore, Wakeups } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Option } from "effect"
 import { engineBy, eventsOf, makeEngine, outOfOrder, ways } from "./Engine.ts"
 
 const url = "https://fragile.example/hook"
-const laneId = "0199c5a1-0000-7000-8000-00000000abcd"
+const destinationId = "0199c5a1-0000-7000-8000-00000000abcd"
 
-const settings: LaneSettings = {
-  laneId,
+const settings: DestinationSettings = {
+  destinationId,
   client: "fragile",
   source: "transit-events",
   endpointUrl: url,
@@ -21,16 +21,16 @@ const settings: LaneSettings = {
   state: "active"
 }
 
-/** The engine with one more lane, which a dead letter pauses. */
+/** The engine with one more destination, which a dead letter pauses. */
 const makeFragile = Effect.fnUntraced(function*() {
   const engine = yield* makeEngine()
   const queue = yield* DeliveryQueue
   const wakeups = yield* Wakeups
   const subscriptions = yield* TransitSubscriptionStore
   const { tenantId } = engine.tenant
-  yield* queue.openLane(tenantId, { ...settings, client: engine.customer.client })
+  yield* queue.openDestination(tenantId, { ...settings, client: engine.customer.client })
   yield* subscriptions.insert(tenantId, {
-    id: laneId,
+    id: destinationId,
     client: engine.customer.client,
     doc: "{}",
     createdAt: 0,
@@ -39,13 +39,13 @@ const makeFragile = Effect.fnUntraced(function*() {
     shipmentIds: undefined,
     matched: true
   })
-  const status = Effect.map(queue.laneStatus(tenantId, laneId), Option.getOrThrow)
-  const dead = Effect.map(engine.list({ subscriptionId: laneId }), (all) => all.filter((each) => each.state === "dead"))
+  const status = Effect.map(queue.destinationStatus(tenantId, destinationId), Option.getOrThrow)
+  const dead = Effect.map(engine.list({ subscriptionId: destinationId }), (all) => all.filter((each) => each.state === "dead"))
   /** What a subscription's owner does through its area. */
   const resume = Effect.gen(function*() {
     const { since } = yield* status
-    yield* queue.changeLane(tenantId, settings)
-    const recovered = yield* queue.recover(tenantId, laneId, since)
+    yield* queue.changeDestination(tenantId, settings)
+    const recovered = yield* queue.recover(tenantId, destinationId, since)
     yield* wakeups.wake(tenantId)
     return recovered
   })
@@ -53,7 +53,7 @@ const makeFragile = Effect.fnUntraced(function*() {
 })
 
 for (const way of ways) {
-  describe(`a lane that a dead letter pauses, by ${way}`, () => {
+  describe(`a destination that a dead letter pauses, by ${way}`, () => {
     it.effect("stops after the first dead letter and says why", () =>
       engineBy(way)(Effect.gen(function*() {
         const engine = yield* makeFragile()

@@ -26,8 +26,8 @@ const workerWithLateFreeze = (late: number) =>
     let first = true
     const queue = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (store) => ({
       ...store,
-      freeze: (tenantId, lanes) => {
-        const freezing = Effect.tap(store.freeze(tenantId, lanes), (ours) => Effect.sync(() => void frozen.push([...ours])))
+      freeze: (tenantId, destinations) => {
+        const freezing = Effect.tap(store.freeze(tenantId, destinations), (ours) => Effect.sync(() => void frozen.push([...ours])))
         if (!first) return freezing
         first = false
         return Effect.andThen(
@@ -59,7 +59,7 @@ const workerWithOwnClock = Effect.gen(function*() {
     ...store,
     tenantsDue: (limit) => byStore(store.tenantsDue(limit)),
     claim: (request) => byStore(store.claim(request)),
-    freeze: (tenantId, lanes) => byStore(store.freeze(tenantId, lanes)),
+    freeze: (tenantId, destinations) => byStore(store.freeze(tenantId, destinations)),
     settle: (tenantId, outcomes) => byStore(store.settle(tenantId, outcomes)),
     heartbeat: (tenantId, leases, millis) => byStore(store.heartbeat(tenantId, leases, millis))
   } satisfies DeliveryQueue["Service"])))
@@ -71,7 +71,7 @@ const workerWithOwnClock = Effect.gen(function*() {
     })
 })
 
-/** A worker whose first claims are passed over by the store, because somebody is writing to every lane. Answers when they were made. */
+/** A worker whose first claims are passed over by the store, because somebody is writing to every destination. Answers when they were made. */
 const workerPassedOver = (times: number) =>
   Effect.gen(function*() {
     const claimedAt: Array<number> = []
@@ -79,7 +79,7 @@ const workerPassedOver = (times: number) =>
       ...store,
       claim: (request) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          claimedAt.push(now) <= times ? Effect.succeed({ now, lanes: [], crossed: true, dropped: 0 }) : store.claim(request))
+          claimedAt.push(now) <= times ? Effect.succeed({ now, destinations: [], crossed: true, dropped: 0 }) : store.claim(request))
     } satisfies DeliveryQueue["Service"])))
     const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(queue)))), DeliveryWorker)
     yield* Effect.forkScoped(worker.run)
@@ -119,7 +119,7 @@ describe.each(ways)("by %s", (way) => {
       assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
     })))
 
-  it.effect("a lane that a claim passed over is asked for again in a moment, and nobody asks once it was given", () =>
+  it.effect("a destination that a claim passed over is asked for again in a moment, and nobody asks once it was given", () =>
     inEngine(Effect.scoped(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* engine.publish("A")
@@ -170,7 +170,7 @@ describe.each(ways)("by %s", (way) => {
           assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
           assert.isAbove(frozen.length, 1, "the late one came through, or was refused")
         })),
-        { laneConcurrency: 2, leaseMillis: 60_000 }
+        { destinationConcurrency: 2, leaseMillis: 60_000 }
       ))
   }
 })

@@ -81,9 +81,9 @@ describe("a worker whose storage is slow", () => {
       const asked: Array<string | undefined> = []
       yield* workerOver((queue) => ({
         claim: (request) =>
-          Effect.tap(queue.claim(request), ({ lanes }) => {
-            if (lanes.length > 0) asked.push(request.only)
-            return lanes.length > 0 && request.only === "due" ? Effect.sleep(5_000) : Effect.void
+          Effect.tap(queue.claim(request), ({ destinations }) => {
+            if (destinations.length > 0) asked.push(request.only)
+            return destinations.length > 0 && request.only === "due" ? Effect.sleep(5_000) : Effect.void
           })
       }))
       yield* publish(tenant, "S", 1)
@@ -121,7 +121,7 @@ describe("a worker whose storage is slow", () => {
       yield* workerOver((queue) => ({
         tenantsDue: (limit) => hearing("tenantsDue", queue.tenantsDue(limit)),
         claim: (request) => hearing("claim", queue.claim(request)),
-        freeze: (tenantId, lanes) => hearing("freeze", queue.freeze(tenantId, lanes)),
+        freeze: (tenantId, destinations) => hearing("freeze", queue.freeze(tenantId, destinations)),
         settle: (tenantId, outcomes) => hearing("settle", queue.settle(tenantId, outcomes)),
         heartbeat: (tenantId, leases, millis) => hearing("heartbeat", queue.heartbeat(tenantId, leases, millis))
       }))
@@ -156,9 +156,9 @@ describe("a worker whose storage is slow", () => {
         assert.isAtMost((yield* delivered).length - written, 20)
       }
       assert.sameMembers([...yield* delivered], expected)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 10, laneConcurrency: 10 } }))))
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 10, destinationConcurrency: 10 } }))))
 
-  it.effect("comes back to a lane of its own that a claim had to pass over because somebody else was writing to it", () =>
+  it.effect("comes back to a destination of its own that a claim had to pass over because somebody else was writing to it", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import type { Finished, Hopeless } from "../../src/delivery/HeldLane.ts"
+import type { Finished, Hopeless } from "../../src/delivery/HeldDestination.ts"
 import { UnwrittenOutcomes } from "../../src/delivery/UnwrittenOutcomes.ts"
 
 const ended = (state: "delivered" | "waiting") => ({ verdict: { state } }) as Finished
@@ -17,7 +17,7 @@ const isCalledWithin = (millis: number, outcomes: UnwrittenOutcomes) =>
   })
 
 describe("outcomes that are not written yet", () => {
-  it.effect("are written at once where a delivery arrived or a lane may be given back", () =>
+  it.effect("are written at once where a delivery arrived or a destination may be given back", () =>
     Effect.gen(function*() {
       const outcomes = new UnwrittenOutcomes()
       assert.isFalse(yield* isCalledWithin(1e9, outcomes))

@@ -287,8 +287,8 @@ describe("a suspended subscription", () => {
       yield* worker.drain
       assert.strictEqual((yield* receivers.requests()).length, count)
       yield* subscriptions.cancel(debtor, id)
-      assert.strictEqual(yield* tagOf(resume("acme", id)), "LaneNotFound")
-      assert.strictEqual(yield* tagOf(resume("acme", "unknown")), "LaneNotFound")
+      assert.strictEqual(yield* tagOf(resume("acme", id)), "DestinationNotFound")
+      assert.strictEqual(yield* tagOf(resume("acme", "unknown")), "DestinationNotFound")
       assert.strictEqual((yield* (yield* Deliveries).list("acme", { state: "dead" })).data.length, 0)
     })))
 

@@ -29,7 +29,7 @@ describe("a freight bill", () => {
     inService(Effect.gen(function*() {
       const { debtor, received, report, subscribe } = yield* makeDebtors
       yield* subscribe(debtor, { includeEventLog: false })
-      const item = change("created", { uniqueID: "1234567890-exla-20241120", more: { carrierNotes: { lane: [1.5, true] }, accessorials: null } })
+      const item = change("created", { uniqueID: "1234567890-exla-20241120", more: { carrierNotes: { destination: [1.5, true] }, accessorials: null } })
       yield* report(item)
       const [notified] = (yield* received()).flat()
       const { pfc, ...rest } = item.pfc as unknown as Readonly<Record<string, unknown>>

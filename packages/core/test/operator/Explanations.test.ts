@@ -140,11 +140,11 @@ describe("Explanations", () => {
       const engine = yield* makeEngine()
       yield* publishE(engine)
       const queue = yield* DeliveryQueue
-      const lanes = queue.lanes("acme", { state: undefined, after: undefined, limit: 1 })
+      const destinations = queue.destinations("acme", { state: undefined, after: undefined, limit: 1 })
       const { verdictOf } = yield* Effect.promise(() => import("../../src/operator/Verdict.ts"))
-      const [lane] = (yield* lanes).lanes
+      const [destination] = (yield* destinations).destinations
       const trace = { now: 0, waiting: true, behind: false, deliveries: [], dropped: undefined }
-      assert.deepInclude(verdictOf({ ...lane!, held: true }, trace), { verdict: "waiting", waitingFor: "access" })
+      assert.deepInclude(verdictOf({ ...destination!, held: true }, trace), { verdict: "waiting", waitingFor: "access" })
     })))
 
   it.effect("give the verdict before_subscription for earlier events", () =>
@@ -218,7 +218,7 @@ describe("Explanations", () => {
         assert.strictEqual((yield* Effect.flip(explain(query as Record<string, string>)))._tag, "InvalidInput")
       }
       for (const id of ["x", "0199ffff-0000-7000-8000-00000000d000"]) {
-        assert.strictEqual((yield* Effect.flip(explain({ subscriptionId: id, eventId: "E" })))._tag, "LaneNotFound")
+        assert.strictEqual((yield* Effect.flip(explain({ subscriptionId: id, eventId: "E" })))._tag, "DestinationNotFound")
       }
       for (const query of [{ eventId: "none" }, { shipmentId: "none" }, { pro: "none" }, { pro: "" }]) {
         assert.strictEqual((yield* Effect.flip(explain({ subscriptionId, ...query } as Record<string, string>)))._tag, "ShipmentNotFound")

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
 import { untyped } from "../untyped.ts"
 
-const lanes = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(Subscriptions, (all) => all.list(tenantId, untyped(query)))
+const destinations = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(Subscriptions, (all) => all.list(tenantId, untyped(query)))
 
 describe("Subscriptions", () => {
   it.effect("lists subscriptions of every area and client, with their client", () =>
@@ -14,7 +14,7 @@ describe("Subscriptions", () => {
       const followed = yield* TestWaybill.follow(tenant.customer("follower", ["A"]), { referenceNumbers: ["1"], webhookUrl: "https://follower.example/a" })
       const [realTime, hourly] = yield* Effect.forEach(["real_time", "hourly"], (frequency, at) =>
         TestWaybill.subscribeToCharges(tenant.customer(`debtor ${at}`, ["A"]), untyped({ webhookUrl: "https://debtor.example/e", accounts: ["A"], dataOptions: {}, frequency })))
-      const { data, nextCursor } = yield* lanes()
+      const { data, nextCursor } = yield* destinations()
       assert.isNull(nextCursor)
       assert.deepStrictEqual(data.map((each) => each.subscriptionId), data.map((each) => each.subscriptionId).toSorted())
       const shown = Object.fromEntries(data.map((each) => [each.subscriptionId, `${each.area} ${each.client} ${each.endpointUrl}`]))
@@ -30,12 +30,12 @@ describe("Subscriptions", () => {
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 60, maxBackoffSeconds: 60 } })
       yield* engine.receivers.script(hook, Receiver.fail(503))
-      const [before] = (yield* lanes()).data
+      const [before] = (yield* destinations()).data
       assert.deepStrictEqual([before!.breaker, before!.waiting, before!.lastAttempt], [{ state: "closed", failures: 0, until: null }, 0, null])
       yield* TestWaybill.run
       yield* engine.publish("A", "B", "C", "D", "E", "F", "G", "H")
       yield* TestWaybill.pass("10 seconds")
-      const [open] = (yield* lanes()).data
+      const [open] = (yield* destinations()).data
       assert.deepStrictEqual([open!.state, open!.reason, open!.breaker.state], ["active", null, "open"])
       assert.isAtLeast(open!.breaker.failures, 5)
       assert.match(open!.breaker.until!, /^1970-01-01T00:0\d:\d{2}\.\d{3}Z$/)
@@ -43,7 +43,7 @@ describe("Subscriptions", () => {
       assert.isNotNull(open!.dueAt)
       assert.deepStrictEqual([open!.lastAttempt!.outcome, open!.lastAttempt!.status], ["http_5xx", 503])
       yield* TestWaybill.pass("30 minutes")
-      const [after] = (yield* lanes()).data
+      const [after] = (yield* destinations()).data
       assert.deepStrictEqual([after!.waiting, after!.inFlight, after!.dead], [0, 0, 8])
     })))
 
@@ -56,11 +56,11 @@ describe("Subscriptions", () => {
         yield* engine.publish("A", "B", "C", "D", "E", "F")
         yield* TestWaybill.pass("10 seconds")
       }))
-      assert.deepStrictEqual((yield* lanes()).data.map((each) => each.breaker.state), ["open"])
+      assert.deepStrictEqual((yield* destinations()).data.map((each) => each.breaker.state), ["open"])
       // no worker is running, so there is no probe
       yield* TestWaybill.pass("5 minutes")
-      const [lane] = (yield* lanes()).data
-      assert.deepStrictEqual([lane!.breaker.state, lane!.breaker.until], ["half-open", null])
+      const [destination] = (yield* destinations()).data
+      assert.deepStrictEqual([destination!.breaker.state, destination!.breaker.until], ["half-open", null])
     })))
 
   it.effect("lists in pages, optionally of one state", () =>
@@ -71,17 +71,17 @@ describe("Subscriptions", () => {
       const walked: Array<string> = []
       let cursor: string | null = null
       do {
-        const page: { readonly data: ReadonlyArray<{ readonly subscriptionId: string }>; readonly nextCursor: string | null } = yield* lanes({ limit: 2, ...(cursor === null ? {} : { cursor }) })
+        const page: { readonly data: ReadonlyArray<{ readonly subscriptionId: string }>; readonly nextCursor: string | null } = yield* destinations({ limit: 2, ...(cursor === null ? {} : { cursor }) })
         assert.isAtMost(page.data.length, 2)
         walked.push(...page.data.map((each) => each.subscriptionId))
         cursor = page.nextCursor
       } while (cursor !== null)
       assert.deepStrictEqual(walked, ids.toSorted())
       yield* subscriptions.patch(customer, ids[1]!, { status: "paused" })
-      assert.deepStrictEqual((yield* lanes({ state: "paused" })).data.map((each) => [each.subscriptionId, each.state]), [[ids[1], "paused"]])
+      assert.deepStrictEqual((yield* destinations({ state: "paused" })).data.map((each) => [each.subscriptionId, each.state]), [[ids[1], "paused"]])
       yield* subscriptions.remove(customer, ids[1]!)
-      assert.deepStrictEqual((yield* lanes({ state: "paused" })).data, [])
-      assert.lengthOf((yield* lanes()).data, 4)
+      assert.deepStrictEqual((yield* destinations({ state: "paused" })).data, [])
+      assert.lengthOf((yield* destinations()).data, 4)
     })))
 
   it.effect("returns a single subscription", () =>
@@ -89,22 +89,22 @@ describe("Subscriptions", () => {
       const { customer, subscription, subscriptions, tenant } = yield* makeEngine()
       const other = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: hook })
       const get = (id: string, tenantId = "acme") => Effect.flatMap(Subscriptions, (all) => all.get(tenantId, id))
-      const { data } = yield* lanes()
-      for (const lane of data) assert.deepStrictEqual(yield* get(lane.subscriptionId), lane)
+      const { data } = yield* destinations()
+      for (const destination of data) assert.deepStrictEqual(yield* get(destination.subscriptionId), destination)
       yield* (yield* Tenants).put("other", { name: "Other" })
       yield* subscriptions.remove(customer, other.id)
       const nowhere = ["x", "", "00000000-0000-0000-0000-000000000000", "ffffffff-ffff-7fff-bfff-ffffffffffff", other.id]
-      for (const id of nowhere) assert.strictEqual((yield* Effect.flip(get(id)))._tag, "LaneNotFound", id)
-      assert.strictEqual((yield* Effect.flip(get(subscription.id, "other")))._tag, "LaneNotFound")
+      for (const id of nowhere) assert.strictEqual((yield* Effect.flip(get(id)))._tag, "DestinationNotFound", id)
+      assert.strictEqual((yield* Effect.flip(get(subscription.id, "other")))._tag, "DestinationNotFound")
     })))
 
   it.effect("does not show other tenants' subscriptions, and refuses invalid queries", () =>
     inEngine(Effect.gen(function*() {
       yield* makeEngine()
       yield* (yield* Tenants).put("other", { name: "Other" })
-      assert.deepStrictEqual(yield* lanes({}, "other"), { data: [], nextCursor: null })
+      assert.deepStrictEqual(yield* destinations({}, "other"), { data: [], nextCursor: null })
       for (const query of [{ state: "closed" }, { limit: 0 }, { limit: 501 }, { cursor: "x" }, { colour: "red" }]) {
-        const refused = yield* Effect.flip(lanes(query))
+        const refused = yield* Effect.flip(destinations(query))
         assert(refused._tag === "InvalidInput")
         assert.deepStrictEqual(refused.faults.map((each) => each.pointer), [`/${Object.keys(query)[0]!}`])
       }

@@ -262,7 +262,7 @@ describe("a client's subscriptions", () => {
       assert.strictEqual(yield* tagOf(subscriptions.get(customer, id)), "SubscriptionNotFound")
       assert.strictEqual(yield* tagOf(subscriptions.patch(customer, id, { status: "active" })), "SubscriptionNotFound")
       assert.strictEqual((yield* subscriptions.list(customer, {})).totalCount, 0)
-      assert.strictEqual(yield* tagOf(subscriptions.replay("acme", id, { from: "2020-01-01T00:00:00Z" })), "LaneNotFound")
+      assert.strictEqual(yield* tagOf(subscriptions.replay("acme", id, { from: "2020-01-01T00:00:00Z" })), "DestinationNotFound")
     })))
 
   it.effect.prop("answer an arbitrary replay call with its faults", [json, int(0, 1)], ([input, which]) =>

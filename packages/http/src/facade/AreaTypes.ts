@@ -23,7 +23,7 @@ export type {
   InvoiceChange,
   InvoiceComment,
   ItemResult,
-  LaneState as SubscriptionState,
+  DestinationState as SubscriptionState,
   Limits,
   LimitsChange,
   ListPage,

@@ -9,7 +9,7 @@ import type {
   Explanation,
   FoundShipment as JourneyShipment,
   HealthView,
-  LaneState as SubscriptionState,
+  DestinationState as SubscriptionState,
   Limits,
   LimitsChange,
   ListPage,

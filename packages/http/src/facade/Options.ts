@@ -27,7 +27,7 @@ export interface DeliverySettings {
   /** Concurrent attempts in this process. */
   readonly concurrency?: number
   /** Concurrent attempts per subscription. */
-  readonly laneConcurrency?: number
+  readonly destinationConcurrency?: number
   /** Timeout of a whole attempt, from DNS lookup to the last byte of the response. */
   readonly attemptTimeoutMillis?: number
   /** Poll interval of an idle worker that receives no signal. */

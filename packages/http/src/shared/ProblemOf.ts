@@ -19,7 +19,7 @@ import type {
   InvoiceExists,
   InvoiceNotFound,
   InvoiceNotYours,
-  LaneNotFound,
+  DestinationNotFound,
   NotPermitted,
   OperatorReadOnly,
   PickupDeskFailed,
@@ -68,7 +68,7 @@ export type ServiceFailure =
   | InvoiceExists
   | InvoiceNotFound
   | InvoiceNotYours
-  | LaneNotFound
+  | DestinationNotFound
   | NotPermitted
   | OperatorReadOnly
   | PickupDeskFailed
@@ -116,7 +116,7 @@ const kinds = {
   DeliveryNotFound: [404, "delivery_not_found"],
   DocumentNotFound: [404, "document_not_found"],
   InvoiceNotFound: [404, "invoice_not_found"],
-  LaneNotFound: [404, "subscription_not_found"],
+  DestinationNotFound: [404, "subscription_not_found"],
   PickupNotFound: [404, "pickup_not_found"],
   SecretNotFound: [404, "secret_not_found"],
   ShipmentNotFound: [404, "shipment_not_found"],

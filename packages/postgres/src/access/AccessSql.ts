@@ -68,7 +68,7 @@ SELECT p.client, coalesce(p.roles, '{}') AS roles,
         WHERE ca.tenant_id = $1 AND ca.client = p.client ORDER BY ca.account) AS accounts,
   (SELECT count(*) FROM ${schema}.api_keys AS k
    WHERE k.tenant_id = $1 AND k.name = substr(p.client, 5) AND p.client LIKE 'key:%' AND k.revoked_at IS NULL AND k.expires_at > now())::int4 AS keys,
-  (SELECT coalesce(sum(n.live), 0) FROM ${schema}.delivery_lane_counts AS n
+  (SELECT coalesce(sum(n.live), 0) FROM ${schema}.delivery_destination_counts AS n
    WHERE n.tenant_id = $1 AND n.client = p.client)::int4 AS subscriptions,
   p.last_seen_at, p.live
 FROM page AS p ORDER BY p.client`

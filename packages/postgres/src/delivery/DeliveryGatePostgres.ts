@@ -1,5 +1,5 @@
 /** What a claim found that may not be sent any more: dropped, or taken out of its frozen delivery. */
-import type { LaneLease } from "@waybill/core"
+import type { DestinationLease } from "@waybill/core"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { int8Array, textArray, uuidArray } from "../client/PgBulk.ts"
@@ -7,15 +7,15 @@ import type { PgClient } from "../client/PgClient.ts"
 import * as statements from "./DeliveryDropSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 
-/** A key of a leased lane with entries that the lane's client may no longer see. */
+/** A key of a leased destination with entries that the destination's client may no longer see. */
 export interface UnseenKey {
-  readonly lane: LaneLease
+  readonly destination: DestinationLease
   readonly key: string
 }
 
-/** A frozen delivery of a leased lane with something that the lane's client may no longer see. */
+/** A frozen delivery of a leased destination with something that the destination's client may no longer see. */
 export interface UnseenDelivery {
-  readonly lane: LaneLease
+  readonly destination: DestinationLease
   readonly deliveryId: string
 }
 
@@ -31,22 +31,22 @@ export const makeDeliveryGate = (sql: PgClient, schema: string, sources: Readonl
       const gone = yield* sql.bulk(dropUnseen, [
         tenantId,
         "not_visible",
-        uuidArray(unseen.map(({ lane }) => lane.laneId)),
-        int8Array(unseen.map(({ lane }) => lane.token)),
+        uuidArray(unseen.map(({ destination }) => destination.destinationId)),
+        int8Array(unseen.map(({ destination }) => destination.token)),
         textArray(unseen.map(({ key }) => key))
       ])
       if (gone.length === 0) return 0
-      const lanes = uuidArray(gone.map(([laneId]) => laneId as string))
-      for (const remainder of remainders) yield* sql.bulk(remainder, [tenantId, lanes, int8Array(gone.map(([, ref]) => ref as number))])
-      yield* sql.bulk(forgetDrops, [tenantId, uuidArray([...new Set(gone.map(([laneId]) => laneId as string))])])
+      const destinations = uuidArray(gone.map(([destinationId]) => destinationId as string))
+      for (const remainder of remainders) yield* sql.bulk(remainder, [tenantId, destinations, int8Array(gone.map(([, ref]) => ref as number))])
+      yield* sql.bulk(forgetDrops, [tenantId, uuidArray([...new Set(gone.map(([destinationId]) => destinationId as string))])])
       return gone.length
     }))
 
   const takeBack = (tenantId: string, unseen: ReadonlyArray<UnseenDelivery>): Effect.Effect<void, SqlError> =>
     Effect.asVoid(sql.bulk(withdraw, [
       tenantId,
-      uuidArray(unseen.map(({ lane }) => lane.laneId)),
-      int8Array(unseen.map(({ lane }) => lane.token)),
+      uuidArray(unseen.map(({ destination }) => destination.destinationId)),
+      int8Array(unseen.map(({ destination }) => destination.token)),
       uuidArray(unseen.map(({ deliveryId }) => deliveryId)),
       statements.withdrawnReason
     ]))

@@ -19,14 +19,14 @@ export const accessOf = (schema: string, client: string): string => `
   OFFSET 0`
 
 /**
- * Whether the client of a lane may see an entry \`q (key, ref)\` of it: null where the entry before has the same key, and so the same
- * answer, or where its client sees everything. The rows of a lane come with the entries of a key in a row, \`opens\` says which is the first.
+ * Whether the client of a destination may see an entry \`q (key, ref)\` of it: null where the entry before has the same key, and so the same
+ * answer, or where its client sees everything. The rows of a destination come with the entries of a key in a row, \`opens\` says which is the first.
  */
-export const seenOnce = (schema: string, sources: ReadonlyArray<PayloadSource>, lane: string): string => `CASE ${lane}.source ${
+export const seenOnce = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string): string => `CASE ${destination}.source ${
   sources.map((each) =>
     each.judged === "by key"
-      ? `WHEN '${each.source}' THEN CASE WHEN q.opens AND NOT ${lane}.sees_all THEN ${(each.visibleByAccounts ?? each.visible)(schema, `${lane}.client`, "q.key", "q.ref")} END`
-      : `WHEN '${each.source}' THEN ${each.visible(schema, `${lane}.client`, "q.key", "q.ref")}`
+      ? `WHEN '${each.source}' THEN CASE WHEN q.opens AND NOT ${destination}.sees_all THEN ${(each.visibleByAccounts ?? each.visible)(schema, `${destination}.client`, "q.key", "q.ref")} END`
+      : `WHEN '${each.source}' THEN ${each.visible(schema, `${destination}.client`, "q.key", "q.ref")}`
   ).join("\n    ")
 } END`
 
@@ -36,7 +36,7 @@ export const mayBeSent = (schema: string, sources: ReadonlyArray<PayloadSource>,
     sources.map((each) => `WHEN '${each.source}' THEN ${each.visible(schema, of.client, `${of.entry}.key`, `${of.entry}.ref`)}`).join("\n    ")
   } END`
 
-/** Whether a frozen delivery \`d (keys, refs)\` of the lane \`l\` holds something that its client may no longer see. */
+/** Whether a frozen delivery \`d (keys, refs)\` of the destination \`l\` holds something that its client may no longer see. */
 export const holdsUnseen = (schema: string, sources: ReadonlyArray<PayloadSource>): string => `CASE l.source ${
   sources.map((each) => `WHEN '${each.source}' THEN EXISTS (
       SELECT FROM unnest(${each.judged === "by key" ? "d.keys" : "d.refs"}) AS r (${each.judged === "by key" ? "key" : "ref"})

@@ -1,4 +1,4 @@
-/** Lanes, entries and deliveries on Postgres: what operators see and do. */
+/** Destinations, entries and deliveries on Postgres: what operators see and do. */
 import {
   type AttemptRecord,
   type CarryingDelivery,
@@ -8,20 +8,20 @@ import {
   type DeliveryState,
   type DeliverySummary,
   type EntryKeys,
-  type LaneOverview,
-  type LaneQuery,
+  type DestinationOverview,
+  type DestinationQuery,
   StorageError,
   type WhenDead
 } from "@waybill/core"
 import { Effect, Option } from "effect"
 import { type BulkValue, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import type { PgClient } from "../client/PgClient.ts"
-import { statusOf } from "../shared/LaneStatus.ts"
-import { carryingDeliveries, laneOverviews, listDeliveries, newestBound, summaryColumns } from "./DeliveryLogSql.ts"
-import { joinedBody, lockLane } from "./DeliveryQueueSql.ts"
+import { statusOf } from "../shared/DestinationStatus.ts"
+import { carryingDeliveries, destinationOverviews, listDeliveries, newestBound, summaryColumns } from "./DeliveryLogSql.ts"
+import { joinedBody, lockDestination } from "./DeliveryQueueSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 
-type Log = Pick<DeliveryQueue["Service"], "lanes" | "list" | "carrying" | "find" | "retry" | "recover" | "prune" | "depth">
+type Log = Pick<DeliveryQueue["Service"], "destinations" | "list" | "carrying" | "find" | "retry" | "recover" | "prune" | "depth">
 
 /** Waiting entries that are counted one by one; beyond it the planner's estimate serves. */
 const countedEntries = 50_000
@@ -30,16 +30,16 @@ const countedEntries = 50_000
 const pruneSize = 2000
 
 export const makeDeliveryLog = (sql: PgClient, schema: string, sources: ReadonlyArray<PayloadSource>): Log => {
-  const lanes = (tenantId: string, { after, client, limit, state }: LaneQuery) =>
-    sql.bulk(laneOverviews(schema, client !== undefined), [
+  const destinations = (tenantId: string, { after, client, limit, state }: DestinationQuery) =>
+    sql.bulk(destinationOverviews(schema, client !== undefined), [
       tenantId,
       textArray(state === undefined ? openStates : [state]),
       after ?? firstIdAt(0),
       limit,
       ...(client === undefined ? [] : [client])
     ]).pipe(
-      Effect.map((rows) => ({ now: (rows[0]?.[13] as number | undefined) ?? 0, lanes: rows.map(overviewOf) })),
-      StorageError.refail("DeliveryQueue.lanes")
+      Effect.map((rows) => ({ now: (rows[0]?.[13] as number | undefined) ?? 0, destinations: rows.map(overviewOf) })),
+      StorageError.refail("DeliveryQueue.destinations")
     )
 
   const list = (tenantId: string, query: DeliveryQuery) => {
@@ -48,7 +48,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
       value === undefined ? "" : ` AND ${condition(`$${values.push(value)}`)}`
     const { since } = query
     const where = [
-      when(query.laneId, (laneId) => `d.lane_id = ${laneId}::uuid`),
+      when(query.destinationId, (destinationId) => `d.destination_id = ${destinationId}::uuid`),
       when(query.after, (after) => `d.delivery_id ${query.order === "newest" ? "<" : ">"} ${after}::uuid`),
       // by the id, where an index ends the search; by the instant, which decides
       when(since === undefined ? undefined : firstIdAt(since), (first) => `d.delivery_id >= ${first}::uuid`),
@@ -56,7 +56,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
     ].join("")
     const client = query.client === undefined ? undefined : `$${values.push(query.client)}`
     const direction = query.order === "newest" ? "DESC" : "ASC"
-    return sql.bulk(listDeliveries(schema, { direction, client, isOfLane: query.laneId !== undefined, state: query.state, where }), values).pipe(
+    return sql.bulk(listDeliveries(schema, { direction, client, isOfDestination: query.destinationId !== undefined, state: query.state, where }), values).pipe(
       Effect.map((rows) => rows.map(summaryOf)),
       StorageError.refail("DeliveryQueue.list")
     )
@@ -87,7 +87,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
       `SELECT ${summaryColumns}, l.endpoint_url, l.envelope_open, l.envelope_close,
               (${joinedBody(schema, sources)}) AS body
        FROM ${schema}.deliveries AS d
-       JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = d.tenant_id AND l.lane_id = d.lane_id
+       JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = d.tenant_id AND l.destination_id = d.destination_id
        WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid`,
       [tenantId, deliveryId]
     ).pipe(
@@ -100,7 +100,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
            SELECT count(x.found) = cardinality(d.refs)
            FROM unnest(d.refs) AS r (ref)
            CROSS JOIN LATERAL (
-             SELECT l.source FROM ${schema}.delivery_lanes AS l WHERE l.tenant_id = $1 AND l.lane_id = d.lane_id
+             SELECT l.source FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = $1 AND l.destination_id = d.destination_id
              OFFSET 0
            ) AS o
            LEFT JOIN LATERAL (${sources.map((each) => `(
@@ -111,29 +111,29 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
 
   const retry = (tenantId: string, deliveryId: string) =>
     sql.bulk(
-      `WITH lane AS (
-         SELECT l.lane_id FROM ${schema}.deliveries AS d
-         JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = $1 AND l.lane_id = d.lane_id AND l.state <> 'closed'
+      `WITH destination AS (
+         SELECT l.destination_id FROM ${schema}.deliveries AS d
+         JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = $1 AND l.destination_id = d.destination_id AND l.state <> 'closed'
          WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid
          FOR UPDATE OF l
        ),
        before AS (
-         -- after the lane, in everybody's order
-         SELECT state, lane_id FROM ${schema}.deliveries
-         WHERE tenant_id = $1 AND delivery_id = $2::uuid AND (SELECT count(*) FROM lane) >= 0
+         -- after the destination, in everybody's order
+         SELECT state, destination_id FROM ${schema}.deliveries
+         WHERE tenant_id = $1 AND delivery_id = $2::uuid AND (SELECT count(*) FROM destination) >= 0
          FOR UPDATE
        ),
        again AS (
          UPDATE ${schema}.deliveries AS d
          SET state = 'waiting', due_at = now(), settled_at = NULL, tries = 0
          FROM before AS b
-         JOIN lane AS l ON l.lane_id = b.lane_id
+         JOIN destination AS l ON l.destination_id = b.destination_id
          WHERE d.tenant_id = $1 AND d.delivery_id = $2::uuid AND b.state IN ('waiting', 'dead', 'delivered', 'dismissed')
            AND ${isWhole}
-         RETURNING d.lane_id
+         RETURNING d.destination_id
        ),
        told AS (
-         INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id) SELECT $1::text, lane_id FROM again
+         INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id) SELECT $1::text, destination_id FROM again
        )
        SELECT CASE WHEN EXISTS (SELECT FROM again) OR b.state = 'sending' THEN b.state ELSE 'cancelled' END AS state
        FROM before AS b`,
@@ -144,23 +144,23 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
     )
 
   /** A statement of its own, after the lock: it sees what died in a statement that the lock had to wait for. */
-  const recover = (tenantId: string, laneId: string, since: number) =>
-    sql.withTransaction(Effect.andThen(sql.bulk(lockLane(schema), [tenantId, laneId], ["uuid"]), sql.bulk(
-      `WITH lane AS (
-         SELECT lane_id FROM ${schema}.delivery_lanes WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'
+  const recover = (tenantId: string, destinationId: string, since: number) =>
+    sql.withTransaction(Effect.andThen(sql.bulk(lockDestination(schema), [tenantId, destinationId], ["uuid"]), sql.bulk(
+      `WITH destination AS (
+         SELECT destination_id FROM ${schema}.delivery_destinations WHERE tenant_id = $1 AND destination_id = $2::uuid AND state <> 'closed'
        ),
        again AS (
          UPDATE ${schema}.deliveries AS d
          SET state = 'waiting', due_at = now(), settled_at = NULL, tries = 0
-         FROM lane AS l
-         WHERE d.tenant_id = $1 AND d.lane_id = l.lane_id AND d.state = 'dead' AND d.settled_at >= ($3::timestamptz[])[1]
-         RETURNING d.lane_id
+         FROM destination AS l
+         WHERE d.tenant_id = $1 AND d.destination_id = l.destination_id AND d.state = 'dead' AND d.settled_at >= ($3::timestamptz[])[1]
+         RETURNING d.destination_id
        ),
        told AS (
-         INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM again
+         INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id) SELECT DISTINCT $1::text, destination_id FROM again
        )
        SELECT count(*) AS recovered FROM again`,
-      [tenantId, laneId, timestamptzArray([since])]
+      [tenantId, destinationId, timestamptzArray([since])]
     ))).pipe(Effect.map(([row]) => row![0] as number), StorageError.refail("DeliveryQueue.recover"))
 
   const prune = (tenantId: string, settledBefore: number) =>
@@ -188,7 +188,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
              FROM (SELECT count(*) AS n FROM (SELECT FROM ${schema}.delivery_entries LIMIT ${countedEntries}) AS counted) AS few)::int8 AS entries,
             (SELECT count(*) FROM ${schema}.deliveries WHERE state IN ('sending', 'waiting')) AS unsettled,
             (SELECT count(*) FROM ${schema}.deliveries WHERE state = 'dead') AS dead,
-            (SELECT coalesce(extract(epoch FROM now() - min(due_at)) * 1000, 0)::float8 FROM ${schema}.delivery_lanes
+            (SELECT coalesce(extract(epoch FROM now() - min(due_at)) * 1000, 0)::float8 FROM ${schema}.delivery_destinations
              WHERE state = 'active' AND due_at <= now()) AS lag`,
     []
   ).pipe(
@@ -199,7 +199,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: string, sources: Readonly
     StorageError.refail("DeliveryQueue.depth")
   )
 
-  return { lanes, list, carrying, find, retry, recover, prune, depth }
+  return { destinations, list, carrying, find, retry, recover, prune, depth }
 }
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
@@ -212,14 +212,14 @@ type Row = ReadonlyArray<unknown>
 
 const openStates = ["active", "paused", "inactive"]
 
-const overviewOf = (row: Row): LaneOverview => {
-  const [laneId, source, endpointUrl, state, reason, since] = row as [string, string, string, string, string | null, number]
+const overviewOf = (row: Row): DestinationOverview => {
+  const [destinationId, source, endpointUrl, state, reason, since] = row as [string, string, string, string, string | null, number]
   const [failures, openUntil, dueAt, waiting, inFlight, dead, last] = row.slice(6) as [number, number | null, number | null, number, number, number, string | null]
   const [pausedBy, client, hmacSecretId, whenDead, held, rateMark, dropped] =
     row.slice(14) as [string | null, string, string, WhenDead, boolean, number | null, number]
   const [maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute] = row[21] as [number, number, number, number, number]
   return {
-    laneId,
+    destinationId,
     client,
     source,
     endpointUrl,
@@ -240,9 +240,9 @@ const overviewOf = (row: Row): LaneOverview => {
   }
 }
 
-const summaryOf = ([deliveryId, laneId, state, sentAt, settledAt, dueAt, events, attempts, reason]: Row): DeliverySummary => ({
+const summaryOf = ([deliveryId, destinationId, state, sentAt, settledAt, dueAt, events, attempts, reason]: Row): DeliverySummary => ({
   deliveryId: deliveryId as string,
-  laneId: laneId as string,
+  destinationId: destinationId as string,
   state: state as DeliveryState,
   createdAt: sentAt as number,
   settledAt: (settledAt as number | null) ?? undefined,

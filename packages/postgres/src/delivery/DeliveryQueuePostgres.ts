@@ -1,15 +1,15 @@
-/** Lanes, entries and deliveries on Postgres: the worker's side. */
+/** Destinations, entries and deliveries on Postgres: the worker's side. */
 import {
   type ClaimedEntry,
-  type ClaimedLane,
+  type ClaimedDestination,
   type ClaimRequest,
   DeliveryQueue,
   type DueDelivery,
   type Freeze,
-  type LaneLease,
-  type LaneSettings,
-  type LaneSettlement,
-  type LaneSigning,
+  type DestinationLease,
+  type DestinationSettings,
+  type DestinationSettlement,
+  type DestinationSigning,
   type Settlement,
   StorageError,
   type WhenDead
@@ -30,7 +30,7 @@ import {
 import { PgClient } from "../client/PgClient.ts"
 import { HighPriority } from "../client/PgLending.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { statusOf } from "../shared/LaneStatus.ts"
+import { statusOf } from "../shared/DestinationStatus.ts"
 import { makeDeliveryGate, type UnseenDelivery, type UnseenKey } from "./DeliveryGatePostgres.ts"
 import { makeDeliveryLog } from "./DeliveryLogPostgres.ts"
 import * as statements from "./DeliveryQueueSql.ts"
@@ -38,8 +38,8 @@ import { settle as settling } from "./DeliverySettleSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { liveVersions } from "./SecretStorePostgres.ts"
 
-/** More transactions than ever open lanes of one tenant at the same moment. Their lanes are counted when they commit. */
-const lanesUncommitted = 1000
+/** More transactions than ever open destinations of one tenant at the same moment. Their destinations are counted when they commit. */
+const destinationsUncommitted = 1000
 
 /** The queue over the tables that hold the bytes of entries. */
 export const layer = (sources: ReadonlyArray<PayloadSource>) =>
@@ -48,7 +48,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
     Effect.gen(function*() {
       const sql = yield* PgClient
       const { quoted: schema } = yield* WaybillSchema
-      const claimLanes = {
+      const claimDestinations = {
         all: statements.claim(schema, sources),
         arrived: statements.claim(schema, sources, "arrived"),
         due: statements.claim(schema, sources, "due")
@@ -63,59 +63,59 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
 
       const claim = (request: ClaimRequest) =>
         Effect.gen(function*() {
-          const rows = yield* unlessDeadlocked(sql.bulk(claimLanes[request.only ?? "all"], [
+          const rows = yield* unlessDeadlocked(sql.bulk(claimDestinations[request.only ?? "all"], [
             request.tenantId,
-            request.maxLanes,
-            uuidArray(request.refill.map((lane) => lane.laneId)),
-            int8Array(request.refill.map((lane) => lane.token)),
+            request.maxDestinations,
+            uuidArray(request.refill.map((destination) => destination.destinationId)),
+            int8Array(request.refill.map((destination) => destination.token)),
             request.leaseMillis,
-            request.deliveriesPerLane,
-            request.bytesPerLane
+            request.deliveriesPerDestination,
+            request.bytesPerDestination
           ]))
-          let lanes = lanesOf(rows)
+          let destinations = destinationsOf(rows)
           const unseen: Array<UnseenDelivery> = []
-          const unsettled = lanes.filter((each) => each.unsettled).map((each) => each.lane)
+          const unsettled = destinations.filter((each) => each.unsettled).map((each) => each.destination)
           if (unsettled.length > 0) {
             const due = yield* sql.bulk(dueDeliveries, [
               request.tenantId,
-              uuidArray(unsettled.map((lane) => lane.laneId)),
-              int8Array(unsettled.map((lane) => lane.token)),
-              request.deliveriesPerLane
+              uuidArray(unsettled.map((destination) => destination.destinationId)),
+              int8Array(unsettled.map((destination) => destination.token)),
+              request.deliveriesPerDestination
             ])
-            const byLane = new Map(unsettled.map((lane) => [lane.laneId, lane.due as Array<DueDelivery>]))
-            const leases = new Map(unsettled.map((lane) => [lane.laneId, lane as LaneLease]))
+            const byDestination = new Map(unsettled.map((destination) => [destination.destinationId, destination.due as Array<DueDelivery>]))
+            const leases = new Map(unsettled.map((destination) => [destination.destinationId, destination as DestinationLease]))
             const taken = new Map<string, Set<string>>()
             for (const row of due) {
-              const laneId = row[0] as string
-              if (row[10] === true) unseen.push({ lane: leases.get(laneId)!, deliveryId: row[1] as string })
-              else byLane.get(laneId)!.push(dueOf(row))
-              const keys = taken.get(laneId) ?? new Set()
+              const destinationId = row[0] as string
+              if (row[10] === true) unseen.push({ destination: leases.get(destinationId)!, deliveryId: row[1] as string })
+              else byDestination.get(destinationId)!.push(dueOf(row))
+              const keys = taken.get(destinationId) ?? new Set()
               for (const key of row[9] as ReadonlyArray<string>) keys.add(key)
-              taken.set(laneId, keys)
+              taken.set(destinationId, keys)
             }
             // sent again by an operator after the first statement looked: what waits behind it in its shipments stays
-            lanes = lanes.map((read) => {
-              const keys = taken.get(read.lane.laneId)
+            destinations = destinations.map((read) => {
+              const keys = taken.get(read.destination.destinationId)
               if (keys === undefined) return read
-              const waiting = read.lane.waiting.filter(({ key }) => !keys.has(key))
-              return waiting.length === read.lane.waiting.length ? read : { ...read, lane: { ...read.lane, waiting, more: true } }
+              const waiting = read.destination.waiting.filter(({ key }) => !keys.has(key))
+              return waiting.length === read.destination.waiting.length ? read : { ...read, destination: { ...read.destination, waiting, more: true } }
             })
           }
           if (unseen.length > 0) yield* unlessDeadlocked(gate.takeBack(request.tenantId, unseen))
-          const unseenKeys = lanes.flatMap((each) => each.unseen)
+          const unseenKeys = destinations.flatMap((each) => each.unseen)
           const dropped = unseenKeys.length === 0 ? 0 : yield* unlessDeadlocked(gate.drop(request.tenantId, unseenKeys))
-          const goesOn = new Set([...unseen, ...unseenKeys].map(({ lane }) => lane.laneId))
+          const goesOn = new Set([...unseen, ...unseenKeys].map(({ destination }) => destination.destinationId))
           return {
-            now: lanes[0]?.now ?? 0,
-            lanes: lanes.map(({ lane }) => goesOn.has(lane.laneId) ? { ...lane, more: true } : lane),
+            now: destinations[0]?.now ?? 0,
+            destinations: destinations.map(({ destination }) => goesOn.has(destination.destinationId) ? { ...destination, more: true } : destination),
             crossed: rows.some(([place]) => place === statements.crossedPlace),
             dropped
           }
         }).pipe(withHighPriority, StorageError.refail("DeliveryQueue.claim"))
 
-      const freeze = (tenantId: string, lanes: ReadonlyArray<Freeze>) =>
-        unlessDeadlocked(sql.bulk(freezeBatches, freezeValues(tenantId, lanes))).pipe(
-          Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
+      const freeze = (tenantId: string, destinations: ReadonlyArray<Freeze>) =>
+        unlessDeadlocked(sql.bulk(freezeBatches, freezeValues(tenantId, destinations))).pipe(
+          Effect.map((rows) => new Set(rows.map(([destinationId]) => destinationId as string))),
           Effect.mapError((error) => isDivisionByZero(error) ? "Entries that were to be frozen are no longer there; another claim will tell." : error),
           withHighPriority,
           StorageError.refail("DeliveryQueue.freeze")
@@ -123,71 +123,71 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
 
       const settle = (
         tenantId: string,
-        { deliveries, lanes }: { readonly deliveries: ReadonlyArray<Settlement>; readonly lanes: ReadonlyArray<LaneSettlement> }
+        { deliveries, destinations }: { readonly deliveries: ReadonlyArray<Settlement>; readonly destinations: ReadonlyArray<DestinationSettlement> }
       ): Effect.Effect<boolean, StorageError> => {
         const now = atOnce(deliveries)
         if (now.length < deliveries.length) {
           const taken = new Set(now)
           const later = deliveries.filter((each) => !taken.has(each))
-          // a dead letter is not seen before its lane is paused: its shipment's next would go out
-          const pauses = lanes.filter((each) => each.pause !== undefined).map((each) => ({ ...each, release: undefined }))
-          const rest = lanes.map((each) => ({ ...each, pause: undefined }))
-          return Effect.andThen(settle(tenantId, { deliveries: now, lanes: pauses }), settle(tenantId, { deliveries: later, lanes: rest }))
+          // a dead letter is not seen before its destination is paused: its shipment's next would go out
+          const pauses = destinations.filter((each) => each.pause !== undefined).map((each) => ({ ...each, release: undefined }))
+          const rest = destinations.map((each) => ({ ...each, pause: undefined }))
+          return Effect.andThen(settle(tenantId, { deliveries: now, destinations: pauses }), settle(tenantId, { deliveries: later, destinations: rest }))
         }
-        return unlessDeadlocked(sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, lanes))).pipe(
+        return unlessDeadlocked(sql.bulk(settleOutcomes, settleValues(tenantId, deliveries, destinations))).pipe(
           Effect.map(([row]) => row![0] as boolean),
           withHighPriority,
           StorageError.refail("DeliveryQueue.settle")
         )
       }
 
-      const heartbeat = (tenantId: string, leases: ReadonlyArray<LaneLease>, leaseMillis: number) =>
+      const heartbeat = (tenantId: string, leases: ReadonlyArray<DestinationLease>, leaseMillis: number) =>
         unlessDeadlocked(sql.bulk(
           keepLeases,
-          [tenantId, uuidArray(leases.map((lane) => lane.laneId)), int8Array(leases.map((lane) => lane.token)), leaseMillis]
+          [tenantId, uuidArray(leases.map((destination) => destination.destinationId)), int8Array(leases.map((destination) => destination.token)), leaseMillis]
         )).pipe(
-          Effect.map((rows) => new Set(rows.map(([laneId]) => laneId as string))),
+          Effect.map((rows) => new Set(rows.map(([destinationId]) => destinationId as string))),
           withHighPriority,
           StorageError.refail("DeliveryQueue.heartbeat")
         )
 
-      const liveLanes = (tenantId: string) => Effect.map(sql.bulk(statements.countLanes(schema), [tenantId], ["int8"]), ([row]) => row![0] as number)
+      const liveDestinations = (tenantId: string) => Effect.map(sql.bulk(statements.countDestinations(schema), [tenantId], ["int8"]), ([row]) => row![0] as number)
 
-      const countLanes = Effect.fnUntraced(function*(tenantId: string, limit: number) {
-        const live = yield* liveLanes(tenantId)
-        if (live <= limit - lanesUncommitted) return live
-        yield* sql.bulk(statements.lockLaneCounts(schema), [tenantId], ["int8"])
-        return yield* liveLanes(tenantId)
+      const countDestinations = Effect.fnUntraced(function*(tenantId: string, limit: number) {
+        const live = yield* liveDestinations(tenantId)
+        if (live <= limit - destinationsUncommitted) return live
+        yield* sql.bulk(statements.lockDestinationCounts(schema), [tenantId], ["int8"])
+        return yield* liveDestinations(tenantId)
       })
 
       return DeliveryQueue.of({
-        openLane: (tenantId, lane) =>
-          sql.bulk(statements.openLane(schema), [
+        openDestination: (tenantId, destination) =>
+          sql.bulk(statements.openDestination(schema), [
             tenantId,
-            ...laneValues(lane),
-            lane.envelope.open,
-            lane.envelope.close,
-            lane.signing,
-            lane.whenDead,
-            lane.state,
-            lane.client
+            ...destinationValues(destination),
+            destination.envelope.open,
+            destination.envelope.close,
+            destination.signing,
+            destination.whenDead,
+            destination.state,
+            destination.client
           ], ["int8"]).pipe(
             Effect.map(([row]) => row![0] as number),
-            StorageError.refail("DeliveryQueue.openLane")
+            StorageError.refail("DeliveryQueue.openDestination")
           ),
-        countLanes: (tenantId, limit) => StorageError.refail("DeliveryQueue.countLanes")(countLanes(tenantId, limit)),
-        changeLane: (tenantId, lane) => {
-          const [laneId, , ...settings] = laneValues(lane)
-          return sql.bulk(statements.changeLane(schema), [tenantId, laneId!, ...settings, lane.state]).pipe(
+        countDestinations: (tenantId, limit) => StorageError.refail("DeliveryQueue.countDestinations")(countDestinations(tenantId, limit)),
+        changeDestination: (tenantId, destination) => {
+          const [destinationId, , ...settings] = destinationValues(destination)
+          return sql.bulk(statements.changeDestination(schema), [tenantId, destinationId!, ...settings, destination.state]).pipe(
             Effect.asVoid,
-            StorageError.refail("DeliveryQueue.changeLane")
+            StorageError.refail("DeliveryQueue.changeDestination")
           )
         },
-        closeLane: (tenantId, laneId) =>
+        closeDestination: (tenantId, destinationId) =>
           sql.withTransaction(Effect.andThen(
-            sql.bulk(statements.lockLane(schema), [tenantId, laneId], ["uuid"]),
-            sql.bulk(statements.closeLane(schema), [tenantId, laneId])
-          )).pipe(Effect.asVoid, StorageError.refail("DeliveryQueue.closeLane")),
+            sql.bulk(statements.lockDestination(schema), [tenantId, destinationId], ["uuid"]),
+            sql.bulk(statements.closeDestination(schema), [tenantId, destinationId])
+          )).pipe(Effect.asVoid, StorageError.refail("DeliveryQueue.closeDestination")),
         accessRestored: (tenantId, client) =>
           sql.bulk(
             statements.accessRestored(schema, client === undefined ? "tenant" : "client"),
@@ -196,11 +196,11 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
             Effect.asVoid,
             StorageError.refail("DeliveryQueue.accessRestored")
           ),
-        laneStatus: (tenantId, laneId) =>
+        destinationStatus: (tenantId, destinationId) =>
           sql.bulk(
-            `SELECT state, state_reason, state_since, paused_by FROM ${schema}.delivery_lanes
-             WHERE tenant_id = $1 AND lane_id = $2::uuid AND state <> 'closed'`,
-            [tenantId, laneId],
+            `SELECT state, state_reason, state_since, paused_by FROM ${schema}.delivery_destinations
+             WHERE tenant_id = $1 AND destination_id = $2::uuid AND state <> 'closed'`,
+            [tenantId, destinationId],
             ["text", "text", "timestamptz", "text"]
           ).pipe(
             Effect.map(([row]) =>
@@ -208,7 +208,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
                 ? Option.none()
                 : Option.some(statusOf(row))
             ),
-            StorageError.refail("DeliveryQueue.laneStatus")
+            StorageError.refail("DeliveryQueue.destinationStatus")
           ),
         tenantsDue: (limit) =>
           Effect.gen(function*() {
@@ -234,7 +234,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
 const withHighPriority = Effect.provideService(HighPriority, true)
 
 /**
- * A statement that Postgres ended because of a deadlock has changed nothing, and goes through the next time. All lock lanes in one order, and
+ * A statement that Postgres ended because of a deadlock has changed nothing, and goes through the next time. All lock destinations in one order, and
  * claims pass over what is locked; but a soak saw a claim and a settlement wait for each other: where a row
  * was updated the moment before, Postgres may follow it and wait in spite of `SKIP LOCKED`.
  */
@@ -246,54 +246,54 @@ const isDivisionByZero = ({ reason }: SqlError): boolean => (reason.cause as { r
 
 type Row = ReadonlyArray<unknown>
 
-const laneValues = (lane: LaneSettings): ReadonlyArray<BulkValue> => [
-  lane.laneId,
-  lane.source,
-  lane.endpointUrl,
-  lane.hmacSecretId,
-  lane.policy.maxAttempts,
-  lane.policy.initialBackoffSeconds,
-  lane.policy.maxBackoffSeconds,
-  lane.policy.batchMaxSize,
-  lane.policy.rateLimitPerMinute
+const destinationValues = (destination: DestinationSettings): ReadonlyArray<BulkValue> => [
+  destination.destinationId,
+  destination.source,
+  destination.endpointUrl,
+  destination.hmacSecretId,
+  destination.policy.maxAttempts,
+  destination.policy.initialBackoffSeconds,
+  destination.policy.maxBackoffSeconds,
+  destination.policy.batchMaxSize,
+  destination.policy.rateLimitPerMinute
 ]
 
-interface ReadLane {
-  readonly lane: ClaimedLane
+interface ReadDestination {
+  readonly destination: ClaimedDestination
   readonly unsettled: boolean
   readonly now: number
   /** Keys with something that its client may no longer see. */
   readonly unseen: ReadonlyArray<UnseenKey>
 }
 
-/** The first row of a lane describes it; every row that has a key is an entry. */
-const lanesOf = (rows: ReadonlyArray<Row>): ReadonlyArray<ReadLane> => {
-  const lanes = new Map<number, { readonly read: ReadLane; readonly found: number; readonly entries: Array<ClaimedEntry>; readonly unseen: Set<string> }>()
+/** The first row of a destination describes it; every row that has a key is an entry. */
+const destinationsOf = (rows: ReadonlyArray<Row>): ReadonlyArray<ReadDestination> => {
+  const destinations = new Map<number, { readonly read: ReadDestination; readonly found: number; readonly entries: Array<ClaimedEntry>; readonly unseen: Set<string> }>()
   for (const row of rows) {
-    if (row[1] !== null) lanes.set(row[0] as number, { read: laneOf(row), found: (row[12] as number | null) ?? 0, entries: [], unseen: new Set() })
+    if (row[1] !== null) destinations.set(row[0] as number, { read: destinationOf(row), found: (row[12] as number | null) ?? 0, entries: [], unseen: new Set() })
   }
   for (const row of rows) {
-    // a lane whose first entry has lost its bytes has no first row: it must not stand in the way of the others
+    // a destination whose first entry has lost its bytes has no first row: it must not stand in the way of the others
     if (row[8] === null) continue
-    const lane = lanes.get(row[0] as number)
-    if (row[17] === false) lane?.unseen.add(row[8] as string)
+    const destination = destinations.get(row[0] as number)
+    if (row[17] === false) destination?.unseen.add(row[8] as string)
     // what comes behind it in its shipment has to wait until it is gone
-    else if (lane !== undefined && !lane.unseen.has(row[8] as string)) lane.entries.push(entryOf(row))
+    else if (destination !== undefined && !destination.unseen.has(row[8] as string)) destination.entries.push(entryOf(row))
   }
-  return [...lanes.values()].map(({ entries, found, read, unseen }) => ({
+  return [...destinations.values()].map(({ entries, found, read, unseen }) => ({
     ...read,
-    unseen: [...unseen].map((key): UnseenKey => ({ lane: read.lane, key })),
-    lane: {
-      ...read.lane,
+    unseen: [...unseen].map((key): UnseenKey => ({ destination: read.destination, key })),
+    destination: {
+      ...read.destination,
       waiting: entries,
       more: entries.length < found
     }
   }))
 }
 
-const laneOf = (row: Row): ReadLane => {
-  const [laneId, endpointUrl, hmacSecretId, open, close, signing, whenDead, client] =
-    row[1] as [string, string, string, string, string, LaneSigning, WhenDead, string]
+const destinationOf = (row: Row): ReadDestination => {
+  const [destinationId, endpointUrl, hmacSecretId, open, close, signing, whenDead, client] =
+    row[1] as [string, string, string, string, string, DestinationSigning, WhenDead, string]
   const [token, arrivals, maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute, failures] =
     row[2] as [number, number, number, number, number, number, number, number]
   const [rateMark, openUntil, now] = row[3] as [number | null, number | null, number]
@@ -301,8 +301,8 @@ const laneOf = (row: Row): ReadLane => {
     now,
     unsettled: row[7] as boolean,
     unseen: [],
-    lane: {
-      laneId,
+    destination: {
+      destinationId,
       client,
       token,
       endpointUrl,
@@ -346,17 +346,17 @@ const dueOf = ([, deliveryId, sentAt, attempt, tries, orphaned, events, tracepar
   payloads: [body as Uint8Array]
 })
 
-const freezeValues = (tenantId: string, lanes: ReadonlyArray<Freeze>): ReadonlyArray<BulkValue> => {
+const freezeValues = (tenantId: string, destinations: ReadonlyArray<Freeze>): ReadonlyArray<BulkValue> => {
   // places count from 1, as WITH ORDINALITY does
-  const fresh = lanes.flatMap((lane, at) => lane.fresh.map((delivery) => ({ ...delivery, place: at + 1 })))
+  const fresh = destinations.flatMap((destination, at) => destination.fresh.map((delivery) => ({ ...delivery, place: at + 1 })))
   const taken = fresh.flatMap((delivery) => delivery.entries.map((entry) => ({ entry, place: delivery.place })))
-  const again = lanes.flatMap((lane, at) => lane.again.map((deliveryId, n) => ({ deliveryId, tries: lane.againTries?.[n] ?? null, place: at + 1 })))
+  const again = destinations.flatMap((destination, at) => destination.again.map((deliveryId, n) => ({ deliveryId, tries: destination.againTries?.[n] ?? null, place: at + 1 })))
   return [
     tenantId,
-    uuidArray(lanes.map((lane) => lane.laneId)),
-    int8Array(lanes.map((lane) => lane.token)),
-    float8Array(lanes.map((lane) => lane.rateMark)),
-    textArray(lanes.map((lane) => lane.cursor ?? null)),
+    uuidArray(destinations.map((destination) => destination.destinationId)),
+    int8Array(destinations.map((destination) => destination.token)),
+    float8Array(destinations.map((destination) => destination.rateMark)),
+    textArray(destinations.map((destination) => destination.cursor ?? null)),
     int4Array(taken.map((each) => each.place)),
     textArray(taken.map((each) => each.entry.key)),
     int8Array(taken.map((each) => each.entry.sequence)),
@@ -386,13 +386,13 @@ const atOnce = (deliveries: ReadonlyArray<Settlement>): ReadonlyArray<Settlement
 const settleValues = (
   tenantId: string,
   inAnyOrder: ReadonlyArray<Settlement>,
-  lanes: ReadonlyArray<LaneSettlement>
+  destinations: ReadonlyArray<DestinationSettlement>
 ): ReadonlyArray<BulkValue> => {
   const deliveries = [...inAnyOrder].sort((one, other) => one.deliveryId < other.deliveryId ? -1 : 1)
   const places = new Map<string, number>()
-  const named: Array<LaneLease> = []
-  const placeOf = (lease: LaneLease): number => {
-    const key = `${lease.laneId} ${lease.token}`
+  const named: Array<DestinationLease> = []
+  const placeOf = (lease: DestinationLease): number => {
+    const key = `${lease.destinationId} ${lease.token}`
     let place = places.get(key)
     if (place === undefined) places.set(key, place = named.push(lease))
     return place
@@ -400,24 +400,24 @@ const settleValues = (
   const placed = deliveries.map(placeOf)
   return [
     tenantId,
-    uuidArray(named.map((each) => each.laneId)),
+    uuidArray(named.map((each) => each.destinationId)),
     int8Array(named.map((each) => each.token)),
     uuidArray(deliveries.map((each) => each.deliveryId)),
     textArray(deliveries.map((each) => each.state)),
     float8Array(deliveries.map((each) => each.dueInMillis)),
     boolArray(deliveries.map((each) => each.uncount)),
     textArray(deliveries.map((each) => each.record === undefined ? null : JSON.stringify(each.record))),
-    uuidArray(lanes.map((each) => each.laneId)),
-    int8Array(lanes.map((each) => each.token)),
-    int4Array(lanes.map((each) => each.breaker.failures)),
-    float8Array(lanes.map((each) => each.breaker.openUntil ?? null)),
-    textArray(lanes.map((each) => each.pause ?? null)),
-    boolArray(lanes.map((each) => each.release !== undefined)),
-    int8Array(lanes.map((each) => each.release?.arrivals ?? 0)),
-    boolArray(lanes.map((each) => each.release?.progress ?? false)),
-    float8Array(lanes.map((each) => each.release?.notBeforeMillis ?? 0)),
+    uuidArray(destinations.map((each) => each.destinationId)),
+    int8Array(destinations.map((each) => each.token)),
+    int4Array(destinations.map((each) => each.breaker.failures)),
+    float8Array(destinations.map((each) => each.breaker.openUntil ?? null)),
+    textArray(destinations.map((each) => each.pause ?? null)),
+    boolArray(destinations.map((each) => each.release !== undefined)),
+    int8Array(destinations.map((each) => each.release?.arrivals ?? 0)),
+    boolArray(destinations.map((each) => each.release?.progress ?? false)),
+    float8Array(destinations.map((each) => each.release?.notBeforeMillis ?? 0)),
     int4Array(placed),
     int4Array(deliveries.map((each) => each.record?.attempt ?? each.attempt ?? null)),
-    textArray(lanes.map((each) => each.endpointUrl ?? null))
+    textArray(destinations.map((each) => each.endpointUrl ?? null))
   ]
 }

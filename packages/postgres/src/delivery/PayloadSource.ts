@@ -2,7 +2,7 @@
 
 /** Where the bytes that entries refer to are kept. The queue knows tables, not areas. */
 export interface PayloadSource {
-  /** What lanes call it. */
+  /** What destinations call it. */
   readonly source: string
   /** A table or a view. */
   readonly table: string
@@ -23,7 +23,7 @@ export interface PayloadSource {
   readonly visibleByAccounts?: (schema: string, client: string, key: string) => string
   /**
    * Where an entry holds several things: a statement that queues those a client may still see, for entries that were dropped.
-   * $2: their lanes, $3: their refs.
+   * $2: their destinations, $3: their refs.
    */
   readonly remainder?: (schema: string) => string
 }

@@ -53,7 +53,7 @@ export const pageSecrets = (schema: string) => `
 SELECT s.hmac_secret_id, s.client, s.accounts, s.any_client, ${millis("s.created_at")} AS created, ${millis("s.rotated_at")} AS rotated,
        (SELECT ${millis("max(until)")} FROM unnest(s.signs_until) AS until WHERE until > now()) AS until,
        (SELECT count(*)::int4 FROM (
-          SELECT FROM ${schema}.delivery_lanes AS l
+          SELECT FROM ${schema}.delivery_destinations AS l
           WHERE l.tenant_id = $1 AND l.hmac_secret_id = s.hmac_secret_id AND l.state <> 'closed'
           LIMIT $4::int8
         ) AS used) AS used_by
@@ -64,14 +64,14 @@ LIMIT $3::int8`
 
 export const pageTypes = ["text", "text", "text[]", "bool", "float8", "float8", "float8", "int4"] as const
 
-/** In front of `removeSecret`: waits for those who hold the secret, so that what follows sees the lanes they opened. */
+/** In front of `removeSecret`: waits for those who hold the secret, so that what follows sees the destinations they opened. */
 export const lockSecret = (schema: string) => `
 SELECT 1 AS locked FROM ${schema}.secrets WHERE tenant_id = $1 AND hmac_secret_id = $2 FOR UPDATE`
 
 export const removeSecret = (schema: string) => `
 DELETE FROM ${schema}.secrets AS s
 WHERE s.tenant_id = $1 AND s.hmac_secret_id = $2 AND NOT EXISTS (
-  SELECT FROM ${schema}.delivery_lanes AS l
+  SELECT FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = $1 AND l.hmac_secret_id = $2 AND l.state <> 'closed'
 )
 RETURNING 1 AS removed`

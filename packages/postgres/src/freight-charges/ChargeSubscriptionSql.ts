@@ -32,7 +32,7 @@ SELECT count(*) AS cancelled FROM gone`
 export const selectSubscriptions = (schema: string) => `
 SELECT s.id, s.client, s.doc, s.created_at, s.cancelled_at, l.state, l.state_reason, l.state_since, l.paused_by
 FROM ${schema}.freight_charge_subscriptions AS s
-LEFT JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id AND l.state <> 'closed'
+LEFT JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id AND l.state <> 'closed'
 WHERE s.tenant_id = $1`
 
 export const inFlight = (schema: string) => `

@@ -11,7 +11,7 @@ import { isUuid } from "../access/AccessStorePostgres.ts"
 import { byteaArray, textArray, timestamptzArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { statusOf } from "../shared/LaneStatus.ts"
+import { statusOf } from "../shared/DestinationStatus.ts"
 import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
 import { arrayLiteral } from "../shared/ShipmentLocks.ts"
 import * as subscriptions from "./ChargeSubscriptionSql.ts"
@@ -165,11 +165,11 @@ export const layer = Layer.effect(
 
 const idsOf = (rows: ReadonlyArray<ReadonlyArray<unknown>>) => uuidArray(rows.map(([id]) => id as string))
 
-const subscriptionOf = ([id, client, doc, createdAt, cancelledAt, ...lane]: ReadonlyArray<unknown>): StoredChargeSubscription => ({
+const subscriptionOf = ([id, client, doc, createdAt, cancelledAt, ...destination]: ReadonlyArray<unknown>): StoredChargeSubscription => ({
   id: id as string,
   client: client as string,
   doc: doc as string,
   createdAt: createdAt as number,
   cancelledAt: (cancelledAt as number | null) ?? undefined,
-  lane: cancelledAt !== null || lane[0] === null ? undefined : statusOf(lane)
+  destination: cancelledAt !== null || destination[0] === null ? undefined : statusOf(destination)
 })

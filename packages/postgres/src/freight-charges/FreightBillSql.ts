@@ -47,14 +47,14 @@ export const freightChargeWindowPayloads: PayloadSource = {
 /** If a client may see only part of a window, a new window with that part is sent instead. */
 const splitWindows = (schema: string) => `
 WITH kept AS MATERIALIZED (
-  SELECT g.lane_id, w.closed_at, (
+  SELECT g.destination_id, w.closed_at, (
     SELECT array_agg(c.notice_no ORDER BY c.place) FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place)
     WHERE ${freightChargePayloads.visible(schema, "l.client", "''", "c.notice_no")}
   ) AS notices
-  FROM unnest($2::uuid[], $3::int8[]) AS g (lane_id, window_no)
+  FROM unnest($2::uuid[], $3::int8[]) AS g (destination_id, window_no)
   CROSS JOIN LATERAL (
-    SELECT l.client FROM ${schema}.delivery_lanes AS l
-    WHERE l.tenant_id = $1 AND l.lane_id = g.lane_id AND l.source = '${freightChargeWindowPayloads.source}'
+    SELECT l.client FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = $1 AND l.destination_id = g.destination_id AND l.source = '${freightChargeWindowPayloads.source}'
     OFFSET 0
   ) AS l
   CROSS JOIN LATERAL (
@@ -64,10 +64,10 @@ WITH kept AS MATERIALIZED (
 ),
 made AS (
   INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices, first_notice)
-  SELECT $1, k.lane_id, k.closed_at, k.notices, (SELECT min(n) FROM unnest(k.notices) AS n) FROM kept AS k WHERE k.notices IS NOT NULL
+  SELECT $1, k.destination_id, k.closed_at, k.notices, (SELECT min(n) FROM unnest(k.notices) AS n) FROM kept AS k WHERE k.notices IS NOT NULL
   RETURNING window_no, subscription_id, closed_at, notices
 )
-INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
 SELECT $1, m.subscription_id, 'window', floor(extract(epoch FROM m.closed_at) * 1000)::int8, m.window_no, least(z.size, 2147483647)::int4
 FROM made AS m
 CROSS JOIN LATERAL (
@@ -168,7 +168,7 @@ ON CONFLICT DO NOTHING`
 
 /**
  * Stores notices, queues those of real-time subscriptions, and collects those of windows. Subscriptions with windows are already locked;
- * real-time subscriptions are locked in share mode with other publishers, so that a cancellation waits and finds the entries queued here when it closes the lane.
+ * real-time subscriptions are locked in share mode with other publishers, so that a cancellation waits and finds the entries queued here when it closes the destination.
  */
 export const storeNotices = (schema: string) => `
 WITH added AS (
@@ -183,15 +183,15 @@ live AS MATERIALIZED (
   FOR SHARE
 ),
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
   SELECT $1, t.subscription_id, n.bill_id, n.version, n.notice_no, n.size
   FROM unnest($7::uuid[], $8::text[]) AS t (subscription_id, notice_id)
   JOIN live AS s ON s.id = t.subscription_id
   JOIN added AS n ON n.notice_id = t.notice_id
-  RETURNING lane_id
+  RETURNING destination_id
 ),
 told AS (
-  INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM queued
+  INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id) SELECT DISTINCT $1::text, destination_id FROM queued
 ),
 later AS MATERIALIZED (
   SELECT DISTINCT ON (t.subscription_id, w.closes_at, n.bill_id) t.subscription_id, w.closes_at, n.bill_id, n.notice_no
@@ -279,14 +279,14 @@ WHERE closes_at IS NOT NULL AND closes_at > now()`
 /** $2: the subscription; $3: bills. Windows are few: a subscription has one an hour at most. */
 export const windowsWith = (schema: string) => `
 WITH refs AS MATERIALIZED (
-  (SELECT e.ref FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.lane_id = $2::uuid LIMIT 100)
+  (SELECT e.ref FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.destination_id = $2::uuid LIMIT 100)
   UNION
-  (SELECT d.ref FROM ${schema}.delivery_drops AS d WHERE d.tenant_id = $1 AND d.lane_id = $2::uuid ORDER BY d.drop_no DESC LIMIT 100)
+  (SELECT d.ref FROM ${schema}.delivery_drops AS d WHERE d.tenant_id = $1 AND d.destination_id = $2::uuid ORDER BY d.drop_no DESC LIMIT 100)
   ${["IN ('sending', 'waiting')", "= 'dead'", "IN ('delivered', 'cancelled', 'dismissed')"].map((states) => `UNION
   (
     SELECT unnest(d.refs) FROM (
       SELECT d.refs FROM ${schema}.deliveries AS d
-      WHERE d.tenant_id = $1 AND d.lane_id = $2::uuid AND d.state ${states}
+      WHERE d.tenant_id = $1 AND d.destination_id = $2::uuid AND d.state ${states}
       ${states.includes("sending") ? "" : "ORDER BY d.delivery_id DESC"}
       LIMIT 100
     ) AS d
@@ -371,13 +371,13 @@ sizes AS (
   GROUP BY c.subscription_id, c.closes_at
 ),
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
   SELECT $1, w.subscription_id, 'window', floor(extract(epoch FROM w.closed_at) * 1000)::int8, w.window_no, least(z.size, 2147483647)::int4
   FROM windows AS w JOIN sizes AS z ON z.subscription_id = w.subscription_id AND z.closes_at = w.closed_at
-  RETURNING lane_id
+  RETURNING destination_id
 ),
 told AS (
-  INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id) SELECT DISTINCT $1::text, lane_id FROM queued
+  INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id) SELECT DISTINCT $1::text, destination_id FROM queued
 )
 SELECT count(*) AS closed FROM windows`
 

@@ -1,4 +1,4 @@
-/** Tenants, keys, secrets, shipments, the event log, subscriptions, lanes and deliveries. */
+/** Tenants, keys, secrets, shipments, the event log, subscriptions, destinations and deliveries. */
 import type { Migration } from "./Migrations.ts"
 
 /**
@@ -173,13 +173,13 @@ CREATE TABLE ${schema}.transit_routes (
 );
 CREATE INDEX transit_routes_subscription ON ${schema}.transit_routes (tenant_id, subscription_id);
 
--- due_at: when work is due; for a leased lane the end of its lease, so that an expired lease makes it due. wake_at: an indexed
--- lower bound of due_at that changes rarely, because a busy lane is updated many times a second and only updates without indexed
+-- due_at: when work is due; for a leased destination the end of its lease, so that an expired lease makes it due. wake_at: an indexed
+-- lower bound of due_at that changes rarely, because a busy destination is updated many times a second and only updates without indexed
 -- columns are in place. held: active but not due, because its client or tenant has no access. dropped: how many entries were
 -- removed without being sent. resumes_as: the state to restore when an operator's pause ends, if it is not active
-CREATE TABLE ${schema}.delivery_lanes (
+CREATE TABLE ${schema}.delivery_destinations (
   tenant_id text COLLATE "C" NOT NULL,
-  lane_id uuid NOT NULL,
+  destination_id uuid NOT NULL,
   client text COLLATE "C" NOT NULL,
   source text NOT NULL,
   endpoint_url text NOT NULL,
@@ -207,14 +207,14 @@ CREATE TABLE ${schema}.delivery_lanes (
   paused_by text CHECK (paused_by IN ('client', 'engine', 'operator')),
   resumes_as text CHECK (resumes_as = 'inactive'),
   dropped bigint NOT NULL DEFAULT 0,
-  PRIMARY KEY (tenant_id, lane_id)
+  PRIMARY KEY (tenant_id, destination_id)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX delivery_lanes_wake ON ${schema}.delivery_lanes (tenant_id, wake_at) WHERE wake_at IS NOT NULL AND state = 'active';
-CREATE INDEX delivery_lanes_client ON ${schema}.delivery_lanes (tenant_id, client, lane_id) WHERE state <> 'closed';
-CREATE INDEX delivery_lanes_secret ON ${schema}.delivery_lanes (tenant_id, hmac_secret_id) WHERE state <> 'closed';
+CREATE INDEX delivery_destinations_wake ON ${schema}.delivery_destinations (tenant_id, wake_at) WHERE wake_at IS NOT NULL AND state = 'active';
+CREATE INDEX delivery_destinations_client ON ${schema}.delivery_destinations (tenant_id, client, destination_id) WHERE state <> 'closed';
+CREATE INDEX delivery_destinations_secret ON ${schema}.delivery_destinations (tenant_id, hmac_secret_id) WHERE state <> 'closed';
 
--- how many open lanes a client has of each source, so that quotas are checked without counting rows
-CREATE TABLE ${schema}.delivery_lane_counts (
+-- how many open destinations a client has of each source, so that quotas are checked without counting rows
+CREATE TABLE ${schema}.delivery_destination_counts (
   tenant_id text COLLATE "C" NOT NULL,
   client text COLLATE "C" NOT NULL,
   source text COLLATE "C" NOT NULL,
@@ -224,34 +224,34 @@ CREATE TABLE ${schema}.delivery_lane_counts (
 
 CREATE TABLE ${schema}.delivery_entries (
   tenant_id text COLLATE "C" NOT NULL,
-  lane_id uuid NOT NULL,
+  destination_id uuid NOT NULL,
   key text COLLATE "C" NOT NULL,
   sequence bigint NOT NULL,
   ref bigint NOT NULL,
   size integer NOT NULL,
   queued_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (tenant_id, lane_id, key, sequence, ref)
+  PRIMARY KEY (tenant_id, destination_id, key, sequence, ref)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
--- entries that were removed without being sent, with the reason: the newest thousand of each lane
+-- entries that were removed without being sent, with the reason: the newest thousand of each destination
 CREATE TABLE ${schema}.delivery_drops (
   tenant_id text COLLATE "C" NOT NULL,
-  lane_id uuid NOT NULL,
+  destination_id uuid NOT NULL,
   drop_no bigint GENERATED ALWAYS AS IDENTITY,
   key text COLLATE "C" NOT NULL,
   sequence bigint NOT NULL,
   ref bigint NOT NULL,
   reason text NOT NULL,
   dropped_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (tenant_id, lane_id, drop_no)
+  PRIMARY KEY (tenant_id, destination_id, drop_no)
 );
 
--- publishers insert here when a lane gets new entries, without waiting for a lock on the lane's row
+-- publishers insert here when a destination gets new entries, without waiting for a lock on the destination's row
 CREATE TABLE ${schema}.delivery_arrivals (
   tenant_id text COLLATE "C" NOT NULL,
-  lane_id uuid NOT NULL,
+  destination_id uuid NOT NULL,
   arrival bigint GENERATED ALWAYS AS IDENTITY,
-  PRIMARY KEY (tenant_id, lane_id, arrival)
+  PRIMARY KEY (tenant_id, destination_id, arrival)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
 -- refs: the stored payloads of the frozen body, in order; the body joins them, so it is not stored twice. attempts: one JSON text
@@ -259,7 +259,7 @@ CREATE TABLE ${schema}.delivery_arrivals (
 CREATE TABLE ${schema}.deliveries (
   tenant_id text COLLATE "C" NOT NULL,
   delivery_id uuid NOT NULL,
-  lane_id uuid NOT NULL,
+  destination_id uuid NOT NULL,
   state text NOT NULL CHECK (state IN ('sending', 'waiting', 'delivered', 'dead', 'dismissed', 'cancelled')),
   token bigint NOT NULL,
   attempt integer NOT NULL,
@@ -274,8 +274,8 @@ CREATE TABLE ${schema}.deliveries (
   attempts text[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (tenant_id, delivery_id)
 ) WITH (fillfactor = 80);
-CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, lane_id) WHERE state IN ('sending', 'waiting');
-CREATE INDEX deliveries_dead ON ${schema}.deliveries (tenant_id, lane_id, delivery_id) WHERE state = 'dead';
+CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, destination_id) WHERE state IN ('sending', 'waiting');
+CREATE INDEX deliveries_dead ON ${schema}.deliveries (tenant_id, destination_id, delivery_id) WHERE state = 'dead';
 CREATE INDEX deliveries_sent ON ${schema}.deliveries USING brin (sent_at);
 `
 }

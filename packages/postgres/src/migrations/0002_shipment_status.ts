@@ -1,13 +1,13 @@
-/** Shipment statuses with their lookup keys and subscriptions, and lanes that need no secret or pause at a dead letter. */
+/** Shipment statuses with their lookup keys and subscriptions, and destinations that need no secret or pause at a dead letter. */
 import type { Migration } from "./Migrations.ts"
 
 export const shipmentStatus: Migration = {
   id: 2,
   name: "shipment_status",
-  // an older program would claim lanes of sources that it does not know
+  // an older program would claim destinations of sources that it does not know
   breaking: true,
   up: (schema) => `
-ALTER TABLE ${schema}.delivery_lanes
+ALTER TABLE ${schema}.delivery_destinations
   ADD COLUMN signing text NOT NULL DEFAULT 'required' CHECK (signing IN ('required', 'whenRegistered')),
   ADD COLUMN when_dead text NOT NULL DEFAULT 'goOn' CHECK (when_dead IN ('goOn', 'pause'));
 

@@ -10,7 +10,7 @@ export const operatorReads: Migration = {
   name: "operator_reads",
   breaking: false,
   up: (schema) => `
-CREATE INDEX IF NOT EXISTS delivery_lanes_state ON ${schema}.delivery_lanes (tenant_id, state, lane_id) WHERE state <> 'closed';
-CREATE INDEX IF NOT EXISTS deliveries_settled ON ${schema}.deliveries (tenant_id, lane_id, delivery_id) WHERE state IN ('delivered', 'cancelled', 'dismissed');
+CREATE INDEX IF NOT EXISTS delivery_destinations_state ON ${schema}.delivery_destinations (tenant_id, state, destination_id) WHERE state <> 'closed';
+CREATE INDEX IF NOT EXISTS deliveries_settled ON ${schema}.deliveries (tenant_id, destination_id, delivery_id) WHERE state IN ('delivered', 'cancelled', 'dismissed');
 `
 }

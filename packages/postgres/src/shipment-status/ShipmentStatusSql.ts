@@ -123,15 +123,15 @@ followed AS MATERIALIZED (
 ),
 ${viewers(schema)},
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
   SELECT $1, f.subscription_id, n.shipment_id, n.sequence, n.notice_no, n.size
   FROM stored AS n
   JOIN followed AS f ON f.shipment_id = n.shipment_id
   JOIN viewers AS v ON v.shipment_id = f.shipment_id AND v.client = f.client
-  RETURNING lane_id
+  RETURNING destination_id
 )
-INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
-SELECT DISTINCT $1::text, lane_id FROM queued`
+INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id)
+SELECT DISTINCT $1::text, destination_id FROM queued`
 
 /** Limits lookups of a key such as "N/A", which very many shipments may share. */
 const maxOfOneKey = 1000

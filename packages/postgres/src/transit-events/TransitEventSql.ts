@@ -94,14 +94,14 @@ ships AS MATERIALIZED (
 ),
 ${matchShipments(schema)},
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
   SELECT $1, m.subscription_id, e.shipment_id, e.sequence, e.event_no, e.size
   FROM stored AS e
   JOIN matched AS m ON m.shipment_id = e.shipment_id AND m.type_mask & e.type_bit <> 0
-  RETURNING lane_id
+  RETURNING destination_id
 ),
 arrived AS (
-  INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
-  SELECT DISTINCT $1::text, lane_id FROM queued
+  INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id)
+  SELECT DISTINCT $1::text, destination_id FROM queued
 )
 ${withStatus(schema)}`

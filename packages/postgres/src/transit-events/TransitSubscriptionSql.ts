@@ -22,21 +22,21 @@ WHERE tenant_id = $1 AND id = $2::uuid AND deleted_at IS NULL`
 export const selectSubscriptions = (schema: string) => `
 SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since, l.paused_by
 FROM ${schema}.transit_subscriptions AS s
-JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id
+JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id
 WHERE s.tenant_id = $1 AND s.deleted_at IS NULL`
 
 /**
- * Locks the lane as well. After waiting for a row lock, Postgres re-reads only the locked rows; with a lock on the subscription alone the caller
- * would write back the old state of its lane, over a pause that was committed meanwhile.
+ * Locks the destination as well. After waiting for a row lock, Postgres re-reads only the locked rows; with a lock on the subscription alone the caller
+ * would write back the old state of its destination, over a pause that was committed meanwhile.
  */
-export const lockedWithLane = "FOR UPDATE OF s FOR NO KEY UPDATE OF l"
+export const lockedWithDestination = "FOR UPDATE OF s FOR NO KEY UPDATE OF l"
 
 export const subscriptionColumns: ReadonlyArray<ColumnHint> = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz", "text"]
 
 export const countSubscriptions = (schema: string) => `
 SELECT count(*) AS total
 FROM ${schema}.transit_subscriptions AS s
-JOIN ${schema}.delivery_lanes AS l ON l.tenant_id = s.tenant_id AND l.lane_id = s.id
+JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id
 WHERE s.tenant_id = $1 AND s.deleted_at IS NULL AND s.client = $2 AND l.state = $3`
 
 export const seesShipment = (schema: string) => `
@@ -45,7 +45,7 @@ SELECT ${clientSees(schema, "$2", "$3")} AS sees`
 /** Queues the stored events of the named shipments before new ones. */
 export const queueHistory = (schema: string) => `
 WITH queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
   SELECT $1, $2::uuid, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
   FROM ${schema}.transit_events AS e
   WHERE e.tenant_id = $1
@@ -53,10 +53,10 @@ WITH queued AS (
     AND e.type_bit & $4::int4 <> 0
     AND ${clientSees(schema, "$3", "e.shipment_id")}
   ON CONFLICT DO NOTHING
-  RETURNING lane_id
+  RETURNING destination_id
 )
-INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
-SELECT DISTINCT $1::text, lane_id FROM queued`
+INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id)
+SELECT DISTINCT $1::text, destination_id FROM queued`
 
 /** Returns whether the subscription exists, and how many events were queued again. */
 export const replay = (schema: string) => `
@@ -66,7 +66,7 @@ WITH wanted AS (
   WHERE s.tenant_id = $1 AND s.id = $2::uuid AND s.deleted_at IS NULL
 ),
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, lane_id, key, sequence, ref, size)
+  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
   SELECT $1, w.id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
   FROM wanted AS w
   JOIN ${schema}.transit_events AS e ON e.tenant_id = $1
@@ -76,10 +76,10 @@ queued AS (
     AND e.type_bit & w.type_mask <> 0
     AND ${clientSees(schema, "w.client", "e.shipment_id")}
   ON CONFLICT DO NOTHING
-  RETURNING lane_id
+  RETURNING destination_id
 ),
 told AS (
-  INSERT INTO ${schema}.delivery_arrivals (tenant_id, lane_id)
-  SELECT DISTINCT $1::text, lane_id FROM queued
+  INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id)
+  SELECT DISTINCT $1::text, destination_id FROM queued
 )
 SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS queued`

@@ -1,6 +1,6 @@
 /** Subscriptions to transit events on Postgres, with the routes that publishing matches against. */
 import {
-  type LaneState,
+  type DestinationState,
   type ReplayRequest,
   StorageError,
   type StoredSubscription,
@@ -12,7 +12,7 @@ import { isUuid } from "../access/AccessStorePostgres.ts"
 import { textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { statusOf } from "../shared/LaneStatus.ts"
+import { statusOf } from "../shared/DestinationStatus.ts"
 import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
 import * as statements from "./TransitSubscriptionSql.ts"
 
@@ -67,7 +67,7 @@ export const layer = Layer.effect(
         ([row]) => row === undefined ? Option.none<StoredSubscription>() : Option.some(subscriptionOf(row))
       )
 
-    const page = (tenantId: string, client: string, state: LaneState, range: { readonly skip: number; readonly limit: number }) =>
+    const page = (tenantId: string, client: string, state: DestinationState, range: { readonly skip: number; readonly limit: number }) =>
       Effect.gen(function*() {
         const rows = yield* sql.bulk(
           `${statements.selectSubscriptions(schema)} AND s.client = $2 AND l.state = $3 ORDER BY s.id LIMIT $4::int8 OFFSET $5::int8`,
@@ -135,7 +135,7 @@ export const layer = Layer.effect(
         )).pipe(StorageError.refail("TransitSubscriptionStore.update")),
       find: (tenantId, client, id) => StorageError.refail("TransitSubscriptionStore.find")(find(tenantId, client, id, "")),
       findForUpdate: (tenantId, client, id) =>
-        StorageError.refail("TransitSubscriptionStore.findForUpdate")(find(tenantId, client, id, statements.lockedWithLane)),
+        StorageError.refail("TransitSubscriptionStore.findForUpdate")(find(tenantId, client, id, statements.lockedWithDestination)),
       page: (tenantId, client, state, range) => StorageError.refail("TransitSubscriptionStore.page")(page(tenantId, client, state, range)),
       remove: (tenantId, client, id) =>
         sql.withTransaction(remove(tenantId, client, id)).pipe(StorageError.refail("TransitSubscriptionStore.remove")),
@@ -150,11 +150,11 @@ export const layer = Layer.effect(
   })
 )
 
-const subscriptionOf = ([id, client, doc, createdAt, updatedAt, ...lane]: ReadonlyArray<unknown>): StoredSubscription => ({
+const subscriptionOf = ([id, client, doc, createdAt, updatedAt, ...destination]: ReadonlyArray<unknown>): StoredSubscription => ({
   id: id as string,
   client: client as string,
   doc: doc as string,
   createdAt: createdAt as number,
   updatedAt: updatedAt as number,
-  lane: statusOf(lane)
+  destination: statusOf(destination)
 })

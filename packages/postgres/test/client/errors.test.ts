@@ -42,13 +42,13 @@ describe("a driver's error", () => {
   })
 
   it("names the violated constraint", () => {
-    const reason = classify({ code: "23505", constraint: "lanes_pkey", message: "duplicate key" })
-    assert.strictEqual(reason._tag === "UniqueViolation" && reason.constraint, "lanes_pkey")
+    const reason = classify({ code: "23505", constraint: "destinations_pkey", message: "duplicate key" })
+    assert.strictEqual(reason._tag === "UniqueViolation" && reason.constraint, "destinations_pkey")
   })
 
   it("is found inside the error that an ORM wraps around it, without the statement's values", () => {
     const drizzle = Object.assign(new Error("Failed query: insert … params: secret"), {
-      cause: Object.assign(new Error("duplicate key value"), { code: "23505", constraint: "lanes_pkey" })
+      cause: Object.assign(new Error("duplicate key value"), { code: "23505", constraint: "destinations_pkey" })
     })
     const prisma = Object.assign(new Error("Raw query failed"), {
       code: "P2010",

@@ -17,16 +17,16 @@ layer(testStorage(freshSchema()), { excludeTestServices: true })("an outcome tha
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1, T: 1 })
-      const lane = yield* claimOne(tenantId)
-      yield* queue.freeze(tenantId, [freezeOf(lane, {
-        fresh: [0, 1].map((n) => ({ deliveryId: idOf(101 + n), sentAt: occurredAt, entries: [lane.waiting[n]!], traceparent: undefined }))
+      const destination = yield* claimOne(tenantId)
+      yield* queue.freeze(tenantId, [freezeOf(destination, {
+        fresh: [0, 1].map((n) => ({ deliveryId: idOf(101 + n), sentAt: occurredAt, entries: [destination.waiting[n]!], traceparent: undefined }))
       })])
       const commit = yield* openTransaction(
-        queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead", record: record(1) })], lanes: [] })
+        queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "dead", record: record(1) })], destinations: [] })
       )
       const second = yield* Effect.forkChild(queue.settle(tenantId, {
-        deliveries: [102, 101].map((n) => settlementOf(lane, idOf(n), { record: record(2) })),
-        lanes: []
+        deliveries: [102, 101].map((n) => settlementOf(destination, idOf(n), { record: record(2) })),
+        destinations: []
       }))
       yield* untilOneIsBlocked
       yield* commit

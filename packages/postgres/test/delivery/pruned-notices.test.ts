@@ -18,20 +18,20 @@ layer(testStorage(freshSchema()), { excludeTestServices: true })("a delivered de
       yield* letSee(tenantId, "client", ["A"])
       yield* subscribeToCharges(tenantId)
       yield* publishBills(tenantId, [{ billId: "B" }])
-      const lane = yield* claimOne(tenantId)
-      yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
-      yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+      const destination = yield* claimOne(tenantId)
+      yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
+      yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
       assert.isAbove(yield* bills.prune(tenantId, { ended: 0, noticed: Date.now() + 60_000 }), 0)
       const retried = yield* queue.retry(tenantId, idOf(101))
       yield* publishBills(tenantId, [{ billId: "B" }])
       const seen: Array<string> = []
       let claimed = 0
       for (let turn = 0; turn < 5; turn++) {
-        const { lanes } = yield* claim(tenantId)
-        claimed += lanes.length
-        for (const each of lanes) {
+        const { destinations } = yield* claim(tenantId)
+        claimed += destinations.length
+        for (const each of destinations) {
           seen.push(...each.waiting.map(({ payload }) => textOf(payload)), ...each.due.map(({ deliveryId }) => deliveryId))
-          yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(each, { progress: false })] })
+          yield* queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(each, { progress: false })] })
         }
       }
       assert.include(seen, "B/2", `${JSON.stringify(retried)}, claimed ${claimed} times`)

@@ -20,7 +20,7 @@ layer(testStorage(schema), { excludeTestServices: true })("the depth of the queu
       yield* seed(tenantId, { S: 3, T: 2 })
       yield* sql.unsafe(`ANALYZE ${schema}.delivery_entries`)
       assert.strictEqual((yield* queue.depth).waitingEntries, 5)
-      yield* queue.closeLane(tenantId, idOf(1))
+      yield* queue.closeDestination(tenantId, idOf(1))
       assert.strictEqual((yield* queue.depth).waitingEntries, 0)
     }))
 })

@@ -34,7 +34,7 @@ const pendingWork = Effect.map(
     UNION ALL SELECT 'a change for a window' FROM @freight_charge_collected
     UNION ALL SELECT 'an entry' FROM @delivery_entries
     UNION ALL SELECT 'a signal' FROM @delivery_arrivals
-    UNION ALL SELECT 'a delivery' FROM @deliveries JOIN @delivery_lanes AS l USING (tenant_id, lane_id)
+    UNION ALL SELECT 'a delivery' FROM @deliveries JOIN @delivery_destinations AS l USING (tenant_id, destination_id)
       WHERE deliveries.state IN ('sending', 'waiting') AND l.state <> 'closed'`),
   (found) => [...new Set(found.map((each) => each.kind))]
 )
@@ -115,7 +115,7 @@ layer(service, { excludeTestServices: true })("freight charges under concurrent 
       yield* Fiber.interrupt(working)
 
       assert.deepStrictEqual(records.failures, [])
-      const paused = yield* rows("SELECT state_reason FROM @delivery_lanes WHERE state NOT IN ('active', 'closed')")
+      const paused = yield* rows("SELECT state_reason FROM @delivery_destinations WHERE state NOT IN ('active', 'closed')")
       assert.deepStrictEqual(paused, [])
       const histories = new Map((yield* rows<{ readonly bill_id: string; readonly state: string; readonly doc: string }>(
         "SELECT bill_id, state, doc FROM @freight_bills WHERE version > 0"

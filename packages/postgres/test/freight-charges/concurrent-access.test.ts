@@ -27,24 +27,24 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
       yield* letSee(tenantId, "client", ["A"])
       yield* subscribeToCharges(tenantId, { doc: JSON.stringify({ webhookUrl: "https://receiver.example/pfc", frequency: "real_time", dataOptions: {} }) })
       yield* publishBills(tenantId, [{ billId: "ONE" }, { billId: "TWO" }])
-      const lane = yield* claimOne(tenantId)
-      const [one, two] = lane.waiting
-      yield* queue.freeze(tenantId, [freezeOf(lane, {
+      const destination = yield* claimOne(tenantId)
+      const [one, two] = destination.waiting
+      yield* queue.freeze(tenantId, [freezeOf(destination, {
         fresh: [one!, two!].map((entry, at) => ({ deliveryId: idOf(101 + at), sentAt: Date.now(), entries: [entry], traceparent: undefined }))
       })])
       const dead = (n: number) => queue.settle(tenantId, {
-        deliveries: [settlementOf(lane, idOf(n), { state: "dead" })],
-        lanes: [{ ...releaseOf(lane), release: undefined, pause: "A delivery was not accepted." }]
+        deliveries: [settlementOf(destination, idOf(n), { state: "dead" })],
+        destinations: [{ ...releaseOf(destination), release: undefined, pause: "A delivery was not accepted." }]
       })
       yield* dead(101)
-      // the second one ends as the lane is resumed
+      // the second one ends as the destination is resumed
       const commit = yield* openTransaction(dead(102))
       const resuming = yield* Effect.forkChild(subscriptions.resume(tenantId, idOf(1)))
       yield* untilOneIsBlocked
       yield* commit
       yield* Fiber.join(resuming)
       const stateOf = (n: number) => Effect.map(queue.find(tenantId, idOf(n)), (found) => Option.getOrThrow(found).state)
-      const status = Option.getOrThrow(yield* store.findAny(tenantId, idOf(1))).lane!.state
+      const status = Option.getOrThrow(yield* store.findAny(tenantId, idOf(1))).destination!.state
       assert.deepStrictEqual([status, yield* stateOf(101), yield* stateOf(102)], ["active", "waiting", "waiting"])
     }))
 
@@ -81,8 +81,8 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
       const { subscriptionId } = yield* Fiber.join(subscribing)
       yield* Fiber.join(granting)
       const listed = (yield* store.inFlight(tenantId, "client", subscriptionId, { after: undefined, limit: 1000 })).map(({ body }) => textOf(body))
-      const { lanes } = yield* claim(tenantId)
-      const told = lanes.flatMap((lane) => lane.waiting.map(({ payload }) => textOf(payload)))
+      const { destinations } = yield* claim(tenantId)
+      const told = destinations.flatMap((destination) => destination.waiting.map(({ payload }) => textOf(payload)))
       assert.deepStrictEqual([...listed, ...told], ["OF X/1"])
     }))
 

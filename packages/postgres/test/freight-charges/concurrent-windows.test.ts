@@ -26,7 +26,7 @@ layer(testStorage(schema), { excludeTestServices: true })("concurrent calls on c
           const tenantId = freshTenant()
           yield* letSee(tenantId, "client", ["A"])
           yield* subscribeToCharges(tenantId, { source: window === undefined ? "freight-charges" : "freight-charge-windows" })
-          const cancel = transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), queue.closeLane(tenantId, idOf(1))))
+          const cancel = transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), queue.closeDestination(tenantId, idOf(1))))
           const publish = Effect.asVoid(publishBills(tenantId, [{ billId: "B" }], window === undefined ? {} : { window }))
           const commit = yield* openTransaction(cancelsFirst ? cancel : publish)
           const other = yield* Effect.forkChild(cancelsFirst ? publish : cancel)

@@ -7,7 +7,7 @@ const isLong = process.env["WAYBILL_PROOF"] === "long"
 /** A thousand cover every combination of library, area, shape and end; `npm run proof` runs the long form. */
 const interleavings = isLong ? 10_000 : 1_000
 /** How many run concurrently; each has two or five transactions that write to the same shipment. */
-const lanes = 6
+const destinations = 6
 const most = 5
 const handful = (n: number) => n % 10 === 0 ? most : 2
 
@@ -34,7 +34,7 @@ let libraries: ReadonlyArray<Host>
 beforeAll(async () => {
   service = await startService()
   await subscribeToAll(service)
-  libraries = [pgHost, drizzleHost, kyselyHost, knexHost, prismaHost, typeOrmHost, mikroOrmHost].map((hostOf) => hostOf({ url: inject("pgUrl"), max: lanes * most }))
+  libraries = [pgHost, drizzleHost, kyselyHost, knexHost, prismaHost, typeOrmHost, mikroOrmHost].map((hostOf) => hostOf({ url: inject("pgUrl"), max: destinations * most }))
 })
 afterAll(async () => {
   for (const library of libraries) await library.close()
@@ -91,13 +91,13 @@ it("interleavings leave committed writes, once, and nothing else", { timeout: 60
     })
   }
 
-  const lane = async (number: number) => {
-    for (let n = number; n < interleavings; n += lanes) {
+  const destination = async (number: number) => {
+    for (let n = number; n < interleavings; n += destinations) {
       const draws = Array.from({ length: handful(n) }, (_, which) => numbers(seed * 1_000_003 + n * most + which))
       await Promise.all(draws.map((draw, which) => transaction(draw, `S-${n % 997}`, `N${n}T${which}`)))
     }
   }
-  await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)))
+  await Promise.all(Array.from({ length: destinations }, (_, number) => destination(number)))
 
   const all = async (sql: string) => (await service.pool.query<{ id: string }>(sql)).rows.map(({ id }) => id).sort()
   const table = (name: string) => `"${service.schema}".${name}`

@@ -34,18 +34,18 @@ describe("a migration that is not breaking", () => {
   }
 
   it("is rejected if it changes or removes anything", () => {
-    const existing = new Set(["\"s\".lanes"])
+    const existing = new Set(["\"s\".destinations"])
     for (
       const sql of [
-        "DROP TABLE \"s\".lanes",
-        "ALTER TABLE \"s\".lanes RENAME COLUMN a TO b",
-        "ALTER TABLE \"s\".lanes DROP COLUMN a",
-        "ALTER TABLE \"s\".lanes ADD COLUMN a text NOT NULL",
-        "ALTER TABLE \"s\".lanes ADD COLUMN a text, ALTER COLUMN b TYPE int",
-        "CREATE INDEX i ON \"s\".lanes (a)",
-        "UPDATE \"s\".lanes SET a = 1"
+        "DROP TABLE \"s\".destinations",
+        "ALTER TABLE \"s\".destinations RENAME COLUMN a TO b",
+        "ALTER TABLE \"s\".destinations DROP COLUMN a",
+        "ALTER TABLE \"s\".destinations ADD COLUMN a text NOT NULL",
+        "ALTER TABLE \"s\".destinations ADD COLUMN a text, ALTER COLUMN b TYPE int",
+        "CREATE INDEX i ON \"s\".destinations (a)",
+        "UPDATE \"s\".destinations SET a = 1"
       ]
     ) assert.lengthOf(incompatibilities(sql, existing), 1, sql)
-    assert.deepEqual(incompatibilities("CREATE TABLE \"s\".t (a int); CREATE INDEX i ON \"s\".t (a); ALTER TABLE \"s\".lanes ADD COLUMN a text; CREATE INDEX IF NOT EXISTS j ON \"s\".lanes (a)", existing), [])
+    assert.deepEqual(incompatibilities("CREATE TABLE \"s\".t (a int); CREATE INDEX i ON \"s\".t (a); ALTER TABLE \"s\".destinations ADD COLUMN a text; CREATE INDEX IF NOT EXISTS j ON \"s\".destinations (a)", existing), [])
   })
 })

@@ -13,7 +13,7 @@ const schema = freshSchema()
 const url = "https://receiver.example/hook"
 
 const statusOf = (tenantId: string, id: string) =>
-  Effect.map(Effect.flatMap(DeliveryQueue, (queue) => queue.laneStatus(tenantId, id)), (found) => {
+  Effect.map(Effect.flatMap(DeliveryQueue, (queue) => queue.destinationStatus(tenantId, id)), (found) => {
     const { pausedBy, reason, state } = Option.getOrThrow(found)
     return { state, pausedBy, reason }
   })
@@ -53,7 +53,7 @@ layer(testService(testStorage(schema)), { excludeTestServices: true })("an opera
         const customer = tenant.customer("client", ["A"])
         const id = yield* subscribe(tenant, customer)
         // the engine paused it first, and its client may resume it
-        yield* rowsIn(schema)("UPDATE @delivery_lanes SET state = 'paused', paused_by = 'engine' WHERE tenant_id = $1", [tenantId])
+        yield* rowsIn(schema)("UPDATE @delivery_destinations SET state = 'paused', paused_by = 'engine' WHERE tenant_id = $1", [tenantId])
         const commit = yield* openTransaction(Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, "Unpaid.")))
         const calling = yield* Effect.forkChild(call(customer, id))
         yield* untilOneIsBlocked

@@ -21,18 +21,18 @@ const purge = (tenantId: string) =>
   })
 
 layer(testService(testStorage(), { pollMillis: 20 }), { excludeTestServices: true })("a purge", (it) => {
-  it.effect("that begins and ends between a claim and its freeze leaves nothing to freeze, and the lane continues", () =>
+  it.effect("that begins and ends between a claim and its freeze leaves nothing to freeze, and the destination continues", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 2 })
-      const lane = yield* claimOne(tenantId)
+      const destination = yield* claimOne(tenantId)
       assert.strictEqual(yield* purge(tenantId), 2)
-      const failed = yield* Effect.flip(queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })]))
+      const failed = yield* Effect.flip(queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })]))
       assert.strictEqual(failed.operation, "DeliveryQueue.freeze")
       assert.isTrue(Option.isNone(yield* queue.find(tenantId, idOf(101))))
       yield* publish(tenantId, [{ shipmentId: "S" }])
-      yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane)] })
+      yield* queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination)] })
       assert.deepStrictEqual((yield* claimOne(tenantId)).waiting.map(({ orderId }) => orderId), ["S/3"])
     }))
 
@@ -42,16 +42,16 @@ layer(testService(testStorage(), { pollMillis: 20 }), { excludeTestServices: tru
       const control = yield* DeliveryControl
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1, T: 1 })
-      const lane = yield* claimOne(tenantId)
-      const fresh = [{ deliveryId: idOf(101), sentAt: 0, entries: [lane.waiting[0]!], traceparent: undefined }]
-      const commit = yield* openTransaction(queue.freeze(tenantId, [freezeOf(lane, { fresh })]))
+      const destination = yield* claimOne(tenantId)
+      const fresh = [{ deliveryId: idOf(101), sentAt: 0, entries: [destination.waiting[0]!], traceparent: undefined }]
+      const commit = yield* openTransaction(queue.freeze(tenantId, [freezeOf(destination, { fresh })]))
       const purging = yield* Effect.forkChild(purge(tenantId))
       yield* untilOneIsBlocked
       yield* commit
       assert.strictEqual(yield* Fiber.join(purging), 1)
-      yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+      yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
       assert.strictEqual(Option.getOrThrow(yield* queue.find(tenantId, idOf(101))).state, "delivered")
-      assert.deepStrictEqual((yield* claim(tenantId)).lanes.flatMap(({ waiting }) => waiting), [])
+      assert.deepStrictEqual((yield* claim(tenantId)).destinations.flatMap(({ waiting }) => waiting), [])
       assert.isTrue(yield* control.resume(tenantId, idOf(1)))
       assert.isFalse(yield* hasTurn(tenantId))
     }))

@@ -89,18 +89,18 @@ const byService = async (events: unknown): Promise<Outcome> => {
 
 /** Everything that a call stores, without what is assigned at random. */
 const stored = async (tenantId: Tenant) => {
-  const lanes = subscriptions[tenantId]
+  const destinations = subscriptions[tenantId]
   const [events, shipments, accounts, entries, arrivals] = await Promise.all([
     query("SELECT event_id, shipment_id, sequence, type_bit, occurred_at::text, traceparent, convert_from(body, 'UTF8') AS body FROM @transit_events WHERE tenant_id = $1 ORDER BY event_no", [tenantId]),
     query("SELECT shipment_id, accounts, carrier, written, last_sequence, allocated, reassigned FROM @shipments WHERE tenant_id = $1 ORDER BY 1", [tenantId]),
     query("SELECT account, shipment_id, pickup_at FROM @shipment_accounts WHERE tenant_id = $1 ORDER BY 1, 2", [tenantId]),
     query(
-      `SELECT array_position($2::uuid[], q.lane_id) AS lane, q.key, q.sequence, q.size, e.shipment_id, e.sequence AS event_sequence
+      `SELECT array_position($2::uuid[], q.destination_id) AS destination, q.key, q.sequence, q.size, e.shipment_id, e.sequence AS event_sequence
        FROM @delivery_entries AS q JOIN @transit_events AS e ON e.tenant_id = $1 AND e.event_no = q.ref
        WHERE q.tenant_id = $1 ORDER BY 1, q.key COLLATE "C", q.sequence, q.ref`,
-      [tenantId, lanes]
+      [tenantId, destinations]
     ),
-    query("SELECT array_position($2::uuid[], lane_id) AS lane, count(*) FROM @delivery_arrivals WHERE tenant_id = $1 GROUP BY 1 ORDER BY 1", [tenantId, lanes])
+    query("SELECT array_position($2::uuid[], destination_id) AS destination, count(*) FROM @delivery_arrivals WHERE tenant_id = $1 GROUP BY 1 ORDER BY 1", [tenantId, destinations])
   ])
   return {
     events: events.map((row) => ({ ...row, event_id: plainId(row.event_id), body: row.body.replace(row.event_id, plainId(row.event_id)) })),

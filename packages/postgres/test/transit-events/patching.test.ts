@@ -40,7 +40,7 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
         const stored = yield* subscriptions.get(customer, id)
         assert.deepStrictEqual([answered.status, stored.status, stored.delivery?.batchMaxSize], [meanwhile, meanwhile, 7])
         yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
-        assert.lengthOf((yield* claim(tenant.tenantId)).lanes, meanwhile === "active" ? 1 : 0)
+        assert.lengthOf((yield* claim(tenant.tenantId)).destinations, meanwhile === "active" ? 1 : 0)
       }))
   }
 
@@ -61,12 +61,12 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
         yield* letSee(tenantId, "client", ["A"])
         const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
         yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
-        const lane = yield* claimOne(tenantId)
+        const destination = yield* claimOne(tenantId)
         const release = yield* openTransaction(hold(held, tenantId))
         const patching = yield* Effect.forkChild(subscriptions.patch(customer, id, patch))
         yield* untilOneIsBlocked
         const pausing = yield* Effect.forkChild(
-          queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { pause: "The receiver answered 410." })] })
+          queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination, { pause: "The receiver answered 410." })] })
         )
         yield* eventually(countBlocked, (n) => n > 1 || pausing.pollUnsafe() !== undefined)
         yield* release

@@ -92,7 +92,7 @@ export const followStatuses = Effect.fnUntraced(function*(state: DemoState, cust
 
 const isThere = Effect.fnUntraced(function*(transactionId: string) {
   const deliveries = yield* Deliveries
-  return yield* Effect.match(deliveries.laneStatus(demoTenant, transactionId), { onSuccess: () => true, onFailure: (error) => error._tag !== "LaneNotFound" })
+  return yield* Effect.match(deliveries.destinationStatus(demoTenant, transactionId), { onSuccess: () => true, onFailure: (error) => error._tag !== "DestinationNotFound" })
 })
 
 /** Subscribes at most once, because a second subscription for the same account is refused. */

@@ -82,8 +82,8 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
     closers.push(() => servers.close())
     for (const slot of servers.slots) servers.start(slot)
     await servers.untilReady(60_000)
-    const { carrierKeys, keys, lanes } = await settled(freight, receivers, `http://127.0.0.1:${servers.slots[0]!.process!.port}`, operatorKey)
-    spoken(`${plan.processes} processes are ready, ${lanes.length} subscriptions made`)
+    const { carrierKeys, keys, destinations } = await settled(freight, receivers, `http://127.0.0.1:${servers.slots[0]!.process!.port}`, operatorKey)
+    spoken(`${plan.processes} processes are ready, ${destinations.length} subscriptions made`)
 
     const publisher = new Publisher({
       freight,
@@ -95,7 +95,7 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
       seconds: plan.seconds * 0.92
     })
     const faults = new FaultInjection({ plan, random, cluster, console, servers, freight, ledger, receivers, resumes, schema, say: spoken })
-    const watch = watching({ console, servers, lanes, resumes })
+    const watch = watching({ console, servers, destinations, resumes })
     const published = publisher.run()
     await faults.run()
     spoken("no more faults")
@@ -194,7 +194,7 @@ const settled = async (freight: Freight, receivers: Receivers, baseUrl: string, 
       customers.set(`${tenant} ${account}`, new TransitEventsClient({ baseUrl, apiKey: customer.key }))
     }
   }
-  const lanes: Array<string> = []
+  const destinations: Array<string> = []
   for (const subscriber of freight.subscribers) {
     const { account, batchMaxSize, eventTypes, secretId, tenant } = subscriber
     receivers.secrets.push((await operator.putSecret(tenant, secretId, { anyClient: true })).secret)
@@ -205,35 +205,35 @@ const settled = async (freight: Freight, receivers: Receivers, baseUrl: string, 
       // No dead letters here, so that everything must arrive.
       delivery: { batchMaxSize, maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 4, rateLimitPerMinute: 600_000 }
     })
-    lanes.push(id)
+    destinations.push(id)
   }
-  return { carrierKeys, keys, lanes }
+  return { carrierKeys, keys, destinations }
 }
 
 interface LeaseRow {
-  readonly lane_id: string
+  readonly destination_id: string
   readonly token: string
   readonly claimed_at: number
   readonly until: number | null
 }
 
 /** Samples memory and leases. */
-const watching = ({ console, servers, lanes, resumes }: {
+const watching = ({ console, servers, destinations, resumes }: {
   readonly console: Console
   readonly servers: ServerProcesses
-  readonly lanes: ReadonlyArray<string>
+  readonly destinations: ReadonlyArray<string>
   readonly resumes: Resumes
 }) => {
   let over = false
-  const indices = new Map(lanes.map((lane, index) => [lane, index]))
+  const indices = new Map(destinations.map((destination, index) => [destination, index]))
   const look = async () => {
     while (!over) {
       servers.sample()
       const rows = await console.run<LeaseRow>(
-        `SELECT lane_id, lease_token::text AS token, lease_token / 1000.0::float8 AS claimed_at, (extract(epoch FROM leased_until) * 1000)::float8 AS until FROM ${schema}.delivery_lanes`
+        `SELECT destination_id, lease_token::text AS token, lease_token / 1000.0::float8 AS claimed_at, (extract(epoch FROM leased_until) * 1000)::float8 AS until FROM ${schema}.delivery_destinations`
       ).catch(() => [])
-      for (const { claimed_at, lane_id, token, until } of rows) {
-        const index = indices.get(lane_id)
+      for (const { claimed_at, destination_id, token, until } of rows) {
+        const index = indices.get(destination_id)
         // Tokens are the microsecond of their claim.
         if (index !== undefined) resumes.saw(index, { token, claimedAt: claimed_at, until: until ?? undefined })
       }
@@ -313,7 +313,7 @@ const countsOf = (given: {
     "connections reset": `${faults.resets.database} to the database, ${faults.resets.receivers} to receivers, ${faults.resets.intake} to intake`,
     "connections slowed": faults.delays,
     "connections all taken": faults.exhaustions,
-    "lanes locked by others": faults.locks,
+    "destinations locked by others": faults.locks,
     "worst resume": `${(resumes.worstMillis / 1000).toFixed(1)} s, at ${resumes.worstFactor.toFixed(1)} times the machine's own pace; allowed are ${plan.leaseSeconds} + ${plan.resumeSeconds} s at its own; ${resumes.measured} measured; ${resumes.struckAgain} times the taker was struck too, and ${(resumes.worstWholeMillis / 1000).toFixed(1)} s were the worst with that`,
     "the machine": `${starvation.factorSince(0).toFixed(1)} times slower than alone, on average`,
     "clocks": `${plan.clockShiftSeconds} s ahead and behind; webhook-timestamp from ${ledger.clockSeconds.behind.toFixed(1)} to ${ledger.clockSeconds.ahead.toFixed(1)} s when a request was read`,

@@ -180,7 +180,7 @@ export class FaultInjection {
     const { console, schema } = this.options
     await console.run(
       `WITH held AS MATERIALIZED (
-         SELECT lane_id FROM ${schema}.delivery_lanes WHERE lane_id IN (SELECT lane_id FROM ${schema}.delivery_lanes ORDER BY random() LIMIT 5) FOR UPDATE
+         SELECT destination_id FROM ${schema}.delivery_destinations WHERE destination_id IN (SELECT destination_id FROM ${schema}.delivery_destinations ORDER BY random() LIMIT 5) FOR UPDATE
        )
        SELECT pg_sleep(${lockSeconds}), count(*) FROM held`
     )

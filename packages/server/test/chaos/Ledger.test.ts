@@ -68,7 +68,7 @@ describe("the recovery time of a subscription", () => {
   const slow = (factor: number) => ({ factorSince: () => factor }) as unknown as Starvation
 
   /** Whether it is a violation when a held subscription recovers after that time. */
-  const isTooLong = (millis: number, factor: number, then: (resumes: Resumes, lane: Subscriber, since: number) => void = () => {}) => {
+  const isTooLong = (millis: number, factor: number, then: (resumes: Resumes, destination: Subscriber, since: number) => void = () => {}) => {
     const violations: Array<Rule> = []
     const resumes = new Resumes(shortPlan, slow(factor), (rule) => violations.push(rule))
     const since = Date.now() - millis

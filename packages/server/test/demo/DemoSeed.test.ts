@@ -31,7 +31,7 @@ const idsOf = (state: DemoState) => {
 }
 
 const exists = (subscriptionId: string | undefined) =>
-  Effect.flatMap(Deliveries, (deliveries) => Effect.match(deliveries.laneStatus(demoTenant, subscriptionId ?? ""), { onSuccess: () => true, onFailure: () => false }))
+  Effect.flatMap(Deliveries, (deliveries) => Effect.match(deliveries.destinationStatus(demoTenant, subscriptionId ?? ""), { onSuccess: () => true, onFailure: () => false }))
 
 describe("the demo's seed data", () => {
   it.effect("is created once, and reused at the next start", () =>

@@ -9,7 +9,7 @@ export const nextVersion: Migration = {
   breaking: false,
   up: (schema) => `
 ALTER TABLE ${schema}.deliveries ADD COLUMN carrier_note text;
-ALTER TABLE ${schema}.delivery_lanes ADD COLUMN weight integer NOT NULL DEFAULT 1;
+ALTER TABLE ${schema}.delivery_destinations ADD COLUMN weight integer NOT NULL DEFAULT 1;
 ALTER TABLE ${schema}.transit_events ADD COLUMN origin_zone text;
 CREATE TABLE ${schema}.carrier_notes (tenant_id text COLLATE "C" NOT NULL, note_id uuid NOT NULL, PRIMARY KEY (tenant_id, note_id));
 CREATE INDEX deliveries_carrier_note ON ${schema}.deliveries (tenant_id, carrier_note) WHERE carrier_note IS NOT NULL;`

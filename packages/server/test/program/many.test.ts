@@ -31,7 +31,7 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
   it.runIf(process.platform === "linux")("loses nothing and keeps every shipment's order when one of three is killed under load", async () => {
     const shipments = 40
     const rounds = 8
-    const lanes = 9
+    const destinations = 9
     const { env, operatorKey } = sharedSettings(pgUrl, {
       WAYBILL_LEASE_SECONDS: String(leaseSeconds),
       WAYBILL_ATTEMPT_TIMEOUT_SECONDS: "2",
@@ -47,9 +47,9 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
       if (holding) held.push(answer)
       else void after(50).then(answer)
     })
-    for (let lane = 0; lane < lanes; lane++) {
+    for (let destination = 0; destination < destinations; destination++) {
       await tenant.customerAt(urls[0]!).createSubscription({
-        endpointUrl: `${hook.url}/${lane}`,
+        endpointUrl: `${hook.url}/${destination}`,
         hmacSecretId: "main",
         delivery: { batchMaxSize: 4, initialBackoffSeconds: 1 }
       })
@@ -66,7 +66,7 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
       }
     })()
 
-    await eventually(() => hook.receptions.length > lanes * 10 ? true : undefined)
+    await eventually(() => hook.receptions.length > destinations * 10 ? true : undefined)
     holding = true
     await eventually(() => held.length > 0 ? true : undefined)
     const underWay = hook.receptions.slice(-held.length).map(({ port }) => port)
@@ -83,14 +83,14 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
     for (const answer of held) answer()
     await published
 
-    const expected = shipments * rounds * lanes
+    const expected = shipments * rounds * destinations
     await eventually(() => firstDeliveries(hook.receptions).count === expected ? true : undefined, {
       seconds: 60,
       what: () => `all events; ${firstDeliveries(hook.receptions).count} of ${expected} are there`
     })
     const inOrder = Array.from({ length: rounds }, (_, index) => index + 1)
     const { perShipment } = firstDeliveries(hook.receptions)
-    expect(perShipment.size).toBe(shipments * lanes)
+    expect(perShipment.size).toBe(shipments * destinations)
     for (const sequences of perShipment.values()) expect(sequences).toEqual(inOrder)
 
     // Deliveries in flight of the killed process are those whose response was lost.

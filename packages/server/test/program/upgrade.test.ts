@@ -22,8 +22,8 @@ describe("an upgrade", { timeout: 120_000 }, () => {
     const urls = await Promise.all(old.map((program) => program.ready()))
     const tenant = await tenantOn(urls[0]!, operatorKey)
     const hook = await receiver()
-    for (const lane of [1, 2, 3]) {
-      await tenant.customerAt(urls[0]!).createSubscription({ endpointUrl: `${hook.url}/${lane}`, hmacSecretId: "main", delivery: { batchMaxSize: 50, rateLimitPerMinute: 10_000 } })
+    for (const destination of [1, 2, 3]) {
+      await tenant.customerAt(urls[0]!).createSubscription({ endpointUrl: `${hook.url}/${destination}`, hmacSecretId: "main", delivery: { batchMaxSize: 50, rateLimitPerMinute: 10_000 } })
     }
 
     const shipments = 10

@@ -2,7 +2,7 @@
 import { AccessStore, keyClient, type ListedApiKey, type ListRange, type Tenant } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
-import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
+import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { type AccessRows, AccessTables, type KeyRow, type TenantRow } from "./AccessTables.ts"
 
@@ -12,7 +12,7 @@ export const AccessStoreMemory = {
     Effect.gen(function*() {
       const database = yield* MemoryDatabase
       const rows = yield* AccessTables
-      return AccessStore.of({ ...tenantsIn(database, rows), ...keysIn(database, rows), ...clientsIn(database, rows, yield* LaneTables) })
+      return AccessStore.of({ ...tenantsIn(database, rows), ...keysIn(database, rows), ...clientsIn(database, rows, yield* DestinationTables) })
     })
   )
 }
@@ -127,7 +127,7 @@ const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {
   }
 }
 
-const clientsIn = ({ operate }: Database, rows: AccessRows, lanes: LaneRows): Pick<
+const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: DestinationRows): Pick<
   AccessStore["Service"],
   "putClientAccess" | "clientRows" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
 > => ({
@@ -158,7 +158,7 @@ const clientsIn = ({ operate }: Database, rows: AccessRows, lanes: LaneRows): Pi
           roles: [...new Set(origins.flatMap(({ roles }) => roles))].sort(),
           accounts: [...known.accounts].sort(compareText),
           keys: [...keys.values()].filter((key) => keyClient(key.name) === client && isAlive(now)(key)).length,
-          subscriptions: [...lanes.tenant(tenantId).lanes.values()].filter(({ settings }) => settings.client === client).length,
+          subscriptions: [...destinations.tenant(tenantId).destinations.values()].filter(({ settings }) => settings.client === client).length,
           lastSeenAt: seen.length === 0 ? undefined : Math.max(...seen),
           live: rows.isLive(tenantId, client, now)
         }

@@ -1,4 +1,4 @@
-/** What operators do to lanes and deliveries, in memory. */
+/** What operators do to destinations and deliveries, in memory. */
 import {
   type BacklogCount,
   type BacklogCounts,
@@ -7,7 +7,7 @@ import {
   backlogStep,
   DeliveryControl,
   type DeliveryState,
-  type LaneTrace,
+  type DestinationTrace,
   purgeReason,
   purgeStep,
   type PurgePosition,
@@ -20,54 +20,54 @@ import { Effect, Layer, Option } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { oldestOf } from "./DeliveryLogMemory.ts"
-import { type Delivery, type Lane, type LaneRows, LaneTables } from "./LaneTables.ts"
+import { type Delivery, type Destination, type DestinationRows, DestinationTables } from "./DestinationTables.ts"
 
 export const DeliveryControlMemory = {
   layer: Layer.effect(
     DeliveryControl,
     Effect.gen(function*() {
       const { journal, operate } = yield* MemoryDatabase
-      const rows = yield* LaneTables
+      const rows = yield* DestinationTables
 
-      const pause = (lane: Lane, reason: string, now: number): void => {
-        const { since, state } = lane.status
-        const resumesAs = state === "inactive" ? "inactive" as const : lane.resumesAs
-        journal.set(lane, "status", { state: "paused", reason, pausedBy: "operator", since: state === "paused" ? since : now })
-        journal.set(lane, "resumesAs", resumesAs)
+      const pause = (destination: Destination, reason: string, now: number): void => {
+        const { since, state } = destination.status
+        const resumesAs = state === "inactive" ? "inactive" as const : destination.resumesAs
+        journal.set(destination, "status", { state: "paused", reason, pausedBy: "operator", since: state === "paused" ? since : now })
+        journal.set(destination, "resumesAs", resumesAs)
       }
 
-      const resume = (lane: Lane, now: number): void => {
-        if (lane.status.state !== "paused") return
-        const state = lane.resumesAs ?? "active"
-        rows.setState(lane, state, undefined, now)
-        if (state === "active") rows.wake(lane, now)
+      const resume = (destination: Destination, now: number): void => {
+        if (destination.status.state !== "paused") return
+        const state = destination.resumesAs ?? "active"
+        rows.setState(destination, state, undefined, now)
+        if (state === "active") rows.wake(destination, now)
       }
 
-      const withLane = (tenantId: string, laneId: string, work: (lane: Lane, now: number) => void) =>
+      const withDestination = (tenantId: string, destinationId: string, work: (destination: Destination, now: number) => void) =>
         operate((now) => {
-          const lane = rows.find(tenantId, laneId)
-          if (lane !== undefined) work(lane, now)
-          return lane !== undefined
+          const destination = rows.find(tenantId, destinationId)
+          if (destination !== undefined) work(destination, now)
+          return destination !== undefined
         })
 
-      const cancelRetries = (lane: Lane, now: number): number => {
-        const retried = [...lane.unsettled.values()].filter(({ state }) => state === "waiting")
+      const cancelRetries = (destination: Destination, now: number): number => {
+        const retried = [...destination.unsettled.values()].filter(({ state }) => state === "waiting")
         for (const delivery of retried) {
           journal.set(delivery, "state", "cancelled")
           journal.set(delivery, "dueAt", undefined)
           journal.set(delivery, "settledAt", now)
-          journal.drop(lane.unsettled, delivery.deliveryId)
+          journal.drop(destination.unsettled, delivery.deliveryId)
         }
         const entries = retried.reduce((sum, each) => sum + each.payloads.length, 0)
-        journal.set(lane, "dropped", lane.dropped + entries)
+        journal.set(destination, "dropped", destination.dropped + entries)
         return entries
       }
 
-      const purgeNext = (lane: Lane, after: PurgePosition | undefined, now: number): PurgeStep => {
-        if (lane.status.state === "active") return { dropped: 0, next: undefined }
-        const cancelled = cancelRetries(lane, now)
-        const stretch = [...lane.byRef.values()].sort(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, purgeStep)
-        for (const entry of stretch) rows.drop(lane, entry, "purged", now)
+      const purgeNext = (destination: Destination, after: PurgePosition | undefined, now: number): PurgeStep => {
+        if (destination.status.state === "active") return { dropped: 0, next: undefined }
+        const cancelled = cancelRetries(destination, now)
+        const stretch = [...destination.byRef.values()].sort(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, purgeStep)
+        for (const entry of stretch) rows.drop(destination, entry, "purged", now)
         const last = stretch.at(-1)
         return {
           dropped: cancelled + stretch.length,
@@ -75,11 +75,11 @@ export const DeliveryControlMemory = {
         }
       }
 
-      const dropExcess = (lane: Lane, excess: BacklogExcess, after: PurgePosition | undefined, now: number): PurgeStep => {
-        if (lane.dropped !== excess.dropped) return { dropped: 0, next: undefined }
-        const stretch = [...lane.byRef.values()].sort(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, backlogStep)
+      const dropExcess = (destination: Destination, excess: BacklogExcess, after: PurgePosition | undefined, now: number): PurgeStep => {
+        if (destination.dropped !== excess.dropped) return { dropped: 0, next: undefined }
+        const stretch = [...destination.byRef.values()].sort(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, backlogStep)
         const chosen = stretch.filter(({ queuedAt }) => queuedAt < excess.queuedBefore).slice(0, excess.limit)
-        for (const entry of chosen) rows.drop(lane, entry, excess.reason, now)
+        for (const entry of chosen) rows.drop(destination, entry, excess.reason, now)
         const last = stretch.at(-1)
         return { dropped: chosen.length, next: last === undefined || stretch.length < backlogStep ? undefined : placeOf(last) }
       }
@@ -91,37 +91,37 @@ export const DeliveryControlMemory = {
       }
 
       return DeliveryControl.of({
-        pause: (tenantId, laneId, reason) => withLane(tenantId, laneId, (lane, now) => pause(lane, reason, now)),
-        resume: (tenantId, laneId) => withLane(tenantId, laneId, resume),
-        resumeOwn: (tenantId, laneId) =>
+        pause: (tenantId, destinationId, reason) => withDestination(tenantId, destinationId, (destination, now) => pause(destination, reason, now)),
+        resume: (tenantId, destinationId) => withDestination(tenantId, destinationId, resume),
+        resumeOwn: (tenantId, destinationId) =>
           operate((now) => {
-            const lane = rows.find(tenantId, laneId)
-            if (lane?.status.state !== "paused" || lane.status.pausedBy === "operator") return false
-            resume(lane, now)
+            const destination = rows.find(tenantId, destinationId)
+            if (destination?.status.state !== "paused" || destination.status.pausedBy === "operator") return false
+            resume(destination, now)
             return true
           }),
-        beginPurge: (tenantId, laneId) =>
-          withLane(tenantId, laneId, (lane, now) => {
-            if (lane.status.state === "active") pause(lane, purgeReason, now)
+        beginPurge: (tenantId, destinationId) =>
+          withDestination(tenantId, destinationId, (destination, now) => {
+            if (destination.status.state === "active") pause(destination, purgeReason, now)
           }),
-        purgeNext: (tenantId, laneId, after) =>
+        purgeNext: (tenantId, destinationId, after) =>
           operate((now) => {
-            const lane = rows.find(tenantId, laneId)
-            return lane === undefined ? { dropped: 0, next: undefined } : purgeNext(lane, after, now)
+            const destination = rows.find(tenantId, destinationId)
+            return destination === undefined ? { dropped: 0, next: undefined } : purgeNext(destination, after, now)
           }),
-        endPurge: (tenantId, laneId) =>
-          Effect.asVoid(withLane(tenantId, laneId, (lane, now) => {
-            if (lane.status.reason === purgeReason) resume(lane, now)
+        endPurge: (tenantId, destinationId) =>
+          Effect.asVoid(withDestination(tenantId, destinationId, (destination, now) => {
+            if (destination.status.reason === purgeReason) resume(destination, now)
           })),
         countBacklog: (tenantId, widthMillis, after) => operate((now) => countsOf(rows, tenantId, widthMillis, after, now)),
-        dropExcess: (tenantId, laneId, excess, after) =>
+        dropExcess: (tenantId, destinationId, excess, after) =>
           operate((now) => {
-            const lane = rows.find(tenantId, laneId)
-            return lane === undefined ? { dropped: 0, next: undefined } : dropExcess(lane, excess, after, now)
+            const destination = rows.find(tenantId, destinationId)
+            return destination === undefined ? { dropped: 0, next: undefined } : dropExcess(destination, excess, after, now)
           }),
         dismiss: (tenantId, deliveryId) =>
           operate(() => Option.map(Option.fromUndefinedOr(rows.tenant(tenantId).deliveries.get(deliveryId)), dismiss)),
-        trace: (tenantId, laneId, subject) => operate((now) => traceOf(rows, tenantId, laneId, subject, now)),
+        trace: (tenantId, destinationId, subject) => operate((now) => traceOf(rows, tenantId, destinationId, subject, now)),
         health: (tenantId) => operate(() => healthOf(rows, tenantId))
       })
     })
@@ -132,37 +132,37 @@ const byPlace = (a: PurgePosition, b: PurgePosition): number => compareText(a.ke
 
 const placeOf = ({ key, ref, sequence }: PurgePosition): PurgePosition => ({ key, sequence, ref })
 
-const countsOf = (rows: LaneRows, tenantId: string, width: number, after: BacklogPosition | undefined, now: number): BacklogCounts => {
-  const stretch = [...rows.tenant(tenantId).lanes.values()]
-    .sort((a, b) => compareText(a.laneId, b.laneId))
-    .flatMap((lane) => [...lane.byRef.values()].sort(byPlace).map((entry) => ({ lane, entry })))
-    .filter(({ entry, lane }) => after === undefined || (compareText(lane.laneId, after.laneId) || byPlace(entry, after)) > 0)
+const countsOf = (rows: DestinationRows, tenantId: string, width: number, after: BacklogPosition | undefined, now: number): BacklogCounts => {
+  const stretch = [...rows.tenant(tenantId).destinations.values()]
+    .sort((a, b) => compareText(a.destinationId, b.destinationId))
+    .flatMap((destination) => [...destination.byRef.values()].sort(byPlace).map((entry) => ({ destination, entry })))
+    .filter(({ entry, destination }) => after === undefined || (compareText(destination.destinationId, after.destinationId) || byPlace(entry, after)) > 0)
     .slice(0, backlogStep)
   const counts = new Map<string, BacklogCount>()
-  for (const { entry, lane: { dropped, laneId } } of stretch) {
+  for (const { entry, destination: { dropped, destinationId } } of stretch) {
     const queuedFrom = Math.floor(entry.queuedAt / width) * width
-    const entries = (counts.get(`${laneId} ${queuedFrom}`)?.entries ?? 0) + 1
-    counts.set(`${laneId} ${queuedFrom}`, { laneId, queuedFrom, entries, dropped })
+    const entries = (counts.get(`${destinationId} ${queuedFrom}`)?.entries ?? 0) + 1
+    counts.set(`${destinationId} ${queuedFrom}`, { destinationId, queuedFrom, entries, dropped })
   }
   const last = stretch.at(-1)
   return {
     now,
     counts: [...counts.values()],
-    next: last === undefined || stretch.length < backlogStep ? undefined : { laneId: last.lane.laneId, ...placeOf(last.entry) }
+    next: last === undefined || stretch.length < backlogStep ? undefined : { destinationId: last.destination.destinationId, ...placeOf(last.entry) }
   }
 }
 
 const isInFlight = ({ state }: { readonly state: DeliveryState }): boolean => state === "sending" || state === "waiting"
 
-const traceOf = (rows: LaneRows, tenantId: string, laneId: string, { key, orderIds }: TraceSubject, now: number): LaneTrace => {
-  const lane = rows.find(tenantId, laneId)
+const traceOf = (rows: DestinationRows, tenantId: string, destinationId: string, { key, orderIds }: TraceSubject, now: number): DestinationTrace => {
+  const destination = rows.find(tenantId, destinationId)
   const isMeant = (orderId: string) => orderIds === undefined || orderIds.includes(orderId)
-  const ofKey = lane?.byKey.get(key) ?? []
+  const ofKey = destination?.byKey.get(key) ?? []
   const place = ofKey.findIndex(({ orderId }) => isMeant(orderId))
   const holding = [...rows.tenant(tenantId).deliveries.values()]
-    .filter((each) => each.laneId === laneId && each.keys.includes(key))
+    .filter((each) => each.destinationId === destinationId && each.keys.includes(key))
     .sort((a, b) => compareText(b.deliveryId, a.deliveryId))
-  const drop = lane?.drops.findLast((each) => each.key === key && isMeant(each.orderId))
+  const drop = destination?.drops.findLast((each) => each.key === key && isMeant(each.orderId))
   return {
     now,
     waiting: place >= 0,
@@ -180,18 +180,18 @@ const tracedOf = ({ attempt, deliveryId, records, sentAt, state }: Delivery): Tr
   sentAt
 })
 
-const healthOf = (rows: LaneRows, tenantId: string): TenantHealth => {
-  const { deliveries, lanes } = rows.tenant(tenantId)
-  const all = [...lanes.values()]
+const healthOf = (rows: DestinationRows, tenantId: string): TenantHealth => {
+  const { deliveries, destinations } = rows.tenant(tenantId)
+  const all = [...destinations.values()]
   const dead = [...deliveries.values()].filter(({ state }) => state === "dead")
-  const withDead = new Set(dead.map(({ laneId }) => laneId))
-  const inTrouble = all.filter(({ breaker, laneId, status: { pausedBy, state } }) =>
-    (state === "paused" && pausedBy !== "client") || (state === "active" && breaker.openUntil !== undefined) || withDead.has(laneId))
-  const oldest = all.flatMap((lane) => oldestOf(lane) ?? [])
+  const withDead = new Set(dead.map(({ destinationId }) => destinationId))
+  const inTrouble = all.filter(({ breaker, destinationId, status: { pausedBy, state } }) =>
+    (state === "paused" && pausedBy !== "client") || (state === "active" && breaker.openUntil !== undefined) || withDead.has(destinationId))
+  const oldest = all.flatMap((destination) => oldestOf(destination) ?? [])
   return {
     subscriptions: all.length,
     inTrouble: inTrouble.length,
-    waiting: all.reduce((sum, lane) => sum + lane.byRef.size, 0),
+    waiting: all.reduce((sum, destination) => sum + destination.byRef.size, 0),
     oldestWaitingAt: oldest.length === 0 ? undefined : Math.min(...oldest),
     dead: dead.length
   }

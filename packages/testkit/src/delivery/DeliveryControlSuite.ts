@@ -1,5 +1,5 @@
-/** What a `DeliveryControl` promises operators who act on lanes and deliveries, and look for what became of a subject. */
-import { backlogStep, DeliveryControl, DeliveryQueue, type LaneOverview, purgeReason, type StoragePorts } from "@waybill/core"
+/** What a `DeliveryControl` promises operators who act on destinations and deliveries, and look for what became of a subject. */
+import { backlogStep, DeliveryControl, DeliveryQueue, type DestinationOverview, purgeReason, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import {
@@ -9,7 +9,7 @@ import {
   freshTenant,
   hasTurn,
   idOf,
-  laneSettings,
+  destinationSettings,
   occurredAt,
   publish,
   releaseOf,
@@ -18,9 +18,9 @@ import {
   subscribe
 } from "../StorageFixtures.ts"
 
-const overview = (tenantId: string, n = 1): Effect.Effect<LaneOverview, unknown, DeliveryQueue> =>
+const overview = (tenantId: string, n = 1): Effect.Effect<DestinationOverview, unknown, DeliveryQueue> =>
   Effect.flatMap(DeliveryQueue, (queue) =>
-    Effect.map(queue.lanes(tenantId, { state: undefined, after: undefined, limit: 100 }), ({ lanes }) => lanes.find(({ laneId }) => laneId === idOf(n))!))
+    Effect.map(queue.destinations(tenantId, { state: undefined, after: undefined, limit: 100 }), ({ destinations }) => destinations.find(({ destinationId }) => destinationId === idOf(n))!))
 
 const stateOf = (tenantId: string, n = 1) => Effect.map(overview(tenantId, n), ({ status: { pausedBy, reason, state } }) => ({ state, pausedBy, reason }))
 
@@ -30,25 +30,25 @@ const deliveryState = (tenantId: string, n: number) =>
 /** One delivery of each waiting entry, numbered from 101 on, with these outcomes. */
 const deliverEach = Effect.fnUntraced(function*(tenantId: string, outcomes: ReadonlyArray<"sending" | "delivered" | "waiting" | "dead">) {
   const queue = yield* DeliveryQueue
-  const lane = yield* claimOne(tenantId)
-  const fresh = outcomes.map((_, at) => ({ deliveryId: idOf(101 + at), sentAt: occurredAt + at, entries: [lane.waiting[at]!], traceparent: undefined }))
-  yield* queue.freeze(tenantId, [freezeOf(lane, { fresh })])
-  const deliveries = outcomes.flatMap((state, at) => state === "sending" ? [] : [settlementOf(lane, idOf(101 + at), { state, dueInMillis: 60_000 })])
-  yield* queue.settle(tenantId, { deliveries, lanes: outcomes.includes("sending") ? [] : [releaseOf(lane)] })
-  return lane
+  const destination = yield* claimOne(tenantId)
+  const fresh = outcomes.map((_, at) => ({ deliveryId: idOf(101 + at), sentAt: occurredAt + at, entries: [destination.waiting[at]!], traceparent: undefined }))
+  yield* queue.freeze(tenantId, [freezeOf(destination, { fresh })])
+  const deliveries = outcomes.flatMap((state, at) => state === "sending" ? [] : [settlementOf(destination, idOf(101 + at), { state, dueInMillis: 60_000 })])
+  yield* queue.settle(tenantId, { deliveries, destinations: outcomes.includes("sending") ? [] : [releaseOf(destination)] })
+  return destination
 })
 
-const purge = Effect.fnUntraced(function*(tenantId: string, laneId = idOf(1)) {
+const purge = Effect.fnUntraced(function*(tenantId: string, destinationId = idOf(1)) {
   const control = yield* DeliveryControl
-  if (!(yield* control.beginPurge(tenantId, laneId))) return undefined
+  if (!(yield* control.beginPurge(tenantId, destinationId))) return undefined
   let dropped = 0
-  let step = yield* control.purgeNext(tenantId, laneId, undefined)
+  let step = yield* control.purgeNext(tenantId, destinationId, undefined)
   for (;;) {
     dropped += step.dropped
     if (step.next === undefined) break
-    step = yield* control.purgeNext(tenantId, laneId, step.next)
+    step = yield* control.purgeNext(tenantId, destinationId, step.next)
   }
-  yield* control.endPurge(tenantId, laneId)
+  yield* control.endPurge(tenantId, destinationId)
   return dropped
 })
 
@@ -56,14 +56,14 @@ const nowhere = idOf(9)
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryControl`, (it) => {
-    it.effect("pauses a lane with the operator's reason, and hands nothing of it out until it is resumed", () =>
+    it.effect("pauses a destination with the operator's reason, and hands nothing of it out until it is resumed", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         assert.isTrue(yield* control.pause(tenantId, idOf(1), "It's \"unpaid\"."))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "It's \"unpaid\"." })
-        assert.lengthOf((yield* claim(tenantId)).lanes, 0)
+        assert.lengthOf((yield* claim(tenantId)).destinations, 0)
         assert.isTrue(yield* control.resume(tenantId, idOf(1)))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
         assert.isTrue(yield* hasTurn(tenantId))
@@ -76,32 +76,32 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1 })
-        const lane = yield* claimOne(tenantId)
-        const [first, second] = lane.waiting
-        yield* queue.freeze(tenantId, [freezeOf(lane, { fresh: [{ deliveryId: idOf(101), sentAt: occurredAt, entries: [first!], traceparent: undefined }] })])
+        const destination = yield* claimOne(tenantId)
+        const [first, second] = destination.waiting
+        yield* queue.freeze(tenantId, [freezeOf(destination, { fresh: [{ deliveryId: idOf(101), sentAt: occurredAt, entries: [first!], traceparent: undefined }] })])
         yield* control.pause(tenantId, idOf(1), "Unpaid.")
-        const ours = yield* queue.freeze(tenantId, [freezeOf(lane, { fresh: [{ deliveryId: idOf(102), sentAt: occurredAt, entries: [second!], traceparent: undefined }] })])
+        const ours = yield* queue.freeze(tenantId, [freezeOf(destination, { fresh: [{ deliveryId: idOf(102), sentAt: occurredAt, entries: [second!], traceparent: undefined }] })])
         assert.strictEqual(ours.size, 0)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
         assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
         assert.deepStrictEqual((yield* overview(tenantId)).waiting, 1)
       }))
 
-    it.effect("keeps when the engine paused a lane that an operator pauses as well, and whoever paused it, resumes it", () =>
+    it.effect("keeps when the engine paused a destination that an operator pauses as well, and whoever paused it, resumes it", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        const lane = yield* claimOne(tenantId)
-        yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { pause: "The receiver answered 410." })] })
+        const destination = yield* claimOne(tenantId)
+        yield* queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination, { pause: "The receiver answered 410." })] })
         const before = yield* overview(tenantId)
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "engine", reason: "The receiver answered 410." })
         yield* control.pause(tenantId, idOf(1), "Unpaid.")
         const after = yield* overview(tenantId)
         assert.deepStrictEqual(after.status, { state: "paused", pausedBy: "operator", reason: "Unpaid.", since: before.status.since })
         yield* control.resume(tenantId, idOf(1))
-        yield* queue.changeLane(tenantId, laneSettings({ state: "paused" }))
+        yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
         yield* control.resume(tenantId, idOf(1))
         assert.strictEqual((yield* stateOf(tenantId)).state, "active")
@@ -114,11 +114,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
-        yield* queue.changeLane(tenantId, laneSettings({ state: "paused" }))
+        yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
         assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
         assert.strictEqual((yield* stateOf(tenantId)).state, "active")
-        const lane = yield* claimOne(tenantId)
-        yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { pause: "The receiver answered 410." })] })
+        const destination = yield* claimOne(tenantId)
+        yield* queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination, { pause: "The receiver answered 410." })] })
         assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
         assert.isTrue(yield* hasTurn(tenantId))
         yield* control.pause(tenantId, idOf(1), "Unpaid.")
@@ -127,35 +127,35 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* control.resumeOwn(freshTenant(), idOf(1)))
       }))
 
-    it.effect("makes a lane inactive again that was so before the pause, and keeps the pause when its owner changes settings", () =>
+    it.effect("makes a destination inactive again that was so before the pause, and keeps the pause when its owner changes settings", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, {})
-        yield* queue.changeLane(tenantId, laneSettings({ state: "inactive" }))
+        yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
         yield* control.pause(tenantId, idOf(1), "Unpaid.")
-        yield* queue.changeLane(tenantId, laneSettings({ state: "paused", endpointUrl: "https://other.example/" }))
+        yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused", endpointUrl: "https://other.example/" }))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
         yield* control.resume(tenantId, idOf(1))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "inactive", pausedBy: undefined, reason: undefined })
       }))
 
-    it.effect("leaves what is active as it is when it is resumed, and knows no lane that is closed or another tenant's", () =>
+    it.effect("leaves what is active as it is when it is resumed, and knows no destination that is closed or another tenant's", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
         const [tenantId, other] = [freshTenant(), freshTenant()]
         yield* seed(tenantId, { S: 1 })
         yield* subscribe(tenantId, { n: 2 })
-        yield* queue.closeLane(tenantId, idOf(2))
+        yield* queue.closeDestination(tenantId, idOf(2))
         const before = yield* overview(tenantId)
         assert.isTrue(yield* control.resume(tenantId, idOf(1)))
         assert.deepStrictEqual((yield* overview(tenantId)).status, before.status)
-        for (const [tenant, laneId] of [[tenantId, idOf(2)], [tenantId, nowhere], [other, idOf(1)]] as const) {
-          assert.isFalse(yield* control.pause(tenant, laneId, "x"))
-          assert.isFalse(yield* control.resume(tenant, laneId))
-          assert.isUndefined(yield* purge(tenant, laneId))
+        for (const [tenant, destinationId] of [[tenantId, idOf(2)], [tenantId, nowhere], [other, idOf(1)]] as const) {
+          assert.isFalse(yield* control.pause(tenant, destinationId, "x"))
+          assert.isFalse(yield* control.resume(tenant, destinationId))
+          assert.isUndefined(yield* purge(tenant, destinationId))
         }
         assert.strictEqual((yield* stateOf(tenantId)).state, "active")
       }))
@@ -166,20 +166,20 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 3 })
         yield* subscribe(tenantId, { n: 2 })
-        const lane = yield* deliverEach(tenantId, ["sending", "delivered", "waiting", "dead"])
+        const destination = yield* deliverEach(tenantId, ["sending", "delivered", "waiting", "dead"])
         assert.strictEqual(yield* purge(tenantId), 4)
         const states = yield* Effect.forEach([101, 102, 103, 104], (n) => deliveryState(tenantId, n))
         assert.deepStrictEqual(states, ["sending", "delivered", "cancelled", "dead"])
         const after = yield* overview(tenantId)
         assert.deepStrictEqual([after.waiting, after.inFlight, after.dead, after.dropped], [0, 1, 1, 4])
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
         assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
         yield* publish(tenantId, [{ shipmentId: "F" }])
         assert.strictEqual(yield* purge(tenantId), 0)
       }))
 
-    it.effect("counts what waits, lane by lane, and not what is frozen or was queued for a lane that is closed", () =>
+    it.effect("counts what waits, destination by destination, and not what is frozen or was queued for a destination that is closed", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -187,31 +187,31 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* control.countBacklog(tenantId, 60_000, undefined)).counts, [])
         for (const n of [2, 3]) yield* subscribe(tenantId, { n })
         yield* seed(tenantId, { A: 2, B: 1 })
-        yield* queue.closeLane(tenantId, idOf(3))
-        yield* queue.changeLane(tenantId, laneSettings({ n: 2, state: "paused" }))
+        yield* queue.closeDestination(tenantId, idOf(3))
+        yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
         yield* deliverEach(tenantId, ["sending"])
         // so wide that all of them fall into one stretch
         const { counts, next, now } = yield* control.countBacklog(tenantId, 2 ** 45, undefined)
-        assert.deepStrictEqual(counts, [{ laneId: idOf(1), queuedFrom: 0, entries: 2, dropped: 0 }, { laneId: idOf(2), queuedFrom: 0, entries: 3, dropped: 0 }])
+        assert.deepStrictEqual(counts, [{ destinationId: idOf(1), queuedFrom: 0, entries: 2, dropped: 0 }, { destinationId: idOf(2), queuedFrom: 0, entries: 3, dropped: 0 }])
         assert.isUndefined(next)
         const narrow = yield* control.countBacklog(tenantId, 1000, undefined)
         for (const { queuedFrom } of narrow.counts) {
           assert.strictEqual(queuedFrom % 1000, 0)
           assert.closeTo(queuedFrom, now, 60_000)
         }
-        const after = { laneId: idOf(1), key: "B", sequence: 1_000_000, ref: 0 }
+        const after = { destinationId: idOf(1), key: "B", sequence: 1_000_000, ref: 0 }
         assert.deepStrictEqual((yield* control.countBacklog(tenantId, 2 ** 45, after)).counts, [counts[1]!])
       }))
 
-    it.effect("drops of a lane what is older than that, in its order and no more than it is told to, and says why", () =>
+    it.effect("drops of a destination what is older than that, in its order and no more than it is told to, and says why", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* subscribe(tenantId, { n: 2, state: "paused" })
         yield* seed(tenantId, { A: 3, B: 2 })
-        const lane = yield* deliverEach(tenantId, ["sending"])
-        yield* queue.changeLane(tenantId, laneSettings({ state: "paused" }))
+        const destination = yield* deliverEach(tenantId, ["sending"])
+        yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
         const { now } = yield* control.countBacklog(tenantId, 1000, undefined)
         const drop = (limit: number, dropped: number, queuedBefore = now + 60_000, reason: "over_count" | "over_age" = "over_count") =>
           Effect.map(control.dropExcess(tenantId, idOf(1), { queuedBefore, limit, reason, dropped }, undefined), (step) => step.dropped)
@@ -226,7 +226,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([yield* why("B", "B/1"), yield* why("B", "B/2")], ["over_age", true])
         const [after, other] = [yield* overview(tenantId), yield* overview(tenantId, 2)]
         assert.deepStrictEqual([after.waiting, after.inFlight, after.dropped, other.waiting, other.dropped], [1, 1, 3, 5, 0])
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
         assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
         assert.deepStrictEqual(yield* control.dropExcess(tenantId, nowhere, { queuedBefore: now, limit: 1, reason: "over_age", dropped: 0 }, undefined), { dropped: 0, next: undefined })
         assert.strictEqual((yield* control.countBacklog(freshTenant(), 1000, undefined)).counts.length, 0)
@@ -248,14 +248,14 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(last, { dropped: 1, next: undefined })
       }))
 
-    it.effect("holds an active lane still while it is purged, and says why; one that is paused stays as it is", () =>
+    it.effect("holds an active destination still while it is purged, and says why; one that is paused stays as it is", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 2, B: 1 })
         yield* control.beginPurge(tenantId, idOf(1))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: purgeReason })
-        assert.lengthOf((yield* claim(tenantId)).lanes, 0)
+        assert.lengthOf((yield* claim(tenantId)).destinations, 0)
         // somebody resumes it before the purge is done: nothing more is removed
         yield* control.resume(tenantId, idOf(1))
         assert.deepStrictEqual(yield* control.purgeNext(tenantId, idOf(1), undefined), { dropped: 0, next: undefined })
@@ -278,7 +278,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* control.dismiss(freshTenant(), idOf(102)), Option.none())
         assert.strictEqual((yield* overview(tenantId)).dead, 1)
         assert.strictEqual((yield* control.health(tenantId)).dead, 1)
-        const listed = yield* queue.list(tenantId, { state: "dismissed", laneId: idOf(1), since: undefined, order: "newest", after: undefined, limit: 10 })
+        const listed = yield* queue.list(tenantId, { state: "dismissed", destinationId: idOf(1), since: undefined, order: "newest", after: undefined, limit: 10 })
         assert.deepStrictEqual(listed.map(({ deliveryId }) => deliveryId), [idOf(101)])
         assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 1)
         assert.strictEqual(yield* deliveryState(tenantId, 101), "dismissed")
@@ -318,14 +318,14 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         yield* seed(tenantId, { ONE: 1 })
         for (const [at, source] of ["shipment-status", "freight-charges", "freight-charge-windows"].entries()) {
-          yield* queue.openLane(tenantId, { ...laneSettings({ n: 2 + at }), source })
+          yield* queue.openDestination(tenantId, { ...destinationSettings({ n: 2 + at }), source })
           for (const orderIds of [undefined, ["ONE/1"], ["1", "garbage"]]) {
             assert.isFalse((yield* control.trace(tenantId, idOf(2 + at), { key: "ONE", orderIds })).waiting)
           }
         }
       }))
 
-    it.effect("tells how the lanes of a tenant do", () =>
+    it.effect("tells how the destinations of a tenant do", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -334,30 +334,30 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* seed(tenantId, { A: 1, B: 2 })
         yield* deliverEach(tenantId, ["dead"])
         for (const n of [2, 3, 4]) yield* subscribe(tenantId, { n, client: "other" })
-        yield* queue.changeLane(tenantId, laneSettings({ n: 2, state: "paused" }))
+        yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
         yield* control.pause(tenantId, idOf(3), "Unpaid.")
         const { oldestWaitingAt, ...counts } = yield* control.health(tenantId)
         assert.deepStrictEqual(counts, { subscriptions: 4, inTrouble: 2, waiting: 2, dead: 1 })
-        assert.closeTo(oldestWaitingAt!, (yield* queue.lanes(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
+        assert.closeTo(oldestWaitingAt!, (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
       }))
 
-    it.effect("lists lanes and deliveries of one client alone", () =>
+    it.effect("lists destinations and deliveries of one client alone", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1 })
         yield* deliverEach(tenantId, ["dead", "delivered", "waiting"])
         yield* subscribe(tenantId, { n: 2, client: "other" })
-        const lanes = (client: string) =>
-          Effect.map(queue.lanes(tenantId, { client, state: undefined, after: undefined, limit: 10 }), (found) => found.lanes.map(({ laneId }) => laneId))
-        assert.deepStrictEqual([yield* lanes("client"), yield* lanes("other"), yield* lanes("nobody")], [[idOf(1)], [idOf(2)], []])
+        const destinations = (client: string) =>
+          Effect.map(queue.destinations(tenantId, { client, state: undefined, after: undefined, limit: 10 }), (found) => found.destinations.map(({ destinationId }) => destinationId))
+        assert.deepStrictEqual([yield* destinations("client"), yield* destinations("other"), yield* destinations("nobody")], [[idOf(1)], [idOf(2)], []])
         const deliveries = (client: string, order: "oldest" | "newest" = "newest", limit = 10) =>
-          Effect.map(queue.list(tenantId, { client, state: undefined, laneId: undefined, since: undefined, order, after: undefined, limit }), (found) =>
+          Effect.map(queue.list(tenantId, { client, state: undefined, destinationId: undefined, since: undefined, order, after: undefined, limit }), (found) =>
             found.map(({ deliveryId }) => Number(deliveryId.slice(-3))))
         assert.deepStrictEqual(yield* deliveries("client"), [103, 102, 101])
         assert.deepStrictEqual(yield* deliveries("client", "oldest", 2), [101, 102])
         assert.deepStrictEqual(yield* deliveries("other"), [])
-        const dead = yield* queue.list(tenantId, { client: "client", state: "dead", laneId: undefined, since: undefined, order: "newest", after: undefined, limit: 10 })
+        const dead = yield* queue.list(tenantId, { client: "client", state: "dead", destinationId: undefined, since: undefined, order: "newest", after: undefined, limit: 10 })
         assert.lengthOf(dead, 1)
       }))
   })

@@ -32,7 +32,7 @@ const giveAccess = (tenantId: string, client: string, accounts: ReadonlyArray<st
 const reassign = (tenantId: string, shipmentId: string, accounts: ReadonlyArray<string>) =>
   publish(tenantId, [{ shipmentId, eventId: `${shipmentId} of ${accounts.join()}` }], { accounts })
 
-const orderIds = (lane: { readonly waiting: ReadonlyArray<{ readonly orderId: string }> }) => lane.waiting.map(({ orderId }) => orderId)
+const orderIds = (destination: { readonly waiting: ReadonlyArray<{ readonly orderId: string }> }) => destination.waiting.map(({ orderId }) => orderId)
 
 const stateOf = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
   const { reason, state } = Option.getOrThrow(yield* (yield* DeliveryQueue).find(tenantId, deliveryId))
@@ -47,11 +47,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* seed(tenantId, { S: 9 })
         yield* endAccess(tenantId, "client", ["A"])
         assert.isTrue(yield* hasTurn(tenantId))
-        assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
+        assert.deepStrictEqual((yield* claim(tenantId)).destinations, [])
         assert.isFalse(yield* hasTurn(tenantId))
         // what comes meanwhile waits as well
         yield* publish(tenantId, [{ shipmentId: "S" }])
-        assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
+        assert.deepStrictEqual((yield* claim(tenantId)).destinations, [])
         assert.isFalse(yield* hasTurn(tenantId))
         yield* giveAccess(tenantId, "client", ["A"])
         assert.isTrue(yield* hasTurn(tenantId))
@@ -63,12 +63,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        const lane = yield* claimOne(tenantId)
+        const destination = yield* claimOne(tenantId)
         yield* endAccess(tenantId, "client", ["A"])
-        assert.deepStrictEqual([...yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])], [])
+        assert.deepStrictEqual([...yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])], [])
         assert.isTrue(Option.isNone(yield* queue.find(tenantId, idOf(101))))
-        yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane)] })
-        assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
+        yield* queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination)] })
+        assert.deepStrictEqual((yield* claim(tenantId)).destinations, [])
         assert.isFalse(yield* hasTurn(tenantId))
       }))
 
@@ -76,9 +76,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1, T: 1 })
-        const lane = yield* claimOne(tenantId)
+        const destination = yield* claimOne(tenantId)
         yield* endAccess(tenantId, "client", ["A"])
-        assert.deepStrictEqual((yield* claim(tenantId, { maxLanes: 0, refill: [lane] })).lanes, [])
+        assert.deepStrictEqual((yield* claim(tenantId, { maxDestinations: 0, refill: [destination] })).destinations, [])
       }))
 
     it.effect("holds a delivery that waits for its next attempt, and counts no attempt for that", () =>
@@ -86,18 +86,18 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        const lane = yield* claimOne(tenantId)
-        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "waiting" })], lanes: [releaseOf(lane)] })
+        const destination = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "waiting" })], destinations: [releaseOf(destination)] })
         yield* endAccess(tenantId, "client", ["A"])
-        assert.deepStrictEqual((yield* claim(tenantId)).lanes, [])
+        assert.deepStrictEqual((yield* claim(tenantId)).destinations, [])
         assert.strictEqual((yield* stateOf(tenantId, idOf(101))).state, "waiting")
         yield* giveAccess(tenantId, "client", ["A"])
         const [due] = (yield* claimOne(tenantId)).due
         assert.deepStrictEqual([due!.deliveryId, due!.attempt, due!.tries], [idOf(101), 1, 1])
       }))
 
-    it.effect("leaves the lanes of other clients alone", () =>
+    it.effect("leaves the destinations of other clients alone", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
@@ -117,12 +117,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* publish(tenantId, [{ shipmentId }, { shipmentId }], { accounts: [account] })
         }
         yield* letSee(tenantId, "client", ["A"])
-        const { dropped, lanes: [lane] } = yield* claim(tenantId)
-        assert.deepStrictEqual([dropped, orderIds(lane!)], [2, ["R/1", "R/2", "T/1", "T/2"]])
+        const { dropped, destinations: [destination] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, orderIds(destination!)], [2, ["R/1", "R/2", "T/1", "T/2"]])
         // for good: what is given back is seen from then on
         yield* letSee(tenantId, "client", ["A", "B"])
-        const again = yield* claim(tenantId, { maxLanes: 0, refill: [lane!] })
-        assert.deepStrictEqual([again.dropped, orderIds(again.lanes[0]!)], [0, ["R/1", "R/2", "T/1", "T/2"]])
+        const again = yield* claim(tenantId, { maxDestinations: 0, refill: [destination!] })
+        assert.deepStrictEqual([again.dropped, orderIds(again.destinations[0]!)], [0, ["R/1", "R/2", "T/1", "T/2"]])
       }))
 
     it.effect("drops what waits of a shipment that was taken from the account", () =>
@@ -130,8 +130,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 3, T: 1 })
         yield* reassign(tenantId, "S", ["B"])
-        const { dropped, lanes: [lane] } = yield* claim(tenantId)
-        assert.deepStrictEqual([dropped, orderIds(lane!)], [3, ["T/1"]])
+        const { dropped, destinations: [destination] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, orderIds(destination!)], [3, ["T/1"]])
       }))
 
     it.effect("hands out everything to a client that sees everything", () =>
@@ -140,8 +140,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSeeAll(tenantId, "client")
         yield* subscribe(tenantId)
         yield* publish(tenantId, [{ shipmentId: "S" }, { shipmentId: "T" }], { accounts: [] })
-        const { dropped, lanes: [lane] } = yield* claim(tenantId)
-        assert.deepStrictEqual([dropped, orderIds(lane!)], [0, ["S/1", "T/1"]])
+        const { dropped, destinations: [destination] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, orderIds(destination!)], [0, ["S/1", "T/1"]])
       }))
 
     it.effect("ends a frozen delivery with something in it that may not be seen any more, and lets the rest wait again in its order", () =>
@@ -149,14 +149,14 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 2, T: 2 })
-        const lane = yield* claimOne(tenantId)
-        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "waiting" })], lanes: [releaseOf(lane)] })
+        const destination = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "waiting" })], destinations: [releaseOf(destination)] })
         yield* publish(tenantId, [{ shipmentId: "T" }])
         yield* reassign(tenantId, "S", ["B"])
-        let { lanes: [next] } = yield* claim(tenantId)
+        let { destinations: [next] } = yield* claim(tenantId)
         assert.deepStrictEqual(next!.due, [])
-        for (let turn = 0; turn < 2 && next!.more; turn++) ({ lanes: [next] } = yield* claim(tenantId, { maxLanes: 0, refill: [next!] }))
+        for (let turn = 0; turn < 2 && next!.more; turn++) ({ destinations: [next] } = yield* claim(tenantId, { maxDestinations: 0, refill: [next!] }))
         assert.deepStrictEqual(orderIds(next!), ["T/1", "T/2", "T/3"])
         const { reason, state } = yield* stateOf(tenantId, idOf(101))
         assert.strictEqual(state, "cancelled")
@@ -169,17 +169,17 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1, T: 1 })
-        const lane = yield* claimOne(tenantId)
-        const [first, second] = lane.waiting
-        yield* queue.freeze(tenantId, [freezeOf(lane, {
+        const destination = yield* claimOne(tenantId)
+        const [first, second] = destination.waiting
+        yield* queue.freeze(tenantId, [freezeOf(destination, {
           fresh: [first!, second!].map((entry, at) => ({ deliveryId: idOf(101 + at), sentAt: 0, entries: [entry], traceparent: undefined }))
         })])
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead" })], lanes: [releaseOf(lane)] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "dead" })], destinations: [releaseOf(destination)] })
         yield* letSee(tenantId, "client", ["B"])
         yield* queue.retry(tenantId, idOf(101))
-        let { lanes: [next] } = yield* claim(tenantId)
+        let { destinations: [next] } = yield* claim(tenantId)
         assert.deepStrictEqual(next!.due, [])
-        for (let turn = 0; turn < 2 && next!.more; turn++) ({ lanes: [next] } = yield* claim(tenantId, { maxLanes: 0, refill: [next!] }))
+        for (let turn = 0; turn < 2 && next!.more; turn++) ({ destinations: [next] } = yield* claim(tenantId, { maxDestinations: 0, refill: [next!] }))
         assert.deepStrictEqual([next!.due, next!.waiting, next!.more], [[], [], false])
         assert.deepStrictEqual([(yield* stateOf(tenantId, idOf(101))).state, (yield* stateOf(tenantId, idOf(102))).state], ["cancelled", "cancelled"])
       }))
@@ -189,10 +189,10 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        const lane = yield* claimOne(tenantId)
-        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        const destination = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
         yield* letSee(tenantId, "client", ["B"])
-        yield* claim(tenantId, { maxLanes: 0, refill: [lane] })
+        yield* claim(tenantId, { maxDestinations: 0, refill: [destination] })
         assert.strictEqual((yield* stateOf(tenantId, idOf(101))).state, "sending")
       }))
 
@@ -201,18 +201,18 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        const lane = yield* claimOne(tenantId)
-        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        const destination = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
         yield* reassign(tenantId, "S", ["B"])
         // looked through while it is being sent, and again afterwards
-        yield* claim(tenantId, { maxLanes: 0, refill: [lane] })
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "waiting" })], lanes: [releaseOf(lane)] })
-        const { lanes: [next] } = yield* claim(tenantId)
+        yield* claim(tenantId, { maxDestinations: 0, refill: [destination] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "waiting" })], destinations: [releaseOf(destination)] })
+        const { destinations: [next] } = yield* claim(tenantId)
         assert.deepStrictEqual(next!.due, [])
         assert.strictEqual((yield* stateOf(tenantId, idOf(101))).state, "cancelled")
       }))
 
-    it.effect("says of a lane that its secret belongs to somebody else by now", () =>
+    it.effect("says of a destination that its secret belongs to somebody else by now", () =>
       Effect.gen(function*() {
         const secrets = yield* SecretStore
         const tenantId = freshTenant()
@@ -227,13 +227,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           [{ _tag: "Accounts", accounts: ["A", "B"] }, false],
           [{ _tag: "AnyClient" }, false]
         ]
-        let lane = yield* claimOne(tenantId)
-        assert.isFalse(lane.secretRefused, "a secret that nobody registered is nobody's")
+        let destination = yield* claimOne(tenantId)
+        assert.isFalse(destination.secretRefused, "a secret that nobody registered is nobody's")
         for (const [owner, refused] of owners) {
           yield* secrets.put(tenantId, "main", storedSecret(versions, { owner }))
-          const { lanes: [next] } = yield* claim(tenantId, { maxLanes: 0, refill: [lane] })
-          lane = next!
-          assert.strictEqual(lane.secretRefused, refused, JSON.stringify(owner))
+          const { destinations: [next] } = yield* claim(tenantId, { maxDestinations: 0, refill: [destination] })
+          destination = next!
+          assert.strictEqual(destination.secretRefused, refused, JSON.stringify(owner))
         }
       }))
   })

@@ -1,52 +1,52 @@
-/** What operators see of lanes and deliveries, in memory. */
+/** What operators see of destinations and deliveries, in memory. */
 import {
   type CarryingDelivery,
   type DeliveryQuery,
   type DeliverySummary,
   type EntryKeys,
-  type LaneOverview,
-  type LaneQuery,
+  type DestinationOverview,
+  type DestinationQuery,
   overviewCount
 } from "@waybill/core"
 import { compareText } from "../shared/CodePoints.ts"
-import type { Delivery, Lane, LaneRows } from "./LaneTables.ts"
+import type { Delivery, Destination, DestinationRows } from "./DestinationTables.ts"
 
-export const laneOverviews = (rows: LaneRows, tenantId: string, { after, client, limit, state }: LaneQuery): ReadonlyArray<LaneOverview> => {
-  const lanes = [...rows.tenant(tenantId).lanes.values()]
-    .filter((lane) => (state === undefined || lane.status.state === state) && (client === undefined || lane.settings.client === client) && (after === undefined || compareText(lane.laneId, after) > 0))
-    .sort((a, b) => compareText(a.laneId, b.laneId))
+export const destinationOverviews = (rows: DestinationRows, tenantId: string, { after, client, limit, state }: DestinationQuery): ReadonlyArray<DestinationOverview> => {
+  const destinations = [...rows.tenant(tenantId).destinations.values()]
+    .filter((destination) => (state === undefined || destination.status.state === state) && (client === undefined || destination.settings.client === client) && (after === undefined || compareText(destination.destinationId, after) > 0))
+    .sort((a, b) => compareText(a.destinationId, b.destinationId))
     .slice(0, limit)
   const deliveries = newestFirst(rows, tenantId)
-  return lanes.map((lane) => overviewOf(lane, deliveries.filter((each) => each.laneId === lane.laneId)))
+  return destinations.map((destination) => overviewOf(destination, deliveries.filter((each) => each.destinationId === destination.destinationId)))
 }
 
-const overviewOf = (lane: Lane, deliveries: ReadonlyArray<Delivery>): LaneOverview => ({
-  laneId: lane.laneId,
-  client: lane.settings.client,
-  source: lane.settings.source,
-  endpointUrl: lane.settings.endpointUrl,
-  hmacSecretId: lane.settings.hmacSecretId,
-  policy: lane.settings.policy,
-  whenDead: lane.settings.whenDead,
-  status: lane.status,
-  held: lane.held,
-  breaker: lane.breaker,
-  rateMark: lane.rateMark,
-  waiting: Math.min(overviewCount, lane.byRef.size),
-  oldestWaitingAt: oldestOf(lane),
-  inFlight: Math.min(overviewCount, lane.unsettled.size),
+const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery>): DestinationOverview => ({
+  destinationId: destination.destinationId,
+  client: destination.settings.client,
+  source: destination.settings.source,
+  endpointUrl: destination.settings.endpointUrl,
+  hmacSecretId: destination.settings.hmacSecretId,
+  policy: destination.settings.policy,
+  whenDead: destination.settings.whenDead,
+  status: destination.status,
+  held: destination.held,
+  breaker: destination.breaker,
+  rateMark: destination.rateMark,
+  waiting: Math.min(overviewCount, destination.byRef.size),
+  oldestWaitingAt: oldestOf(destination),
+  inFlight: Math.min(overviewCount, destination.unsettled.size),
   dead: Math.min(overviewCount, deliveries.filter((each) => each.state === "dead").length),
-  dropped: lane.dropped,
-  dueAt: lane.status.state === "active" ? lane.dueAt : undefined,
+  dropped: destination.dropped,
+  dueAt: destination.status.state === "active" ? destination.dueAt : undefined,
   lastAttempt: deliveries.find((each) => each.records.length > 0)?.records.at(-1)
 })
 
-export const oldestOf = (lane: Lane): number | undefined =>
-  lane.byRef.size === 0 ? undefined : [...lane.byRef.values()].reduce((oldest, each) => Math.min(oldest, each.queuedAt), Infinity)
+export const oldestOf = (destination: Destination): number | undefined =>
+  destination.byRef.size === 0 ? undefined : [...destination.byRef.values()].reduce((oldest, each) => Math.min(oldest, each.queuedAt), Infinity)
 
 export const summaryOf = (delivery: Delivery): DeliverySummary => ({
   deliveryId: delivery.deliveryId,
-  laneId: delivery.laneId,
+  destinationId: delivery.destinationId,
   state: delivery.state,
   createdAt: delivery.createdAt,
   settledAt: delivery.settledAt,
@@ -56,13 +56,13 @@ export const summaryOf = (delivery: Delivery): DeliverySummary => ({
   reason: delivery.reason
 })
 
-export const listed = (rows: LaneRows, tenantId: string, query: DeliveryQuery): ReadonlyArray<DeliverySummary> => {
+export const listed = (rows: DestinationRows, tenantId: string, query: DeliveryQuery): ReadonlyArray<DeliverySummary> => {
   const turn = query.order === "newest" ? -1 : 1
   return [...rows.tenant(tenantId).deliveries.values()]
     .filter((each) =>
       (query.state === undefined || each.state === query.state) &&
-      (query.laneId === undefined || each.laneId === query.laneId) &&
-      (query.client === undefined || rows.find(tenantId, each.laneId)?.settings.client === query.client) &&
+      (query.destinationId === undefined || each.destinationId === query.destinationId) &&
+      (query.client === undefined || rows.find(tenantId, each.destinationId)?.settings.client === query.client) &&
       (query.since === undefined || each.createdAt >= query.since) &&
       (query.after === undefined || turn * compareText(each.deliveryId, query.after) > 0)
     )
@@ -72,7 +72,7 @@ export const listed = (rows: LaneRows, tenantId: string, query: DeliveryQuery): 
 }
 
 export const carrying = (
-  rows: LaneRows,
+  rows: DestinationRows,
   tenantId: string,
   keys: ReadonlyArray<EntryKeys>,
   { limit, newest }: { readonly newest: number; readonly limit: number }
@@ -86,5 +86,5 @@ export const carrying = (
   return { deliveries, since: all.length > newest ? looked.at(-1)!.createdAt : undefined }
 }
 
-const newestFirst = (rows: LaneRows, tenantId: string): ReadonlyArray<Delivery> =>
+const newestFirst = (rows: DestinationRows, tenantId: string): ReadonlyArray<Delivery> =>
   [...rows.tenant(tenantId).deliveries.values()].sort((a, b) => compareText(b.deliveryId, a.deliveryId))

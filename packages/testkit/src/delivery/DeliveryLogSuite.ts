@@ -1,5 +1,5 @@
-/** What a `DeliveryQueue` promises operators who look at lanes and at what carried a shipment. */
-import { type ClaimedLane, defaultPolicy, DeliveryQueue, type LaneOverview, type LaneQuery, overviewCount, type StoragePorts } from "@waybill/core"
+/** What a `DeliveryQueue` promises operators who look at destinations and at what carried a shipment. */
+import { type ClaimedDestination, defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, overviewCount, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import {
@@ -8,7 +8,7 @@ import {
   freezeOf,
   freshTenant,
   idOf,
-  laneSettings,
+  destinationSettings,
   letSee,
   occurredAt,
   publish,
@@ -18,17 +18,17 @@ import {
   subscribe
 } from "../StorageFixtures.ts"
 
-const lanes = (tenantId: string, query: Partial<LaneQuery> = {}) =>
+const destinations = (tenantId: string, query: Partial<DestinationQuery> = {}) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
-    Effect.map(queue.lanes(tenantId, { state: undefined, after: undefined, limit: 100, ...query }), (found) => found.lanes))
+    Effect.map(queue.destinations(tenantId, { state: undefined, after: undefined, limit: 100, ...query }), (found) => found.destinations))
 
-const numbers = (found: ReadonlyArray<Pick<LaneOverview, "laneId">>) => found.map((each) => Number(each.laneId.slice(-4)))
+const numbers = (found: ReadonlyArray<Pick<DestinationOverview, "destinationId">>) => found.map((each) => Number(each.destinationId.slice(-4)))
 
 /** One delivery of each waiting entry, numbered from `first` on. */
-const freezeEach = Effect.fnUntraced(function*(tenantId: string, lane: ClaimedLane, first: number) {
+const freezeEach = Effect.fnUntraced(function*(tenantId: string, destination: ClaimedDestination, first: number) {
   const queue = yield* DeliveryQueue
-  yield* queue.freeze(tenantId, [freezeOf(lane, {
-    fresh: lane.waiting.map((entry, at) => ({ deliveryId: idOf(first + at), sentAt: occurredAt + first + at, entries: [entry], traceparent: undefined }))
+  yield* queue.freeze(tenantId, [freezeOf(destination, {
+    fresh: destination.waiting.map((entry, at) => ({ deliveryId: idOf(first + at), sentAt: occurredAt + first + at, entries: [entry], traceparent: undefined }))
   })])
 })
 
@@ -41,15 +41,15 @@ const carrying = (tenantId: string, keys: Readonly<Record<string, ReadonlyArray<
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, as operators look at it`, (it) => {
-    it.effect("shows a lane that nothing happened to", () =>
+    it.effect("shows a destination that nothing happened to", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
-        yield* queue.openLane(tenantId, laneSettings({ endpointUrl: "https://ä.example/\"x\"?a=b" }))
-        const { lanes: [lane], now } = yield* queue.lanes(tenantId, { state: undefined, after: undefined, limit: 10 })
-        assert.isAtMost(lane!.status.since, now)
-        assert.deepStrictEqual({ ...lane!, status: lane!.status.state }, {
-          laneId: idOf(1),
+        yield* queue.openDestination(tenantId, destinationSettings({ endpointUrl: "https://ä.example/\"x\"?a=b" }))
+        const { destinations: [destination], now } = yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 10 })
+        assert.isAtMost(destination!.status.since, now)
+        assert.deepStrictEqual({ ...destination!, status: destination!.status.state }, {
+          destinationId: idOf(1),
           client: "client",
           source: "transit-events",
           endpointUrl: "https://ä.example/\"x\"?a=b",
@@ -75,26 +75,26 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1 })
-        const [before] = yield* lanes(tenantId)
+        const [before] = yield* destinations(tenantId)
         assert.deepStrictEqual([before!.waiting, before!.inFlight, before!.dead, before!.lastAttempt], [3, 0, 0, undefined])
         assert.isDefined(before!.dueAt)
-        const lane = yield* claimOne(tenantId)
-        yield* freezeEach(tenantId, lane, 101)
+        const destination = yield* claimOne(tenantId)
+        yield* freezeEach(tenantId, destination, 101)
         yield* publish(tenantId, [{ shipmentId: "D" }, { shipmentId: "D" }], { accounts: ["A"] })
         const failed = { attempt: 1, at: occurredAt + 7, durationMillis: 5, outcome: "http_5xx", status: 503, detail: "It answered 503." }
         yield* queue.settle(tenantId, {
           deliveries: [
-            settlementOf(lane, idOf(101), { state: "dead", record: { ...failed, outcome: "timeout" } }),
-            settlementOf(lane, idOf(102), { state: "waiting", dueInMillis: 60_000, record: failed })
+            settlementOf(destination, idOf(101), { state: "dead", record: { ...failed, outcome: "timeout" } }),
+            settlementOf(destination, idOf(102), { state: "waiting", dueInMillis: 60_000, record: failed })
           ],
-          lanes: []
+          destinations: []
         })
-        const [after] = yield* lanes(tenantId)
+        const [after] = yield* destinations(tenantId)
         assert.deepStrictEqual([after!.waiting, after!.inFlight, after!.dead], [2, 2, 1])
         // the newest has not been attempted yet
         assert.deepStrictEqual(after!.lastAttempt, failed)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(103))], lanes: [] })
-        const [last] = yield* lanes(tenantId)
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(103))], destinations: [] })
+        const [last] = yield* destinations(tenantId)
         assert.deepStrictEqual([last!.inFlight, last!.dead, last!.lastAttempt?.outcome], [1, 1, "accepted"])
       }))
 
@@ -104,7 +104,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* seed(tenantId, {})
         const events = Array.from({ length: overviewCount + 1 }, () => ({ shipmentId: "S" }))
         yield* publish(tenantId, events, { accounts: ["A"] })
-        assert.deepStrictEqual((yield* lanes(tenantId)).map((each) => each.waiting), [overviewCount])
+        assert.deepStrictEqual((yield* destinations(tenantId)).map((each) => each.waiting), [overviewCount])
       }))
 
     it.effect("tells breaker, state and reason as they were written last", () =>
@@ -112,28 +112,28 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        const lane = yield* claimOne(tenantId)
+        const destination = yield* claimOne(tenantId)
         const breaker = { failures: 7, openUntil: occurredAt + 1234.5 }
-        yield* queue.settle(tenantId, { deliveries: [], lanes: [releaseOf(lane, { breaker, pause: "The receiver answered 410 Gone." })] })
-        const [paused] = yield* lanes(tenantId)
+        yield* queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination, { breaker, pause: "The receiver answered 410 Gone." })] })
+        const [paused] = yield* destinations(tenantId)
         assert.deepStrictEqual([paused!.breaker, paused!.status.state, paused!.status.reason], [breaker, "paused", "The receiver answered 410 Gone."])
-        // nobody looks at a lane that is paused
+        // nobody looks at a destination that is paused
         assert.isUndefined(paused!.dueAt)
       }))
 
-    it.effect("lists lanes by id, page by page and state by state, and closed ones never", () =>
+    it.effect("lists destinations by id, page by page and state by state, and closed ones never", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         const states = ["active", "paused", "inactive", "active", "paused", "active"] as const
-        for (const [at, state] of states.entries()) yield* queue.openLane(tenantId, laneSettings({ n: states.length - at, state }))
-        yield* queue.closeLane(tenantId, idOf(3))
-        assert.deepStrictEqual(numbers(yield* lanes(tenantId)), [1, 2, 4, 5, 6])
-        assert.deepStrictEqual(numbers(yield* lanes(tenantId, { limit: 2 })), [1, 2])
-        assert.deepStrictEqual(numbers(yield* lanes(tenantId, { limit: 2, after: idOf(2) })), [4, 5])
-        assert.deepStrictEqual(numbers(yield* lanes(tenantId, { state: "paused" })), [2, 5])
-        assert.deepStrictEqual(numbers(yield* lanes(tenantId, { state: "active", after: idOf(1) })), [6])
-        assert.deepStrictEqual(numbers(yield* lanes(tenantId, { state: "inactive", limit: 1 })), [4])
+        for (const [at, state] of states.entries()) yield* queue.openDestination(tenantId, destinationSettings({ n: states.length - at, state }))
+        yield* queue.closeDestination(tenantId, idOf(3))
+        assert.deepStrictEqual(numbers(yield* destinations(tenantId)), [1, 2, 4, 5, 6])
+        assert.deepStrictEqual(numbers(yield* destinations(tenantId, { limit: 2 })), [1, 2])
+        assert.deepStrictEqual(numbers(yield* destinations(tenantId, { limit: 2, after: idOf(2) })), [4, 5])
+        assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "paused" })), [2, 5])
+        assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "active", after: idOf(1) })), [6])
+        assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "inactive", limit: 1 })), [4])
       }))
 
     it.effect("finds deliveries by what they carry, newest first", () =>
@@ -142,7 +142,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["A"])
         for (const n of [1, 2]) yield* subscribe(tenantId, { n })
         yield* publish(tenantId, ["S", "T", "S, \"odd\" {}"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-        for (const lane of (yield* claim(tenantId)).lanes) yield* freezeEach(tenantId, lane, 100 * Number(lane.laneId.slice(-1)) + 1)
+        for (const destination of (yield* claim(tenantId)).destinations) yield* freezeEach(tenantId, destination, 100 * Number(destination.destinationId.slice(-1)) + 1)
         const { deliveries, numbers: found, since } = yield* carrying(tenantId, { "transit-events": ["S", "S, \"odd\" {}"] })
         assert.lengthOf(found, 4)
         assert.deepStrictEqual(found, found.toSorted((a, b) => b - a))
@@ -167,13 +167,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* among(5), [[104, 102], undefined])
       }))
 
-    it.effect("tells what a lane carried also when it is closed", () =>
+    it.effect("tells what a destination carried also when it is closed", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         yield* freezeEach(tenantId, yield* claimOne(tenantId), 101)
-        yield* queue.closeLane(tenantId, idOf(1))
+        yield* queue.closeDestination(tenantId, idOf(1))
         assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["S"] })).deliveries.map((each) => each.state), ["cancelled"])
       }))
 
@@ -184,9 +184,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* seed(one, { S: 2 })
         yield* freezeEach(one, yield* claimOne(one), 101)
         yield* publish(one, [{ shipmentId: "T" }])
-        assert.deepStrictEqual(yield* lanes(other), [])
-        yield* queue.openLane(other, { ...laneSettings(), source: "shipment-status" })
-        assert.deepStrictEqual((yield* lanes(other)).map((each) => [each.source, each.waiting, each.inFlight, each.lastAttempt]), [["shipment-status", 0, 0, undefined]])
+        assert.deepStrictEqual(yield* destinations(other), [])
+        yield* queue.openDestination(other, { ...destinationSettings(), source: "shipment-status" })
+        assert.deepStrictEqual((yield* destinations(other)).map((each) => [each.source, each.waiting, each.inFlight, each.lastAttempt]), [["shipment-status", 0, 0, undefined]])
         assert.deepStrictEqual(yield* carrying(other, { "transit-events": ["S"] }), { numbers: [], since: undefined, deliveries: [] })
       }))
   })

@@ -36,7 +36,7 @@ export const FaultyQueue = {
       ...queue,
       tenantsDue: (limit) => faulty("tenantsDue", queue.tenantsDue(limit)),
       claim: (request) => faulty("claim", queue.claim(request)),
-      freeze: (tenantId, lanes) => faulty("freeze", queue.freeze(tenantId, lanes)),
+      freeze: (tenantId, destinations) => faulty("freeze", queue.freeze(tenantId, destinations)),
       settle: (tenantId, outcomes) => faulty("settle", queue.settle(tenantId, outcomes)),
       heartbeat: (tenantId, leases, leaseMillis) => faulty("heartbeat", queue.heartbeat(tenantId, leases, leaseMillis))
     }).pipe(Context.add(QueueFaults, {

@@ -3,7 +3,7 @@ import { accountOfGrant, maxCountedUses, SecretStore, secretUsableBy } from "@wa
 import { Effect, Layer, Option } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { LaneTables } from "./LaneTables.ts"
+import { DestinationTables } from "./DestinationTables.ts"
 import { SecretTables } from "./SecretTables.ts"
 
 export const SecretStoreMemory = {
@@ -12,12 +12,12 @@ export const SecretStoreMemory = {
     Effect.gen(function*() {
       const { journal, operate } = yield* MemoryDatabase
       const rows = yield* SecretTables
-      const lanes = yield* LaneTables
+      const destinations = yield* DestinationTables
       const access = yield* AccessTables
       const find = (tenantId: string, hmacSecretId: string) =>
         operate((now) => Option.fromUndefinedOr(rows.find(tenantId, hmacSecretId, now)))
       const usesOf = (tenantId: string, hmacSecretId: string) =>
-        [...lanes.tenant(tenantId).lanes.values()].filter(({ settings }) => settings.hmacSecretId === hmacSecretId).length
+        [...destinations.tenant(tenantId).destinations.values()].filter(({ settings }) => settings.hmacSecretId === hmacSecretId).length
 
       return SecretStore.of({
         find,

@@ -3,7 +3,7 @@ import { accessOf, DeliveryQueue, type SecretOwner, SecretStore, secretUsableBy,
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { bytesOf, eventually, freshTenant, idOf, laneSettings, letSee, letSeeAll, occurredAt, storedSecret } from "../StorageFixtures.ts"
+import { bytesOf, eventually, freshTenant, idOf, destinationSettings, letSee, letSeeAll, occurredAt, storedSecret } from "../StorageFixtures.ts"
 
 const plain = (secret: StoredSecret) => ({
   ...secret,
@@ -95,21 +95,21 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(rest, [{ ...common, hmacSecretId: "b", owner: { _tag: "AnyClient" }, rotatedAt: occurredAt + 1, signsUntil: later }])
       }))
 
-    it.effect("counts and keeps a secret that a lane is signed with, until the lane is closed", () =>
+    it.effect("counts and keeps a secret that a destination is signed with, until the destination is closed", () =>
       Effect.gen(function*() {
         const store = yield* SecretStore
         const queue = yield* DeliveryQueue
         const transaction = yield* Transaction
         const tenantId = freshTenant()
         yield* store.put(tenantId, "main", storedSecret([version("n")]))
-        const lanes = [1, 2].map((n) => ({ ...laneSettings({ n, state: n === 1 ? "active" : "paused" }), hmacSecretId: "main" }))
-        for (const lane of lanes) yield* queue.openLane(tenantId, lane)
-        yield* queue.openLane(freshTenant(), lanes[0]!)
+        const destinations = [1, 2].map((n) => ({ ...destinationSettings({ n, state: n === 1 ? "active" : "paused" }), hmacSecretId: "main" }))
+        for (const destination of destinations) yield* queue.openDestination(tenantId, destination)
+        yield* queue.openDestination(freshTenant(), destinations[0]!)
         const usedBy = Effect.map(store.page(tenantId, { after: undefined, limit: 5 }), ([only]) => only?.usedBy)
         const seen = [yield* usedBy, yield* store.remove(tenantId, "main")]
-        yield* transaction.run(queue.closeLane(tenantId, idOf(1)))
+        yield* transaction.run(queue.closeDestination(tenantId, idOf(1)))
         seen.push(yield* usedBy, yield* store.remove(tenantId, "main"))
-        yield* transaction.run(queue.closeLane(tenantId, idOf(2)))
+        yield* transaction.run(queue.closeDestination(tenantId, idOf(2)))
         seen.push(yield* usedBy, yield* store.remove(tenantId, "main"), yield* store.remove(tenantId, "main"))
         assert.deepStrictEqual(seen, [2, "used", 1, "used", 0, "removed", "unknown"])
       }))

@@ -7,14 +7,14 @@ import {
   DeliveryQueue,
   FreightBillStore,
   type InFlightBill,
-  type LaneSettings,
-  type LaneState,
+  type DestinationSettings,
+  type DestinationState,
   secretOfClient,
   Transaction,
   type WindowTimes
 } from "@waybill/core"
 import { Effect, Option } from "effect"
-import { bytesOf, claim, idOf, laneSettings, occurredAt, textOf } from "../StorageFixtures.ts"
+import { bytesOf, claim, idOf, destinationSettings, occurredAt, textOf } from "../StorageFixtures.ts"
 
 export interface ChargeSubscriptionFixture {
   readonly n?: number
@@ -22,18 +22,18 @@ export interface ChargeSubscriptionFixture {
   /** Default: account A. `"all"`: all accounts of its client. */
   readonly accounts?: ReadonlyArray<string> | "all"
   readonly webhookUrl?: string
-  readonly state?: LaneState
+  readonly state?: DestinationState
   readonly doc?: string
-  /** The content of its lane: single objects, or windows. */
+  /** The content of its destination: single objects, or windows. */
   readonly source?: "freight-charges" | "freight-charge-windows"
 }
 
 const webhook = "https://receiver.example/pfc"
 
-export const chargeLane = (fixture: ChargeSubscriptionFixture = {}): LaneSettings => {
+export const chargeDestination = (fixture: ChargeSubscriptionFixture = {}): DestinationSettings => {
   const { client = "client", n = 1, source = "freight-charges", state = "active", webhookUrl = webhook } = fixture
   return {
-    ...laneSettings({ client, n, state, endpointUrl: webhookUrl }),
+    ...destinationSettings({ client, n, state, endpointUrl: webhookUrl }),
     source,
     hmacSecretId: secretOfClient(client),
     envelope: { open: "[", close: "]" },
@@ -65,7 +65,7 @@ const concernedBy = (bill: BillRow, known: ReadonlyArray<BillRow>): ReadonlyArra
   [...new Set([...bill.accounts, ...known.find((each) => each.billId === bill.billId)?.accounts ?? []])]
 
 /**
- * Creates a subscription with its lane and in-flight list, as the use case does. If another subscription already covers an account,
+ * Creates a subscription with its destination and in-flight list, as the use case does. If another subscription already covers an account,
  * returns that account and creates nothing. `has`: the accounts of its client, if they differ from those that it names.
  */
 export const subscribeToCharges = Effect.fnUntraced(function*(
@@ -83,7 +83,7 @@ export const subscribeToCharges = Effect.fnUntraced(function*(
     const taken = yield* subscriptions.covered(tenantId, record.client, record.accounts)
     if (Option.isSome(taken)) return taken.value
     const open = yield* bills.open(tenantId, has, { after: undefined, limit: 1000 })
-    yield* queue.openLane(tenantId, chargeLane(fixture))
+    yield* queue.openDestination(tenantId, chargeDestination(fixture))
     yield* subscriptions.insert(tenantId, record)
     yield* subscriptions.addInFlight(tenantId, record.id, open.map((bill) => inFlightOf({
       ...bill,
@@ -142,10 +142,10 @@ export const publishBills = Effect.fnUntraced(function*(
   }))
 })
 
-/** Bodies waiting in each lane, by the number of its subscription. Claims the lanes, so call it once. */
+/** Bodies waiting in each destination, by the number of its subscription. Claims the destinations, so call it once. */
 export const waitingCharges = (tenantId: string) =>
-  Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 100 }), ({ lanes }) =>
-    Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => textOf(entry.payload))])))
+  Effect.map(claim(tenantId, { maxDestinations: 100, deliveriesPerDestination: 100 }), ({ destinations }) =>
+    Object.fromEntries(destinations.map((destination) => [Number(destination.destinationId.slice(-4)), destination.waiting.map((entry) => textOf(entry.payload))])))
 
 /** The in-flight list of subscription `n`. */
 export const inFlightBodies = (tenantId: string, n = 1, client = "client") =>

@@ -1,7 +1,7 @@
 /** Charge subscriptions with their windows, in memory. */
 import { accountOfGrant, type ListRange, ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { LaneTables } from "../delivery/LaneTables.ts"
+import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { documentsIn } from "../shared/SubscriptionDocuments.ts"
@@ -16,7 +16,7 @@ export const ChargeSubscriptionStoreMemory = {
     Effect.gen(function*() {
       const { operate } = yield* MemoryDatabase
       const rows = yield* FreightChargeTables
-      const lanes = yield* LaneTables
+      const destinations = yield* DestinationTables
 
       const own = (tenantId: string, client: string, id: string): ChargeSubscriptionRow | undefined => {
         const row = rows.of(tenantId).subscriptions.get(id)
@@ -29,7 +29,7 @@ export const ChargeSubscriptionStoreMemory = {
         doc,
         createdAt,
         cancelledAt,
-        lane: cancelledAt === undefined ? lanes.find(tenantId, id)?.status : undefined
+        destination: cancelledAt === undefined ? destinations.find(tenantId, id)?.status : undefined
       })
 
       const stored = (tenantId: string, row: ChargeSubscriptionRow | undefined): Option.Option<StoredChargeSubscription> =>

@@ -5,7 +5,7 @@ import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { bytesOf, freshTenant, hasTurn, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
 import {
-  chargeLane,
+  chargeDestination,
   chargeRecord,
   inFlightBodies,
   inFlightOf,
@@ -25,19 +25,19 @@ const knownBills = Effect.fnUntraced(function*(tenantId: string, subscribers: Re
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: ChargeSubscriptionStore`, (it) => {
-    it.effect("finds a client's own subscription with the state of its lane", () =>
+    it.effect("finds a client's own subscription with the state of its destination", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
         const doc = "{\"note\":\"ä\\\\ \\\" '\"}"
         yield* subscribeToCharges(tenantId, { doc, state: "paused" })
         const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
-        assert.deepStrictEqual({ ...found, lane: found.lane?.state }, {
+        assert.deepStrictEqual({ ...found, destination: found.destination?.state }, {
           id: idOf(1),
           client: "client",
           doc,
           createdAt: occurredAt,
-          lane: "paused",
+          destination: "paused",
           cancelledAt: undefined
         })
         assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
@@ -170,11 +170,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* store.cancel(tenantId, "somebody else", idOf(1)))
         const before = yield* Clock.currentTimeMillis
         const cancel = transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), (cancelled) =>
-          cancelled ? Effect.as(queue.closeLane(tenantId, idOf(1)), true) : Effect.succeed(false)))
+          cancelled ? Effect.as(queue.closeDestination(tenantId, idOf(1)), true) : Effect.succeed(false)))
         const answers = yield* Effect.all(Array.from({ length: 4 }, () => cancel), { concurrency: "unbounded" })
         assert.deepStrictEqual(answers.filter((cancelled) => cancelled), [true])
         const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
-        assert.deepStrictEqual([found.lane, found.doc], [undefined, "{\"n\":1}"])
+        assert.deepStrictEqual([found.destination, found.doc], [undefined, "{\"n\":1}"])
         assert.isBelow(Math.abs(found.cancelledAt! - before), 120_000)
         assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
         assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", chargeRecord().webhookUrl), [])
@@ -182,7 +182,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
       }))
 
-    it.effect("lists a client's live subscriptions with an address, in every lane state", () =>
+    it.effect("lists a client's live subscriptions with an address, in every destination state", () =>
       Effect.gen(function*() {
         const store = yield* ChargeSubscriptionStore
         const tenantId = freshTenant()
@@ -193,9 +193,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribeToCharges(tenantId, { n: 4, client: "other", webhookUrl })
         yield* subscribeToCharges(tenantId, { n: 5, accounts: ["E"], webhookUrl })
         yield* store.cancel(tenantId, "client", idOf(5))
-        assert.strictEqual(Option.getOrThrow(yield* store.find(tenantId, "client", idOf(5))).lane, undefined)
+        assert.strictEqual(Option.getOrThrow(yield* store.find(tenantId, "client", idOf(5))).destination, undefined)
         const found = yield* store.deliveringTo(tenantId, "client", webhookUrl)
-        assert.deepStrictEqual(found.map((each) => `${each.id} ${each.lane?.state}`).toSorted(), [`${idOf(1)} active`, `${idOf(2)} paused`])
+        assert.deepStrictEqual(found.map((each) => `${each.id} ${each.destination?.state}`).toSorted(), [`${idOf(1)} active`, `${idOf(2)} paused`])
         assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", `${webhookUrl}/`), [])
       }))
 
@@ -347,7 +347,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         })))
         yield* Deferred.await(told)
         const cancel = (client: string, n: number) =>
-          Effect.forkChild(transaction.run(Effect.andThen(store.cancel(tenantId, client, idOf(n)), queue.closeLane(tenantId, idOf(n)))))
+          Effect.forkChild(transaction.run(Effect.andThen(store.cancel(tenantId, client, idOf(n)), queue.closeDestination(tenantId, idOf(n)))))
         const cancelling = [yield* cancel("client", 1), yield* cancel("other", 2)]
         yield* Effect.sleep(30)
         assert.deepStrictEqual(cancelling.map((each) => each.pollUnsafe()), [undefined, undefined])
@@ -399,7 +399,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.deliveringTo(other, "client", chargeRecord().webhookUrl), [])
         assert.deepStrictEqual(yield* inFlightBodies(other), [])
         assert.isFalse(yield* store.cancel(other, "client", idOf(1)))
-        yield* queue.openLane(other, chargeLane())
+        yield* queue.openDestination(other, chargeDestination())
         yield* store.insert(other, chargeRecord())
         assert.deepStrictEqual(yield* inFlightBodies(other), [])
         yield* store.cancel(other, "client", idOf(1))

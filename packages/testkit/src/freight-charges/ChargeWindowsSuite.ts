@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { bytesOf, claim, claimOne, eventually, freezeOf, freshTenant, hasTurn, idOf, letSee, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
-import { chargeLane, publishBills, subscribeToCharges, waitingCharges, type WindowOf } from "./ChargeFixtures.ts"
+import { chargeDestination, publishBills, subscribeToCharges, waitingCharges, type WindowOf } from "./ChargeFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
@@ -50,11 +50,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publishBills(tenantId, [{ billId: "10" }, { billId: "9" }], { window: ending })
         assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
         assert.strictEqual(yield* closeDue(tenantId), 1)
-        const lane = yield* claimOne(tenantId)
-        assert.deepStrictEqual(lane.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload)]), [
+        const destination = yield* claimOne(tenantId)
+        assert.deepStrictEqual(destination.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload)]), [
           ["window", ending(0)!.closesAt, "10/1,9/1,{\"船\":2},{\"käse\":1}"]
         ])
-        assert.strictEqual(lane.waiting[0]!.size, lane.waiting[0]!.payload.length)
+        assert.strictEqual(destination.waiting[0]!.size, destination.waiting[0]!.payload.length)
       }))
 
     it.effect("are found by a bill in them, before and after they close", () =>
@@ -72,10 +72,10 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([closesAt, orderIds.length], [undefined, 1])
         assert.isTrue((yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })).waiting)
         assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["OTHER"])).orderIds, [])
-        const lane = yield* claimOne(tenantId)
+        const destination = yield* claimOne(tenantId)
         const queue = yield* DeliveryQueue
-        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
         assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["ONE"])).orderIds, orderIds)
         const traced = yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })
         assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
@@ -135,8 +135,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* close(tenantId), 0)
         yield* publishBills(tenantId, [{ billId: "in time" }], { window: () => ({ ...ending(0)!, closesAt: ending(0)!.following }) })
         assert.strictEqual(yield* closeDue(tenantId), 1)
-        const lane = yield* claimOne(tenantId)
-        assert.deepStrictEqual(lane.waiting.map((entry) => [entry.sequence, textOf(entry.payload)]), [
+        const destination = yield* claimOne(tenantId)
+        assert.deepStrictEqual(destination.waiting.map((entry) => [entry.sequence, textOf(entry.payload)]), [
           [ending(0)!.closesAt, "A/1"],
           [ending(0)!.following, "A/2,in time/1,late/1"]
         ])
@@ -214,18 +214,18 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* isDue(one))
       }))
 
-    it.effect("make their lane due when they close", () =>
+    it.effect("make their destination due when they close", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* collecting(tenantId)
-        const laneIsDue = hasTurn(tenantId)
+        const destinationIsDue = hasTurn(tenantId)
         yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
-        assert.isFalse(yield* laneIsDue)
+        assert.isFalse(yield* destinationIsDue)
         yield* closeDue(tenantId)
-        assert.isTrue(yield* laneIsDue)
+        assert.isTrue(yield* destinationIsDue)
       }))
 
-    it.effect("close for a paused lane as well, and wait in it", () =>
+    it.effect("close for a paused destination as well, and wait in it", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -234,7 +234,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
         yield* closeDue(tenantId)
         assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
-        yield* queue.changeLane(tenantId, chargeLane({ source: "freight-charge-windows" }))
+        yield* queue.changeDestination(tenantId, chargeDestination({ source: "freight-charge-windows" }))
         assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1"] })
       }))
 
@@ -248,7 +248,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* collecting(tenantId, 2, "other")
         const ending = yield* window(400)
         yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
-        yield* transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), queue.closeLane(tenantId, idOf(1))))
+        yield* transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), queue.closeDestination(tenantId, idOf(1))))
         // a publisher that saw it before it was cancelled
         yield* (yield* FreightBillStore).append(tenantId, {
           bills: [],
@@ -285,16 +285,16 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* pruneNotices(tenantId), 0)
         yield* closeDue(tenantId)
         assert.strictEqual(yield* pruneNotices(tenantId), 0)
-        const lane = yield* claimOne(tenantId)
-        assert.deepStrictEqual(lane.waiting.map((entry) => textOf(entry.payload)), ["A/1,B/1"])
-        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        const destination = yield* claimOne(tenantId)
+        assert.deepStrictEqual(destination.waiting.map((entry) => textOf(entry.payload)), ["A/1,B/1"])
+        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
         assert.strictEqual(yield* pruneNotices(tenantId), 0)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead" })], lanes: [releaseOf(lane)] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "dead" })], destinations: [releaseOf(destination)] })
         assert.strictEqual(yield* pruneNotices(tenantId), 0)
         yield* queue.retry(tenantId, idOf(101))
         const again = yield* claimOne(tenantId)
         assert.deepStrictEqual(again.due.flatMap((each) => each.payloads.map(textOf)), ["A/1,B/1"])
-        yield* queue.closeLane(tenantId, idOf(1))
+        yield* queue.closeDestination(tenantId, idOf(1))
         assert.isAbove(yield* pruneNotices(tenantId), 0)
       }))
 
@@ -323,8 +323,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["A"])
         const first = yield* claim(tenantId)
         assert.strictEqual(first.dropped, 1)
-        const { lanes: [lane] } = yield* claim(tenantId, { maxLanes: 0, refill: [first.lanes[0]!] })
-        assert.deepStrictEqual(lane!.waiting.map(({ payload }) => textOf(payload)), ["1/1,3/1"])
+        const { destinations: [destination] } = yield* claim(tenantId, { maxDestinations: 0, refill: [first.destinations[0]!] })
+        assert.deepStrictEqual(destination!.waiting.map(({ payload }) => textOf(payload)), ["1/1,3/1"])
       }))
 
     it.effect("drops what a window collected for accounts that its client lost before it closed", () =>
@@ -337,10 +337,10 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["C"])
         yield* close(tenantId)
         const first = yield* claim(tenantId)
-        assert.deepStrictEqual(first.lanes[0]!.waiting.map(({ payload }) => textOf(payload)), ["1/1"])
+        assert.deepStrictEqual(first.destinations[0]!.waiting.map(({ payload }) => textOf(payload)), ["1/1"])
         yield* closeDue(tenantId)
-        const second = yield* claim(tenantId, { maxLanes: 0, refill: [first.lanes[0]!] })
-        assert.deepStrictEqual(second.lanes[0]!.waiting.map(({ payload }) => textOf(payload)), ["1/1"])
+        const second = yield* claim(tenantId, { maxDestinations: 0, refill: [first.destinations[0]!] })
+        assert.deepStrictEqual(second.destinations[0]!.waiting.map(({ payload }) => textOf(payload)), ["1/1"])
         assert.strictEqual(second.dropped, 1)
       }))
   })

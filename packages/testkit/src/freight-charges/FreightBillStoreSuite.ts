@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { bytesOf, claim, claimOne, freezeOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
-import { chargeLane, chargeRecord, inFlightBodies, publishBills, subscribeToCharges, waitingCharges } from "./ChargeFixtures.ts"
+import { chargeDestination, chargeRecord, inFlightBodies, publishBills, subscribeToCharges, waitingCharges } from "./ChargeFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
@@ -153,7 +153,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.viewers(tenantId, ["A"]), [])
       }))
 
-    it.effect("queues real-time notices in the subscriber's lane, with the trace of the call", () =>
+    it.effect("queues real-time notices in the subscriber's destination, with the trace of the call", () =>
       Effect.gen(function*() {
         const store = yield* FreightBillStore
         const tenantId = freshTenant()
@@ -170,13 +170,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           notifications: ([[1, 0], [2, 1], [1, 2], [2, 2]] as const).map(([n, at]) => ({ subscriptionId: idOf(n), notice: at, window: undefined })),
           traceparent
         })
-        const lane = yield* claimOne(tenantId, { maxLanes: 1 })
-        assert.deepStrictEqual(lane.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload), entry.traceparent]), [
+        const destination = yield* claimOne(tenantId, { maxDestinations: 1 })
+        assert.deepStrictEqual(destination.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload), entry.traceparent]), [
           ["A / 1", 1, body, traceparent],
-          ["B", 2, lane.laneId === idOf(1) ? "all of it" : "part of it", traceparent]
+          ["B", 2, destination.destinationId === idOf(1) ? "all of it" : "part of it", traceparent]
         ])
-        assert.deepStrictEqual([lane.envelope, lane.signing, lane.whenDead], [{ open: "[", close: "]" }, "whenRegistered", "pause"])
-        assert.deepStrictEqual(Object.values(yield* waitingCharges(tenantId)), [[body, lane.laneId === idOf(1) ? "part of it" : "all of it"]])
+        assert.deepStrictEqual([destination.envelope, destination.signing, destination.whenDead], [{ open: "[", close: "]" }, "whenRegistered", "pause"])
+        assert.deepStrictEqual(Object.values(yield* waitingCharges(tenantId)), [[body, destination.destinationId === idOf(1) ? "part of it" : "all of it"]])
       }))
 
     it.effect("delivers a bill's versions in order", () =>
@@ -198,7 +198,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribeToCharges(tenantId, { n: 1 })
         yield* letSee(tenantId, "other", ["A"])
         yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
-        yield* transaction.run(Effect.andThen(subscriptions.cancel(tenantId, "client", idOf(1)), queue.closeLane(tenantId, idOf(1))))
+        yield* transaction.run(Effect.andThen(subscriptions.cancel(tenantId, "client", idOf(1)), queue.closeDestination(tenantId, idOf(1))))
         const soon = (yield* Clock.currentTimeMillis) + 10 * minutes
         yield* store.append(tenantId, {
           bills: [row("B")],
@@ -254,8 +254,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribeToCharges(tenantId)
         yield* publishBills(tenantId, Array.from({ length: 1000 }, (_, n) => ({ billId: `bill ${n}`, body: "x".repeat(2000) })))
         assert.lengthOf(yield* openIds(tenantId, "A"), 1000)
-        const lane = yield* claimOne(tenantId, { deliveriesPerLane: 10, bytesPerLane: 10_000_000 })
-        assert.deepStrictEqual([lane.waiting.length, new Set(lane.waiting.map((entry) => entry.key)).size], [1000, 1000])
+        const destination = yield* claimOne(tenantId, { deliveriesPerDestination: 10, bytesPerDestination: 10_000_000 })
+        assert.deepStrictEqual([destination.waiting.length, new Set(destination.waiting.map((entry) => entry.key)).size], [1000, 1000])
       }))
 
     it.effect("prunes bills that were removed or invoiced long ago, and keeps open ones", () =>
@@ -290,17 +290,17 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribeToCharges(tenantId)
         yield* publishBills(tenantId, [{ billId: "B" }])
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
-        const lane = yield* claimOne(tenantId)
-        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        const destination = yield* claimOne(tenantId)
+        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead" })], lanes: [releaseOf(lane)] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "dead" })], destinations: [releaseOf(destination)] })
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
         yield* queue.retry(tenantId, idOf(101))
         const again = yield* claimOne(tenantId)
         assert.deepStrictEqual(again.due.flatMap((each) => each.payloads.map(textOf)), ["B/1"])
         yield* queue.freeze(tenantId, [freezeOf(again, { again: [idOf(101)] })])
         const record = { attempt: 2, at: occurredAt, durationMillis: 5, outcome: "accepted", status: 200 }
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(again, idOf(101), { record })], lanes: [releaseOf(again)] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(again, idOf(101), { record })], destinations: [releaseOf(again)] })
         assert.isAbove(yield* prune(tenantId, { noticed: 10 }), 0)
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
       }))
@@ -330,7 +330,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const [one, other] = [freshTenant(), freshTenant()]
         yield* letSee(one, "client", ["A"])
         yield* subscribeToCharges(one)
-        yield* queue.openLane(other, chargeLane())
+        yield* queue.openDestination(other, chargeDestination())
         yield* subscriptions.insert(other, chargeRecord())
         yield* publishBills(one, [{ billId: "B" }])
         assert.deepStrictEqual(yield* store.lock(other, ["B"]), [])
@@ -353,7 +353,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         // the removal notice is for the account that had the bill
         yield* publishBills(tenantId, [{ billId: "1", accounts: ["B"] }])
         yield* letSee(tenantId, "client", ["A"])
-        const { dropped, lanes: [lane] } = yield* claim(tenantId)
-        assert.deepStrictEqual([dropped, lane!.waiting.map(({ payload }) => textOf(payload))], [1, ["1/1", "1/2"]])
+        const { dropped, destinations: [destination] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, destination!.waiting.map(({ payload }) => textOf(payload))], [1, ["1/1", "1/2"]])
       }))
   })

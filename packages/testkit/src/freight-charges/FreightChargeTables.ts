@@ -11,7 +11,7 @@ import {
 } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
-import { type EntryPart, joinedParts, type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
+import { type EntryPart, joinedParts, type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
@@ -55,7 +55,7 @@ export class FreightChargeTables
     FreightChargeTables,
     Effect.gen(function*() {
       const { journal, onPurge } = yield* MemoryDatabase
-      return purged(onPurge, new FreightChargeRows(journal, yield* LaneTables, yield* AccessTables))
+      return purged(onPurge, new FreightChargeRows(journal, yield* DestinationTables, yield* AccessTables))
     })
   )
 }
@@ -63,12 +63,12 @@ export class FreightChargeTables
 export class FreightChargeRows {
   readonly tenants = new Map<string, TenantCharges>()
   private readonly journal: Journal
-  private readonly lanes: LaneRows
+  private readonly destinations: DestinationRows
   private readonly access: AccessRows
 
-  constructor(journal: Journal, lanes: LaneRows, access: AccessRows) {
+  constructor(journal: Journal, destinations: DestinationRows, access: AccessRows) {
     this.journal = journal
-    this.lanes = lanes
+    this.destinations = destinations
     this.access = access
   }
 
@@ -191,17 +191,17 @@ export class FreightChargeRows {
     this.journal.put(row.closed, orderId, new Set(notices.map((each) => each.billId)))
     this.queue(tenantId, row.record.id, { key: "window", sequence: closesAt, orderId, payload, traceparent: undefined, parts }, now)
     // the window collected before: the client may have lost accounts since, which no claim has judged
-    const lane = this.lanes.find(tenantId, row.record.id)
-    if (lane !== undefined) lane.clearedAt = undefined
+    const destination = this.destinations.find(tenantId, row.record.id)
+    if (destination !== undefined) destination.clearedAt = undefined
     this.journal.drop(row.windows, closesAt)
     this.journal.set(row, "closedThrough", Math.max(row.closedThrough, closesAt))
   }
 
-  private queue(tenantId: string, laneId: string, entry: Parameters<LaneRows["enqueue"]>[1], now: number): void {
-    const lane = this.lanes.find(tenantId, laneId)
-    if (lane === undefined) return
-    this.lanes.enqueue(lane, entry, now)
-    this.lanes.arrive(lane, now)
+  private queue(tenantId: string, destinationId: string, entry: Parameters<DestinationRows["enqueue"]>[1], now: number): void {
+    const destination = this.destinations.find(tenantId, destinationId)
+    if (destination === undefined) return
+    this.destinations.enqueue(destination, entry, now)
+    this.destinations.arrive(destination, now)
   }
 
   /** Notices without references from windows or unsent deliveries. */
@@ -209,7 +209,7 @@ export class FreightChargeRows {
     const { notices, subscriptions } = this.of(tenantId)
     const collected = [...subscriptions.values()].flatMap(({ windows }) => [...windows.values()])
     const referred = new Set(collected.flatMap((window) => [...window.values()].map((each) => each.noticeId)))
-    const inUse = this.lanes.payloadsInUse(tenantId)
+    const inUse = this.destinations.payloadsInUse(tenantId)
     return [...notices.values()].filter((each) => !referred.has(each.noticeId) && [...each.carriers].every((bytes) => !inUse.has(bytes)))
   }
 

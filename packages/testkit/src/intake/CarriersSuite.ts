@@ -52,10 +52,10 @@ const listed = (tenantId: string, grants: ReadonlyArray<string>) =>
       count: true
     }), ({ rows, totalCount }) => [rows.map((each) => each.eventId), totalCount]))
 
-/** Event ids waiting in each lane, by the number of its subscription. */
+/** Event ids waiting in each destination, by the number of its subscription. */
 const queued = (tenantId: string) =>
-  Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 100 }), ({ lanes }) =>
-    Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => entry.orderId)])))
+  Effect.map(claim(tenantId, { maxDestinations: 100, deliveriesPerDestination: 100 }), ({ destinations }) =>
+    Object.fromEntries(destinations.map((destination) => [Number(destination.destinationId.slice(-4)), destination.waiting.map((entry) => entry.orderId)])))
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: several carriers in one tenant`, (it) => {

@@ -14,7 +14,7 @@ import {
 } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect"
-import { bytesOf, claim, freshTenant, hasTurn, idOf, laneSettings, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
+import { bytesOf, claim, freshTenant, hasTurn, idOf, destinationSettings, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 
@@ -22,7 +22,7 @@ const secret = (text: string) => storedSecret([{ sealed: bytesOf(text), signsUnt
 
 /** A shipment's status, sent to subscription 2. */
 const writeStatus = Effect.fnUntraced(function*(tenantId: string) {
-  yield* (yield* DeliveryQueue).openLane(tenantId, { ...laneSettings({ n: 2 }), source: "shipment-status" })
+  yield* (yield* DeliveryQueue).openDestination(tenantId, { ...destinationSettings({ n: 2 }), source: "shipment-status" })
   yield* (yield* StatusSubscriptionStore).insert(tenantId, { id: idOf(2), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
   const store = yield* ShipmentStatusStore
   yield* store.lock(tenantId, [{ shipmentId: "S", accounts: undefined }])
@@ -46,7 +46,7 @@ const writeStatus = Effect.fnUntraced(function*(tenantId: string) {
 
 /** A freight bill, sent to subscription 3. */
 const writeBill = Effect.fnUntraced(function*(tenantId: string) {
-  yield* (yield* DeliveryQueue).openLane(tenantId, { ...laneSettings({ n: 3 }), source: "freight-charges" })
+  yield* (yield* DeliveryQueue).openDestination(tenantId, { ...destinationSettings({ n: 3 }), source: "freight-charges" })
   const record = { id: idOf(3), client: "client", doc: "{}", webhookUrl: "https://receiver.example/pfc", accounts: ["A"], createdAt: occurredAt }
   yield* (yield* ChargeSubscriptionStore).insert(tenantId, record)
   const store = yield* FreightBillStore
@@ -67,7 +67,7 @@ const writeEverywhere = <A, E, R>(tenantId: string, then: Effect.Effect<A, E, R>
       yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
       yield* letSee(tenantId, "client", ["A"])
       yield* (yield* SecretStore).put(tenantId, "main", secret("s"))
-      yield* (yield* DeliveryQueue).openLane(tenantId, laneSettings())
+      yield* (yield* DeliveryQueue).openDestination(tenantId, destinationSettings())
       yield* (yield* TransitSubscriptionStore).insert(tenantId, recordOf())
       yield* publish(tenantId, [{ shipmentId: "S", eventId: "e" }], { accounts: ["A"] })
       yield* writeStatus(tenantId)
@@ -81,14 +81,14 @@ const seenOf = Effect.fnUntraced(function*(tenantId: string) {
   return {
     tenant: Option.isSome(yield* (yield* AccessStore).findTenant(tenantId)),
     secret: Option.isSome(yield* (yield* SecretStore).find(tenantId, "main")),
-    lane: Option.isSome(yield* queue.laneStatus(tenantId, idOf(1))),
+    destination: Option.isSome(yield* queue.destinationStatus(tenantId, idOf(1))),
     subscription: Option.isSome(yield* (yield* TransitSubscriptionStore).find(tenantId, "client", idOf(1))),
     event: (yield* (yield* TransitEventStore).find(tenantId, ["e"])).length === 1,
     status: (yield* (yield* ShipmentStatusStore).record(tenantId, "S")) !== undefined,
     bill: (yield* (yield* FreightBillStore).open(tenantId, ["A"], { after: undefined, limit: 1000 })).length === 1,
     chargeSubscription: Option.isSome(yield* (yield* ChargeSubscriptionStore).findAny(tenantId, idOf(3))),
     arrival: yield* hasTurn(tenantId),
-    entries: (yield* claim(tenantId)).lanes.flatMap((lane) => lane.waiting).length
+    entries: (yield* claim(tenantId)).destinations.flatMap((destination) => destination.waiting).length
   }
 })
 
@@ -97,7 +97,7 @@ type Seen = Effect.Success<ReturnType<typeof seenOf>>
 const all: Seen = {
   tenant: true,
   secret: true,
-  lane: true,
+  destination: true,
   subscription: true,
   event: true,
   status: true,
@@ -110,7 +110,7 @@ const all: Seen = {
 const nothing: Seen = {
   tenant: false,
   secret: false,
-  lane: false,
+  destination: false,
   subscription: false,
   event: false,
   status: false,

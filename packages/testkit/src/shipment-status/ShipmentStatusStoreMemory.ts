@@ -3,7 +3,7 @@ import { isOwn, ShipmentStatusStore, type StatusChanges, type StatusRecord, type
 import { Effect, Layer } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
-import { LaneTables } from "../delivery/LaneTables.ts"
+import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { ShipmentStatusTables } from "./ShipmentStatusTables.ts"
 
@@ -16,7 +16,7 @@ export const ShipmentStatusStoreMemory = {
     Effect.gen(function*() {
       const { journal, operate } = yield* MemoryDatabase
       const rows = yield* ShipmentStatusTables
-      const lanes = yield* LaneTables
+      const destinations = yield* DestinationTables
       const access = yield* AccessTables
       const owners = yield* ShipmentTables
 
@@ -47,7 +47,7 @@ export const ShipmentStatusStoreMemory = {
           .filter(({ deliveredAt }) => deliveredAt !== undefined && deliveredAt < before.delivered)
           .slice(0, pruneLimit)
         for (const each of old) rows.forget(tenantId, each)
-        const inUse = lanes.payloadsInUse(tenantId)
+        const inUse = destinations.payloadsInUse(tenantId)
         const unused = [...own.notices.values()]
           .filter((each) => each.storedAt < before.noticed && !inUse.has(each.body))
           .slice(0, pruneLimit)

@@ -3,7 +3,7 @@ import type { StatusFound, StatusHistoryEntry, StatusLookup, StatusNotice, Statu
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
-import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
+import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
@@ -35,7 +35,7 @@ export class ShipmentStatusTables
     ShipmentStatusTables,
     Effect.gen(function*() {
       const { journal, onPurge } = yield* MemoryDatabase
-      return purged(onPurge, new ShipmentStatusRows(journal, yield* LaneTables, yield* AccessTables, yield* ShipmentTables))
+      return purged(onPurge, new ShipmentStatusRows(journal, yield* DestinationTables, yield* AccessTables, yield* ShipmentTables))
     })
   )
 }
@@ -43,13 +43,13 @@ export class ShipmentStatusTables
 export class ShipmentStatusRows {
   private readonly tenants = new Map<string, TenantStatuses>()
   private readonly journal: Journal
-  private readonly lanes: LaneRows
+  private readonly destinations: DestinationRows
   private readonly access: AccessRows
   private readonly owners: ShipmentRows
 
-  constructor(journal: Journal, lanes: LaneRows, access: AccessRows, owners: ShipmentRows) {
+  constructor(journal: Journal, destinations: DestinationRows, access: AccessRows, owners: ShipmentRows) {
     this.journal = journal
-    this.lanes = lanes
+    this.destinations = destinations
     this.access = access
     this.owners = owners
   }
@@ -101,10 +101,10 @@ export class ShipmentStatusRows {
     this.journal.put(notices, notice.noticeId, { ...notice, storedAt: now })
     const { body, noticeId, sequence, shipmentId } = notice
     for (const id of this.followers(tenantId, shipmentId)) {
-      const lane = this.lanes.find(tenantId, id)
-      if (lane === undefined) continue
-      this.lanes.enqueue(lane, { key: shipmentId, sequence, orderId: noticeId, payload: body, traceparent }, now)
-      this.lanes.arrive(lane, now)
+      const destination = this.destinations.find(tenantId, id)
+      if (destination === undefined) continue
+      this.destinations.enqueue(destination, { key: shipmentId, sequence, orderId: noticeId, payload: body, traceparent }, now)
+      this.destinations.arrive(destination, now)
     }
   }
 

@@ -1,8 +1,8 @@
 /** Helpers for suites of shipment statuses: reports with their notices, and subscriptions. */
 import {
   DeliveryQueue,
-  type LaneSettings,
-  type LaneState,
+  type DestinationSettings,
+  type DestinationState,
   ShipmentStatusStore,
   type StatusHistoryEntry,
   type StatusNotice,
@@ -11,7 +11,7 @@ import {
   Transaction
 } from "@waybill/core"
 import { Effect } from "effect"
-import { bytesOf, claim, idOf, laneSettings, occurredAt, textOf } from "../StorageFixtures.ts"
+import { bytesOf, claim, idOf, destinationSettings, occurredAt, textOf } from "../StorageFixtures.ts"
 
 export type StatusFixture = Partial<StatusWrite> & Pick<StatusWrite, "shipmentId">
 
@@ -64,11 +64,11 @@ export interface FollowerFixture {
   readonly n?: number
   readonly client?: string
   readonly references: ReadonlyArray<string>
-  readonly state?: LaneState
+  readonly state?: DestinationState
 }
 
-export const statusLane = ({ client = "client", n = 1, state = "active" }: Pick<FollowerFixture, "client" | "n" | "state"> = {}): LaneSettings => {
-  const settings = laneSettings({ client, n, state })
+export const statusDestination = ({ client = "client", n = 1, state = "active" }: Pick<FollowerFixture, "client" | "n" | "state"> = {}): DestinationSettings => {
+  const settings = destinationSettings({ client, n, state })
   return {
     ...settings,
     source: "shipment-status",
@@ -78,19 +78,19 @@ export const statusLane = ({ client = "client", n = 1, state = "active" }: Pick<
   }
 }
 
-/** A subscription to references with its lane, as the use case creates them. */
+/** A subscription to references with its destination, as the use case creates them. */
 export const follow = Effect.fnUntraced(function*(tenantId: string, fixture: FollowerFixture) {
   const transaction = yield* Transaction
   const queue = yield* DeliveryQueue
   const subscriptions = yield* StatusSubscriptionStore
   const { client = "client", n = 1, references } = fixture
   yield* transaction.run(Effect.andThen(
-    queue.openLane(tenantId, statusLane(fixture)),
+    queue.openDestination(tenantId, statusDestination(fixture)),
     subscriptions.insert(tenantId, { id: idOf(n), client, doc: "{}", references, createdAt: occurredAt })
   ))
 })
 
-/** Bodies waiting in each lane, by the number of its subscription. Claims the lanes, so call it once. */
+/** Bodies waiting in each destination, by the number of its subscription. Claims the destinations, so call it once. */
 export const waitingBodies = (tenantId: string) =>
-  Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 1000 }), ({ lanes }) =>
-    Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => textOf(entry.payload))])))
+  Effect.map(claim(tenantId, { maxDestinations: 100, deliveriesPerDestination: 1000 }), ({ destinations }) =>
+    Object.fromEntries(destinations.map((destination) => [Number(destination.destinationId.slice(-4)), destination.waiting.map((entry) => textOf(entry.payload))])))

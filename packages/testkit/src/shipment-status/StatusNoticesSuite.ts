@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { claim, claimOne, freezeOf, freshTenant, hasTurn, idOf, letSee, letSeeAll, occurredAt, publish, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
-import { follow, report, statusLane, waitingBodies } from "./StatusFixtures.ts"
+import { follow, report, statusDestination, waitingBodies } from "./StatusFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
@@ -47,14 +47,14 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           traceparent
         })
         yield* report(tenantId, [], { notices: [{ shipmentId: "S \"1\"", sequence: 3 }] })
-        const lane = yield* claimOne(tenantId, { deliveriesPerLane: 10 })
-        assert.deepStrictEqual(lane.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload), entry.traceparent]), [
+        const destination = yield* claimOne(tenantId, { deliveriesPerDestination: 10 })
+        assert.deepStrictEqual(destination.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload), entry.traceparent]), [
           ["S \"1\"", 1, body, traceparent],
           ["S \"1\"", 2, "S \"1\"/2", traceparent],
           ["S \"1\"", 3, "S \"1\"/3", undefined],
           ["T", 1, "T/1", traceparent]
         ])
-        assert.deepStrictEqual([lane.envelope, lane.signing, lane.whenDead], [{ open: "", close: "" }, "whenRegistered", "goOn"])
+        assert.deepStrictEqual([destination.envelope, destination.signing, destination.whenDead], [{ open: "", close: "" }, "whenRegistered", "goOn"])
       }))
 
     it.effect("match subscriptions by the latest references, and keep these when a call names none", () =>
@@ -95,7 +95,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2", "S/4"] })
       }))
 
-    it.effect("wait in a paused lane, and are sent once it is active", () =>
+    it.effect("wait in a paused destination, and are sent once it is active", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -103,11 +103,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* follow(tenantId, { references: ["r"], state: "paused" })
         yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
         assert.deepStrictEqual(yield* waitingBodies(tenantId), {})
-        yield* queue.changeLane(tenantId, statusLane())
+        yield* queue.changeDestination(tenantId, statusDestination())
         assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"] })
       }))
 
-    it.effect("make their lane due at once", () =>
+    it.effect("make their destination due at once", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -177,23 +177,23 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* follow(tenantId, { references: ["r"] })
         yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
-        const lane = yield* claimOne(tenantId)
-        assert.deepStrictEqual(lane.waiting.map((entry) => textOf(entry.payload)), ["S/1"])
-        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
+        const destination = yield* claimOne(tenantId)
+        assert.deepStrictEqual(destination.waiting.map((entry) => textOf(entry.payload)), ["S/1"])
+        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "waiting", dueInMillis: 0 })], lanes: [] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "waiting", dueInMillis: 0 })], destinations: [] })
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
-        const { lanes: [again] } = yield* claim(tenantId, { refill: [lane], maxLanes: 0 })
+        const { destinations: [again] } = yield* claim(tenantId, { refill: [destination], maxDestinations: 0 })
         assert.deepStrictEqual(again!.due[0]!.payloads.map(textOf), ["S/1"])
-        yield* queue.freeze(tenantId, [freezeOf(lane, { again: [idOf(101)] })])
+        yield* queue.freeze(tenantId, [freezeOf(destination, { again: [idOf(101)] })])
         const record = { attempt: 2, at: occurredAt, durationMillis: 5, outcome: "refused" }
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead", record })], lanes: [releaseOf(lane)] })
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "dead", record })], destinations: [releaseOf(destination)] })
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
         yield* queue.retry(tenantId, idOf(101))
         assert.deepStrictEqual((yield* claimOne(tenantId)).due.flatMap((each) => each.payloads.map(textOf)), ["S/1"])
       }))
 
-    it.effect("are pruned once they are delivered or their lane is closed", () =>
+    it.effect("are pruned once they are delivered or their destination is closed", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -201,11 +201,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* follow(tenantId, { n: 1, references: ["r"] })
         yield* follow(tenantId, { n: 2, references: ["r"] })
         yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
-        const lane = (yield* claim(tenantId)).lanes.find((each) => each.laneId === idOf(1))!
-        yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101))], lanes: [releaseOf(lane)] })
+        const destination = (yield* claim(tenantId)).destinations.find((each) => each.destinationId === idOf(1))!
+        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
+        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
-        yield* queue.closeLane(tenantId, idOf(2))
+        yield* queue.closeDestination(tenantId, idOf(2))
         assert.isAbove(yield* pruneNotices(tenantId, 10), 0)
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
       }))
@@ -219,7 +219,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
         }
         yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["B"] })
-        const { dropped, lanes: [lane] } = yield* claim(tenantId)
-        assert.deepStrictEqual([dropped, lane!.waiting.map(({ payload }) => textOf(payload))], [1, ["T/1"]])
+        const { dropped, destinations: [destination] } = yield* claim(tenantId)
+        assert.deepStrictEqual([dropped, destination!.waiting.map(({ payload }) => textOf(payload))], [1, ["T/1"]])
       }))
   })

@@ -92,7 +92,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         yield* follow(tenantId, { references: ["r"] })
         const remove = transaction.run(Effect.andThen(store.remove(tenantId, "client", idOf(1)), (removed) =>
-          removed ? Effect.as(queue.closeLane(tenantId, idOf(1)), true) : Effect.succeed(false)))
+          removed ? Effect.as(queue.closeDestination(tenantId, idOf(1)), true) : Effect.succeed(false)))
         const answers = yield* Effect.all(Array.from({ length: 6 }, () => remove), { concurrency: "unbounded" })
         assert.deepStrictEqual(answers.filter((removed) => removed), [true])
       }))

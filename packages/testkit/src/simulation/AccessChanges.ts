@@ -2,7 +2,7 @@
 import { AccessStore, DeliveryControl, Transaction } from "@waybill/core"
 import { Effect } from "effect"
 import type { SimulationRandom } from "./SimulationRandom.ts"
-import type { Ledger, LedgerLane } from "./Ledger.ts"
+import type { Ledger, LedgerDestination } from "./Ledger.ts"
 import type { SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
@@ -28,7 +28,7 @@ export interface Slot {
   readonly client: string
   readonly account: string
   /** Its latest subscription, open or closed. */
-  readonly lane: LedgerLane
+  readonly destination: LedgerDestination
 }
 
 /** Runs an operation on the store, then updates the reference model. */
@@ -72,27 +72,27 @@ export class AccessChanges {
       case "reassign":
         return this.parts.reassign(slot.tenantId)
       case "pause":
-        return this.pause(slot.lane)
+        return this.pause(slot.destination)
       case "resume":
-        return this.resume(slot.lane)
+        return this.resume(slot.destination)
       case "purge":
-        return this.purge(slot.lane)
+        return this.purge(slot.destination)
     }
   }
 
-  /** Changes access between the claim and the freeze of this lane. Random times rarely hit this moment, which is prone to faults. */
-  changeClaimed(lane: LedgerLane): void | Promise<void> {
-    const slot = this.parts.slots().find((each) => each.lane === lane)
+  /** Changes access between the claim and the freeze of this destination. Random times rarely hit this moment, which is prone to faults. */
+  changeClaimed(destination: LedgerDestination): void | Promise<void> {
+    const slot = this.parts.slots().find((each) => each.destination === destination)
     return slot === undefined ? undefined : this.change(this.parts.random.pick(["end access", "suspend tenant", "reassign", "pause", "purge", "purge"]), slot)
   }
 
-  /** Gives every client access, and resumes lanes that an operator paused. */
+  /** Gives every client access, and resumes destinations that an operator paused. */
   *restore(): Iterable<void | Promise<void>> {
     const { access } = this.parts.ledger
     for (const slot of this.parts.slots()) {
       if (access.isSuspended(slot.tenantId)) yield this.setTenant(slot.tenantId, "active")
       if (!access.isLive(slot, Number.MAX_SAFE_INTEGER) || !access.accountsOf(slot).has(slot.account)) yield this.putAccess(slot, [slot.account], live)
-      if (slot.lane.open && slot.lane.pausedBy === "operator") yield this.resume(slot.lane)
+      if (slot.destination.open && slot.destination.pausedBy === "operator") yield this.resume(slot.destination)
     }
   }
 
@@ -126,48 +126,48 @@ export class AccessChanges {
     })
   }
 
-  private pause(lane: LedgerLane): void | Promise<void> {
-    return this.control(lane, "pauses", (control) => control.pause(lane.tenantId, lane.laneId, "By an operator."), () => this.parts.ledger.pause(lane, false))
+  private pause(destination: LedgerDestination): void | Promise<void> {
+    return this.control(destination, "pauses", (control) => control.pause(destination.tenantId, destination.destinationId, "By an operator."), () => this.parts.ledger.pause(destination, false))
   }
 
-  private resume(lane: LedgerLane): void | Promise<void> {
-    return this.control(lane, "resumes", (control) => control.resume(lane.tenantId, lane.laneId), () => this.parts.ledger.resume(lane))
+  private resume(destination: LedgerDestination): void | Promise<void> {
+    return this.control(destination, "resumes", (control) => control.resume(destination.tenantId, destination.destinationId), () => this.parts.ledger.resume(destination))
   }
 
   /** Runs the steps of a purge, with other events in between. */
-  private purge(lane: LedgerLane): void | Promise<void> {
+  private purge(destination: LedgerDestination): void | Promise<void> {
     const { random, ledger } = this.parts
     const wait = random.pick([0, 0, 1, 30, 400])
     const end = () =>
-      this.control(lane, "ends the purge of", (control) => control.endPurge(lane.tenantId, lane.laneId), () => {
-        if (lane.purging) ledger.resume(lane)
+      this.control(destination, "ends the purge of", (control) => control.endPurge(destination.tenantId, destination.destinationId), () => {
+        if (destination.purging) ledger.resume(destination)
       })
     const next = () =>
-      this.control(lane, "purges", (control) => control.purgeNext(lane.tenantId, lane.laneId, undefined), ({ dropped }) => {
-        const expected = ledger.purge(lane, this.simulation.counts.steps)
-        if (dropped !== expected) this.simulation.violate("A purge drops all waiting entries, and nothing else", `${lane.name}: ${dropped} instead of ${expected}`)
+      this.control(destination, "purges", (control) => control.purgeNext(destination.tenantId, destination.destinationId, undefined), ({ dropped }) => {
+        const expected = ledger.purge(destination, this.simulation.counts.steps)
+        if (dropped !== expected) this.simulation.violate("A purge drops all waiting entries, and nothing else", `${destination.name}: ${dropped} instead of ${expected}`)
         this.simulation.after(random.pick([0, 0, wait]), end)
       })
     const begin = (): void => {
-      if (lane.state === "active") ledger.pause(lane, true)
+      if (destination.state === "active") ledger.pause(destination, true)
       this.simulation.after(wait, next)
     }
-    return this.control(lane, "begins to purge", (control) => control.beginPurge(lane.tenantId, lane.laneId), begin)
+    return this.control(destination, "begins to purge", (control) => control.beginPurge(destination.tenantId, destination.destinationId), begin)
   }
 
   private control<A>(
-    lane: LedgerLane,
+    destination: LedgerDestination,
     verb: string,
     call: (control: DeliveryControl["Service"]) => Effect.Effect<A, unknown>,
     then: (answer: A) => void
   ): void | Promise<void> {
     const { store, runOperation, wake } = this.parts
-    if (!lane.open) return undefined
+    if (!destination.open) return undefined
     return runOperation(Effect.flatMap(DeliveryControl, call), (answer) => {
       then(answer)
-      this.simulation.note("operator", `${verb} ${lane.name}, which is now ${lane.state}`)
-      store.compareLane(lane)
-      wake(lane.tenantId)
+      this.simulation.note("operator", `${verb} ${destination.name}, which is now ${destination.state}`)
+      store.compareDestination(destination)
+      wake(destination.tenantId)
     })
   }
 }

@@ -1,16 +1,16 @@
 /** Checks claims against the reference model. */
-import type { Claim, ClaimedLane, ClaimRequest } from "@waybill/core"
-import { type Ledger, type LedgerDelivery, type LedgerLane, laneKeyOf } from "./Ledger.ts"
+import type { Claim, ClaimedDestination, ClaimRequest } from "@waybill/core"
+import { type Ledger, type LedgerDelivery, type LedgerDestination, destinationKeyOf } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
-/** A lane as a worker claimed it. Its freezes and attempts are checked against this. */
+/** A destination as a worker claimed it. Its freezes and attempts are checked against this. */
 export interface Grant {
-  readonly lane: LedgerLane
+  readonly destination: LedgerDestination
   readonly token: number
   readonly claimedAt: number
   /** The step of the schedule with the claim. */
   readonly claimedStep: number
-  readonly claimed: ClaimedLane
+  readonly claimed: ClaimedDestination
   readonly keys: ReadonlyArray<Uint8Array>
 }
 
@@ -26,39 +26,39 @@ export class ClaimAudit {
     this.onlyReceiversFail = onlyReceiversFail
   }
 
-  /** Checks a claim that the store has just made, and returns its grants by lane. */
+  /** Checks a claim that the store has just made, and returns its grants by destination. */
   claimed(who: string, request: ClaimRequest, claim: Claim): ReadonlyMap<string, Grant> {
     const { ledger, simulation } = this
     const now = simulation.storeNow
     const grants = new Map<string, Grant>()
-    const refilled = new Set(request.refill.map(({ laneId, token }) => `${laneId} ${token}`))
+    const refilled = new Set(request.refill.map(({ destinationId, token }) => `${destinationId} ${token}`))
     let fresh = 0
     let dropped = 0
     this.endExpiredLeases(request, now)
-    for (const claimed of claim.lanes) {
-      const lane = ledger.lane(request.tenantId, claimed.laneId)
-      if (lane === undefined || !lane.open) {
-        simulation.violate("A claim returns only open lanes", `${who} got ${claimed.laneId}`)
+    for (const claimed of claim.destinations) {
+      const destination = ledger.destination(request.tenantId, claimed.destinationId)
+      if (destination === undefined || !destination.open) {
+        simulation.violate("A claim returns only open destinations", `${who} got ${claimed.destinationId}`)
         continue
       }
-      if (lane.state !== "active") simulation.violate("A claim returns no paused or inactive lane", `${who} got ${lane.name}, which is ${lane.state}`)
-      if (!ledger.access.admits(lane, now)) simulation.violate("A claim returns no lane without access", `${who} got ${lane.name}`)
-      if (refilled.has(`${claimed.laneId} ${claimed.token}`)) {
-        if (!lane.leased || lane.token !== claimed.token) simulation.violate("A claim refills only valid leases", `${who} holds ${lane.name} by ${claimed.token}, the lease is ${lane.token}`)
+      if (destination.state !== "active") simulation.violate("A claim returns no paused or inactive destination", `${who} got ${destination.name}, which is ${destination.state}`)
+      if (!ledger.access.admits(destination, now)) simulation.violate("A claim returns no destination without access", `${who} got ${destination.name}`)
+      if (refilled.has(`${claimed.destinationId} ${claimed.token}`)) {
+        if (!destination.leased || destination.token !== claimed.token) simulation.violate("A claim refills only valid leases", `${who} holds ${destination.name} by ${claimed.token}, the lease is ${destination.token}`)
       } else {
         fresh += 1
-        if (lane.leased && lane.leasedUntil > now) simulation.violate("A claim returns no lane that another worker leases", `${who} got ${lane.name}, leased until +${lane.leasedUntil - now} ms`)
-        if (lane.leased && this.onlyReceiversFail) simulation.violate("A worker without faults keeps its lanes", `${who} took over ${lane.name}`)
-        if (claimed.token <= lane.token) simulation.violate("Every lease has a higher token than the one before", `${lane.name}: ${claimed.token} after ${lane.token}`)
-        lane.token = claimed.token
-        lane.leased = true
-        lane.failures = lane.breaker.failures
+        if (destination.leased && destination.leasedUntil > now) simulation.violate("A claim returns no destination that another worker leases", `${who} got ${destination.name}, leased until +${destination.leasedUntil - now} ms`)
+        if (destination.leased && this.onlyReceiversFail) simulation.violate("A worker without faults keeps its destinations", `${who} took over ${destination.name}`)
+        if (claimed.token <= destination.token) simulation.violate("Every lease has a higher token than the one before", `${destination.name}: ${claimed.token} after ${destination.token}`)
+        destination.token = claimed.token
+        destination.leased = true
+        destination.failures = destination.breaker.failures
       }
-      lane.leasedUntil = now + request.leaseMillis
-      dropped += ledger.dropUnseen(lane)
-      this.compare(lane, claimed)
-      grants.set(laneKeyOf(request.tenantId, claimed.laneId), {
-        lane,
+      destination.leasedUntil = now + request.leaseMillis
+      dropped += ledger.dropUnseen(destination)
+      this.compare(destination, claimed)
+      grants.set(destinationKeyOf(request.tenantId, claimed.destinationId), {
+        destination,
         token: claimed.token,
         claimedAt: claim.now,
         claimedStep: simulation.counts.steps,
@@ -66,40 +66,40 @@ export class ClaimAudit {
         keys: ledger.liveKeys(request.tenantId, now)
       })
     }
-    if (fresh > request.maxLanes) simulation.violate("A claim leases at most maxLanes", `${fresh} of ${request.maxLanes}`)
+    if (fresh > request.maxDestinations) simulation.violate("A claim leases at most maxDestinations", `${fresh} of ${request.maxDestinations}`)
     if (dropped !== claim.dropped) simulation.violate("A claim drops the entries that its client may no longer see, and no others", `${who}: ${claim.dropped} instead of ${dropped}`)
     return grants
   }
 
-  /** A claim ends the expired leases of lanes without access. */
+  /** A claim ends the expired leases of destinations without access. */
   private endExpiredLeases({ only, tenantId }: ClaimRequest, now: number): void {
     if (only === "arrived") return
-    for (const lane of this.ledger.lanes.values()) {
-      if (lane.tenantId !== tenantId || lane.state !== "active" || lane.leasedUntil > now) continue
-      if (!this.ledger.access.admits(lane, now)) lane.leased = false
+    for (const destination of this.ledger.destinations.values()) {
+      if (destination.tenantId !== tenantId || destination.state !== "active" || destination.leasedUntil > now) continue
+      if (!this.ledger.access.admits(destination, now)) destination.leased = false
     }
   }
 
-  private compare(lane: LedgerLane, claimed: ClaimedLane): void {
+  private compare(destination: LedgerDestination, claimed: ClaimedDestination): void {
     const { simulation } = this
-    if (claimed.endpointUrl !== lane.settings.endpointUrl) simulation.violate("A claim returns the endpoint of the lane", `${lane.name}: ${claimed.endpointUrl}`)
-    if (claimed.breaker.failures !== lane.breaker.failures || claimed.breaker.openUntil !== lane.breaker.openUntil) {
-      simulation.violate("A claim returns the stored state of the circuit breaker", `${lane.name}: ${JSON.stringify(claimed.breaker)} instead of ${JSON.stringify(lane.breaker)}`)
+    if (claimed.endpointUrl !== destination.settings.endpointUrl) simulation.violate("A claim returns the endpoint of the destination", `${destination.name}: ${claimed.endpointUrl}`)
+    if (claimed.breaker.failures !== destination.breaker.failures || claimed.breaker.openUntil !== destination.breaker.openUntil) {
+      simulation.violate("A claim returns the stored state of the circuit breaker", `${destination.name}: ${JSON.stringify(claimed.breaker)} instead of ${JSON.stringify(destination.breaker)}`)
     }
     for (const due of claimed.due) {
-      const delivery = lane.unsettled.get(due.deliveryId)
+      const delivery = destination.unsettled.get(due.deliveryId)
       if (delivery === undefined) {
-        simulation.violate("Only unfinished deliveries are due", `${lane.name}: ${due.deliveryId}`)
+        simulation.violate("Only unfinished deliveries are due", `${destination.name}: ${due.deliveryId}`)
         continue
       }
       this.compareDue(delivery, due)
     }
-    this.compareWaiting(lane, claimed)
+    this.compareWaiting(destination, claimed)
   }
 
-  private compareDue(delivery: LedgerDelivery, due: ClaimedLane["due"][number]): void {
+  private compareDue(delivery: LedgerDelivery, due: ClaimedDestination["due"][number]): void {
     const { simulation } = this
-    const orphaned = delivery.state === "sending" && delivery.token !== delivery.lane.token
+    const orphaned = delivery.state === "sending" && delivery.token !== delivery.destination.token
     const isDue = delivery.state === "waiting" && delivery.dueAt <= simulation.storeNow
     if (!orphaned && !isDue) simulation.violate("No delivery is due before its time", `${delivery.id} is ${delivery.state}`)
     if (due.orphaned !== orphaned) simulation.violate("A claim marks deliveries whose sender died", `${delivery.id}: ${due.orphaned}`)
@@ -110,23 +110,23 @@ export class ClaimAudit {
     if (older !== undefined) simulation.violate("Deliveries of one shipment are sent one after the other", `${delivery.id} is due, ${older.id} is ${older.state}`)
   }
 
-  /** A claim returns each shipment's entries from the first, without shipments in unfinished deliveries; it starts after the lane's cursor and wraps around. */
-  private compareWaiting(lane: LedgerLane, claimed: ClaimedLane): void {
+  /** A claim returns each shipment's entries from the first, without shipments in unfinished deliveries; it starts after the destination's cursor and wraps around. */
+  private compareWaiting(destination: LedgerDestination, claimed: ClaimedDestination): void {
     const { simulation } = this
     const seen = new Map<string, number>()
-    const heldBy = (key: string) => [...lane.unsettled.values()].find(({ keys }) => keys.has(key))
-    const free = [...lane.waiting.keys()].filter((key) => heldBy(key) === undefined).sort()
-    const first = free.find((key) => lane.cursor === undefined || key > lane.cursor) ?? free[0]
-    if (claimed.waiting[0]?.key !== first) simulation.violate("A claim continues after the cursor", `${lane.name}: ${claimed.waiting[0]?.key} after ${lane.cursor}, ${first} waits`)
+    const heldBy = (key: string) => [...destination.unsettled.values()].find(({ keys }) => keys.has(key))
+    const free = [...destination.waiting.keys()].filter((key) => heldBy(key) === undefined).sort()
+    const first = free.find((key) => destination.cursor === undefined || key > destination.cursor) ?? free[0]
+    if (claimed.waiting[0]?.key !== first) simulation.violate("A claim continues after the cursor", `${destination.name}: ${claimed.waiting[0]?.key} after ${destination.cursor}, ${first} waits`)
     for (const { key, orderId, sequence } of claimed.waiting) {
       const place = seen.get(key) ?? 0
       seen.set(key, place + 1)
-      const entry = lane.waiting.get(key)?.[place]
+      const entry = destination.waiting.get(key)?.[place]
       if (entry === undefined || entry.sequence !== sequence || entry.orderId !== orderId) {
-        simulation.violate("A claim returns waiting entries once and in order", `${lane.name}: ${key}/${sequence} in place ${place}`)
+        simulation.violate("A claim returns waiting entries once and in order", `${destination.name}: ${key}/${sequence} in place ${place}`)
       }
       const holder = place === 0 ? heldBy(key) : undefined
-      if (holder !== undefined) simulation.violate("An entry waits until its shipment's delivery ends", `${lane.name}: ${key}/${sequence} while ${holder.id} is ${holder.state}`)
+      if (holder !== undefined) simulation.violate("An entry waits until its shipment's delivery ends", `${destination.name}: ${key}/${sequence} while ${holder.id} is ${holder.state}`)
     }
   }
 }
@@ -136,10 +136,10 @@ export class ClaimAudit {
  * `claimedStep` does not count, because the claim could not see it.
  */
 export const blocker = (delivery: LedgerDelivery, claimedStep = Infinity): LedgerDelivery | undefined => {
-  if (delivery.lane.unsettled.size < 2) return undefined
-  for (const other of delivery.lane.unsettled.values()) {
+  if (delivery.destination.unsettled.size < 2) return undefined
+  for (const other of delivery.destination.unsettled.values()) {
     if (other === delivery || !sharesKey(other, delivery)) continue
-    const inFlightCount = other.state === "sending" && other.token === delivery.lane.token
+    const inFlightCount = other.state === "sending" && other.token === delivery.destination.token
     if (inFlightCount || (other.id < delivery.id && other.retriedStep <= claimedStep)) return other
   }
   return undefined

@@ -74,10 +74,10 @@ export class FaultModel {
     }
   }
 
-  /** Sometimes reduces the claim, as a store does that skips lanes which another transaction has locked. */
+  /** Sometimes reduces the claim, as a store does that skips destinations which another transaction has locked. */
   skipLocked(request: ClaimRequest): ClaimRequest {
     if (this.slow === 0 || !this.random.share(this.slow)) return request
-    return { ...request, maxLanes: this.random.pick([0, request.maxLanes]), refill: request.refill.filter(() => this.random.share(0.5)) }
+    return { ...request, maxDestinations: this.random.pick([0, request.maxDestinations]), refill: request.refill.filter(() => this.random.share(0.5)) }
   }
 
   /** Runs the call now, or when the store stops stalling. */

@@ -19,13 +19,13 @@ export interface FaultTargets {
   /** Whether processes, store and network have faults, not only receivers. */
   readonly hasInternalFaults: boolean
   readonly leaseMillis: number
-  /** Names of open lanes. */
-  readonly lanes: () => ReadonlyArray<string>
+  /** Names of open destinations. */
+  readonly destinations: () => ReadonlyArray<string>
   /** Running processes. */
   readonly processes: () => ReadonlyArray<WorkerProcess>
 }
 
-export const injectFault = (random: SimulationRandom, { hasInternalFaults, lanes, leaseMillis, processes, receivers, faultModel, simulation }: FaultTargets): void => {
+export const injectFault = (random: SimulationRandom, { hasInternalFaults, destinations, leaseMillis, processes, receivers, faultModel, simulation }: FaultTargets): void => {
   const kind = hasInternalFaults ? random.pick(kinds) : "receiver"
   const running = processes()
   const victim = running.length === 0 ? undefined : random.pick(running)
@@ -65,17 +65,17 @@ export const injectFault = (random: SimulationRandom, { hasInternalFaults, lanes
       return void simulation.note("network", "loses all hints")
     case "mixed outcomes": {
       // outcomes of all kinds, and answers about writing them are lost
-      for (const lane of lanes()) receivers.behave(lane, "mixed", 10_000)
+      for (const destination of destinations()) receivers.behave(destination, "mixed", 10_000)
       const call = random.share(0.7) ? "settle" : random.pick(calls)
       faultModel.failNext(call, "answer lost", 4)
       return void simulation.note("network", `the next 4 answers to ${call} are lost, and all receivers are mixed from now on`)
     }
     case "receiver": {
-      const [names, behaviour, millis] = [lanes(), random.pick(behaviours), random.pick([100, 3000, 10_000])]
+      const [names, behaviour, millis] = [destinations(), random.pick(behaviours), random.pick([100, 3000, 10_000])]
       if (names.length === 0) return
-      const lane = random.pick(names)
-      receivers.behave(lane, behaviour, millis)
-      return void simulation.note("receiver", `${lane} ${behaviour} from now on`)
+      const destination = random.pick(names)
+      receivers.behave(destination, behaviour, millis)
+      return void simulation.note("receiver", `${destination} ${behaviour} from now on`)
     }
   }
 }

@@ -1,8 +1,8 @@
 /**
- * The reference model of the delivery queue: lanes, leases, entries and deliveries. Every call that reaches the store updates it, and
+ * The reference model of the delivery queue: destinations, leases, entries and deliveries. Every call that reaches the store updates it, and
  * the results of the store are compared with it.
  */
-import type { Breaker, LaneSettings, LaneState, PausedBy } from "@waybill/core"
+import type { Breaker, DestinationSettings, DestinationState, PausedBy } from "@waybill/core"
 import { AccessLedger } from "./AccessLedger.ts"
 
 /** One event for one subscription. */
@@ -19,7 +19,7 @@ export interface LedgerEntry {
 
 export interface LedgerDelivery {
   readonly id: string
-  readonly lane: LedgerLane
+  readonly destination: LedgerDestination
   readonly entries: ReadonlyArray<LedgerEntry>
   readonly keys: ReadonlySet<string>
   /** The request body that every attempt must have. */
@@ -38,13 +38,13 @@ export interface LedgerDelivery {
   accepted: number
 }
 
-export interface LedgerLane {
+export interface LedgerDestination {
   readonly tenantId: string
-  readonly laneId: string
+  readonly destinationId: string
   readonly client: string
   readonly name: string
-  settings: LaneSettings
-  state: LaneState
+  settings: DestinationSettings
+  state: DestinationState
   /** Who paused it, and whether for a purge. */
   pausedBy: PausedBy | undefined
   purging: boolean
@@ -77,7 +77,7 @@ export interface LedgerKey {
   signsUntil: number
 }
 
-export const laneKeyOf = (tenantId: string, laneId: string): string => `${tenantId}/${laneId}`
+export const destinationKeyOf = (tenantId: string, destinationId: string): string => `${tenantId}/${destinationId}`
 
 export interface PublishedEvent {
   readonly eventId: string
@@ -87,7 +87,7 @@ export interface PublishedEvent {
 }
 
 export class Ledger {
-  readonly lanes = new Map<string, LedgerLane>()
+  readonly destinations = new Map<string, LedgerDestination>()
   readonly deliveries = new Map<string, LedgerDelivery>()
   /** Newest first. */
   readonly keys = new Map<string, Array<LedgerKey>>()
@@ -95,14 +95,14 @@ export class Ledger {
   /** How many entries and deliveries are unfinished. */
   unfinished = 0
 
-  lane(tenantId: string, laneId: string): LedgerLane | undefined {
-    return this.lanes.get(laneKeyOf(tenantId, laneId))
+  destination(tenantId: string, destinationId: string): LedgerDestination | undefined {
+    return this.destinations.get(destinationKeyOf(tenantId, destinationId))
   }
 
-  /** The lane, if this lease on it is valid. */
-  held(tenantId: string, lease: { readonly laneId: string; readonly token: number }): LedgerLane | undefined {
-    const lane = this.lane(tenantId, lease.laneId)
-    return lane !== undefined && lane.open && lane.leased && lane.token === lease.token ? lane : undefined
+  /** The destination, if this lease on it is valid. */
+  held(tenantId: string, lease: { readonly destinationId: string; readonly token: number }): LedgerDestination | undefined {
+    const destination = this.destination(tenantId, lease.destinationId)
+    return destination !== undefined && destination.open && destination.leased && destination.token === lease.token ? destination : undefined
   }
 
   liveKeys(tenantId: string, now: number): ReadonlyArray<Uint8Array> {
@@ -115,10 +115,10 @@ export class Ledger {
     this.keys.set(tenantId, [{ key, since: now, signsUntil: Infinity }, ...versions].slice(0, 3))
   }
 
-  open(tenantId: string, client: string, name: string, settings: LaneSettings): void {
-    this.lanes.set(laneKeyOf(tenantId, settings.laneId), {
+  open(tenantId: string, client: string, name: string, settings: DestinationSettings): void {
+    this.destinations.set(destinationKeyOf(tenantId, settings.destinationId), {
       tenantId,
-      laneId: settings.laneId,
+      destinationId: settings.destinationId,
       client,
       name,
       settings,
@@ -142,58 +142,58 @@ export class Ledger {
     })
   }
 
-  change(lane: LedgerLane, settings: LaneSettings): void {
-    if (settings.endpointUrl !== lane.settings.endpointUrl) {
-      lane.breaker = { failures: 0, openUntil: undefined }
+  change(destination: LedgerDestination, settings: DestinationSettings): void {
+    if (settings.endpointUrl !== destination.settings.endpointUrl) {
+      destination.breaker = { failures: 0, openUntil: undefined }
       // the lease's holder still counts the failures of the old endpoint
-      lane.failures = lane.leased ? undefined : 0
+      destination.failures = destination.leased ? undefined : 0
     }
-    lane.settings = settings
-    if (lane.state === settings.state) return
-    this.turn(lane, settings.state, settings.state === "paused" ? "client" : undefined)
+    destination.settings = settings
+    if (destination.state === settings.state) return
+    this.turn(destination, settings.state, settings.state === "paused" ? "client" : undefined)
   }
 
-  turn(lane: LedgerLane, state: LaneState, pausedBy: PausedBy | undefined): void {
-    lane.state = state
-    lane.pausedBy = pausedBy
-    lane.purging = false
-    lane.resumesAs = undefined
+  turn(destination: LedgerDestination, state: DestinationState, pausedBy: PausedBy | undefined): void {
+    destination.state = state
+    destination.pausedBy = pausedBy
+    destination.purging = false
+    destination.resumesAs = undefined
   }
 
   /** A pause by an operator, for a purge or otherwise. */
-  pause(lane: LedgerLane, purging: boolean): void {
-    const resumesAs = lane.state === "inactive" ? "inactive" : lane.resumesAs
-    this.turn(lane, "paused", "operator")
-    lane.purging = purging
-    lane.resumesAs = resumesAs
+  pause(destination: LedgerDestination, purging: boolean): void {
+    const resumesAs = destination.state === "inactive" ? "inactive" : destination.resumesAs
+    this.turn(destination, "paused", "operator")
+    destination.purging = purging
+    destination.resumesAs = resumesAs
   }
 
   /** A resume by an operator. */
-  resume(lane: LedgerLane): void {
-    if (lane.state === "paused") this.turn(lane, lane.resumesAs ?? "active", undefined)
+  resume(destination: LedgerDestination): void {
+    if (destination.state === "paused") this.turn(destination, destination.resumesAs ?? "active", undefined)
   }
 
-  close(lane: LedgerLane): void {
-    lane.open = false
-    for (const entries of lane.waiting.values()) this.unfinished -= entries.length
-    lane.waiting.clear()
-    for (const delivery of lane.unsettled.values()) {
+  close(destination: LedgerDestination): void {
+    destination.open = false
+    for (const entries of destination.waiting.values()) this.unfinished -= entries.length
+    destination.waiting.clear()
+    for (const delivery of destination.unsettled.values()) {
       delivery.state = "cancelled"
       this.unfinished -= 1
     }
-    lane.unsettled.clear()
+    destination.unsettled.clear()
   }
 
   /** Adds the events to every open subscription whose client sees their shipments, also if it has no access at present. */
   publish(tenantId: string, events: ReadonlyArray<PublishedEvent>): void {
-    for (const lane of this.lanes.values()) {
-      if (lane.tenantId !== tenantId || !lane.open || lane.state === "inactive" || lane.resumesAs === "inactive") continue
+    for (const destination of this.destinations.values()) {
+      if (destination.tenantId !== tenantId || !destination.open || destination.state === "inactive" || destination.resumesAs === "inactive") continue
       for (const { body, eventId, sequence, shipmentId } of events) {
-        if (!this.access.sees(lane, shipmentId)) continue
-        const entry: LedgerEntry = { key: shipmentId, sequence, orderId: eventId, body, before: lane.last.get(shipmentId), passed: false }
-        lane.last.set(shipmentId, entry)
-        const own = lane.waiting.get(shipmentId)
-        if (own === undefined) lane.waiting.set(shipmentId, [entry])
+        if (!this.access.sees(destination, shipmentId)) continue
+        const entry: LedgerEntry = { key: shipmentId, sequence, orderId: eventId, body, before: destination.last.get(shipmentId), passed: false }
+        destination.last.set(shipmentId, entry)
+        const own = destination.waiting.get(shipmentId)
+        if (own === undefined) destination.waiting.set(shipmentId, [entry])
         else own.push(entry)
         this.unfinished += 1
       }
@@ -201,13 +201,13 @@ export class Ledger {
   }
 
   /** A batch becomes a delivery: its first attempt is counted. */
-  freeze(lane: LedgerLane, delivery: Pick<LedgerDelivery, "id" | "entries" | "body">): LedgerDelivery {
+  freeze(destination: LedgerDestination, delivery: Pick<LedgerDelivery, "id" | "entries" | "body">): LedgerDelivery {
     const frozen: LedgerDelivery = {
       ...delivery,
-      lane,
+      destination,
       keys: new Set(delivery.entries.map(({ key }) => key)),
       state: "sending",
-      token: lane.token,
+      token: destination.token,
       attempt: 1,
       tries: 1,
       excused: 0,
@@ -218,79 +218,79 @@ export class Ledger {
       accepted: 0
     }
     for (const entry of delivery.entries) {
-      const own = lane.waiting.get(entry.key)!
+      const own = destination.waiting.get(entry.key)!
       own.splice(own.indexOf(entry), 1)
-      if (own.length === 0) lane.waiting.delete(entry.key)
+      if (own.length === 0) destination.waiting.delete(entry.key)
     }
     this.unfinished += 1 - delivery.entries.length
     this.deliveries.set(frozen.id, frozen)
-    lane.unsettled.set(frozen.id, frozen)
+    destination.unsettled.set(frozen.id, frozen)
     return frozen
   }
 
   /**
-   * Removes from a lane, as a claim does first, what its client may no longer see: frozen deliveries with such entries are cancelled and
+   * Removes from a destination, as a claim does first, what its client may no longer see: frozen deliveries with such entries are cancelled and
    * their entries wait again, then such entries are dropped. Returns how many were dropped.
    */
-  dropUnseen(lane: LedgerLane): number {
-    for (const delivery of lane.unsettled.values()) {
-      const inFlight = delivery.state === "sending" && delivery.token === lane.token
-      if (!inFlight && delivery.entries.some(({ key }) => !this.access.sees(lane, key))) this.withdraw(delivery)
+  dropUnseen(destination: LedgerDestination): number {
+    for (const delivery of destination.unsettled.values()) {
+      const inFlight = delivery.state === "sending" && delivery.token === destination.token
+      if (!inFlight && delivery.entries.some(({ key }) => !this.access.sees(destination, key))) this.withdraw(delivery)
     }
     let dropped = 0
-    for (const [key, entries] of lane.waiting) {
-      if (this.access.sees(lane, key)) continue
+    for (const [key, entries] of destination.waiting) {
+      if (this.access.sees(destination, key)) continue
       dropped += entries.length
-      this.drop(lane, key)
+      this.drop(destination, key)
     }
     return dropped
   }
 
   private withdraw(delivery: LedgerDelivery): void {
-    const { lane } = delivery
+    const { destination } = delivery
     this.cancel(delivery)
     for (const entry of delivery.entries) {
-      const own = lane.waiting.get(entry.key) ?? []
-      lane.waiting.set(entry.key, [...own, entry].sort((a, b) => a.sequence - b.sequence))
+      const own = destination.waiting.get(entry.key) ?? []
+      destination.waiting.set(entry.key, [...own, entry].sort((a, b) => a.sequence - b.sequence))
     }
     this.unfinished += delivery.entries.length
   }
 
   private cancel(delivery: LedgerDelivery): void {
     delivery.state = "cancelled"
-    delivery.lane.unsettled.delete(delivery.id)
+    delivery.destination.unsettled.delete(delivery.id)
     this.unfinished -= 1
   }
 
   /** Drops the waiting entries of a shipment, so that its next events may be sent. */
-  private drop(lane: LedgerLane, key: string): void {
-    const entries = lane.waiting.get(key) ?? []
+  private drop(destination: LedgerDestination, key: string): void {
+    const entries = destination.waiting.get(key) ?? []
     for (const entry of entries) entry.passed = true
-    lane.waiting.delete(key)
+    destination.waiting.delete(key)
     this.unfinished -= entries.length
   }
 
   /** Drops waiting entries, and deliveries that wait for a retry. Returns how many entries were dropped. */
-  purge(lane: LedgerLane, step: number): number {
-    if (lane.state === "active") return 0
-    lane.purgedStep = step
+  purge(destination: LedgerDestination, step: number): number {
+    if (destination.state === "active") return 0
+    destination.purgedStep = step
     let dropped = 0
-    for (const delivery of lane.unsettled.values()) {
+    for (const delivery of destination.unsettled.values()) {
       if (delivery.state !== "waiting") continue
       this.cancel(delivery)
       for (const entry of delivery.entries) entry.passed = true
       dropped += delivery.entries.length
     }
-    for (const [key, entries] of lane.waiting) {
+    for (const [key, entries] of destination.waiting) {
       dropped += entries.length
-      this.drop(lane, key)
+      this.drop(destination, key)
     }
     return dropped
   }
 
   end(delivery: LedgerDelivery, state: "delivered" | "dead", now: number): void {
     delivery.state = state
-    delivery.lane.unsettled.delete(delivery.id)
+    delivery.destination.unsettled.delete(delivery.id)
     this.unfinished -= 1
     if (state === "dead") {
       delivery.diedAt = now
@@ -306,7 +306,7 @@ export class Ledger {
     delivery.tries = 0
     delivery.excused = 0
     delivery.retriedStep = step
-    delivery.lane.unsettled.set(delivery.id, delivery)
+    delivery.destination.unsettled.set(delivery.id, delivery)
   }
 }
 

@@ -1,10 +1,10 @@
 /** Calls of carriers, subscription owners and operators: publish, change subscriptions, rotate secrets, retry and recover. */
-import { AccessStore, type LaneSettings, type LaneState, SecretStore, Transaction, TransitSubscriptionStore } from "@waybill/core"
+import { AccessStore, type DestinationSettings, type DestinationState, SecretStore, Transaction, TransitSubscriptionStore } from "@waybill/core"
 import { Effect, Exit, Option } from "effect"
-import { idOf, laneSettings, letSee, publish, recordOf, storedSecret, textOf } from "../StorageFixtures.ts"
+import { idOf, destinationSettings, letSee, publish, recordOf, storedSecret, textOf } from "../StorageFixtures.ts"
 import { type AccessChange, AccessChanges, type Slot as AccessSlot } from "./AccessChanges.ts"
 import type { SimulationRandom } from "./SimulationRandom.ts"
-import type { Ledger, LedgerDelivery, LedgerLane } from "./Ledger.ts"
+import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"
 import { sealedKey } from "./Secrets.ts"
 import type { Shape } from "./Shape.ts"
 import type { SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
@@ -21,7 +21,7 @@ interface Slot {
   readonly tenantId: string
   readonly client: string
   readonly at: number
-  laneId: string
+  destinationId: string
 }
 
 const accountOf = ({ at }: Slot): string => `account-${at}`
@@ -37,8 +37,8 @@ export class Operators {
   private readonly access: AccessChanges
   /** How often each shipment was assigned to other accounts, by tenant and shipment. */
   private readonly reassignments = new Map<string, number>()
-  /** How many lanes each tenant has had. Tenants have the same lane ids, so that mixed-up tenants are detected. */
-  private readonly lastLane = new Map<string, number>()
+  /** How many destinations each tenant has had. Tenants have the same destination ids, so that mixed-up tenants are detected. */
+  private readonly lastDestination = new Map<string, number>()
   private lastKey = 0
 
   constructor(
@@ -63,7 +63,7 @@ export class Operators {
       ...parts,
       random: parts.accessRandom,
       runOperation: (effect, then) => this.runOperation(effect, then),
-      slots: () => this.slots.map((slot): AccessSlot => ({ ...slot, account: accountOf(slot), lane: this.ledger.lane(slot.tenantId, slot.laneId)! })),
+      slots: () => this.slots.map((slot): AccessSlot => ({ ...slot, account: accountOf(slot), destination: this.ledger.destination(slot.tenantId, slot.destinationId)! })),
       reassign: (tenantId) => this.reassign(tenantId, parts.accessRandom)
     })
   }
@@ -77,8 +77,8 @@ export class Operators {
       const waits = this.rotate(tenantId, 0)
       if (waits !== undefined) await waits
     }
-    for (const [at, { tenant }] of this.shape.lanes.entries()) {
-      const slot: Slot = { tenantId: tenantOf(tenant), client: `client-${at}`, at, laneId: "" }
+    for (const [at, { tenant }] of this.shape.destinations.entries()) {
+      const slot: Slot = { tenantId: tenantOf(tenant), client: `client-${at}`, at, destinationId: "" }
       this.slots.push(slot)
       const waits = this.runOperation(letSee(slot.tenantId, slot.client, [accountOf(slot)]), () => {
         this.ledger.access.putClient(slot, [accountOf(slot)], Infinity, this.simulation.storeNow)
@@ -120,41 +120,41 @@ export class Operators {
     return this.access.change(kind)
   }
 
-  changeClaimed(lane: LedgerLane): void | Promise<void> {
-    return this.access.changeClaimed(lane)
+  changeClaimed(destination: LedgerDestination): void | Promise<void> {
+    return this.access.changeClaimed(destination)
   }
 
   intervene(kind: Intervention): void | Promise<void> {
     const slot = this.random.pick(this.slots)
-    const lane = this.ledger.lane(slot.tenantId, slot.laneId)!
+    const destination = this.ledger.destination(slot.tenantId, slot.destinationId)!
     switch (kind) {
       case "pause":
-        return this.turn(lane, "paused")
+        return this.turn(destination, "paused")
       case "resume":
-        return this.turn(lane, "active")
+        return this.turn(destination, "active")
       case "stop":
-        return this.turn(lane, "inactive")
+        return this.turn(destination, "inactive")
       case "move":
-        return this.change(lane, { ...lane.settings, state: lane.state, endpointUrl: `${lane.settings.endpointUrl.split("?")[0]}?${this.random.between(1, 9)}` })
+        return this.change(destination, { ...destination.settings, state: destination.state, endpointUrl: `${destination.settings.endpointUrl.split("?")[0]}?${this.random.between(1, 9)}` })
       case "remove":
-        return this.remove(lane)
+        return this.remove(destination)
       case "add":
-        return lane.open ? undefined : this.add(slot)
+        return destination.open ? undefined : this.add(slot)
       case "rotate":
         return this.rotate(slot.tenantId, this.random.pick([0, 1000, 60_000]))
       case "retry":
         return this.retryAny(slot.tenantId)
       case "recover":
-        return this.recover(lane, this.simulation.storeNow - this.random.pick([0, 3000, 1e9]))
+        return this.recover(destination, this.simulation.storeNow - this.random.pick([0, 3000, 1e9]))
     }
   }
 
   /** Restores access, activates every open subscription, and recovers its dead letters if `recovering`. */
   *restore(recovering: boolean): Iterable<void | Promise<void>> {
     yield* this.access.restore()
-    for (const lane of this.ledger.lanes.values()) {
-      if (lane.open && lane.state !== "active") yield this.turn(lane, "active")
-      if (lane.open && recovering) yield this.recover(lane, 0)
+    for (const destination of this.ledger.destinations.values()) {
+      if (destination.open && destination.state !== "active") yield this.turn(destination, "active")
+      if (destination.open && recovering) yield this.recover(destination, 0)
     }
   }
 
@@ -168,17 +168,17 @@ export class Operators {
   }
 
   private add(slot: Slot): void | Promise<void> {
-    const n = (this.lastLane.get(slot.tenantId) ?? 0) + 1
-    this.lastLane.set(slot.tenantId, n)
-    slot.laneId = idOf(n)
-    const name = `lane ${n}${slot.tenantId === tenantOf(0) ? "" : ` of ${slot.tenantId}`}`
-    const { policy, whenDead } = this.shape.lanes[slot.at]!
-    const settings: LaneSettings = { ...laneSettings({ n, client: slot.client, policy, endpointUrl: `https://lane-${n}.${slot.tenantId}.example/` }), whenDead }
+    const n = (this.lastDestination.get(slot.tenantId) ?? 0) + 1
+    this.lastDestination.set(slot.tenantId, n)
+    slot.destinationId = idOf(n)
+    const name = `destination ${n}${slot.tenantId === tenantOf(0) ? "" : ` of ${slot.tenantId}`}`
+    const { policy, whenDead } = this.shape.destinations[slot.at]!
+    const settings: DestinationSettings = { ...destinationSettings({ n, client: slot.client, policy, endpointUrl: `https://destination-${n}.${slot.tenantId}.example/` }), whenDead }
     const record = recordOf({ n, client: slot.client })
     const { queue } = this.store
     const effect = Effect.flatMap(Transaction, (transaction) =>
       transaction.run(Effect.andThen(
-        queue.openLane(slot.tenantId, settings),
+        queue.openDestination(slot.tenantId, settings),
         Effect.flatMap(TransitSubscriptionStore, (subscriptions) => subscriptions.insert(slot.tenantId, record))
       )))
     return this.runOperation(effect, () => {
@@ -188,37 +188,37 @@ export class Operators {
   }
 
   /** An owner cannot change the state while an operator has paused the subscription. */
-  private turn(lane: LedgerLane, state: LaneState): void | Promise<void> {
-    if (lane.pausedBy === "operator") return undefined
-    return this.change(lane, { ...lane.settings, state })
+  private turn(destination: LedgerDestination, state: DestinationState): void | Promise<void> {
+    if (destination.pausedBy === "operator") return undefined
+    return this.change(destination, { ...destination.settings, state })
   }
 
-  private change(lane: LedgerLane, settings: LaneSettings): void | Promise<void> {
-    if (!lane.open) return undefined
-    const record = { ...recordOf({ n: Number(lane.laneId.slice(-12)), client: lane.client }), matched: settings.state !== "inactive" && lane.resumesAs !== "inactive" }
+  private change(destination: LedgerDestination, settings: DestinationSettings): void | Promise<void> {
+    if (!destination.open) return undefined
+    const record = { ...recordOf({ n: Number(destination.destinationId.slice(-12)), client: destination.client }), matched: settings.state !== "inactive" && destination.resumesAs !== "inactive" }
     const effect = Effect.flatMap(Transaction, (transaction) =>
       transaction.run(Effect.andThen(
-        this.store.queue.changeLane(lane.tenantId, settings),
-        Effect.flatMap(TransitSubscriptionStore, (subscriptions) => subscriptions.update(lane.tenantId, record))
+        this.store.queue.changeDestination(destination.tenantId, settings),
+        Effect.flatMap(TransitSubscriptionStore, (subscriptions) => subscriptions.update(destination.tenantId, record))
       )))
     return this.runOperation(effect, () => {
-      this.ledger.change(lane, settings)
-      this.simulation.note("owner", `sets ${lane.name} ${settings.state} at ${settings.endpointUrl}`)
-      this.wake(lane.tenantId)
+      this.ledger.change(destination, settings)
+      this.simulation.note("owner", `sets ${destination.name} ${settings.state} at ${settings.endpointUrl}`)
+      this.wake(destination.tenantId)
     })
   }
 
-  private remove(lane: LedgerLane): void | Promise<void> {
-    if (!lane.open) return undefined
+  private remove(destination: LedgerDestination): void | Promise<void> {
+    if (!destination.open) return undefined
     const effect = Effect.flatMap(Transaction, (transaction) =>
       transaction.run(Effect.andThen(
-        Effect.flatMap(TransitSubscriptionStore, (subscriptions) => subscriptions.remove(lane.tenantId, lane.client, lane.laneId)),
-        this.store.queue.closeLane(lane.tenantId, lane.laneId)
+        Effect.flatMap(TransitSubscriptionStore, (subscriptions) => subscriptions.remove(destination.tenantId, destination.client, destination.destinationId)),
+        this.store.queue.closeDestination(destination.tenantId, destination.destinationId)
       )))
     return this.runOperation(effect, () => {
-      this.store.compare(lane.tenantId, [...lane.unsettled.values()])
-      this.ledger.close(lane)
-      this.simulation.note("owner", `removes ${lane.name}`)
+      this.store.compare(destination.tenantId, [...destination.unsettled.values()])
+      this.ledger.close(destination)
+      this.simulation.note("owner", `removes ${destination.name}`)
     })
   }
 
@@ -239,7 +239,7 @@ export class Operators {
   }
 
   private retryAny(tenantId: string): void | Promise<void> {
-    const known = [...this.ledger.deliveries.values()].filter(({ lane }) => lane.tenantId === tenantId)
+    const known = [...this.ledger.deliveries.values()].filter(({ destination }) => destination.tenantId === tenantId)
     return known.length === 0 ? undefined : this.retry(tenantId, this.random.pick(known))
   }
 
@@ -249,9 +249,9 @@ export class Operators {
   }
 
   private retry(tenantId: string, delivery: LedgerDelivery): void | Promise<void> {
-    const isRetryable = delivery.lane.open && (delivery.state === "waiting" || delivery.state === "dead" || delivery.state === "delivered")
+    const isRetryable = delivery.destination.open && (delivery.state === "waiting" || delivery.state === "dead" || delivery.state === "delivered")
     return this.runOperation(this.store.queue.retry(tenantId, delivery.id), (state) => {
-      if (Option.getOrUndefined(state) !== (delivery.lane.open ? delivery.state : "cancelled")) {
+      if (Option.getOrUndefined(state) !== (delivery.destination.open ? delivery.state : "cancelled")) {
         this.simulation.violate("A retry returns the previous state of the delivery", `${delivery.id} is ${delivery.state}, returned ${Option.getOrUndefined(state)}`)
       }
       if (this.simulation.trace) this.simulation.note("operator", `retries ${delivery.id}, which is ${delivery.state}`)
@@ -260,15 +260,15 @@ export class Operators {
     })
   }
 
-  private recover(lane: LedgerLane, since: number): void | Promise<void> {
-    if (!lane.open) return undefined
+  private recover(destination: LedgerDestination, since: number): void | Promise<void> {
+    if (!destination.open) return undefined
     const dead: ReadonlyArray<LedgerDelivery> = [...this.ledger.deliveries.values()]
-      .filter((each) => each.lane === lane && each.state === "dead" && each.diedAt >= since)
-    return this.runOperation(this.store.queue.recover(lane.tenantId, lane.laneId, since), (count) => {
-      if (count !== dead.length) this.simulation.violate("recover retries every dead letter since its start time", `${lane.name}: ${count} of ${dead.length}`)
+      .filter((each) => each.destination === destination && each.state === "dead" && each.diedAt >= since)
+    return this.runOperation(this.store.queue.recover(destination.tenantId, destination.destinationId, since), (count) => {
+      if (count !== dead.length) this.simulation.violate("recover retries every dead letter since its start time", `${destination.name}: ${count} of ${dead.length}`)
       if (this.simulation.trace && dead.length > 0) this.simulation.note("operator", `recovers ${dead.map(({ id }) => id).join(", ")}`)
       for (const each of dead) this.ledger.retry(each, this.simulation.storeNow, this.simulation.counts.steps)
-      this.wake(lane.tenantId)
+      this.wake(destination.tenantId)
     })
   }
 }

@@ -57,12 +57,12 @@ export class PostAudit {
     }
     const { claimed, claimedStep, keys, token } = permits.get(permit)!
     permits.delete(permit)
-    if (request.url !== claimed.endpointUrl) simulation.violate("A delivery is sent to its own receiver", `${id} of ${delivery.lane.name} to ${request.url}`)
+    if (request.url !== claimed.endpointUrl) simulation.violate("A delivery is sent to its own receiver", `${id} of ${delivery.destination.name} to ${request.url}`)
     if (decoder.decode(request.body) !== delivery.body) simulation.violate("Every attempt of a delivery has the same body", `${id}: ${decoder.decode(request.body)}`)
     this.compareHeaders(id, request, keys, clockSetStep < claimedStep)
-    const endedAt = this.ledger.access.endedAt(delivery.lane, delivery.keys, simulation.storeNow)
+    const endedAt = this.ledger.access.endedAt(delivery.destination, delivery.keys, simulation.storeNow)
     if (this.onlyReceiversFail && endedAt !== undefined && simulation.storeNow - endedAt > claimToSendMillis) {
-      simulation.violate("No event is sent after its client lost access to it", `${id} of ${delivery.lane.name}, ${simulation.storeNow - endedAt} ms after its access ended`)
+      simulation.violate("No event is sent after its client lost access to it", `${id} of ${delivery.destination.name}, ${simulation.storeNow - endedAt} ms after its access ended`)
     }
     for (const entry of delivery.entries) {
       if (entry.before?.passed === false && !delivery.entries.includes(entry.before)) {
@@ -72,7 +72,7 @@ export class PostAudit {
     delivery.posts += 1
     simulation.counts.posts += 1
     if (delivery.posts > 1) simulation.counts.duplicates += 1
-    delivery.lane.inFlight.set(token, (delivery.lane.inFlight.get(token) ?? 0) + 1)
+    delivery.destination.inFlight.set(token, (delivery.destination.inFlight.get(token) ?? 0) + 1)
     return { delivery, permit, token, tries: 1 + (claimed.due.find((due) => due.deliveryId === id)?.tries ?? 0) }
   }
 

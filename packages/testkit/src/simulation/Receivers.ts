@@ -24,9 +24,9 @@ export class Receivers {
     this.audit = new PostAudit(simulation, ledger, sha256, onlyReceiversFail)
   }
 
-  /** Sets how a lane's receiver answers for some time. */
-  behave(lane: string, behaviour: ReceiverBehaviour, millis: number): void {
-    this.behaviours.set(lane, { behaviour, until: this.simulation.now + millis })
+  /** Sets how a destination's receiver answers for some time. */
+  behave(destination: string, behaviour: ReceiverBehaviour, millis: number): void {
+    this.behaviours.set(destination, { behaviour, until: this.simulation.now + millis })
   }
 
   clear(): void {
@@ -50,13 +50,13 @@ export class Receivers {
     if (!process.beginEffect()) return () => {}
     const post = this.audit.posted(process.name, request, process)
     if (post === undefined) return () => {}
-    if (simulation.trace) simulation.note(process.name, `posts ${post.delivery.id} to ${post.delivery.lane.name}${post.delivery.posts > 1 ? `, time ${post.delivery.posts}` : ""}`)
+    if (simulation.trace) simulation.note(process.name, `posts ${post.delivery.id} to ${post.delivery.destination.name}${post.delivery.posts > 1 ? `, time ${post.delivery.posts}` : ""}`)
     let over = false
     const end = (outcome: AttemptOutcome) => {
       if (over) return
       over = true
       process.outcomes.set(post.permit, { outcome, tries: post.tries, url: request.url })
-      const { inFlight } = post.delivery.lane
+      const { inFlight } = post.delivery.destination
       inFlight.set(post.token, inFlight.get(post.token)! - 1)
       if (outcome._tag === "Interrupted") return
       if (simulation.trace) simulation.note(process.name, `is answered ${outcome._tag === "Failed" ? outcome.failure : outcome._tag} for ${post.delivery.id}`)
@@ -77,7 +77,7 @@ export class Receivers {
     }
     this.simulation.after(requestMillis, () => {
       const { millis, outcome } = this.answerOf(post)
-      if (this.simulation.trace) this.simulation.note("receiver", `${post.delivery.lane.name} ${outcome === undefined ? "does not answer" : outcome._tag === "Failed" ? `fails ${outcome.failure}` : outcome._tag} ${post.delivery.id}`)
+      if (this.simulation.trace) this.simulation.note("receiver", `${post.delivery.destination.name} ${outcome === undefined ? "does not answer" : outcome._tag === "Failed" ? `fails ${outcome.failure}` : outcome._tag} ${post.delivery.id}`)
       if (outcome?._tag === "Accepted") {
         post.delivery.accepted += 1
         for (const entry of post.delivery.entries) entry.passed = true
@@ -90,8 +90,8 @@ export class Receivers {
     })
   }
 
-  private behaviourOf({ delivery: { lane } }: Post): ReceiverBehaviour {
-    const own = this.behaviours.get(lane.name)
+  private behaviourOf({ delivery: { destination } }: Post): ReceiverBehaviour {
+    const own = this.behaviours.get(destination.name)
     return own === undefined || own.until <= this.simulation.now ? "accepts" : own.behaviour
   }
 

@@ -1,7 +1,7 @@
 /** Checks settlements against the reference model and the received outcomes. */
-import { type AttemptOutcome, breakerThreshold, type LaneSettlement, type Settlement } from "@waybill/core"
+import { type AttemptOutcome, breakerThreshold, type DestinationSettlement, type Settlement } from "@waybill/core"
 import { permitOf } from "./FreezeAudit.ts"
-import { type Ledger, type LedgerDelivery, type LedgerLane, spareTakeovers } from "./Ledger.ts"
+import { type Ledger, type LedgerDelivery, type LedgerDestination, spareTakeovers } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
 /** The outcome of an attempt as its worker got it. */
@@ -18,7 +18,7 @@ export type Outcomes = ReadonlyMap<string, Answered>
 
 export interface SettleCall {
   readonly deliveries: ReadonlyArray<Settlement>
-  readonly lanes: ReadonlyArray<LaneSettlement>
+  readonly destinations: ReadonlyArray<DestinationSettlement>
 }
 
 export class SettleAudit {
@@ -31,17 +31,17 @@ export class SettleAudit {
   }
 
   /**
-   * Updates the reference model after a settlement. Returns its deliveries, and the released lanes that still have entries to send.
+   * Updates the reference model after a settlement. Returns its deliveries, and the released destinations that still have entries to send.
    * `late`: its caller no longer waits for it.
    */
   settled(who: string, tenantId: string, call: SettleCall, { late, outcomes }: { readonly outcomes: Outcomes; readonly late: boolean }): {
     readonly named: ReadonlyArray<LedgerDelivery>
-    readonly sendable: ReadonlyArray<LedgerLane>
+    readonly sendable: ReadonlyArray<LedgerDestination>
   } {
-    const sendable: Array<LedgerLane> = []
+    const sendable: Array<LedgerDestination> = []
     const named: Array<LedgerDelivery> = []
-    const gone = new Set<LedgerLane>()
-    const judged = new Set<LedgerLane>()
+    const gone = new Set<LedgerDestination>()
+    const judged = new Set<LedgerDestination>()
     for (const settlement of call.deliveries) {
       const delivery = this.ledger.deliveries.get(settlement.deliveryId)
       if (delivery === undefined) {
@@ -52,38 +52,38 @@ export class SettleAudit {
       this.compare(who, delivery, settlement, outcomes)
       if (!this.apply(tenantId, delivery, settlement)) continue
       const outcome = settlement.record?.outcome
-      if (outcome === "gone" && outcomes.get(permitOf(delivery.id, settlement.record!.attempt))?.url === delivery.lane.settings.endpointUrl) gone.add(delivery.lane)
-      if (outcome !== undefined && outcome !== "gone" && outcome !== "interrupted" && delivery.lane.failures !== undefined) {
-        delivery.lane.failures = outcome === "accepted" ? 0 : delivery.lane.failures + 1
-        judged.add(delivery.lane)
+      if (outcome === "gone" && outcomes.get(permitOf(delivery.id, settlement.record!.attempt))?.url === delivery.destination.settings.endpointUrl) gone.add(delivery.destination)
+      if (outcome !== undefined && outcome !== "gone" && outcome !== "interrupted" && delivery.destination.failures !== undefined) {
+        delivery.destination.failures = outcome === "accepted" ? 0 : delivery.destination.failures + 1
+        judged.add(delivery.destination)
       }
     }
-    for (const settlement of call.lanes) {
-      const lane = this.ledger.held(tenantId, settlement)
-      if (lane === undefined) {
+    for (const settlement of call.destinations) {
+      const destination = this.ledger.held(tenantId, settlement)
+      if (destination === undefined) {
         this.simulation.counts.lostLeases += 1
         continue
       }
-      const dead = call.deliveries.some(({ laneId, state }) => laneId === settlement.laneId && state === "dead")
-      this.lane(who, lane, settlement, { late, dead, gone: gone.delete(lane) })
-      judged.delete(lane)
-      if (settlement.release?.notBeforeMillis === 0 && lane.state === "active" && isSendable(lane)) sendable.push(lane)
+      const dead = call.deliveries.some(({ destinationId, state }) => destinationId === settlement.destinationId && state === "dead")
+      this.destination(who, destination, settlement, { late, dead, gone: gone.delete(destination) })
+      judged.delete(destination)
+      if (settlement.release?.notBeforeMillis === 0 && destination.state === "active" && isSendable(destination)) sendable.push(destination)
     }
-    for (const lane of gone) this.simulation.violate("410 pauses the subscription", lane.name)
-    for (const lane of judged) {
-      if (lane.failures !== lane.breaker.failures && !late) {
-        this.simulation.violate("The circuit breaker counts every outcome", `${lane.name}: ${lane.failures} failures in a row, written ${lane.breaker.failures}`)
+    for (const destination of gone) this.simulation.violate("410 pauses the subscription", destination.name)
+    for (const destination of judged) {
+      if (destination.failures !== destination.breaker.failures && !late) {
+        this.simulation.violate("The circuit breaker counts every outcome", `${destination.name}: ${destination.failures} failures in a row, written ${destination.breaker.failures}`)
       }
     }
     return { named, sendable }
   }
 
   /** Applies an outcome to the reference model, and returns whether it counts: its lease is valid, and its attempt is in flight. */
-  private apply(tenantId: string, delivery: LedgerDelivery, { deliveryId, dueInMillis, laneId, record, state, token, uncount }: Settlement): boolean {
-    const lane = this.ledger.held(tenantId, { laneId, token })
+  private apply(tenantId: string, delivery: LedgerDelivery, { deliveryId, dueInMillis, destinationId, record, state, token, uncount }: Settlement): boolean {
+    const destination = this.ledger.held(tenantId, { destinationId, token })
     const current = record === undefined || record.attempt === delivery.attempt
-    if (lane === undefined || delivery.lane !== lane || delivery.state !== "sending" || !current) {
-      if (lane === undefined) this.simulation.counts.lostLeases += 1
+    if (destination === undefined || delivery.destination !== destination || delivery.state !== "sending" || !current) {
+      if (destination === undefined) this.simulation.counts.lostLeases += 1
       return false
     }
     if (delivery.token !== token && record !== undefined) this.simulation.violate("An attempt is settled under the lease of its freeze", deliveryId)
@@ -104,8 +104,8 @@ export class SettleAudit {
     const { simulation } = this
     const { record, state } = settlement
     if (record === undefined) {
-      const exhausted = state === "dead" && delivery.tries >= delivery.lane.settings.policy.maxAttempts + spareTakeovers
-      const ended = delivery.state !== "sending" || this.ledger.held(delivery.lane.tenantId, settlement) === undefined
+      const exhausted = state === "dead" && delivery.tries >= delivery.destination.settings.policy.maxAttempts + spareTakeovers
+      const ended = delivery.state !== "sending" || this.ledger.held(delivery.destination.tenantId, settlement) === undefined
       if (!exhausted && !ended) simulation.violate("A delivery is dead only after its last attempt", `${who}: ${delivery.id} after ${delivery.tries}`)
       return
     }
@@ -121,7 +121,7 @@ export class SettleAudit {
   }
 
   private compareRetry(delivery: LedgerDelivery, { dueInMillis, state }: Settlement, tries: number, retryAfterSeconds: number): void {
-    const { initialBackoffSeconds, maxAttempts, maxBackoffSeconds } = delivery.lane.settings.policy
+    const { initialBackoffSeconds, maxAttempts, maxBackoffSeconds } = delivery.destination.settings.policy
     const over = tries >= maxAttempts
     if (over !== (state === "dead")) {
       this.simulation.violate("A delivery is dead after its last attempt, and not before", `${delivery.id} is ${state} after ${tries} of ${maxAttempts}`)
@@ -135,31 +135,31 @@ export class SettleAudit {
     }
   }
 
-  private lane(
+  private destination(
     who: string,
-    lane: LedgerLane,
-    { breaker, endpointUrl, pause, release }: LaneSettlement,
+    destination: LedgerDestination,
+    { breaker, endpointUrl, pause, release }: DestinationSettlement,
     { dead, gone, late }: { readonly late: boolean; readonly gone: boolean; readonly dead: boolean }
   ): void {
     const { simulation } = this
-    if (release !== undefined) lane.leased = false
-    const replaced = endpointUrl !== lane.settings.endpointUrl
-    if (pause !== undefined && lane.state === "active" && (dead || !replaced)) this.ledger.turn(lane, "paused", "engine")
+    if (release !== undefined) destination.leased = false
+    const replaced = endpointUrl !== destination.settings.endpointUrl
+    if (pause !== undefined && destination.state === "active" && (dead || !replaced)) this.ledger.turn(destination, "paused", "engine")
     if (replaced) return
-    lane.breaker = breaker
-    if (late) lane.failures = undefined
-    if (lane.failures !== undefined && breaker.failures !== lane.failures) {
-      simulation.violate("The circuit breaker counts every outcome", `${who}: ${lane.name} had ${lane.failures} failures in a row, written ${breaker.failures}`)
+    destination.breaker = breaker
+    if (late) destination.failures = undefined
+    if (destination.failures !== undefined && breaker.failures !== destination.failures) {
+      simulation.violate("The circuit breaker counts every outcome", `${who}: ${destination.name} had ${destination.failures} failures in a row, written ${breaker.failures}`)
     }
     if ((breaker.failures >= breakerThreshold) !== (breaker.openUntil !== undefined)) {
-      simulation.violate("Consecutive failures open the circuit breaker", `${lane.name}: ${JSON.stringify(breaker)}`)
+      simulation.violate("Consecutive failures open the circuit breaker", `${destination.name}: ${JSON.stringify(breaker)}`)
     }
-    if (gone && pause === undefined) simulation.violate("410 pauses the subscription", lane.name)
+    if (gone && pause === undefined) simulation.violate("410 pauses the subscription", destination.name)
   }
 }
 
 /** Whether a shipment has waiting entries and no unfinished delivery. */
-const isSendable = (lane: LedgerLane): boolean => {
-  const unsettled = [...lane.unsettled.values()]
-  return [...lane.waiting.keys()].some((key) => !unsettled.some(({ keys }) => keys.has(key)))
+const isSendable = (destination: LedgerDestination): boolean => {
+  const unsettled = [...destination.unsettled.values()]
+  return [...destination.waiting.keys()].some((key) => !unsettled.some(({ keys }) => keys.has(key)))
 }

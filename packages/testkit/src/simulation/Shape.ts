@@ -7,7 +7,7 @@ export interface SimulationShape {
   /** Worker processes, from 1. */
   readonly workers?: number
   /** Subscriptions, from 1. */
-  readonly lanes?: number
+  readonly destinations?: number
   /** Shipments of each tenant, from 1. */
   readonly shipments?: number
   /** Publications, one to three events each. */
@@ -24,7 +24,7 @@ export interface SimulationShape {
 export interface Shape {
   readonly workers: number
   readonly tenants: number
-  readonly lanes: ReadonlyArray<LaneShape>
+  readonly destinations: ReadonlyArray<DestinationShape>
   readonly shipments: number
   readonly publications: number
   readonly interventions: number
@@ -42,7 +42,7 @@ export interface Shape {
   readonly realHmac: boolean
 }
 
-export interface LaneShape {
+export interface DestinationShape {
   readonly tenant: number
   readonly policy: DeliveryPolicy
   readonly whenDead: "goOn" | "pause"
@@ -53,7 +53,7 @@ export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
   const tenants = random.pick([1, 1, 2])
   const drawn = {
     workers: random.pick([1, 2, 2, 3]),
-    lanes: random.pick([1, 1, 2, 3]),
+    destinations: random.pick([1, 1, 2, 3]),
     shipments: random.between(1, 3),
     publications: random.between(1, 6),
     interventions: random.pick([0, 0, 1, 2, 3, 5]),
@@ -61,8 +61,8 @@ export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
   }
   const faults = fixed.faults ?? drawn.faults
   const interventions = fixed.interventions ?? drawn.interventions
-  // one random stream per lane, so that a smaller number of lanes does not change the others
-  const lanes = Array.from({ length: fixed.lanes ?? drawn.lanes }, (_, at) => drawLane(new SimulationRandom(seed, `lane ${at}`), at % tenants))
+  // one random stream per destination, so that a smaller number of destinations does not change the others
+  const destinations = Array.from({ length: fixed.destinations ?? drawn.destinations }, (_, at) => drawDestination(new SimulationRandom(seed, `destination ${at}`), at % tenants))
   return {
     workers: fixed.workers ?? drawn.workers,
     shipments: fixed.shipments ?? drawn.shipments,
@@ -70,8 +70,8 @@ export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
     interventions,
     accessChanges: fixed.accessChanges ?? (interventions === 0 ? 0 : new SimulationRandom(seed, "access changes").pick([0, 0, 1, 2, 3, 5])),
     faults,
-    tenants: Math.min(tenants, lanes.length),
-    lanes,
+    tenants: Math.min(tenants, destinations.length),
+    destinations,
     spanMillis: random.pick([50, 1000, 4000]),
     options: drawOptions(random, fixed.delivery ?? {}),
     hasInternalFaults: random.share(0.8) && faults > 0,
@@ -86,8 +86,8 @@ const drawOptions = (random: SimulationRandom, fixed: Partial<DeliveryOptionValu
   const options = {
     ...DeliveryOptions.defaults,
     concurrency: random.pick([1, 4, 64]),
-    laneConcurrency: random.pick([1, 2, 4]),
-    maxLanes: random.pick([1, 2, 64]),
+    destinationConcurrency: random.pick([1, 2, 4]),
+    maxDestinations: random.pick([1, 2, 64]),
     leaseMillis: attemptTimeoutMillis + random.pick([1, 1, 500, 1500, 10_000]),
     pollMillis: random.pick([1000, 5000, 5000]),
     maxBatchBytes: random.pick([40, 1_000_000, 1_000_000]),
@@ -101,7 +101,7 @@ const drawOptions = (random: SimulationRandom, fixed: Partial<DeliveryOptionValu
   return { ...options, attemptTimeoutMillis: longest }
 }
 
-const drawLane = (random: SimulationRandom, tenant: number): LaneShape => ({
+const drawDestination = (random: SimulationRandom, tenant: number): DestinationShape => ({
   tenant,
   policy: drawPolicy(random),
   whenDead: random.share(0.2) ? "pause" : "goOn"

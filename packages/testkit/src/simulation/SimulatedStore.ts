@@ -11,7 +11,7 @@ import {
 } from "@waybill/core"
 import { type Context, Context as Contexts, Effect, type Exit, Option, Exit as Exits } from "effect"
 import * as Clock from "effect/Clock"
-import type { LedgerDelivery, LedgerLane } from "./Ledger.ts"
+import type { LedgerDelivery, LedgerDestination } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
 /** The ports that an adapter has to provide. All its times must come from Effect's `Clock`. */
@@ -60,22 +60,22 @@ export class SimulatedStore {
     }
   }
 
-  /** Compares a lane's state in the store with the reference model. */
-  compareLane(lane: LedgerLane): void {
-    this.query(this.queue.laneStatus(lane.tenantId, lane.laneId), (found) => {
+  /** Compares a destination's state in the store with the reference model. */
+  compareDestination(destination: LedgerDestination): void {
+    this.query(this.queue.destinationStatus(destination.tenantId, destination.destinationId), (found) => {
       const status = Option.getOrUndefined(found)
-      if (status?.state !== lane.state || status.pausedBy !== lane.pausedBy) {
-        this.simulation.violate("A lane has the state that its owner, the engine or an operator set", `${lane.name} is ${status?.state} by ${status?.pausedBy}, not ${lane.state} by ${lane.pausedBy}`)
+      if (status?.state !== destination.state || status.pausedBy !== destination.pausedBy) {
+        this.simulation.violate("A destination has the state that its owner, the engine or an operator set", `${destination.name} is ${status?.state} by ${status?.pausedBy}, not ${destination.state} by ${destination.pausedBy}`)
       }
     })
   }
 
-  /** Checks that the tenant is due after these lanes were released with entries to send. */
-  expectDue(tenantId: string, lanes: ReadonlyArray<LedgerLane>): void {
-    if (lanes.length === 0) return
+  /** Checks that the tenant is due after these destinations were released with entries to send. */
+  expectDue(tenantId: string, destinations: ReadonlyArray<LedgerDestination>): void {
+    if (destinations.length === 0) return
     this.query(this.queue.tenantsDue(Number.MAX_SAFE_INTEGER), ({ arrived, due }) => {
       if (!due.includes(tenantId) && !arrived.includes(tenantId)) {
-        this.simulation.violate("A lane that is released with entries to send is due at once", lanes.map(({ name }) => name).join(", "))
+        this.simulation.violate("A destination that is released with entries to send is due at once", destinations.map(({ name }) => name).join(", "))
       }
     })
   }

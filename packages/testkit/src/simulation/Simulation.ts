@@ -3,7 +3,7 @@ import { type Context, Exit } from "effect"
 import { accessChanges } from "./AccessChanges.ts"
 import { SimulationRandom } from "./SimulationRandom.ts"
 import { injectFault } from "./Faults.ts"
-import { Ledger, type LedgerLane } from "./Ledger.ts"
+import { Ledger, type LedgerDestination } from "./Ledger.ts"
 import { interventions, Operators, tenantOf } from "./Operators.ts"
 import { Receivers } from "./Receivers.ts"
 import { cheapSha256, openSealer, realSha256 } from "./Secrets.ts"
@@ -49,7 +49,7 @@ export class Simulation {
       store: this.store,
       faultModel: this.faultModel,
       shape: this.shape,
-      onClaim: (tenantId, deliveryIds, lanes) => this.interveneAfterClaim(tenantId, deliveryIds, lanes)
+      onClaim: (tenantId, deliveryIds, destinations) => this.interveneAfterClaim(tenantId, deliveryIds, destinations)
     })
     this.operators = new Operators(this.simulation, {
       ledger: this.ledger,
@@ -101,7 +101,7 @@ export class Simulation {
           receivers: this.receivers,
           hasInternalFaults: shape.hasInternalFaults,
           leaseMillis: shape.options.leaseMillis,
-          lanes: () => [...this.ledger.lanes.values()].filter(({ open }) => open).map(({ name }) => name),
+          destinations: () => [...this.ledger.destinations.values()].filter(({ open }) => open).map(({ name }) => name),
           processes: () => this.processes
         }))
     }
@@ -109,15 +109,15 @@ export class Simulation {
   }
 
   /** Sometimes schedules an intervention between a claim and its freeze. */
-  private interveneAfterClaim(tenantId: string, deliveryIds: ReadonlyArray<string>, lanes: ReadonlyArray<LedgerLane>): void {
+  private interveneAfterClaim(tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>): void {
     const { operators, shape, claimInterventions, simulation } = this
     if (this.faultsStopped) return
     if (deliveryIds.length > 0 && shape.interventions > 0 && claimInterventions.share(0.02)) {
       simulation.after(claimInterventions.pick([0, 0, 1, 3]), () => operators.retryClaimed(tenantId, deliveryIds))
     }
     if (shape.accessChanges > 0 && claimInterventions.share(0.03)) {
-      const lane = claimInterventions.pick(lanes)
-      simulation.after(claimInterventions.pick([0, 0, 1, 3]), () => operators.changeClaimed(lane))
+      const destination = claimInterventions.pick(destinations)
+      simulation.after(claimInterventions.pick([0, 0, 1, 3]), () => operators.changeClaimed(destination))
     }
   }
 
@@ -172,7 +172,7 @@ export class Simulation {
     this.receivers.clear()
     for (const process of this.processes) process.preventKill()
     if (this.processes.every((process) => process.ended)) this.startWorker()
-    const policies = shape.lanes.map(({ policy }) => policy)
+    const policies = shape.destinations.map(({ policy }) => policy)
     const slowest = Math.min(...policies.map((policy) => policy.rateLimitPerMinute))
     const pause = Math.max(...policies.map((policy) => policy.maxBackoffSeconds)) * 1000
     const { leaseMillis, pollMillis } = shape.options
@@ -187,7 +187,7 @@ export class Simulation {
     return Math.max(0, ...this.processes.map(({ resumesAt }) => resumesAt - this.simulation.now))
   }
 
-  /** Checks four times a second whether all work is finished, and resumes lanes that were paused meanwhile. */
+  /** Checks four times a second whether all work is finished, and resumes destinations that were paused meanwhile. */
   private pollUntilDone(): void {
     this.simulation.after(250, () => {
       if (this.ledger.unfinished === 0) {
@@ -201,9 +201,9 @@ export class Simulation {
 
   private describeUnfinished(): string {
     const lines: Array<string> = []
-    for (const lane of this.ledger.lanes.values()) {
-      for (const entries of lane.waiting.values()) lines.push(...entries.map(({ key, sequence }) => `${lane.name} (${lane.state}): ${key}/${sequence} waits`))
-      for (const delivery of lane.unsettled.values()) lines.push(`${lane.name} (${lane.state}): ${delivery.id} is ${delivery.state} after ${delivery.tries}`)
+    for (const destination of this.ledger.destinations.values()) {
+      for (const entries of destination.waiting.values()) lines.push(...entries.map(({ key, sequence }) => `${destination.name} (${destination.state}): ${key}/${sequence} waits`))
+      for (const delivery of destination.unsettled.values()) lines.push(`${destination.name} (${destination.state}): ${delivery.id} is ${delivery.state} after ${delivery.tries}`)
     }
     return lines.join("; ")
   }
@@ -249,10 +249,10 @@ export class Simulation {
   private async compareAll(): Promise<void> {
     for (let tenant = 0; tenant < this.shape.tenants; tenant++) {
       const tenantId = tenantOf(tenant)
-      const query = { state: undefined, laneId: undefined, since: undefined, after: undefined, limit: 1_000_000, order: "oldest" as const }
+      const query = { state: undefined, destinationId: undefined, since: undefined, after: undefined, limit: 1_000_000, order: "oldest" as const }
       const waits = this.store.run(this.store.queue.list(tenantId, query), (exit) => {
         if (!Exit.isSuccess(exit)) return this.simulation.violate("A call of the store succeeds", String(exit.cause))
-        const own = [...this.ledger.deliveries.values()].filter(({ lane }) => lane.tenantId === tenantId)
+        const own = [...this.ledger.deliveries.values()].filter(({ destination }) => destination.tenantId === tenantId)
         const shown = new Map(exit.value.map((each) => [each.deliveryId, each]))
         if (shown.size !== own.length) this.simulation.violate("The store lists every delivery", `${shown.size} instead of ${own.length} of ${tenantId}`)
         for (const { accepted, id, state } of own) {

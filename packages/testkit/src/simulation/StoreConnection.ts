@@ -2,11 +2,11 @@
  * The connection of a process to the store. The fault model decides when a call reaches the store, and when, or whether, its answer
  * reaches the process.
  */
-import { type ClaimRequest, type DeliveryQueue, type Freeze, type LaneLease, StorageError } from "@waybill/core"
+import { type ClaimRequest, type DeliveryQueue, type Freeze, type DestinationLease, StorageError } from "@waybill/core"
 import { Effect, Exit } from "effect"
 import { ClaimAudit } from "./ClaimAudit.ts"
 import { FreezeAudit, type Permits } from "./FreezeAudit.ts"
-import type { Ledger, LedgerLane } from "./Ledger.ts"
+import type { Ledger, LedgerDestination } from "./Ledger.ts"
 import { SettleAudit } from "./SettleAudit.ts"
 import type { Shape } from "./Shape.ts"
 import type { SimulatedStore } from "./SimulatedStore.ts"
@@ -16,8 +16,8 @@ import type { WorkerProcess } from "./WorkerProcess.ts"
 
 export type StoreCall = "tenantsDue" | "claim" | "freeze" | "settle" | "heartbeat"
 
-/** Called after a claim and before its freeze, with the due deliveries and all lanes of the claim. */
-type OnClaim = (tenantId: string, deliveryIds: ReadonlyArray<string>, lanes: ReadonlyArray<LedgerLane>) => void
+/** Called after a claim and before its freeze, with the due deliveries and all destinations of the claim. */
+type OnClaim = (tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>) => void
 
 interface StoreRequest<A> {
   readonly process: WorkerProcess
@@ -68,12 +68,12 @@ export class StoreConnection {
       ...queue,
       tenantsDue: (limit) => this.send({ process, call: "tenantsDue", about: () => "", applied: () => nothing }, queue.tenantsDue(limit)),
       claim: (request) => this.claim(process, request),
-      freeze: (tenantId, lanes) => this.freeze(process, tenantId, lanes),
+      freeze: (tenantId, destinations) => this.freeze(process, tenantId, destinations),
       settle: (tenantId, outcomes) =>
         this.send({
           process,
           call: "settle",
-          about: () => `${outcomes.deliveries.map(({ deliveryId, state }) => `${deliveryId} ${state}`).join(", ")} | ${outcomes.lanes.map((lane) => `${lane.laneId.slice(-2)} by ${lane.token}${lane.release === undefined ? "" : " given back"}${lane.pause === undefined ? "" : " paused"}`).join(", ")}`,
+          about: () => `${outcomes.deliveries.map(({ deliveryId, state }) => `${deliveryId} ${state}`).join(", ")} | ${outcomes.destinations.map((destination) => `${destination.destinationId.slice(-2)} by ${destination.token}${destination.release === undefined ? "" : " given back"}${destination.pause === undefined ? "" : " paused"}`).join(", ")}`,
           applied: (exit, late) => {
             if (Exit.isSuccess(exit)) {
               const { named, sendable } = this.settles.settled(process.name, tenantId, outcomes, { outcomes: process.outcomes, late })
@@ -88,27 +88,27 @@ export class StoreConnection {
 
   private claim(process: WorkerProcess, fixed: ClaimRequest): ReturnType<DeliveryQueue["Service"]["claim"]> {
     // copies the leases, because the caller's objects may change before the call reaches the store
-    const request = this.faultModel.skipLocked({ ...fixed, refill: fixed.refill.map(({ laneId, token }) => ({ laneId, token })) })
+    const request = this.faultModel.skipLocked({ ...fixed, refill: fixed.refill.map(({ destinationId, token }) => ({ destinationId, token })) })
     const call: StoreRequest<Effect.Success<ReturnType<DeliveryQueue["Service"]["claim"]>>> = {
       process,
       call: "claim",
-      about: () => `${request.tenantId}, ${request.maxLanes} lanes${request.refill.map(({ laneId, token }) => `, ${laneId.slice(-2)} by ${token}`).join("")}`,
+      about: () => `${request.tenantId}, ${request.maxDestinations} destinations${request.refill.map(({ destinationId, token }) => `, ${destinationId.slice(-2)} by ${token}`).join("")}`,
       applied: (exit) => {
         if (!Exit.isSuccess(exit)) return
         const grants = this.claims.claimed(process.name, request, exit.value)
         const due = [...grants.values()].flatMap(({ claimed }) => claimed.due.map(({ deliveryId }) => deliveryId))
-        if (grants.size > 0) this.onClaim(request.tenantId, due, [...grants.values()].map(({ lane }) => lane))
-        if (this.simulation.trace) for (const { claimed, lane } of grants.values()) this.simulation.note("store", `${process.name} has ${lane.name} by ${claimed.token}: ${claimed.due.length} due, ${claimed.waiting.length} waiting`)
+        if (grants.size > 0) this.onClaim(request.tenantId, due, [...grants.values()].map(({ destination }) => destination))
+        if (this.simulation.trace) for (const { claimed, destination } of grants.values()) this.simulation.note("store", `${process.name} has ${destination.name} by ${claimed.token}: ${claimed.due.length} due, ${claimed.waiting.length} waiting`)
         return () => {
           process.grants = grants
         }
       }
     }
-    const skipLocked = request.maxLanes < fixed.maxLanes || request.refill.length < fixed.refill.length
+    const skipLocked = request.maxDestinations < fixed.maxDestinations || request.refill.length < fixed.refill.length
     return this.send(call, Effect.map(this.store.queue.claim(request), (claim) => skipLocked ? { ...claim, crossed: true } : claim))
   }
 
-  private freeze(process: WorkerProcess, tenantId: string, lanes: ReadonlyArray<Freeze>): ReturnType<DeliveryQueue["Service"]["freeze"]> {
+  private freeze(process: WorkerProcess, tenantId: string, destinations: ReadonlyArray<Freeze>): ReturnType<DeliveryQueue["Service"]["freeze"]> {
     let expected: ReadonlySet<string> = new Set()
     let complete = true
     let isOutdated = false
@@ -116,50 +116,50 @@ export class StoreConnection {
     return this.send({
       process,
       call: "freeze",
-      about: () => lanes.map((lane) => `${lane.laneId.slice(-2)} by ${lane.token}: ${[...lane.fresh.map((each) => `new ${each.deliveryId} of ${each.entries.map(({ key, sequence }) => `${key}/${sequence}`).join(" ")}`), ...lane.again.map((id) => `again ${id}`)].join(", ")}`).join("; "),
+      about: () => destinations.map((destination) => `${destination.destinationId.slice(-2)} by ${destination.token}: ${[...destination.fresh.map((each) => `new ${each.deliveryId} of ${each.entries.map(({ key, sequence }) => `${key}/${sequence}`).join(" ")}`), ...destination.again.map((id) => `again ${id}`)].join(", ")}`).join("; "),
       before: () => {
-        expected = this.freezes.expected(tenantId, lanes)
-        complete = this.freezes.stillWaits(tenantId, lanes, expected)
-        isOutdated = this.freezes.isOutdated(tenantId, lanes, expected)
+        expected = this.freezes.expected(tenantId, destinations)
+        complete = this.freezes.stillWaits(tenantId, destinations, expected)
+        isOutdated = this.freezes.isOutdated(tenantId, destinations, expected)
       },
       applied: (exit, late) => {
         if (!complete) {
-          const refused = Exit.isFailure(exit) && this.freezes.purged(tenantId, lanes, expected)
-          return refused ? undefined : this.simulation.violate("No entry is frozen twice", `${process.name}: ${lanes.map(({ laneId }) => laneId).join()}`)
+          const refused = Exit.isFailure(exit) && this.freezes.purged(tenantId, destinations, expected)
+          return refused ? undefined : this.simulation.violate("No entry is frozen twice", `${process.name}: ${destinations.map(({ destinationId }) => destinationId).join()}`)
         }
         if (isOutdated) {
-          if (Exit.isSuccess(exit)) this.simulation.violate("A manual retry starts a full series of attempts", `${process.name}: ${lanes.flatMap(({ again }) => again).join()}`)
+          if (Exit.isSuccess(exit)) this.simulation.violate("A manual retry starts a full series of attempts", `${process.name}: ${destinations.flatMap(({ again }) => again).join()}`)
           return
         }
         if (!Exit.isSuccess(exit)) return this.simulation.violate("A call of the store succeeds", `freeze of ${process.name}: ${String(exit.cause)}`)
-        const permits = this.freezes.frozen(process.name, tenantId, lanes, { expected, frozen: exit.value, grants, late })
-        this.store.compare(tenantId, this.namedBy(lanes, permits))
+        const permits = this.freezes.frozen(process.name, tenantId, destinations, { expected, frozen: exit.value, grants, late })
+        this.store.compare(tenantId, this.namedBy(destinations, permits))
         return () => {
           for (const [permit, grant] of permits) process.permits.set(permit, grant)
         }
       }
-    }, this.store.queue.freeze(tenantId, lanes))
+    }, this.store.queue.freeze(tenantId, destinations))
   }
 
-  private namedBy(lanes: ReadonlyArray<Freeze>, permits: Permits) {
+  private namedBy(destinations: ReadonlyArray<Freeze>, permits: Permits) {
     if (permits.size === 0) return []
-    return lanes.flatMap(({ again, fresh }) => [...fresh.map(({ deliveryId }) => deliveryId), ...again]).flatMap((id) => this.ledger.deliveries.get(id) ?? [])
+    return destinations.flatMap(({ again, fresh }) => [...fresh.map(({ deliveryId }) => deliveryId), ...again]).flatMap((id) => this.ledger.deliveries.get(id) ?? [])
   }
 
-  private heartbeat(process: WorkerProcess, tenantId: string, leases: ReadonlyArray<LaneLease>, leaseMillis: number) {
-    const shown = leases.map(({ laneId, token }) => ({ laneId, token }))
+  private heartbeat(process: WorkerProcess, tenantId: string, leases: ReadonlyArray<DestinationLease>, leaseMillis: number) {
+    const shown = leases.map(({ destinationId, token }) => ({ destinationId, token }))
     return this.send({
       process,
       call: "heartbeat",
-      about: () => shown.map(({ laneId, token }) => `${laneId.slice(-2)} by ${token}`).join(", "),
+      about: () => shown.map(({ destinationId, token }) => `${destinationId.slice(-2)} by ${token}`).join(", "),
       applied: (exit) => {
         if (!Exit.isSuccess(exit)) return
         for (const lease of shown) {
-          const lane = this.ledger.held(tenantId, lease)
-          if ((lane !== undefined) !== exit.value.has(lease.laneId)) {
-            this.simulation.violate("A heartbeat extends valid leases, and no others", `${process.name}: ${lease.laneId} by ${lease.token}`)
+          const destination = this.ledger.held(tenantId, lease)
+          if ((destination !== undefined) !== exit.value.has(lease.destinationId)) {
+            this.simulation.violate("A heartbeat extends valid leases, and no others", `${process.name}: ${lease.destinationId} by ${lease.token}`)
           }
-          if (lane !== undefined) lane.leasedUntil = this.simulation.storeNow + leaseMillis
+          if (destination !== undefined) destination.leasedUntil = this.simulation.storeNow + leaseMillis
         }
       }
     }, this.store.queue.heartbeat(tenantId, shown, leaseMillis))

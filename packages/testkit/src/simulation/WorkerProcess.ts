@@ -50,7 +50,7 @@ export class WorkerProcess implements Participant {
   resumesAt = 0
   /** How many store calls wait for their answers. */
   pendingCalls = 0
-  /** Lanes of its last claim. */
+  /** Destinations of its last claim. */
   grants: ReadonlyMap<string, Grant> = new Map()
   readonly permits: Permits = new Map()
   readonly outcomes = new Map<string, Answered>()

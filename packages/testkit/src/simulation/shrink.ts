@@ -2,13 +2,13 @@
 import { drawShape } from "./Shape.ts"
 import { simulate, type SimulateOptions, type SimulationResult } from "./simulate.ts"
 
-const sizes = ["faults", "accessChanges", "interventions", "publications", "workers", "lanes", "shipments"] as const
+const sizes = ["faults", "accessChanges", "interventions", "publications", "workers", "destinations", "shipments"] as const
 
 /** Finds the smallest numbers with which the seed still violates an invariant. If it violates none, returns the result of `simulate(options)`. */
 export const shrink = async (options: SimulateOptions): Promise<{ readonly options: SimulateOptions; readonly result: SimulationResult }> => {
   const shape = drawShape(options.seed, options)
   const { accessChanges, faults, interventions, publications, shipments, workers } = shape
-  let least = { ...options, faults, accessChanges, interventions, publications, shipments, workers, lanes: shape.lanes.length }
+  let least = { ...options, faults, accessChanges, interventions, publications, shipments, workers, destinations: shape.destinations.length }
   let result = await simulate(options)
   if (result.violation === undefined) return { options, result }
   for (let smaller = true; smaller;) {

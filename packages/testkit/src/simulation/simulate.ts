@@ -5,7 +5,7 @@ import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
 import { DeliveryControlMemory } from "../delivery/DeliveryControlMemory.ts"
 import { DeliveryQueueMemory } from "../delivery/DeliveryQueueMemory.ts"
-import { LaneTables } from "../delivery/LaneTables.ts"
+import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { SecretStoreMemory } from "../delivery/SecretStoreMemory.ts"
 import { SecretTables } from "../delivery/SecretTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
@@ -28,7 +28,7 @@ const memory: Layer.Layer<SimulatedPorts> = Layer.mergeAll(
   TransitSubscriptionStoreMemory.layer
 ).pipe(
   Layer.provide(TransitEventTables.layer),
-  Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, LaneTables.layer, SecretTables.layer)),
+  Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, DestinationTables.layer, SecretTables.layer)),
   Layer.provide(MemoryDatabase.layer)
 )
 

@@ -52,10 +52,10 @@ const page = (tenantId: string, request: Partial<PageRequest> & { readonly where
 
 const ids = (found: { readonly rows: ReadonlyArray<{ readonly eventId: string }> }) => found.rows.map((each) => each.eventId)
 
-/** Event ids waiting in each lane, by the number of its subscription. */
+/** Event ids waiting in each destination, by the number of its subscription. */
 const queued = (tenantId: string) =>
-  Effect.map(claim(tenantId, { maxLanes: 100, deliveriesPerLane: 100 }), ({ lanes }) =>
-    Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => entry.orderId)])))
+  Effect.map(claim(tenantId, { maxDestinations: 100, deliveriesPerDestination: 100 }), ({ destinations }) =>
+    Object.fromEntries(destinations.map((destination) => [Number(destination.destinationId.slice(-4)), destination.waiting.map((entry) => entry.orderId)])))
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: TransitEventStore`, (it) => {
@@ -93,7 +93,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         yield* subscribe(tenantId)
         yield* publish(tenantId, [{ shipmentId: "S", eventId: "E" }])
-        const { now } = yield* queue.lanes(tenantId, { state: undefined, after: undefined, limit: 1 })
+        const { now } = yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })
         assert.closeTo((yield* store.storedAt(tenantId, "E"))!, now, 60_000)
         assert.isUndefined(yield* store.storedAt(tenantId, "none"))
         assert.isUndefined(yield* store.storedAt(freshTenant(), "E"))
@@ -277,8 +277,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribe(tenantId)
         yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"], traceparent })
         yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
-        const { lanes } = yield* claim(tenantId)
-        assert.deepStrictEqual(lanes[0]!.waiting.map((entry) => entry.traceparent), [traceparent, undefined])
+        const { destinations } = yield* claim(tenantId)
+        assert.deepStrictEqual(destinations[0]!.waiting.map((entry) => entry.traceparent), [traceparent, undefined])
       }))
 
     it.effect("lists by shipment, number and id in byte order, ascending and descending", () =>
@@ -448,7 +448,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const body = JSON.stringify({ notes: "x".repeat(2000) })
         yield* publish(tenantId, Array.from({ length: 1000 }, (_, n) => ({ shipmentId: `S${n % 50}`, body })), { accounts: ["A"] })
         assert.strictEqual((yield* page(tenantId, { limit: 1, count: true })).totalCount, 1000)
-        const waiting = (yield* claim(tenantId, { deliveriesPerLane: 10, bytesPerLane: 10_000_000 })).lanes[0]!.waiting
+        const waiting = (yield* claim(tenantId, { deliveriesPerDestination: 10, bytesPerDestination: 10_000_000 })).destinations[0]!.waiting
         assert.lengthOf(waiting, 1000)
         assert.isTrue(waiting.every((entry) => entry.size === body.length && entry.payload.length === body.length))
       }))

@@ -3,7 +3,7 @@ import type { NewEvent, PageCursor, SubscriptionRecord } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
-import { type LaneRows, LaneTables } from "../delivery/LaneTables.ts"
+import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
@@ -47,7 +47,7 @@ export class TransitEventTables
     TransitEventTables,
     Effect.gen(function*() {
       const { journal, onPurge } = yield* MemoryDatabase
-      return purged(onPurge, new TransitEventRows(journal, yield* LaneTables, yield* AccessTables, yield* ShipmentTables))
+      return purged(onPurge, new TransitEventRows(journal, yield* DestinationTables, yield* AccessTables, yield* ShipmentTables))
     })
   )
 }
@@ -57,13 +57,13 @@ export class TransitEventRows {
   /** Counts writes of events, committed or not. */
   writes = 0
   private readonly journal: Journal
-  private readonly lanes: LaneRows
+  private readonly destinations: DestinationRows
   private readonly access: AccessRows
   private readonly owners: ShipmentRows
 
-  constructor(journal: Journal, lanes: LaneRows, access: AccessRows, owners: ShipmentRows) {
+  constructor(journal: Journal, destinations: DestinationRows, access: AccessRows, owners: ShipmentRows) {
     this.journal = journal
-    this.lanes = lanes
+    this.destinations = destinations
     this.access = access
     this.owners = owners
   }
@@ -170,18 +170,18 @@ export class TransitEventRows {
     return this.access.maySee(tenantId, client, this.owners.grantsOf(tenantId, shipmentId))
   }
 
-  /** Returns the number of queued events; entries already in the lane are not queued twice. */
-  queue(tenantId: string, laneId: string, events: ReadonlyArray<EventRow>, traceparent: string | undefined, now: number): number {
-    const lane = this.lanes.find(tenantId, laneId)
-    if (lane === undefined) return 0
+  /** Returns the number of queued events; entries already in the destination are not queued twice. */
+  queue(tenantId: string, destinationId: string, events: ReadonlyArray<EventRow>, traceparent: string | undefined, now: number): number {
+    const destination = this.destinations.find(tenantId, destinationId)
+    if (destination === undefined) return 0
     let queued = 0
     for (const { body, eventId, sequence, shipmentId } of events) {
       const place = { key: shipmentId, sequence, orderId: eventId }
-      if (this.lanes.waits(lane, place)) continue
-      this.lanes.enqueue(lane, { ...place, payload: body, traceparent }, now)
+      if (this.destinations.waits(destination, place)) continue
+      this.destinations.enqueue(destination, { ...place, payload: body, traceparent }, now)
       queued += 1
     }
-    if (queued > 0) this.lanes.arrive(lane, now)
+    if (queued > 0) this.destinations.arrive(destination, now)
     return queued
   }
 }

@@ -1,7 +1,7 @@
 /** Subscriptions to transit events in memory. */
 import { type ReplayRequest, type StoredSubscription, type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { LaneTables } from "../delivery/LaneTables.ts"
+import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { documentsIn } from "../shared/SubscriptionDocuments.ts"
@@ -12,11 +12,11 @@ export const TransitSubscriptionStoreMemory = {
     TransitSubscriptionStore,
     Effect.gen(function*() {
       const { journal, operate } = yield* MemoryDatabase
-      const lanes = yield* LaneTables
+      const destinations = yield* DestinationTables
       const rows = yield* TransitEventTables
 
       const stored = (tenantId: string, { client, createdAt, doc, id, updatedAt }: SubscriptionRecord): Option.Option<StoredSubscription> =>
-        Option.map(Option.fromUndefinedOr(lanes.find(tenantId, id)), (lane) => ({ id, client, doc, createdAt, updatedAt, lane: lane.status }))
+        Option.map(Option.fromUndefinedOr(destinations.find(tenantId, id)), (destination) => ({ id, client, doc, createdAt, updatedAt, destination: destination.status }))
 
       const own = (tenantId: string, client: string, id: string): SubscriptionRecord | undefined => {
         const record = rows.of(tenantId).subscriptions.get(id)
@@ -50,7 +50,7 @@ export const TransitSubscriptionStoreMemory = {
             const all = [...rows.of(tenantId).subscriptions.values()]
               .filter((record) => record.client === client)
               .flatMap((record) => Option.toArray(stored(tenantId, record)))
-              .filter((each) => each.lane.state === state)
+              .filter((each) => each.destination.state === state)
               .sort((a, b) => compareText(a.id, b.id))
             return { rows: all.slice(skip, skip + limit), totalCount: all.length }
           }),

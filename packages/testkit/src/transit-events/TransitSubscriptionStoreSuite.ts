@@ -9,7 +9,7 @@ import {
   freshTenant,
   hasTurn,
   idOf,
-  laneSettings,
+  destinationSettings,
   letSee,
   letSeeAll,
   occurredAt,
@@ -22,37 +22,37 @@ import {
   type SubscriptionFixture
 } from "../StorageFixtures.ts"
 
-/** Ids of the events waiting in the lane of subscription `n`. */
+/** Ids of the events waiting in the destination of subscription `n`. */
 const waiting = (tenantId: string, n = 1) =>
-  Effect.map(claim(tenantId, { deliveriesPerLane: 100 }), ({ lanes }) =>
-    lanes.filter((lane) => lane.laneId === idOf(n)).flatMap((lane) => lane.waiting.map((entry) => entry.orderId)))
+  Effect.map(claim(tenantId, { deliveriesPerDestination: 100 }), ({ destinations }) =>
+    destinations.filter((destination) => destination.destinationId === idOf(n)).flatMap((destination) => destination.waiting.map((entry) => entry.orderId)))
 
 const replayAll: ReplayRequest = { from: 0, to: undefined, shipmentIds: undefined }
 
 /** Delivers everything that waits for subscription 1. */
 const deliverAll = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
   const queue = yield* DeliveryQueue
-  const { lanes } = yield* claim(tenantId, { deliveriesPerLane: 100 })
-  for (const lane of lanes) {
-    yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId })])
-    yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, deliveryId)], lanes: [releaseOf(lane)] })
+  const { destinations } = yield* claim(tenantId, { deliveriesPerDestination: 100 })
+  for (const destination of destinations) {
+    yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId })])
+    yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, deliveryId)], destinations: [releaseOf(destination)] })
   }
 })
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: TransitSubscriptionStore`, (it) => {
-    it.effect("finds a client's own subscription with the state of its lane", () =>
+    it.effect("finds a client's own subscription with the state of its destination", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
         const transaction = yield* Transaction
         const queue = yield* DeliveryQueue
         const record = { ...recordOf(), doc: "{\"note\":\"ä\\\\ \\\" '\"}", createdAt: occurredAt + 1, updatedAt: occurredAt + 2 }
-        yield* transaction.run(Effect.andThen(queue.openLane(tenantId, laneSettings({ state: "paused" })), store.insert(tenantId, record)))
+        yield* transaction.run(Effect.andThen(queue.openDestination(tenantId, destinationSettings({ state: "paused" })), store.insert(tenantId, record)))
         const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
         assert.deepStrictEqual(
-          { ...found, lane: found.lane.state },
-          { id: idOf(1), client: "client", doc: record.doc, createdAt: occurredAt + 1, updatedAt: occurredAt + 2, lane: "paused" }
+          { ...found, destination: found.destination.state },
+          { id: idOf(1), client: "client", doc: record.doc, createdAt: occurredAt + 1, updatedAt: occurredAt + 2, destination: "paused" }
         )
         assert.deepStrictEqual(yield* store.findForUpdate(tenantId, "client", idOf(1)), Option.some(found))
       }))
@@ -126,8 +126,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribe(tenantId, { n: 1, shipmentIds: ["S", "foreign", "unknown"] })
         yield* subscribe(tenantId, { n: 2, shipmentIds: ["S", "T"], types: ["DELIVERED"] })
         yield* subscribe(tenantId, { n: 3 })
-        const { lanes } = yield* claim(tenantId)
-        const found = Object.fromEntries(lanes.map((lane) => [Number(lane.laneId.slice(-4)), lane.waiting.map((entry) => entry.orderId)]))
+        const { destinations } = yield* claim(tenantId)
+        const found = Object.fromEntries(destinations.map((destination) => [Number(destination.destinationId.slice(-4)), destination.waiting.map((entry) => entry.orderId)]))
         assert.deepStrictEqual(found, { 1: ["s1", "s2", "s3"], 2: ["s3", "t1"] })
       }))
 
@@ -149,9 +149,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const subscriptions = [1, 2, 3, 4].map((n) => subscribe(tenantId, { n, shipmentIds: ["S", "not yet known"] }))
         const mixed = events.flatMap((event, n) => n % 5 === 2 ? [event, subscriptions[Math.floor(n / 5)]!] : [event])
         yield* Effect.all(mixed, { concurrency: "unbounded" })
-        const { lanes } = yield* claim(tenantId, { deliveriesPerLane: 100 })
-        assert.lengthOf(lanes, 4)
-        for (const lane of lanes) assert.deepStrictEqual(lane.waiting.map((entry) => entry.sequence), Array.from({ length: 20 }, (_, n) => n + 1))
+        const { destinations } = yield* claim(tenantId, { deliveriesPerDestination: 100 })
+        assert.lengthOf(destinations, 4)
+        for (const destination of destinations) assert.deepStrictEqual(destination.waiting.map((entry) => entry.sequence), Array.from({ length: 20 }, (_, n) => n + 1))
         const [first] = yield* publish(tenantId, [{ shipmentId: "not yet known" }])
         assert.strictEqual(first!.sequence, 1)
       }))
@@ -180,7 +180,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.remove(tenantId, "client", idOf(1))
         yield* store.remove(tenantId, "client", idOf(2))
         yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-        assert.deepStrictEqual((yield* claim(tenantId)).lanes.flatMap((lane) => lane.waiting), [])
+        assert.deepStrictEqual((yield* claim(tenantId)).destinations.flatMap((destination) => destination.waiting), [])
       }))
 
     it.effect("replays delivered events, and returns their number", () =>
@@ -239,7 +239,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* replay(now - 10 * minute, now + 10 * minute), Option.some(1))
       }))
 
-    it.effect("wakes the lane for a replay", () =>
+    it.effect("wakes the destination for a replay", () =>
       Effect.gen(function*() {
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()

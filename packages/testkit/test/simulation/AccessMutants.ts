@@ -2,7 +2,7 @@
 import type { Mutant } from "./Mutant.ts"
 
 const queue = "testkit/src/delivery/DeliveryQueueMemory.ts"
-const gate = "testkit/src/delivery/LaneGate.ts"
+const gate = "testkit/src/delivery/DestinationGate.ts"
 const control = "testkit/src/delivery/DeliveryControlMemory.ts"
 const access = "testkit/src/access/AccessTables.ts"
 const shipments = "testkit/src/access/ShipmentTables.ts"
@@ -12,20 +12,20 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "a claim returns entries of a client without access",
     file: queue,
-    find: "for (const lane of due) if (!gate.admits(lane, now)) holdBack(lane)",
+    find: "for (const destination of due) if (!gate.admits(destination, now)) holdBack(destination)",
     replace: ""
   },
   {
-    name: "access is checked at the first claim of a lane, and not again under its lease",
+    name: "access is checked at the first claim of a destination, and not again under its lease",
     file: queue,
-    find: ".filter((lane) => gate.admits(lane, now))\n        for (const lane of refilled)",
-    replace: "\n        for (const lane of refilled)"
+    find: ".filter((destination) => gate.admits(destination, now))\n        for (const destination of refilled)",
+    replace: "\n        for (const destination of refilled)"
   },
   {
     name: "a freeze does not notice that access ended after the claim",
     file: queue,
-    find: "return lane !== undefined && isActive(lane) && gate.admits(lane, now)",
-    replace: "return lane !== undefined && isActive(lane)"
+    find: "return destination !== undefined && isActive(destination) && gate.admits(destination, now)",
+    replace: "return destination !== undefined && isActive(destination)"
   },
   {
     name: "a suspended tenant receives deliveries",
@@ -39,31 +39,31 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     find: "some(({ liveUntil }) => liveUntil > now)",
     replace: "some(({ liveUntil }) => liveUntil > now - 1000)"
   },
-  // held lanes
+  // held destinations
   {
-    name: "a held lane loses its waiting entries",
+    name: "a held destination loses its waiting entries",
     file: queue,
-    find: `journal.set(lane, "held", true)`,
-    replace: `journal.set(lane, "held", true)\n        for (const entry of [...lane.byRef.values()]) rows.drop(lane, entry, "not_visible", 0)`
+    find: `journal.set(destination, "held", true)`,
+    replace: `journal.set(destination, "held", true)\n        for (const entry of [...destination.byRef.values()]) rows.drop(destination, entry, "not_visible", 0)`
   },
   {
-    name: "a held lane is not due when access is restored",
+    name: "a held destination is not due when access is restored",
     file: queue,
-    find: `journal.set(lane, "held", false)\n              rows.wake(lane, now)`,
-    replace: `journal.set(lane, "held", false)`
+    find: `journal.set(destination, "held", false)\n              rows.wake(destination, now)`,
+    replace: `journal.set(destination, "held", false)`
   },
   {
-    name: "lanes stay held when their tenant is resumed",
+    name: "destinations stay held when their tenant is resumed",
     file: queue,
-    find: "lane.settings.client !== (client ?? lane.settings.client)",
-    replace: "lane.settings.client !== client"
+    find: "destination.settings.client !== (client ?? destination.settings.client)",
+    replace: "destination.settings.client !== client"
   },
   // lost access to entries
   {
     name: "access at queueing is enough to send",
     file: gate,
     find: "const changes = this.access.changes + this.shipments.changes",
-    replace: "const changes = (lane.clearedAt ??= 0)"
+    replace: "const changes = (destination.clearedAt ??= 0)"
   },
   {
     name: "a client that lost an account still receives events of that account",
@@ -80,44 +80,44 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "a delivery with an entry that its client may no longer see is retried",
     file: gate,
-    find: "for (const delivery of ended) this.withdraw(lane, delivery, now)",
+    find: "for (const delivery of ended) this.withdraw(destination, delivery, now)",
     replace: ""
   },
   {
     name: "a delivery in flight at a reassignment is retried",
     file: gate,
-    find: "lane.clearedAt = ended.length === frozen.length ? changes : undefined",
-    replace: "lane.clearedAt = changes"
+    find: "destination.clearedAt = ended.length === frozen.length ? changes : undefined",
+    replace: "destination.clearedAt = changes"
   },
   {
     name: "access is not checked again for a retried dead letter",
     file: queue,
-    find: "lane.clearedAt = undefined",
+    find: "destination.clearedAt = undefined",
     replace: ""
   },
   {
     name: "cancelling a delivery drops entries that its client may still see",
     file: gate,
-    find: "for (const entry of delivery.entries) if (!this.rows.waits(lane, entry)) this.rows.enqueue(lane, entry, now)",
+    find: "for (const entry of delivery.entries) if (!this.rows.waits(destination, entry)) this.rows.enqueue(destination, entry, now)",
     replace: ""
   },
   // operator calls
   {
-    name: "an operator's resume activates a lane that its client had stopped",
+    name: "an operator's resume activates a destination that its client had stopped",
     file: control,
-    find: `const resumesAs = state === "inactive" ? "inactive" as const : lane.resumesAs`,
+    find: `const resumesAs = state === "inactive" ? "inactive" as const : destination.resumesAs`,
     replace: "const resumesAs = undefined"
   },
   {
-    name: "a purge continues in a resumed lane",
+    name: "a purge continues in a resumed destination",
     file: control,
-    find: `if (lane.status.state === "active") return { dropped: 0, next: undefined }`,
+    find: `if (destination.status.state === "active") return { dropped: 0, next: undefined }`,
     replace: ""
   },
   {
     name: "a purge keeps retries",
     file: control,
-    find: "const cancelled = cancelRetries(lane, now)",
+    find: "const cancelled = cancelRetries(destination, now)",
     replace: "const cancelled = 0"
   },
   {
@@ -127,15 +127,15 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     replace: "filter(() => true)"
   },
   {
-    name: "a purge resumes a lane that an operator paused",
+    name: "a purge resumes a destination that an operator paused",
     file: control,
-    find: "if (lane.status.reason === purgeReason) resume(lane, now)",
-    replace: "resume(lane, now)"
+    find: "if (destination.status.reason === purgeReason) resume(destination, now)",
+    replace: "resume(destination, now)"
   },
   {
-    name: "a purge leaves its lane paused",
+    name: "a purge leaves its destination paused",
     file: control,
-    find: "if (lane.status.reason === purgeReason) resume(lane, now)",
+    find: "if (destination.status.reason === purgeReason) resume(destination, now)",
     replace: ""
   }
 ]

@@ -3,16 +3,16 @@ import { accessMutants } from "./AccessMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 
 const queue = "testkit/src/delivery/DeliveryQueueMemory.ts"
-const claims = "testkit/src/delivery/LaneClaims.ts"
-const tables = "testkit/src/delivery/LaneTables.ts"
+const claims = "testkit/src/delivery/DestinationClaims.ts"
+const tables = "testkit/src/delivery/DestinationTables.ts"
 const events = "testkit/src/transit-events/TransitEventTables.ts"
 const secrets = "testkit/src/delivery/SecretTables.ts"
 const pump = "core/src/delivery/DeliveryPump.ts"
 const outcomes = "core/src/delivery/UnwrittenOutcomes.ts"
-const held = "core/src/delivery/HeldLane.ts"
+const held = "core/src/delivery/HeldDestination.ts"
 const attempts = "core/src/delivery/Attempts.ts"
 const time = "core/src/delivery/WorkerTime.ts"
-const plan = "core/src/delivery/LanePlan.ts"
+const plan = "core/src/delivery/DestinationPlan.ts"
 const batch = "core/src/delivery/model/Batch.ts"
 const retry = "core/src/delivery/model/RetryDecision.ts"
 const rate = "core/src/delivery/model/RateLimit.ts"
@@ -24,55 +24,55 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "freeze does not check the token",
     file: queue,
-    find: "const lane = rows.held(tenantId, each)",
-    replace: "const lane = rows.find(tenantId, each.laneId)"
+    find: "const destination = rows.held(tenantId, each)",
+    replace: "const destination = rows.find(tenantId, each.destinationId)"
   },
   {
     name: "settle does not check the token, and a sender without lease ends a delivery",
     file: queue,
-    find: "const lane = this.rows.held(tenantId, outcome)\n    const attempt",
-    replace: "const lane = this.rows.find(tenantId, outcome.laneId)\n    const attempt"
+    find: "const destination = this.rows.held(tenantId, outcome)\n    const attempt",
+    replace: "const destination = this.rows.find(tenantId, outcome.destinationId)\n    const attempt"
   },
   {
     name: "release does not check the token",
     file: queue,
-    find: "const lane = this.rows.held(tenantId, outcome)\n    if (lane === undefined) return false",
-    replace: "const lane = this.rows.find(tenantId, outcome.laneId)\n    if (lane === undefined) return false"
+    find: "const destination = this.rows.held(tenantId, outcome)\n    if (destination === undefined) return false",
+    replace: "const destination = this.rows.find(tenantId, outcome.destinationId)\n    if (destination === undefined) return false"
   },
   {
     name: "heartbeat does not check the token",
     file: queue,
     find: "const kept = leases.flatMap((lease) => rows.held(tenantId, lease) ?? [])",
-    replace: "const kept = leases.flatMap((lease) => rows.find(tenantId, lease.laneId) ?? [])"
+    replace: "const kept = leases.flatMap((lease) => rows.find(tenantId, lease.destinationId) ?? [])"
   },
   {
     name: "a claim returns the token of the previous lease",
     file: queue,
-    find: `journal.set(lane, "token", lane.token + 1)`,
+    find: `journal.set(destination, "token", destination.token + 1)`,
     replace: ""
   },
   {
     name: "a claim leases nothing",
     file: queue,
-    find: "rows.setDue(lane, now + request.leaseMillis)\n        }",
-    replace: "rows.setDue(lane, now)\n        }"
+    find: "rows.setDue(destination, now + request.leaseMillis)\n        }",
+    replace: "rows.setDue(destination, now)\n        }"
   },
   {
-    name: "a released lane still counts as leased",
+    name: "a released destination still counts as leased",
     file: queue,
-    find: `this.journal.set(lane, "leased", false)`,
+    find: `this.journal.set(destination, "leased", false)`,
     replace: ""
   },
   {
     name: "leases are never renewed",
     file: pump,
-    find: "if (pump.lanes.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)",
+    find: "if (pump.destinations.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)",
     replace: ""
   },
   {
     name: "a worker sends a batch whose freeze was refused",
     file: pump,
-    find: "if (!ours.has(lane.laneId)) {",
+    find: "if (!ours.has(destination.destinationId)) {",
     replace: "if (false) {"
   },
   {
@@ -140,8 +140,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "a retry has a new sentAt",
     file: attempts,
-    find: "wrap(lane.envelope, due.deliveryId, due.sentAt, due.payloads)",
-    replace: "wrap(lane.envelope, due.deliveryId, due.sentAt + due.attempt, due.payloads)"
+    find: "wrap(destination.envelope, due.deliveryId, due.sentAt, due.payloads)",
+    replace: "wrap(destination.envelope, due.deliveryId, due.sentAt + due.attempt, due.payloads)"
   },
   {
     name: "a retry has only the first event of its batch",
@@ -163,10 +163,10 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: "yield*"
   },
   {
-    name: "a lane's entries are sent in reverse order",
+    name: "a destination's entries are sent in reverse order",
     file: claims,
-    find: "yield* lane.byKey.get(key)!",
-    replace: "yield* lane.byKey.get(key)!.toReversed()"
+    find: "yield* destination.byKey.get(key)!",
+    replace: "yield* destination.byKey.get(key)!.toReversed()"
   },
   {
     name: "a shipment is in two batches at the same time",
@@ -183,7 +183,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "retried deliveries of one shipment are sent concurrently",
     file: claims,
-    find: " && !mustWait(each, lane, true)",
+    find: " && !mustWait(each, destination, true)",
     replace: ""
   },
   {
@@ -196,23 +196,23 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "frozen entries stay in the queue",
     file: queue,
-    find: "for (const entry of entries) this.rows.dequeue(lane, entry)",
+    find: "for (const entry of entries) this.rows.dequeue(destination, entry)",
     replace: ""
   },
   {
     name: "a delivery whose sender died is not sent again",
     file: claims,
-    find: `delivery.state === "sending" && delivery.token !== lane.token`,
-    replace: "false && delivery.token !== lane.token"
+    find: `delivery.state === "sending" && delivery.token !== destination.token`,
+    replace: "false && delivery.token !== destination.token"
   },
   {
     name: "a dead letter disappears",
     file: queue,
-    find: `this.journal.drop(lane.unsettled, delivery.deliveryId)\n  }`,
-    replace: `this.journal.drop(lane.unsettled, delivery.deliveryId)\n    if (delivery.state === "dead") this.journal.drop(lane.tenant.deliveries, delivery.deliveryId)\n  }`
+    find: `this.journal.drop(destination.unsettled, delivery.deliveryId)\n  }`,
+    replace: `this.journal.drop(destination.unsettled, delivery.deliveryId)\n    if (delivery.state === "dead") this.journal.drop(destination.tenant.deliveries, delivery.deliveryId)\n  }`
   },
   {
-    name: "a released lane with a delivery in flight is due only at its next retry",
+    name: "a released destination with a delivery in flight is due only at its next retry",
     file: claims,
     find: `dues.push(delivery.state === "sending" ? now : delivery.dueAt!)`,
     replace: `if (delivery.state !== "sending") dues.push(delivery.dueAt!)`
@@ -221,25 +221,25 @@ export const mutants: ReadonlyArray<Mutant> = [
     name: "entries that are queued under a lease are ignored at its release",
     rare: true,
     file: claims,
-    find: "release.arrivals !== lane.arrivals || ",
+    find: "release.arrivals !== destination.arrivals || ",
     replace: ""
   },
   {
-    name: "a shipment whose delivery ended does not make its lane due",
+    name: "a shipment whose delivery ended does not make its destination due",
     file: held,
-    find: "progress: lane.more || lane.settled,",
-    replace: "progress: lane.more,"
+    find: "progress: destination.more || destination.settled,",
+    replace: "progress: destination.more,"
   },
   {
     name: "a dead letter does not make the next events of its shipments sendable",
     file: pump,
-    find: "for (const { lane } of [...finished, ...hopeless]) lane.settled = true\n    const changed",
-    replace: "for (const { lane } of finished) lane.settled = true\n    const changed"
+    find: "for (const { destination } of [...finished, ...hopeless]) destination.settled = true\n    const changed",
+    replace: "for (const { destination } of finished) destination.settled = true\n    const changed"
   },
   {
-    name: "publishing makes no lane due",
+    name: "publishing makes no destination due",
     file: events,
-    find: "if (queued > 0) this.lanes.arrive(lane, now)",
+    find: "if (queued > 0) this.destinations.arrive(destination, now)",
     replace: ""
   },
   {
@@ -262,10 +262,10 @@ export const mutants: ReadonlyArray<Mutant> = [
   },
   // subscriptions
   {
-    name: "a claim returns a paused lane",
+    name: "a claim returns a paused destination",
     file: queue,
-    find: "filter((lane) => isActive(lane) && lane.dueAt! <= now && asked(lane))",
-    replace: "filter((lane) => lane.dueAt! <= now && asked(lane))"
+    find: "filter((destination) => isActive(destination) && destination.dueAt! <= now && asked(destination))",
+    replace: "filter((destination) => destination.dueAt! <= now && asked(destination))"
   },
   {
     name: "new entries are found only by hints",
@@ -274,16 +274,16 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "due lanes are searched only among lanes with new entries",
+    name: "due destinations are searched only among destinations with new entries",
     file: queue,
-    find: `(lane.arrival !== undefined) === (request.only === "arrived")`,
-    replace: "lane.arrival !== undefined"
+    find: `(destination.arrival !== undefined) === (request.only === "arrived")`,
+    replace: "destination.arrival !== undefined"
   },
   {
-    name: "a lane that was paused after its claim is frozen",
+    name: "a destination that was paused after its claim is frozen",
     file: queue,
-    find: "isActive(lane) && gate.admits(lane, now)",
-    replace: "gate.admits(lane, now)"
+    find: "isActive(destination) && gate.admits(destination, now)",
+    replace: "gate.admits(destination, now)"
   },
   {
     name: "deliveries of a removed subscription are not cancelled",
@@ -292,21 +292,21 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "a closed lane still sends",
+    name: "a closed destination still sends",
     file: tables,
-    find: "this.journal.drop(lane.tenant.lanes, lane.laneId)",
+    find: "this.journal.drop(destination.tenant.destinations, destination.destinationId)",
     replace: ""
   },
   {
     name: "a subscription with a new endpoint is sent to the old one",
     file: queue,
-    find: `journal.set(lane, "settings", { ...settings, client, envelope`,
-    replace: `journal.set(lane, "settings", { ...settings, client, endpointUrl, envelope`
+    find: `journal.set(destination, "settings", { ...settings, client, envelope`,
+    replace: `journal.set(destination, "settings", { ...settings, client, endpointUrl, envelope`
   },
   {
     name: "the circuit breaker of an old endpoint applies to the new one",
     file: queue,
-    find: `if (endpointUrl !== settings.endpointUrl) journal.set(lane, "breaker", closedBreaker)`,
+    find: `if (endpointUrl !== settings.endpointUrl) journal.set(destination, "breaker", closedBreaker)`,
     replace: ""
   },
   {
@@ -322,7 +322,7 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: "versions: stored.versions.map((version) => ({ ...version, signsUntil: undefined }))"
   },
   {
-    name: "a claim returns lanes of other tenants",
+    name: "a claim returns destinations of other tenants",
     file: queue,
     find: "[...rows.tenant(request.tenantId).scheduled].filter(",
     replace: "[...rows.tenants.values()].flatMap(({ scheduled }) => [...scheduled]).filter("
@@ -344,7 +344,7 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "the state of the rate limit is not stored",
     file: queue,
-    find: `journal.set(lane, "rateMark", freeze.rateMark)`,
+    find: `journal.set(destination, "rateMark", freeze.rateMark)`,
     replace: ""
   },
   {
@@ -356,8 +356,8 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "the circuit breaker is ignored",
     file: plan,
-    find: "const state = breakerState(lane.breaker, now)",
-    replace: `const state = breakerState(lane.breaker, now) && "closed"`
+    find: "const state = breakerState(destination.breaker, now)",
+    replace: `const state = breakerState(destination.breaker, now) && "closed"`
   },
   {
     name: "the circuit breaker never opens",
@@ -381,13 +381,13 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "outcomes of the old endpoint count for the new one",
     file: queue,
-    find: "const replaced = outcome.endpointUrl !== undefined && outcome.endpointUrl !== lane.settings.endpointUrl",
+    find: "const replaced = outcome.endpointUrl !== undefined && outcome.endpointUrl !== destination.settings.endpointUrl",
     replace: "const replaced = false"
   },
   {
-    name: "a lane always starts at its first shipment",
+    name: "a destination always starts at its first shipment",
     file: queue,
-    find: `if (freeze.cursor !== undefined) journal.set(lane, "cursor", freeze.cursor)`,
+    find: `if (freeze.cursor !== undefined) journal.set(destination, "cursor", freeze.cursor)`,
     replace: ""
   },
   ...accessMutants

@@ -42,10 +42,10 @@ describe("a schedule", { timeout: 120_000 }, () => {
     assert.isAtLeast(owed, posts)
   })
 
-  it("has the requested numbers of workers, lanes and publications", async () => {
-    const { trace } = await simulate({ seed: 3, workers: 3, lanes: 2, publications: 5, interventions: 0, faults: 0 })
+  it("has the requested numbers of workers, destinations and publications", async () => {
+    const { trace } = await simulate({ seed: 3, workers: 3, destinations: 2, publications: 5, interventions: 0, faults: 0 })
     assert.lengthOf(trace.filter((line) => /worker \d +starts/.test(line)), 3)
-    assert.lengthOf(trace.filter((line) => line.includes("opens lane")), 2)
+    assert.lengthOf(trace.filter((line) => line.includes("opens destination")), 2)
     assert.lengthOf(trace.filter((line) => line.includes("publishes")), 5)
   })
 
@@ -84,7 +84,7 @@ describe("a schedule", { timeout: 120_000 }, () => {
     const slow = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.andThen(Effect.promise(() => Promise.resolve()), effect)
     const asynchronous = storage((queue) => ({
       claim: (request) => slow(queue.claim(request)),
-      freeze: (tenantId, lanes) => slow(queue.freeze(tenantId, lanes)),
+      freeze: (tenantId, destinations) => slow(queue.freeze(tenantId, destinations)),
       settle: (tenantId, outcomes) => slow(queue.settle(tenantId, outcomes)),
       find: (tenantId, deliveryId) => slow(queue.find(tenantId, deliveryId))
     }))
@@ -94,7 +94,7 @@ describe("a schedule", { timeout: 120_000 }, () => {
   })
 
   it("violates no invariant with custom settings, and refuses settings that the engine refuses", async () => {
-    const delivery = { laneConcurrency: 1, concurrency: 1, leaseMillis: 30_000, attemptTimeoutMillis: 10_000, pollMillis: 300 }
+    const delivery = { destinationConcurrency: 1, concurrency: 1, leaseMillis: 30_000, attemptTimeoutMillis: 10_000, pollMillis: 300 }
     assert.strictEqual((await simulateMany({ from: 1, count: 200, delivery })).failures, 0)
     await simulate({ seed: 1, delivery: { leaseMillis: 10, attemptTimeoutMillis: 10 } }).then(
       () => assert.fail("a lease that is not longer than an attempt has to be refused"),

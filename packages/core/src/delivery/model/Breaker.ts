@@ -1,4 +1,4 @@
-/** A lane's circuit breaker: after failures in a row, only the next retry goes out, as the probe. */
+/** A destination's circuit breaker: after failures in a row, only the next retry goes out, as the probe. */
 
 export interface Breaker {
   /** Failed attempts since the last accepted one. */

@@ -8,7 +8,7 @@ const bounded = (name: string, minimum: number, maximum: number) =>
  * The `delivery` member of a subscription (area D, DeliveryMetadata). Every member may be left out.
  *
  * SPEC-GAP-D4: the interfaces show 12, 5, 3600, 200 and 600 as an example; we take them as defaults. Upper bounds
- * other than `batchMaxSize` 1000 are ours: they keep one subscription from tying up memory or a lane for years.
+ * other than `batchMaxSize` 1000 are ours: they keep one subscription from tying up memory or a destination for years.
  */
 export const DeliveryMetadata = Schema.Struct({
   maxAttempts: Schema.optionalKey(bounded("maxAttempts", 1, 1000)),

@@ -1,4 +1,4 @@
-/** How joined entries become one request body; an area chooses it once, when it opens a lane. */
+/** How joined entries become one request body; an area chooses it once, when it opens a destination. */
 import { formatInstant } from "../../shared/Instant.ts"
 
 /** `open` may hold the marks `{deliveryId}` and `{sentAt}`; entries are joined by commas between `open` and `close`. */

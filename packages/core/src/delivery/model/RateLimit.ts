@@ -1,4 +1,4 @@
-/** How many POSTs a lane may make now, so that no sixty seconds ever see more than `rateLimitPerMinute`. */
+/** How many POSTs a destination may make now, so that no sixty seconds ever see more than `rateLimitPerMinute`. */
 
 const windowMillis = 60_000
 
@@ -8,7 +8,7 @@ const burstShare = 0.1
 export interface Grant {
   /** POSTs that may go out now, from 0 to what was wanted. */
   readonly granted: number
-  /** The lane's new mark, to be stored. */
+  /** The destination's new mark, to be stored. */
   readonly mark: number
   /** Milliseconds until the next POST is allowed; 0 when more may go out now. */
   readonly waitMillis: number
@@ -24,7 +24,7 @@ const rhythm = (rateLimitPerMinute: number) => {
 
 /**
  * The generic cell rate algorithm. `mark` is the instant (milliseconds) up to which earlier POSTs have used the
- * allowance, or `undefined` for a lane that never sent.
+ * allowance, or `undefined` for a destination that never sent.
  *
  * The spacing is such that a burst plus everything refilled within a window stays within the limit.
  */

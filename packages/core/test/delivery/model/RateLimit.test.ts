@@ -95,7 +95,7 @@ describe("takeFromRate", () => {
     }
   })
 
-  it("grants at least one POST to a lane that never sent", () => {
+  it("grants at least one POST to a destination that never sent", () => {
     for (const perMinute of [1, 2, 600]) assert.isAtLeast(takeFromRate(perMinute, undefined, 0, 1).granted, 1)
   })
 

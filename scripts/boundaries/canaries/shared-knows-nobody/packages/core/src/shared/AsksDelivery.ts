@@ -1,3 +1,3 @@
-import type { Lane } from "../delivery/model/Shared.ts"
+import type { Destination } from "../delivery/model/Shared.ts"
 
-export type Asked = Lane
+export type Asked = Destination

@@ -1,1 +1,1 @@
-export type Lane = string
+export type Destination = string

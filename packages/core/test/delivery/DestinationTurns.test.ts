@@ -2,12 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { DeliveryOptions } from "@waybill/core"
 import { Agenda } from "../../src/delivery/Agenda.ts"
 import { AttemptRoom } from "../../src/delivery/AttemptRoom.ts"
-import type { HeldLane } from "../../src/delivery/HeldLane.ts"
-import { lookAgainAfter, mayRelease, refillable } from "../../src/delivery/LaneTurns.ts"
+import type { HeldDestination } from "../../src/delivery/HeldDestination.ts"
+import { lookAgainAfter, mayRelease, refillable } from "../../src/delivery/DestinationTurns.ts"
 
-const lane = (over: Partial<HeldLane> = {}): HeldLane => ({
+const destination = (over: Partial<HeldDestination> = {}): HeldDestination => ({
   tenantId: "acme",
-  laneId: "1",
+  destinationId: "1",
   client: "client",
   token: 1,
   since: 0,
@@ -30,14 +30,14 @@ const lane = (over: Partial<HeldLane> = {}): HeldLane => ({
 })
 
 /** Whether it is asked for more at 100, and when it is looked at next otherwise. */
-const asked = (over: Partial<HeldLane>) => {
+const asked = (over: Partial<HeldDestination>) => {
   const agenda = new Agenda()
   agenda.nextPoll = 10_000
-  const lanes = refillable([lane(over)], { tenantId: "acme", now: 100, room: new AttemptRoom(DeliveryOptions.defaults), agenda })
-  return lanes.length === 1 ? "now" : agenda.nextPoll
+  const destinations = refillable([destination(over)], { tenantId: "acme", now: 100, room: new AttemptRoom(DeliveryOptions.defaults), agenda })
+  return destinations.length === 1 ? "now" : agenda.nextPoll
 }
 
-describe("a lane that a worker holds", () => {
+describe("a destination that a worker holds", () => {
   it("is asked for more where something waits and nothing is under way", () => {
     assert.strictEqual(asked({}), "now")
     assert.strictEqual(asked({ more: false }), 10_000)
@@ -50,16 +50,16 @@ describe("a lane that a worker holds", () => {
     assert.strictEqual(asked({ underWay: 1, more: false }), 200)
     assert.strictEqual(asked({ underWay: 1, more: false, since: -100 }), "now")
     assert.strictEqual(asked({ underWay: 1, since: -100, lookAgainAt: 150 }), 150)
-    assert.strictEqual(lookAgainAfter(lane({ underWay: 1 }), 100), 300)
-    assert.strictEqual(lookAgainAfter(lane({ underWay: 1, breaker: { failures: 9, openUntil: 50 } }), 100), 5_100)
+    assert.strictEqual(lookAgainAfter(destination({ underWay: 1 }), 100), 300)
+    assert.strictEqual(lookAgainAfter(destination({ underWay: 1, breaker: { failures: 9, openUntil: 50 } }), 100), 5_100)
   })
 
   it("is asked for nothing where it has all the attempts under way that it may have", () => {
-    assert.strictEqual(asked({ underWay: DeliveryOptions.defaults.laneConcurrency, since: -100 }), 10_000)
+    assert.strictEqual(asked({ underWay: DeliveryOptions.defaults.destinationConcurrency, since: -100 }), 10_000)
   })
 
   it("is given back unless something is under way or it can be handed more", () => {
-    const released = (over: Partial<HeldLane>, isWanted = true) => mayRelease(lane(over), { isWanted, now: 100 })
+    const released = (over: Partial<HeldDestination>, isWanted = true) => mayRelease(destination(over), { isWanted, now: 100 })
     assert.isTrue(released({ more: false }))
     assert.isFalse(released({}))
     assert.isTrue(released({}, false))

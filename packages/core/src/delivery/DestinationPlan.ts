@@ -1,11 +1,11 @@
-/** What of a claimed lane goes out now: retries first, then new batches, within room, rate and breaker. */
-import type { ClaimedEntry, ClaimedLane, DueDelivery, Freeze, FreshDelivery } from "./DeliveryQueue.ts"
+/** What of a claimed destination goes out now: retries first, then new batches, within room, rate and breaker. */
+import type { ClaimedEntry, ClaimedDestination, DueDelivery, Freeze, FreshDelivery } from "./DeliveryQueue.ts"
 import { cutBatches } from "./model/Batch.ts"
 import { breakerState } from "./model/Breaker.ts"
 import { takeFromRate } from "./model/RateLimit.ts"
 import { maySendAgainAfterCrash } from "./model/RetryDecision.ts"
 
-export interface LanePlan {
+export interface DestinationPlan {
   /** Frozen deliveries to attempt again. */
   readonly again: ReadonlyArray<DueDelivery>
   /** New batches to freeze and send. */
@@ -22,28 +22,28 @@ export interface LanePlan {
 }
 
 export interface PlanLimits {
-  /** Attempts the lane may start now. */
+  /** Attempts the destination may start now. */
   readonly room: number
-  /** Attempts of the lane under way. */
+  /** Attempts of the destination under way. */
   readonly underWay: number
   readonly maxBatchBytes: number
 }
 
-export const planLane = (lane: ClaimedLane, now: number, limits: PlanLimits): LanePlan => {
-  const hopeless = lane.due.filter((each) => each.orphaned && !maySendAgainAfterCrash(lane.policy, each.tries))
-  const due = hopeless.length === 0 ? lane.due : lane.due.filter((each) => !hopeless.includes(each))
-  const state = breakerState(lane.breaker, now)
+export const planDestination = (destination: ClaimedDestination, now: number, limits: PlanLimits): DestinationPlan => {
+  const hopeless = destination.due.filter((each) => each.orphaned && !maySendAgainAfterCrash(destination.policy, each.tries))
+  const due = hopeless.length === 0 ? destination.due : destination.due.filter((each) => !hopeless.includes(each))
+  const state = breakerState(destination.breaker, now)
   const room = state === "closed" ? limits.room : state === "open" || limits.underWay > 0 ? 0 : Math.min(limits.room, 1)
-  const heldByBreaker = state === "open" ? lane.breaker.openUntil! - now : 0
+  const heldByBreaker = state === "open" ? destination.breaker.openUntil! - now : 0
 
   const retries = Math.min(due.length, room)
-  const cut = withoutRemnant(lane, cutBatches(lane.waiting, {
-    maxSize: lane.policy.batchMaxSize,
+  const cut = withoutRemnant(destination, cutBatches(destination.waiting, {
+    maxSize: destination.policy.batchMaxSize,
     maxBytes: limits.maxBatchBytes,
     maxBatches: room - retries
   }))
   const wanted = retries + cut.length
-  const grant = takeFromRate(lane.policy.rateLimitPerMinute, lane.rateMark, now, wanted)
+  const grant = takeFromRate(destination.policy.rateLimitPerMinute, destination.rateMark, now, wanted)
   const again = due.slice(0, Math.min(retries, grant.granted))
   const batches = cut.slice(0, grant.granted - again.length)
   const last = batches[batches.length - 1]
@@ -53,20 +53,20 @@ export const planLane = (lane: ClaimedLane, now: number, limits: PlanLimits): La
     batches,
     hopeless,
     rateMark: grant.mark,
-    more: lane.more || again.length < due.length || sent < lane.waiting.length,
+    more: destination.more || again.length < due.length || sent < destination.waiting.length,
     notBeforeMillis: Math.max(heldByBreaker, grant.granted < wanted ? grant.waitMillis : 0),
     cursor: last?.[last.length - 1]?.key
   }
 }
 
 /** A batch that is short only because no more was handed out waits for its rest, when full ones go out before it. */
-const withoutRemnant = (lane: ClaimedLane, batches: ReadonlyArray<ReadonlyArray<ClaimedEntry>>) =>
-  lane.more && batches.length > 1 && batches[batches.length - 1]!.length < lane.policy.batchMaxSize ? batches.slice(0, -1) : batches
+const withoutRemnant = (destination: ClaimedDestination, batches: ReadonlyArray<ReadonlyArray<ClaimedEntry>>) =>
+  destination.more && batches.length > 1 && batches[batches.length - 1]!.length < destination.policy.batchMaxSize ? batches.slice(0, -1) : batches
 
 /** What of a plan is to be frozen, under ids of its own. `storeNow` becomes the deliveries' `sentAt`. */
-export const freezeOf = (lane: ClaimedLane, plan: LanePlan, storeNow: number, idAt: (millis: number) => string): Freeze => ({
-  laneId: lane.laneId,
-  token: lane.token,
+export const freezeOf = (destination: ClaimedDestination, plan: DestinationPlan, storeNow: number, idAt: (millis: number) => string): Freeze => ({
+  destinationId: destination.destinationId,
+  token: destination.token,
   rateMark: plan.rateMark,
   cursor: plan.cursor,
   fresh: plan.batches.map((batch): FreshDelivery => ({

@@ -1,4 +1,4 @@
-/** Closing a lane concurrently with publishers, workers and operators leaves nothing behind. */
+/** Closing a destination concurrently with publishers, workers and operators leaves nothing behind. */
 import { layer } from "@effect/vitest"
 import { DeliveryQueue, Transaction } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
@@ -15,14 +15,14 @@ const left = (table: string, tenantId: string) =>
 
 const schema = "closing_test"
 
-layer(testStorage(schema), { excludeTestServices: true })("a lane that is closed", (it) => {
+layer(testStorage(schema), { excludeTestServices: true })("a destination that is closed", (it) => {
   it.effect("concurrent with a publisher that matched it keeps no entry after the next claim", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
       yield* seed(tenantId, {})
       const commit = yield* openTransaction(publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] }))
-      yield* queue.closeLane(tenantId, idOf(1))
+      yield* queue.closeDestination(tenantId, idOf(1))
       yield* commit
       yield* claim(tenantId)
       assert.deepStrictEqual(
@@ -36,9 +36,9 @@ layer(testStorage(schema), { excludeTestServices: true })("a lane that is closed
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1 })
-      const lane = yield* claimOne(tenantId)
-      const commit = yield* openTransaction(queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })]))
-      const closing = yield* Effect.forkChild(queue.closeLane(tenantId, idOf(1)))
+      const destination = yield* claimOne(tenantId)
+      const commit = yield* openTransaction(queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })]))
+      const closing = yield* Effect.forkChild(queue.closeDestination(tenantId, idOf(1)))
       yield* untilOneIsBlocked
       yield* commit
       yield* Fiber.join(closing)
@@ -51,10 +51,10 @@ layer(testStorage(schema), { excludeTestServices: true })("a lane that is closed
       const transaction = yield* Transaction
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1 })
-      const lane = yield* claimOne(tenantId)
-      yield* queue.freeze(tenantId, [freezeOf(lane, { deliveryId: idOf(101) })])
-      yield* queue.settle(tenantId, { deliveries: [settlementOf(lane, idOf(101), { state: "dead" })], lanes: [] })
-      const commit = yield* openTransaction(queue.closeLane(tenantId, idOf(1)))
+      const destination = yield* claimOne(tenantId)
+      yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
+      yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "dead" })], destinations: [] })
+      const commit = yield* openTransaction(queue.closeDestination(tenantId, idOf(1)))
       const recovering = yield* Effect.forkChild(transaction.run(queue.recover(tenantId, idOf(1), 0)))
       const retrying = yield* Effect.forkChild(queue.retry(tenantId, idOf(101)))
       yield* untilOneIsBlocked

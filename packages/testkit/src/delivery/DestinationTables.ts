@@ -1,14 +1,14 @@
-/** Lanes, what waits in them, and deliveries: the rows behind the memory queue. */
+/** Destinations, what waits in them, and deliveries: the rows behind the memory queue. */
 import {
   type AttemptRecord,
   type Breaker,
   closedBreaker,
   type DeliveryState,
   type Envelope,
-  type LaneLease,
-  type LaneSettings,
-  type LaneState,
-  type LaneStatus,
+  type DestinationLease,
+  type DestinationSettings,
+  type DestinationState,
+  type DestinationStatus,
   type PausedBy
 } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
@@ -41,12 +41,12 @@ export interface Drop {
   readonly at: number
 }
 
-/** How many drops are kept of each lane. */
+/** How many drops are kept of each destination. */
 const keptDrops = 1000
 
 export interface Delivery {
   readonly deliveryId: string
-  readonly laneId: string
+  readonly destinationId: string
   readonly source: string
   readonly createdAt: number
   readonly sentAt: number
@@ -66,15 +66,15 @@ export interface Delivery {
   settledAt: number | undefined
   records: ReadonlyArray<AttemptRecord>
   reason: string | undefined
-  /** Its lane's address, or what it was when the lane was closed. */
+  /** Its destination's address, or what it was when the destination was closed. */
   endpointUrl: string | undefined
 }
 
-export interface Lane {
-  readonly laneId: string
+export interface Destination {
+  readonly destinationId: string
   readonly tenant: Tenant
-  settings: LaneSettings
-  status: LaneStatus
+  settings: DestinationSettings
+  status: DestinationStatus
   /** Active and not due: its client, or its tenant, has no access. */
   held: boolean
   /** The state that an operator's pause found, where it is not active that comes back. */
@@ -104,17 +104,17 @@ export interface Lane {
 
 export interface Tenant {
   readonly tenantId: string
-  readonly lanes: Map<string, Lane>
+  readonly destinations: Map<string, Destination>
   readonly deliveries: Map<string, Delivery>
-  /** Lanes with a due time, in the order they got it. */
-  readonly scheduled: Set<Lane>
+  /** Destinations with a due time, in the order they got it. */
+  readonly scheduled: Set<Destination>
 }
 
-export class LaneTables extends Context.Service<LaneTables, LaneRows>()("@waybill/testkit/delivery/LaneTables") {
-  static readonly layer = Layer.effect(LaneTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new LaneRows(journal))))
+export class DestinationTables extends Context.Service<DestinationTables, DestinationRows>()("@waybill/testkit/delivery/DestinationTables") {
+  static readonly layer = Layer.effect(DestinationTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new DestinationRows(journal))))
 }
 
-export class LaneRows {
+export class DestinationRows {
   readonly tenants = new Map<string, Tenant>()
   private readonly journal: Journal
   private lastRef = 0
@@ -132,26 +132,26 @@ export class LaneRows {
   tenant(tenantId: string): Tenant {
     let own = this.tenants.get(tenantId)
     if (own === undefined) {
-      own = { tenantId, lanes: new Map(), deliveries: new Map(), scheduled: new Set() }
+      own = { tenantId, destinations: new Map(), deliveries: new Map(), scheduled: new Set() }
       this.tenants.set(tenantId, own)
     }
     return own
   }
 
-  find(tenantId: string, laneId: string): Lane | undefined {
-    return this.tenants.get(tenantId)?.lanes.get(laneId)
+  find(tenantId: string, destinationId: string): Destination | undefined {
+    return this.tenants.get(tenantId)?.destinations.get(destinationId)
   }
 
-  /** The lane, when this lease on it still holds. */
-  held(tenantId: string, lease: LaneLease): Lane | undefined {
-    const lane = this.find(tenantId, lease.laneId)
-    return lane !== undefined && lane.leased && lane.token === lease.token ? lane : undefined
+  /** The destination, when this lease on it still holds. */
+  held(tenantId: string, lease: DestinationLease): Destination | undefined {
+    const destination = this.find(tenantId, lease.destinationId)
+    return destination !== undefined && destination.leased && destination.token === lease.token ? destination : undefined
   }
 
-  open(tenantId: string, settings: LaneSettings, now: number): void {
+  open(tenantId: string, settings: DestinationSettings, now: number): void {
     const tenant = this.tenant(tenantId)
-    this.journal.put(tenant.lanes, settings.laneId, {
-      laneId: settings.laneId,
+    this.journal.put(tenant.destinations, settings.destinationId, {
+      destinationId: settings.destinationId,
       tenant,
       settings,
       status: { state: settings.state, reason: undefined, pausedBy: settings.state === "paused" ? "client" : undefined, since: now },
@@ -175,88 +175,88 @@ export class LaneRows {
     })
   }
 
-  close(lane: Lane, now: number): void {
-    for (const delivery of lane.unsettled.values()) {
+  close(destination: Destination, now: number): void {
+    for (const delivery of destination.unsettled.values()) {
       this.journal.set(delivery, "state", "cancelled")
       this.journal.set(delivery, "dueAt", undefined)
       this.journal.set(delivery, "settledAt", now)
     }
-    for (const delivery of lane.tenant.deliveries.values()) {
-      if (delivery.laneId === lane.laneId) this.journal.set(delivery, "endpointUrl", lane.settings.endpointUrl)
+    for (const delivery of destination.tenant.deliveries.values()) {
+      if (delivery.destinationId === destination.destinationId) this.journal.set(delivery, "endpointUrl", destination.settings.endpointUrl)
     }
-    this.journal.remove(lane.tenant.scheduled, lane)
-    this.journal.drop(lane.tenant.lanes, lane.laneId)
+    this.journal.remove(destination.tenant.scheduled, destination)
+    this.journal.drop(destination.tenant.destinations, destination.destinationId)
   }
 
   /** By its client, unless a reason is given by somebody else. */
-  setState(lane: Lane, state: LaneState, reason: string | undefined, now: number, by: PausedBy = "client"): void {
-    if (lane.status.state === state) return
-    this.journal.set(lane, "status", { state, reason, pausedBy: state === "paused" ? by : undefined, since: now })
-    this.journal.set(lane, "resumesAs", undefined)
+  setState(destination: Destination, state: DestinationState, reason: string | undefined, now: number, by: PausedBy = "client"): void {
+    if (destination.status.state === state) return
+    this.journal.set(destination, "status", { state, reason, pausedBy: state === "paused" ? by : undefined, since: now })
+    this.journal.set(destination, "resumesAs", undefined)
   }
 
-  setDue(lane: Lane, at: number | undefined): void {
-    this.journal.set(lane, "dueAt", at)
-    // always to the back: among lanes due at the same instant, the one that had no turn longest comes first
-    this.journal.remove(lane.tenant.scheduled, lane)
-    if (at !== undefined) this.journal.add(lane.tenant.scheduled, lane)
+  setDue(destination: Destination, at: number | undefined): void {
+    this.journal.set(destination, "dueAt", at)
+    // always to the back: among destinations due at the same instant, the one that had no turn longest comes first
+    this.journal.remove(destination.tenant.scheduled, destination)
+    if (at !== undefined) this.journal.add(destination.tenant.scheduled, destination)
   }
 
-  /** Something was published: due now, or as soon as whoever holds the lane gives it back. */
-  arrive(lane: Lane, now: number): void {
-    if (this.wake(lane, now)) this.journal.set(lane, "arrival", ++this.lastArrival)
+  /** Something was published: due now, or as soon as whoever holds the destination gives it back. */
+  arrive(destination: Destination, now: number): void {
+    if (this.wake(destination, now)) this.journal.set(destination, "arrival", ++this.lastArrival)
   }
 
-  /** Something may go out that could not before. Answers whether that made the lane due. */
-  wake(lane: Lane, now: number): boolean {
-    this.journal.set(lane, "arrivals", lane.arrivals + 1)
-    if (lane.leased || (lane.dueAt !== undefined && lane.dueAt <= now)) return false
-    this.setDue(lane, now)
+  /** Something may go out that could not before. Answers whether that made the destination due. */
+  wake(destination: Destination, now: number): boolean {
+    this.journal.set(destination, "arrivals", destination.arrivals + 1)
+    if (destination.leased || (destination.dueAt !== undefined && destination.dueAt <= now)) return false
+    this.setDue(destination, now)
     return true
   }
 
   /** Puts an entry in its place. */
-  enqueue(lane: Lane, what: Omit<Entry, "ref" | "queuedAt">, now: number): void {
+  enqueue(destination: Destination, what: Omit<Entry, "ref" | "queuedAt">, now: number): void {
     const entry = { ...what, ref: ++this.lastRef, queuedAt: now }
-    let own = lane.byKey.get(entry.key)
+    let own = destination.byKey.get(entry.key)
     if (own === undefined) {
       own = []
-      this.journal.put(lane.byKey, entry.key, own)
-      this.journal.insert(lane.keys, lowerBound(lane.keys, (key) => compareText(key, entry.key)), entry.key)
+      this.journal.put(destination.byKey, entry.key, own)
+      this.journal.insert(destination.keys, lowerBound(destination.keys, (key) => compareText(key, entry.key)), entry.key)
     }
     this.journal.insert(own, placeOf(own, entry), entry)
-    this.journal.put(lane.byRef, entry.ref, entry)
+    this.journal.put(destination.byRef, entry.ref, entry)
   }
 
-  /** Whether this very thing waits in the lane. */
-  waits(lane: Lane, what: Pick<Entry, "key" | "sequence" | "orderId">): boolean {
-    const own = lane.byKey.get(what.key) ?? []
+  /** Whether this very thing waits in the destination. */
+  waits(destination: Destination, what: Pick<Entry, "key" | "sequence" | "orderId">): boolean {
+    const own = destination.byKey.get(what.key) ?? []
     const at = own[placeOf(own, what)]
     return at !== undefined && at.sequence === what.sequence && at.orderId === what.orderId
   }
 
-  dequeue(lane: Lane, entry: Entry): void {
-    const own = lane.byKey.get(entry.key)!
+  dequeue(destination: Destination, entry: Entry): void {
+    const own = destination.byKey.get(entry.key)!
     this.journal.take(own, own.indexOf(entry))
     if (own.length === 0) {
-      this.journal.drop(lane.byKey, entry.key)
-      this.journal.take(lane.keys, lowerBound(lane.keys, (key) => compareText(key, entry.key)))
+      this.journal.drop(destination.byKey, entry.key)
+      this.journal.take(destination.keys, lowerBound(destination.keys, (key) => compareText(key, entry.key)))
     }
-    this.journal.drop(lane.byRef, entry.ref)
+    this.journal.drop(destination.byRef, entry.ref)
   }
 
   /** Removes a waiting entry without sending it. */
-  drop(lane: Lane, entry: Entry, reason: string, now: number): void {
-    this.dequeue(lane, entry)
-    this.journal.set(lane, "dropped", lane.dropped + 1)
-    this.journal.insert(lane.drops, lane.drops.length, { key: entry.key, orderId: entry.orderId, reason, at: now })
-    if (lane.drops.length > keptDrops) this.journal.take(lane.drops, 0)
+  drop(destination: Destination, entry: Entry, reason: string, now: number): void {
+    this.dequeue(destination, entry)
+    this.journal.set(destination, "dropped", destination.dropped + 1)
+    this.journal.insert(destination.drops, destination.drops.length, { key: entry.key, orderId: entry.orderId, reason, at: now })
+    if (destination.drops.length > keptDrops) this.journal.take(destination.drops, 0)
   }
 
   /** The bytes that what waits, and deliveries that may still be sent, refer to. */
   payloadsInUse(tenantId: string): ReadonlySet<Uint8Array> {
-    const { deliveries, lanes } = this.tenant(tenantId)
-    const waiting = [...lanes.values()].flatMap((lane) => [...lane.byRef.values()].map((entry) => entry.payload))
+    const { deliveries, destinations } = this.tenant(tenantId)
+    const waiting = [...destinations.values()].flatMap((destination) => [...destination.byRef.values()].map((entry) => entry.payload))
     const kept = [...deliveries.values()].filter(({ state }) => state !== "delivered" && state !== "dismissed" && state !== "cancelled")
     return new Set([...waiting, ...kept.flatMap((each) => each.payloads)])
   }
