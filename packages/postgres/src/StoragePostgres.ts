@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import * as AccessStorePostgres from "./access/AccessStorePostgres.ts"
 import * as AuditStorePostgres from "./audit/AuditStorePostgres.ts"
 import * as PgClient from "./client/PgClient.ts"
+import { raw } from "./client/SqlStatement.ts"
 import * as DeliveryControlPostgres from "./delivery/DeliveryControlPostgres.ts"
 import * as DeliveryQueuePostgres from "./delivery/DeliveryQueuePostgres.ts"
 import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
@@ -107,6 +108,6 @@ export const stores = (options: StoragePostgresOptions) => {
     DeliveryControlPostgres.layer(payloads),
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(
-    Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name) }))
+    Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name), identifier: raw(quoteSchema(name)) }))
   )
 }

@@ -27,6 +27,7 @@ import { clientListener, type Listener, listenOn } from "./PgListen.ts"
 import { statementNames } from "./PgNames.ts"
 import { openPool } from "./PgPool.ts"
 import { sessionListener } from "./PgSessionListener.ts"
+import { type StatementRunner, statementRunner } from "./SqlRow.ts"
 import { SqlPgClient, sqlPgConnection, sqlPgListener, sqlPgTransaction } from "./PgSqlPg.ts"
 
 /**
@@ -39,7 +40,7 @@ import { SqlPgClient, sqlPgConnection, sqlPgListener, sqlPgTransaction } from ".
  *
  * @stability unstable
  */
-export interface PgClient extends SqlClient.SqlClient, BulkRunner {
+export interface PgClient extends SqlClient.SqlClient, BulkRunner, StatementRunner {
   readonly config: PgClientConfig
   /** A value as a `json` or `jsonb` parameter. */
   readonly json: (value: unknown) => Statement.Fragment
@@ -220,6 +221,18 @@ const make = Effect.fnUntraced(function*({ config, host, lending, listener, stat
   const isOwn = (fiber: Fiber.Fiber<unknown, unknown>) =>
     host === undefined || fiber.getRef(Joining) !== undefined || Context.getOrUndefined(fiber.context, client.transactionService) !== undefined
   const { afterCommit } = client
+  const bulk: BulkRunner["bulk"] = (statement, values, columns) =>
+    Effect.withFiber((fiber) => {
+      const transaction = Context.getOrUndefined(fiber.context, client.transactionService)
+      const run = (connection: unknown) => (connection as PgConnection).executeBulk(statement, values, columns)
+      const ran = transaction === undefined ? borrower(run) : run(transaction[0])
+      if (!isTraced(fiber)) return ran
+      return Effect.useSpan(Statement.spanName(spanAttributes), { kind: "client" }, (span) => {
+        for (const [key, value] of spanAttributes) span.attribute(key, value)
+        span.attribute("db.query.text", statement)
+        return ran
+      })
+    })
 
   return Object.assign(client, {
     config,
@@ -230,18 +243,8 @@ const make = Effect.fnUntraced(function*({ config, host, lending, listener, stat
     json: (value: unknown) => Statement.fragment([PgJson(value)]),
     listen: (channel: string) => listenOn(listener, channel),
     notify: (channel: string, payload: string) => Effect.asVoid(client`SELECT pg_notify(${channel}, ${payload})`),
-    bulk: (...[statement, values, columns]: Parameters<BulkRunner["bulk"]>) =>
-      Effect.withFiber((fiber) => {
-        const transaction = Context.getOrUndefined(fiber.context, client.transactionService)
-        const run = (connection: unknown) => (connection as PgConnection).executeBulk(statement, values, columns)
-        const ran = transaction === undefined ? borrower(run) : run(transaction[0])
-        if (!isTraced(fiber)) return ran
-        return Effect.useSpan(Statement.spanName(spanAttributes), { kind: "client" }, (span) => {
-          for (const [key, value] of spanAttributes) span.attribute(key, value)
-          span.attribute("db.query.text", statement)
-          return ran
-        })
-      }),
+    bulk,
+    ...statementRunner(bulk),
     transactionConnection: Effect.withFiber((fiber) => {
       const open = Context.getOrUndefined(fiber.context, client.transactionService)
       if (open !== undefined) return Effect.succeed(open[0] as PgConnection)

@@ -1,9 +1,12 @@
 /** The schema of all tables. */
 import { Context } from "effect"
+import type { Statement } from "../client/SqlStatement.ts"
 
 export class WaybillSchema extends Context.Service<WaybillSchema, {
   /** Unquoted, as configured. */
   readonly name: string
   /** Quoted, as a prefix of table names. */
   readonly quoted: string
+  /** The same, to be inserted into statements. */
+  readonly identifier: Statement
 }>()("@waybill/postgres/shared/WaybillSchema") {}
