@@ -7,9 +7,10 @@ import * as log from "../src/delivery/DeliveryLogSql.ts"
 import * as drops from "../src/delivery/DeliveryDropSql.ts"
 import * as queue from "../src/delivery/DeliveryQueueSql.ts"
 import { settle } from "../src/delivery/DeliverySettleSql.ts"
-import { PgClient } from "../src/index.ts"
+import { PgClient, Sql } from "../src/index.ts"
 import * as chargeSubscriptions from "../src/freight-charges/ChargeSubscriptionSql.ts"
 import * as charges from "../src/freight-charges/FreightBillSql.ts"
+import * as documentStatements from "../src/invoices/DocumentSql.ts"
 import * as invoices from "../src/invoices/InvoiceSql.ts"
 import * as pickups from "../src/pickups/PickupSql.ts"
 import * as shipments from "../src/shared/ShipmentSql.ts"
@@ -28,7 +29,26 @@ const sources = [
   charges.freightChargeWindowPayloads
 ]
 
-const statementsIn = (quoted: string) => ({
+const carrier = { dot: "1", mc: "" }
+const invoice = { uniqueId: "U", carrier, shipmentId: "S", invoiceNumber: "N", accounts: [], body: new Uint8Array() }
+const documents = { invoiceNumber: "N", carrier, shipmentId: "S", accounts: [], doc: "{}", files: [] }
+
+/** A plan depends on the text alone, so the values are any. */
+const statementsIn = (quoted: string) => {
+  const schema = Sql.raw(quoted)
+  const statements = {
+    ...positional(quoted),
+    "invoices of a shipment": invoices.historyOfShipment(schema, "t", "S", { entries: 1, bytes: 1 }),
+    "put invoice": invoices.putInvoice(schema, "t", invoice),
+    "remove invoice": invoices.removeInvoice(schema, "t", carrier, "U"),
+    "add documents": documentStatements.addDocuments(schema, "t", documents),
+    "remove documents": documentStatements.removeDocuments(schema, "t", carrier, "N", ["F"])
+  }
+  const texts = Object.entries(statements).map(([name, statement]) => [name, typeof statement === "string" ? statement : statement.text] as const)
+  return Object.fromEntries(texts) as { readonly [K in keyof typeof statements]: string }
+}
+
+const positional = (quoted: string) => ({
   "claim": queue.claim(quoted, sources),
   "claim destinations with signals": queue.claim(quoted, sources, "arrived"),
   "claim due destinations": queue.claim(quoted, sources, "due"),
@@ -105,12 +125,7 @@ const statementsIn = (quoted: string) => ({
   "update pickup": pickups.updatePickup(quoted),
   "pickup by number": `${pickups.selectPickups(quoted)} AND p.number = $2 AND p.is_test = $3`,
   "pickups by PRO": pickups.pickupsOfPros(quoted),
-  "history of pickups": pickups.historiesOf(quoted),
-  "invoices of a shipment": invoices.historyOfShipment(quoted),
-  "put invoice": invoices.putInvoice(quoted),
-  "remove invoice": invoices.removeInvoice(quoted),
-  "add documents": invoices.addDocuments(quoted),
-  "remove documents": invoices.removeDocuments(quoted)
+  "history of pickups": pickups.historiesOf(quoted)
 })
 
 const statements = statementsIn(quoted)

@@ -3,8 +3,9 @@ import { DocumentContents, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { isUuid } from "../access/AccessStorePostgres.ts"
-import { timestamptzArray, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
+import { bytea, int4, int8, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
+import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
 /** A multiple of three, so that each chunk can be encoded as base64 separately. */
@@ -16,35 +17,35 @@ export const layer = Layer.effect(
   DocumentContents,
   Effect.gen(function*() {
     const sql = yield* PgClient
-    const { quoted: schema } = yield* WaybillSchema
+    const { identifier: schema } = yield* WaybillSchema
 
     /** Fails if the content was swept: a chunk written after the sweep would never be removed. */
     const insertChunk = (tenantId: string, contentId: string, chunk: number, bytes: Uint8Array) =>
-      sql.bulk(
-        `INSERT INTO ${schema}.document_chunks (tenant_id, content_id, chunk, bytes)
-         SELECT $1, c.content_id, $3::int4, $4 FROM ${schema}.document_contents AS c WHERE c.tenant_id = $1 AND c.content_id = $2::uuid
-         RETURNING chunk`,
-        [tenantId, contentId, chunk, bytes]
+      sql.rows(
+        int4,
+        statement`
+INSERT INTO ${schema}.document_chunks (tenant_id, content_id, chunk, bytes)
+SELECT ${tenant(tenantId)}, c.content_id, ${int4(chunk)}, ${bytes} FROM ${schema}.document_contents AS c
+WHERE c.tenant_id = ${tenant(tenantId)} AND c.content_id = ${uuid(contentId)}
+RETURNING chunk`
       ).pipe(Effect.filterOrFail((rows) => rows.length === 1, () => swept))
 
     /** Removes the contents that match `condition`, with their chunks. */
-    const removeWhere = (tenantId: string, contentIds: ReadonlyArray<string>, condition: string) =>
-      sql.bulk(
-        `WITH removed AS (
-           DELETE FROM ${schema}.document_contents
-           WHERE tenant_id = $1 AND content_id = ANY ($2::uuid[]) AND ${condition}
-           RETURNING content_id
-         )
-         DELETE FROM ${schema}.document_chunks AS h USING removed WHERE h.tenant_id = $1 AND h.content_id = removed.content_id`,
-        [tenantId, uuidArray(contentIds)]
-      )
+    const removeWhere = (tenantId: string, contentIds: ReadonlyArray<string>, condition: Statement) =>
+      sql.run(statement`
+WITH removed AS (
+  DELETE FROM ${schema}.document_contents
+  WHERE tenant_id = ${tenant(tenantId)} AND content_id = ANY (${uuidArray(contentIds)}) AND ${condition}
+  RETURNING content_id
+)
+DELETE FROM ${schema}.document_chunks AS h USING removed WHERE h.tenant_id = ${tenant(tenantId)} AND h.content_id = removed.content_id`)
 
     const open = Effect.fnUntraced(function*(tenantId: string) {
       const contentId = randomUUID()
       yield* Effect.acquireRelease(
-        sql.bulk(`INSERT INTO ${schema}.document_contents (tenant_id, content_id) VALUES ($1, $2::uuid)`, [tenantId, contentId]),
+        sql.run(statement`INSERT INTO ${schema}.document_contents (tenant_id, content_id) VALUES (${tenant(tenantId)}, ${uuid(contentId)})`),
         // a content that cannot be removed now is swept later
-        () => Effect.ignore(removeWhere(tenantId, [contentId], "NOT kept"))
+        () => Effect.ignore(removeWhere(tenantId, [contentId], statement`NOT kept`))
       )
       let buffered: Array<Uint8Array> = []
       let length = 0
@@ -76,39 +77,39 @@ export const layer = Layer.effect(
     return DocumentContents.of({
       open: (tenantId) => StorageError.refail("DocumentContents.open")(open(tenantId)),
       keep: (tenantId, contentIds) =>
-        sql.bulk(
-          `UPDATE ${schema}.document_contents SET kept = true WHERE tenant_id = $1 AND content_id = ANY ($2::uuid[]) RETURNING content_id`,
-          [tenantId, uuidArray(contentIds)],
-          ["uuid"]
+        sql.rows(
+          uuid,
+          statement`
+UPDATE ${schema}.document_contents SET kept = true
+WHERE tenant_id = ${tenant(tenantId)} AND content_id = ANY (${uuidArray(contentIds)}) RETURNING content_id`
         ).pipe(
           Effect.filterOrFail((rows) => rows.length === new Set(contentIds).size, () => swept),
           Effect.asVoid, StorageError.refail("DocumentContents.keep")
         ),
       read: (tenantId, contentId, chunk) =>
-        !isUuid(contentId) ? Effect.succeed(undefined) : sql.bulk(
-          `SELECT h.bytes
-           FROM ${schema}.document_contents AS c
-           JOIN ${schema}.document_chunks AS h ON h.tenant_id = $1 AND h.content_id = c.content_id AND h.chunk = $3::int4
-           WHERE c.tenant_id = $1 AND c.content_id = $2::uuid AND c.kept`,
-          [tenantId, contentId, chunk],
-          ["bytea"]
-        ).pipe(Effect.map(([row]) => row?.[0] as Uint8Array | undefined), StorageError.refail("DocumentContents.read")),
-      remove: (tenantId, contentIds) =>
-        removeWhere(tenantId, contentIds, "true").pipe(Effect.asVoid, StorageError.refail("DocumentContents.remove")),
+        !isUuid(contentId) ? Effect.succeed(undefined) : sql.rows(
+          bytea,
+          statement`
+SELECT h.bytes
+FROM ${schema}.document_contents AS c
+JOIN ${schema}.document_chunks AS h ON h.tenant_id = ${tenant(tenantId)} AND h.content_id = c.content_id AND h.chunk = ${int4(chunk)}
+WHERE c.tenant_id = ${tenant(tenantId)} AND c.content_id = ${uuid(contentId)} AND c.kept`
+        ).pipe(Effect.map(([bytes]) => bytes), StorageError.refail("DocumentContents.read")),
+      remove: (tenantId, contentIds) => removeWhere(tenantId, contentIds, statement`true`).pipe(StorageError.refail("DocumentContents.remove")),
       sweep: (tenantId, writtenBefore) =>
-        sql.bulk(
-          `WITH removed AS (
-             DELETE FROM ${schema}.document_contents
-             WHERE tenant_id = $1 AND NOT kept AND written_at < ($2::timestamptz[])[1]
-             RETURNING content_id
-           ),
-           chunks AS (
-             DELETE FROM ${schema}.document_chunks AS h USING removed WHERE h.tenant_id = $1 AND h.content_id = removed.content_id
-           )
-           SELECT count(*) AS swept FROM removed`,
-          [tenantId, timestamptzArray([writtenBefore])],
-          ["int8"]
-        ).pipe(Effect.map(([row]) => row![0] as number), StorageError.refail("DocumentContents.sweep"))
+        sql.one(
+          int8,
+          statement`
+WITH removed AS (
+  DELETE FROM ${schema}.document_contents
+  WHERE tenant_id = ${tenant(tenantId)} AND NOT kept AND written_at < ${timestamptz(writtenBefore)}
+  RETURNING content_id
+),
+chunks AS (
+  DELETE FROM ${schema}.document_chunks AS h USING removed WHERE h.tenant_id = ${tenant(tenantId)} AND h.content_id = removed.content_id
+)
+SELECT count(*) AS swept FROM removed`
+        ).pipe(StorageError.refail("DocumentContents.sweep"))
     })
   })
 )

@@ -1,103 +1,162 @@
-/** SQL statements for invoices and documents. */
-import type { InvoiceViewer } from "@waybill/core"
-import { type BulkValue, textArray } from "../client/PgBulk.ts"
-
-/** Collects parameters and returns their placeholders. */
-export const parameters = (tenantId: string) => {
-  const values: Array<BulkValue> = [tenantId]
-  return { values, add: (value: BulkValue) => `$${values.push(value)}` }
-}
-
-export type Parameters = ReturnType<typeof parameters>
+/** SQL statements for invoices. */
+import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer } from "@waybill/core"
+import type { BulkValue } from "../client/PgBulk.ts"
+import { bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
+import { concat, nothing, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 
 /** One condition for each given filter. */
-export const matching = (p: Parameters, filters: Readonly<Record<string, string | undefined>>): string =>
-  Object.entries(filters).map(([column, value]) => value === undefined ? "" : `AND t.${column} = ${p.add(value)}`).join(" ")
+export const matching = (filters: Readonly<Record<string, BulkValue | undefined>>): Statement =>
+  concat(Object.entries(filters).map(([column, value]) => value === undefined ? nothing : statement`AND t.${raw(column)} = ${value}`))
 
 /** The rows of one carrier, by the rule of `isOfCarrier`: a missing number is not a different number. */
-export const ofCarrier = (p: Parameters, { dot, mc }: { readonly dot: string | undefined; readonly mc: string | undefined }): string => {
-  if (dot === undefined || mc === undefined) return matching(p, { dot, mc })
-  const [ownDot, ownMc] = [p.add(dot), p.add(mc)]
-  return `AND ((t.dot = ${ownDot} AND t.mc IN (${ownMc}, '')) OR (t.mc = ${ownMc} AND t.dot = ''))`
+const ofCarrier = ({ dot, mc }: { readonly dot: string | undefined; readonly mc: string | undefined }): Statement => {
+  if (dot === undefined || mc === undefined) return matching({ dot, mc })
+  const ownMc = value(mc)
+  return statement`AND ((t.dot = ${dot} AND t.mc IN (${ownMc}, '')) OR (t.mc = ${ownMc} AND t.dot = ''))`
 }
 
 /**
- * The rows of a table `t (dot, mc, shipment_id, …)` that a viewer may see. `named` selects rows that name one of the accounts
- * directly; accounts of the row's shipment see it as well.
+ * The rows of a table `t (accounts, dot, mc, shipment_id, …)` that a viewer may see. Accounts see rows that name them, and rows of
+ * their shipments.
  */
-export const seenBy = (
-  schema: string,
-  p: Parameters,
-  viewer: InvoiceViewer,
-  named: (accounts: string) => string
-): string => {
+export const seenBy = (schema: Statement, tenantId: string, viewer: InvoiceViewer): Statement => {
   switch (viewer._tag) {
     case "All":
-      return ""
+      return nothing
     case "Carrier":
-      return ofCarrier(p, viewer)
+      return ofCarrier(viewer)
     case "Accounts": {
-      const accounts = `${p.add(textArray(viewer.accounts))}::text[]`
-      return `AND (
-        ${named(accounts)}
+      const accounts = textArray(viewer.accounts)
+      return statement`AND (
+        t.accounts && ${accounts}
         OR t.shipment_id IN (
-          SELECT sa.shipment_id FROM ${schema}.shipment_accounts AS sa WHERE sa.tenant_id = $1 AND sa.account = ANY (${accounts})
+          SELECT sa.shipment_id FROM ${schema}.shipment_accounts AS sa WHERE sa.tenant_id = ${tenant(tenantId)} AND sa.account = ANY (${accounts})
         )
       )`
     }
   }
 }
 
-/** Serialises writers of one invoice, whether it exists or not. $2: DOT, $3: MC, $4: uniqueID. */
-export const lockInvoice = "SELECT pg_advisory_xact_lock(hashtext('waybill invoice ' || $1 || ' ' || $2 || ' ' || $3), hashtext($4))::text AS held"
+/** Serialises writers of one invoice, whether it exists or not. */
+export const lockInvoice = (tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
+SELECT pg_advisory_xact_lock(hashtext('waybill invoice ' || ${tenant(tenantId)} || ' ' || ${dot} || ' ' || ${mc}), hashtext(${uniqueId}))::text AS held`
 
-export const invoiceColumns = "t.unique_id, t.dot, t.mc, t.shipment_id, t.invoice_number, t.accounts, t.body"
+export const invoiceRow = row({ uniqueId: text, dot: text, mc: text, shipmentId: text, invoiceNumber: text, accounts: textArray, body: bytea })
 
-export const putInvoice = (schema: string) => `
+export const selectForUpdate = (schema: Statement, tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
+SELECT ${invoiceRow.columns("t")} FROM ${schema}.invoices AS t
+WHERE t.tenant_id = ${tenant(tenantId)} AND t.unique_id = ${uniqueId} AND t.dot = ${dot} AND t.mc = ${mc} FOR UPDATE`
+
+/** The newest invoice with this id that the viewer may see. */
+export const findInvoice = (schema: Statement, tenantId: string, viewer: InvoiceViewer, uniqueId: string) => statement`
+SELECT ${invoiceRow.columns("t")} FROM ${schema}.invoices AS t
+WHERE t.tenant_id = ${tenant(tenantId)} AND t.unique_id = ${uniqueId} ${seenBy(schema, tenantId, viewer)}
+ORDER BY t.written_at DESC, t.dot, t.mc
+LIMIT 1`
+
+/** The list of a viewer with accounts starts from the invoices addressed to these accounts, so its cost does not depend on the tenant's other invoices. */
+const addressedTo = (schema: Statement, tenantId: string, named: ReadonlyArray<string>): Statement => {
+  const accounts = textArray(named)
+  return statement`JOIN (
+  SELECT a.unique_id, a.dot, a.mc FROM ${schema}.invoice_accounts AS a WHERE a.tenant_id = ${tenant(tenantId)} AND a.account = ANY (${accounts})
+  UNION
+  SELECT i.unique_id, i.dot, i.mc
+  FROM ${schema}.shipment_accounts AS sa
+  JOIN ${schema}.invoices AS i ON i.tenant_id = ${tenant(tenantId)} AND i.shipment_id = sa.shipment_id
+  WHERE sa.tenant_id = ${tenant(tenantId)} AND sa.account = ANY (${accounts})
+) AS mine USING (unique_id, dot, mc)`
+}
+
+export interface InvoiceRange {
+  readonly after: { readonly uniqueId: string; readonly carrier: InvoiceCarrier } | undefined
+  readonly limit: number
+}
+
+export const listInvoices = (
+  schema: Statement,
+  tenantId: string,
+  viewer: InvoiceViewer,
+  { dot, invoiceNumber, mc, shipmentId, uniqueId }: InvoiceFilter,
+  { after, limit }: InvoiceRange
+) => statement`
+SELECT ${invoiceRow.columns("t")} FROM ${schema}.invoices AS t ${viewer._tag === "Accounts" ? addressedTo(schema, tenantId, viewer.accounts) : nothing}
+WHERE t.tenant_id = ${tenant(tenantId)} ${viewer._tag === "Carrier" ? ofCarrier(viewer) : nothing}
+  ${matching({ unique_id: uniqueId, shipment_id: shipmentId, dot, mc, invoice_number: invoiceNumber })}
+  ${after === undefined ? nothing : statement`AND (t.unique_id, t.dot, t.mc) > (${after.uniqueId}, ${after.carrier.dot}, ${after.carrier.mc})`}
+ORDER BY t.unique_id, t.dot, t.mc
+LIMIT ${int8(limit)}`
+
+export const putInvoice = (schema: Statement, tenantId: string, { body, carrier, invoiceNumber, shipmentId, ...invoice }: InvoiceRow) => {
+  const [uniqueId, dot, mc] = [text(invoice.uniqueId), text(carrier.dot), text(carrier.mc)]
+  const accounts = textArray(invoice.accounts)
+  return statement`
 WITH stored AS (
   INSERT INTO ${schema}.invoices (tenant_id, unique_id, dot, mc, shipment_id, invoice_number, accounts, body)
-  VALUES ($1, $2, $3, $4, $5, $6, $7::text[], $8)
+  VALUES (${tenant(tenantId)}, ${uniqueId}, ${dot}, ${mc}, ${shipmentId}, ${invoiceNumber}, ${accounts}, ${body})
   ON CONFLICT (tenant_id, unique_id, dot, mc) DO UPDATE
   SET shipment_id = EXCLUDED.shipment_id, invoice_number = EXCLUDED.invoice_number, accounts = EXCLUDED.accounts,
       body = EXCLUDED.body, written_at = clock_timestamp()
 ),
 dropped AS (
   DELETE FROM ${schema}.invoice_accounts
-  WHERE tenant_id = $1 AND account <> ALL ($7::text[]) AND unique_id = $2 AND dot = $3 AND mc = $4
+  WHERE tenant_id = ${tenant(tenantId)} AND account <> ALL (${accounts}) AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc}
     AND account = ANY (ARRAY(
-      SELECT unnest(i.accounts) FROM ${schema}.invoices AS i WHERE i.tenant_id = $1 AND i.unique_id = $2 AND i.dot = $3 AND i.mc = $4
+      SELECT unnest(i.accounts) FROM ${schema}.invoices AS i
+      WHERE i.tenant_id = ${tenant(tenantId)} AND i.unique_id = ${uniqueId} AND i.dot = ${dot} AND i.mc = ${mc}
     ))
 )
 INSERT INTO ${schema}.invoice_accounts (tenant_id, account, unique_id, dot, mc)
-SELECT DISTINCT $1::text, account, $2::text, $3::text, $4::text FROM unnest($7::text[]) AS account
+SELECT DISTINCT ${tenant(tenantId)}::text, account, ${uniqueId}, ${dot}, ${mc} FROM unnest(${accounts}) AS account
 ON CONFLICT DO NOTHING`
+}
 
-export const removeInvoice = (schema: string) => `
+export const removeInvoice = (schema: Statement, tenantId: string, carrier: InvoiceCarrier, id: string) => {
+  const [uniqueId, dot, mc] = [value(id), value(carrier.dot), value(carrier.mc)]
+  return statement`
 WITH removed AS (
-  DELETE FROM ${schema}.invoices WHERE tenant_id = $1 AND unique_id = $2 AND dot = $3 AND mc = $4
+  DELETE FROM ${schema}.invoices WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc}
   RETURNING accounts
 )
 DELETE FROM ${schema}.invoice_accounts AS a USING removed
-WHERE a.tenant_id = $1 AND a.account = ANY (removed.accounts) AND a.unique_id = $2 AND a.dot = $3 AND a.mc = $4`
+WHERE a.tenant_id = ${tenant(tenantId)} AND a.account = ANY (removed.accounts) AND a.unique_id = ${uniqueId} AND a.dot = ${dot} AND a.mc = ${mc}`
+}
 
-/** The list of a viewer with accounts starts from the invoices addressed to these accounts, so its cost does not depend on the tenant's other invoices. */
-export const addressedTo = (schema: string, accounts: string) => `(
-  SELECT a.unique_id, a.dot, a.mc FROM ${schema}.invoice_accounts AS a WHERE a.tenant_id = $1 AND a.account = ANY (${accounts})
-  UNION
-  SELECT i.unique_id, i.dot, i.mc
-  FROM ${schema}.shipment_accounts AS sa
-  JOIN ${schema}.invoices AS i ON i.tenant_id = $1 AND i.shipment_id = sa.shipment_id
-  WHERE sa.tenant_id = $1 AND sa.account = ANY (${accounts})
-)`
+export const addHistory = (
+  schema: Statement,
+  tenantId: string,
+  { dot, mc }: InvoiceCarrier,
+  uniqueId: string,
+  { action, at, client, doc }: InvoiceHistoryEntry
+) => statement`
+INSERT INTO ${schema}.invoice_history (tenant_id, unique_id, dot, mc, at, client, action, doc)
+VALUES (${tenant(tenantId)}, ${uniqueId}, ${dot}, ${mc}, ${timestamptz(at)}, ${client}, ${action}, ${doc})`
 
-/** History of the invoices and document records that name a shipment, newest first. A document record has the id `#<invoice number>`. $3: maximum entries, $4: maximum bytes. */
-export const historyOfShipment = (schema: string) => `
+const historyColumns = { at: timestamptz, client: text, action: only<InvoiceHistoryEntry["action"]>(text), doc: text }
+
+export const historyRow = row(historyColumns)
+
+export const historyOfInvoice = (schema: Statement, tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
+SELECT ${historyRow.columns()} FROM ${schema}.invoice_history
+WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc} ORDER BY entry_no`
+
+export const shipmentHistoryRow = row({ uniqueId: text, dot: text, mc: text, ...historyColumns })
+
+/** History of the invoices and document records that name a shipment, newest first. A document record has the id `#<invoice number>`. */
+export const historyOfShipment = (
+  schema: Statement,
+  tenantId: string,
+  id: string,
+  most: { readonly entries: number; readonly bytes: number }
+) => {
+  const [shipmentId, entries] = [value(id), int8(most.entries)]
+  return statement`
 WITH named AS (
-  SELECT i.unique_id, i.dot, i.mc FROM ${schema}.invoices AS i WHERE i.tenant_id = $1 AND i.shipment_id = $2
+  SELECT i.unique_id, i.dot, i.mc FROM ${schema}.invoices AS i WHERE i.tenant_id = ${tenant(tenantId)} AND i.shipment_id = ${shipmentId}
   UNION ALL
-  SELECT '#' || r.invoice_number, r.dot, r.mc FROM ${schema}.document_records AS r WHERE r.tenant_id = $1 AND r.shipment_id = $2
+  SELECT '#' || r.invoice_number, r.dot, r.mc FROM ${schema}.document_records AS r
+  WHERE r.tenant_id = ${tenant(tenantId)} AND r.shipment_id = ${shipmentId}
 )
-SELECT h.unique_id, h.dot, h.mc, h.at, h.client, h.action, h.doc
+SELECT ${shipmentHistoryRow.columns("h")}
 FROM (
   SELECT h.*, sum(octet_length(h.doc)) OVER (ORDER BY h.at DESC, h.entry_no DESC) - octet_length(h.doc) AS newer_bytes
   FROM (
@@ -105,45 +164,14 @@ FROM (
     FROM named AS n
     CROSS JOIN LATERAL (
       SELECT h.* FROM ${schema}.invoice_history AS h
-      WHERE h.tenant_id = $1 AND h.unique_id = n.unique_id AND h.dot = n.dot AND h.mc = n.mc
+      WHERE h.tenant_id = ${tenant(tenantId)} AND h.unique_id = n.unique_id AND h.dot = n.dot AND h.mc = n.mc
       ORDER BY h.entry_no DESC
-      LIMIT $3::int8
+      LIMIT ${entries}
     ) AS h
     ORDER BY h.at DESC, h.entry_no DESC
-    LIMIT $3::int8
+    LIMIT ${entries}
   ) AS h
 ) AS h
-WHERE h.newer_bytes <= $4::int8
+WHERE h.newer_bytes <= ${int8(most.bytes)}
 ORDER BY h.at DESC, h.entry_no DESC`
-
-/** Adds $2 bytes, possibly negative, to the tenant's stored documents, and returns the sum. */
-export const changeStoredBytes = (schema: string) => `
-INSERT INTO ${schema}.document_usage AS u (tenant_id, bytes) VALUES ($1, $2::int8)
-ON CONFLICT (tenant_id) DO UPDATE SET bytes = u.bytes + $2::int8
-RETURNING bytes`
-
-export const addDocuments = (schema: string) => `
-WITH stored AS (
-  INSERT INTO ${schema}.document_records (tenant_id, invoice_number, dot, mc, shipment_id, accounts, doc)
-  VALUES ($1, $2, $3, $4, $5, $6::text[], $7)
-  ON CONFLICT (tenant_id, invoice_number, dot, mc) DO UPDATE
-  SET shipment_id = EXCLUDED.shipment_id, accounts = EXCLUDED.accounts, doc = EXCLUDED.doc, written_at = clock_timestamp()
-)
-INSERT INTO ${schema}.document_files (tenant_id, invoice_number, dot, mc, file_id, document_type, content_id, size, sha256, media_type)
-SELECT $1, $2, $3, $4, f.file_id, f.document_type, f.content_id, f.size, f.sha256, f.media_type
-FROM unnest($8::text[], $9::text[], $10::uuid[], $11::int8[], $12::text[], $13::text[]) WITH ORDINALITY
-  AS f (file_id, document_type, content_id, size, sha256, media_type, place)
-ORDER BY f.place`
-
-/** Removes all, or exactly the named ones: none if one of them does not exist. */
-export const removeDocuments = (schema: string) => `
-WITH wanted AS MATERIALIZED (
-  SELECT f.file_no, f.file_id FROM ${schema}.document_files AS f
-  WHERE f.tenant_id = $1 AND f.invoice_number = $2 AND f.dot = $3 AND f.mc = $4 AND ($5::text[] IS NULL OR f.file_id = ANY ($5::text[]))
-),
-complete AS (
-  SELECT $5::text[] IS NULL OR NOT EXISTS (SELECT FROM unnest($5::text[]) AS id WHERE id <> ALL (ARRAY(SELECT file_id FROM wanted))) AS yes
-)
-DELETE FROM ${schema}.document_files AS f USING wanted AS w, complete AS c
-WHERE c.yes AND f.tenant_id = $1 AND f.invoice_number = $2 AND f.dot = $3 AND f.mc = $4 AND f.file_no = w.file_no
-RETURNING f.file_id, f.document_type, f.content_id, f.size, f.sha256, f.media_type, f.file_no`
+}

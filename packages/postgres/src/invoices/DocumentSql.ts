@@ -1,0 +1,130 @@
+/** SQL statements for documents. */
+import type { DocumentFilter, DocumentRecord, InvoiceCarrier, InvoiceViewer } from "@waybill/core"
+import { int8, int8Array, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
+import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { matching, seenBy } from "./InvoiceSql.ts"
+
+/** The files of a record are arrays of the same length. */
+export const recordRow = row({
+  invoiceNumber: text,
+  dot: text,
+  mc: text,
+  shipmentId: text,
+  accounts: textArray,
+  doc: text,
+  fileIds: textArray,
+  documentTypes: textArray,
+  contentIds: textArray,
+  sizes: textArray,
+  sha256s: textArray,
+  mediaTypes: textArray
+})
+
+interface DocumentRange {
+  readonly after: { readonly invoiceNumber: string; readonly carrier: InvoiceCarrier } | undefined
+  readonly limit: number
+  readonly newestFirst: boolean
+}
+
+/**
+ * Records that have a file, with their files. In one statement: before a second one the record could change owner and get files that
+ * this viewer may not see.
+ */
+export const selectRecords = (
+  schema: Statement,
+  tenantId: string,
+  viewer: InvoiceViewer,
+  { documentTypes, dot, invoiceNumber, mc }: DocumentFilter,
+  { after, limit, newestFirst }: DocumentRange
+) => {
+  const ofTypes = documentTypes === undefined ? nothing : statement`AND f.document_type = ANY (${textArray(documentTypes)})`
+  const order = newestFirst ? statement`t.written_at DESC, t.invoice_number, t.dot, t.mc` : statement`t.invoice_number, t.dot, t.mc`
+  return statement`
+SELECT t.invoice_number, t.dot, t.mc, t.shipment_id, t.accounts, t.doc,
+       f.file_ids, f.document_types, f.content_ids, f.sizes, f.sha256s, f.media_types
+FROM (
+  SELECT t.*
+  FROM ${schema}.document_records AS t
+  WHERE t.tenant_id = ${tenant(tenantId)} ${seenBy(schema, tenantId, viewer)} ${matching({ invoice_number: invoiceNumber, dot, mc })}
+    ${after === undefined ? nothing : statement`AND (t.invoice_number, t.dot, t.mc) > (${after.invoiceNumber}, ${after.carrier.dot}, ${after.carrier.mc})`}
+    AND EXISTS (
+      SELECT FROM ${schema}.document_files AS f
+      WHERE f.tenant_id = ${tenant(tenantId)} AND f.invoice_number = t.invoice_number AND f.dot = t.dot AND f.mc = t.mc ${ofTypes}
+    )
+  ORDER BY ${order}
+  LIMIT ${int8(limit)}
+) AS t
+CROSS JOIN LATERAL (
+  SELECT array_agg(f.file_id ORDER BY f.file_no) AS file_ids,
+         array_agg(f.document_type ORDER BY f.file_no) AS document_types,
+         array_agg(f.content_id::text ORDER BY f.file_no) AS content_ids,
+         array_agg(f.size::text ORDER BY f.file_no) AS sizes,
+         array_agg(f.sha256 ORDER BY f.file_no) AS sha256s,
+         array_agg(f.media_type ORDER BY f.file_no) AS media_types
+  FROM ${schema}.document_files AS f
+  WHERE f.tenant_id = ${tenant(tenantId)} AND f.invoice_number = t.invoice_number AND f.dot = t.dot AND f.mc = t.mc ${ofTypes}
+) AS f
+ORDER BY ${order}`
+}
+
+export const addDocuments = (schema: Statement, tenantId: string, { carrier, files, ...record }: DocumentRecord) => {
+  const [invoiceNumber, dot, mc] = [value(record.invoiceNumber), value(carrier.dot), value(carrier.mc)]
+  return statement`
+WITH stored AS (
+  INSERT INTO ${schema}.document_records (tenant_id, invoice_number, dot, mc, shipment_id, accounts, doc)
+  VALUES (${tenant(tenantId)}, ${invoiceNumber}, ${dot}, ${mc}, ${record.shipmentId}, ${textArray(record.accounts)}, ${record.doc})
+  ON CONFLICT (tenant_id, invoice_number, dot, mc) DO UPDATE
+  SET shipment_id = EXCLUDED.shipment_id, accounts = EXCLUDED.accounts, doc = EXCLUDED.doc, written_at = clock_timestamp()
+)
+INSERT INTO ${schema}.document_files (tenant_id, invoice_number, dot, mc, file_id, document_type, content_id, size, sha256, media_type)
+SELECT ${tenant(tenantId)}, ${invoiceNumber}, ${dot}, ${mc}, f.file_id, f.document_type, f.content_id, f.size, f.sha256, f.media_type
+FROM unnest(
+  ${textArray(files.map((each) => each.fileId))},
+  ${textArray(files.map((each) => each.documentType))},
+  ${uuidArray(files.map((each) => each.contentId))},
+  ${int8Array(files.map((each) => each.size))},
+  ${textArray(files.map((each) => each.sha256))},
+  ${textArray(files.map((each) => each.mediaType))}
+) WITH ORDINALITY AS f (file_id, document_type, content_id, size, sha256, media_type, place)
+ORDER BY f.place`
+}
+
+export const fileRow = row({ fileId: text, documentType: text, contentId: uuid, size: int8, sha256: text, mediaType: text, fileNo: int8 })
+
+/** Removes all files of a record, or exactly the named ones: none if one of them does not exist. */
+export const removeDocuments = (
+  schema: Statement,
+  tenantId: string,
+  carrier: InvoiceCarrier,
+  number: string,
+  named: ReadonlyArray<string> | undefined
+) => {
+  const [invoiceNumber, dot, mc] = [value(number), value(carrier.dot), value(carrier.mc)]
+  const fileIds = textArray(named)
+  return statement`
+WITH wanted AS MATERIALIZED (
+  SELECT f.file_no, f.file_id FROM ${schema}.document_files AS f
+  WHERE f.tenant_id = ${tenant(tenantId)} AND f.invoice_number = ${invoiceNumber} AND f.dot = ${dot} AND f.mc = ${mc}
+    AND (${fileIds} IS NULL OR f.file_id = ANY (${fileIds}))
+),
+complete AS (
+  SELECT ${fileIds} IS NULL OR NOT EXISTS (
+    SELECT FROM unnest(${fileIds}) AS id WHERE id <> ALL (ARRAY(SELECT file_id FROM wanted))
+  ) AS yes
+)
+DELETE FROM ${schema}.document_files AS f USING wanted AS w, complete AS c
+WHERE c.yes AND f.tenant_id = ${tenant(tenantId)} AND f.invoice_number = ${invoiceNumber} AND f.dot = ${dot} AND f.mc = ${mc} AND f.file_no = w.file_no
+RETURNING ${fileRow.columns("f")}`
+}
+
+export const storedBytes = (schema: Statement, tenantId: string) =>
+  statement`SELECT bytes FROM ${schema}.document_usage WHERE tenant_id = ${tenant(tenantId)}`
+
+/** Adds bytes, possibly negative, to the tenant's stored documents, and returns the sum. */
+export const changeStoredBytes = (schema: Statement, tenantId: string, by: number) => {
+  const bytes = int8(by)
+  return statement`
+INSERT INTO ${schema}.document_usage AS u (tenant_id, bytes) VALUES (${tenant(tenantId)}, ${bytes})
+ON CONFLICT (tenant_id) DO UPDATE SET bytes = u.bytes + ${bytes}
+RETURNING bytes`
+}
