@@ -30,6 +30,10 @@ const sources = [
 ]
 
 const carrier = { dot: "1", mc: "" }
+const pickup = {
+  pickupId: "00000000-0000-4000-8000-000000000000", number: "1", isTest: false, client: "c", accounts: [], carrier: undefined, doc: "{}", createdAt: 0, pros: []
+}
+const pickupEntry = { pickupId: pickup.pickupId, position: 1, at: 0, doc: "{}" }
 const invoice = { uniqueId: "U", carrier, shipmentId: "S", invoiceNumber: "N", accounts: [], body: new Uint8Array() }
 const documents = { invoiceNumber: "N", carrier, shipmentId: "S", accounts: [], doc: "{}", files: [] }
 
@@ -38,6 +42,11 @@ const statementsIn = (quoted: string) => {
   const schema = Sql.raw(quoted)
   const statements = {
     ...positional(quoted),
+    "insert pickup": pickups.insertPickup(schema, "t", pickup, pickupEntry),
+    "update pickup": pickups.updatePickup(schema, "t", pickup, pickupEntry),
+    "pickup by number": pickups.pickupOfNumber(schema, "t", "all", { number: "1", isTest: false }, false),
+    "pickups by PRO": pickups.pickupsOfPros(schema, "t", [], 1),
+    "history of pickups": pickups.historiesOf(schema, "t", []),
     "invoices of a shipment": invoices.historyOfShipment(schema, "t", "S", { entries: 1, bytes: 1 }),
     "put invoice": invoices.putInvoice(schema, "t", invoice),
     "remove invoice": invoices.removeInvoice(schema, "t", carrier, "U"),
@@ -120,12 +129,7 @@ const positional = (quoted: string) => ({
   "cancel charge subscription": chargeSubscriptions.cancelSubscription(quoted),
   "prune charge lists": charges.pruneLists(quoted),
   "prune charge windows": charges.pruneWindows(quoted),
-  "prune charge notices": charges.pruneNotices(quoted),
-  "insert pickup": pickups.insertPickup(quoted),
-  "update pickup": pickups.updatePickup(quoted),
-  "pickup by number": `${pickups.selectPickups(quoted)} AND p.number = $2 AND p.is_test = $3`,
-  "pickups by PRO": pickups.pickupsOfPros(quoted),
-  "history of pickups": pickups.historiesOf(quoted)
+  "prune charge notices": charges.pruneNotices(quoted)
 })
 
 const statements = statementsIn(quoted)

@@ -1,91 +1,179 @@
 /** SQL statements for pickups. */
+import type { PickupHistoryEntry, PickupRow, PickupViewer } from "@waybill/core"
+import { bool, int8, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
+import { nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 
 /** Serialises requests of a client with the same idempotency key. */
-export const lockAnswer = "SELECT pg_advisory_xact_lock(hashtext('waybill pickup ' || $1 || ' ' || $2), hashtext($3))::text AS held"
+export const lockAnswer = (tenantId: string, client: string, key: string) => statement`
+SELECT pg_advisory_xact_lock(hashtext('waybill pickup ' || ${tenant(tenantId)} || ' ' || ${client}), hashtext(${key}))::text AS held`
 
-/** Replaces the PRO numbers of the pickup and adds its history entry. */
-const found = (schema: string) => `
+export const answerRow = row({ fingerprint: text, answer: text })
+
+export const selectAnswer = (schema: Statement, tenantId: string, client: string, key: string) => statement`
+SELECT ${answerRow.columns()} FROM ${schema}.pickup_answers WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND key = ${key}`
+
+export const insertAnswer = (
+  schema: Statement,
+  tenantId: string,
+  client: string,
+  key: string,
+  { answer, fingerprint }: { readonly answer: string; readonly fingerprint: string }
+) => statement`
+INSERT INTO ${schema}.pickup_answers (tenant_id, client, key, fingerprint, answer)
+VALUES (${tenant(tenantId)}, ${client}, ${key}, ${fingerprint}, ${answer})`
+
+export const nextNumber = (schema: Statement, tenantId: string, isTest: boolean) => statement`
+INSERT INTO ${schema}.pickup_counters AS c (tenant_id, is_test, last) VALUES (${tenant(tenantId)}, ${isTest}, 1)
+ON CONFLICT (tenant_id, is_test) DO UPDATE SET last = c.last + 1
+RETURNING last`
+
+/** Column `accounts` also has the carrier's numbers, which start with a blank (` dot 123`). */
+const accountsOf = ({ accounts, carrier = [] }: PickupRow) => textArray([...accounts, ...carrier])
+
+/** Stores a pickup with `stored`, replaces its PRO numbers and adds its history entry. */
+const withHistory = (
+  schema: Statement,
+  tenantId: string,
+  pickup: PickupRow,
+  { at, doc, position }: PickupHistoryEntry,
+  stored: (pickupId: Parameter) => Statement
+) => {
+  const pickupId = uuid(pickup.pickupId)
+  const pros = textArray(pickup.pros)
+  return statement`
+WITH stored AS (${stored(pickupId)}
+),
 dropped AS (
-  DELETE FROM ${schema}.pickup_pros WHERE tenant_id = $1 AND pickup_id = $2::uuid AND pro <> ALL ($6::text[])
+  DELETE FROM ${schema}.pickup_pros WHERE tenant_id = ${tenant(tenantId)} AND pickup_id = ${pickupId} AND pro <> ALL (${pros})
 ),
 named AS (
   INSERT INTO ${schema}.pickup_pros (tenant_id, pro, pickup_id)
-  SELECT DISTINCT $1::text, pro, $2::uuid FROM unnest($6::text[]) AS pro
+  SELECT DISTINCT ${tenant(tenantId)}::text, pro, ${pickupId} FROM unnest(${pros}) AS pro
   ON CONFLICT DO NOTHING
 )
 INSERT INTO ${schema}.pickup_history (tenant_id, pickup_id, position, doc, at)
-SELECT $1, $2::uuid, $7::int8, $8, ($9::timestamptz[])[1]`
+SELECT ${tenant(tenantId)}, ${pickupId}, ${int8(position)}, ${doc}, ${timestamptz(at)}`
+}
 
-export const insertPickup = (schema: string) => `
-WITH stored AS (
+export const insertPickup = (schema: Statement, tenantId: string, pickup: PickupRow, entry: PickupHistoryEntry) =>
+  withHistory(schema, tenantId, pickup, entry, (pickupId) => statement`
   INSERT INTO ${schema}.pickups (tenant_id, pickup_id, number, accounts, doc, is_test, client, created_at)
-  VALUES ($1, $2::uuid, $3, $4::text[], $5, $10, $11, ($12::timestamptz[])[1])
-),
-${found(schema)}`
+  VALUES (${tenant(tenantId)}, ${pickupId}, ${text(pickup.number)}, ${accountsOf(pickup)}, ${pickup.doc},
+    ${pickup.isTest}, ${pickup.client}, ${timestamptz(pickup.createdAt)})`)
 
-export const updatePickup = (schema: string) => `
-WITH stored AS (
-  UPDATE ${schema}.pickups SET number = $3, accounts = $4::text[], doc = $5 WHERE tenant_id = $1 AND pickup_id = $2::uuid
-),
-${found(schema)}`
+export const updatePickup = (schema: Statement, tenantId: string, pickup: PickupRow, entry: PickupHistoryEntry) =>
+  withHistory(schema, tenantId, pickup, entry, (pickupId) => statement`
+  UPDATE ${schema}.pickups SET number = ${text(pickup.number)}, accounts = ${accountsOf(pickup)}, doc = ${pickup.doc}
+  WHERE tenant_id = ${tenant(tenantId)} AND pickup_id = ${pickupId}`)
 
-export const selectPickups = (schema: string) => `
+export const pickupRow = row({
+  pickupId: uuid,
+  number: optional(text),
+  isTest: bool,
+  client: text,
+  accounts: textArray,
+  doc: text,
+  createdAt: timestamptz,
+  pros: textArray
+})
+
+const selectPickups = (schema: Statement, tenantId: string) => statement`
 SELECT p.pickup_id, p.number, p.is_test, p.client, p.accounts, p.doc, p.created_at,
        ARRAY(SELECT r.pro FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = p.tenant_id AND r.pickup_id = p.pickup_id ORDER BY r.pro) AS pros
 FROM ${schema}.pickups AS p
-WHERE p.tenant_id = $1`
+WHERE p.tenant_id = ${tenant(tenantId)}`
 
-/** Pickups that are not tests, by several PROs. $3: limit. */
-export const pickupsOfPros = (schema: string) => `${selectPickups(schema)}
-AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = $1 AND r.pro = ANY ($2::text[])) AND NOT p.is_test
+/** The condition that a viewer sees pickup `p`. A carrier also sees pickups that no carrier has decided. */
+const seenBy = (viewer: PickupViewer): Statement => {
+  if (viewer === "all") return nothing
+  return "carrier" in viewer
+    ? statement`AND (p.accounts && ${textArray(viewer.carrier)} OR NOT EXISTS (SELECT FROM unnest(p.accounts) AS account WHERE account LIKE ' %'))`
+    : statement`AND (p.client = ${viewer.client} OR p.accounts && ${textArray(viewer.accounts)})`
+}
+
+export const pickupOfNumber = (
+  schema: Statement,
+  tenantId: string,
+  viewer: PickupViewer,
+  { isTest, number }: { readonly isTest: boolean; readonly number: string },
+  forUpdate: boolean
+) => statement`${selectPickups(schema, tenantId)} AND p.number = ${number} AND p.is_test = ${isTest} ${seenBy(viewer)}
+${forUpdate ? lockedPickup : nothing}`
+
+export const pickupOfId = (schema: Statement, tenantId: string, viewer: PickupViewer, pickupId: string) =>
+  statement`${selectPickups(schema, tenantId)} AND p.pickup_id = ${uuid(pickupId)} ${seenBy(viewer)} ${lockedPickup}`
+
+const lockedPickup = statement`FOR UPDATE OF p`
+
+export const pickupOfPro = (
+  schema: Statement,
+  tenantId: string,
+  viewer: PickupViewer,
+  { isTest, pro }: { readonly isTest: boolean; readonly pro: string }
+) => statement`${selectPickups(schema, tenantId)}
+AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = ${tenant(tenantId)} AND r.pro = ${pro})
+AND p.is_test = ${isTest} AND p.number IS NOT NULL ${seenBy(viewer)}
 ORDER BY p.created_at DESC, p.pickup_id DESC
-LIMIT $3::int8`
+LIMIT 1`
 
-export const historiesOf = (schema: string) => `
-SELECT h.pickup_id, h.position, h.at, h.doc FROM ${schema}.pickup_history AS h
-WHERE h.tenant_id = $1 AND h.pickup_id = ANY ($2::uuid[])
+/** Pickups that are not tests, by several PROs. */
+export const pickupsOfPros = (schema: Statement, tenantId: string, pros: ReadonlyArray<string>, limit: number) => statement`
+${selectPickups(schema, tenantId)}
+AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = ${tenant(tenantId)} AND r.pro = ANY (${textArray(pros)}))
+AND NOT p.is_test
+ORDER BY p.created_at DESC, p.pickup_id DESC
+LIMIT ${int8(limit)}`
+
+export const historyRow = row({ pickupId: uuid, position: int8, at: timestamptz, doc: text })
+
+export const historiesOf = (schema: Statement, tenantId: string, pickupIds: ReadonlyArray<string>) => statement`
+SELECT ${historyRow.columns("h")} FROM ${schema}.pickup_history AS h
+WHERE h.tenant_id = ${tenant(tenantId)} AND h.pickup_id = ANY (${uuidArray(pickupIds)})
 ORDER BY h.pickup_id, h.position`
 
-const pruneSize = 1000
+const pruneSize = raw("1000")
 
 /**
  * A pickup that was changed after this statement started stays until the next call: otherwise the pickup would be removed and
  * the rows written with the change would stay forever.
  */
-export const prunePickups = (schema: string) => `
+export const prunePickups = (schema: Statement, tenantId: string, before: { readonly ordered: number; readonly answered: number }) => {
+  const own = tenant(tenantId)
+  return statement`
 WITH seen AS MATERIALIZED (
   SELECT pickup_id, ctid AS version FROM ${schema}.pickups
-  WHERE tenant_id = $1 AND created_at < ($2::timestamptz[])[1]
+  WHERE tenant_id = ${own} AND created_at < ${timestamptz(before.ordered)}
   ORDER BY created_at
   LIMIT ${pruneSize}
 ),
 locked AS MATERIALIZED (
   SELECT p.pickup_id, p.ctid AS version FROM ${schema}.pickups AS p
-  WHERE p.tenant_id = $1 AND p.pickup_id = ANY (ARRAY(SELECT pickup_id FROM seen))
+  WHERE p.tenant_id = ${own} AND p.pickup_id = ANY (ARRAY(SELECT pickup_id FROM seen))
   FOR UPDATE SKIP LOCKED
 ),
 old AS MATERIALIZED (
   SELECT l.pickup_id FROM locked AS l WHERE l.version IN (SELECT version FROM seen)
 ),
 pros AS (
-  DELETE FROM ${schema}.pickup_pros AS t USING old WHERE t.tenant_id = $1 AND t.pickup_id = old.pickup_id
+  DELETE FROM ${schema}.pickup_pros AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id
 ),
 history AS (
-  DELETE FROM ${schema}.pickup_history AS t USING old WHERE t.tenant_id = $1 AND t.pickup_id = old.pickup_id
+  DELETE FROM ${schema}.pickup_history AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id
 ),
 gone AS (
-  DELETE FROM ${schema}.pickups AS t USING old WHERE t.tenant_id = $1 AND t.pickup_id = old.pickup_id RETURNING 1
+  DELETE FROM ${schema}.pickups AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id RETURNING 1
 ),
 stale AS (
   SELECT client, key FROM ${schema}.pickup_answers
-  WHERE tenant_id = $1 AND answered_at < ($2::timestamptz[])[2]
+  WHERE tenant_id = ${own} AND answered_at < ${timestamptz(before.answered)}
   ORDER BY answered_at
   LIMIT ${pruneSize}
   FOR UPDATE SKIP LOCKED
 ),
 forgotten AS (
   DELETE FROM ${schema}.pickup_answers AS a USING stale
-  WHERE a.tenant_id = $1 AND a.client = stale.client AND a.key = stale.key
+  WHERE a.tenant_id = ${own} AND a.client = stale.client AND a.key = stale.key
   RETURNING 1
 )
 SELECT (SELECT count(*) FROM gone) + (SELECT count(*) FROM forgotten) AS pruned`
+}
