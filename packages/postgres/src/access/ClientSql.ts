@@ -1,85 +1,122 @@
 /** SQL statements for clients' access. */
+import type { ClientAccess, ClientRow, ListedClient, ListRange } from "@waybill/core"
+import { bool, float8, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
+import { type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+
+type Origin = ClientAccess["origin"]
 
 /** Stores one source's view of a client; a token also updates `last_seen_at`. Returns whether the client was held before. */
-export const putClient = (schema: string) => `
+export const putClient = (schema: Statement, tenantId: string, { live, reviewAt, roles = [], seesAll, ...access }: ClientAccess) => {
+  const [client, origin] = [value(access.client), text(access.origin)]
+  const until = live !== undefined && "until" in live ? live.until : undefined
+  const millis = live !== undefined && "forMillis" in live ? live.forMillis : undefined
+  return statement`
 WITH before AS (
-  SELECT NOT bool_or(live_until > now()) AS held FROM ${schema}.clients WHERE tenant_id = $1 AND client = $2
+  SELECT NOT bool_or(live_until > now()) AS held FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}
 )
 INSERT INTO ${schema}.clients (tenant_id, client, origin, sees_all, roles, live_until, last_seen_at, review_at)
-SELECT $1, $2, $3::text, $4::bool, $5::text[], l.live_until,
-  CASE WHEN $3::text = 'token' THEN now() END, coalesce(($8::timestamptz[])[1], nullif(l.live_until, 'infinity'))
-FROM (SELECT coalesce(($6::timestamptz[])[1], now() + $7::float8 * interval '1 millisecond', 'infinity') AS live_until) AS l
+SELECT ${tenant(tenantId)}, ${client}, ${origin}, ${bool(seesAll)}, ${textArray(roles)}, l.live_until,
+  CASE WHEN ${origin} = 'token' THEN now() END, coalesce(${timestamptz(reviewAt)}, nullif(l.live_until, 'infinity'))
+FROM (SELECT coalesce(${timestamptz(until)}, now() + ${float8(millis)} * interval '1 millisecond', 'infinity') AS live_until) AS l
 ON CONFLICT (tenant_id, client, origin) DO UPDATE
 SET sees_all = EXCLUDED.sees_all, roles = EXCLUDED.roles, live_until = EXCLUDED.live_until, review_at = EXCLUDED.review_at,
     last_seen_at = coalesce(EXCLUDED.last_seen_at, clients.last_seen_at)
 RETURNING coalesce((SELECT held FROM before), false) AS held`
+}
 
-export const takeAccounts = (schema: string) => `
+export const takeAccounts = (schema: Statement, tenantId: string, { accounts, client, origin }: ClientAccess) => statement`
 DELETE FROM ${schema}.client_accounts
-WHERE tenant_id = $1 AND client = $2 AND origin = $3 AND account <> ALL ($4::text[])`
+WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND origin = ${origin} AND account <> ALL (${textArray(accounts)})`
 
-export const giveAccounts = (schema: string) => `
+export const giveAccounts = (schema: Statement, tenantId: string, { accounts, client, origin }: ClientAccess) => statement`
 INSERT INTO ${schema}.client_accounts (tenant_id, account, client, origin)
-SELECT $1, account, $2, $3 FROM unnest($4::text[]) AS given (account)
+SELECT ${tenant(tenantId)}, account, ${client}, ${origin} FROM unnest(${textArray(accounts)}) AS given (account)
 ON CONFLICT DO NOTHING`
 
-/** Locks and returns the rows of one client. Drivers that read infinity as an invalid date cannot tell its sign. */
-export const clientRows = (schema: string) => `
-SELECT origin, greatest(live_until, 'epoch') AS live_until, ending_through, now() AS now
-FROM ${schema}.clients WHERE tenant_id = $1 AND client = $2 ORDER BY origin FOR UPDATE`
+export const clientRow = row({ origin: only<ClientRow["origin"]>(text), liveUntil: timestamptz, endingThrough: optional(uuid), now: timestamptz })
 
-export const holdClient = (schema: string) => `
-UPDATE ${schema}.clients SET live_until = ($4::timestamptz[])[1], review_at = ($4::timestamptz[])[2]
-WHERE tenant_id = $1 AND client = $2 AND origin = $3`
+/** Locks and returns the rows of one client. Drivers that read infinity as an invalid date cannot tell its sign. */
+export const clientRows = (schema: Statement, tenantId: string, client: string) => statement`
+SELECT origin, greatest(live_until, 'epoch') AS live_until, ending_through, now() AS now
+FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} ORDER BY origin FOR UPDATE`
+
+export const currentTime = statement`SELECT now() AS now`
+
+export const holdClient = (
+  schema: Statement,
+  tenantId: string,
+  { client, origin, reviewAt, until }: { readonly client: string; readonly origin: Origin; readonly until: number; readonly reviewAt: number }
+) => statement`
+UPDATE ${schema}.clients SET live_until = ${timestamptz(until)}, review_at = ${timestamptz(reviewAt)}
+WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND origin = ${origin}`
+
+const accessFrom = (tenantId: string, client: string, from: Origin | undefined) => {
+  const origin = text(from)
+  return statement`tenant_id = ${tenant(tenantId)} AND client = ${client} AND (${origin} IS NULL OR origin = ${origin})`
+}
+
+export const dropAccounts = (schema: Statement, tenantId: string, client: string, origin: Origin | undefined) =>
+  statement`DELETE FROM ${schema}.client_accounts WHERE ${accessFrom(tenantId, client, origin)}`
+
+export const dropClient = (schema: Statement, tenantId: string, client: string, origin: Origin | undefined) =>
+  statement`DELETE FROM ${schema}.clients WHERE ${accessFrom(tenantId, client, origin)}`
 
 /** An unknown client gets a row, so that its removal can continue after a crash. */
-export const markEnding = (schema: string) => `
+export const markEnding = (schema: Statement, tenantId: string, name: string, subscriptionId: string) => {
+  const [client, through] = [value(name), uuid(subscriptionId)]
+  return statement`
 WITH marked AS (
   UPDATE ${schema}.clients
-  SET ending_through = $3::uuid, live_until = least(live_until, now()), review_at = now()
-  WHERE tenant_id = $1 AND client = $2
+  SET ending_through = ${through}, live_until = least(live_until, now()), review_at = now()
+  WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}
   RETURNING 1 AS marked
 )
 INSERT INTO ${schema}.clients (tenant_id, client, origin, sees_all, live_until, review_at, ending_through)
-SELECT $1, $2, 'key', false, '-infinity', now(), $3::uuid WHERE NOT EXISTS (SELECT FROM marked)`
+SELECT ${tenant(tenantId)}, ${client}, 'key', false, '-infinity', now(), ${through} WHERE NOT EXISTS (SELECT FROM marked)`
+}
 
-export const unmarkEnding = (schema: string) => `
-UPDATE ${schema}.clients SET ending_through = NULL, review_at = nullif(live_until, 'infinity') WHERE tenant_id = $1 AND client = $2`
+export const unmarkEnding = (schema: Statement, tenantId: string, client: string) => statement`
+UPDATE ${schema}.clients SET ending_through = NULL, review_at = nullif(live_until, 'infinity')
+WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
+
+export const dueClientRow = row({ tenantId: text, client: text })
 
 /** Reads across tenants: ids only, a limited number. */
-export const clientsDue = (schema: string) => `
-SELECT c.tenant_id, c.client, c.review_at FROM ${schema}.clients AS c
-WHERE c.review_at <= now() ORDER BY c.review_at LIMIT $1::int8`
+export const clientsDue = (schema: Statement, limit: number) => statement`
+SELECT ${dueClientRow.columns("c")} FROM ${schema}.clients AS c
+WHERE c.review_at <= now() ORDER BY c.review_at LIMIT ${int8(limit)}`
+
+export const listedClientRow = row({
+  client: text,
+  roles: only<ListedClient["roles"]>(textArray),
+  accounts: textArray,
+  keys: int4,
+  subscriptions: int4,
+  lastSeenAt: optional(timestamptz),
+  live: bool
+})
 
 /** A page of clients, combined from their sources. Keys and subscriptions are read only for the clients of the page. */
-export const pageClients = (schema: string) => `
+export const pageClients = (schema: Statement, tenantId: string, { after = "", limit }: ListRange) => {
+  const own = tenant(tenantId)
+  return statement`
 WITH page AS MATERIALIZED (
   SELECT c.client,
     max(c.last_seen_at) AS last_seen_at,
     bool_or(c.live_until > now()) AS live,
     (SELECT array_agg(DISTINCT role ORDER BY role) FROM ${schema}.clients AS r CROSS JOIN unnest(r.roles) AS role
-     WHERE r.tenant_id = $1 AND r.client = c.client) AS roles
+     WHERE r.tenant_id = ${own} AND r.client = c.client) AS roles
   FROM ${schema}.clients AS c
-  WHERE c.tenant_id = $1 AND c.client > $2
-  GROUP BY c.client ORDER BY c.client LIMIT $3::int8
+  WHERE c.tenant_id = ${own} AND c.client > ${after}
+  GROUP BY c.client ORDER BY c.client LIMIT ${int8(limit)}
 )
 SELECT p.client, coalesce(p.roles, '{}') AS roles,
   ARRAY(SELECT DISTINCT ca.account FROM ${schema}.client_accounts AS ca
-        WHERE ca.tenant_id = $1 AND ca.client = p.client ORDER BY ca.account) AS accounts,
+        WHERE ca.tenant_id = ${own} AND ca.client = p.client ORDER BY ca.account) AS accounts,
   (SELECT count(*) FROM ${schema}.api_keys AS k
-   WHERE k.tenant_id = $1 AND k.name = substr(p.client, 5) AND p.client LIKE 'key:%' AND k.revoked_at IS NULL AND k.expires_at > now())::int4 AS keys,
+   WHERE k.tenant_id = ${own} AND k.name = substr(p.client, 5) AND p.client LIKE 'key:%' AND k.revoked_at IS NULL AND k.expires_at > now())::int4 AS keys,
   (SELECT coalesce(sum(n.live), 0) FROM ${schema}.delivery_destination_counts AS n
-   WHERE n.tenant_id = $1 AND n.client = p.client)::int4 AS subscriptions,
+   WHERE n.tenant_id = ${own} AND n.client = p.client)::int4 AS subscriptions,
   p.last_seen_at, p.live
 FROM page AS p ORDER BY p.client`
-
-/** Keys and the rows of their clients, locked in key order so that two processes cannot deadlock. */
-export const touchKeys = (schema: string) => `
-UPDATE ${schema}.api_keys AS k SET last_used_at = u.at
-FROM unnest($2::uuid[], $3::timestamptz[]) AS u (id, at)
-WHERE k.tenant_id = $1 AND k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`
-
-export const touchClients = (schema: string) => `
-UPDATE ${schema}.clients AS c SET last_seen_at = u.at
-FROM (SELECT client, max(at) AS at FROM unnest($2::text[], $3::timestamptz[]) AS u (client, at) GROUP BY client) AS u
-WHERE c.tenant_id = $1 AND c.client = u.client AND c.origin = 'key' AND (c.last_seen_at IS NULL OR c.last_seen_at < u.at)`
+}
