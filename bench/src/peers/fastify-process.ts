@@ -5,6 +5,7 @@
 import Fastify from "fastify"
 import { randomUUID } from "node:crypto"
 import type { AddressInfo } from "node:net"
+import { PgArray, Sql } from "@waybill/postgres"
 import pg from "pg"
 import * as shipments from "../../../packages/postgres/src/shared/ShipmentSql.ts"
 import * as statuses from "../../../packages/postgres/src/shipment-status/ShipmentStatusSql.ts"
@@ -14,18 +15,22 @@ import { tenantId } from "../waybill/Tenant.ts"
 
 const [database] = process.argv.slice(2) as [string]
 
-const schema = "waybill"
+const schema = Sql.raw("waybill")
+const tenant = Sql.tenant(tenantId)
 const key = "hand-written"
 const pool = new pg.Pool({ connectionString: database, max: 10 })
-const find = { name: "find", text: statuses.findStatuses(schema) }
-const lock = { name: "lock", text: shipments.lockShipments(schema) }
-const replaceAccounts = { name: "accounts", text: shipments.replaceAccounts(schema) }
-const append = { name: "append", text: events.append(schema) }
+
+/** A prepared query of pg, which sends arrays as literals. */
+const queryOf = (name: string, { text, values }: Sql.Statement) => ({
+  name,
+  text,
+  values: values.map((value) => value instanceof PgArray ? value.literal() : value)
+})
 
 const app = Fastify({ bodyLimit: 32 * 1024 * 1024 })
 
 app.get<{ Params: { pro: string } }>("/in-transit/v1/shipment/pro/:pro/public", async ({ params }, reply) => {
-  const { rows } = await pool.query<{ body: Buffer }>({ ...find, values: [tenantId, [`pro ${params.pro}`], ["{}"]] })
+  const { rows } = await pool.query<{ body: Buffer }>(queryOf("find", statuses.findStatuses(schema, tenantId, [{ key: `pro ${params.pro}`, own: [] }])))
   if (rows[0] === undefined) return reply.code(404).send()
   return reply.type("application/json").send(rows[0].body)
 })
@@ -50,33 +55,38 @@ app.post<{ Body: { readonly events: ReadonlyArray<GivenEvent> } }>("/intake/v1/t
       accounts.set(shipment.shipmentId, arrayLiteral(parties.accounts))
     }
     const ids = [...needed.keys()]
-    const { rows } = await client.query<{ shipment_id: string; first: string; reassigned: boolean }>({
-      ...lock,
-      values: [tenantId, ids, [...needed.values()], ids.map(() => 0), ids.map((id) => accounts.get(id))]
-    })
+    const { rows } = await client.query<{ shipment_id: string; first: string; reassigned: boolean }>(queryOf(
+      "lock",
+      shipments.lockShipments(schema, {
+        tenant,
+        shipmentIds: Sql.textArray(ids),
+        needed: Sql.int4Array([...needed.values()]),
+        highest: Sql.int8Array(ids.map(() => 0)),
+        accounts: Sql.textArray(ids.map((id) => accounts.get(id)!)),
+        carriers: Sql.textArray(ids.map(() => null)),
+        written: Sql.boolArray(ids.map(() => true)),
+        writer: Sql.textArray(undefined)
+      })
+    ))
     const changed = rows.filter(({ reassigned }) => reassigned).map(({ shipment_id }) => shipment_id)
-    if (changed.length > 0) await client.query({ ...replaceAccounts, values: [tenantId, changed, changed.map((id) => accounts.get(id))] })
+    if (changed.length > 0) await client.query(queryOf("accounts", shipments.replaceAccounts(schema, tenant, Sql.textArray(changed))))
     const next = new Map(rows.map(({ first, shipment_id }) => [shipment_id, Number(first)]))
     const stored = body.events.map(({ parties: _, ...event }) => {
       const { shipmentId } = event.shipment
       const sequence = next.get(shipmentId)!
       next.set(shipmentId, sequence + 1)
       const eventId = randomUUID()
-      return { eventId, shipmentId, sequence, at: event.occurredAt, bytes: Buffer.from(JSON.stringify({ eventId, sequence, ...event })) }
+      return {
+        eventId,
+        shipmentId,
+        sequence,
+        type: "ARRIVED_AT_TERMINAL",
+        typeBit: 8,
+        occurredAt: Date.parse(event.occurredAt),
+        body: Buffer.from(JSON.stringify({ eventId, sequence, ...event }))
+      }
     })
-    await client.query({
-      ...append,
-      values: [
-        tenantId,
-        stored.map((each) => each.eventId),
-        stored.map((each) => each.shipmentId),
-        stored.map((each) => each.sequence),
-        stored.map(() => 8),
-        stored.map((each) => each.at),
-        stored.map((each) => each.bytes),
-        null
-      ]
-    })
+    await client.query(queryOf("append", events.append(schema, events.appendedEvents(tenantId, stored, undefined))))
     await client.query("COMMIT")
     return { results: stored.map(({ eventId, sequence }, index) => ({ index, outcome: "accepted", eventId, sequence })) }
   } catch (error) {

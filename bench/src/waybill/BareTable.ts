@@ -1,4 +1,5 @@
 /** The rows of the event log in a plain table, filled with one statement per call. */
+import { Sql } from "@waybill/postgres"
 
 const columns = `
   tenant_id text COLLATE "C" NOT NULL,
@@ -21,6 +22,19 @@ export const bareTables: ReadonlyArray<string> = [
   `CREATE INDEX ON bare_indexed USING brin (recorded_at)`
 ]
 
-export const bareInsert = (table: string): string =>
-  `INSERT INTO ${table} (tenant_id, event_id, shipment_id, sequence, type_bit, occurred_at, body)
-   SELECT $1, e.* FROM unnest($2::text[], $3::text[], $4::int8[], $5::int4[], $6::timestamptz[], $7::bytea[]) AS e`
+export interface BareEvents {
+  readonly eventIds: ReadonlyArray<string>
+  readonly shipmentIds: ReadonlyArray<string>
+  readonly bodies: ReadonlyArray<Uint8Array>
+}
+
+export const bareInsert = (table: string, tenantId: string, { bodies, eventIds, shipmentIds }: BareEvents) => Sql.statement`
+INSERT INTO ${Sql.raw(table)} (tenant_id, event_id, shipment_id, sequence, type_bit, occurred_at, body)
+SELECT ${Sql.tenant(tenantId)}, e.* FROM unnest(
+  ${Sql.textArray(eventIds)},
+  ${Sql.textArray(shipmentIds)},
+  ${Sql.int8Array(eventIds.map(() => 1))},
+  ${Sql.int4Array(eventIds.map(() => 8))},
+  ${Sql.timestamptzArray(eventIds.map(() => Date.now()))},
+  ${Sql.byteaArray(bodies)}
+) AS e`

@@ -1,7 +1,7 @@
 /** A process that publishes and reads: through Waybill's use cases, and the same rows into a bare table. */
 import "effect/schema/SchemaJITCompiler/enable"
 import { TransitEvents } from "@waybill/core"
-import { byteaArray, int4Array, int8Array, PgClient, textArray, timestamptzArray } from "@waybill/postgres"
+import { PgClient, Sql } from "@waybill/postgres"
 import { Effect } from "effect"
 // the matching part of a statement, measured separately
 import { matchShipments } from "../../../packages/postgres/src/transit-events/TransitEventSql.ts"
@@ -44,27 +44,23 @@ const insertCall = (table: string, events: number) => {
   bare += events
   const numbers = Array.from({ length: events }, (_, n) => from + n)
   return runtime.runPromise(Effect.flatMap(PgClient.PgClient, (sql) =>
-    sql.withTransaction(sql.bulk(bareInsert(table), [
-      tenantId,
-      textArray(numbers.map((n) => String(n).padStart(36, "0"))),
-      textArray(numbers.map(shipmentOf)),
-      int8Array(numbers.map(() => 1)),
-      int4Array(numbers.map(() => 8)),
-      timestamptzArray(numbers.map(() => Date.now())),
-      byteaArray(numbers.map((n) => encoder.encode(sampleBody(n))))
-    ]))))
+    sql.withTransaction(sql.run(bareInsert(table, tenantId, {
+      eventIds: numbers.map((n) => String(n).padStart(36, "0")),
+      shipmentIds: numbers.map(shipmentOf),
+      bodies: numbers.map((n) => encoder.encode(sampleBody(n)))
+    })))))
 }
 
-const matchStatement = `
-WITH ships AS MATERIALIZED (SELECT unnest($2::text[]) AS shipment_id),
-${matchShipments(schema)}
+const matchStatement = (shipmentIds: ReadonlyArray<string>) => Sql.statement`
+WITH ships AS MATERIALIZED (SELECT unnest(${Sql.textArray(shipmentIds)}) AS shipment_id),
+${matchShipments(Sql.raw(schema), Sql.tenant(tenantId))}
 SELECT count(*) AS matched FROM matched`
 
 /** Matches the shipments published last. */
 const matchCall = (events: number) =>
   runtime.runPromise(Effect.flatMap(PgClient.PgClient, (sql) =>
-    sql.bulk(matchStatement, [tenantId, textArray(Array.from({ length: events }, (_, n) => shipmentOf(fresh - 1 - n)))]))).then(([row]) => {
-      if (row![0] !== 2 * events) throw new Error(`${row![0]} matches for ${events} events.`)
+    sql.one(Sql.int8, matchStatement(Array.from({ length: events }, (_, n) => shipmentOf(fresh - 1 - n)))))).then((matches) => {
+      if (matches !== 2 * events) throw new Error(`${matches} matches for ${events} events.`)
     })
 
 const list = async (query: object) => {

@@ -9,7 +9,9 @@ import * as queue from "../src/delivery/DeliveryQueueSql.ts"
 import { settle } from "../src/delivery/DeliverySettleSql.ts"
 import { PgClient, Sql } from "../src/index.ts"
 import * as chargeSubscriptions from "../src/freight-charges/ChargeSubscriptionSql.ts"
+import * as chargeWindows from "../src/freight-charges/ChargeWindowSql.ts"
 import * as charges from "../src/freight-charges/FreightBillSql.ts"
+import * as payloads from "../src/freight-charges/FreightChargePayloads.ts"
 import * as documentStatements from "../src/invoices/DocumentSql.ts"
 import * as invoices from "../src/invoices/InvoiceSql.ts"
 import * as pickups from "../src/pickups/PickupSql.ts"
@@ -25,23 +27,69 @@ const quoted = `"${schema}"`
 const sources = [
   events.transitEventPayloads,
   statuses.shipmentStatusPayloads,
-  charges.freightChargePayloads,
-  charges.freightChargeWindowPayloads
+  payloads.freightChargePayloads,
+  payloads.freightChargeWindowPayloads
 ]
 
+const id = "00000000-0000-4000-8000-000000000000"
 const carrier = { dot: "1", mc: "" }
-const pickup = {
-  pickupId: "00000000-0000-4000-8000-000000000000", number: "1", isTest: false, client: "c", accounts: [], carrier: undefined, doc: "{}", createdAt: 0, pros: []
+const claims = {
+  tenant: Sql.tenant("t"), shipmentIds: Sql.textArray([]), needed: Sql.int4Array([]), highest: Sql.int8Array([]), accounts: Sql.textArray([]),
+  carriers: Sql.textArray([]), written: Sql.boolArray([]), writer: Sql.textArray(undefined)
 }
-const pickupEntry = { pickupId: pickup.pickupId, position: 1, at: 0, doc: "{}" }
+const subscription = { id, client: "c", doc: "{}", typeMask: 1, shipmentIds: [], matched: true, createdAt: 0, updatedAt: 0 }
+const pickup = {
+  pickupId: id, number: "1", isTest: false, client: "c", accounts: [], carrier: undefined, doc: "{}", createdAt: 0, pros: []
+}
+const pickupEntry = { pickupId: id, position: 1, at: 0, doc: "{}" }
 const invoice = { uniqueId: "U", carrier, shipmentId: "S", invoiceNumber: "N", accounts: [], body: new Uint8Array() }
 const documents = { invoiceNumber: "N", carrier, shipmentId: "S", accounts: [], doc: "{}", files: [] }
 
 /** A plan depends on the text alone, so the values are any. */
 const statementsIn = (quoted: string) => {
   const schema = Sql.raw(quoted)
+  const own = Sql.tenant("t")
+  const none = Sql.textArray([])
   const statements = {
     ...positional(quoted),
+    "find events": events.findEvents(schema, own, none),
+    "last events of a shipment": events.recentEvents(schema, "t", "S", { events: 1, bytes: 1 }),
+    "lock shipments and take numbers": shipments.lockShipments(schema, claims),
+    "append": events.append(schema, events.appendedEvents("t", [], undefined)),
+    "replace accounts": shipments.replaceAccounts(schema, own, none),
+    "lock shipments": subscriptions.lockShipments(schema, "t", []),
+    "whether a client sees a shipment": subscriptions.seesShipment(schema, "t", "c", "S"),
+    "history": subscriptions.queueHistory(schema, "t", subscription, []),
+    "read statuses": statuses.readStatuses(schema, "t", []),
+    "put statuses": statuses.putStatuses(schema, "t", []),
+    "copy positions to keys and accounts": statuses.placeShipments(schema, "t", []),
+    "replace keys": statuses.replaceKeys(schema, "t", []),
+    "replace references": statuses.replaceReferences(schema, "t", []),
+    "add notices": statuses.addNotices(schema, "t", [], undefined),
+    "resolve keys": statuses.resolveKeys(schema, "t", [], []),
+    "look up": statuses.findStatuses(schema, "t", []),
+    "search statuses": statuses.searchStatuses(schema, "t", { keys: [], prefixes: [], shipmentId: "S" }, 1),
+    "history of a shipment": statuses.readHistory(schema, "t", "S", 1),
+    "picked up": statuses.findPickedUp(schema, "t", { account: "A", from: 0, to: 1, limit: 1 }),
+    "account known": statuses.accountKnown(schema, "t", "A"),
+    "lock old shipments": statuses.lockOldShipments(schema, "t", 0),
+    "prune shipments": statuses.pruneShipments(schema, "t", 0, []),
+    "lock bills": charges.lockBills(schema, "t", []),
+    "viewers of charges": charges.viewers(schema, "t", []),
+    "put bills": charges.putBills(schema, "t", []),
+    "store charge notices": charges.storeNotices(schema, "t", { notices: [], notifications: [], traceparent: undefined }),
+    "bills of a PRO": charges.billsBeginning(schema, "t", [], 1),
+    "open bills": charges.openBills(schema, "t", [], { limit: 1 }),
+    "in flight": chargeSubscriptions.inFlight(schema, "t", "c", id, { limit: 1 }),
+    "windows that hold a bill": chargeWindows.windowsWith(schema, "t", id, []),
+    "windows due": chargeWindows.windowsDue(schema, 1),
+    "next closing": chargeWindows.nextClosing(schema),
+    "due windows": chargeWindows.dueWindows(schema, "t"),
+    "lock due windows": chargeWindows.lockDueWindows(schema, "t", []),
+    "close windows": chargeWindows.closeWindows(schema, "t", []),
+    "insert charge subscription": chargeSubscriptions.insertSubscription(schema, "t", { id, client: "c", doc: "{}", webhookUrl: "", accounts: [], createdAt: 0 }),
+    "cancel charge subscription": chargeSubscriptions.cancelSubscription(schema, "t", "c", id),
+    "prune charge lists": charges.pruneLists(schema, "t", 0),
     "insert pickup": pickups.insertPickup(schema, "t", pickup, pickupEntry),
     "update pickup": pickups.updatePickup(schema, "t", pickup, pickupEntry),
     "pickup by number": pickups.pickupOfNumber(schema, "t", "all", { number: "1", isTest: false }, false),
@@ -90,46 +138,8 @@ const positional = (quoted: string) => ({
   "health of a tenant": control.health(quoted),
   "newest deliveries": log.newestBound(quoted),
   "deliveries that carry a shipment": log.carryingDeliveries(quoted),
-  "find events": events.findEvents(quoted),
-  "last events of a shipment": events.recentEvents(quoted),
-  "lock shipments and take numbers": shipments.lockShipments(quoted),
-  "append": events.append(quoted),
-  "replace accounts": shipments.replaceAccounts(quoted),
-  "lock shipments": subscriptions.lockShipments(quoted),
-  "whether a client sees a shipment": subscriptions.seesShipment(quoted),
-  "history": subscriptions.queueHistory(quoted),
-  "read statuses": statuses.readStatuses(quoted),
-  "put statuses": statuses.putStatuses(quoted),
-  "copy positions to keys and accounts": statuses.placeShipments(quoted),
-  "replace keys": statuses.replaceKeys(quoted),
-  "replace references": statuses.replaceReferences(quoted),
-  "add notices": statuses.addNotices(quoted),
-  "resolve keys": statuses.resolveKeys(quoted),
-  "look up": statuses.findStatuses(quoted),
-  "search statuses": statuses.searchStatuses(quoted),
-  "history of a shipment": statuses.readHistory(quoted),
-  "picked up": statuses.findPickedUp(quoted),
-  "account known": statuses.accountKnown(quoted),
-  "lock old shipments": statuses.lockOldShipments(quoted),
-  "prune shipments": statuses.pruneShipments(quoted),
-  "lock bills": charges.lockBills(quoted),
-  "viewers of charges": charges.viewers(quoted),
-  "put bills": charges.putBills(quoted),
-  "store charge notices": charges.storeNotices(quoted),
-  "bills of a PRO": charges.billsBeginning(quoted),
-  "open bills": charges.openBills(quoted),
-  "in flight": chargeSubscriptions.inFlight(quoted),
-  "windows that hold a bill": charges.windowsWith(quoted),
-  "windows due": charges.windowsDue(quoted),
-  "next closing": charges.nextClosing(quoted),
-  "due windows": charges.dueWindows(quoted),
-  "lock due windows": charges.lockDueWindows(quoted),
-  "close windows": charges.closeWindows(quoted),
-  "insert charge subscription": chargeSubscriptions.insertSubscription(quoted),
-  "cancel charge subscription": chargeSubscriptions.cancelSubscription(quoted),
-  "prune charge lists": charges.pruneLists(quoted),
-  "prune charge windows": charges.pruneWindows(quoted),
-  "prune charge notices": charges.pruneNotices(quoted)
+  "prune charge windows": payloads.pruneWindows(quoted),
+  "prune charge notices": payloads.pruneNotices(quoted)
 })
 
 const statements = statementsIn(quoted)

@@ -4,6 +4,9 @@ import { type BulkValue, PgArray, type PgArrayType } from "./PgBulk.ts"
 /** What a template takes: a value, a parameter, or another statement. */
 export type StatementPart = BulkValue | Parameter | Statement
 
+/** What a statement compares or stores: a parameter, or SQL such as a column. */
+export type Expression = Parameter | PgArray | Statement
+
 /**
  * A value with the text around its placeholder, such as `$::uuid`. Where the same object is used several times, it is one parameter
  * of the statement.

@@ -1,49 +1,114 @@
 /** SQL statements for charge subscriptions and their in-flight lists. */
+import type { ChargeSubscriptionRecord, DestinationState, InFlightBill, PausedBy } from "@waybill/core"
+import { bytea, byteaArray, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
+import { type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { arrayLiteral } from "../shared/ShipmentLocks.ts"
 
-export const insertSubscription = (schema: string) => `
+/** Serialises subscribing of one client. */
+export const lockClient = (tenantId: string, client: string) => statement`
+SELECT pg_advisory_xact_lock(hashtext('waybill charge client ' || ${tenant(tenantId)}), hashtext(${client}))::text AS held`
+
+export const accountsOf = (schema: Statement, tenantId: string, client: string) =>
+  statement`SELECT DISTINCT account FROM ${schema}.client_accounts WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
+
+/** An account that a live subscription of the client has already; empty if both have all accounts. */
+export const coveredAccount = (schema: Statement, tenantId: string, client: string, wanted: ReadonlyArray<string> | undefined) => {
+  const accounts = textArray(wanted)
+  return statement`
+SELECT coalesce(
+         (SELECT account FROM unnest(coalesce(${accounts}, s.accounts)) AS account
+          WHERE s.accounts IS NULL OR account = ANY (s.accounts)
+          ORDER BY account LIMIT 1),
+         ''
+       ) AS account
+FROM ${schema}.freight_charge_subscriptions AS s
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.client = ${client} AND s.cancelled_at IS NULL
+  AND (${accounts} IS NULL OR s.accounts IS NULL OR s.accounts && ${accounts})
+ORDER BY s.id
+LIMIT 1`
+}
+
+export const insertSubscription = (schema: Statement, tenantId: string, { accounts, createdAt, doc, webhookUrl, ...record }: ChargeSubscriptionRecord) => {
+  const own = tenant(tenantId)
+  const [id, client] = [uuid(record.id), value(record.client)]
+  const routes = accounts === undefined ? [`c:${record.client}`] : accounts.map((account) => `a:${account}`)
+  return statement`
 WITH stored AS (
   INSERT INTO ${schema}.freight_charge_subscriptions (tenant_id, id, client, doc, webhook_url, accounts, created_at)
-  VALUES ($1, $2::uuid, $3, $4, $5, $6::text[], ($7::timestamptz[])[1])
+  VALUES (${own}, ${id}, ${client}, ${doc}, ${webhookUrl}, ${textArray(accounts)}, ${timestamptz(createdAt)})
 )
 INSERT INTO ${schema}.freight_charge_routes (tenant_id, route, subscription_id, client)
-SELECT DISTINCT $1::text, route, $2::uuid, $3::text FROM unnest($8::text[]) AS route`
+SELECT DISTINCT ${own}::text, route, ${id}, ${client}::text FROM unnest(${textArray(routes)}) AS route`
+}
 
-export const addInFlight = (schema: string) => `
+export const addInFlight = (schema: Statement, tenantId: string, id: string, bills: ReadonlyArray<InFlightBill>) => statement`
 INSERT INTO ${schema}.freight_charge_in_flight (tenant_id, subscription_id, bill_id, body, accounts)
-SELECT $1, $2::uuid, g.bill_id, g.body, g.accounts::text[]
-FROM unnest($3::text[], $4::bytea[], $5::text[]) AS g (bill_id, body, accounts)`
+SELECT ${tenant(tenantId)}, ${uuid(id)}, g.bill_id, g.body, g.accounts::text[]
+FROM unnest(
+  ${textArray(bills.map((each) => each.billId))},
+  ${byteaArray(bills.map((each) => each.body))},
+  ${textArray(bills.map((each) => arrayLiteral(each.accounts)))}
+) AS g (bill_id, body, accounts)`
 
 /** A separate statement after the lock, so that it sees entries of the transactions that the lock waited for. */
-export const cancelSubscription = (schema: string) => `
+export const cancelSubscription = (schema: Statement, tenantId: string, client: string, id: string) => statement`
 WITH gone AS (
   UPDATE ${schema}.freight_charge_subscriptions
   SET cancelled_at = now(), closes_at = NULL
-  WHERE tenant_id = $1 AND client = $2 AND id = $3::uuid AND cancelled_at IS NULL
+  WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND id = ${uuid(id)} AND cancelled_at IS NULL
   RETURNING id
 ),
 routes AS (
-  DELETE FROM ${schema}.freight_charge_routes AS r USING gone WHERE r.tenant_id = $1 AND r.subscription_id = gone.id
+  DELETE FROM ${schema}.freight_charge_routes AS r USING gone WHERE r.tenant_id = ${tenant(tenantId)} AND r.subscription_id = gone.id
 ),
 collected AS (
-  DELETE FROM ${schema}.freight_charge_collected AS c USING gone WHERE c.tenant_id = $1 AND c.subscription_id = gone.id
+  DELETE FROM ${schema}.freight_charge_collected AS c USING gone WHERE c.tenant_id = ${tenant(tenantId)} AND c.subscription_id = gone.id
 )
 SELECT count(*) AS cancelled FROM gone`
 
-export const selectSubscriptions = (schema: string) => `
+export const subscriptionRow = row({
+  id: uuid,
+  client: text,
+  doc: text,
+  createdAt: timestamptz,
+  cancelledAt: optional(timestamptz),
+  state: optional(only<DestinationState>(text)),
+  reason: optional(text),
+  since: optional(timestamptz),
+  pausedBy: optional(only<PausedBy>(text))
+})
+
+const selectSubscriptions = (schema: Statement, tenantId: string) => statement`
 SELECT s.id, s.client, s.doc, s.created_at, s.cancelled_at, l.state, l.state_reason, l.state_since, l.paused_by
 FROM ${schema}.freight_charge_subscriptions AS s
 LEFT JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id AND l.state <> 'closed'
-WHERE s.tenant_id = $1`
+WHERE s.tenant_id = ${tenant(tenantId)}`
 
-export const inFlight = (schema: string) => `
+const byId = statement`ORDER BY s.id`
+
+export const findSubscription = (schema: Statement, tenantId: string, client: string, id: string) =>
+  statement`${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND s.id = ${uuid(id)} ${byId}`
+
+export const findAnySubscription = (schema: Statement, tenantId: string, id: string) =>
+  statement`${selectSubscriptions(schema, tenantId)} AND s.id = ${uuid(id)} ${byId}`
+
+export const subscriptionsDeliveringTo = (schema: Statement, tenantId: string, client: string, webhookUrl: string) =>
+  statement`${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND s.webhook_url = ${webhookUrl} AND s.cancelled_at IS NULL ${byId}`
+
+export const inFlightRow = row({ billId: text, body: bytea })
+
+export const inFlight = (schema: Statement, tenantId: string, name: string, id: string, { after = "", limit }: { readonly after?: string | undefined; readonly limit: number }) => {
+  const client = value(name)
+  return statement`
 SELECT i.bill_id, i.body
 FROM ${schema}.freight_charge_subscriptions AS s
-JOIN ${schema}.freight_charge_in_flight AS i ON i.tenant_id = $1 AND i.subscription_id = s.id
-WHERE s.tenant_id = $1 AND s.client = $2 AND s.id = $3::uuid
-  AND i.bill_id > $4
+JOIN ${schema}.freight_charge_in_flight AS i ON i.tenant_id = ${tenant(tenantId)} AND i.subscription_id = s.id
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.client = ${client} AND s.id = ${uuid(id)}
+  AND i.bill_id > ${after}
   AND EXISTS (
     SELECT FROM ${schema}.client_accounts AS ca
-    WHERE ca.tenant_id = $1 AND ca.client = $2 AND ca.account = ANY (i.accounts)
+    WHERE ca.tenant_id = ${tenant(tenantId)} AND ca.client = ${client} AND ca.account = ANY (i.accounts)
   )
 ORDER BY i.bill_id
-LIMIT $5::int8`
+LIMIT ${int8(limit)}`
+}

@@ -1,8 +1,10 @@
 /** The row lock that orders writes to a shipment across all areas, with its accounts and carrier. */
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { boolArray, int4Array, int8Array, PgArray, textArray } from "../client/PgBulk.ts"
+import { PgArray } from "../client/PgBulk.ts"
 import type { PgClient } from "../client/PgClient.ts"
+import { boolArray, int4Array, int8Array, textArray } from "../client/SqlRow.ts"
+import { type Statement, tenant } from "../client/SqlStatement.ts"
 import * as statements from "./ShipmentSql.ts"
 
 export interface ShipmentClaim {
@@ -30,38 +32,35 @@ export const arrayLiteral = (elements: ReadonlyArray<string>): string => new PgA
 const literalOf = (elements: ReadonlyArray<string> | undefined) => elements === undefined ? null : arrayLiteral(elements)
 
 /** Locks the shipments until the transaction ends. `writer`: the numbers of a carrier with DOT or MC. */
-export const makeLockShipments = (sql: PgClient, schema: string) => {
-  const lock = statements.lockShipments(schema)
-  const replaceAccounts = statements.replaceAccounts(schema)
-
-  return (
-    tenantId: string,
-    claims: ReadonlyArray<ShipmentClaim>,
-    writer?: ReadonlyArray<string>
-  ): Effect.Effect<ReadonlyMap<string, LockedShipment>, SqlError> =>
-    Effect.gen(function*() {
-      const rows = (yield* sql.bulk(lock, [
-        tenantId,
-        textArray(claims.map((each) => each.shipmentId)),
-        int4Array(claims.map((each) => each.needed ?? 0)),
-        int8Array(claims.map((each) => each.highestGiven ?? 0)),
-        textArray(claims.map((each) => literalOf(each.accounts))),
-        textArray(claims.map((each) => literalOf(each.carrier))),
-        boolArray(claims.map((each) => each.written === true)),
-        writer === undefined ? null : textArray(writer)
-      ], ["text", "int8", "bool", "bool"])) as ReadonlyArray<[string, number, boolean, boolean]>
-      const reassigned = rows.filter(([, , changed, own]) => changed && own).map(([shipmentId]) => shipmentId)
-      if (reassigned.length > 0) yield* sql.bulk(replaceAccounts, [tenantId, textArray(reassigned)])
-      return new Map(rows.map(([shipmentId, first, , own]) => [shipmentId, { first, own }]))
-    })
-}
+export const makeLockShipments = (sql: PgClient, schema: Statement) =>
+(
+  tenantId: string,
+  claims: ReadonlyArray<ShipmentClaim>,
+  writer?: ReadonlyArray<string>
+): Effect.Effect<ReadonlyMap<string, LockedShipment>, SqlError> =>
+  Effect.gen(function*() {
+    const locked = yield* sql.rows(
+      statements.lockedRow,
+      statements.lockShipments(schema, {
+        tenant: tenant(tenantId),
+        shipmentIds: textArray(claims.map((each) => each.shipmentId)),
+        needed: int4Array(claims.map((each) => each.needed ?? 0)),
+        highest: int8Array(claims.map((each) => each.highestGiven ?? 0)),
+        accounts: textArray(claims.map((each) => literalOf(each.accounts))),
+        carriers: textArray(claims.map((each) => literalOf(each.carrier))),
+        written: boolArray(claims.map((each) => each.written === true)),
+        writer: textArray(writer)
+      })
+    )
+    const reassigned = locked.filter((each) => each.reassigned && each.own).map((each) => each.shipmentId)
+    if (reassigned.length > 0) yield* sql.run(statements.replaceAccounts(schema, tenant(tenantId), textArray(reassigned)))
+    return new Map(locked.map(({ first, own, shipmentId }) => [shipmentId, { first, own }]))
+  })
 
 /** The carrier of each shipment that has been written. */
-export const makeCarriersOf = (sql: PgClient, schema: string) => {
-  const carriersOf = statements.carriersOf(schema)
-  return (tenantId: string, shipmentIds: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, SqlError> =>
-    Effect.map(
-      sql.bulk(carriersOf, [tenantId, textArray(shipmentIds)], ["text", "text[]"]),
-      (rows) => new Map(rows as ReadonlyArray<[string, ReadonlyArray<string>]>)
-    )
-}
+export const makeCarriersOf = (sql: PgClient, schema: Statement) =>
+(tenantId: string, shipmentIds: ReadonlyArray<string>): Effect.Effect<ReadonlyMap<string, ReadonlyArray<string>>, SqlError> =>
+  Effect.map(
+    sql.rows(statements.carrierRow, statements.carriersOf(schema, tenant(tenantId), textArray(shipmentIds))),
+    (rows) => new Map(rows.map(({ carrier, shipmentId }) => [shipmentId, carrier]))
+  )

@@ -1,7 +1,24 @@
 /** SQL statements for shipment statuses. */
+import type { RangeRequest, StatusHistoryEntry, StatusLookup, StatusNotice, StatusSearch, StatusWrite } from "@waybill/core"
+import {
+  bool,
+  boolArray,
+  bytea,
+  byteaArray,
+  int8,
+  int8Array,
+  row,
+  text,
+  textArray,
+  timestamptz,
+  timestamptzArray
+} from "../client/SqlRow.ts"
+import { type Expression, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { accountsSee, clientSees, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { arrayLiteral } from "../shared/ShipmentLocks.ts"
+import { accountsSeeText, clientSeesText, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */
 export const shipmentStatusPayloads: PayloadSource = {
@@ -12,29 +29,38 @@ export const shipmentStatusPayloads: PayloadSource = {
   key: "shipment_id",
   sequence: "sequence",
   judged: "by key",
-  visible: clientSees,
-  visibleByAccounts: accountsSee
+  visible: clientSeesText,
+  visibleByAccounts: accountsSeeText
 }
 
-export const readStatuses = (schema: string) => `
-SELECT shipment_id, state, verified
+export const statusRow = row({ shipmentId: text, state: text, verified: bytea })
+
+export const readStatuses = (schema: Statement, tenantId: string, shipmentIds: ReadonlyArray<string>) => statement`
+SELECT ${statusRow.columns()}
 FROM ${schema}.shipment_statuses
-WHERE tenant_id = $1 AND shipment_id = ANY ($2::text[])
+WHERE tenant_id = ${tenant(tenantId)} AND shipment_id = ANY (${textArray(shipmentIds)})
 ORDER BY shipment_id`
 
 /** Returns the shipments whose position in lookups changed: new ones, newly covered ones, those with another pickup time. */
-export const putStatuses = (schema: string) => `
+export const putStatuses = (schema: Statement, tenantId: string, statuses: ReadonlyArray<StatusWrite>) => statement`
 WITH given AS MATERIALIZED (
   SELECT g.*
-  FROM unnest($2::text[], $3::text[], $4::bytea[], $5::bytea[], $6::bool[], $7::timestamptz[], $8::timestamptz[])
-    AS g (shipment_id, state, verified, public, covered, pickup_at, delivered_at)
+  FROM unnest(
+    ${textArray(statuses.map((each) => each.shipmentId))},
+    ${textArray(statuses.map((each) => each.state))},
+    ${byteaArray(statuses.map((each) => each.verified))},
+    ${byteaArray(statuses.map((each) => each.public))},
+    ${boolArray(statuses.map((each) => each.covered))},
+    ${timestamptzArray(statuses.map((each) => each.pickupAt))},
+    ${timestamptzArray(statuses.map((each) => each.deliveredAt ?? null))}
+  ) AS g (shipment_id, state, verified, public, covered, pickup_at, delivered_at)
 ),
 moved AS MATERIALIZED (
   SELECT g.shipment_id
   FROM given AS g
   LEFT JOIN LATERAL (
     SELECT s.covered, s.pickup_at FROM ${schema}.shipment_statuses AS s
-    WHERE s.tenant_id = $1 AND s.shipment_id = g.shipment_id
+    WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = g.shipment_id
     OFFSET 0
   ) AS s ON true
   WHERE (s.covered, s.pickup_at) IS DISTINCT FROM (g.covered, g.pickup_at)
@@ -42,7 +68,7 @@ moved AS MATERIALIZED (
 stored AS (
   INSERT INTO ${schema}.shipment_statuses AS s
     (tenant_id, shipment_id, state, verified, public, covered, pickup_at, delivered_at)
-  SELECT $1, g.* FROM given AS g
+  SELECT ${tenant(tenantId)}, g.* FROM given AS g
   ON CONFLICT (tenant_id, shipment_id) DO UPDATE
   SET state = EXCLUDED.state, verified = EXCLUDED.verified, public = EXCLUDED.public, covered = EXCLUDED.covered,
       pickup_at = EXCLUDED.pickup_at, delivered_at = EXCLUDED.delivered_at
@@ -50,58 +76,84 @@ stored AS (
 SELECT shipment_id FROM moved`
 
 /** Copies the position of statuses (pickup time, covered) to the keys and accounts of shipments. */
-export const placeShipments = (schema: string) => `
+export const placeShipments = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => {
+  const own = tenant(tenantId)
+  const shipmentIds = textArray(ids)
+  return statement`
 WITH moved AS MATERIALIZED (
   SELECT s.shipment_id, s.pickup_at, s.covered
-  FROM ${schema}.shipment_statuses AS s WHERE s.tenant_id = $1 AND s.shipment_id = ANY ($2::text[])
+  FROM ${schema}.shipment_statuses AS s WHERE s.tenant_id = ${own} AND s.shipment_id = ANY (${shipmentIds})
 ),
 keyed AS (
   UPDATE ${schema}.shipment_keys AS k SET pickup_at = m.pickup_at, covered = m.covered
   FROM moved AS m
-  WHERE k.tenant_id = $1 AND k.shipment_id = m.shipment_id AND k.shipment_id = ANY ($2::text[]) AND (k.pickup_at, k.covered) IS DISTINCT FROM (m.pickup_at, m.covered)
+  WHERE k.tenant_id = ${own} AND k.shipment_id = m.shipment_id AND k.shipment_id = ANY (${shipmentIds}) AND (k.pickup_at, k.covered) IS DISTINCT FROM (m.pickup_at, m.covered)
 )
 UPDATE ${schema}.shipment_accounts AS a SET pickup_at = CASE WHEN m.covered THEN m.pickup_at END
 FROM moved AS m
-WHERE a.tenant_id = $1 AND a.shipment_id = m.shipment_id AND a.shipment_id = ANY ($2::text[]) AND a.pickup_at IS DISTINCT FROM CASE WHEN m.covered THEN m.pickup_at END`
+WHERE a.tenant_id = ${own} AND a.shipment_id = m.shipment_id AND a.shipment_id = ANY (${shipmentIds}) AND a.pickup_at IS DISTINCT FROM CASE WHEN m.covered THEN m.pickup_at END`
+}
 
-/** Replaces the keys (or references) of shipments; unchanged rows are not written. */
-const replaced = (table: string, column: string) => `
+/** The texts that shipments have from now on. */
+export interface ShipmentTexts {
+  readonly shipmentId: string
+  readonly texts: ReadonlyArray<string>
+}
+
+/** Replaces the keys (or references) of shipments, as `given (shipment_id, texts)`; unchanged rows are not written. */
+const replaced = (tenantId: string, table: Statement, column: Statement, given: ReadonlyArray<ShipmentTexts>) => {
+  const shipmentIds = textArray(given.map((each) => each.shipmentId))
+  return statement`
 WITH given AS MATERIALIZED (
-  SELECT g.shipment_id, g.texts::text[] AS texts FROM unnest($2::text[], $3::text[]) AS g (shipment_id, texts)
+  SELECT g.shipment_id, g.texts::text[] AS texts
+  FROM unnest(${shipmentIds}, ${textArray(given.map((each) => arrayLiteral(each.texts)))}) AS g (shipment_id, texts)
 ),
 dropped AS (
   DELETE FROM ${table} AS t USING given AS g
-  WHERE t.tenant_id = $1 AND t.shipment_id = g.shipment_id AND t.shipment_id = ANY ($2::text[]) AND t.${column} <> ALL (g.texts)
+  WHERE t.tenant_id = ${tenant(tenantId)} AND t.shipment_id = g.shipment_id AND t.shipment_id = ANY (${shipmentIds}) AND t.${column} <> ALL (g.texts)
 )`
+}
 
 /** Needs the statuses to be stored first. */
-export const replaceKeys = (schema: string) => `${replaced(`${schema}.shipment_keys`, "key")}
+export const replaceKeys = (schema: Statement, tenantId: string, keys: ReadonlyArray<ShipmentTexts>) => statement`${replaced(tenantId, statement`${schema}.shipment_keys`, raw("key"), keys)}
 INSERT INTO ${schema}.shipment_keys (tenant_id, shipment_id, key, pickup_at, covered)
-SELECT $1, g.shipment_id, text, s.pickup_at, s.covered
+SELECT ${tenant(tenantId)}, g.shipment_id, text, s.pickup_at, s.covered
 FROM given AS g
 CROSS JOIN LATERAL (
   SELECT s.pickup_at, s.covered FROM ${schema}.shipment_statuses AS s
-  WHERE s.tenant_id = $1 AND s.shipment_id = g.shipment_id
+  WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = g.shipment_id
   OFFSET 0
 ) AS s
 CROSS JOIN unnest(g.texts) AS text
 ON CONFLICT DO NOTHING`
 
-export const replaceReferences = (schema: string) => `${replaced(`${schema}.shipment_references`, "reference")}
+export const replaceReferences = (schema: Statement, tenantId: string, references: ReadonlyArray<ShipmentTexts>) => statement`${replaced(tenantId, statement`${schema}.shipment_references`, raw("reference"), references)}
 INSERT INTO ${schema}.shipment_references (tenant_id, shipment_id, reference)
-SELECT $1, g.shipment_id, text FROM given AS g CROSS JOIN unnest(g.texts) AS text
+SELECT ${tenant(tenantId)}, g.shipment_id, text FROM given AS g CROSS JOIN unnest(g.texts) AS text
 ON CONFLICT DO NOTHING`
 
-export const addHistory = (schema: string) => `
+export const addHistory = (schema: Statement, tenantId: string, entries: ReadonlyArray<StatusHistoryEntry>) => statement`
 INSERT INTO ${schema}.shipment_status_history (tenant_id, shipment_id, position, occurred_at, doc)
-SELECT $1, g.* FROM unnest($2::text[], $3::int8[], $4::timestamptz[], $5::text[]) AS g (shipment_id, position, occurred_at, doc)`
+SELECT ${tenant(tenantId)}, g.* FROM unnest(
+  ${textArray(entries.map((each) => each.shipmentId))},
+  ${int8Array(entries.map((each) => each.position))},
+  ${timestamptzArray(entries.map((each) => each.occurredAt))},
+  ${textArray(entries.map((each) => each.doc))}
+) AS g (shipment_id, position, occurred_at, doc)`
 
 /** Stores notices and queues each for every subscription that follows one of its shipment's references, in one atomic statement. */
-export const addNotices = (schema: string) => `
+export const addNotices = (schema: Statement, tenantId: string, notices: ReadonlyArray<StatusNotice>, traceparent: string | undefined) => {
+  const own = tenant(tenantId)
+  return statement`
 WITH stored AS (
   INSERT INTO ${schema}.shipment_status_notices (tenant_id, shipment_id, sequence, notice_id, body, traceparent)
-  SELECT $1, g.shipment_id, g.sequence, g.notice_id, g.body, $6
-  FROM unnest($2::text[], $3::int8[], $4::text[], $5::bytea[]) AS g (shipment_id, sequence, notice_id, body)
+  SELECT ${own}, g.shipment_id, g.sequence, g.notice_id, g.body, ${traceparent ?? null}
+  FROM unnest(
+    ${textArray(notices.map((each) => each.shipmentId))},
+    ${int8Array(notices.map((each) => each.sequence))},
+    ${textArray(notices.map((each) => each.noticeId))},
+    ${byteaArray(notices.map((each) => each.body))}
+  ) AS g (shipment_id, sequence, notice_id, body)
   RETURNING notice_no, shipment_id, sequence, octet_length(body) AS size
 ),
 ships AS MATERIALIZED (
@@ -112,58 +164,68 @@ followed AS MATERIALIZED (
   FROM ships AS s
   CROSS JOIN LATERAL (
     SELECT f.reference FROM ${schema}.shipment_references AS f
-    WHERE f.tenant_id = $1 AND f.shipment_id = s.shipment_id
+    WHERE f.tenant_id = ${own} AND f.shipment_id = s.shipment_id
     OFFSET 0
   ) AS f
   CROSS JOIN LATERAL (
     SELECT r.subscription_id, r.client FROM ${schema}.shipment_status_routes AS r
-    WHERE r.tenant_id = $1 AND r.reference = f.reference
+    WHERE r.tenant_id = ${own} AND r.reference = f.reference
     OFFSET 0
   ) AS r
 ),
-${viewers(schema)},
+${viewers(schema, own)},
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, f.subscription_id, n.shipment_id, n.sequence, n.notice_no, n.size
+  ${queueEntries(schema, entriesOfFollowed(own))}
+)
+${signalQueued(schema, own)}`
+}
+
+const entriesOfFollowed = (own: Expression) => statement`SELECT ${own}, f.subscription_id, n.shipment_id, n.sequence, n.notice_no, n.size
   FROM stored AS n
   JOIN followed AS f ON f.shipment_id = n.shipment_id
-  JOIN viewers AS v ON v.shipment_id = f.shipment_id AND v.client = f.client
-  RETURNING destination_id
-)
-INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id)
-SELECT DISTINCT $1::text, destination_id FROM queued`
+  JOIN viewers AS v ON v.shipment_id = f.shipment_id AND v.client = f.client`
 
 /** Limits lookups of a key such as "N/A", which very many shipments may share. */
-const maxOfOneKey = 1000
+const maxOfOneKey = raw("1000")
 
-/** $3: only this carrier's shipments, if not null. */
-export const resolveKeys = (schema: string) => `
+export const resolvedRow = row({ place: int8, shipmentId: text })
+
+/** Only shipments of the carrier with these numbers, if there are any. */
+export const resolveKeys = (schema: Statement, tenantId: string, keys: ReadonlyArray<string>, numbers: ReadonlyArray<string> | undefined) => {
+  const carrier = textArray(numbers)
+  return statement`
 SELECT g.place, k.shipment_id
-FROM unnest($2::text[]) WITH ORDINALITY AS g (key, place)
+FROM unnest(${textArray(keys)}) WITH ORDINALITY AS g (key, place)
 CROSS JOIN LATERAL (
   SELECT k.shipment_id
   FROM (
     SELECT k.shipment_id, k.pickup_at
     FROM ${schema}.shipment_keys AS k
-    WHERE k.tenant_id = $1 AND k.key = g.key
+    WHERE k.tenant_id = ${tenant(tenantId)} AND k.key = g.key
     ORDER BY k.pickup_at DESC, k.shipment_id DESC
-    LIMIT CASE WHEN $3::text[] IS NULL THEN 1 ELSE ${maxOfOneKey} END
+    LIMIT CASE WHEN ${carrier} IS NULL THEN 1 ELSE ${maxOfOneKey} END
   ) AS k
-  WHERE $3::text[] IS NULL OR ${ofCarrier(schema, "k.shipment_id", "$3")}
+  WHERE ${carrier} IS NULL OR ${ofCarrier(schema, tenant(tenantId), raw("k.shipment_id"), carrier)}
   ORDER BY k.pickup_at DESC, k.shipment_id DESC
   LIMIT 1
 ) AS k`
+}
+
+export const foundRow = row({ place: int8, own: bool, body: bytea })
 
 /** Null accounts are a carrier's, which owns everything. Reads only the view of a shipment that the caller may see. */
-export const findStatuses = (schema: string) => `
+export const findStatuses = (schema: Statement, tenantId: string, lookups: ReadonlyArray<StatusLookup>) => statement`
 SELECT g.place, c.own, CASE WHEN c.own THEN s.verified ELSE s.public END AS body
-FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS g (key, accounts, place)
+FROM unnest(
+  ${textArray(lookups.map((each) => each.key))},
+  ${textArray(lookups.map((each) => each.own === "all" ? null : arrayLiteral(each.own)))}
+) WITH ORDINALITY AS g (key, accounts, place)
 CROSS JOIN LATERAL (
   SELECT k.shipment_id, o.own
   FROM (
     SELECT k.shipment_id, k.pickup_at
     FROM ${schema}.shipment_keys AS k
-    WHERE k.tenant_id = $1 AND k.key = g.key AND k.covered
+    WHERE k.tenant_id = ${tenant(tenantId)} AND k.key = g.key AND k.covered
     ORDER BY k.pickup_at DESC, k.shipment_id DESC
     LIMIT CASE WHEN g.accounts IS NULL OR g.accounts = '{}' THEN 1 ELSE ${maxOfOneKey} END
   ) AS k
@@ -173,7 +235,7 @@ CROSS JOIN LATERAL (
       WHEN g.accounts = '{}' THEN false
       ELSE EXISTS (
         SELECT FROM ${schema}.shipment_accounts AS a
-        WHERE a.tenant_id = $1 AND a.shipment_id = k.shipment_id AND a.account = ANY (g.accounts::text[])
+        WHERE a.tenant_id = ${tenant(tenantId)} AND a.shipment_id = k.shipment_id AND a.account = ANY (g.accounts::text[])
       )
     END AS own
   ) AS o
@@ -182,87 +244,102 @@ CROSS JOIN LATERAL (
 ) AS c
 CROSS JOIN LATERAL (
   SELECT s.verified, s.public FROM ${schema}.shipment_statuses AS s
-  WHERE s.tenant_id = $1 AND s.shipment_id = c.shipment_id
+  WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = c.shipment_id
   OFFSET 0
 ) AS s`
 
-export const findPickedUp = (schema: string) => `
+export const findPickedUp = (schema: Statement, tenantId: string, { account, from, limit, to, ...range }: RangeRequest) => {
+  const own = tenant(tenantId)
+  const carrier = textArray(range.carrier)
+  return statement`
 SELECT s.verified
 FROM (
   SELECT a.shipment_id, a.pickup_at
   FROM ${schema}.shipment_accounts AS a
-  WHERE a.tenant_id = $1 AND a.account = $2
-    AND a.pickup_at >= ($3::timestamptz[])[1] AND a.pickup_at <= ($3::timestamptz[])[2]
-    AND ($5::text[] IS NULL OR ${ofCarrier(schema, "a.shipment_id", "$5")})
+  WHERE a.tenant_id = ${own} AND a.account = ${account}
+    AND a.pickup_at >= ${timestamptz(from)} AND a.pickup_at <= ${timestamptz(to)}
+    AND (${carrier} IS NULL OR ${ofCarrier(schema, own, raw("a.shipment_id"), carrier)})
   ORDER BY a.pickup_at, a.shipment_id
-  LIMIT $4::int8
+  LIMIT ${int8(limit)}
 ) AS a
 CROSS JOIN LATERAL (
   SELECT s.verified FROM ${schema}.shipment_statuses AS s
-  WHERE s.tenant_id = $1 AND s.shipment_id = a.shipment_id
+  WHERE s.tenant_id = ${own} AND s.shipment_id = a.shipment_id
   OFFSET 0
 ) AS s
 ORDER BY a.pickup_at, a.shipment_id`
+}
 
-export const accountKnown = (schema: string) => `
-SELECT EXISTS (SELECT FROM ${schema}.client_accounts WHERE tenant_id = $1 AND account = $2)
-    OR EXISTS (SELECT FROM ${schema}.shipment_accounts WHERE tenant_id = $1 AND account = $2) AS known`
+export const accountKnown = (schema: Statement, tenantId: string, account: string) => {
+  const named = value(account)
+  return statement`
+SELECT EXISTS (SELECT FROM ${schema}.client_accounts WHERE tenant_id = ${tenant(tenantId)} AND account = ${named})
+    OR EXISTS (SELECT FROM ${schema}.shipment_accounts WHERE tenant_id = ${tenant(tenantId)} AND account = ${named}) AS known`
+}
 
 /** The same, but only by a carrier's own shipments. */
-export const accountKnownTo = (schema: string) => `
+export const accountKnownTo = (schema: Statement, tenantId: string, account: string, carrier: ReadonlyArray<string>) => statement`
 SELECT EXISTS (
   SELECT FROM ${schema}.shipment_accounts AS a
-  WHERE a.tenant_id = $1 AND a.account = $2 AND ${ofCarrier(schema, "a.shipment_id", "$3")}
+  WHERE a.tenant_id = ${tenant(tenantId)} AND a.account = ${account} AND ${ofCarrier(schema, tenant(tenantId), raw("a.shipment_id"), textArray(carrier))}
 ) AS known`
 
-export const readRecord = (schema: string) => `
+export const recordRow = row({ state: text, verified: bytea, covered: bool, accounts: textArray, carrier: textArray })
+
+export const readRecord = (schema: Statement, tenantId: string, shipmentId: string) => statement`
 SELECT s.state, s.verified, s.covered, coalesce(sh.accounts, '{}') AS accounts, coalesce(sh.carrier, '{}') AS carrier
 FROM ${schema}.shipment_statuses AS s
-LEFT JOIN ${schema}.shipments AS sh ON sh.tenant_id = $1 AND sh.shipment_id = s.shipment_id
-WHERE s.tenant_id = $1 AND s.shipment_id = $2`
+LEFT JOIN ${schema}.shipments AS sh ON sh.tenant_id = ${tenant(tenantId)} AND sh.shipment_id = s.shipment_id
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = ${shipmentId}`
 
-/** $3: how many of the last entries; null for all. */
-export const readHistory = (schema: string) => `
+export const historyRow = row({ position: int8, occurredAt: timestamptz, doc: text })
+
+/** The last entries, or all of them. */
+export const readHistory = (schema: Statement, tenantId: string, shipmentId: string, newest: number | undefined) => statement`
 SELECT h.position, h.occurred_at, h.doc
 FROM (
   SELECT h.position, h.occurred_at, h.doc
   FROM ${schema}.shipment_status_history AS h
-  WHERE h.tenant_id = $1 AND h.shipment_id = $2
+  WHERE h.tenant_id = ${tenant(tenantId)} AND h.shipment_id = ${shipmentId}
   ORDER BY h.position DESC
-  LIMIT $3::int8
+  LIMIT ${int8(newest)}
 ) AS h
 ORDER BY h.position`
 
-/** $2: an id, $3: full keys, $4: key prefixes that end in a blank (`!` is the next character); $5: limit, also for each key and prefix. */
-export const searchStatuses = (schema: string) => `
+/** Prefixes end in a blank, and `!` is the next character. The limit also applies to each key and prefix. */
+export const searchStatuses = (schema: Statement, tenantId: string, { keys, prefixes, shipmentId }: StatusSearch, limit: number) => {
+  const own = tenant(tenantId)
+  const most = int8(limit)
+  return statement`
 WITH found AS (
-  SELECT $2::text AS shipment_id
+  SELECT ${text(shipmentId)} AS shipment_id
   UNION
-  SELECT k.shipment_id FROM unnest($3::text[]) AS g (key)
+  SELECT k.shipment_id FROM unnest(${textArray(keys)}) AS g (key)
   CROSS JOIN LATERAL (
     SELECT k.shipment_id FROM ${schema}.shipment_keys AS k
-    WHERE k.tenant_id = $1 AND k.key = g.key
+    WHERE k.tenant_id = ${own} AND k.key = g.key
     ORDER BY k.pickup_at DESC, k.shipment_id DESC
-    LIMIT $5::int8
+    LIMIT ${most}
   ) AS k
   UNION
-  SELECT k.shipment_id FROM unnest($4::text[]) AS g (prefix)
+  SELECT k.shipment_id FROM unnest(${textArray(prefixes)}) AS g (prefix)
   CROSS JOIN LATERAL (
     SELECT k.shipment_id FROM ${schema}.shipment_keys AS k
-    WHERE k.tenant_id = $1 AND k.key >= g.prefix AND k.key < left(g.prefix, -1) || '!'
+    WHERE k.tenant_id = ${own} AND k.key >= g.prefix AND k.key < left(g.prefix, -1) || '!'
     ORDER BY k.key, k.pickup_at DESC, k.shipment_id DESC
-    LIMIT $5::int8
+    LIMIT ${most}
   ) AS k
 )
-SELECT s.shipment_id, s.state, s.verified
+SELECT ${statusRow.columns("s")}
 FROM found AS f
 CROSS JOIN LATERAL (
   SELECT s.shipment_id, s.state, s.verified, s.pickup_at FROM ${schema}.shipment_statuses AS s
-  WHERE s.tenant_id = $1 AND s.shipment_id = f.shipment_id
+  WHERE s.tenant_id = ${own} AND s.shipment_id = f.shipment_id
   OFFSET 0
 ) AS s
 ORDER BY s.pickup_at DESC, s.shipment_id DESC
-LIMIT $5::int8`
+LIMIT ${most}`
+}
 
 const pruneSize = 1000
 
@@ -270,40 +347,45 @@ const pruneSize = 1000
  * A separate statement before `pruneShipments`, which then sees the writes of transactions that held the locks. It skips shipments
  * that are being written, because every writer takes this lock first; the next run removes them.
  */
-export const lockOldShipments = (schema: string) => `
+export const lockOldShipments = (schema: Statement, tenantId: string, deliveredBefore: number) => {
+  const own = tenant(tenantId)
+  return statement`
 SELECT h.shipment_id FROM ${schema}.shipments AS h
-WHERE h.tenant_id = $1 AND h.shipment_id = ANY (ARRAY(
+WHERE h.tenant_id = ${own} AND h.shipment_id = ANY (ARRAY(
   SELECT shipment_id FROM ${schema}.shipment_statuses
-  WHERE tenant_id = $1 AND delivered_at < ($2::timestamptz[])[1]
+  WHERE tenant_id = ${own} AND delivered_at < ${timestamptz(deliveredBefore)}
   ORDER BY delivered_at
-  LIMIT ${pruneSize}
+  LIMIT ${raw(String(pruneSize))}
 ))
 FOR UPDATE SKIP LOCKED`
+}
 
-/** $3: locked shipments. */
-export const pruneShipments = (schema: string) => `
+export const pruneShipments = (schema: Statement, tenantId: string, deliveredBefore: number, locked: ReadonlyArray<string>) => {
+  const own = tenant(tenantId)
+  return statement`
 WITH old AS MATERIALIZED (
   SELECT shipment_id FROM ${schema}.shipment_statuses
-  WHERE tenant_id = $1 AND shipment_id = ANY ($3::text[]) AND delivered_at < ($2::timestamptz[])[1]
+  WHERE tenant_id = ${own} AND shipment_id = ANY (${textArray(locked)}) AND delivered_at < ${timestamptz(deliveredBefore)}
 ),
 unplaced AS (
   UPDATE ${schema}.shipment_accounts AS t SET pickup_at = NULL
-  WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old)) AND t.pickup_at IS NOT NULL
+  WHERE t.tenant_id = ${own} AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old)) AND t.pickup_at IS NOT NULL
 ),
 keys AS (
-  DELETE FROM ${schema}.shipment_keys AS t WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
+  DELETE FROM ${schema}.shipment_keys AS t WHERE t.tenant_id = ${own} AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
 ),
 named AS (
-  DELETE FROM ${schema}.shipment_references AS t WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
+  DELETE FROM ${schema}.shipment_references AS t WHERE t.tenant_id = ${own} AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
 ),
 history AS (
-  DELETE FROM ${schema}.shipment_status_history AS t WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
+  DELETE FROM ${schema}.shipment_status_history AS t WHERE t.tenant_id = ${own} AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
 ),
 gone AS (
-  DELETE FROM ${schema}.shipment_statuses AS t WHERE t.tenant_id = $1 AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
+  DELETE FROM ${schema}.shipment_statuses AS t WHERE t.tenant_id = ${own} AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM old))
   RETURNING 1
 )
 SELECT count(*) AS pruned FROM gone`
+}
 
 export const pruneNotices = (schema: string) =>
   pruneLowest(schema, { table: "shipment_status_notices", number: "notice_no", payloads: shipmentStatusPayloads, most: pruneSize * 5 })

@@ -1,19 +1,33 @@
 /** The SQL function that publishes transit events, around the statements of the event log. */
 import { eventTypes, maxDepth, maxEventBytes, maxEventsPerCall, typeMask } from "@waybill/core"
+import { raw } from "../client/SqlStatement.ts"
 import * as shipments from "../shared/ShipmentSql.ts"
 import * as events from "../transit-events/TransitEventSql.ts"
 import { eventRules } from "./EventRulesSql.ts"
 
-/** The statements of the event log, unchanged: their parameters are the parameters of these functions. */
+/** The statements of the event log, unchanged. Their values are the parameters of these functions. */
+const own = raw("$1")
+
 const findTransitEvents = (schema: string) => `
 CREATE OR REPLACE FUNCTION ${schema}.find_transit_events(text, text[])
 RETURNS TABLE (event_id text, shipment_id text, sequence bigint, body bytea)
 LANGUAGE plpgsql STABLE AS $function$
 #variable_conflict use_column
 BEGIN
-RETURN QUERY ${events.findEvents(schema)};
+RETURN QUERY ${events.findEvents(raw(schema), own, raw("$2::text[]")).text};
 END
 $function$`
+
+const lockedShipments: shipments.ShipmentClaims = {
+  tenant: own,
+  shipmentIds: raw("$2::text[]"),
+  needed: raw("$3::int4[]"),
+  highest: raw("$4::int8[]"),
+  accounts: raw("$5::text[]"),
+  carriers: raw("$6::text[]"),
+  written: raw("$7::bool[]"),
+  writer: raw("$8::text[]")
+}
 
 const lockShipments = (schema: string) => `
 CREATE OR REPLACE FUNCTION ${schema}.lock_shipments(text, text[], integer[], bigint[], text[], text[], boolean[], text[])
@@ -21,7 +35,7 @@ RETURNS TABLE (shipment_id text, first bigint, reassigned boolean, own boolean)
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 BEGIN
-RETURN QUERY ${shipments.lockShipments(schema)};
+RETURN QUERY ${shipments.lockShipments(raw(schema), lockedShipments).text};
 END
 $function$`
 
@@ -29,16 +43,27 @@ const replaceAccounts = (schema: string) => `
 CREATE OR REPLACE FUNCTION ${schema}.replace_accounts(text, text[]) RETURNS void
 LANGUAGE plpgsql AS $function$
 BEGIN
-${shipments.replaceAccounts(schema)};
+${shipments.replaceAccounts(raw(schema), own, raw("$2::text[]")).text};
 END
 $function$`
+
+const appendedEvents: events.AppendedEvents = {
+  tenant: own,
+  eventIds: raw("$2::text[]"),
+  shipmentIds: raw("$3::text[]"),
+  sequences: raw("$4::int8[]"),
+  typeBits: raw("$5::int4[]"),
+  occurredAt: raw("$6::timestamptz[]"),
+  bodies: raw("$7::bytea[]"),
+  traceparent: raw("$8")
+}
 
 const appendTransitEvents = (schema: string) => `
 CREATE OR REPLACE FUNCTION ${schema}.append_transit_events(text, text[], text[], bigint[], integer[], timestamptz[], bytea[], text)
 RETURNS SETOF text
 LANGUAGE plpgsql AS $function$
 BEGIN
-RETURN QUERY ${events.append(schema)};
+RETURN QUERY ${events.append(raw(schema), appendedEvents).text};
 END
 $function$`
 

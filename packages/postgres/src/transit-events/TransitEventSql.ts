@@ -1,6 +1,10 @@
 /** SQL statements for the event log. */
+import type { NewEvent } from "@waybill/core"
+import { bytea, byteaArray, int4Array, int8, int8Array, optional, row, text, textArray, timestamptzArray } from "../client/SqlRow.ts"
+import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { accountsSee, clientSees, viewers, withStatus } from "../shared/ShipmentSql.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { accountsSeeText, clientSeesText, viewers, withStatus } from "../shared/ShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */
 export const transitEventPayloads: PayloadSource = {
@@ -12,20 +16,42 @@ export const transitEventPayloads: PayloadSource = {
   key: "shipment_id",
   sequence: "sequence",
   judged: "by key",
-  visible: clientSees,
-  visibleByAccounts: accountsSee
+  visible: clientSeesText,
+  visibleByAccounts: accountsSeeText
 }
 
-export const findEvents = (schema: string) => `
-SELECT event_id, shipment_id, sequence, body
+const eventColumns = { eventId: text, shipmentId: text, sequence: int8, body: bytea }
+
+export const eventRow = row(eventColumns)
+
+export const findEvents = (schema: Statement, tenant: Expression, eventIds: Expression) => statement`
+SELECT ${eventRow.columns()}
 FROM ${schema}.transit_events
-WHERE tenant_id = $1 AND event_id = ANY ($2::text[])`
+WHERE tenant_id = ${tenant} AND event_id = ANY (${eventIds})`
+
+export const eventsOfShipments = (schema: Statement, tenantId: string, shipmentIds: ReadonlyArray<string>) => statement`
+SELECT ${eventRow.columns()} FROM ${schema}.transit_events
+WHERE tenant_id = ${tenant(tenantId)} AND shipment_id = ANY (${textArray(shipmentIds)})
+ORDER BY shipment_id, sequence, event_id`
+
+export const recordedAt = (schema: Statement, tenantId: string, eventId: string) =>
+  statement`SELECT recorded_at FROM ${schema}.transit_events WHERE tenant_id = ${tenant(tenantId)} AND event_id = ${eventId}`
+
+/** A shipment without events has one row, with only its accounts. */
+export const recentRow = row({ eventId: optional(text), shipmentId: optional(text), sequence: optional(int8), body: optional(bytea), accounts: optional(textArray) })
 
 /** The last events of one shipment, with the shipment's accounts. */
-export const recentEvents = (schema: string) => `
+export const recentEvents = (
+  schema: Statement,
+  tenantId: string,
+  id: string,
+  most: { readonly events: number; readonly bytes: number }
+) => {
+  const shipmentId = value(id)
+  return statement`
 SELECT e.event_id, e.shipment_id, e.sequence, e.body, s.accounts
 FROM (
-  SELECT (SELECT s.accounts FROM ${schema}.shipments AS s WHERE s.tenant_id = $1 AND s.shipment_id = $2) AS accounts
+  SELECT (SELECT s.accounts FROM ${schema}.shipments AS s WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = ${shipmentId}) AS accounts
 ) AS s
 LEFT JOIN LATERAL (
   SELECT e.*
@@ -33,28 +59,29 @@ LEFT JOIN LATERAL (
     SELECT e.*, sum(octet_length(e.body)) OVER (ORDER BY e.sequence DESC, e.event_id DESC) - octet_length(e.body) AS newer_bytes
     FROM (
       SELECT e.event_id, e.shipment_id, e.sequence, e.body FROM ${schema}.transit_events AS e
-      WHERE e.tenant_id = $1 AND e.shipment_id = $2
+      WHERE e.tenant_id = ${tenant(tenantId)} AND e.shipment_id = ${shipmentId}
       ORDER BY e.sequence DESC, e.event_id DESC
-      LIMIT $3::int8
+      LIMIT ${int8(most.events)}
     ) AS e
   ) AS e
-  WHERE e.newer_bytes <= $4::int8
+  WHERE e.newer_bytes <= ${int8(most.bytes)}
 ) AS e ON true
 ORDER BY e.sequence DESC, e.event_id DESC`
+}
 
 /**
  * Subscriptions that match the shipments in a relation `ships (shipment_id)`, as `matched (shipment_id,
  * subscription_id, type_mask)`. Each step is a lookup per shipment, account or client (OFFSET 0 keeps the planner from
  * choosing a full scan), so subscriptions to other freight cost nothing.
  */
-export const matchShipments = (schema: string) => `
-${viewers(schema)},
+export const matchShipments = (schema: Statement, tenant: Expression) => statement`
+${viewers(schema, tenant)},
 wishes AS MATERIALIZED (
   SELECT v.client, r.subscription_id, r.type_mask
   FROM (SELECT DISTINCT client FROM viewers) AS v
   CROSS JOIN LATERAL (
     SELECT r.subscription_id, r.type_mask FROM ${schema}.transit_routes AS r
-    WHERE r.tenant_id = $1 AND r.route = 'c:' || v.client
+    WHERE r.tenant_id = ${tenant} AND r.route = 'c:' || v.client
     OFFSET 0
   ) AS r
 ),
@@ -67,11 +94,23 @@ matched AS MATERIALIZED (
   FROM ships AS s
   CROSS JOIN LATERAL (
     SELECT r.subscription_id, r.type_mask, r.client FROM ${schema}.transit_routes AS r
-    WHERE r.tenant_id = $1 AND r.route = 's:' || s.shipment_id
+    WHERE r.tenant_id = ${tenant} AND r.route = 's:' || s.shipment_id
     OFFSET 0
   ) AS r
   JOIN viewers AS v ON v.shipment_id = s.shipment_id AND v.client = r.client
 )`
+
+/** One element for each event, but for the tenant and the trace. */
+export interface AppendedEvents {
+  readonly tenant: Expression
+  readonly eventIds: Expression
+  readonly shipmentIds: Expression
+  readonly sequences: Expression
+  readonly typeBits: Expression
+  readonly occurredAt: Expression
+  readonly bodies: Expression
+  readonly traceparent: Expression
+}
 
 /**
  * Stores the events and queues each for every matching subscription, in one atomic statement. Returns the shipments
@@ -80,11 +119,11 @@ matched AS MATERIALIZED (
  * The arrays go through a subquery (`given`), so that the planner does not see their length. Otherwise it would make a custom plan
  * for every single event, which takes three times as long as running it.
  */
-export const append = (schema: string) => `
+export const append = (schema: Statement, { bodies, eventIds, occurredAt, sequences, shipmentIds, tenant, traceparent, typeBits }: AppendedEvents) => statement`
 WITH stored AS (
   INSERT INTO ${schema}.transit_events (tenant_id, event_id, shipment_id, sequence, type_bit, occurred_at, body, traceparent)
-  SELECT $1, e.event_id, e.shipment_id, e.sequence, e.type_bit, e.occurred_at, e.body, $8
-  FROM (SELECT $2::text[] AS a, $3::text[] AS b, $4::int8[] AS c, $5::int4[] AS d, $6::timestamptz[] AS e, $7::bytea[] AS f OFFSET 0) AS given
+  SELECT ${tenant}, e.event_id, e.shipment_id, e.sequence, e.type_bit, e.occurred_at, e.body, ${traceparent}
+  FROM (SELECT ${eventIds} AS a, ${shipmentIds} AS b, ${sequences} AS c, ${typeBits} AS d, ${occurredAt} AS e, ${bodies} AS f OFFSET 0) AS given
   CROSS JOIN LATERAL unnest(given.a, given.b, given.c, given.d, given.e, given.f)
     AS e (event_id, shipment_id, sequence, type_bit, occurred_at, body)
   RETURNING event_no, shipment_id, sequence, type_bit, octet_length(body) AS size
@@ -92,16 +131,26 @@ WITH stored AS (
 ships AS MATERIALIZED (
   SELECT DISTINCT shipment_id FROM stored
 ),
-${matchShipments(schema)},
+${matchShipments(schema, tenant)},
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, m.subscription_id, e.shipment_id, e.sequence, e.event_no, e.size
-  FROM stored AS e
-  JOIN matched AS m ON m.shipment_id = e.shipment_id AND m.type_mask & e.type_bit <> 0
-  RETURNING destination_id
+  ${queueEntries(schema, entriesOfStored(tenant))}
 ),
 arrived AS (
-  INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id)
-  SELECT DISTINCT $1::text, destination_id FROM queued
+  ${signalQueued(schema, tenant)}
 )
-${withStatus(schema)}`
+${withStatus(schema, tenant)}`
+
+const entriesOfStored = (tenant: Expression) => statement`SELECT ${tenant}, m.subscription_id, e.shipment_id, e.sequence, e.event_no, e.size
+  FROM stored AS e
+  JOIN matched AS m ON m.shipment_id = e.shipment_id AND m.type_mask & e.type_bit <> 0`
+
+export const appendedEvents = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined): AppendedEvents => ({
+  tenant: tenant(tenantId),
+  eventIds: textArray(events.map((each) => each.eventId)),
+  shipmentIds: textArray(events.map((each) => each.shipmentId)),
+  sequences: int8Array(events.map((each) => each.sequence)),
+  typeBits: int4Array(events.map((each) => each.typeBit)),
+  occurredAt: timestamptzArray(events.map((each) => each.occurredAt)),
+  bodies: byteaArray(events.map((each) => each.body)),
+  traceparent: value(traceparent ?? null)
+})

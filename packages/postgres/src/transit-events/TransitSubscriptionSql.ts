@@ -1,85 +1,152 @@
 /** SQL statements for subscriptions to transit events. */
-import type { ColumnHint } from "../client/PgTypes.ts"
+import type { DestinationState, PausedBy, ReplayRequest, SubscriptionRecord } from "@waybill/core"
+import { bool, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
+import { type Expression, nothing, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
 import { clientSees } from "../shared/ShipmentSql.ts"
 
+export const lockedRow = row({ shipmentId: text, isInserted: bool })
+
 /** Locks the rows of shipments in the common order, inserts missing ones, and returns which were inserted. */
-export const lockShipments = (schema: string) => `
+export const lockShipments = (schema: Statement, tenantId: string, shipmentIds: ReadonlyArray<string>) => statement`
 INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id)
-SELECT $1, id FROM unnest($2::text[]) AS id
+SELECT ${tenant(tenantId)}, id FROM unnest(${textArray(shipmentIds)}) AS id
 ORDER BY id COLLATE "C"
 ON CONFLICT (tenant_id, shipment_id) DO UPDATE SET last_sequence = s.last_sequence
 RETURNING shipment_id, (xmax = 0) AS inserted`
 
-export const insertSubscription = (schema: string) => `
+export const deleteShipments = (schema: Statement, tenantId: string, shipmentIds: ReadonlyArray<string>) =>
+  statement`DELETE FROM ${schema}.shipments WHERE tenant_id = ${tenant(tenantId)} AND shipment_id = ANY (${textArray(shipmentIds)})`
+
+export const insertSubscription = (
+  schema: Statement,
+  tenantId: string,
+  { client, createdAt, doc, id, shipmentIds, typeMask, updatedAt }: SubscriptionRecord
+) => statement`
 INSERT INTO ${schema}.transit_subscriptions (tenant_id, id, client, doc, type_mask, shipment_ids, created_at, updated_at)
-VALUES ($1, $2::uuid, $3, $4, $5::int4, $6::text[], ($7::timestamptz[])[1], ($7::timestamptz[])[2])`
+VALUES (${tenant(tenantId)}, ${uuid(id)}, ${client}, ${doc}, ${int4(typeMask)}, ${textArray(shipmentIds)}, ${timestamptz(createdAt)}, ${timestamptz(updatedAt)})`
 
-export const updateSubscription = (schema: string) => `
+export const updateSubscription = (
+  schema: Statement,
+  tenantId: string,
+  { doc, id, shipmentIds, typeMask, updatedAt }: SubscriptionRecord
+) => statement`
 UPDATE ${schema}.transit_subscriptions
-SET doc = $3, type_mask = $4::int4, shipment_ids = $5::text[], updated_at = ($6::timestamptz[])[1]
-WHERE tenant_id = $1 AND id = $2::uuid AND deleted_at IS NULL`
+SET doc = ${doc}, type_mask = ${int4(typeMask)}, shipment_ids = ${textArray(shipmentIds)}, updated_at = ${timestamptz(updatedAt)}
+WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)} AND deleted_at IS NULL`
 
-export const selectSubscriptions = (schema: string) => `
-SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since, l.paused_by
+export const deleteRoutes = (schema: Statement, tenantId: string, id: string) =>
+  statement`DELETE FROM ${schema}.transit_routes WHERE tenant_id = ${tenant(tenantId)} AND subscription_id = ${uuid(id)}`
+
+export const insertRoutes = (
+  schema: Statement,
+  tenantId: string,
+  { client, id, typeMask }: SubscriptionRecord,
+  routes: ReadonlyArray<string>
+) => statement`
+INSERT INTO ${schema}.transit_routes (tenant_id, route, subscription_id, client, type_mask)
+SELECT ${tenant(tenantId)}, route, ${uuid(id)}, ${client}, ${int4(typeMask)} FROM unnest(${textArray(routes)}) AS route`
+
+export const subscriptionRow = row({
+  id: uuid,
+  client: text,
+  doc: text,
+  createdAt: timestamptz,
+  updatedAt: timestamptz,
+  state: only<DestinationState>(text),
+  reason: optional(text),
+  since: timestamptz,
+  pausedBy: optional(only<PausedBy>(text))
+})
+
+const fromSubscriptions = (schema: Statement, tenantId: string) => statement`
 FROM ${schema}.transit_subscriptions AS s
 JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id
-WHERE s.tenant_id = $1 AND s.deleted_at IS NULL`
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.deleted_at IS NULL`
+
+const selectSubscriptions = (schema: Statement, tenantId: string) => statement`
+SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since, l.paused_by${fromSubscriptions(schema, tenantId)}`
 
 /**
  * Locks the destination as well. After waiting for a row lock, Postgres re-reads only the locked rows; with a lock on the subscription alone the caller
  * would write back the old state of its destination, over a pause that was committed meanwhile.
  */
-export const lockedWithDestination = "FOR UPDATE OF s FOR NO KEY UPDATE OF l"
+const lockedWithDestination = raw("FOR UPDATE OF s FOR NO KEY UPDATE OF l")
 
-export const subscriptionColumns: ReadonlyArray<ColumnHint> = ["uuid", "text", "text", "timestamptz", "timestamptz", "text", "text", "timestamptz", "text"]
+export const findSubscription = (schema: Statement, tenantId: string, client: string, id: string, forUpdate: boolean) => statement`
+${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND s.id = ${uuid(id)} ${forUpdate ? lockedWithDestination : nothing}`
 
-export const countSubscriptions = (schema: string) => `
-SELECT count(*) AS total
-FROM ${schema}.transit_subscriptions AS s
-JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id
-WHERE s.tenant_id = $1 AND s.deleted_at IS NULL AND s.client = $2 AND l.state = $3`
+export const pageSubscriptions = (
+  schema: Statement,
+  tenantId: string,
+  client: string,
+  state: DestinationState,
+  { limit, skip }: { readonly skip: number; readonly limit: number }
+) => statement`
+${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND l.state = ${state} ORDER BY s.id LIMIT ${int8(limit)} OFFSET ${int8(skip)}`
 
-export const seesShipment = (schema: string) => `
-SELECT ${clientSees(schema, "$2", "$3")} AS sees`
+export const countSubscriptions = (schema: Statement, tenantId: string, client: string, state: DestinationState) => statement`
+SELECT count(*) AS total${fromSubscriptions(schema, tenantId)} AND s.client = ${client} AND l.state = ${state}`
+
+export const lockSubscription = (schema: Statement, tenantId: string, client: string, id: string) => statement`
+SELECT deleted_at IS NOT NULL AS deleted FROM ${schema}.transit_subscriptions
+WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND id = ${uuid(id)} FOR UPDATE`
+
+/** The empty row stays, so that deleting again succeeds. */
+export const emptySubscription = (schema: Statement, tenantId: string, id: string) => statement`
+UPDATE ${schema}.transit_subscriptions SET deleted_at = now(), doc = '{}', shipment_ids = NULL
+WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)}`
+
+export const seesShipment = (schema: Statement, tenantId: string, client: string, shipmentId: string) =>
+  statement`SELECT ${clientSees(schema, tenant(tenantId), value(client), value(shipmentId))} AS sees`
+
+/** Queues the entries of a query of {@link storedEvents}; those that wait already stay. */
+const queueStored = (schema: Statement, entries: Statement) => queueEntries(schema, statement`${entries}
+  ON CONFLICT DO NOTHING`)
+
+/** Entries of stored events `e` for a destination. */
+const storedEvents = (tenantId: string, destinationId: Expression) =>
+  statement`SELECT ${tenant(tenantId)}, ${destinationId}, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)`
 
 /** Queues the stored events of the named shipments before new ones. */
-export const queueHistory = (schema: string) => `
-WITH queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, $2::uuid, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
+export const queueHistory = (schema: Statement, tenantId: string, { client, id, typeMask }: SubscriptionRecord, shipmentIds: ReadonlyArray<string>) => {
+  const stored = statement`${storedEvents(tenantId, uuid(id))}
   FROM ${schema}.transit_events AS e
-  WHERE e.tenant_id = $1
-    AND e.shipment_id = ANY ($5::text[])
-    AND e.type_bit & $4::int4 <> 0
-    AND ${clientSees(schema, "$3", "e.shipment_id")}
-  ON CONFLICT DO NOTHING
-  RETURNING destination_id
+  WHERE e.tenant_id = ${tenant(tenantId)}
+    AND e.shipment_id = ANY (${textArray(shipmentIds)})
+    AND e.type_bit & ${int4(typeMask)} <> 0
+    AND ${clientSees(schema, tenant(tenantId), value(client), statement`e.shipment_id`)}`
+  return statement`
+WITH queued AS (
+  ${queueStored(schema, stored)}
 )
-INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id)
-SELECT DISTINCT $1::text, destination_id FROM queued`
+${signalQueued(schema, tenant(tenantId))}`
+}
+
+export const replayedRow = row({ isFound: bool, queued: int8 })
 
 /** Returns whether the subscription exists, and how many events were queued again. */
-export const replay = (schema: string) => `
+export const replay = (schema: Statement, tenantId: string, id: string, { from, to = Infinity, ...request }: ReplayRequest) => {
+  const shipmentIds = textArray(request.shipmentIds)
+  const stored = statement`${storedEvents(tenantId, statement`w.id`)}
+  FROM wanted AS w
+  JOIN ${schema}.transit_events AS e ON e.tenant_id = ${tenant(tenantId)}
+  WHERE e.recorded_at >= ${timestamptz(from)} AND e.recorded_at < ${timestamptz(to)}
+    AND (${shipmentIds} IS NULL OR e.shipment_id = ANY (${shipmentIds}))
+    AND (w.shipment_ids IS NULL OR e.shipment_id = ANY (w.shipment_ids))
+    AND e.type_bit & w.type_mask <> 0
+    AND ${clientSees(schema, tenant(tenantId), statement`w.client`, statement`e.shipment_id`)}`
+  return statement`
 WITH wanted AS (
   SELECT s.id, s.client, s.type_mask, s.shipment_ids
   FROM ${schema}.transit_subscriptions AS s
-  WHERE s.tenant_id = $1 AND s.id = $2::uuid AND s.deleted_at IS NULL
+  WHERE s.tenant_id = ${tenant(tenantId)} AND s.id = ${uuid(id)} AND s.deleted_at IS NULL
 ),
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, w.id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
-  FROM wanted AS w
-  JOIN ${schema}.transit_events AS e ON e.tenant_id = $1
-  WHERE e.recorded_at >= ($3::timestamptz[])[1] AND e.recorded_at < ($3::timestamptz[])[2]
-    AND ($4::text[] IS NULL OR e.shipment_id = ANY ($4::text[]))
-    AND (w.shipment_ids IS NULL OR e.shipment_id = ANY (w.shipment_ids))
-    AND e.type_bit & w.type_mask <> 0
-    AND ${clientSees(schema, "w.client", "e.shipment_id")}
-  ON CONFLICT DO NOTHING
-  RETURNING destination_id
+  ${queueStored(schema, stored)}
 ),
 told AS (
-  INSERT INTO ${schema}.delivery_arrivals (tenant_id, destination_id)
-  SELECT DISTINCT $1::text, destination_id FROM queued
+  ${signalQueued(schema, tenant(tenantId))}
 )
 SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS queued`
+}

@@ -1,0 +1,98 @@
+/** The bytes that the delivery queue sends, and how long they are kept. These statements are texts with the tenant as `$1`, like those of the queue. */
+import { pruneLowest } from "../delivery/NoticeRetention.ts"
+import type { PayloadSource } from "../delivery/PayloadSource.ts"
+
+/** Where the delivery queue finds the bytes of entries: single notices and closed windows. */
+export const freightChargePayloads: PayloadSource = {
+  source: "freight-charges",
+  table: "freight_charge_notices",
+  ref: "notice_no",
+  orderId: "notice_id",
+  key: "bill_id",
+  sequence: "version",
+  judged: "one by one",
+  visible: (schema, client, _key, ref) => `EXISTS (
+    SELECT FROM (
+      SELECT unnest(n.accounts) AS account FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = ${ref}
+      OFFSET 0
+    ) AS a
+    CROSS JOIN LATERAL (
+      SELECT FROM ${schema}.client_accounts AS ca WHERE ca.tenant_id = $1 AND ca.account = a.account AND ca.client = ${client}
+      OFFSET 0
+    ) AS ca
+    OFFSET 0
+  )`
+}
+
+export const freightChargeWindowPayloads: PayloadSource = {
+  source: "freight-charge-windows",
+  table: "freight_charge_window_payloads",
+  ref: "window_no",
+  orderId: "window_id",
+  found: "x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest($4::text[]) AS g WHERE g ~ '^[0-9]{1,18}$'))",
+  key: "key",
+  sequence: "sequence",
+  judged: "one by one",
+  visible: (schema, client, _key, ref) => `NOT EXISTS (
+    SELECT FROM (
+      SELECT unnest(w.notices) AS notice_no FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = $1 AND w.window_no = ${ref}
+      OFFSET 0
+    ) AS c
+    WHERE NOT ${freightChargePayloads.visible(schema, client, "''", "c.notice_no")}
+    OFFSET 0
+  )`,
+  remainder: (schema) => splitWindows(schema)
+}
+
+/** If a client may see only part of a window, a new window with that part is sent instead. */
+const splitWindows = (schema: string) => `
+WITH kept AS MATERIALIZED (
+  SELECT g.destination_id, w.closed_at, (
+    SELECT array_agg(c.notice_no ORDER BY c.place) FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place)
+    WHERE ${freightChargePayloads.visible(schema, "l.client", "''", "c.notice_no")}
+  ) AS notices
+  FROM unnest($2::uuid[], $3::int8[]) AS g (destination_id, window_no)
+  CROSS JOIN LATERAL (
+    SELECT l.client FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = $1 AND l.destination_id = g.destination_id AND l.source = '${freightChargeWindowPayloads.source}'
+    OFFSET 0
+  ) AS l
+  CROSS JOIN LATERAL (
+    SELECT w.closed_at, w.notices FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = $1 AND w.window_no = g.window_no
+    OFFSET 0
+  ) AS w
+),
+made AS (
+  INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices, first_notice)
+  SELECT $1, k.destination_id, k.closed_at, k.notices, (SELECT min(n) FROM unnest(k.notices) AS n) FROM kept AS k WHERE k.notices IS NOT NULL
+  RETURNING window_no, subscription_id, closed_at, notices
+)
+INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
+SELECT $1, m.subscription_id, 'window', floor(extract(epoch FROM m.closed_at) * 1000)::int8, m.window_no, least(z.size, 2147483647)::int4
+FROM made AS m
+CROSS JOIN LATERAL (
+  SELECT sum(octet_length(n.body) + 1) - 1 AS size
+  FROM unnest(m.notices) AS c (notice_no)
+  CROSS JOIN LATERAL (
+    SELECT n.body FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = c.notice_no
+    OFFSET 0
+  ) AS n
+) AS z`
+
+const pruneSize = 1000
+
+/** Removed before their notices, which a window needs while it exists. */
+export const pruneWindows = (schema: string) =>
+  pruneLowest(schema, { table: "freight_charge_windows", number: "window_no", payloads: freightChargeWindowPayloads, most: pruneSize })
+
+export const pruneNotices = (schema: string) =>
+  pruneLowest(schema, {
+    table: "freight_charge_notices",
+    number: "notice_no",
+    payloads: freightChargePayloads,
+    alsoNeeded: [
+      `SELECT min(first_notice) FROM ${schema}.freight_charge_windows WHERE tenant_id = $1`,
+      `SELECT min(notice_no) FROM ${schema}.freight_charge_collected WHERE tenant_id = $1`
+    ],
+    most: pruneSize * 5
+  })

@@ -1,0 +1,70 @@
+/** SQL statements for pages of the event log, and for the cursors of the next pages. */
+import { countLimit, cursorMillis, type PageCursor, type PageRequest, typeMask } from "@waybill/core"
+import { bytea, float8, int4, int8, nullable, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
+import { concat, nothing, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+
+/** The relation that the caller may see: the whole log, or the log of the shipments of some accounts or of one carrier. */
+const visibleEvents = (schema: Statement, { tenantId, visibility }: PageRequest): Statement => {
+  const own = tenant(tenantId)
+  if (visibility._tag === "All") return statement`${schema}.transit_events AS e WHERE e.tenant_id = ${own}`
+  return statement`(
+    SELECT DISTINCT sa.shipment_id
+    FROM ${schema}.shipment_accounts AS sa
+    WHERE sa.tenant_id = ${own} AND sa.account = ANY (${textArray(visibility.grants)})
+  ) AS mine
+  JOIN ${schema}.transit_events AS e ON e.tenant_id = ${own} AND e.shipment_id = mine.shipment_id
+  WHERE true`
+}
+
+const conditions = ({ filter: { eventTypes, occurredFrom, occurredTo, shipmentId } }: PageRequest, snapshot: string | undefined): Statement =>
+  concat([
+    ...(shipmentId === undefined ? [] : [statement`AND e.shipment_id = ${shipmentId}`]),
+    ...(eventTypes === undefined ? [] : [statement`AND e.type_bit & ${int4(typeMask(eventTypes))} <> 0`]),
+    ...(occurredFrom === undefined ? [] : [statement`AND e.occurred_at >= ${timestamptz(occurredFrom)}`]),
+    ...(occurredTo === undefined ? [] : [statement`AND e.occurred_at < ${timestamptz(occurredTo)}`]),
+    ...(snapshot === undefined ? [] : [statement`AND pg_visible_in_snapshot(e.xid, ${snapshot}::pg_snapshot)`])
+  ])
+
+export const pageRow = row({ eventId: text, shipmentId: text, sequence: int8, body: bytea, snapshot: text })
+
+export const page = (schema: Statement, request: PageRequest) => {
+  const { after, filter, limit, skip, snapshot } = request
+  const isDescending = filter.order === "desc"
+  const direction = isDescending ? statement`DESC` : statement`ASC`
+  const beyond = after === undefined
+    ? nothing
+    : statement`AND (e.shipment_id, e.sequence, e.event_id) ${isDescending ? statement`<` : statement`>`} (${after.shipmentId}, ${int8(after.sequence)}, ${after.eventId})`
+  return statement`
+SELECT e.event_id, e.shipment_id, e.sequence, e.body, pg_current_snapshot()::text AS snapshot
+FROM ${visibleEvents(schema, request)} ${conditions(request, snapshot)} ${beyond}
+ORDER BY e.shipment_id ${direction}, e.sequence ${direction}, e.event_id ${direction}
+LIMIT ${int8(limit)} OFFSET ${int8(skip)}`
+}
+
+/** Counts up to one more than the limit. */
+export const count = (schema: Statement, request: PageRequest, snapshot: string | undefined) =>
+  statement`SELECT count(*) AS total FROM (SELECT 1 FROM ${visibleEvents(schema, request)} ${conditions(request, snapshot)} LIMIT ${int8(countLimit + 1)}) AS counted`
+
+/** Removes the cursors of the query, and those of any that expired. */
+export const deleteCursors = (schema: Statement, tenantId: string, queryKey: string) => statement`
+DELETE FROM ${schema}.transit_cursors
+WHERE tenant_id = ${tenant(tenantId)} AND (query_key = ${queryKey} OR created_at < now() - ${float8(cursorMillis)} * interval '1 millisecond')`
+
+export const putCursor = (schema: Statement, tenantId: string, queryKey: string, { after, page, snapshot, totalCount }: PageCursor) => statement`
+INSERT INTO ${schema}.transit_cursors
+  (tenant_id, query_key, page, snapshot, after_shipment, after_sequence, after_event, total_count)
+VALUES (${tenant(tenantId)}, ${queryKey}, ${int8(page)}, ${snapshot}, ${after.shipmentId}, ${int8(after.sequence)}, ${after.eventId}, ${int8(totalCount)})
+ON CONFLICT (tenant_id, query_key, page) DO UPDATE
+SET snapshot = EXCLUDED.snapshot, after_shipment = EXCLUDED.after_shipment, after_sequence = EXCLUDED.after_sequence,
+    after_event = EXCLUDED.after_event, total_count = EXCLUDED.total_count, created_at = EXCLUDED.created_at`
+
+export const cursorRow = row({ page: int8, snapshot: text, afterShipment: text, afterSequence: int8, afterEvent: text, totalCount: nullable(int8) })
+
+/** The last cursor of the query up to a page. */
+export const findCursor = (schema: Statement, tenantId: string, queryKey: string, page: number) => statement`
+SELECT ${cursorRow.columns()}
+FROM ${schema}.transit_cursors
+WHERE tenant_id = ${tenant(tenantId)} AND query_key = ${queryKey} AND page <= ${int8(page)}
+  AND created_at >= now() - ${float8(cursorMillis)} * interval '1 millisecond'
+ORDER BY page DESC
+LIMIT 1`
