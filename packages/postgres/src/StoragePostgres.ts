@@ -1,7 +1,6 @@
 /** All storage ports on Postgres, in one schema. Building the layer applies missing migrations. */
 import { layerOneEffect } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { SqlClient } from "effect/sql"
 import * as AccessStorePostgres from "./access/AccessStorePostgres.ts"
 import * as AuditStorePostgres from "./audit/AuditStorePostgres.ts"
 import * as PgClient from "./client/PgClient.ts"
@@ -65,11 +64,7 @@ export const layerUrl = (options: StoragePostgresOptions & PgClient.PgPoolConfig
   Layer.provideMerge(layer(options), PgClient.layer(options))
 
 /** Applies missing migrations, or fails if that is not allowed. */
-export const upToDate = (options: StoragePostgresOptions) =>
-  // the program may have another SqlClient in its context
-  Effect.flatMap(PgClient.PgClient, (sql) => Effect.provideService(migrateOrCheck(options), SqlClient.SqlClient, sql))
-
-const migrateOrCheck = Effect.fnUntraced(function*(options: StoragePostgresOptions) {
+export const upToDate = Effect.fnUntraced(function*(options: StoragePostgresOptions) {
   const schema = schemaOf(options)
   const sqlPublishing = options.sqlPublishing === true
   if (options.migrate === false) {
@@ -80,8 +75,8 @@ const migrateOrCheck = Effect.fnUntraced(function*(options: StoragePostgresOptio
   } else {
     yield* applyMigrations(schema, sqlPublishing)
   }
-  yield* resetForeignTransactionIds(quoteSchema(schema))
-}, (steps) => Effect.flatMap(PgClient.PgClient, (sql) => Effect.provideService(steps, SqlClient.SqlClient, sql)))
+  yield* resetForeignTransactionIds(raw(quoteSchema(schema)))
+})
 
 const schemaOf = ({ schema = "waybill" }: StoragePostgresOptions): string => schema
 

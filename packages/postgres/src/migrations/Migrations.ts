@@ -3,10 +3,13 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
-import * as SqlClient from "effect/sql/SqlClient"
+import { BeginTransaction } from "effect/sql/SqlClient"
 import type { SqlError } from "effect/sql/SqlError"
 import { createHash } from "node:crypto"
+import { PgClient, type PgClientService } from "../client/PgClient.ts"
 import { NoTimeout } from "../client/PgLending.ts"
+import { bool, type Decoded, int4, row, text } from "../client/SqlRow.ts"
+import { raw, statement } from "../client/SqlStatement.ts"
 
 /**
  * One numbered step, never edited once released.
@@ -116,7 +119,7 @@ const maxAttempts = 100
  */
 export const pending = (
   options: MigrationOptions
-): Effect.Effect<ReadonlyArray<Migration>, MigrationRefused | InvalidSchemaName | SqlError, SqlClient.SqlClient> =>
+): Effect.Effect<ReadonlyArray<Migration>, MigrationRefused | InvalidSchemaName | SqlError, PgClientService> =>
   Effect.flatMap(appliedMigrations(options), (rows) => Effect.fromResult(missing(options, rows)))
 
 export interface PrintOptions {
@@ -188,11 +191,9 @@ const onlyAt = (schema: string, version: number): string =>
   END IF;
 END $$;`
 
-interface AppliedMigration {
-  readonly id: number
-  readonly name: string
-  readonly breaking: boolean
-}
+const appliedRow = row({ id: int4, name: text, breaking: bool })
+
+type AppliedMigration = Decoded<typeof appliedRow>
 
 /** The missing migrations, or why this version must not use the database. */
 const missing = (
@@ -220,25 +221,27 @@ const missing = (
   return Result.succeed(known.filter(({ id }) => !applied.has(id)))
 }
 
+const existsRow = row({ schema: bool, table: bool })
+
 /** One transaction: waits for the lock, checks again, applies the first missing migration. */
 const applyNext = (
   options: MigrationOptions
 ): Effect.Effect<
   Migration | undefined,
   MigrationRefused | MigrationFailed | InvalidSchemaName | SqlError,
-  SqlClient.SqlClient
+  PgClientService
 > =>
   lockedForMigration(options.schema, Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* PgClient
     const run = (text: string) => sql.unsafe(text).unprepared
     const schema = yield* quoted(options.schema)
-    const [found] = yield* sql<{ schema: boolean; table: boolean }>`
-      SELECT to_regnamespace(${schema}) IS NOT NULL AS schema,
-             to_regclass(${`${schema}.migrations`}) IS NOT NULL AS "table"
-    `
+    const exists = yield* sql.one(
+      existsRow,
+      statement`SELECT to_regnamespace(${schema}) IS NOT NULL AS schema, to_regclass(${`${schema}.migrations`}) IS NOT NULL AS "table"`
+    )
     // check first: IF NOT EXISTS needs the CREATE right even if the object exists
-    if (!found?.schema) yield* run(`CREATE SCHEMA ${schema}`)
-    if (!found?.table) yield* run(createMigrationsTable(schema))
+    if (!exists.schema) yield* run(`CREATE SCHEMA ${schema}`)
+    if (!exists.table) yield* run(createMigrationsTable(schema))
     const [next] = yield* pending(options)
     if (next === undefined) return undefined
     const { id, name } = next
@@ -251,10 +254,10 @@ const applyNext = (
 /** Runs an effect in a transaction that holds the schema's migration lock. */
 export const lockedForMigration = <A, E>(
   schema: string,
-  effect: Effect.Effect<A, E, SqlClient.SqlClient>
-): Effect.Effect<A, E | SqlError, SqlClient.SqlClient> =>
+  effect: Effect.Effect<A, E, PgClientService>
+): Effect.Effect<A, E | SqlError, PgClientService> =>
   Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* PgClient
     const run = (text: string) => sql.unsafe(text).unprepared
     return yield* sql.withTransaction(Effect.gen(function*() {
       yield* run(`SELECT ${transactionSettings}`)
@@ -264,20 +267,18 @@ export const lockedForMigration = <A, E>(
     }))
   }).pipe(
     // with a stricter default isolation level the transaction would not see migrations committed before it got the lock
-    Effect.provideService(SqlClient.BeginTransaction, "BEGIN ISOLATION LEVEL READ COMMITTED"),
+    Effect.provideService(BeginTransaction, "BEGIN ISOLATION LEVEL READ COMMITTED"),
     // other processes may be migrating, and a large table takes long
     Effect.provideService(NoTimeout, true)
   )
 
 const appliedMigrations = (options: MigrationOptions) =>
   Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* PgClient
     const schema = yield* quoted(options.schema)
-    const [found] = yield* sql<{ table: boolean }>`
-      SELECT to_regclass(${`${schema}.migrations`}) IS NOT NULL AS "table"
-    `
-    if (!found?.table) return []
-    return yield* sql.unsafe<AppliedMigration>(`SELECT id, name, breaking FROM ${schema}.migrations ORDER BY id`)
+    const hasTable = yield* sql.one(bool, statement`SELECT to_regclass(${`${schema}.migrations`}) IS NOT NULL AS "table"`)
+    if (!hasTable) return []
+    return yield* sql.rows(appliedRow, statement`SELECT ${appliedRow.columns()} FROM ${raw(schema)}.migrations ORDER BY id`)
   })
 
 /** A connection of `@effect/sql-pg` sends one statement at a time; a DO block carries several. */

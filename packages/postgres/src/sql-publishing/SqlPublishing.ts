@@ -1,6 +1,8 @@
 /** Installs and upgrades the SQL function that publishes transit events. It is optional, and has a version of its own. */
 import { Effect } from "effect"
-import * as SqlClient from "effect/sql/SqlClient"
+import { PgClient } from "../client/PgClient.ts"
+import { int4, optional } from "../client/SqlRow.ts"
+import { statement } from "../client/SqlStatement.ts"
 import { wakeChannel } from "../delivery/WakeupsPostgres.ts"
 import { asOneStatement, lockedForMigration, quoteSchema } from "../migrations/Migrations.ts"
 import { jsonFunctions } from "./JsonTextSql.ts"
@@ -26,10 +28,12 @@ export const sqlPublishing = (schemaName: string): string => {
 /** The installed version; `undefined` if the functions are not installed. */
 const installedVersion = (schemaName: string) =>
   Effect.gen(function*() {
-    const sql = yield* SqlClient.SqlClient
-    const [found] = yield* sql<{ version: number | null }>`
-      SELECT substring(obj_description(to_regprocedure(${`${quoteSchema(schemaName)}.${publishSignature}`}), 'pg_proc') FROM '^version (\\d+)$')::int4 AS version`
-    return found?.version ?? undefined
+    const sql = yield* PgClient
+    return yield* sql.one(
+      optional(int4),
+      statement`
+SELECT substring(obj_description(to_regprocedure(${`${quoteSchema(schemaName)}.${publishSignature}`}), 'pg_proc') FROM '^version (\\d+)$')::int4 AS version`
+    )
   })
 
 /** Whether the functions have to be installed: they are wanted and missing, or an older version is installed. */
@@ -40,7 +44,7 @@ export const lacksSqlPublishing = (schemaName: string, wanted: boolean) =>
 export const installSqlPublishing = (schemaName: string, wanted: boolean) =>
   Effect.gen(function*() {
     if (!(yield* lacksSqlPublishing(schemaName, wanted))) return false
-    const sql = yield* SqlClient.SqlClient
+    const sql = yield* PgClient
     return yield* lockedForMigration(schemaName, Effect.gen(function*() {
       const lacks = yield* lacksSqlPublishing(schemaName, wanted)
       if (lacks) yield* sql.unsafe(asOneStatement(sqlPublishing(schemaName))).unprepared

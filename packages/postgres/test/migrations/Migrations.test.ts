@@ -1,6 +1,5 @@
 import { assert, describe, inject, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"
-import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
 import { administer, eventually } from "../client/database.ts"
@@ -41,13 +40,13 @@ const schemaName = Effect.acquireRelease(
 const ids = (found: ReadonlyArray<Migration>) => found.map(({ id }) => id)
 
 const appliedMigrations = (schema: string) =>
-  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+  Effect.flatMap(PgClient.PgClient, (sql) =>
     sql`SELECT id, name, breaking FROM ${sql(schema)}.migrations ORDER BY id`.values)
 
 describe("the migrations", () => {
   it.live("build a new schema", () =>
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* PgClient.PgClient
       const schema = yield* schemaName
       assert.deepStrictEqual(ids(yield* pending({ schema, migrations })), [1, 2])
       assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [1, 2])
@@ -87,7 +86,7 @@ describe("the migrations", () => {
 
   it.live("continue from version 1", () =>
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* PgClient.PgClient
       const schema = yield* schemaName
       yield* migrate({ schema, migrations: [first] })
       yield* sql`INSERT INTO ${sql(schema)}.trucks (id) VALUES (7)`
@@ -103,7 +102,7 @@ describe("the migrations", () => {
       const newest: Migration = { id: 4, name: "more", breaking: false, up: () => "SELECT 1" }
       yield* migrate({ schema, migrations: [...migrations, breaking, newest] })
       for (const attempt of [migrate({ schema, migrations }), pending({ schema, migrations })]) {
-        const refused = yield* Effect.flip(attempt as Effect.Effect<unknown, { readonly _tag: string; readonly message: string }, SqlClient.SqlClient>)
+        const refused = yield* Effect.flip(attempt as Effect.Effect<unknown, { readonly _tag: string; readonly message: string }, PgClient.PgClientService>)
         assert.strictEqual(refused._tag, "MigrationRefused")
         assert.strictEqual(
           refused.message,
@@ -114,7 +113,7 @@ describe("the migrations", () => {
 
   it.live("change only their own schema, which may have any valid name", () =>
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* PgClient.PgClient
       const one = yield* schemaName
       const other = yield* schemaName
       yield* Effect.all([migrate({ schema: one, migrations }), migrate({ schema: other, migrations })], { concurrency: 2 })

@@ -3,7 +3,7 @@ import { layer } from "@effect/vitest"
 import { fixtures } from "@waybill/testkit/suites"
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
-import { PgClient } from "../../src/index.ts"
+import { PgClient, Sql } from "../../src/index.ts"
 import { resetForeignTransactionIds } from "../../src/migrations/TransactionIds.ts"
 import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
@@ -17,8 +17,8 @@ layer(testStorage(schema), { excludeTestServices: true })("transaction ids of an
       const sql = yield* PgClient.PgClient
       const tenantId = freshTenant()
       yield* sql.unsafe(`UPDATE "${schema}".cluster SET system_identifier = '1'`)
-      const first = yield* openTransaction(resetForeignTransactionIds(`"${schema}"`))
-      const second = yield* Effect.forkChild(resetForeignTransactionIds(`"${schema}"`))
+      const first = yield* openTransaction(resetForeignTransactionIds(Sql.raw(`"${schema}"`)))
+      const second = yield* Effect.forkChild(resetForeignTransactionIds(Sql.raw(`"${schema}"`)))
       yield* untilOneIsBlocked
       // the first process has started; an event stored now is certainly older than the second process's reset
       yield* seed(tenantId, { S: 1 })

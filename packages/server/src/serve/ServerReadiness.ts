@@ -1,8 +1,7 @@
 /** Readiness of this process: the database answers and has a supported schema version. */
 import { Readiness } from "@waybill/http"
-import { migrations, pending } from "@waybill/postgres"
+import { migrations, pending, PgClient } from "@waybill/postgres"
 import { Effect, Layer, Schema } from "effect"
-import { SqlClient } from "effect/sql"
 
 class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("MigrationsMissing", { names: Schema.Array(Schema.String) }) {
   override get message(): string {
@@ -11,14 +10,14 @@ class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("Migrati
 }
 
 /** A newer program may have migrated the schema, or a restored backup may be older than this program. */
-export const readinessLayer = (schema: string): Layer.Layer<never, never, SqlClient.SqlClient> =>
+export const readinessLayer = (schema: string): Layer.Layer<never, never, PgClient.PgClientService> =>
   Layer.effect(
     Readiness,
     Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
+      const sql = yield* PgClient.PgClient
       const check = pending({ schema, migrations }).pipe(
         Effect.flatMap((missing) => missing.length === 0 ? Effect.void : new MigrationsMissing({ names: missing.map(({ name }) => name) })),
-        Effect.provideService(SqlClient.SqlClient, sql)
+        Effect.provideService(PgClient.PgClient, sql)
       )
       return { checks: [{ name: "migrations", check }] }
     })
