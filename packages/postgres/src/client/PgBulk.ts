@@ -6,31 +6,22 @@ import { type ColumnHint, columns, epochOffsetMs, int64Max, int64Min } from "./P
 /** Parameters of a bulk statement: {@link PgArray} and the usual scalars. */
 export type BulkValue = PgArray | string | number | bigint | boolean | Date | Uint8Array | null
 
-/** Runs bulk statements: the `PgClient` service. */
+/** Runs texts with `$1` placeholders: the `PgClient` service. */
 export interface BulkRunner {
+  /**
+   * Runs one statement on the connection of the current transaction, or else on a connection of the pool. Returns its
+   * rows as arrays in column order, decoded as `ColumnType` describes.
+   *
+   * Each array needs a cast in the text (`$1::text[]`): a binary array carries its element type, and Postgres
+   * refuses it as another type. `columns` is used only when the statement runs in a host's transaction through
+   * `executeSql`, whose rows have no column types. For the same reason every column needs its own name, not a number.
+   */
   readonly bulk: (
     statement: string,
     values: ReadonlyArray<BulkValue>,
     columns?: ReadonlyArray<ColumnHint>
   ) => Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError>
 }
-
-/**
- * Runs one statement on the connection of the current transaction, or else on a connection of the pool. Returns its
- * rows as arrays in column order, decoded as `ColumnType` describes.
- *
- * Each parameter needs a cast in the text (`$1::text[]`): a binary array carries its element type, and Postgres
- * refuses it as another type. `columns` is used only when the statement runs in a host's transaction through
- * `executeSql`, whose rows have no column types. For the same reason every column needs its own name, not a number.
- *
- * @stability unstable
- */
-export const bulk = (
-  sql: BulkRunner,
-  statement: string,
-  values: ReadonlyArray<BulkValue>,
-  columns?: ReadonlyArray<ColumnHint>
-): Effect.Effect<ReadonlyArray<ReadonlyArray<unknown>>, SqlError> => sql.bulk(statement, values, columns)
 
 /**
  * An array parameter. It is encoded as bytes when its statement is sent, or as an array literal if only text can

@@ -1,20 +1,6 @@
 /** The SQL client on Postgres. */
 export * as PgClient from "./PgClient.ts"
-export {
-  boolArray,
-  bulk,
-  type BulkRunner,
-  type BulkValue,
-  byteaArray,
-  float8Array,
-  int4Array,
-  int8Array,
-  PgArray,
-  type PgArrayType,
-  textArray,
-  timestamptzArray,
-  uuidArray
-} from "./PgBulk.ts"
+export { type BulkValue, PgArray, type PgArrayType } from "./PgBulk.ts"
 export { classify, sqlError } from "./PgErrors.ts"
 export type { HostClient, HostExecutor } from "./PgHost.ts"
 export type { SqlPgClient } from "./PgSqlPg.ts"

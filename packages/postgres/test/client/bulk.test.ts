@@ -1,21 +1,10 @@
 import { assert, inject, layer } from "@effect/vitest"
 import { Arbitrary, Effect, Schema } from "effect"
 import pg from "pg"
-import {
-  boolArray,
-  bulk,
-  byteaArray,
-  float8Array,
-  int4Array,
-  int8Array,
-  PgArray,
-  type PgArrayType,
-  PgClient,
-  textArray,
-  timestamptzArray,
-  uuidArray
-} from "../../src/client/index.ts"
+import { PgArray, type PgArrayType, PgClient, Sql } from "../../src/client/index.ts"
 import { pool, table } from "./database.ts"
+
+const { boolArray, byteaArray, float8Array, int4Array, int8Array, textArray, timestamptzArray, uuidArray } = Sql
 
 /** Well-formed and without NUL, which Postgres does not store. */
 const Text = Arbitrary.map(Arbitrary.schema(Schema.String), (text) => Buffer.from(text).toString().replaceAll("\0", ""))
@@ -42,9 +31,9 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
   const both = (make: (elements: ReadonlyArray<any>) => PgArray, type: string) =>
     Effect.fnUntraced(function*({ elements }: { readonly elements: ReadonlyArray<unknown> }) {
       const sql = yield* PgClient.PgClient
-      const [whole] = yield* bulk(sql, `SELECT $1::${type}[]`, [make(elements)])
-      const rows = yield* bulk(sql, `SELECT e FROM unnest($1::${type}[]) WITH ORDINALITY AS u(e, n) ORDER BY n`, [make(elements)])
-      const literal = yield* bulk(sql, `SELECT $1::text::${type}[]`, [make(elements).literal()])
+      const [whole] = yield* sql.bulk(`SELECT $1::${type}[]`, [make(elements)])
+      const rows = yield* sql.bulk(`SELECT e FROM unnest($1::${type}[]) WITH ORDINALITY AS u(e, n) ORDER BY n`, [make(elements)])
+      const literal = yield* sql.bulk(`SELECT $1::text::${type}[]`, [make(elements).literal()])
       const sent = comparable(elements)
       assert.deepStrictEqual(comparable(whole?.[0] as Array<unknown>), sent)
       assert.deepStrictEqual(comparable(rows.map(([value]) => value)), sent)
@@ -93,7 +82,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
                '2026-01-02'::date AS r, NULL::text AS s, pg_notify('nobody', '') AS t, 4294967295::oid AS u,
                ARRAY['2026-01-01'::date, '0044-03-15 BC', NULL] AS v, ARRAY['{"x":1}'::jsonb] AS w, '{}'::int8[] AS x
       `
-      const [row] = yield* bulk(sql, statement, [])
+      const [row] = yield* sql.bulk(statement, [])
       assert.deepStrictEqual(row, [
         7, -7, 9007199254740991, 1.5, 1e300, true, "ü", "v", "c  ", "n", "00000000-0000-4000-8000-0000000000ff",
         "18446744073709551615", "{\"a\": [1, 2]}", "{\"a\": [1, 2]}", Buffer.of(0, 255, 128),
@@ -111,10 +100,10 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
       const at = new Date(1_700_000_000_000)
       for (const base of [0, 10, 20]) {
         const ids = [base, base + 1]
-        const stored = yield* bulk(sql, insert, ["acme", int8Array(ids), byteaArray(ids.map((id) => Buffer.of(id, 255))), at])
+        const stored = yield* sql.bulk(insert, ["acme", int8Array(ids), byteaArray(ids.map((id) => Buffer.of(id, 255))), at])
         assert.deepStrictEqual(stored, ids.map((id) => [id]))
       }
-      const read = yield* bulk(sql, `SELECT tenant, id, body, at FROM ${rows} WHERE body = $1::bytea`, [Buffer.of(11, 255)])
+      const read = yield* sql.bulk(`SELECT tenant, id, body, at FROM ${rows} WHERE body = $1::bytea`, [Buffer.of(11, 255)])
       assert.deepStrictEqual(read, [["acme", 11, Buffer.of(11, 255), at.getTime()]])
     }))
 
@@ -122,7 +111,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const bodies = Array.from({ length: 500 }, (_, index) => Buffer.alloc(index * 7, index))
-      const echo = () => bulk(sql, "SELECT unnest($1::bytea[])", [byteaArray(bodies)])
+      const echo = () => sql.bulk("SELECT unnest($1::bytea[])", [byteaArray(bodies)])
       const first = yield* echo()
       yield* Effect.forEach(Array.from({ length: 5 }), echo, { concurrency: 2 })
       assert.deepStrictEqual(first.map(([body]) => body), bodies)
@@ -131,7 +120,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
   it.effect("carries a row of 20 MB", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
-      const [row] = yield* bulk(sql, "SELECT convert_to(repeat('x', 20000000), 'UTF8')", [])
+      const [row] = yield* sql.bulk("SELECT convert_to(repeat('x', 20000000), 'UTF8')", [])
       assert.strictEqual((row![0] as Buffer).length, 20_000_000)
     }))
 
@@ -146,14 +135,14 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* table("id int8")
-      yield* bulk(sql, `INSERT INTO ${rows} SELECT unnest($1::int8[])`, [int8Array([1, 2])]).pipe(
-        Effect.andThen(bulk(sql, `SELECT count(*) FROM ${rows}`, [])),
+      yield* sql.bulk(`INSERT INTO ${rows} SELECT unnest($1::int8[])`, [int8Array([1, 2])]).pipe(
+        Effect.andThen(sql.bulk(`SELECT count(*) FROM ${rows}`, [])),
         Effect.tap(([count]) => Effect.sync(() => assert.deepStrictEqual(count, [2]))),
         Effect.andThen(Effect.fail("changed my mind")),
         sql.withTransaction,
         Effect.flip
       )
-      assert.deepStrictEqual(yield* bulk(sql, `SELECT count(*) FROM ${rows}`, []), [[0]])
+      assert.deepStrictEqual(yield* sql.bulk(`SELECT count(*) FROM ${rows}`, []), [[0]])
     }))
 
   const refused: ReadonlyArray<readonly [PgArrayType, PgArray]> = [
@@ -170,10 +159,10 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       for (let time = 0; time < 3; time++) {
-        const error = yield* Effect.flip(bulk(sql, `SELECT $1::${type}[]`, [array]))
+        const error = yield* Effect.flip(sql.bulk(`SELECT $1::${type}[]`, [array]))
         assert.strictEqual(error.message, `Element 1 of a ${type}[] parameter is not a ${type}.`)
       }
-      assert.deepStrictEqual(yield* bulk(sql, `SELECT $1::${type}[]`, [new PgArray(type, [])]), [[[]]])
+      assert.deepStrictEqual(yield* sql.bulk(`SELECT $1::${type}[]`, [new PgArray(type, [])]), [[[]]])
     }))
 
   it.effect.each(["1.5::numeric", "'1 day'::interval", "9007199254740992::int8", "ARRAY[[1],[2]]"])(
@@ -181,9 +170,9 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     (value) =>
       Effect.gen(function*() {
         const sql = yield* PgClient.PgClient
-        const error = yield* Effect.flip(bulk(sql, `SELECT ${value}`, []))
+        const error = yield* Effect.flip(sql.bulk(`SELECT ${value}`, []))
         assert.match(error.message, /statement|dimension/)
-        assert.deepStrictEqual(yield* bulk(sql, "SELECT 1", []), [[1]])
+        assert.deepStrictEqual(yield* sql.bulk("SELECT 1", []), [[1]])
       })
   )
 })
@@ -195,6 +184,6 @@ const hosted = Effect.fnUntraced(function*(sql: PgClient.PgClient, statement: st
     (client) => Effect.promise(() => client.end())
   )
   yield* Effect.promise(() => client.query("BEGIN"))
-  const [row] = yield* sql.joined(client)(bulk(sql, statement, values))
+  const [row] = yield* sql.joined(client)(sql.bulk(statement, values))
   return row
 })

@@ -1,8 +1,10 @@
 import { assert, describe, inject, layer } from "@effect/vitest"
 import { Effect, Exit } from "effect"
 import pg from "pg"
-import { bulk, byteaArray, type HostClient, type HostExecutor, int8Array, PgClient, textArray, timestamptzArray } from "../../src/client/index.ts"
+import { type HostClient, type HostExecutor, PgClient, Sql } from "../../src/client/index.ts"
 import { pool, table } from "./database.ts"
+
+const { byteaArray, int8Array, textArray, timestamptzArray } = Sql
 
 /** The host's own client, as its own program would open it. */
 const hostClient = Effect.acquireRelease(
@@ -52,7 +54,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
           assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [], "nobody sees it before the commit")
           yield* Effect.promise(() => client.query(end))
         }
-        const kept = yield* bulk(sql, `SELECT id, by FROM ${rows} ORDER BY by`, [])
+        const kept = yield* sql.bulk(`SELECT id, by FROM ${rows} ORDER BY by`, [])
         assert.deepStrictEqual(kept, [[2, "host"], [2, "us"]])
       }))
 
@@ -107,7 +109,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
           timestamptzArray([0, 1_700_000_000_123, null]),
           10
         ]
-        const ask = bulk(sql, statement, values, ["int8", "text", "bytea", "timestamptz", "jsonb", "int8[]", "bool", "int8"])
+        const ask = sql.bulk(statement, values, ["int8", "text", "bytea", "timestamptz", "jsonb", "int8[]", "bool", "int8"])
         const expected: ReadonlyArray<ReadonlyArray<unknown>> = [
           [1, "a,\"b\"\\", Buffer.of(0, 255), 0, "\"a,\\\"b\\\"\\\\\"", [1, null], true, 10],
           [-(2 ** 40), "ünï😀", Buffer.of(), 1_700_000_000_123, "\"ünï😀\"", [-(2 ** 40), null], false, 10],
@@ -117,7 +119,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
         // an ORM parses a JSON string into a string, which looks like its JSON text; documents are objects
         const hosted = yield* sql.joined(hostOf(client))(ask).pipe(Effect.map((rows) => rows.map((row) => row.with(4, null))))
         assert.deepStrictEqual(hosted, expected.map((row) => row.with(4, null)))
-        const [object] = yield* sql.joined(hostOf(client))(bulk(sql, "SELECT '{\"a\": [1]}'::jsonb AS doc", [], ["jsonb"]))
+        const [object] = yield* sql.joined(hostOf(client))(sql.bulk("SELECT '{\"a\": [1]}'::jsonb AS doc", [], ["jsonb"]))
         assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
       }))
 
@@ -178,7 +180,7 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
           return { rows: [] }
         }
       }
-      yield* sql.joined(host)(bulk(sql, "SELECT $1::int8[], $2, $11, ($1)", [int8Array([1, null]), "$1"]))
+      yield* sql.joined(host)(sql.bulk("SELECT $1::int8[], $2, $11, ($1)", [int8Array([1, null]), "$1"]))
       assert.deepStrictEqual(sent, [["SELECT $1::text::int8[], $2, $11, ($1::text)", ["{\"1\",NULL}", "$1"]]])
     }))
 

@@ -5,9 +5,11 @@ import { AccessStore, type StorageError, Transaction } from "@waybill/core"
 import { Effect, Fiber, Layer, Queue, Redacted, type Scope, Stream } from "effect"
 import type { SqlClient } from "effect/sql"
 import pg from "pg"
-import { bulk, byteaArray, type HostExecutor, int8Array, PgClient, StoragePostgres, textArray, timestamptzArray } from "../../src/index.ts"
+import { type HostExecutor, PgClient, Sql, StoragePostgres } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
 import { pool, table } from "./database.ts"
+
+const { byteaArray, int8Array, textArray, timestamptzArray } = Sql
 
 const hosts = SqlPg.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 3 })
 const renaming = SqlPg.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 1, transformResultNames: (name) => name.toUpperCase() })
@@ -22,7 +24,7 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
         FROM unnest($1::int8[], $2::text[], $3::bytea[], $4::timestamptz[]) WITH ORDINALITY AS u(i, t, b, at, n) ORDER BY n
       `
       const ask = Effect.flatMap(PgClient.PgClient, (sql) =>
-        bulk(sql, statement, [
+        sql.bulk(statement, [
           int8Array([1, -(2 ** 40), null]),
           textArray(["a,\"b\"\\", "ünï😀", null]),
           byteaArray([Buffer.of(0, 255), Buffer.of(), null]),
@@ -34,9 +36,9 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
       const withoutStrings = (rows: ReadonlyArray<ReadonlyArray<unknown>>) => rows.map((row) => row.with(4, null))
       assert.deepStrictEqual(withoutStrings(yield* ask), withoutStrings(onOwnPool))
       const sql = yield* PgClient.PgClient
-      const [object] = yield* bulk(sql, "SELECT '{\"a\": [1]}'::jsonb AS doc", [])
+      const [object] = yield* sql.bulk("SELECT '{\"a\": [1]}'::jsonb AS doc", [])
       assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
-      assert.deepStrictEqual(yield* bulk(sql, "SELECT 'infinity'::timestamptz AS at", []), [[Infinity]])
+      assert.deepStrictEqual(yield* sql.bulk("SELECT 'infinity'::timestamptz AS at", []), [[Infinity]])
     }))
 
   it.effect("runs ordinary statements with the results of Waybill's own pool", () =>
@@ -54,7 +56,7 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
   it.effect("prepares a bulk statement once and no other, and ignores the names that the host wants", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
-      for (let time = 0; time < 3; time++) assert.deepStrictEqual(yield* bulk(sql, "SELECT 1 AS some_name", []), [[1]])
+      for (let time = 0; time < 3; time++) assert.deepStrictEqual(yield* sql.bulk("SELECT 1 AS some_name", []), [[1]])
       const rows = yield* sql`SELECT statement AS some_name FROM pg_prepared_statements WHERE statement LIKE '%some_name%'`
       assert.deepStrictEqual(rows, [{ some_name: "SELECT 1 AS some_name" }])
       const [uses] = yield* sql`SELECT generic_plans + custom_plans AS uses FROM pg_prepared_statements WHERE statement LIKE '%some_name'`
@@ -74,7 +76,7 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
           assert.strictEqual(yield* pid(outer), yield* pid(inner))
           yield* insert(outer, 1)
           yield* inner.withTransaction(insert(inner, 2))
-          yield* bulk(ours, `INSERT INTO ${rows} VALUES ($1)`, [3])
+          yield* ours.bulk(`INSERT INTO ${rows} VALUES ($1)`, [3])
           return yield* Effect.fail("roll back")
         })))
         yield* outer.withTransaction(Effect.gen(function*() {
@@ -82,7 +84,7 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
           yield* Effect.flip(inner.withTransaction(Effect.andThen(insert(inner, 5), Effect.fail("savepoint"))))
         }))
       }
-      assert.deepStrictEqual(yield* bulk(ours, `SELECT id FROM ${rows} ORDER BY id`, []), [[4], [4]])
+      assert.deepStrictEqual(yield* ours.bulk(`SELECT id FROM ${rows} ORDER BY id`, []), [[4], [4]])
     }))
 
   it.effect("runs afterCommit callbacks of both clients when the transaction of the host commits", () =>
@@ -106,20 +108,20 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
         (client) => Effect.promise(() => client.end())
       )
       yield* Effect.promise(() => client.query("BEGIN"))
-      yield* sql.joined(client)(sql.withTransaction(bulk(sql, `INSERT INTO ${rows} VALUES (1)`, [])))
-      assert.deepStrictEqual(yield* bulk(sql, `SELECT id FROM ${rows}`, []), [])
+      yield* sql.joined(client)(sql.withTransaction(sql.bulk(`INSERT INTO ${rows} VALUES (1)`, [])))
+      assert.deepStrictEqual(yield* sql.bulk(`SELECT id FROM ${rows}`, []), [])
       yield* Effect.promise(() => client.query("COMMIT"))
-      assert.deepStrictEqual(yield* bulk(sql, `SELECT id FROM ${rows}`, []), [[1]])
+      assert.deepStrictEqual(yield* sql.bulk(`SELECT id FROM ${rows}`, []), [[1]])
     }))
 
   it.effect("names errors as Waybill's own pool does", () =>
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE")
-      const error = yield* Effect.flip(bulk(sql, `INSERT INTO ${rows} VALUES (1), (1)`, []))
+      const error = yield* Effect.flip(sql.bulk(`INSERT INTO ${rows} VALUES (1), (1)`, []))
       assert.strictEqual(error.reason._tag === "UniqueViolation" && error.reason.constraint, "only_once")
       assert.match(error.message, /duplicate key/)
-      assert.strictEqual((yield* Effect.flip(bulk(sql, "SELECT 1 / 0", []))).message, "division by zero")
+      assert.strictEqual((yield* Effect.flip(sql.bulk("SELECT 1 / 0", []))).message, "division by zero")
     }))
 
   it.effect("listens to a channel", () =>

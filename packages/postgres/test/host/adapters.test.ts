@@ -1,7 +1,7 @@
 /** Parameters and results of each library. */
 import { Effect, ManagedRuntime, Redacted } from "effect"
 import { afterAll, describe, expect, inject, it } from "vitest"
-import { bulk, byteaArray, type HostExecutor, int8Array, PgClient, textArray, timestamptzArray } from "../../src/client/index.ts"
+import { type HostExecutor, PgClient, Sql } from "../../src/client/index.ts"
 import { fromDrizzle } from "../../src/host/drizzle.ts"
 import { fromKnex } from "../../src/host/knex.ts"
 import { fromKysely } from "../../src/host/kysely.ts"
@@ -9,6 +9,8 @@ import { fromMikroOrm } from "../../src/host/mikro-orm.ts"
 import { fromPrisma } from "../../src/host/prisma.ts"
 import { fromTypeOrm } from "../../src/host/typeorm.ts"
 import { hosts, pgHost } from "./Hosts.ts"
+
+const { byteaArray, int8Array, textArray, timestamptzArray } = Sql
 
 const adapted = hosts.filter((host) => host !== pgHost).map((hostOf) => ({ host: hostOf({ url: inject("pgUrl"), max: 2 }) }))
 
@@ -41,8 +43,7 @@ describe.each(adapted)("the adapter for $host.name", ({ host }) => {
              $5::int8 AS whole, $6::bytea AS file, $7::bool AS yes, $8::float8 AS part, $9::jsonb AS given
       FROM unnest($1::int8[], $2::text[], $3::bytea[], $4::timestamptz[]) WITH ORDINALITY AS u(i, t, b, at, n) ORDER BY n`
     const ask = Effect.flatMap(PgClient.PgClient, (sql) =>
-      bulk(
-        sql,
+      sql.bulk(
         statement,
         [
           int8Array([1, -(2 ** 40), null]),
