@@ -53,7 +53,7 @@ export class Statement {
   }
 
   /** Adds what decides its text, in the order of the text. */
-  collect(shape: ShapeOf): void {
+  collect(shape: Shape): void {
     shape.tokens.push(this.strings)
     for (const part of this.parts) {
       if (part instanceof Statement) part.collect(shape)
@@ -103,7 +103,7 @@ const arrayForms = Object.fromEntries(
 const formOf = (part: Value): string => part instanceof Parameter ? part.form : part instanceof PgArray ? arrayForms[part.type] : "$"
 
 /** The parameters of a statement, and the tokens that its text depends on. */
-class ShapeOf {
+class Shape {
   /** The strings of templates; for each parameter its form at its first place, and its index at later ones. */
   readonly tokens: Array<unknown> = []
   readonly parameters: Array<Value> = []
@@ -150,7 +150,7 @@ const newTexts = (): Texts => ({ next: new Map(), text: undefined })
 const texts = newTexts()
 
 const compile = (statement: Statement): Compiled => {
-  const shape = new ShapeOf()
+  const shape = new Shape()
   statement.collect(shape)
   let place = texts
   for (const token of shape.tokens) {
