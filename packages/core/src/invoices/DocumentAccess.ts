@@ -1,4 +1,7 @@
-/** Access to documents: through the addressees of their record, and of invoices with the same number. SPEC-GAP-B13 */
+/**
+ * Access to documents: the addressees of their record and of invoices with the same number; without any, the accounts of their shipment.
+ * SPEC-GAP-B13
+ */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { DocumentStore } from "./DocumentStore.ts"
@@ -11,7 +14,7 @@ export const recordId = (invoiceNumber: string): string => `#${invoiceNumber}`
 /** Limit of one read. No carrier writes this many invoices with one number. */
 const maxInvoices = 1000
 
-/** The accounts that may see a record with this `doc`. Call it in a transaction that has locked the record. */
+/** The accounts that a record with this `doc` and the invoices of its number name. Call it in a transaction that has locked the record. */
 export const documentAccounts = Effect.fnUntraced(function*(
   store: InvoiceStore["Service"],
   tenantId: string,
@@ -25,7 +28,7 @@ export const documentAccounts = Effect.fnUntraced(function*(
     { uniqueId: undefined, shipmentId: undefined, ...carrier, invoiceNumber },
     { after: undefined, limit: maxInvoices }
   )
-  return [...new Set([...addressees(JSON.parse(doc).attributes), ...invoices.flatMap((each) => each.accounts)])].sort()
+  return [...new Set([...addressees(JSON.parse(doc)), ...invoices.flatMap((each) => each.accounts)])].sort()
 })
 
 /** Updates the access to documents after an invoice with their number changed. Call it in the transaction that changed the invoice. */

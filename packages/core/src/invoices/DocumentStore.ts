@@ -19,6 +19,7 @@ export interface DocumentRecord {
   readonly carrier: InvoiceCarrier
   readonly invoiceNumber: string
   readonly shipmentId: string
+  /** Accounts that the record or an invoice of this number names. Only they see it; without any, the accounts of its shipment do. */
   readonly accounts: ReadonlyArray<string>
   /** JSON that only core reads: the record without its files. */
   readonly doc: string

@@ -14,15 +14,15 @@ export interface InvoiceRow {
   readonly uniqueId: string
   readonly shipmentId: string
   readonly invoiceNumber: string
-  /** Accounts that the invoice names. The accounts of its shipment see it too. */
+  /** Accounts that the invoice names. Only they see it; if it names none, the accounts of its shipment do. */
   readonly accounts: ReadonlyArray<string>
   /** The invoice as the JSON bytes that are returned. */
   readonly body: Uint8Array
 }
 
 /**
- * The invoices that a caller may see or write: all of a tenant, those of one carrier (`isOfCarrier`), or those addressed to some accounts,
- * which the invoice or its shipment names.
+ * The invoices that a caller may see or write: all of a tenant, those of one carrier (`isOfCarrier`), or those addressed to some accounts:
+ * those that the invoice names, or those of its shipment if it names none.
  */
 export type InvoiceViewer =
   | { readonly _tag: "All" }

@@ -42,7 +42,7 @@ export const readInvoice = Effect.fnUntraced(function*(input: unknown): Effect.f
     uniqueId: invoice.uniqueID,
     shipmentId: invoice.shipmentID,
     invoiceNumber: invoice.invoiceHeader.invoiceNumber,
-    accounts: addressees(invoice.attributes),
+    accounts: addressees(json),
     body
   }
   return { row, text, warnings: totalWarnings(invoice) }

@@ -229,13 +229,15 @@ describe("listing invoices", () => {
 })
 
 describe("an invoice", () => {
-  it("is visible to its carrier, its addressees, and the owners of its shipment", async () => {
+  it("is visible to its carrier and its addressees; without any, to the owners of its shipment", async () => {
     await acme.register(movingShipment("OWNED", { accounts: ["A7"] }))
-    const [addressed, shipped] = [fresh({ accounts: ["A5"] }), fresh({ accounts: [], shipmentID: "OWNED" })]
-    for (const invoice of [addressed, shipped]) await create(invoice)
+    const [addressed, shipped] = [fresh({ accounts: ["A5"], shipmentID: "OWNED" }), fresh({ accounts: [], shipmentID: "OWNED" })]
+    const billed = { ...fresh({ accounts: [], shipmentID: "OWNED" }), billToAccountNumber: "A5" }
+    for (const invoice of [addressed, shipped, billed]) await create(invoice)
     const [five, seven] = [await acme.customer("five", ["A5"]), await acme.customer("seven", ["A7"])]
     const status = async (key: string, { uniqueID }: typeof addressed) => (await call("GET", `/invoices/${uniqueID}`, key)).status
-    expect([await status(five, addressed), await status(five, shipped), await status(seven, addressed), await status(seven, shipped)]).toEqual([200, 404, 404, 200])
+    const seen = async (key: string) => [await status(key, addressed), await status(key, shipped), await status(key, billed)]
+    expect([await seen(five), await seen(seven), await seen(acme.carrier)]).toEqual([[200, 404, 200], [404, 200, 404], [200, 200, 200]])
     expect((await call("GET", "/invoices", seven)).json.map((each: any) => each.uniqueID)).toEqual([shipped.uniqueID])
   })
 

@@ -16,8 +16,8 @@ const ofCarrier = ({ dot, mc }: { readonly dot: string | undefined; readonly mc:
 }
 
 /**
- * The rows of a table `t (accounts, dot, mc, shipment_id, …)` that a viewer may see. Accounts see rows that name them, and rows of
- * their shipments.
+ * The rows of a table `t (accounts, dot, mc, shipment_id, …)` that a viewer may see. Accounts see rows that name them, and rows
+ * of their shipments that name no account.
  */
 export const seenBy = (schema: Statement, tenantId: string, viewer: InvoiceViewer): Statement => {
   switch (viewer._tag) {
@@ -29,9 +29,9 @@ export const seenBy = (schema: Statement, tenantId: string, viewer: InvoiceViewe
       const accounts = textArray(viewer.accounts)
       return statement`AND (
         t.accounts && ${accounts}
-        OR t.shipment_id IN (
+        OR (t.accounts = '{}' AND t.shipment_id IN (
           SELECT sa.shipment_id FROM ${schema}.shipment_accounts AS sa WHERE sa.tenant_id = ${tenant(tenantId)} AND sa.account = ANY (${accounts})
-        )
+        ))
       )`
     }
   }
@@ -62,7 +62,7 @@ const addressedTo = (schema: Statement, tenantId: string, named: ReadonlyArray<s
   UNION
   SELECT i.unique_id, i.dot, i.mc
   FROM ${schema}.shipment_accounts AS sa
-  JOIN ${schema}.invoices AS i ON i.tenant_id = ${tenant(tenantId)} AND i.shipment_id = sa.shipment_id
+  JOIN ${schema}.invoices AS i ON i.tenant_id = ${tenant(tenantId)} AND i.shipment_id = sa.shipment_id AND i.accounts = '{}'
   WHERE sa.tenant_id = ${tenant(tenantId)} AND sa.account = ANY (${accounts})
 ) AS mine USING (unique_id, dot, mc)`
 }

@@ -71,7 +71,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, everything), ["N 1/2: 1 5", "N 2/2: 2 4", "N 3/2: 3"])
       }))
 
-    it.effect("shows carriers records with their numbers, and accounts records that name them or their shipments", () =>
+    it.effect("shows carriers records with their numbers, and accounts records that name them, or name none and are of their shipments", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, [{ shipmentId: "of A" }], { accounts: ["A"] })
@@ -79,11 +79,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           tenantId,
           documentRecord("named", { accounts: ["A", "B"] }),
           documentRecord("shipment", { shipmentId: "of A", carrier: { dot: "9", mc: "" }, files: [documentFile(2)] }),
+          documentRecord("third party's", { shipmentId: "of A", accounts: ["E"], carrier: { dot: "8", mc: "" } }),
           documentRecord("nobody's", { carrier: { dot: "1", mc: "3" }, files: [documentFile(3)] })
         )
         assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", undefined)), ["named 1/2: 1", "nobody's 1/3: 3"])
         assert.deepStrictEqual(yield* seen(tenantId, carrierOf("1", "3")), ["nobody's 1/3: 3"])
-        assert.deepStrictEqual(yield* seen(tenantId, carrierOf(undefined, "")), ["shipment 9/: 2"])
+        assert.deepStrictEqual(yield* seen(tenantId, carrierOf(undefined, "")), ["shipment 9/: 2", "third party's 8/: 1"])
+        assert.deepStrictEqual(yield* seen(tenantId, accountsOf("E")), ["third party's 8/: 1"])
         assert.deepStrictEqual(yield* seen(tenantId, accountsOf("A")), ["named 1/2: 1", "shipment 9/: 2"])
         assert.deepStrictEqual(yield* seen(tenantId, accountsOf("B", "C")), ["named 1/2: 1"])
         assert.deepStrictEqual(yield* seen(tenantId, accountsOf()), [])

@@ -79,13 +79,14 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* seen(tenantId, carrierOf("9", undefined)), [])
       }))
 
-    it.effect("shows an account invoices that name it, and invoices of its current shipments", () =>
+    it.effect("shows an account invoices that name it, and invoices of its current shipments that name none", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* publish(tenantId, [{ shipmentId: "of A" }], { accounts: ["A", "C"] })
         yield* putInvoices(
           tenantId,
           invoiceRow("both", { accounts: ["A"], shipmentId: "of A" }),
+          invoiceRow("third party's", { accounts: ["E"], shipmentId: "of A" }),
           invoiceRow("named", { accounts: ["A", "B"] }),
           invoiceRow("shipment", { shipmentId: "of A" }),
           invoiceRow("nobody's", { shipmentId: "unknown" })
@@ -94,13 +95,17 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           Effect.map(seen(tenantId, accountsOf(...accounts)), (rows) => rows.map((each) => each.slice(0, -4)))
         assert.deepStrictEqual(yield* ids("A"), ["both", "named", "shipment"])
         assert.deepStrictEqual(yield* ids("B"), ["named"])
-        assert.deepStrictEqual(yield* ids("B", "C"), ["both", "named", "shipment"])
+        assert.deepStrictEqual(yield* ids("B", "C"), ["named", "shipment"])
+        assert.deepStrictEqual(yield* ids("E"), ["third party's"])
+        const store = yield* InvoiceStore
+        const found = yield* Effect.forEach(["E", "A"], (account) => store.find(tenantId, accountsOf(account), "third party's"))
+        assert.deepStrictEqual(found.map(Option.isSome), [true, false])
         assert.deepStrictEqual(yield* ids("D"), [])
         assert.deepStrictEqual(yield* ids(), [])
         yield* publish(tenantId, [{ shipmentId: "of A" }], { accounts: ["D"] })
         yield* putInvoices(tenantId, invoiceRow("named", { accounts: ["B"] }))
         assert.deepStrictEqual(yield* ids("A"), ["both"])
-        assert.deepStrictEqual(yield* ids("D"), ["both", "shipment"])
+        assert.deepStrictEqual(yield* ids("D"), ["shipment"])
       }))
 
     it.effect("lists invoices that match all filters", () =>

@@ -131,7 +131,7 @@ export class InvoiceRows {
       case "Carrier":
         return isOfCarrier(viewer, carrier)
       case "Accounts":
-        return [...accounts, ...this.owners.accountsOf(tenantId, shipmentId)].some((account) => viewer.accounts.includes(account))
+        return (accounts.length > 0 ? accounts : this.owners.accountsOf(tenantId, shipmentId)).some((account) => viewer.accounts.includes(account))
     }
   }
 }
