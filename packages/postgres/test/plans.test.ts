@@ -97,6 +97,7 @@ const statementsIn = (quoted: string) => {
     "history of pickups": pickups.historiesOf(schema, "t", []),
     "invoices of a shipment": invoices.historyOfShipment(schema, "t", "S", { entries: 1, bytes: 1 }),
     "put invoice": invoices.putInvoice(schema, "t", invoice),
+    "move invoice history": invoices.moveHistory(schema, "t", "U", carrier, { dot: "9", mc: "9" }),
     "remove invoice": invoices.removeInvoice(schema, "t", carrier, "U"),
     "add documents": documentStatements.addDocuments(schema, "t", documents),
     "remove documents": documentStatements.removeDocuments(schema, "t", carrier, "N", ["F"])

@@ -11,6 +11,7 @@ import { canonicalText } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { makePace } from "../shared/Turns.ts"
+import { isSameCarrier, lockBoth, moveDocuments, storedCarrier } from "./CorrectedCarrier.ts"
 import { updateDocumentAccess } from "./DocumentAccess.ts"
 import { DocumentStore } from "./DocumentStore.ts"
 import { carrierFilter, type CarrierFilter, checkOwn, type FromCarrier, fromCarrier, namedCarrier, readFrom, viewerOf, writerOf } from "./InvoiceAccess.ts"
@@ -83,13 +84,16 @@ export class Invoices extends Context.Service<Invoices, {
   readonly list: (principal: Principal, query?: typeof InvoiceQuery.Encoded) => Effect.Effect<InvoicePage, Failure>
   /** `from` (`DOT`, `MC`) names the carrier if several use one id. */
   readonly get: (principal: Principal, uniqueID: string, from?: typeof FromCarrier.Encoded) => Effect.Effect<StoredInvoice, InvoiceNotFound | Failure>
-  /** Replaces the whole invoice. The ids in path and body must be equal. `comments` go into the history. */
+  /**
+   * Replaces the whole invoice. The ids in path and body must be equal. A corrected DOT or MC (one of the two) moves the invoice, its history
+   * and its documents to the corrected numbers. `comments` go into the history.
+   */
   readonly replace: (
     principal: Principal,
     uniqueID: string,
     input: typeof Invoice.Encoded,
     comments?: Comments
-  ) => Effect.Effect<InvoiceAnswer, InvoiceNotFound | InvoiceNotYours | Failure>
+  ) => Effect.Effect<InvoiceAnswer, InvoiceNotFound | InvoiceExists | InvoiceNotYours | Failure>
   /** `options`: `comments`, and `DOT`, `MC` as in `get`. Fails if several carriers use the id and none is named. */
   readonly remove: (
     principal: Principal,
@@ -143,6 +147,29 @@ export class Invoices extends Context.Service<Invoices, {
         return { message: `Invoice ${uniqueId} was created.`, warnings: invoice.warnings }
       })
 
+      /** Runs in a transaction. */
+      const overwrite = Effect.fnUntraced(function*(principal: Principal, invoice: ReadInvoice, comments: ReadonlyArray<InvoiceComment>) {
+        const { carrier, uniqueId } = invoice.row
+        const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
+        if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID: uniqueId })
+        yield* put(principal, invoice, known.value, comments)
+      })
+
+      /** Replaces an invoice of `from`, whose numbers the new content corrects. Runs in a transaction. */
+      const correct = Effect.fnUntraced(function*(principal: Principal, invoice: ReadInvoice, from: InvoiceCarrier, comments: ReadonlyArray<InvoiceComment>) {
+        const { tenantId } = principal
+        const { members, row: { carrier, uniqueId } } = invoice
+        const known = yield* lockBoth(store, tenantId, [from, carrier], uniqueId)
+        if (Option.isNone(known.from)) return yield* new InvoiceNotFound({ uniqueID: uniqueId })
+        if (Option.isSome(known.to)) return yield* new InvoiceExists({ uniqueID: uniqueId })
+        const { invoiceNumber } = known.from.value
+        yield* store.remove(tenantId, from, uniqueId)
+        yield* store.moveHistory(tenantId, uniqueId, from, carrier)
+        yield* moveDocuments({ invoices: store, documents }, tenantId, invoiceNumber, { from, to: carrier, members })
+        yield* put(principal, invoice, known.from.value, comments)
+        yield* updateDocumentAccess({ invoices: store, documents }, tenantId, from, [invoiceNumber])
+      })
+
       const replace = Effect.fn("Invoices.replace")(function*(principal: Principal, uniqueID: string, input: unknown, comments?: unknown) {
         const viewer = yield* writerOf(principal)
         const commentList = yield* readComments(comments)
@@ -152,11 +179,8 @@ export class Invoices extends Context.Service<Invoices, {
           return yield* InvalidInput.of(fault(["uniqueID"], "The ids in path and body differ. Send the invoice under its own id.", "conflict"))
         }
         yield* checkOwn(viewer, carrier)
-        yield* transaction.run(Effect.gen(function*() {
-          const known = yield* store.lock(principal.tenantId, carrier, uniqueId)
-          if (Option.isNone(known)) return yield* new InvoiceNotFound({ uniqueID })
-          yield* put(principal, invoice, known.value, commentList)
-        }))
+        const from = yield* storedCarrier(store, principal.tenantId, viewer, carrier, uniqueId)
+        yield* transaction.run(isSameCarrier(from, carrier) ? overwrite(principal, invoice, commentList) : correct(principal, invoice, from, commentList))
         return { message: `Invoice ${uniqueId} was replaced.`, warnings: invoice.warnings }
       })
 

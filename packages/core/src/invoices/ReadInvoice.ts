@@ -20,6 +20,8 @@ export interface ReadInvoice {
   readonly row: InvoiceRow
   /** The JSON that is returned. */
   readonly text: string
+  /** The carrier's numbers as sent. */
+  readonly members: { readonly DOT: string; readonly MC: string }
   readonly warnings: ReadonlyArray<string>
 }
 
@@ -45,7 +47,7 @@ export const readInvoice = Effect.fnUntraced(function*(input: unknown): Effect.f
     accounts: addressees(json),
     body
   }
-  return { row, text, warnings: totalWarnings(invoice) }
+  return { row, text, members: { DOT: invoice.DOT, MC: invoice.MC }, warnings: totalWarnings(invoice) }
 })
 
 export interface ReadDocuments {

@@ -97,7 +97,7 @@ describe("uploading documents", () => {
     ["nothing but the files", { documents: [{ documentType: "POD", files: ["JVBERi0="] }] }, 400, ["300"], "uniqueID"],
     ["no documents", { ...documentsSample(), documents: undefined }, 400, ["300"], "documents"],
     ["no files", documentsSample({ documents: [{ documentType: "POD", files: [] }] }), 400, ["300"], "documents.0.files"],
-    ["a type that is not on the list", documentsSample({ more: { documents: [{ documentType: "pod", files: ["JVBERi0="] }] } }), 400, ["300"], "documents.0.documentType"],
+    ["a type that is not on the list", documentsSample({ more: { documents: [{ documentType: "pod", files: ["JVBERi0="] }] } }), 400, ["300"], "documents.0.documentType: A document type is one of BOL, CAT, COMM, "],
     ["a file that is a number", documentsSample({ more: { documents: [{ documentType: "POD", files: [1] }] } }), 400, ["300"], "documents.0.files.0"],
     ["what is no base64", documentsSample({ documents: [{ documentType: "POD", files: ["JVBERi0=", "JVBER*=="] }] }), 400, ["300"], "documents.0.files.1"],
     ["a data: prefix", documentsSample({ documents: [{ documentType: "POD", files: ["data:application/pdf;base64,JVBERi0="] }] }), 400, ["300"], "documents.0.files.0"],

@@ -163,6 +163,16 @@ describe("replacing an invoice", () => {
     expect((await call("GET", `/invoices/${invoice.uniqueID}`, acme.carrier)).status).toBe(200)
   })
 
+  it("corrects a DOT or MC number, which its reader then finds it by", async () => {
+    const invoice = fresh()
+    await create(invoice)
+    const corrected = { ...invoice, MC: "765432" }
+    expect((await call("PUT", `/invoices/${invoice.uniqueID}`, acme.carrier, corrected)).status).toBe(200)
+    expect((await call("GET", `/invoices?uniqueID=${invoice.uniqueID}`, acme.carrier)).json).toEqual([corrected])
+    const other = await call("PUT", `/invoices/${invoice.uniqueID}`, acme.carrier, { ...invoice, DOT: "8", MC: "9" })
+    expect(refusal(other)).toEqual([400, "application/json", ["500"]])
+  })
+
   it("stores one of two concurrent replacements completely", async () => {
     const invoice = fresh()
     await create(invoice)

@@ -131,6 +131,10 @@ export const addHistory = (
 INSERT INTO ${schema}.invoice_history (tenant_id, unique_id, dot, mc, at, client, action, doc)
 VALUES (${tenant(tenantId)}, ${uniqueId}, ${dot}, ${mc}, ${timestamptz(at)}, ${client}, ${action}, ${doc})`
 
+export const moveHistory = (schema: Statement, tenantId: string, uniqueId: string, from: InvoiceCarrier, to: InvoiceCarrier) => statement`
+UPDATE ${schema}.invoice_history SET dot = ${to.dot}, mc = ${to.mc}
+WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${uniqueId} AND dot = ${from.dot} AND mc = ${from.mc}`
+
 const historyColumns = { at: timestamptz, client: text, action: only<InvoiceHistoryEntry["action"]>(text), doc: text }
 
 export const historyRow = row(historyColumns)

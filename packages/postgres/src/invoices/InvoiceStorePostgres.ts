@@ -36,6 +36,8 @@ export const layer = Layer.effect(
         ),
       record: (tenantId, carrier, uniqueId, entry) =>
         sql.run(statements.addHistory(schema, tenantId, carrier, uniqueId, entry)).pipe(StorageError.refail("InvoiceStore.record")),
+      moveHistory: (tenantId, uniqueId, from, to) =>
+        sql.run(statements.moveHistory(schema, tenantId, uniqueId, from, to)).pipe(StorageError.refail("InvoiceStore.moveHistory")),
       history: (tenantId, carrier, uniqueId) =>
         sql.rows(statements.historyRow, statements.historyOfInvoice(schema, tenantId, carrier, uniqueId)).pipe(
           StorageError.refail("InvoiceStore.history")

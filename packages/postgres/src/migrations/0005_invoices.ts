@@ -33,7 +33,7 @@ CREATE TABLE ${schema}.invoice_accounts (
   PRIMARY KEY (tenant_id, account, unique_id, dot, mc)
 );
 
--- append only
+-- entries are only added; a corrected DOT or MC moves them
 CREATE TABLE ${schema}.invoice_history (
   tenant_id text COLLATE "C" NOT NULL,
   unique_id text COLLATE "C" NOT NULL,

@@ -37,6 +37,7 @@ export const InvoiceStoreMemory = {
               .map(rowOf)
           ),
         record: (tenantId, carrier, uniqueId, entry) => operate(() => rows.addHistory(tenantId, carrier, uniqueId, entry)),
+        moveHistory: (tenantId, uniqueId, from, to) => operate(() => rows.moveHistory(tenantId, uniqueId, from, to)),
         history: (tenantId, carrier, uniqueId) => operate(() => [...rows.of(tenantId).history.get(keyOf(uniqueId, carrier)) ?? []]),
         historyOfShipment: (tenantId, shipmentId, limit) => operate(() => newestWithin(rows.historyOfShipment(tenantId, shipmentId), limit, ({ doc }) => Buffer.byteLength(doc)))
       })

@@ -177,6 +177,23 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.history(tenantId, acme, "unknown"), [])
       }))
 
+    it.effect("moves the history of one id to corrected numbers, in order of time", () =>
+      Effect.gen(function*() {
+        const store = yield* InvoiceStore
+        const tenantId = freshTenant()
+        const corrected = { dot: "1", mc: "3" }
+        yield* store.record(tenantId, corrected, "I", entry(1, { action: "deleted" }))
+        yield* store.record(tenantId, acme, "I", entry(2, { action: "created" }))
+        yield* store.record(tenantId, acme, "I", entry(3))
+        yield* store.record(tenantId, acme, "#I", entry(4, { action: "documents added" }))
+        yield* store.moveHistory(tenantId, "I", acme, corrected)
+        yield* store.moveHistory(tenantId, "unknown", acme, corrected)
+        yield* store.moveHistory(freshTenant(), "#I", acme, corrected)
+        assert.deepStrictEqual(yield* store.history(tenantId, acme, "I"), [])
+        assert.deepStrictEqual(yield* store.history(tenantId, corrected, "I"), [entry(1, { action: "deleted" }), entry(2, { action: "created" }), entry(3)])
+        assert.deepStrictEqual(yield* store.history(tenantId, acme, "#I"), [entry(4, { action: "documents added" })])
+      }))
+
     it.effect("returns the history of invoices and documents that name a shipment, newest first", () =>
       Effect.gen(function*() {
         const store = yield* InvoiceStore

@@ -87,6 +87,14 @@ export class InvoiceRows {
     this.journal.insert(own, own.length, entry)
   }
 
+  moveHistory(tenantId: string, uniqueId: string, from: InvoiceCarrier, to: InvoiceCarrier): void {
+    const { history } = this.of(tenantId)
+    const moved = history.get(keyOf(uniqueId, from))
+    if (moved === undefined) return
+    this.journal.drop(history, keyOf(uniqueId, from))
+    this.journal.put(history, keyOf(uniqueId, to), [...history.get(keyOf(uniqueId, to)) ?? [], ...moved].sort((a, b) => a.at - b.at))
+  }
+
   /** History of invoices that name a shipment, newest first. */
   historyOfShipment(tenantId: string, shipmentId: string): ReadonlyArray<ShipmentInvoiceEntry> {
     const { history, invoices, records } = this.of(tenantId)

@@ -31,7 +31,10 @@ export const documentTypes = [
   "OTHER"
 ] as const
 
-export const DocumentType = Schema.Literals(documentTypes).annotate({ identifier: "DocumentType" })
+export const DocumentType = Schema.Literals(documentTypes).annotate({
+  identifier: "DocumentType",
+  message: `A document type is one of ${documentTypes.join(", ")}.`
+})
 export type DocumentType = typeof DocumentType.Type
 
 const described = {
