@@ -15,6 +15,10 @@ type Unchecked = Partial<Record<Member, unknown>>
 /** Synchronous, because a query is short. */
 const decode = readInput(InvoiceComments)
 
+/** Names of query parameters that are a comment or a part of one. */
+export const isCommentParameter = (name: string): boolean =>
+  name === "id" || name === "commentText" || /^comments?(?:\[\d{0,9}\]|\.\d{1,9})?(?:\[(?:id|commentText)\]|\.(?:id|commentText))?$/u.test(name)
+
 /** `pairs` is the whole decoded query. Other parameters are ignored. */
 export const queryComments = (pairs: ReadonlyArray<Pair>): Effect.Effect<ReadonlyArray<InvoiceComment>, InvalidInput> => {
   const found = [...indexed(pairs), ...whole(pairs), ...exploded(pairs)].filter((each) => Object.keys(each).length > 0)

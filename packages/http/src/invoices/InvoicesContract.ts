@@ -6,6 +6,7 @@ import {
   Invoice,
   InvoiceComment,
   InvoiceComments,
+  isCommentParameter,
   maxInvoiceBytes,
   maxInvoicesPerPage,
   maxRecordsPerPage
@@ -53,7 +54,7 @@ const page = (max: number) =>
     cursor: text("X-Next-Cursor of the previous page.")
   }) as const
 
-const comments = <S extends Schema.Top>(schema: S, description: string) => ({ comments: { kind: "pairs", schema, description } }) as const
+const comments = <S extends Schema.Top>(schema: S, description: string) => ({ comments: { kind: "pairs", schema, description, isPart: isCommentParameter } }) as const
 
 const inTheQuery = "As JSON, or in another common query encoding. Stored in the history."
 
@@ -172,6 +173,7 @@ export const InvoicesContract = contract({
       summary: "Delete supporting documents",
       description: "Deletes all files of the invoice number, or all named files, or none.",
       params: invoiceNumber,
+      // without ids all files are deleted, so a misspelt name must be refused, as every unknown one is. SPEC-GAP-B34
       query: {
         fileIds: { kind: "list", schema: Schema.Array(Schema.String), description: "Files to delete. Default: all." },
         ...ofCarrier,

@@ -1,5 +1,5 @@
 /** HTTP handlers of area B over core's use cases. */
-import { fault, InvalidInput, InvoiceDocuments, Invoices, queryComments } from "@waybill/core"
+import { InvoiceDocuments, Invoices, queryComments } from "@waybill/core"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { encodedList, json } from "../shared/Answer.ts"
@@ -39,7 +39,6 @@ export const InvoicesHandlers = Effect.gen(function*() {
     getDocument: ({ params, principal, query }) =>
       Effect.map(documents.get(principal, params.invoiceNumber, query), (stored) => documentsBody(stored)),
     deleteDocument: Effect.fnUntraced(function*({ params, principal, query: { comments: pairs = [], ...options } }) {
-      yield* namesFilesPlainly(pairs)
       const comments = yield* queryComments(pairs)
       return json(yield* documents.remove(principal, params.invoiceNumber, { ...options, comments }))
     })
@@ -59,10 +58,4 @@ const nextPage = (query: Readonly<Record<string, unknown>>, nextCursor: string |
     for (const each of Array.isArray(value) ? value : [value]) if (each !== undefined) search.append(name, String(each))
   }
   return { "x-next-cursor": nextCursor, link: `<${site.urlOf(site.path)}?${search}>; rel="next"` }
-}
-
-/** Without ids all files are deleted, so a misspelled parameter name must be refused. SPEC-GAP-B34 */
-const namesFilesPlainly = (pairs: ReadonlyArray<readonly [string, string]>): Effect.Effect<void, InvalidInput> => {
-  const odd = pairs.find(([name]) => /^file/i.test(name) && !/^fileIds(?:\[\d{0,9}\])?$/.test(name))
-  return odd === undefined ? Effect.void : Effect.fail(InvalidInput.of(fault([odd[0]], "Name files as fileIds=…, once for each.", "unknown_field")))
 }

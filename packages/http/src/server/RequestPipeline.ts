@@ -95,7 +95,8 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     const refusal = refusalTo(exchange.principal, endpoint)
     if (refusal !== undefined) return yield* refusal
     if (endpoint.access === "anonymous") exchange.anonymous = yield* anonymousOf(request, exchange.principal)
-    const query = readQuery(endpoint.query ?? {}, search)
+    // what checks a server's health may add parameters of its own
+    const query = readQuery(endpoint.query ?? {}, endpoint.access === "public" ? "" : search)
     if (query.faults.length > 0) return yield* badQuery(query.faults)
     const body = endpoint.body === undefined
       ? undefined

@@ -1,4 +1,5 @@
 /** Parses a query string into the values of its endpoint. Core validates the values; this checks only their syntax. */
+import { nearestName } from "@waybill/core"
 import type { Schema } from "effect"
 import type { ProblemFault } from "./ProblemDetails.ts"
 
@@ -13,6 +14,8 @@ export interface QueryParameter {
   readonly schema: Schema.Top
   readonly description: string
   readonly default?: unknown
+  /** For `pairs`: whether a name of the query is one of its spellings. */
+  readonly isPart?: (name: string) => boolean
   /** For the description; core checks it. */
   readonly required?: boolean
 }
@@ -37,23 +40,32 @@ export interface ReadQuery {
 
 const nothing: ReadQuery = { values: {}, faults: [] }
 
-/** Ignores unknown parameters. */
+/** Faults of one query. */
+const maxFaults = 100
+
+/** Refuses unknown parameters: one that is misspelt would otherwise select or delete too much. SPEC-GAP-X4 */
 export const readQuery = (parameters: QueryParameters, search: string): ReadQuery => {
   if (search === "") return nothing
   const values: Record<string, unknown> = {}
   const faults = new Map<string, ProblemFault>()
   const whole = Object.keys(parameters).find((name) => parameters[name]!.kind === "pairs")
   const pairs: Array<readonly [string, string]> = []
+  const unknown = new Map<string, ProblemFault>()
   for (const pair of search.split("&")) {
+    if (pair === "") continue
     const at = pair.indexOf("=")
     const written = decode(at < 0 ? pair : pair.slice(0, at))
     const text = at < 0 ? "" : decode(pair.slice(at + 1))
-    if (whole !== undefined && pair !== "") {
+    if (whole !== undefined) {
       if (written !== undefined && text !== undefined) pairs.push([written, text])
       else faults.set(whole, { detail: "The query is not percent-encoded UTF-8.", parameter: whole, code: "invalid" })
     }
     const name = written === undefined ? undefined : knownAs(parameters, written)
-    if (name === undefined) continue
+    if (name === undefined) {
+      const isPart = whole !== undefined && (written === undefined || parameters[whole]!.isPart?.(written) === true)
+      if (!isPart && unknown.size < maxFaults) unknown.set(pair, unknownParameter(parameters, written))
+      continue
+    }
     const parameter = parameters[name]!
     if (text === undefined) {
       faults.set(name, { detail: `${name} is not percent-encoded UTF-8.`, parameter: name, code: "invalid" })
@@ -71,7 +83,16 @@ export const readQuery = (parameters: QueryParameters, search: string): ReadQuer
     }
   }
   if (whole !== undefined) values[whole] = pairs
-  return { values, faults: [...faults.values()] }
+  return { values, faults: [...faults.values(), ...unknown.values()].slice(0, maxFaults) }
+}
+
+const unknownParameter = (parameters: QueryParameters, written: string | undefined): ProblemFault => {
+  if (written === undefined) return { detail: "The query is not percent-encoded UTF-8.", pointer: "", code: "invalid" }
+  const name = written.slice(0, 100)
+  const known = Object.keys(parameters)
+  const nearest = nearestName(written, known)
+  const hint = nearest !== undefined ? `Did you mean ${nearest}?` : known.length > 0 ? `It has ${known.join(", ")}.` : "It has none."
+  return { detail: `This call has no query parameter ${name}. ${hint}`, parameter: name, code: "unknown_field" }
 }
 
 /** Some software writes lists as `fileIds[]=` or `fileIds[0]=`; ignoring these would change the meaning. */

@@ -291,7 +291,7 @@ describe("deleting documents", () => {
     const number = nextNumber()
     await upload(sample(number))
     const ids = await idsOf(number)
-    for (const [query, status] of [["fileIds=", 404], [`fileId=${ids[0]}`, 400], [`FileIds=${ids[0]}`, 400], [`fileIDs[]=${ids[0]}`, 400], ["comments=%ff", 400]] as const) {
+    for (const [query, status] of [["fileIds=", 404], [`fileId=${ids[0]}`, 400], [`FileIds=${ids[0]}`, 400], [`fileIDs[]=${ids[0]}`, 400], [`ids=${ids[0]}`, 400], [`file=${ids[0]}`, 400], [`commentText=x&ids=${ids[0]}`, 400], ["comments=%ff", 400]] as const) {
       expect((await call("DELETE", `/documents/${number}?${query}`, acme.carrier)).status).toBe(status)
     }
     expect(await idsOf(number)).toEqual(ids)

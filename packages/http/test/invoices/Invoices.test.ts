@@ -232,7 +232,7 @@ describe("listing invoices", () => {
       path = next
     }
     expect(seen).toEqual(["P0", "P1", "P2", "P3", "P4"])
-    for (const query of ["limit=0", "limit=1001", "limit=x", "cursor=x"]) {
+    for (const query of ["invoicenumber=N1", "uniqueId=L1", "comments=x", "limit=0", "limit=1001", "limit=x", "cursor=x"]) {
       expect(refusal(await call("GET", `/invoices?${query}`, coil.carrier))).toEqual([400, "application/json", ["300"]])
     }
   })

@@ -246,13 +246,13 @@ describe("failures of the service", () => {
 describe("the access log", () => {
   it("has one line per request, with names from the service and nothing from the caller", async () => {
     const before = service.log.length
-    await service.send("POST", "/intake/v1/transit-events?partial=true&token=hidden-in-query", {
+    await service.send("POST", "/intake/v1/transit-events?partial=true", {
       key: acme.carrier,
       body: { events: [reportedEvent("hidden-in-body", { eventId: "hidden-id" })] },
       headers: { "x-request-id": "log-1" }
     })
     await service.send("GET", "/visibility/v1/subscriptions/hidden-in-path", { key: "hidden-key", headers: { "x-request-id": "log-2" } })
-    await service.send("GET", "/hidden/path", { headers: { "x-request-id": "log-3" } })
+    await service.send("GET", "/hidden/path?token=hidden-in-query", { headers: { "x-request-id": "log-3" } })
     await service.send("GET", "/operator/v1/tenants/acme/deliveries", { key: operatorKey, headers: { "x-request-id": "log-4" } })
     const lines = service.log.slice(before).filter(({ annotations, level }) => annotations["status"] !== undefined && level !== "DEBUG")
     expect(lines.map(({ annotations: { durationMillis, ...rest }, message }) => ({ message, ...rest, timed: typeof durationMillis }))).toEqual([

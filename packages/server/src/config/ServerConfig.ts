@@ -1,5 +1,5 @@
 /** All settings of the server, read once at startup. */
-import { DeliveryOptions, type DeliveryOptionValues, type RetentionOptions } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues, editDistance, type RetentionOptions } from "@waybill/core"
 import { type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
@@ -284,24 +284,6 @@ export const databaseLocation = (url: Redacted.Redacted): string => {
 const misspellings = (names: ReadonlyArray<string>): ReadonlyArray<VariableFault> =>
   names.filter((name) => name.startsWith("WAYBILL_") && !variableNames.includes(name)).flatMap((name) => {
     const maxEdits = name.length > "WAYBILL_".length + 6 ? 2 : 1
-    const closest = variableNames.find((known) => distance(name, known) <= maxEdits)
+    const closest = variableNames.find((known) => editDistance(name, known) <= maxEdits)
     return closest === undefined ? [] : [{ variable: name, problem: `is not known; ${closest} is. Correct the name, or remove it` }]
   })
-
-/** Edit distance: letters to add, remove, change or swap. */
-const distance = (a: string, b: string): number => {
-  let previous: Array<number> = []
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (let i = 1; i <= a.length; i++) {
-    const before = previous
-    previous = row
-    row = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const same = a[i - 1] === b[j - 1]
-      let cost = Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + (same ? 0 : 1))
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost = Math.min(cost, before[j - 2]! + 1)
-      row.push(cost)
-    }
-  }
-  return row[b.length]!
-}
