@@ -6,13 +6,13 @@ import { waybill } from "./commands/Commands.ts"
 import { exitCodeOf } from "./commands/shared/Outcome.ts"
 import { describe, writeLine } from "./serve/Logging.ts"
 import { version } from "./serve/Version.ts"
+import { makeStopSignals } from "./StopSignals.ts"
 
-/** The first signal starts a graceful shutdown, the second one exits at once. */
-let signals = 0
+/** The first request to stop starts a graceful shutdown, the second one exits at once. */
+const endsAtOnce = makeStopSignals()
 for (const signal of ["SIGINT", "SIGTERM"] as const) {
   process.on(signal, () => {
-    signals += 1
-    if (signals > 1) process.exit(1)
+    if (endsAtOnce(performance.now())) process.exit(1)
   })
 }
 

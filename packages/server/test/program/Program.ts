@@ -18,6 +18,11 @@ export const programCommand = (fromSource = false): { readonly args: ReadonlyArr
   return { args: ["--disable-warning=ExperimentalWarning", path], env: { NODE_COMPILE_CACHE: compileCache } }
 }
 
+const launch = `
+  import { runOnPinnedNode } from ${JSON.stringify(new URL("../../../../scripts/workspace.mjs", import.meta.url).href)}
+  runOnPinnedNode(process.argv.slice(1))
+`
+
 export interface ProgramOptions {
   readonly args?: ReadonlyArray<string>
   readonly env?: Readonly<Record<string, string>>
@@ -26,6 +31,8 @@ export interface ProgramOptions {
   readonly gid?: number
   /** Runs the source files instead of the bundle, for preloaded modules that share them. */
   readonly fromSource?: boolean
+  /** Runs it as `npm start` does, as the child of a launcher, in a process group of their own. */
+  readonly launched?: boolean
 }
 
 export interface Ended {
@@ -40,10 +47,12 @@ export class Program {
   readonly child: ChildProcess
 
   /** Killed at the end of the test if it still runs. */
-  constructor({ args = ["serve"], cwd = tmpdir(), env = {}, fromSource = false, gid, uid }: ProgramOptions) {
+  constructor({ args = ["serve"], cwd = tmpdir(), env = {}, fromSource = false, gid, launched = false, uid }: ProgramOptions) {
     const command = programCommand(fromSource)
-    this.child = spawn(process.execPath, [...command.args, ...args], {
+    const own = [...command.args, ...args]
+    this.child = spawn(process.execPath, launched ? ["--input-type=module", "--eval", launch, ...own] : own, {
       cwd,
+      detached: launched,
       // The environment of the tests must not reach the program.
       env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...command.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
