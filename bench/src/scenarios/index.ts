@@ -17,9 +17,10 @@ import { publishing } from "./publishing.ts"
 import { requests } from "./requests.ts"
 import { retention } from "./retention.ts"
 import { rush } from "./rush.ts"
+import { sender } from "./sender.ts"
 import { soak } from "./soak.ts"
 import { statementTimes } from "./statements.ts"
 import { testkit } from "./testkit.ts"
 import { workers } from "./workers.ts"
 
-export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, statementTimes, testkit, workers, growth, rush, retention, requests, soak]
+export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, statementTimes, sender, testkit, workers, growth, rush, retention, requests, soak]

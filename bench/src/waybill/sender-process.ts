@@ -1,0 +1,49 @@
+/** A process that sends signed requests of 1 KB over 64 connections: with Waybill's sender, or with `undici.request`. */
+import { WebhookSender } from "@waybill/core"
+import { parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
+import { Context, Effect, Layer, Result, Scope } from "effect"
+import { serve } from "../machine/Child.ts"
+import { makePoster, signedHeaders } from "../peers/SignedPost.ts"
+import { sampleBody } from "./SampleEvent.ts"
+
+const [receiver, kind] = process.argv.slice(2) as [string, "waybill" | "undici"]
+
+const connections = 64
+const bodies = Array.from({ length: 1000 }, (_, n) => Buffer.from(sampleBody(n)))
+
+const makeWaybillPost = async (): Promise<(id: string, body: Uint8Array) => Promise<void>> => {
+  const egress = Result.getOrThrow(parseEgressAllow("127.0.0.0/8"))
+  const context = await Effect.runPromise(Layer.buildWithScope(WebhookSenderHttp.layer({ egress, connectionsPerOrigin: connections }), Scope.makeUnsafe()))
+  const { start } = Context.get(context, WebhookSender)
+  const url = `${receiver}/hook`
+  return (id, body) =>
+    new Promise((resolve, reject) => {
+      start!({ url, headers: signedHeaders(id, body), body, deadlineMillis: 10_000 }, (outcome) => {
+        if (outcome._tag === "Accepted") resolve()
+        else reject(new Error(JSON.stringify(outcome)))
+      })
+    })
+}
+
+const post = kind === "waybill" ? await makeWaybillPost() : makePoster(receiver, { connections, sign: true }).post
+
+/** Microseconds of this process's processor time for each of `count` requests. */
+const send = async (count: number): Promise<number> => {
+  let next = 0
+  const loop = async () => {
+    while (next < count) {
+      const n = next++
+      await post(String(n).padStart(36, "0"), bodies[n % bodies.length]!)
+    }
+  }
+  const before = process.cpuUsage()
+  await Promise.all(Array.from({ length: connections }, loop))
+  const { system, user } = process.cpuUsage(before)
+  return (system + user) / count
+}
+
+const handlers = { send }
+
+export type SenderHandlers = typeof handlers
+
+serve(handlers)
