@@ -2,20 +2,19 @@
 import { DateTime, Option } from "effect"
 import { StringDecoder } from "node:string_decoder"
 import { AttemptOutcome } from "@waybill/core"
+import type { ResponseHead } from "./ResponseParser.ts"
 
-/** The head of a response, and the part of its body that was read. */
-export interface Answer {
-  readonly status: number
-  readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
-  readonly body: ReadonlyArray<Buffer>
+/** A response, with the beginning of its body. */
+export interface Answer extends ResponseHead {
+  readonly body: Buffer | undefined
 }
 
 /** The outcome of an answered attempt. `nowMillis` is called only for a `Retry-After` with a date. */
-export const outcomeOfAnswer = ({ body, headers, status }: Answer, nowMillis: () => number): AttemptOutcome => {
+export const outcomeOfAnswer = ({ body, location, retryAfter, status }: Answer, nowMillis: () => number): AttemptOutcome => {
   const excerpt = excerptOf(body)
   if (status >= 200 && status < 300) return AttemptOutcome.Accepted({ status, excerpt })
   if (status === 410) return AttemptOutcome.Gone({ status, excerpt })
-  const retryAfterSeconds = parseRetryAfter(first(headers["retry-after"]), nowMillis)
+  const retryAfterSeconds = parseRetryAfter(retryAfter, nowMillis)
   return AttemptOutcome.Failed({
     failure: status >= 600 || status < 300
       ? "protocol"
@@ -27,7 +26,7 @@ export const outcomeOfAnswer = ({ body, headers, status }: Answer, nowMillis: ()
       ? "http_4xx"
       : "http_3xx",
     status,
-    detail: status >= 300 && status < 400 ? redirectDetail(status, first(headers["location"])) : `The receiver answered ${status}.`,
+    detail: status >= 300 && status < 400 ? redirectDetail(status, location) : `The receiver answered ${status}.`,
     excerpt,
     ...(retryAfterSeconds === undefined ? undefined : { retryAfterSeconds })
   })
@@ -43,11 +42,10 @@ export const maxExcerptBytes = 4 * maxExcerptLength
  * The beginning of a body as text that is safe in logs, terminals and databases: line breaks become spaces, and
  * unprintable characters (control characters, NUL, terminal sequences, direction marks, invalid UTF-8) become `�`.
  */
-export const excerptOf = (body: ReadonlyArray<Buffer>): string => {
-  if (body.length === 0) return ""
-  const bytes = body.length === 1 ? body[0]! : Buffer.concat(body)
+export const excerptOf = (body: Buffer | undefined): string => {
+  if (body === undefined) return ""
   // A character has at most four bytes; the decoder omits one that is cut off.
-  const text = bytes.length <= maxExcerptBytes ? bytes.toString() : new StringDecoder().write(bytes.subarray(0, maxExcerptBytes))
+  const text = body.length < maxExcerptBytes ? body.toString() : new StringDecoder().write(body.subarray(0, maxExcerptBytes))
   return printable(text, maxExcerptLength)
 }
 
@@ -65,9 +63,6 @@ export const parseRetryAfter = (value: string | undefined, nowMillis: () => numb
 }
 
 const maxRetryAfterSeconds = 10 * 365 * 24 * 60 * 60
-
-const first = (value: string | ReadonlyArray<string> | undefined): string | undefined =>
-  typeof value === "string" ? value : value?.[0]
 
 const redirectDetail = (status: number, location: string | undefined): string =>
   location === undefined

@@ -1,15 +1,18 @@
 /** One POST from start to outcome. */
 import { clearTimeout, setTimeout } from "node:timers"
-import type { Dispatcher } from "undici"
 import { type AttemptFailure, AttemptOutcome } from "@waybill/core"
 import { addressNotAllowed } from "./AddressGuard.ts"
-import { type Answer, excerptOf, maxExcerptBytes, outcomeOfAnswer } from "./Answer.ts"
-import type { Connection, Exchange, Origin } from "./Connections.ts"
-import { ConnectFailure } from "./GuardedConnector.ts"
+import { excerptOf, maxExcerptBytes, outcomeOfAnswer } from "./Answer.ts"
+import type { Connection, Exchange } from "./Connection.ts"
+import type { Origin } from "./Connections.ts"
+import type { ConnectFailure } from "./GuardedConnector.ts"
+import type { ResponseHead } from "./ResponseParser.ts"
 
 export interface AttemptOptions {
   readonly origin: Origin
-  readonly request: Dispatcher.DispatchOptions
+  /** Request line and headers with the empty line, in latin1. */
+  readonly head: string
+  readonly body: Uint8Array
   readonly deadlineMillis: number
   readonly nowMillis: () => number
   readonly settle: (outcome: AttemptOutcome) => void
@@ -22,30 +25,33 @@ const maxInterimAnswers = 100
 const maxTimerMillis = 2 ** 31 - 1
 
 /**
- * Listens to undici and to the deadline; the first one decides.
+ * Listens to its connection and to the deadline; the first one decides.
  *
- * The outcome is reported in a microtask: undici calls from inside its parser, where no other request may start.
+ * The outcome is reported in a microtask: a connection calls from inside its parser, where no other request may start.
  */
 export class Attempt implements Exchange {
   readonly origin: Origin
-  readonly request: Dispatcher.DispatchOptions
+  readonly head: string
+  readonly body: Uint8Array
   connection: Connection | undefined
-  readonly #options: AttemptOptions
+  readonly #nowMillis: () => number
+  readonly #settle: (outcome: AttemptOutcome) => void
   readonly #timer: NodeJS.Timeout
   #decided = false
   #started = false
   #interimAnswers = 0
-  #status = 0
-  #headers: Answer["headers"] = {}
-  #body: Array<Buffer> = []
-  #bodyBytes = 0
+  #answer: ResponseHead | undefined
+  #excerpt: Buffer | undefined
+  #excerptBytes = 0
 
-  constructor(options: AttemptOptions) {
-    this.#options = options
-    this.origin = options.origin
-    this.request = options.request
+  constructor({ body, deadlineMillis, head, nowMillis, origin, settle }: AttemptOptions) {
+    this.origin = origin
+    this.head = head
+    this.body = body
+    this.#nowMillis = nowMillis
+    this.#settle = settle
     // Sockets use real time, so the deadline does too. Timers of equal length are cheap in Node.
-    this.#timer = setTimeout(expire, options.deadlineMillis > 1 ? Math.min(options.deadlineMillis, maxTimerMillis) : 1, this)
+    this.#timer = setTimeout(expire, deadlineMillis > 1 ? Math.min(deadlineMillis, maxTimerMillis) : 1, this)
   }
 
   /** The caller no longer waits for the outcome. */
@@ -53,11 +59,11 @@ export class Attempt implements Exchange {
     if (this.#decided) return
     this.#decided = true
     clearTimeout(this.#timer)
-    this.origin.finish(this, false)
+    this.origin.finish(this)
   }
 
   interrupt(): void {
-    this.#decide(AttemptOutcome.Interrupted(), false)
+    this.#decide(AttemptOutcome.Interrupted())
   }
 
   expire(): void {
@@ -66,58 +72,71 @@ export class Attempt implements Exchange {
     else this.#fail("connect_timeout", "No connection to the receiver was established before the deadline.")
   }
 
-  onRequestStart(): void {
+  onStart(): void {
     this.#started = true
   }
 
-  /** The response exceeded the limit: only its status counts, if there is one. */
-  overflow(): void {
-    if (this.#decided) return
-    if (this.#status === 0) this.#fail("response_too_large", "The receiver's answer is too long.")
-    else this.#decide(this.#answer(), false)
+  onInterim(): void {
+    if (++this.#interimAnswers > maxInterimAnswers) this.#fail("protocol", "The receiver sent interim answers only.")
   }
 
-  onResponseStart(_: unknown, status: number, headers: Answer["headers"]): void {
-    if (status >= 200) {
-      this.#status = status
-      this.#headers = headers
-    } else if (++this.#interimAnswers > maxInterimAnswers) {
-      this.#fail("protocol", "The receiver sent interim answers only.")
+  onHead(head: ResponseHead): void {
+    this.#answer = head
+  }
+
+  /** Copies what the excerpt needs: the bytes belong to the connection. */
+  onBody(bytes: Buffer, start: number, end: number): void {
+    const size = Math.min(end - start, maxExcerptBytes - this.#excerptBytes)
+    if (size <= 0) return
+    const before = this.#excerpt
+    const needed = this.#excerptBytes + size
+    if (before === undefined || before.length < needed) {
+      // Most bodies arrive in one piece; one in many pieces must not be copied for each.
+      this.#excerpt = Buffer.allocUnsafe(before === undefined ? size : Math.min(maxExcerptBytes, Math.max(needed, 2 * before.length)))
+      before?.copy(this.#excerpt, 0, 0, this.#excerptBytes)
     }
+    bytes.copy(this.#excerpt!, this.#excerptBytes, start, start + size)
+    this.#excerptBytes = needed
   }
 
-  onResponseData(_: unknown, chunk: Buffer): void {
-    if (this.#bodyBytes < maxExcerptBytes) this.#body.push(chunk)
-    this.#bodyBytes += chunk.length
+  onComplete(): void {
+    this.#decide(this.#outcome(this.#answer!))
   }
 
-  onResponseEnd(): void {
-    if (!this.#decided) this.#decide(this.#answer(), true)
+  /** The response exceeded the limit: only its status counts, if there is one. */
+  onOverflow(): void {
+    if (this.#answer === undefined) this.#fail("response_too_large", "The receiver's answer is too long.")
+    else this.#decide(this.#outcome(this.#answer))
   }
 
-  onResponseError(_: unknown, error: Error): void {
-    if (error instanceof ConnectFailure) this.#fail(error.failure, connectDetail(error))
-    else if (this.#started) this.#fail("protocol", "The receiver broke off, or what it sent is not HTTP.")
-    else this.#fail("protocol", "The request could not be written. Check the subscription's headers.")
+  onBroken(): void {
+    this.#fail("protocol", "The receiver broke off, or what it sent is not HTTP.")
   }
 
-  #answer(): AttemptOutcome {
-    return outcomeOfAnswer({ status: this.#status, headers: this.#headers, body: this.#body }, this.#options.nowMillis)
+  onConnectFailure(failure: ConnectFailure): void {
+    this.#fail(failure.failure, connectDetail(failure))
+  }
+
+  #outcome(head: ResponseHead): AttemptOutcome {
+    return outcomeOfAnswer({ ...head, body: this.#body() }, this.#nowMillis)
+  }
+
+  #body(): Buffer | undefined {
+    return this.#excerpt?.subarray(0, this.#excerptBytes)
   }
 
   #fail(failure: AttemptFailure, detail: string): void {
-    if (this.#decided) return
-    const answered = this.#status === 0 ? undefined : { status: this.#status, excerpt: excerptOf(this.#body) }
-    this.#decide(AttemptOutcome.Failed({ failure, detail, ...answered }), false)
+    const answered = this.#answer === undefined ? undefined : { status: this.#answer.status, excerpt: excerptOf(this.#body()) }
+    this.#decide(AttemptOutcome.Failed({ failure, detail, ...answered }))
   }
 
-  #decide(outcome: AttemptOutcome, reusable: boolean): void {
+  #decide(outcome: AttemptOutcome): void {
     if (this.#decided) return
     this.#decided = true
     clearTimeout(this.#timer)
     queueMicrotask(() => {
-      this.origin.finish(this, reusable)
-      this.#options.settle(outcome)
+      this.origin.finish(this)
+      this.#settle(outcome)
     })
   }
 }

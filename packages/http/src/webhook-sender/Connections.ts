@@ -1,18 +1,6 @@
 /** Keep-alive connections by origin: each carries one request at a time; further requests wait in a queue. */
-import type { Socket } from "node:net"
-import { Client, type Dispatcher } from "undici"
+import { Connection, type Exchange } from "./Connection.ts"
 import type { Endpoint, GuardedConnector } from "./GuardedConnector.ts"
-
-/** A request that waits for a connection or uses one. */
-export interface Exchange extends Dispatcher.DispatchHandler {
-  readonly request: Dispatcher.DispatchOptions
-  readonly origin: Origin
-  connection: Connection | undefined
-  /** Called when all connections are being closed. */
-  readonly interrupt: () => void
-  /** The receiver sent more than `maxAnswerBytes`. Nothing more is read. */
-  readonly overflow: () => void
-}
 
 /** An origin. `url` contains scheme, host and port. */
 export interface OriginAddress extends Endpoint {
@@ -27,27 +15,20 @@ export interface ConnectionsOptions {
   readonly origins: number
 }
 
-/** An older connection is closed after its request, so that DNS changes take effect. */
-const maxAgeMillis = 60_000
+/** How often idle connections are looked through. A timer for each would cost more than it saves. */
+const sweepMillis = 1_000
 
-/**
- * Bytes that are read of a response: interim responses, head, body and chunk framing. undici limits only some of these,
- * and endless data in the others would keep an attempt busy until its deadline.
- */
-const maxAnswerBytes = 32_768
-
-/**
- * Replaces undici's `Pool`, which cannot remove queued requests: while a receiver does not answer, a request past its
- * deadline would keep its body in memory and still start a connection.
- */
 export class Connections {
   readonly options: ConnectionsOptions
   readonly #origins = new Map<string, Origin>()
+  readonly #sweeper: NodeJS.Timeout
+  #reused: Array<Connection> = []
   #uses = 0
   closed = false
 
   constructor(options: ConnectionsOptions) {
     this.options = options
+    this.#sweeper = setInterval(() => this.#sweep(), sweepMillis).unref()
   }
 
   origin(address: OriginAddress): Origin {
@@ -65,10 +46,29 @@ export class Connections {
     if (this.#origins.get(origin.address.url) === origin) this.#origins.delete(origin.address.url)
   }
 
+  /**
+   * Lets a used connection write its request after the sockets have been read once more. What the receiver sent or closed since its last
+   * response is noticed by then, and would otherwise meet the next request.
+   */
+  startSoon(connection: Connection): void {
+    if (this.#reused.push(connection) > 1) return
+    setImmediate(() => {
+      const connections = this.#reused
+      this.#reused = []
+      for (const each of connections) each.start()
+    })
+  }
+
   /** Ends every exchange and every connection; resolves when the sockets are closed. */
   async close(): Promise<void> {
     this.closed = true
+    clearInterval(this.#sweeper)
     await Promise.all(Array.from(this.#origins.values(), (origin) => origin.close()))
+  }
+
+  #sweep(): void {
+    const now = performance.now()
+    for (const origin of this.#origins.values()) origin.closeIdle(now)
   }
 
   #evict(): void {
@@ -100,13 +100,11 @@ export class Origin {
   }
 
   submit(exchange: Exchange): void {
-    const connection = this.#free()
-    if (connection === undefined) this.#waiting.add(exchange)
-    else connection.carry(exchange)
+    if (!this.#carry(exchange)) this.#waiting.add(exchange)
   }
 
-  /** The exchange ended. `reusable`: the connection may carry another request. */
-  finish(exchange: Exchange, reusable: boolean): void {
+  /** The exchange ended. */
+  finish(exchange: Exchange): void {
     const connection = exchange.connection
     if (connection === undefined) {
       this.#waiting.delete(exchange)
@@ -114,18 +112,39 @@ export class Origin {
     }
     exchange.connection = undefined
     connection.exchange = undefined
-    if (reusable && !connection.isWorn) this.#idle.push(connection)
-    else this.discard(connection)
-    for (const next of this.#waiting) {
-      const free = this.#free()
-      if (free === undefined) break
-      this.#waiting.delete(next)
-      free.carry(next)
-    }
+    const now = performance.now()
+    if (connection.isReusable(now)) {
+      connection.rest(now)
+      this.#idle.push(connection)
+    } else void this.#discard(connection)
+    this.#carryWaiting()
   }
 
-  /** Closes a connection that must not be reused. */
-  discard(connection: Connection): Promise<void> {
+  /** A connection ended, or cannot be used, before the request that it carries was written, if there is one: that goes elsewhere. */
+  lose(connection: Connection): void {
+    const { exchange } = connection
+    connection.exchange = undefined
+    if (exchange !== undefined) {
+      // First, so that the origin has a use and is not forgotten.
+      exchange.connection = undefined
+      this.#waiting.add(exchange)
+    }
+    void this.#discard(connection)
+    this.#carryWaiting()
+  }
+
+  /** Closes the connections that have been idle too long. */
+  closeIdle(now: number): void {
+    for (const connection of this.#idle.filter((each) => each.hasIdledTooLong(now))) void this.#discard(connection)
+  }
+
+  async close(): Promise<void> {
+    for (const exchange of this.#waiting) exchange.interrupt()
+    for (const connection of this.#all) connection.exchange?.interrupt()
+    await Promise.all(Array.from(this.#all, (connection) => this.#discard(connection)))
+  }
+
+  #discard(connection: Connection): Promise<void> {
     this.#all.delete(connection)
     const index = this.#idle.indexOf(connection)
     if (index !== -1) this.#idle.splice(index, 1)
@@ -133,92 +152,28 @@ export class Origin {
     return connection.destroy()
   }
 
-  async close(): Promise<void> {
-    for (const exchange of this.#waiting) exchange.interrupt()
-    for (const connection of this.#all) connection.exchange?.interrupt()
-    await Promise.all(Array.from(this.#all, (connection) => this.discard(connection)))
-  }
-
-  #free(): Connection | undefined {
-    const idle = this.#idle.pop()
-    if (idle !== undefined || this.#all.size >= this.#owner.options.perOrigin) return idle
-    const connection = new Connection(this, this.#owner.options.connect)
-    this.#all.add(connection)
-    return connection
-  }
-}
-
-/** An undici client with at most one request, and its socket. */
-export class Connection {
-  exchange: Exchange | undefined
-  readonly #client: Client
-  #socket: Socket | undefined
-  #connectedAt = 0
-  /** Bytes that may still be read for the current exchange. */
-  #allowance = maxAnswerBytes
-
-  constructor(origin: Origin, connect: GuardedConnector) {
-    this.#client = new Client(origin.address.url, {
-      pipelining: 1,
-      allowH2: false,
-      // The attempt has one deadline for everything.
-      headersTimeout: 0,
-      bodyTimeout: 0,
-      // Our own limit applies first; it also counts line breaks and colons.
-      maxHeaderSize: maxAnswerBytes,
-      keepAliveTimeout: 4_000,
-      keepAliveMaxTimeout: 30_000,
-      connect: (_, callback) => {
-        const socket = connect(origin.address, (failure) => {
-          if (failure !== undefined) return callback(failure, null)
-          this.#connectedAt = performance.now()
-          callback(null, socket)
-        })
-        this.#socket = socket
-        this.#ration(socket)
-        socket.once("close", () => {
-          // undici's own listener must run first.
-          queueMicrotask(() => {
-            if (this.exchange === undefined && this.#socket === socket) void origin.discard(this)
-          })
-        })
-      }
-    })
-  }
-
-  /** Too old, or it has unread data, or the receiver answered before it read the request: a next request would queue behind the rest. */
-  get isWorn(): boolean {
-    return this.#allowance === 0 || (this.#socket?.writableLength ?? 0) > 0 || performance.now() - this.#connectedAt > maxAgeMillis
-  }
-
-  carry(exchange: Exchange): void {
-    this.#allowance = maxAnswerBytes
-    this.exchange = exchange
-    exchange.connection = this
-    this.#client.dispatch(exchange.request, exchange)
-  }
-
-  /** Limits the bytes that undici can read: it reads until nothing is left. */
-  #ration(socket: Socket): void {
-    const read = socket.read.bind(socket)
-    socket.read = (size?: number): Buffer | null => {
-      if (this.#allowance === 0) {
-        // undici may have found a parse error in the data before.
-        if (!socket.destroyed) this.exchange?.overflow()
-        return null
-      }
-      const chunk = read(size) as Buffer | null
-      if (chunk === null) return null
-      const within = chunk.length > this.#allowance ? chunk.subarray(0, this.#allowance) : chunk
-      this.#allowance -= within.length
-      return within
+  #carryWaiting(): void {
+    for (const next of this.#waiting) {
+      if (!this.#carry(next)) break
+      this.#waiting.delete(next)
     }
   }
 
-  /** Also ends a connection attempt, which undici would leave to its own timeout. */
-  destroy(): Promise<void> {
-    const closed = this.#client.destroy()
-    this.#socket?.destroy()
-    return closed
+  /** Whether there is a connection for it: an idle one, or a new one within the limit. */
+  #carry(exchange: Exchange): boolean {
+    for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
+      if (idle.hasIdledTooLong(performance.now())) {
+        void this.#discard(idle)
+        continue
+      }
+      idle.carry(exchange)
+      this.#owner.startSoon(idle)
+      return true
+    }
+    if (this.#all.size >= this.#owner.options.perOrigin) return false
+    const connection = new Connection(this, this.#owner.options.connect)
+    this.#all.add(connection)
+    connection.carry(exchange)
+    return true
   }
 }

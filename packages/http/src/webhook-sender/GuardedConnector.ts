@@ -1,20 +1,19 @@
 /** Opens connections to allowed addresses only: resolves the name itself and connects to the checked addresses. */
 import { Predicate } from "effect"
 import { constants } from "node:crypto"
-import { lookup as dnsLookup } from "node:dns/promises"
-import { connect as connectTcp, isIP, type LookupFunction, Socket } from "node:net"
+import { connect as connectTcp, isIP, type LookupFunction, type OnReadOpts, Socket } from "node:net"
 import * as tls from "node:tls"
 import { type AttemptFailure, RecentMap } from "@waybill/core"
 import { type EgressPolicy, isAllowedAddress } from "./AddressGuard.ts"
-
-/** Resolves a name to all its addresses, in the resolver's order. */
-export type ResolveName = (hostname: string) => Promise<ReadonlyArray<string>>
+import type { ResolveName } from "./NameResolver.ts"
 
 /** Destination of a connection: `hostname` is a name or a bare literal address. */
 export interface Endpoint {
   readonly hostname: string
   readonly port: number
   readonly secure: boolean
+  /** What the socket reads into, and who gets it. Without it nothing is read. */
+  readonly onread?: OnReadOpts
 }
 
 /** Starts connecting at once. Calls `done` exactly once, with a `ConnectFailure` or nothing. */
@@ -54,14 +53,23 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
   const lookup = vettedLookup(oneAtATime(resolve), egress)
 
   return (endpoint, done) => {
-    const { hostname, port, secure } = endpoint
+    const { hostname, onread, port, secure } = endpoint
     // Node calls `lookup` for names only.
     if (isIP(hostname) !== 0 && !isAllowedAddress(hostname, egress)) {
       process.nextTick(done, new ConnectFailure("address_not_allowed"))
       return new Socket()
     }
     // Node's Happy Eyeballs: tries the addresses of `lookup`, and no others.
-    const target = { host: hostname, port, lookup, autoSelectFamily: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }
+    const target = {
+      host: hostname,
+      port,
+      lookup,
+      autoSelectFamily: true,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 60_000,
+      ...(onread === undefined ? undefined : { onread })
+    }
     const key = `${hostname}:${port}`
     const session = sessions.get(key)
     const socket = secure
@@ -98,10 +106,6 @@ export const makeGuardedConnector = ({ ca, egress, resolve }: GuardedConnectorOp
   }
 }
 
-/** The operating system's resolver, which uses the hosts file and the container's settings. */
-export const resolveBySystem: ResolveName = async (hostname) =>
-  (await dnsLookup(hostname, { all: true, order: "verbatim" })).map(({ address }) => address)
-
 /** Refuses a name if any of its addresses is not allowed. */
 const vettedLookup = (resolve: ResolveName, egress: EgressPolicy): LookupFunction => (hostname, options, callback) => {
   const fail = (failure: AttemptFailure, cause?: unknown) => callback(new ConnectFailure(failure, cause), [])
@@ -125,7 +129,7 @@ const fewOf = (addresses: ReadonlyArray<string>): ReadonlyArray<string> => {
   return addresses.filter((address) => tried[isIP(address) === 6 ? 1 : 0]!++ < triesPerFamily)
 }
 
-/** The system's resolver has few threads, so concurrent connections share one lookup. */
+/** Connections that open at the same time share one lookup. */
 const oneAtATime = (resolve: ResolveName): ResolveName => {
   const asked = new Map<string, Promise<ReadonlyArray<string>>>()
   return (hostname) => {

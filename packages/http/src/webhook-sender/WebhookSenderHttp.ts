@@ -1,11 +1,13 @@
-/** Sends webhooks over HTTP/1.1 with undici: checked addresses, one deadline, a few kilobytes of response, no redirects. */
+/** Sends webhooks over HTTP/1.1: checked addresses, one deadline, a few kilobytes of response, no redirects. */
 import { Clock, Effect, Layer } from "effect"
 import { createRequire } from "node:module"
 import { AttemptOutcome, RecentMap, type WebhookRequest, WebhookSender } from "@waybill/core"
 import { addressNotAllowed, type EgressPolicy, hostOf, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
 import { Attempt } from "./Attempt.ts"
 import { Connections, type OriginAddress } from "./Connections.ts"
-import { makeGuardedConnector, type ResolveName, resolveBySystem } from "./GuardedConnector.ts"
+import { makeGuardedConnector } from "./GuardedConnector.ts"
+import { NameResolver, type ResolveName } from "./NameResolver.ts"
+import { isHeaderValue, requestHead, sharedHead } from "./RequestHead.ts"
 
 /** All optional. Ignores the environment, including proxy variables. */
 export interface WebhookSenderHttpOptions {
@@ -19,7 +21,10 @@ export interface WebhookSenderHttpOptions {
   readonly origins?: number
   /** `user-agent` of every request. Default: Waybill, its version and its website. */
   readonly userAgent?: string
-  /** How to resolve names. Default: the operating system; every address is checked. */
+  /**
+   * How to resolve names to all their addresses; every address is checked. Default: the hosts file, then DNS, without search domains.
+   * For the operating system's own way give a function that calls `dns.promises.lookup`; it takes one of a few threads for each name.
+   */
   readonly resolve?: ResolveName
 }
 
@@ -32,18 +37,8 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
   const egress = options.egress ?? publicOnly
   const clock = yield* Clock.Clock
   const nowMillis = () => clock.currentTimeMillisUnsafe()
-  const destinationOf = rememberDestinations(egress)
-  const ownHeaders = ["user-agent", options.userAgent ?? defaultUserAgent(), "accept-encoding", "identity"]
-  const connections = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      new Connections({
-        connect: makeGuardedConnector({ egress, ca: options.ca ?? [], resolve: options.resolve ?? resolveBySystem }),
-        perOrigin: options.connectionsPerOrigin ?? 64,
-        origins: options.origins ?? 1000
-      })
-    ),
-    (connections) => Effect.promise(() => connections.close())
-  )
+  const destinationOf = rememberDestinations(egress, options.userAgent ?? defaultUserAgent())
+  const connections = yield* openConnections(egress, options)
 
   const start = (request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void => {
     const destination = connections.closed ? undefined : destinationOf(request.url)
@@ -51,13 +46,13 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
       settle(connections.closed ? AttemptOutcome.Interrupted() : refused)
       return nothing
     }
-    const attempt = new Attempt({
-      origin: connections.origin(destination.origin),
-      request: { method: "POST", path: destination.path, headers: headersOf(request, ownHeaders), body: request.body },
-      deadlineMillis: request.deadlineMillis,
-      nowMillis,
-      settle
-    })
+    const head = requestHead(destination.head, request.headers, request.body.length)
+    if (head === undefined) {
+      settle(unwritable)
+      return nothing
+    }
+    const { body, deadlineMillis } = request
+    const attempt = new Attempt({ origin: connections.origin(destination.origin), head, body, deadlineMillis, nowMillis, settle })
     attempt.origin.submit(attempt)
     return () => attempt.abandon()
   }
@@ -73,53 +68,57 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
   })
 })
 
+const openConnections = (egress: EgressPolicy, options: WebhookSenderHttpOptions) =>
+  Effect.gen(function*() {
+    const names = yield* Effect.acquireRelease(Effect.sync(() => new NameResolver()), (names) => Effect.sync(() => names.close()))
+    const connect = makeGuardedConnector({
+      egress,
+      ca: options.ca ?? [],
+      resolve: options.resolve ?? ((hostname) => names.resolve(hostname))
+    })
+    return yield* Effect.acquireRelease(
+      Effect.sync(() => new Connections({ connect, perOrigin: options.connectionsPerOrigin ?? 64, origins: options.origins ?? 1000 })),
+      (connections) => Effect.promise(() => connections.close())
+    )
+  })
+
 const nothing = () => {}
 
 interface Destination {
   readonly origin: OriginAddress
-  readonly path: string
+  /** The beginning of every request's head. */
+  readonly head: string
 }
 
 const maxDestinations = 4096
 
 /** Checks each URL once and caches the result: the policy never changes, and addresses are checked at each connection. */
-const rememberDestinations = (egress: EgressPolicy): (url: string) => Destination | undefined => {
+const rememberDestinations = (egress: EgressPolicy, userAgent: string): (url: string) => Destination | undefined => {
+  if (!isHeaderValue(userAgent)) throw new TypeError("userAgent is the value of a header: text without line breaks, in latin1.")
   const known = new RecentMap<Destination | undefined>(maxDestinations)
   return (url) => {
     const found = known.get(url)
     if (found !== undefined || known.has(url)) return found
-    const destination = refusalOfUrl(url, egress) === undefined ? parseDestination(new URL(url)) : undefined
+    const destination = refusalOfUrl(url, egress) === undefined ? parseDestination(new URL(url), userAgent) : undefined
     known.put(url, destination)
     return destination
   }
 }
 
-const parseDestination = (url: URL): Destination => {
+const parseDestination = (url: URL, userAgent: string): Destination => {
   const hostname = hostOf(url)
   const secure = url.protocol === "https:"
   const port = url.port === "" ? (secure ? 443 : 80) : Number(url.port)
-  const host = hostname.includes(":") ? `[${hostname}]` : hostname
+  const host = `${hostname.includes(":") ? `[${hostname}]` : hostname}${url.port === "" ? "" : `:${port}`}`
   return {
-    origin: { url: `${url.protocol}//${host}${url.port === "" ? "" : `:${port}`}`, hostname, port, secure },
-    path: url.pathname + url.search
+    origin: { url: `${url.protocol}//${host}`, hostname, port, secure },
+    head: sharedHead(host, url.pathname + url.search, userAgent)
   }
-}
-
-/** Headers that the sender or HTTP sets; a request must not override them. */
-const reservedHeaders = new Set([
-  "host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "upgrade", "expect", "te",
-  "trailer", "user-agent", "accept-encoding"
-])
-
-const headersOf = (request: WebhookRequest, own: ReadonlyArray<string>): Array<string> => {
-  const headers = own.slice()
-  for (const name in request.headers) {
-    if (!reservedHeaders.has(name.toLowerCase())) headers.push(name, request.headers[name]!)
-  }
-  return headers
 }
 
 const refused = AttemptOutcome.Failed({ failure: "address_not_allowed", detail: addressNotAllowed })
+
+const unwritable = AttemptOutcome.Failed({ failure: "protocol", detail: "The request could not be written. Check the subscription's headers." })
 
 const defaultUserAgent = (): string => {
   const { version } = createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }

@@ -1,5 +1,5 @@
 export { type EgressPolicy, isAllowedAddress, isOpenedHost, parseEgressAllow, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
-export type { ResolveName } from "./GuardedConnector.ts"
 export { HmacNode } from "./HmacNode.ts"
+export type { ResolveName } from "./NameResolver.ts"
 export { type SealingKey, TransportHttp, type TransportHttpOptions } from "./TransportHttp.ts"
 export { WebhookSenderHttp, type WebhookSenderHttpOptions } from "./WebhookSenderHttp.ts"

@@ -79,7 +79,7 @@ const answers: Readonly<Record<number, Attack>> = {
     tests: [own("hostile.test.ts", "times out when a receiver does not read a large body")]
   },
   21: { attack: "interim answers without end", behaviours: ["endless-100", "endless-102", "endless-103", "slow-103", "only-102", "continue-first"] },
-  22: { attack: "giant answers", behaviours: ["endless-chunk", "endless-chunks", "endless-chunk-extension", "endless-trailers", "endless-blank-lines"], tests: [own("hostile.test.ts", "joins the chunks of a body once")] },
+  22: { attack: "giant answers", behaviours: ["endless-chunk", "endless-chunks", "endless-chunk-extension", "endless-trailers", "endless-blank-lines"], tests: [own("hostile.test.ts", "copies a body a few times at most")] },
   23: { attack: "compression bombs", behaviours: ["gzip-bomb", "double-gzip-bomb", "deflate-bomb", "brotli-bomb", "zstd-bomb", "not-gzip"] },
   24: {
     attack: "giant headers, and many",
@@ -118,7 +118,8 @@ const answers: Readonly<Record<number, Attack>> = {
       "short-body", "length-negative", "length-signed", "length-hex", "length-huge", "length-twice", "length-and-chunked", "chunked-not-last",
       "chunk-size-no-number", "chunk-size-huge", "chunk-size-negative", "chunk-longer", "chunks-cut-off", "trailers",
       "upgrade-websocket", "upgrade-h2c", "body-with-204", "body-with-205", "body-with-304", "status-426", "keep-alive-0", "keep-alive-forever", "keep-alive-nonsense"
-    ]
+    ],
+    tests: [own("ResponseParser.fuzz.test.ts", "judge generated and mutated responses alike")]
   },
   29: { attack: "200 with a page to sign in", behaviours: ["body-html"], tests: [own("WebhookSenderHttp.answers.test.ts", "accepts a 200 with an HTML login page and keeps its beginning")] },
   30: {

@@ -35,7 +35,7 @@ const same = <Name extends HostileBehaviourName>(code: string, ...names: Readonl
 /** Outcome of the first attempt, as by `summary`. `|` separates outcomes that depend on a race. */
 export const codes: Readonly<Record<HostileBehaviourName, string>> = {
   ...same("connect_timeout", "never-accepts", "tls-silent", "tls-slow"),
-  ...same("timeout", "says-nothing", "reads-nothing", "slow-status-line", "slow-head", "slow-103", "status-late", "tls-renegotiates"),
+  ...same("timeout", "says-nothing", "reads-nothing", "slow-status-line", "slow-head", "slow-103", "status-late"),
   ...same("timeout 200", "silent-body", "slow-body", "slow-chunks"),
   ...same("protocol|connect_refused", "resets-on-connect", "closes-on-connect"),
   ...same(
@@ -44,13 +44,12 @@ export const codes: Readonly<Record<HostileBehaviourName, string>> = {
     "status-0", "status-99", "status-1000", "status-2000", "status-negative", "version-9.9", "version-icy",
     "nul-in-header", "bare-cr-in-header", "space-before-colon", "header-without-colon",
     "length-negative", "length-signed", "length-hex", "length-huge", "length-twice", "length-and-chunked", "chunked-not-last",
-    "endless-100", "endless-102", "endless-103", "only-102", "continue-first", "upgrade-websocket", "upgrade-h2c",
-    "redirect-terminal", "tls-wants-certificate"
+    "endless-100", "endless-102", "endless-103", "only-102", "upgrade-websocket", "upgrade-h2c",
+    "redirect-terminal", "tls-wants-certificate", "tls-renegotiates"
   ),
   ...same(
     "protocol 200", "resets-in-body", "short-body", "chunk-size-no-number", "chunk-size-huge", "chunk-size-negative", "chunk-longer", "chunks-cut-off"
   ),
-  ...same("protocol 503", "trailers"),
   ...same("protocol 600", "status-600"),
   ...same("protocol 999", "status-999"),
   ...same(
@@ -62,7 +61,7 @@ export const codes: Readonly<Record<HostileBehaviourName, string>> = {
     "endless-body", "endless-chunks", "endless-chunk", "endless-chunk-extension",
     "gzip-bomb", "double-gzip-bomb", "deflate-bomb", "brotli-bomb", "zstd-bomb", "not-gzip",
     "body-html", "body-terminal", "body-nul", "body-broken-utf-8", "body-directions", "body-log-lines", "body-formula", "body-one-glyph",
-    "hints-first", "cookie", "cookie-flood", "alt-svc", "hsts", "link-preload", "refresh", "reporting",
+    "hints-first", "continue-first", "cookie", "cookie-flood", "alt-svc", "hsts", "link-preload", "refresh", "reporting",
     "keep-alive-0", "keep-alive-forever", "keep-alive-nonsense",
     "second-answer", "second-answer-error", "second-answer-chunked", "second-answer-in-pieces", "second-answer-later", "hundred-answers",
     "interim-behind", "half-answer-behind", "bytes-behind", "closes-and-goes-on", "closes-idle", "resets-idle", "resets-reused", "silent-when-reused"
@@ -88,7 +87,7 @@ export const codes: Readonly<Record<HostileBehaviourName, string>> = {
   ...same("Gone 410", "status-410"),
   ...same("http_5xx 500", "status-500", "endless-error-body"),
   ...same(
-    "http_5xx 503", "status-503", "retry-after-negative", "retry-after-huge", "retry-after-longer", "retry-after-past", "retry-after-9999",
+    "http_5xx 503", "status-503", "trailers", "retry-after-negative", "retry-after-huge", "retry-after-longer", "retry-after-past", "retry-after-9999",
     "retry-after-nan", "retry-after-float", "retry-after-twice", "retry-after-empty"
   ),
   ...same(

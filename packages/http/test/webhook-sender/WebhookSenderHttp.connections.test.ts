@@ -4,7 +4,7 @@ import type { Socket } from "node:net"
 import { WebhookSender } from "@waybill/core"
 import { Attempt } from "../../src/webhook-sender/Attempt.ts"
 import { Connections } from "../../src/webhook-sender/Connections.ts"
-import { makeGuardedConnector, resolveBySystem } from "../../src/webhook-sender/GuardedConnector.ts"
+import { makeGuardedConnector } from "../../src/webhook-sender/GuardedConnector.ts"
 import { closed, makeReceiver, ok } from "./Receiver.ts"
 import { allowing, loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
 
@@ -72,12 +72,28 @@ describe("WebhookSenderHttp and its connections", () => {
       const start = performance.now()
       const now = vi.spyOn(performance, "now")
       yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
-      for (const [seconds, sockets] of [[0, 1], [30, 1], [59, 1], [61, 1], [62, 2], [63, 2]] as const) {
+      const busy = Array.from({ length: 20 }, (_, n) => [3 * n, 1] as const)
+      for (const [seconds, sockets] of [...busy, [60, 1], [61, 1], [62, 2], [63, 2]] as const) {
         now.mockReturnValue(start + seconds * 1000)
         assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
         assert.lengthOf(receiver.sockets, sockets)
       }
       yield* closed(receiver.sockets[0]!)
+    }).pipe(Effect.provide(loopbackSender())))
+
+  it.live("closes a connection that was idle for four seconds, or until two seconds before the receiver does", () =>
+    Effect.gen(function*() {
+      const start = performance.now()
+      const now = vi.spyOn(performance, "now")
+      yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
+      for (const [header, seconds, sockets] of [["x: y", 3.9, 1], ["x: y", 4.1, 2], ["keep-alive: timeout=20", 17.9, 1], ["keep-alive: timeout=20", 18.1, 2], ["keep-alive: timeout=999", 30.1, 2], ["keep-alive: timeout=2", 0, 2]] as const) {
+        const receiver = yield* makeReceiver(({ socket }) => socket.write(`HTTP/1.1 200 OK\r\n${header}\r\ncontent-length: 0\r\n\r\n`))
+        now.mockReturnValue(start)
+        yield* send(receiver.url)
+        now.mockReturnValue(start + seconds * 1000)
+        yield* send(receiver.url)
+        assert.lengthOf(receiver.sockets, sockets, `${header}, ${seconds}`)
+      }
     }).pipe(Effect.provide(loopbackSender())))
 
   it.live("reuses the most recent connection, so that the others can close", () =>
@@ -223,7 +239,7 @@ describe("WebhookSenderHttp and its connections", () => {
   it.live("forgets an origin when its last connection has closed", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
-      const connect = makeGuardedConnector({ egress: allowing("127.0.0.0/8"), ca: [], resolve: resolveBySystem })
+      const connect = makeGuardedConnector({ egress: allowing("127.0.0.0/8"), ca: [], resolve: async () => [] })
       const connections = yield* Effect.acquireRelease(
         Effect.sync(() => new Connections({ connect, perOrigin: 4, origins: 4 })),
         (connections) => Effect.promise(() => connections.close())
@@ -234,7 +250,8 @@ describe("WebhookSenderHttp and its connections", () => {
         origin.submit(
           new Attempt({
             origin,
-            request: { method: "POST", path: "/" },
+            head: "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n",
+            body: new Uint8Array(0),
             deadlineMillis: 10_000,
             nowMillis: () => 0,
             settle: (outcome) => resume(Effect.succeed(outcome))

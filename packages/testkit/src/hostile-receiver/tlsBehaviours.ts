@@ -50,9 +50,9 @@ export const tlsBehaviours = {
   }),
   "tls-renegotiates": {
     does: "Starts a TLS renegotiation before its response.",
-    must: "Refuse the renegotiation, and time out at the deadline.",
+    must: "Refuse the renegotiation and fail: the receiver ends TLS with an alert, and may keep the connection.",
     outcome: "failed",
-    ends: "deadline",
+    ends: "receiver",
     tls: ({ good }) => ({ ...good, maxVersion: "TLSv1.2" }),
     onRequest: (exchange) => {
       const socket = exchange.socket as TLSSocket

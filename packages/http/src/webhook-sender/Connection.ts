@@ -1,0 +1,174 @@
+/** One connection: a socket that carries one request at a time. */
+import type { Socket } from "node:net"
+import type { Origin } from "./Connections.ts"
+import type { ConnectFailure, GuardedConnector } from "./GuardedConnector.ts"
+import { type ResponseEvents, ResponseParser } from "./ResponseParser.ts"
+
+/** A request that waits for a connection or uses one. After `onComplete`, `onOverflow`, `onBroken` or `onConnectFailure` it ends. */
+export interface Exchange extends ResponseEvents {
+  /** Request line and headers with the empty line, in latin1. */
+  readonly head: string
+  readonly body: Uint8Array
+  connection: Connection | undefined
+  /** The request is about to be written. */
+  readonly onStart: () => void
+  readonly onComplete: () => void
+  /** The receiver sent more than `maxAnswerBytes`. Nothing more is read. */
+  readonly onOverflow: () => void
+  /** The response is invalid, or the connection ended before it did. */
+  readonly onBroken: () => void
+  readonly onConnectFailure: (failure: ConnectFailure) => void
+  /** All connections are being closed. */
+  readonly interrupt: () => void
+}
+
+/** An older connection is closed after its request, so that DNS changes take effect. */
+const maxAgeMillis = 60_000
+
+/** How long an idle connection is kept: shorter than servers do, which close at five seconds or later. */
+const idleMillis = 4_000
+
+/** The longest time for which an idle connection is kept when the receiver says that it keeps it. */
+const maxIdleMillis = 30_000
+
+/** How much earlier than the receiver an idle connection is closed. */
+const idleMarginMillis = 2_000
+
+/** Bytes that are read of a response: interim responses, head, body and chunk framing. */
+const maxAnswerBytes = 32_768
+
+/**
+ * What every socket reads into. A read and the parsing of it are one synchronous step, so all connections share it: a buffer for each
+ * read costs more than the rest of a response.
+ */
+const readBuffer = Buffer.allocUnsafeSlow(maxAnswerBytes)
+
+/** `idle` is also a connection that has a request which is not written yet. */
+type State = "connecting" | "idle" | "busy" | "closed"
+
+export class Connection {
+  exchange: Exchange | undefined
+  readonly #origin: Origin
+  readonly #socket: Socket
+  readonly #parser = new ResponseParser()
+  #state: State = "connecting"
+  #connectedAt = 0
+  /** When an idle connection becomes too old for another request. */
+  #idleUntil = 0
+  /** Bytes that may still be read for the current exchange. */
+  #allowance = maxAnswerBytes
+  /** Bytes came that belong to no response. */
+  #surplus = false
+
+  constructor(origin: Origin, connect: GuardedConnector) {
+    this.#origin = origin
+    const onread = { buffer: readBuffer, callback: (size: number) => this.#read(size) }
+    this.#socket = connect({ ...origin.address, onread }, (failure) => this.#connected(failure))
+    this.#socket.once("end", () => this.#ended(true))
+    // A receiver may reset the connection after a body that ends with it.
+    this.#socket.on("error", (error: NodeJS.ErrnoException) => this.#ended(error.code === "ECONNRESET"))
+    this.#socket.once("close", () => this.#ended(false))
+  }
+
+  /** Whether another request may be written: the response ended, the request was read, and the connection is not old. */
+  isReusable(now: number): boolean {
+    return this.#state === "busy" && this.#parser.isComplete && this.#parser.isPersistent && !this.#surplus &&
+      this.#socket.writableLength === 0 && this.#keepMillis > 0 && now - this.#connectedAt <= maxAgeMillis
+  }
+
+  get #keepMillis(): number {
+    const seconds = this.#parser.idleSeconds
+    return seconds === undefined ? idleMillis : Math.min(seconds * 1000 - idleMarginMillis, maxIdleMillis)
+  }
+
+  /** Keeps the connection for a next request. An idle connection does not keep the process running. */
+  rest(now: number): void {
+    this.#state = "idle"
+    this.#idleUntil = now + this.#keepMillis
+    this.#socket.unref()
+  }
+
+  hasIdledTooLong(now: number): boolean {
+    return now > this.#idleUntil
+  }
+
+  /** Takes the request. It is written when the connection is established, or by `start` on one that was used before. */
+  carry(exchange: Exchange): void {
+    this.exchange = exchange
+    exchange.connection = this
+    if (this.#state === "idle") this.#socket.ref()
+  }
+
+  /** Writes the request. Without one, or when the connection has ended since, nothing happens. */
+  start(): void {
+    const { exchange } = this
+    if (exchange === undefined || this.#state !== "idle") return
+    this.#state = "busy"
+    this.#allowance = maxAnswerBytes
+    this.#surplus = false
+    this.#parser.reset()
+    exchange.onStart()
+    // Head and body leave in one system call, and the body is not copied.
+    this.#socket.cork()
+    this.#socket.write(exchange.head, "latin1")
+    if (exchange.body.length > 0) this.#socket.write(exchange.body)
+    this.#socket.uncork()
+  }
+
+  /** Closes the connection, also while it is being established. Resolves when the socket is closed. */
+  destroy(): Promise<void> {
+    this.#state = "closed"
+    const socket = this.#socket
+    return new Promise((resolve) => {
+      if (socket.closed) return resolve()
+      socket.once("close", () => resolve())
+      socket.destroy()
+    })
+  }
+
+  #connected(failure: ConnectFailure | undefined): void {
+    if (this.#state !== "connecting") return
+    if (failure !== undefined) return this.exchange?.onConnectFailure(failure)
+    this.#state = "idle"
+    this.#connectedAt = performance.now()
+    this.start()
+  }
+
+  /** `false` stops reading. */
+  #read(size: number): boolean {
+    const { exchange } = this
+    const parser = this.#parser
+    if (exchange === undefined || this.#state !== "busy" || parser.isComplete) {
+      this.#unsolicited()
+      return this.#state !== "closed"
+    }
+    const within = Math.min(size, this.#allowance)
+    this.#allowance -= within
+    const used = parser.read(readBuffer, within, exchange)
+    if (parser.isComplete) {
+      // After a read that filled the buffer more may be waiting, which would be taken for the next response.
+      this.#surplus = used < size || size === readBuffer.length
+      exchange.onComplete()
+    } else if (parser.isInvalid) exchange.onBroken()
+    else if (this.#allowance === 0) exchange.onOverflow()
+    else return true
+    return parser.isComplete
+  }
+
+  /** Bytes that no request asked for could be taken for the response to the next one. */
+  #unsolicited(): void {
+    if (this.#state === "busy") this.#surplus = true
+    else if (this.#state === "idle") this.#origin.lose(this)
+  }
+
+  /** The receiver closed the connection (`cleanly`: this may end a body), or it broke. */
+  #ended(cleanly: boolean): void {
+    const { exchange } = this
+    if (this.#state === "busy" && exchange !== undefined) {
+      if (cleanly) this.#parser.end()
+      this.#surplus = true
+      if (this.#parser.isComplete) exchange.onComplete()
+      else exchange.onBroken()
+    } else if (this.#state === "idle" || this.#state === "busy") this.#origin.lose(this)
+  }
+}
