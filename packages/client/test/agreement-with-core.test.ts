@@ -133,7 +133,7 @@ const fullInformation: Required<ReportedInformation> = {
 }
 
 const fullVersion: Required<FreightBillVersion> = { change: "updated", accounts: ["4711"], pfc: chargeOf("B1", 2) }
-const fullRemoval: Required<FreightBillRemoval> = { change: "removed", accounts: [], pfc: { pfc: { uniqueID: "B1", header: { function: "PFC3" } } } }
+const fullRemoval: Required<FreightBillRemoval> = { change: "removed", accounts: [], pfc: { pfc: { uniqueID: "B1", header: { function: "PFC3" } }, charges: { changeLog: [{ eventCode: "Cancel" }], changeLogMessages: [] } } }
 
 const fullSubscription: Required<ChargeSubscription> = {
   subscriptionId: "0199-s",
@@ -235,7 +235,7 @@ describe("Client and core agree", () => {
     expectTypeOf<Names<ReportedShipment>>().toEqualTypeOf<Names<core.PostedShipment>>()
     expectTypeOf<keyof ReportedMovement | keyof ReportedInformation>().toEqualTypeOf<keyof core.StatusUpdate>()
     expectTypeOf<FreightBillVersion>().toExtend<core.BillChangeReport>()
-    expectTypeOf<FreightBillRemoval>().toEqualTypeOf<core.BillRemovalReport>()
+    expectTypeOf<FreightBillRemoval>().toExtend<core.BillRemovalReport>()
     expectTypeOf<FreightBillVersion["change"] | FreightBillRemoval["change"]>().toEqualTypeOf<core.BillChange>()
     expectTypeOf<Omit<core.ShipmentRecord, "shipment">>().toExtend<Omit<ShipmentRecord, "shipment">>()
     expectTypeOf<core.ShipmentView>().toExtend<ShipmentRecord["shipment"]>()

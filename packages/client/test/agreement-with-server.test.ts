@@ -77,7 +77,7 @@ const shipment: ReportedShipment = {
 }
 /** Without a version: the service counts versions. */
 const version = (uniqueID: string, total: number): ReportedCharge => {
-  const { charges: { changeLog: _log, changeLogMessages: _messages, ...charges }, pfc: { header: _header, ...pfc }, ...rest } = chargeOf(uniqueID, 1)
+  const { charges: { changeLog: _log, changeLogMessages: _messages, ...charges }, pfc: { function: _function, header: _header, ...pfc }, ...rest } = chargeOf(uniqueID, 1)
   return { ...rest, pfc, charges: { ...charges, preliminaryTotalCharges: total } }
 }
 

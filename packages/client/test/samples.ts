@@ -159,7 +159,7 @@ const place = { name: "Acme", address1: "1 Main St", address2: "Rear", city: "Om
 
 /** With every field. */
 export const chargeOf = (uniqueID: string, version: number, isTest = false): Required<PreliminaryFreightCharge> => ({
-  pfc: { uniqueID, header: { function: `PFC${version}` }, date: "2026-11-20T08:15:00.000", version: "v1.0", isTest },
+  pfc: { uniqueID, function: `PFC${version}`, header: { function: `PFC${version}` }, date: "2026-11-20T08:15:00.000", version: "v1.0", isTest },
   payment: { terms: "Prepaid" },
   shipmentTotals: {
     pickupDate: "2026-11-18T16:00:00.000", grossWeight: 1200.5, netWeight: 1160.5, weightUnit: "Pounds", handlingUnits: 1, linearLength: 4,

@@ -94,7 +94,7 @@ export interface ChargeHandlingUnit {
   readonly lineItems?: ReadonlyArray<ChargeLineItem>
 }
 
-/** One change of the bill. `OTHR` comes with the carrier's own code. */
+/** One change of the bill, with the code as the carrier wrote it. */
 export interface ChargeLogEntry {
   readonly eventCategoryName?: string
   readonly eventCode?: OpenList<ChargeEventCode>
@@ -104,7 +104,7 @@ export interface ChargeLogEntry {
   readonly weightAndResearchDocAvailable?: boolean
 }
 
-export interface ChargeAmounts {
+export interface ChargeAmounts extends ChargeLog {
   readonly grossCharges: number
   readonly discountAmount: number
   /** Percentage points. */
@@ -119,6 +119,10 @@ export interface ChargeAmounts {
   readonly detail?: string
   readonly preliminaryTotalCharges: number
   readonly class?: ReadonlyArray<{ readonly freightClass?: string; readonly cwt?: number }>
+}
+
+/** The changes of a bill, with their messages. */
+export interface ChargeLog {
   /** All changes so far. Absent when the subscription excludes change logs. */
   readonly changeLog?: ReadonlyArray<ChargeLogEntry>
   readonly changeLogMessages?: ReadonlyArray<{ readonly informationalMessage?: string }>
@@ -130,6 +134,8 @@ export interface PreliminaryFreightCharge {
     readonly uniqueID: string
     /** Version of the bill: `PFC1` for the first, then `PFC2` and so on. A later version replaces an earlier one. */
     readonly header: { readonly function: string }
+    /** The same as in `header`. */
+    readonly function?: string
     readonly date: string
     /** Version of the format, such as `v1.0`. */
     readonly version: string

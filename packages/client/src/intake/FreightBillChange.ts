@@ -1,5 +1,5 @@
 /** Changes of freight bills that the carrier's system publishes. */
-import type { PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
+import type { ChargeLog, PreliminaryFreightCharge } from "../freight-charges/FreightCharge.ts"
 
 /** A bill without its version, if you want the service to count versions. */
 export interface ReportedCharge extends Omit<PreliminaryFreightCharge, "pfc"> {
@@ -14,11 +14,14 @@ export interface FreightBillVersion {
   readonly pfc: ReportedCharge
 }
 
-/** Removes the bill: nobody owes it any more. Needs only its id. */
+/** Removes the bill: nobody owes it any more. Needs only its id; log and messages may give the reason. */
 export interface FreightBillRemoval {
   readonly change: "removed"
   readonly accounts?: ReadonlyArray<string>
-  readonly pfc: { readonly pfc: { readonly uniqueID: string; readonly header?: { readonly function?: string } } }
+  readonly pfc: {
+    readonly pfc: { readonly uniqueID: string; readonly function?: string; readonly header?: { readonly function?: string } }
+    readonly charges?: ChargeLog
+  }
 }
 
 export type FreightBillChange = FreightBillVersion | FreightBillRemoval

@@ -35,9 +35,7 @@ import {
   type ChargeSubscription,
   ChargeSubscriptionCreate,
   type ChargeSubscriptionSettings,
-  dataOptionsOf,
   settingsOf,
-  unknownPair,
   WebhookTest
 } from "./model/ChargeSubscription.ts"
 import { localText, offsetsOf } from "./model/ChargeWindow.ts"
@@ -121,15 +119,11 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
 
       const readSettings = Effect.fnUntraced(function*(principal: Principal, input: unknown) {
         const request = yield* decodeCreate(input)
-        const dataOptions = dataOptionsOf(request.dataOptions)
         const faults = yield* checkReceiver(principal, request)
-        if (dataOptions === undefined) {
-          return yield* new InvalidInput({ faults: [...faults, fault(["dataOptions", "eventType"], unknownPair, "not_allowed")] })
-        }
         if (faults.length > 0) return yield* new InvalidInput({ faults })
         const foreign = request.accounts.filter((account) => !principal.accounts.includes(account))
         if (foreign.length > 0) return yield* new AccountsNotPermitted({ accounts: foreign.slice(0, maxAccountsNamed) })
-        return settingsOf(request, dataOptions)
+        return settingsOf(request)
       })
 
       /** Runs in the transaction that holds the accounts, so every change is either in this list or notified later. */

@@ -5,7 +5,7 @@ import { sha256 } from "../access/Sha256.ts"
 import { fault } from "../shared/Fault.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText, isObject } from "../shared/Json.ts"
-import { type LogItem, spelled } from "./model/ChargeLog.ts"
+import type { LogItem } from "./model/ChargeLog.ts"
 import type { ReadChange } from "./model/FreightBill.ts"
 import { billIdOf, BillChangeReport, BillRemovalReport, type ChargeJson, maxChargeBytes, versionOf } from "./model/PreliminaryFreightCharge.ts"
 
@@ -29,44 +29,64 @@ const readVersion = Effect.fnUntraced(function*(
     return yield* InvalidInput.of(fault([...at, "pfc"], `A PFC object has at most ${maxChargeBytes} bytes of JSON.`, "out_of_bounds"))
   }
   const { charge, log, messages } = partsOf(json["pfc"] as ChargeJson)
-  const { header, uniqueID } = report.pfc.pfc
+  const { uniqueID } = report.pfc.pfc
+  const given = yield* versionGiven(report.pfc.pfc, at)
   const accounts = [...new Set(report.accounts ?? [report.pfc.billTo.account])].sort()
   const content = canonicalText({ accounts, charge, log, messages })
   return {
     billId: billIdOf(uniqueID),
     change: report.change,
-    given: header?.function === undefined ? undefined : versionOf(header.function),
+    given,
     accounts,
     charge,
-    log: log.map(spelled),
+    log,
     messages,
     fingerprint: Base64Url.encode((yield* sha256(content)).subarray(0, 18))
   }
 })
 
-/** Other members of a removal are ignored: the old debtor gets only what it already knew. */
+/** A removal may give its reason in the log and in messages. Its other members are ignored: the old debtor gets only what it already knew. */
 const readRemoval = Effect.fnUntraced(function*(
   item: Readonly<Record<string, unknown>>,
   at: ReadonlyArray<PropertyKey>
 ): Effect.fn.Return<ReadChange, InvalidInput> {
-  const { pfc: { pfc: { header, uniqueID } } } = yield* decodeRemoval(withoutNulls(item), at)
+  const json = withoutNulls(item) as { readonly pfc?: { readonly charges?: LogParts } }
+  const { pfc: { pfc } } = yield* decodeRemoval(json, at)
+  // unlike the decoded ones, these have their unknown members
+  const { changeLog = [], changeLogMessages = [] } = json.pfc?.charges ?? {}
   return {
-    billId: billIdOf(uniqueID),
+    billId: billIdOf(pfc.uniqueID),
     change: "removed",
-    given: header?.function === undefined ? undefined : versionOf(header.function),
+    given: yield* versionGiven(pfc, at),
     accounts: [],
     charge: undefined,
-    log: [],
-    messages: [],
+    log: changeLog,
+    messages: changeLogMessages,
     fingerprint: "removed"
   }
 })
 
+interface LogParts {
+  readonly changeLog?: ReadonlyArray<LogItem>
+  readonly changeLogMessages?: ReadonlyArray<LogItem>
+}
+
+/** The published schema requires `function` beside the header in which it describes it, so senders write either or both. SPEC-GAP-E20 */
+const versionGiven = (
+  pfc: { readonly function?: string | undefined; readonly header?: { readonly function?: string | undefined } | undefined },
+  at: ReadonlyArray<PropertyKey>
+): Effect.Effect<number | undefined, InvalidInput> => {
+  const names = [pfc.header?.function, pfc.function].filter((name) => name !== undefined)
+  return names.length === 2 && names[0] !== names[1]
+    ? Effect.fail(InvalidInput.of(fault([...at, "pfc", "pfc", "function"], "function differs from header.function. Send one of them, or the same in both.", "conflict")))
+    : Effect.succeed(names[0] === undefined ? undefined : versionOf(names[0]))
+}
+
 /** Version and log are counted and stored apart from the rest. */
 const partsOf = (json: ChargeJson): { readonly charge: ChargeJson; readonly log: ReadonlyArray<LogItem>; readonly messages: ReadonlyArray<LogItem> } => {
   const { changeLog, changeLogMessages, ...charges } = json["charges"] as Readonly<Record<string, unknown>>
-  const { header, ...pfc } = json["pfc"] as Readonly<Record<string, unknown>>
-  const { function: _version, ...headerRest } = isObject(header) ? header : {}
+  const { function: _, header, ...pfc } = json["pfc"] as Readonly<Record<string, unknown>>
+  const { function: __, ...headerRest } = isObject(header) ? header : {}
   return {
     charge: { ...json, pfc: Object.keys(headerRest).length === 0 ? pfc : { ...pfc, header: headerRest }, charges },
     log: (changeLog ?? []) as ReadonlyArray<LogItem>,

@@ -118,10 +118,11 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
     const debtors = quiet || (n >> 9) % 2 === 0 && bill.charge !== undefined ? bill.debtors : (n >> 8) % 2 === 0 ? {} : { accounts: several }
     const sole = debtors.accounts === undefined ? (debtors === bill.debtors ? bill.charge!.billTo.account : one) : undefined
     const charge = quiet
-      ? { ...bill.charge!, origin: { ...bill.charge!.origin, name: `quiet @${id}@` } }
+      ? { ...bill.charge!, referenceNumbers: { ...bill.charge!.referenceNumbers, quoteId: `quiet @${id}@` } }
       : markedCharge(id, name, sole)
-    const own = logEntry(id)
-    const log = [undefined, [own], [...bill.log, own], [...bill.log.toReversed(), own]][(n >> 10) % 4]
+    const own = quiet ? { ...logEntry(id), eventCode: "XYZ" } : logEntry(id)
+    // a log that does not begin with the earlier one reports its published events again, which is no quiet change
+    const log = [undefined, [own], ...quiet ? [undefined, [own]] : [[...bill.log, own], [...bill.log.toReversed(), own]]][(n >> 10) % 4]
     const messages = log === undefined ? undefined : [logMessage(id)]
     const item = {
       change: what,
@@ -209,8 +210,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
         const all = n % 5 === 0
         const url = `https://receiver-${subscribed.length}.example/`
         const wanted = all ? accounts[who]! : accounts[who]!.filter((_, at) => (n >> at) % 2 === 0)
-        const eventTypes = (n >> 4) % 2 === 0 ? ["revenue_impacts_only", "no_events"] : ["all_impacts", "no_events"]
-        const eventType = eventTypes[(n >> 5) % 2]!
+        const eventType = (["revenue_impacts_only", "no_events", "all_impacts"] as const)[(n >> 5) % 3]!
         const shipmentDataType = (n >> 4) % 2 === 0 ? "revenue_impacts_only" : "all_monitored_events"
         const frequency = (["real_time", "real_time", "hourly", "daily"] as const)[(n >> 6) % 4]!
         const includeEventLog = (n >> 8) % 4 !== 0

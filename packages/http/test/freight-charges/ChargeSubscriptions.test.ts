@@ -70,7 +70,6 @@ describe("creating a subscription", () => {
     ["plain http", { ...wish("A1"), webhookUrl: "http://receiver.example/" }, "webhookUrl"],
     ["another cadence", { ...wish("A1"), frequency: "weekly" }, "frequency"],
     ["an unknown event type", { ...wish("A1"), dataOptions: { eventType: "some" } }, "dataOptions.eventType"],
-    ["a pair that is not offered", { ...wish("A1"), dataOptions: { shipmentDataType: "revenue_impacts_only", eventType: "all_impacts" } }, "dataOptions"],
     ["a secret that is not registered", { ...wish("A1"), hmacSecretId: "other" }, "hmacSecretId"]
   ])("refuses %s and names the field", async (_what, body, field) => {
     const answer = await create(debtor, body)

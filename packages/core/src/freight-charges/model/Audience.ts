@@ -50,7 +50,7 @@ export const notificationsOf = (before: FreightBill | undefined, after: FreightB
       const visible = view === "none" ? "" : shown.map((each) => hasAny(each, accounts) ? 1 : 0).join("")
       add(`${view} ${visible}`, viewer, now, () => versionJson(after, view, (each) => hasAny(grantsOf(after, each.accounts), accounts)))
     } else if (before !== undefined && hasAny(until, accounts)) {
-      add("removal", viewer, until, () => removalJson(before, current.version, date))
+      add("removal", viewer, until, () => removalJson(before, current, date))
     }
   }
   return [...bodies.values()]

@@ -1,17 +1,9 @@
 /** The change log of a freight bill: the entries and messages that each version adds, and entries that Waybill adds. */
 import { canonicalText } from "../../shared/Json.ts"
-import { publishedCode } from "./EventCode.ts"
+import { meaningOf } from "./EventCode.ts"
 
 /** An entry or message as JSON. Unknown members are kept. */
 export type LogItem = Readonly<Record<string, unknown>>
-
-/** Replaces the event code with the published one. */
-export const spelled = (entry: LogItem): LogItem => {
-  const { eventCode } = entry
-  if (typeof eventCode !== "string") return entry
-  const { carrierCode, eventCode: published } = publishedCode(eventCode)
-  return { ...entry, eventCode: published, ...(carrierCode === undefined || "carrierCode" in entry ? {} : { carrierCode }) }
-}
 
 /** SPEC-GAP-E8 */
 export const billEntry: LogItem = { eventCategoryName: "Bill Entry", eventCode: "OTHR", carrierCode: "BILL" }
@@ -20,10 +12,15 @@ export const invoiced: LogItem = { eventCategoryName: "Invoice", eventCode: "FIN
 export const noLongerDebtor: LogItem = { eventCategoryName: "Account CHG - Cancel", eventCode: "ACTCHG", carrierCode: "CANCEL" }
 export const noLongerDebtorMessage: LogItem = { informationalMessage: "You are no longer the debtor of this shipment." }
 
-export const isBillEntry = (entry: LogItem): boolean =>
-  String(entry["eventCategoryName"] ?? "").toLowerCase() === "bill entry" || entry["carrierCode"] === "BILL"
-export const isAccountChange = (entry: LogItem): boolean => entry["eventCode"] === "ACTCHG"
-export const isInvoiced = (entry: LogItem): boolean => entry["eventCode"] === "FINL"
+const saysCode = (entry: LogItem, code: string): boolean =>
+  [entry["eventCode"], entry["carrierCode"]].some((each) => typeof each === "string" && each.trim().toUpperCase() === code)
+
+export const isBillEntry = (entry: LogItem): boolean => String(entry["eventCategoryName"] ?? "").toLowerCase() === "bill entry" || saysCode(entry, "BILL")
+export const isAccountChange = (entry: LogItem): boolean => meaningOf(entry["eventCode"]) === "ACTCHG"
+export const isCancellation = (entry: LogItem): boolean => saysCode(entry, "CANCEL")
+export const isInvoiced = (entry: LogItem): boolean => meaningOf(entry["eventCode"]) === "FINL"
+/** The published list has only events that may change the charges. */
+export const isPublished = (entry: LogItem): boolean => meaningOf(entry["eventCode"]) !== undefined
 
 /** Items of earlier versions, to find out which items are new. */
 export interface EarlierLog {

@@ -1,6 +1,6 @@
 /** The JSON of a notification about a version: for its debtor, and for a former debtor. */
 import { isObject } from "../../shared/Json.ts"
-import { noLongerDebtor, noLongerDebtorMessage } from "./ChargeLog.ts"
+import { isCancellation, noLongerDebtor, noLongerDebtorMessage } from "./ChargeLog.ts"
 import type { ChargeSubscriptionSettings } from "./ChargeSubscription.ts"
 import { type BillVersion, currentOf, type FreightBill, shownLog } from "./FreightBill.ts"
 import type { ChargeJson } from "./PreliminaryFreightCharge.ts"
@@ -18,6 +18,7 @@ const members = (value: unknown): Readonly<Record<string, unknown>> => isObject(
 const named = (bill: FreightBill, version: number, pfc: unknown): Readonly<Record<string, unknown>> => ({
   ...members(pfc),
   uniqueID: bill.billId,
+  function: `PFC${version}`,
   header: { ...members(members(pfc)["header"]), function: `PFC${version}` }
 })
 
@@ -39,14 +40,17 @@ export const versionJson = (bill: FreightBill, view: LogView, mayShow: (version:
 
 /**
  * The notification to a former debtor. It contains nothing about the new debtor and no charges, only what identifies the shipment in
- * earlier notifications. SPEC-GAP-E13
+ * earlier notifications, and the reason that a removal gives. SPEC-GAP-E13
  */
-export const removalJson = (last: FreightBill, version: number, date: string): string => {
+export const removalJson = (last: FreightBill, current: BillVersion, date: string): string => {
+  const name = `PFC${current.version}`
+  // the log of a bill that has a new debtor is not for the old one
+  const { log, messages } = current.change === "removed" ? current : { log: [], messages: [] }
   const { billTo, charges, destination, origin, payment, pfc, referenceNumbers, shipmentTotals } = last.charge
   const { isTest, version: published } = members(pfc)
   const { pickupDate, weightUnit } = members(shipmentTotals)
   return JSON.stringify({
-    pfc: { uniqueID: last.billId, header: { function: `PFC${version}` }, date, version: published, isTest },
+    pfc: { uniqueID: last.billId, function: name, header: { function: name }, date, version: published, isTest },
     payment,
     shipmentTotals: { pickupDate, grossWeight: 0, weightUnit, handlingUnits: 0 },
     referenceNumbers: { pro: members(referenceNumbers)["pro"] },
@@ -62,8 +66,8 @@ export const removalJson = (last: FreightBill, version: number, date: string): s
       fuelSurchargeAmount: 0,
       currencyType: members(charges)["currencyType"],
       preliminaryTotalCharges: 0,
-      changeLog: [noLongerDebtor],
-      changeLogMessages: [noLongerDebtorMessage]
+      changeLog: log.some(isCancellation) ? log : [noLongerDebtor, ...log],
+      changeLogMessages: messages.length === 0 ? [noLongerDebtorMessage] : messages
     }
   } satisfies ChargeJson)
 }

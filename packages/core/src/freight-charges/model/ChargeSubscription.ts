@@ -21,7 +21,7 @@ const EventType = Schema.Literals(["revenue_impacts_only", "all_impacts", "no_ev
 })
 type EventType = typeof EventType.Type
 
-/** Which versions are sent, and which events they contain. Only some pairs are valid; see `dataOptionsOf`. */
+/** Which versions are sent, and which events they contain. */
 export const DataOptions = Schema.Struct({
   shipmentDataType: Schema.optionalKey(ShipmentDataType),
   eventType: Schema.optionalKey(EventType)
@@ -94,29 +94,17 @@ export const WebhookTest = Schema.Struct({
   hmacSecretId: Schema.optionalKey(HmacSecretId)
 }).annotate({ identifier: "WebhookTest" })
 
-/** Valid pairs. Each member's default comes from the pair. SPEC-GAP-E2 */
-const pairs: ReadonlyArray<ChargeDataOptions> = [
-  { shipmentDataType: "revenue_impacts_only", eventType: "revenue_impacts_only" },
-  { shipmentDataType: "revenue_impacts_only", eventType: "no_events" },
-  { shipmentDataType: "all_monitored_events", eventType: "all_impacts" },
-  { shipmentDataType: "all_monitored_events", eventType: "no_events" }
-]
-
-/** Completes a pair with defaults; `undefined` when the pair is not valid. */
-export const dataOptionsOf = (asked: typeof DataOptions.Type): ChargeDataOptions | undefined =>
-  pairs.find((pair) =>
-    (asked.shipmentDataType ?? pair.shipmentDataType) === pair.shipmentDataType &&
-    (asked.eventType ?? pair.eventType) === pair.eventType
-  )
-
-export const unknownPair =
-  "This pair of shipmentDataType and eventType is not offered. Use revenue_impacts_only with revenue_impacts_only or no_events, or all_monitored_events with all_impacts or no_events."
+/** Fills in the published defaults. Every pair is offered. SPEC-GAP-E2 */
+export const dataOptionsOf = ({ eventType, shipmentDataType }: typeof DataOptions.Type): ChargeDataOptions => ({
+  shipmentDataType: shipmentDataType ?? "revenue_impacts_only",
+  eventType: eventType ?? "revenue_impacts_only"
+})
 
 /** Fills in the defaults. */
-export const settingsOf = (asked: ChargeSubscriptionCreate, dataOptions: ChargeDataOptions): ChargeSubscriptionSettings => ({
+export const settingsOf = (asked: ChargeSubscriptionCreate): ChargeSubscriptionSettings => ({
   webhookUrl: asked.webhookUrl,
   accounts: [...new Set(asked.accounts)],
-  dataOptions,
+  dataOptions: dataOptionsOf(asked.dataOptions),
   frequency: asked.frequency ?? "real_time",
   includeEventLog: asked.includeEventLog ?? true,
   billScope: asked.billScope ?? "subscribed_accounts",

@@ -1,4 +1,4 @@
-/** The published event codes of freight bills, and the mapping of other codes to them. */
+/** The published event codes of freight bills. The change log may have any code; it is sent as the carrier wrote it. SPEC-GAP-E7 */
 
 /** In published order. */
 export const eventCodes = [
@@ -11,15 +11,12 @@ export type EventCode = typeof eventCodes[number]
 const known = new Set<string>(eventCodes)
 
 /** Codes of published examples that are not in the published list, and the listed code that each means. */
-const unlistedCodes: Readonly<Record<string, EventCode>> = { RCN: "RCC", INV: "FINL", CANCEL: "ACTCHG" }
+const exampleCodes: Readonly<Record<string, EventCode>> = { RCN: "RCC", INV: "FINL", CANCEL: "ACTCHG", BILL: "OTHR" }
 
-/**
- * Maps a carrier's code to the published one, and returns the carrier's code if it differs. An unknown code becomes `OTHR` with the
- * carrier's code. SPEC-GAP-E7
- */
-export const publishedCode = (carrierCode: string): { readonly eventCode: EventCode; readonly carrierCode?: string } => {
-  const code = carrierCode.trim().toUpperCase()
-  if (known.has(code)) return { eventCode: code as EventCode }
-  const listed = Object.hasOwn(unlistedCodes, code) ? unlistedCodes[code] : undefined
-  return { eventCode: listed ?? "OTHR", carrierCode: carrierCode.trim() }
+/** The published code that a code of a log entry means, in any case; `undefined` for a carrier's own. */
+export const meaningOf = (code: unknown): EventCode | undefined => {
+  if (typeof code !== "string") return undefined
+  const plain = code.trim().toUpperCase()
+  if (known.has(plain)) return plain as EventCode
+  return Object.hasOwn(exampleCodes, plain) ? exampleCodes[plain] : undefined
 }

@@ -1,7 +1,7 @@
 /** A freight bill with its versions, and how a change applies to it. */
 import { isOwn } from "../../access/model/Principal.ts"
 import type { FaultCode } from "../../shared/Fault.ts"
-import { accountChange, addedItems, billEntry, type EarlierLog, invoiced, isAccountChange, isBillEntry, isInvoiced, type LogItem } from "./ChargeLog.ts"
+import { accountChange, addedItems, billEntry, type EarlierLog, invoiced, isAccountChange, isBillEntry, isInvoiced, isPublished, type LogItem } from "./ChargeLog.ts"
 import type { BillChange, ChargeJson } from "./PreliminaryFreightCharge.ts"
 import { hasRevenueImpact } from "./RevenueImpact.ts"
 
@@ -26,6 +26,8 @@ export interface ReadChange {
 
 export interface BillVersion {
   readonly version: number
+  /** The number that the sender gave it, if it is another one. */
+  readonly label?: number
   /** When Waybill accepted it, in milliseconds since 1970. Missing in versions stored by older releases. */
   readonly at?: number
   readonly change: BillChange
@@ -85,9 +87,10 @@ export const applyChange = (known: FreightBill | undefined, requested: ReadChang
   const repeatedVersion = repeated(known, requested)
   if (repeatedVersion !== undefined) return { _tag: "Duplicate", version: repeatedVersion }
   const current = currentOf(known).version
-  if (given !== undefined && given !== current + 1) {
-    const what = given > current ? `its next version is PFC${current + 1}` : `PFC${given} is known with other content`
-    return refused(versionPath, `Bill ${billId} is at PFC${current}: ${what}. Send PFC${current + 1}, or leave header.function out.`, "conflict")
+  if (given !== undefined && !isNextNumber(known, requested)) {
+    const number = numberOf(currentOf(known))
+    const what = given > number ? `its next version is PFC${number + 1}` : `PFC${given} is known with other content`
+    return refused(versionPath, `Bill ${billId} is at PFC${number}: ${what}. Send PFC${number + 1}, or leave header.function out.`, "conflict")
   }
   if (known.state === "final") {
     return refused(["change"], `Bill ${billId} is final since PFC${current}: it was invoiced, and nothing changes any more.`, "conflict")
@@ -98,10 +101,26 @@ export const applyChange = (known: FreightBill | undefined, requested: ReadChang
   return { _tag: "Accepted", bill: nextVersion(known, requested) }
 }
 
+/** The number that the sender knows a version by. */
+const numberOf = ({ label, version }: BillVersion): number => label ?? version
+
+/**
+ * Whether a number continues the sender's count. The published examples label the final notice with the number of the version before it, and a
+ * removal and the bill of the new debtor with one number. A bill that starts again may also start at 1.
+ */
+const isNextNumber = (known: FreightBill, { change, given }: ReadChange): boolean => {
+  const current = currentOf(known)
+  if (given === current.version + 1 || given === numberOf(current) + 1) return true
+  if (change === "final") return given === numberOf(current)
+  return known.state === "removed" && change !== "removed" && (given === numberOf(current) || (change === "created" && given === 1))
+}
+
 /** The version with the same content, if any. */
 const repeated = (known: FreightBill, { change, fingerprint, given }: ReadChange): number | undefined => {
   const same = (each: BillVersion) => each.fingerprint === fingerprint
-  if (given !== undefined) return known.versions.find((each) => each.version === given && same(each))?.version
+  if (given !== undefined) {
+    return known.versions.find((each) => numberOf(each) === given && same(each) && (each.change === "final") === (change === "final"))?.version
+  }
   const current = currentOf(known)
   if (current.change === change && same(current)) return current.version
   // a late retry of the first report is a duplicate; after a removal it starts the bill again
@@ -128,22 +147,25 @@ const firstVersion = (requested: ReadChange): FreightBill => ({
 })
 
 const nextVersion = (known: FreightBill, requested: ReadChange): FreightBill => {
-  const { accounts, change, charge } = requested
+  const { accounts, change, charge, given } = requested
   const before = currentOf(known)
   const moved = !sameAccounts(accounts, before.accounts)
-  const log = addedItems(requested.log, earlierLog(known, accounts))
+  // a removal is told to those who were the debtor until now
+  const readers = change === "removed" ? before.accounts : accounts
+  const log = addedItems(requested.log, earlierLog(known, readers))
   return {
     ...known,
     state: change === "removed" ? "removed" : change === "final" ? "final" : "open",
     charge: charge ?? known.charge,
     versions: [...known.versions, {
       version: before.version + 1,
+      ...(given === undefined || given === before.version + 1 ? {} : { label: given }),
       change,
       fingerprint: requested.fingerprint,
       accounts,
-      impact: charge === undefined || change === "final" || moved || hasRevenueImpact(known.charge, charge),
+      impact: charge === undefined || change === "final" || moved || log.some(isPublished) || hasRevenueImpact(known.charge, charge),
       log,
-      messages: addedItems(requested.messages, earlierMessages(known, accounts)),
+      messages: addedItems(requested.messages, earlierMessages(known, readers)),
       opening: moved && charge !== undefined && !log.some(isAccountChange) ? [accountChange] : [],
       closing: change === "final" && !log.some(isInvoiced) ? [invoiced] : []
     }]

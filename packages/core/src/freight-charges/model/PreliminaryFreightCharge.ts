@@ -99,6 +99,8 @@ const LogEntry = Schema.Struct({
 
 const LogMessage = Schema.Struct({ informationalMessage: optional(long) }).annotate({ identifier: "ChargeLogMessage" })
 
+const log = { changeLog: optional(list(LogEntry, 1000)), changeLogMessages: optional(list(LogMessage, 1000)) }
+
 const described = {
   payment: Schema.Struct({ terms: short }),
   shipmentTotals: Schema.Struct({
@@ -144,22 +146,21 @@ const described = {
     detail: optional(long),
     preliminaryTotalCharges: Schema.Finite,
     class: optional(list(Schema.Struct({ freightClass: optional(short), cwt: optional(Schema.Finite) }), 500)),
-    changeLog: optional(list(LogEntry, 1000)),
-    changeLogMessages: optional(list(LogMessage, 1000))
+    ...log
   })
 }
 
-/** As Waybill returns it. Unknown fields are kept and returned. SPEC-GAP-E5 */
+/** As Waybill returns it, with the version in both places. Unknown fields are kept and returned. SPEC-GAP-E5, SPEC-GAP-E20 */
 export const PreliminaryFreightCharge = Schema.Struct({
-  pfc: Schema.Struct({ ...identity, header: Schema.Struct({ function: VersionName }) }),
+  pfc: Schema.Struct({ ...identity, function: VersionName, header: Schema.Struct({ function: VersionName }) }),
   ...described
 }).annotate({ identifier: "PreliminaryFreightCharge" })
 export type PreliminaryFreightCharge = typeof PreliminaryFreightCharge.Type
 
-const header = optional(Schema.Struct({ function: optional(VersionName) }))
+const version = { function: optional(VersionName), header: optional(Schema.Struct({ function: optional(VersionName) })) }
 
 /** As the carrier's system posts it. Waybill assigns the version if it is left out. */
-export const ReportedCharge = Schema.Struct({ pfc: Schema.Struct({ ...identity, header }), ...described }).annotate({
+export const ReportedCharge = Schema.Struct({ pfc: Schema.Struct({ ...identity, ...version }), ...described }).annotate({
   identifier: "ReportedFreightCharge"
 })
 export type ReportedCharge = typeof ReportedCharge.Type
@@ -177,11 +178,11 @@ export const BillChangeReport = Schema.Struct({
 }).annotate({ identifier: "FreightBillChange" })
 export type BillChangeReport = typeof BillChangeReport.Type
 
-/** The bill has no debtor any more. Only its id is needed. */
+/** The bill has no debtor any more. Only its id is needed; the log and messages may give the reason. */
 export const BillRemovalReport = Schema.Struct({
   change: Schema.Literal("removed"),
   accounts: optional(Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))),
-  pfc: Schema.Struct({ pfc: Schema.Struct({ uniqueID: UniqueId, header }) })
+  pfc: Schema.Struct({ pfc: Schema.Struct({ uniqueID: UniqueId, ...version }), charges: optional(Schema.Struct(log)) })
 }).annotate({ identifier: "FreightBillRemoval" })
 export type BillRemovalReport = typeof BillRemovalReport.Type
 

@@ -10,17 +10,18 @@ const pick = (value: unknown, names: ReadonlyArray<string>): Readonly<Record<str
   Object.fromEntries(names.map((name) => [name, members(value)[name]]))
 
 const totals = ["grossWeight", "netWeight", "weightUnit", "handlingUnits", "linearLength", "dimensionsUnit", "cube", "cubeDimensionsUnit", "declaredValue", "currency"]
+const party = ["account", "name", "address1", "address2", "city", "stateProvince", "postalCode", "country"]
 const unit = ["count", "type", "tareWeight", "weight", "weightUnit", "length", "width", "height", "dimensionUnit", "stackable"]
 const line = ["weight", "weightUnit", "pieces", "classification", "nmfc", "nmfcSub"]
 
-/** The fields that determine the price: charges, services, terms, accounts, weights, sizes and classes. SPEC-GAP-E10 */
+/** Published triggers: changed charges, services, terms, parties, weights, sizes and classes. SPEC-GAP-E10 */
 const ratedBy = (charge: ChargeJson): string => {
   const { accessorials, billTo, charges, commodities, destination, origin, payment, shipmentTotals } = charge
   return canonicalText([
     charges,
     items(members(accessorials)["codes"]).map(String).sort(),
     pick(payment, ["terms"]),
-    [billTo, origin, destination].map((party) => members(party)["account"]),
+    [billTo, origin, destination].map((each) => pick(each, party)),
     pick(shipmentTotals, totals),
     items(members(commodities)["handlingUnits"]).map((each) => [
       pick(each, unit),

@@ -13,7 +13,7 @@ const party = {
 
 /** `date` has no zone. SPEC-GAP-E17 */
 export const sampleCharge = (date: string): PreliminaryFreightCharge => ({
-  pfc: { uniqueID: "TEST", header: { function: "PFC1" }, date, version: "v1.0", isTest: true },
+  pfc: { uniqueID: "TEST", function: "PFC1", header: { function: "PFC1" }, date, version: "v1.0", isTest: true },
   payment: { terms: "Prepaid" },
   shipmentTotals: { pickupDate: date, grossWeight: 1500, weightUnit: "Pounds", handlingUnits: 2 },
   referenceNumbers: { pro: "0000000000" },

@@ -1,21 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eventCodes, publishedCode, spelled } from "@waybill/core"
+import { eventCodes, meaningOf } from "@waybill/core"
 
-describe("publishedCode", () => {
-  it("accepts the 49 published codes in any case", () => {
+describe("the meaning of an event code (SPEC-GAP-E7)", () => {
+  it("is one of the 49 published codes, in any case", () => {
     assert.strictEqual(new Set(eventCodes).size, 49)
-    for (const code of eventCodes) assert.deepStrictEqual(publishedCode(` ${code.toLowerCase()}`), { eventCode: code })
+    for (const code of eventCodes) assert.strictEqual(meaningOf(` ${code.toLowerCase()}`), code)
   })
 
-  it("maps any other code to OTHR, with the carrier's code (SPEC-GAP-E7)", () => {
-    assert.deepStrictEqual(spelled({ eventCode: "DBRS", carrierDescription: "Debris hauled away" }), {
-      eventCode: "OTHR",
-      carrierCode: "DBRS",
-      carrierDescription: "Debris hauled away"
-    })
-    assert.deepStrictEqual(spelled({ eventCode: "XX", carrierCode: "own" }), { eventCode: "OTHR", carrierCode: "own" })
-    assert.deepStrictEqual(spelled({ eventCode: "RCN" }), { eventCode: "RCC", carrierCode: "RCN" })
-    assert.deepStrictEqual(spelled({ eventCode: "constructor" }), { eventCode: "OTHR", carrierCode: "constructor" })
-    assert.deepStrictEqual(spelled({ eventCategoryName: "no code" }), { eventCategoryName: "no code" })
+  it("is known for the codes of published examples, and for no other", () => {
+    assert.deepStrictEqual(["RCN", "INV", "Cancel", "BILL"].map(meaningOf), ["RCC", "FINL", "ACTCHG", "OTHR"])
+    for (const code of ["XYZ", "", "constructor", undefined, 5]) assert.isUndefined(meaningOf(code))
   })
 })

@@ -43,6 +43,17 @@ describe("applyChange", () => {
       assert.deepStrictEqual((yield* live(["updated", { version: 7 }], ["updated", { total: 1 }])).became, ["7 open", "8 open"])
     }))
 
+  it.effect("accepts the numbers of the published examples: a final notice with that of the version before, a removal and a new debtor with one (SPEC-GAP-E11)", () =>
+    Effect.gen(function*() {
+      const ended = yield* live(["created", { version: 1 }], ["updated", { version: 2, total: 300 }], ["final", { version: 2, total: 300 }], ["final", { version: 2, total: 300 }])
+      assert.deepStrictEqual(ended.became, ["1 open", "2 open", "3 final", "=3"])
+      const moved = yield* live(["created", { version: 1 }], ["removed", { version: 2 }], ["created", { version: 2, account: "B" }], ["created", { version: 2, account: "B" }], ["updated", { version: 3, account: "B", total: 1 }], ["updated", { version: 3, account: "B", total: 2 }], ["final", { version: 4, account: "B", total: 1 }])
+      assert.deepStrictEqual(moved.became, ["1 open", "2 removed", "3 open", "=3", "4 open", "conflict", "5 final"])
+      assert.deepStrictEqual(moved.bill.versions.map((each) => shownLog(each).map((entry) => entry["eventCode"])), [["OTHR"], [], ["ACTCHG"], [], ["FINL"]])
+      const anew = yield* live(["created", { version: 1 }], ["removed"], ["created", { version: 1, account: "B" }], ["updated", { version: 2, account: "B", total: 1 }])
+      assert.deepStrictEqual(anew.became, ["1 open", "2 removed", "3 open", "4 open"])
+    }))
+
   it.effect("refuses changes that the bill's state does not permit (SPEC-GAP-E11)", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual((yield* live(["removed"], ["final"], ["created"], ["created", { total: 1 }])).became, ["unknown_reference", "unknown_reference", "1 open", "conflict"])
