@@ -120,7 +120,7 @@ describe("Client and service agree", () => {
     const wrong = { proNumber: "041-8367745", occurredAt: "2020-01-02T09:00:00-06:00", shipmentMilestoneStatus: "Picked-up" } as const
     expect(await carrier.intake.reportStatus([moved, wrong], { partial: true })).toEqual({
       results: [
-        { index: 0, result: "accepted", shipmentId: "S/1", eventId: expect.any(String), outcome: "applied" },
+        { index: 0, result: "accepted", shipmentId: "S/1", eventId: expect.any(String), outcome: "applied", notified: ["In Transit"] },
         { index: 1, result: "error", errors: [expect.objectContaining({ pointer: "/updates/1/shipmentMilestoneStatus", detail: expect.stringContaining("back to Picked-up") })] }
       ]
     })

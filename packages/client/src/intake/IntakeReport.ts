@@ -31,6 +31,10 @@ export type StatusPublication = ItemResult<{
   readonly eventId: string
   /** Effect on the shipment; absent for a duplicate. */
   readonly outcome?: OpenList<StatusOutcome>
+  /** What the subscriptions that follow the shipment are sent: messages, or milestones with a terminal status; absent for a duplicate. */
+  readonly notified?: ReadonlyArray<string>
+  /** Why they are sent nothing. */
+  readonly notNotified?: string
 }>
 
 export type ChargePublication = ItemResult<{

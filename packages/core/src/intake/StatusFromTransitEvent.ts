@@ -7,7 +7,7 @@ import {
   CountryCode,
   CustomsStatus,
   DelayReasonCode,
-  type DeliveryMessage,
+  DeliveryMessage,
   type Milestone,
   type FreightException,
   type TerminalStatus,
@@ -79,7 +79,8 @@ const attributeSchemas = {
   responsibleParty: plainText(200),
   majorStatusCategory: plainText(200),
   generalDescription: plainText(1000),
-  carrierSpecificDescription: plainText(1000)
+  carrierSpecificDescription: plainText(1000),
+  deliveryInformation_messages: DeliveryMessage
 } as const
 
 /** The attributes of an event that affect the status. */
@@ -202,6 +203,8 @@ const detailsOf = (meaning: EventMeaning, attributes: StatusAttributes): Partial
 const informationsOf = (meaning: EventMeaning, attributes: StatusAttributes): ReadonlyArray<Information> | undefined => {
   const informations = [
     ...(meaning.information === undefined ? [] : [informationOf(meaning.information, meaning, attributes)]),
+    // a delay is an expectation, unless the carrier notes that the shipment is late
+    ...(meaning.reads === "delay" && attributes.deliveryInformation_messages === "Noted late" ? [informationOf("Noted late", meaning, attributes)] : []),
     // appointments have no event type of their own
     ...(attributes.appointmentStatus === undefined ? [] : [informationOf("Appointment Update", meaning, attributes)])
   ]
@@ -214,7 +217,7 @@ const informationOf = (message: DeliveryMessage, meaning: EventMeaning, attribut
   const reason = { delayReasonCode, responsibleParty, majorStatusCategory, generalDescription, carrierSpecificDescription }
   const given = message === "Customs information"
     ? { customsStatus: customsStatus ?? meaning.customs, customsEntryNumber }
-    : message === "Missed delivery"
+    : message === "Missed delivery" || message === "Noted late"
     ? reason
     : message === "Appointment Update"
     ? { appointmentStatus, appointmentDate, utcOffset, ...(appointmentStatus === "appointment missed" ? reason : {}) }

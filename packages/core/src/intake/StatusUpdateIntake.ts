@@ -28,6 +28,10 @@ export interface StatusUpdateKey {
   readonly eventId: string
   /** Its effect on the shipment. Missing for a duplicate. */
   readonly outcome?: ReportOutcome
+  /** What the subscriptions that follow the shipment are sent: messages, or milestones with a terminal status. Missing for a duplicate. */
+  readonly notified?: ReadonlyArray<string>
+  /** Why they are sent nothing. */
+  readonly notNotified?: string
 }
 
 export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
@@ -96,11 +100,11 @@ export class StatusUpdateIntake extends Context.Service<StatusUpdateIntake, {
         const { found, known, refused: unknown } = yield* located(principal, good)
         const { newUpdates, others } = yield* withoutDuplicates(tenantId, known, found)
         const applied = newUpdates.length === 0 ? [] : yield* reports.report(tenantId, known, newUpdates)
-        const results = applied.map(({ outcome, why }, at): ItemResult<StatusUpdateKey> => {
+        const results = applied.map(({ notified, outcome, why }, at): ItemResult<StatusUpdateKey> => {
           const update = newUpdates[at]!
           return outcome === "refused" || outcome === "unknown"
             ? refusedMove(update, why ?? "")
-            : { index: update.index, result: "accepted", shipmentId: update.shipmentId, eventId: update.eventId, outcome }
+            : { index: update.index, result: "accepted", shipmentId: update.shipmentId, eventId: update.eventId, outcome, notified, ...(why === undefined ? {} : { notNotified: why }) }
         })
         const all = [...unknown, ...others, ...results]
         const refused = all.filter((each) => each.result === "refused")
@@ -182,5 +186,4 @@ const unknownShipment = ({ index, value }: ReadItem<StatusUpdate>): RefusedItem 
 const contradicting = ({ index, value }: LocatedUpdate): RefusedItem =>
   refusal(index, "updateId", `Update ${value.updateId} is known with other content. An update never changes: give a correction an updateId of its own.`, "conflict")
 
-const refusedMove = ({ index, value }: NewUpdate, why: string): RefusedItem =>
-  refusal(index, value.deliveryInformation_messages === undefined ? "shipmentMilestoneStatus" : "UpdatedETA", why, "conflict")
+const refusedMove = ({ index }: NewUpdate, why: string): RefusedItem => refusal(index, "shipmentMilestoneStatus", why, "conflict")

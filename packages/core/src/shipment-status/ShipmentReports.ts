@@ -12,10 +12,10 @@ import { isDateOnly } from "./model/FreightShapes.ts"
 import { type KeyedShipment, keysOf, keyOf, referencesOf } from "./model/LookupKey.ts"
 import type { PostedShipment } from "./model/PostedShipment.ts"
 import { registerAgain, registerShipment, type Registered } from "./model/Registration.ts"
-import { applyReport, type KnownShipment } from "./model/ShipmentState.ts"
-import type { StatusNotification } from "./model/StatusNotification.ts"
+import { applyReport, type KnownShipment, silenceOf } from "./model/ShipmentState.ts"
+import { type StatusNotification, wordOf } from "./model/StatusNotification.ts"
 import { ignoreFarFutureTime, type ReportOutcome, type StatusReport } from "./model/StatusReport.ts"
-import { publicOf } from "./model/VerifiedShipment.ts"
+import { answerOf, publicOf } from "./model/VerifiedShipment.ts"
 import {
   ShipmentStatusStore,
   type StatusClaim,
@@ -38,6 +38,9 @@ export interface ReportResult {
   readonly outcome: ReportOutcome | "unknown"
   /** Whether the shipment reached a milestone. */
   readonly moved: boolean
+  /** The notifications that were queued for every subscription that follows the shipment: their message, or their milestone and terminal status. */
+  readonly notified: ReadonlyArray<string>
+  /** Why the report was refused, or why there is no notification. */
   readonly why?: string
 }
 
@@ -185,13 +188,16 @@ class Changes {
 
   report(shipmentId: string, reported: StatusReport): ReportResult {
     const known = this.#known.get(shipmentId)
-    if (known === undefined) return { outcome: "unknown", moved: false }
+    if (known === undefined) return { outcome: "unknown", moved: false, notified: [] }
     const report = ignoreFarFutureTime(reported, this.#now)
     const applied = applyReport(known, report)
-    if (applied.outcome === "refused") return { outcome: "refused", moved: false, why: applied.why! }
+    if (applied.outcome === "refused") return { outcome: "refused", moved: false, notified: [], why: applied.why! }
     this.#remember(shipmentId, applied.known.state.reports, report, applied.outcome)
     this.#change(shipmentId, applied.known, applied.notifications)
-    return { outcome: applied.outcome, moved: applied.moved }
+    const { moved, notifications, outcome } = applied
+    return notifications.length > 0
+      ? { outcome, moved, notified: notifications.map(wordOf) }
+      : { outcome, moved, notified: [], why: silenceOf(applied) }
   }
 
   get written() {
@@ -227,7 +233,7 @@ const writeOf = (known: KnownShipment, before: KnownShipment | undefined): Statu
   return {
     shipmentId: state.shipmentId,
     state: JSON.stringify(state),
-    verified: encode(view),
+    verified: encode(answerOf(view)),
     public: encode(publicOf(view)),
     covered: view.ShipmentMilestoneStatus !== undefined,
     pickupAt: pickupInstant(state.posted.pickupDate) ?? state.pickedUpAt ?? state.registeredAt,

@@ -71,7 +71,7 @@ describe("a status view", () => {
       // a late event is ignored on arrival, but the replay applies it in order
       if (hasLateWrite) return
       for (const field of ["ReferenceNumbers", "UpdatedPro", "ShipmentMilestoneStatus", "UpdatedETA", "Late", "OFDStopsAway", "PartnerCarrierName", "CrossBorderStatus"] as const) {
-        assert.deepStrictEqual(shown[field], expected[field], field)
+        assert.deepStrictEqual(shown[field] ?? null, expected[field] ?? null, field)
       }
     })), 60_000)
 })

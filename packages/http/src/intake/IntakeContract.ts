@@ -46,6 +46,10 @@ const outcome = Schema.Literals(["applied", "unchanged", "late", "refused"]).ann
 
 const text = Schema.optionalKey(Schema.String)
 
+const notified = Schema.optionalKey(Schema.Array(Schema.String).annotate({
+  description: "What the subscriptions that follow the shipment are sent: messages, or milestones with a terminal status. If nothing, notNotified says why."
+}))
+
 const { ShipmentMilestoneStatus, ...fields } = VerifiedShipment.fields
 
 const ShipmentRecord = Schema.Struct({
@@ -128,7 +132,7 @@ export const IntakeContract = contract({
         "the reason. The same updateId again is a duplicate.",
       query: partial,
       body: { schema: Updates, maxBytes: maxIntakeBytes, items: "updates" },
-      answers: { 200: { description: "Result of each update", schema: reportOf("StatusUpdate", { shipmentId: text, eventId: text, outcome: Schema.optionalKey(outcome) }) } }
+      answers: { 200: { description: "Result of each update", schema: reportOf("StatusUpdate", { shipmentId: text, eventId: text, outcome: Schema.optionalKey(outcome), notified, notNotified: text }) } }
     },
     reportFreightCharges: {
       method: "POST",

@@ -39,7 +39,7 @@ export const UtcOffset = Schema.String.annotate({ identifier: "UtcOffset" }).che
   Schema.makeFilter((text: string) => noOffset.test(text) || offsetShape.test(text) || "A UTC offset such as -6.")
 )
 
-/** Formats an offset for notifications: `-6`, `+5:30`, `0`. */
+/** Formats an offset for answers and notifications: `-6`, `+5:30`, `0`. SPEC-GAP-A20 */
 export const plainOffset = (text: string): string => {
   const parts = noOffset.test(text) ? null : offsetShape.exec(text)
   if (parts === null) return noOffset.test(text) ? "0" : text

@@ -72,14 +72,14 @@ export const PostedShipment = Schema.Struct({
   ShipmentDamage: flag,
   AllShortOrLostShipment: flag,
   Late: flag,
-  DelayReasonCode: maybe(known.DelayReasonCode.members[0]),
+  DelayReasonCode: known.DelayReasonCode,
   AppointmentRequired: flag,
-  AppointmentStatus: maybe(known.AppointmentStatus.members[0]),
+  AppointmentStatus: known.AppointmentStatus,
   AppointmentDate: maybe(DateOrInstant),
   PartnerCarrierName: maybe(plainText(200)),
   PartnerCarrierSCAC: maybe(plainText(20)),
   CrossBorder: flag,
-  CrossBorderStatus: maybe(known.CrossBorderStatus.members[0]),
+  CrossBorderStatus: known.CrossBorderStatus,
   CrossBorderEntryNumber: maybe(plainText(100)),
   PODAvailable: flag
 }).annotate({ identifier: "PostedShipment" })

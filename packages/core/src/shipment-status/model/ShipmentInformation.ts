@@ -2,7 +2,7 @@
 import { canonicalText } from "../../shared/Json.ts"
 import { type CrossBorderStatus, type CustomsStatus, unstatedDelay } from "./CodeLists.ts"
 import { localDate, plainOffset } from "./FreightShapes.ts"
-import { isOverdue } from "./Lateness.ts"
+import { isOverdue, judgeLate } from "./Lateness.ts"
 import { type Draft, isNewest } from "./ShipmentDraft.ts"
 import { isFinal } from "./ShipmentMilestone.ts"
 import type { Information } from "./StatusReport.ts"
@@ -40,10 +40,16 @@ export const inform = (draft: Draft, information: Information): void => {
   }
 }
 
-/** Notifies again only if the date or the reason changed. */
+/** The carrier may know that it is late before it has a new estimate. Notifies again only if the date or the reason changed. SPEC-GAP-A21 */
 const informLate = (draft: Draft, information: Information): void => {
   const { state, view } = draft
-  if (!isOverdue(view) || isFinal(view.ShipmentMilestoneStatus)) return
+  if (isFinal(view.ShipmentMilestoneStatus)) return
+  if (!isOverdue(view)) {
+    if (!isNewest(draft, "eta")) return
+    if (!view.Late) draft.changes = true
+    state.reportedLate = true
+    judgeLate(view, state)
+  }
   const delayReasonCode = information.delayReasonCode ?? view.DelayReasonCode ?? unstatedDelay
   const which = `${localDate(view.UpdatedETA)} ${delayReasonCode}`
   if (which === state.notifiedLateness) return
@@ -84,10 +90,13 @@ const informCustoms = (draft: Draft, information: Information): void => {
   const { customsAgent, customsEntryNumber, customsStatus } = information
   const entry = customsEntryNumber ?? view.CrossBorderEntryNumber
   const status = customsStatus ?? state.customsStatus
-  if (customsAgent === undefined && status === state.customsStatus && entry === view.CrossBorderEntryNumber && view.CrossBorder) return
-  view.CrossBorder = true
+  const isKnown = view.CrossBorder || state.customsStatus !== null
+  if (customsAgent === undefined && status === state.customsStatus && entry === view.CrossBorderEntryNumber && isKnown) return
   view.CrossBorderEntryNumber = entry
   if (status !== null && crossBorderOf[status] !== null) view.CrossBorderStatus = crossBorderOf[status]
+  // a shipment across a border needs a border status, which a broker alone does not give. SPEC-GAP-A22
+  view.CrossBorder = view.CrossBorderStatus != null
   state.customsStatus = status
-  addInformation(draft, { ...information, customsStatus: status, customsEntryNumber: entry })
+  const { customsStatus: _status, ...rest } = information
+  addInformation(draft, { ...rest, ...(status === null ? {} : { customsStatus: status }), customsEntryNumber: entry })
 }

@@ -1,6 +1,6 @@
 /** The status of a shipment, and how a report changes it. SPEC-GAP-A2 */
 import type { CustomsStatus, Milestone, FreightException } from "./CodeLists.ts"
-import { localDate, plainOffset, type TerminalInfo } from "./FreightShapes.ts"
+import { plainOffset, type TerminalInfo } from "./FreightShapes.ts"
 import { isOverdue, judgeLate } from "./Lateness.ts"
 import type { ExtraReference } from "./LookupKey.ts"
 import type { PostedShipment } from "./PostedShipment.ts"
@@ -97,10 +97,6 @@ const refusalOf = (view: ShipmentView, report: StatusReport, move: MoveOutcome):
   if (move._tag === "Moved" && move.to === "Interline" && (partner.name === null || partner.scac === null)) {
     return "Interline needs PartnerCarrierName and PartnerCarrierSCAC: who has the freight now."
   }
-  const eta = report.updatedEta ?? view.UpdatedETA
-  if (report.information?.some(saysLate) === true && !isOverdue({ ...view, UpdatedETA: eta })) {
-    return `Noted late needs an UpdatedETA on a later day than ${localDate(view.EstimatedDeliveryDate)}, the estimated delivery date.`
-  }
   return undefined
 }
 
@@ -123,6 +119,17 @@ const finished = (draft: Draft, outcome: ReportOutcome): Applied => {
     outcome,
     moved: draft.moved
   }
+}
+
+/** Why a report without notifications causes none. SPEC-GAP-A24 */
+export const silenceOf = ({ known: { view }, outcome }: Applied): string => {
+  const milestone = view.ShipmentMilestoneStatus
+  if (milestone === undefined) return "The shipment has no milestone yet. Subscribers are notified from its first milestone on."
+  if (outcome === "late") return "It happened before the present milestone, so it is kept in the history only."
+  if (outcome === "applied") {
+    return "Lookups show the change. Subscribers are notified of movements and information, not of a new estimate, text, place or trailer alone."
+  }
+  return isFinal(milestone) ? `The shipment is ${milestone}, and nothing moves any more.` : "It repeats what is known, or contains nothing that the status shows."
 }
 
 /** Without a milestone there are no notifications, because lookups do not find the shipment yet. */

@@ -62,3 +62,9 @@ export type DeliveryInformation = typeof DeliveryInformation.Type
 
 export const StatusNotification = Schema.Union([DeliveryUpdate, DeliveryInformation])
 export type StatusNotification = DeliveryUpdate | DeliveryInformation
+
+/** The name of a notification: its message, or its milestone and terminal status. */
+export const wordOf = (notification: StatusNotification): string =>
+  "deliveryInformation_messages" in notification
+    ? notification.deliveryInformation_messages
+    : [notification.shipmentMilestoneStatus, ...(notification.terminalStatus === undefined ? [] : [notification.terminalStatus])].join(", ")

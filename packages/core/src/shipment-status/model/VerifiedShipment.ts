@@ -41,7 +41,10 @@ export const describedFields = {
   EstimatedDeliveryDate: DateOrInstant
 }
 
-/** The full answer. Fields that the interface requires are always present, `null` when unknown. */
+/**
+ * The full answer. Fields that the interface requires are always present, `null` when unknown. Optional code lists are left out when unknown,
+ * because strict validators accept only the listed values.
+ */
 export const VerifiedShipment = Schema.Struct({
   ProNumber: describedFields.ProNumber,
   ReferenceNumbers,
@@ -74,14 +77,14 @@ export const VerifiedShipment = Schema.Struct({
   ShipmentDamage: Schema.Boolean,
   AllShortOrLostShipment: Schema.Boolean,
   Late: Schema.Boolean,
-  DelayReasonCode: orNull(DelayReasonCode),
+  DelayReasonCode: Schema.optionalKey(orNull(DelayReasonCode)),
   AppointmentRequired: Schema.Boolean,
-  AppointmentStatus: orNull(AppointmentStatus),
+  AppointmentStatus: Schema.optionalKey(orNull(AppointmentStatus)),
   AppointmentDate: orNull(DateOrInstant),
   PartnerCarrierName: orNull(plainText(200)),
   PartnerCarrierSCAC: orNull(plainText(20)),
   CrossBorder: Schema.Boolean,
-  CrossBorderStatus: orNull(CrossBorderStatus),
+  CrossBorderStatus: Schema.optionalKey(orNull(CrossBorderStatus)),
   CrossBorderEntryNumber: orNull(plainText(100)),
   PODAvailable: Schema.Boolean
 }).annotate({ identifier: "VerifiedShipment" })
@@ -100,6 +103,12 @@ export type PublicShipment = typeof PublicShipment.Type
 export type ShipmentView = Omit<VerifiedShipment, "ShipmentMilestoneStatus"> & {
   readonly ShipmentMilestoneStatus?: VerifiedShipment["ShipmentMilestoneStatus"]
 }
+
+const optionalCodes: ReadonlySet<string> = new Set<keyof VerifiedShipment>(["DelayReasonCode", "AppointmentStatus", "CrossBorderStatus"])
+
+/** The answer for a view. SPEC-GAP-A23 */
+export const answerOf = (view: ShipmentView): ShipmentView =>
+  Object.fromEntries(Object.entries(view).filter(([name, value]) => value !== null || !optionalCodes.has(name))) as ShipmentView
 
 /** Selects the four public fields by name, so that a new field is not public by default. */
 export const publicOf = (shipment: ShipmentView): Omit<PublicShipment, "ShipmentMilestoneStatus"> & Partial<PublicShipment> => ({

@@ -256,7 +256,7 @@ describe("a posted shipment", () => {
     }
   })
 
-  it("has UTC offsets in any usual form, and returns them in one", () => {
+  it("has UTC offsets in any usual form, and returns them in one (SPEC-GAP-A20)", () => {
     for (const [written, plain] of [["-6", "-6"], ["UTC-06:00", "-6"], ["+0530", "+5:30"], ["-05", "-5"], ["Z", "0"], ["+00:00", "0"]] as const) {
       assert.isTrue(Schema.is(PostedShipment)(postedShipment("S", { TimeZoneOfShipment: written })), written)
       assert.strictEqual(first({ TimeZoneOfShipment: written }).known.view.TimeZoneOfShipment, plain)
