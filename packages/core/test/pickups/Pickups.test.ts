@@ -244,13 +244,21 @@ describe("Pickups.visibility", () => {
     }), desk)
   })
 
-  it.effect("answers every requestType, and Cancel has no effect (SPEC-GAP-C13)", () =>
+  it.effect("says that no e-mail is sent to confirmationEmail (SPEC-GAP-C33)", () =>
+    inService(Effect.gen(function*() {
+      const { order } = yield* setup
+      const quiet = yield* order()
+      const asked = yield* order({ pro: "2", more: { confirmationEmail: "dock@closets.example" } })
+      assert.deepStrictEqual(asked.pickupMessage, [...quiet.pickupMessage, "No e-mail is sent to confirmationEmail. This answer is the confirmation."])
+    })))
+
+  it.effect("answers every requestType, and none has an effect (SPEC-GAP-C13)", () =>
     inService(Effect.gen(function*() {
       const { order, pickups, shipper } = yield* setup
       const { carrierPickupNumber: lookupValue } = yield* order()
       const query = { lookupValue, lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: "false" }
       const seen = yield* pickups.visibility(shipper, untyped(query))
-      for (const requestType of ["Status", "Cancel", "cancel", "PICKUPSTATUS"]) {
+      for (const requestType of ["Status", "Cancel", "cancel", "PICKUPSTATUS", "Tracking"]) {
         assert.deepStrictEqual(yield* pickups.visibility(shipper, untyped({ ...query, requestType, isTest: "False", lookupType: "pickupconfirmationid" })), seen)
       }
       for (const member of Object.keys(query)) {

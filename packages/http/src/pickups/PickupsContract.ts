@@ -61,7 +61,7 @@ export const PickupsContract = contract({
       query: {
         lookupValue: parameter("lookupValue", "The number to look up."),
         lookupType: parameter("lookupType", "The kind of number: PickupConfirmationID or PRO."),
-        requestType: parameter("requestType", "PickupStatus, Status or Cancel; has no effect."),
+        requestType: parameter("requestType", "Such as PickupStatus or Status; has no effect."),
         isTest: parameter("isTest", "true for test pickups, false for real ones.")
       },
       answers: { 200: { description: "The pickup", schema: PickupVisibility }, 400: refused("Invalid parameters"), ...refusals, 404: notFound }

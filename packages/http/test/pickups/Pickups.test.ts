@@ -135,7 +135,7 @@ describe("looking up a pickup", () => {
   it.each([
     ["lookupValue", ""],
     ["lookupType", "BOL"],
-    ["requestType", "Everything"],
+    ["requestType", ""],
     ["isTest", "maybe"]
   ])("refuses without %s, or with %j in it", async (name, value) => {
     const all = { lookupValue: "1", lookupType: "PRO", requestType: "Status", isTest: "false" }

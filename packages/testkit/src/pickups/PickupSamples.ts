@@ -104,7 +104,7 @@ export const pickupRequest = (overrides: PickupOverrides = {}): SamplePickup => 
     dockContactEmail: null,
     dockContactName: "Dana",
     dockContactPhone: null,
-    confirmationEmail: "shipping@closets.example",
+    confirmationEmail: null,
     shipmentDetails: [requestedShipment({ ...(overrides.pro === undefined ? {} : { proNumber: overrides.pro }), ...overrides.shipment })],
     destinationAddress: [{
       cneeAddressName: "Mirrors Ltd.",

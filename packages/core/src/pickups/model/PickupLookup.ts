@@ -6,11 +6,11 @@ import type { PickupRequest } from "./PickupRequest.ts"
 const oneOf = (what: string, words: ReadonlyArray<string>) =>
   Schema.String.check(Schema.isPattern(new RegExp(`^(?:${words.join("|")})$`, "iu"), { message: `${what} is one of ${words.join(", ")}.` }))
 
-/** Parameters of the visibility call, all text. `requestType` has no effect, because reading never cancels. SPEC-GAP-C13 */
+/** Parameters of the visibility call, all text. `requestType` has no effect and any value: no values are published, and reading never cancels. SPEC-GAP-C13 */
 export const PickupQuery = Schema.Struct({
   lookupValue: nameUpTo(100).check(Schema.isPattern(/\S/u, { message: "lookupValue must not be empty." })),
   lookupType: oneOf("lookupType", ["PickupConfirmationID", "PRO"]),
-  requestType: oneOf("requestType", ["PickupStatus", "Status", "Cancel"]),
+  requestType: nameUpTo(100).check(Schema.isPattern(/\S/u, { message: "requestType must not be empty." })),
   isTest: oneOf("isTest", ["true", "false"])
 }).annotate({ identifier: "PickupQuery" })
 export type PickupQuery = typeof PickupQuery.Type

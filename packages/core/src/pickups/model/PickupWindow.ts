@@ -1,4 +1,4 @@
-/** The pickup window: readyTime to closeTime on readyDate, in local time of the pickup location. */
+/** The pickup window: from readyTime on readyDate to closeTime, that day or over night, in local time of the pickup location. */
 import { type Fault, fault } from "../../shared/Fault.ts"
 import { formatInstant } from "../../shared/Instant.ts"
 import { type DateParts, dateParts, dayMillis } from "./DateText.ts"
@@ -36,7 +36,7 @@ export const clocksAt = (texts: WindowTexts): LocationClocks | undefined => {
   return offset === undefined ? undefined : fixedClocks(offset)
 }
 
-/** SPEC-GAP-C8: within one local day, ready before close. Does not check whether the window is over. */
+/** SPEC-GAP-C8: ready before close, over night too. Does not check whether the window is over. */
 export const readPickupWindow = (texts: WindowTexts): WindowReading => {
   const offsetAt = clocksAt(texts)
   if (offsetAt === undefined && given(texts.pickupLocationTimeZone) !== undefined) {
@@ -53,16 +53,20 @@ export const readPickupWindow = (texts: WindowTexts): WindowReading => {
   if (local.date !== undefined && day !== local.date.day && day !== written.date?.day) {
     return refused("readyTime", "readyTime is on another day than readyDate at the pickup location.")
   }
-  if (local.close?.day !== undefined && local.close.day !== day) {
-    return refused("closeTime", "closeTime must be on the same day as readyTime at the pickup location.")
-  }
   // if readyTime is missing, the time in readyDate counts
   const opens = day + (local.ready?.clock ?? (local.ready === undefined && local.date?.day === day ? local.date.clock : undefined) ?? 0)
-  return between(day, opens, day + (local.close?.clock ?? dayMillis - 1), offsetAt)
+  const closes = (local.close?.day ?? day) + (local.close?.clock ?? dayMillis - 1)
+  // the published rule gives both times one day, so the close of a night shift may be written before its start
+  const overNight = closes <= opens && closes >= day && closes + dayMillis - opens <= longestNightMillis
+  return between(day, opens, overNight ? closes + dayMillis : closes, offsetAt)
 }
 
+/** A close that is written before its start is the next morning, up to this length of the window. */
+const longestNightMillis = 12 * 3_600_000
+
 const between = (day: number, opens: number, closes: number, offsetAt: LocationClocks | undefined): WindowReading => {
-  if (closes <= opens) return refused("closeTime", "closeTime must be after readyTime.")
+  if (closes <= opens) return refused("closeTime", "closeTime must be after readyTime. Over night, it is at most 12 hours later, or names the next day.")
+  if (closes - opens > dayMillis) return refused("closeTime", "closeTime must be within 24 hours after readyTime at the pickup location.")
   if (offsetAt === undefined) return { _tag: "Window", window: { day, opens, closes, instants: undefined } }
   const instants = shownBetween(opens, closes, offsetAt)
   return instants === undefined

@@ -124,14 +124,28 @@ describe("readPickupWindow", () => {
     }
   })
 
-  it("is within one local day, with readyTime before closeTime", () => {
+  it("may last over night: to a time on the next day, or to an earlier time within 12 hours (SPEC-GAP-C8)", () => {
+    const night = (closeTime: string, readyTime = "2026-11-20T20:00:00") => {
+      const { closes, day, opens } = windowOf({ readyTime, closeTime })
+      return [day, opens, closes].map(iso).join(" ")
+    }
+    const expected = "2026-11-20T00:00:00.000Z 2026-11-20T20:00:00.000Z 2026-11-21T02:00:00.000Z"
+    for (const closeTime of ["2026-11-21T02:00:00", "2026-11-20T02:00:00", "02:00", "2026-11-21T07:00:00Z"]) assert.strictEqual(night(closeTime), expected, closeTime)
+    assert.strictEqual(night("02:00", "20:00"), expected)
+    assert.isUndefined(refusal({ readyTime: "2026-11-20T20:00:00", closeTime: "2026-11-20T08:00:00" }))
+    assert.strictEqual(refusal({ readyTime: "2026-11-20T20:00:00", closeTime: "2026-11-20T08:01:00" }), "/closeTime")
+    assert.isUndefined(refusal({ closeTime: "2026-11-21T08:00:00" }))
+    assert.strictEqual(refusal({ closeTime: "2026-11-21T08:01:00" }), "/closeTime")
+    assert.strictEqual(refusal({ readyTime: "2026-11-20T20:00:00", closeTime: "2026-11-19T22:00:00" }), "/closeTime")
+  })
+
+  it("has its readyTime on readyDate, and before closeTime", () => {
     assert.strictEqual(refusal({ closeTime: "2026-11-20T08:00:00" }), "/closeTime")
     assert.strictEqual(refusal({ closeTime: "2026-11-20T07:59:00" }), "/closeTime")
     assert.strictEqual(refusal({ closeTime: "2026-11-21T17:00:00" }), "/closeTime")
     assert.strictEqual(refusal({ readyDate: "2026-11-21T00:00:00" }), "/readyTime")
     // 23:30 in Boston is the next day in London
     assert.isUndefined(refusal({ readyTime: "2026-11-20T23:00:00", closeTime: "2026-11-21T04:30:00Z" }))
-    assert.strictEqual(refusal({ readyTime: "2026-11-20T23:00:00", closeTime: "2026-11-21T05:30:00Z" }), "/closeTime")
   })
 
   it("treats a readyDate at midnight as that day, with any offset (SPEC-GAP-C8)", () => {
