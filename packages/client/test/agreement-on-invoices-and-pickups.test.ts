@@ -222,10 +222,10 @@ describe("Pickups between client and service", () => {
     const { broker, shipper } = await service()
     const [answer] = await shipper.pickups.create(fullOrder)
     const number = answer.carrierPickupNumber!
-    expect(answer).toMatchObject({ pickupStatus: "Accept", carrierPickupNumber: expect.stringMatching(/^\d{9}$/), shipperRef: ["R-1", "041-8367745"], pickupMessage: [] })
+    expect(answer).toMatchObject({ pickupStatus: "Accept", carrierPickupNumber: expect.stringMatching(/^\d{9}$/), shipperRef: ["R-1", "041-8367745"], pickupMessage: ["No e-mail is sent to confirmationEmail. This answer is the confirmation."] })
     for (const by of [{ confirmationId: number }, { proNumber: "0418367745" }]) {
       expect(await shipper.pickups.visibility(by)).toMatchObject({
-        pickupConfirmationId: Number(number), status: "Accepted", informationCode: { code: null }, stopEta: "2099-11-20T08:00:00.000", stopEtaTimeZone: "UTC-6",
+        pickupConfirmationId: number, status: "Accepted", informationCode: { code: null }, stopEta: "2099-11-20T08:00:00.000", stopEtaTimeZone: "UTC-6",
         equipmentInformation: null, shipmentArray: [{ proNumber: "041-8367745", destinationPostalCode: "02134", handlingUnitQuantity: 2, weight: 640 }]
       })
       await expect(broker.pickups.visibility(by)).rejects.toMatchObject({ status: 404, body: "" })
@@ -235,7 +235,7 @@ describe("Pickups between client and service", () => {
     await expect(broker.pickups.cancel(number)).rejects.toMatchObject({ status: 404 })
     await shipper.pickups.cancel(number)
     await shipper.pickups.cancel(number)
-    expect(await shipper.pickups.visibility({ confirmationId: number })).toMatchObject({ status: "Cancelled", informationCode: { code: 400, subCode: 2 } })
+    expect(await shipper.pickups.visibility({ confirmationId: number })).toMatchObject({ status: "Cancelled", informationCode: { code: "400", subCode: "2" } })
     await expect(shipper.pickups.update(number, fullOrder)).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("Cancelled") })
     await expect(shipper.pickups.create({ ...leastOrder, grossPickupWeight: 0 })).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("grossPickupWeight") })
   })
@@ -287,7 +287,7 @@ describe("Pickups between client and service", () => {
     const record = await carrier.intake.getPickupRecord(number)
     expect(record).toMatchObject({
       carrierPickupNumber: number, isTest: false, client: expect.stringContaining("shipper"), accounts: ["4711"], request: { ...fullOrder, requestFunction: "NewPickup" },
-      visibility: { pickupConfirmationId: Number(number), informationCode: { code: 320, subCode: 1, subCodeDescription: "No freight (driver)" } }
+      visibility: { pickupConfirmationId: number, informationCode: { code: "320", subCode: "1", subCodeDescription: "No freight (driver)" } }
     })
     expect(record.history.map(({ position, status, what }) => [position, what, status])).toEqual([[1, "ordered", "Accepted"], [2, "reported", "En Route"], [3, "reported", "Re-Attempt"]])
     await expect(shipper.intake.getPickupRecord(number)).rejects.toMatchObject({ status: 403 })

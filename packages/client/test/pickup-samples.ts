@@ -71,9 +71,9 @@ export const pickupAnswer: PickupAnswer = {
 }
 
 export const pickupVisibility: PickupVisibility = {
-  pickupConfirmationId: 100000001,
+  pickupConfirmationId: "100000001",
   status: "En Route",
-  informationCode: { code: 310, codeDescription: "Carrier not able to service - Rescheduled", subCode: 2, subCodeDescription: "Breakdown" },
+  informationCode: { code: "310", codeDescription: "Carrier not able to service - Rescheduled", subCode: "2", subCodeDescription: "Breakdown" },
   stopEta: "2099-11-20T09:15:00",
   stopEtaTimeZone: "UTC-6",
   equipmentInformation: { driverName: "Pat", trailerNumber: "53", gpsCoordinates: { latitude: 41.25, longitude: -95.99 }, stopsAway: 3 },

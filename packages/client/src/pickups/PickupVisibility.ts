@@ -39,14 +39,11 @@ export const pickupStatuses = [
 
 export type PickupStatus = typeof pickupStatuses[number]
 
-/** An integer where no information is lost, otherwise text: `02134` and `A1A 1A1` stay unchanged. */
-export type NumberOrText = number | string
-
 export interface PickupInformationCode {
-  readonly code: NumberOrText | null
+  readonly code: string | null
   /** The status, if there is no code. */
   readonly codeDescription: string
-  readonly subCode: NumberOrText | null
+  readonly subCode: string | null
   readonly subCodeDescription: string | null
 }
 
@@ -59,8 +56,8 @@ export interface PickupEquipment {
 }
 
 export interface VisibleShipment {
-  readonly proNumber: NumberOrText | null
-  readonly destinationPostalCode: NumberOrText | null
+  readonly proNumber: string | null
+  readonly destinationPostalCode: string | null
   readonly destinationCountry: string | null
   readonly handlingUnitQuantity: number | null
   readonly weight: number | null
@@ -68,7 +65,7 @@ export interface VisibleShipment {
 }
 
 export interface PickupVisibility {
-  readonly pickupConfirmationId: NumberOrText
+  readonly pickupConfirmationId: string
   readonly status: OpenList<PickupStatus>
   readonly informationCode: PickupInformationCode
   /** Local time of the location, without a zone: do not parse it as UTC. */

@@ -17,7 +17,6 @@ export {
   type PickupVisibilityOptions
 } from "./PickupsClient.ts"
 export {
-  type NumberOrText,
   type PickupAnswer,
   type PickupAnswers,
   type PickupEquipment,

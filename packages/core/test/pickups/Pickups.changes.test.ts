@@ -128,7 +128,7 @@ describe("Pickups.update", () => {
       yield* change({ day: "2026-11-23" })
       const { equipmentInformation, informationCode, status, stopEta } = yield* seen
       assert.deepStrictEqual([status, stopEta, equipmentInformation], ["Rescheduled", "2026-11-23T08:00:00.000", null])
-      assert.deepStrictEqual([informationCode.code, informationCode.subCode], [300, 3])
+      assert.deepStrictEqual([informationCode.code, informationCode.subCode], ["300", "3"])
     })))
 
   it.effect("refuses another day after the driver has arrived, but permits other changes", () =>
@@ -177,7 +177,7 @@ describe("Pickups.cancel", () => {
       const { cancel, carrier, change, number, pickups, seen } = yield* ordered
       yield* Effect.all([cancel, cancel, cancel], { concurrency: "unbounded" })
       const { informationCode, status } = yield* seen
-      assert.deepStrictEqual([status, informationCode.code, informationCode.subCode], ["Cancelled", 400, 2])
+      assert.deepStrictEqual([status, informationCode.code, informationCode.subCode], ["Cancelled", "400", "2"])
       assert.deepStrictEqual(desk.calledBack.map((each) => each.carrierPickupNumber), [number])
       assert.strictEqual((yield* Effect.flip(change({ pro: "P" })))._tag, "PickupFinal")
       assert.deepStrictEqual((yield* pickups.record(carrier, number)).history.map((each) => each.what), ["ordered", "cancelled"])

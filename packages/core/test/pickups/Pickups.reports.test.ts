@@ -71,13 +71,13 @@ describe("Pickups.report", () => {
       const shown = yield* seen
       assert.deepStrictEqual([shown.status, shown.stopEta, shown.stopEtaTimeZone], ["En Route", "2026-11-20T09:40:00", "UTC-5"])
       assert.deepStrictEqual(shown.informationCode, {
-        code: 200,
+        code: "200",
         codeDescription: "Pick up made undefined match",
-        subCode: 3,
+        subCode: "3",
         subCodeDescription: "Less freight than scheduled was pick-up"
       })
       assert.deepStrictEqual(shown.equipmentInformation, { driverName: "Ida", trailerNumber: "0053", gpsCoordinates: { latitude: 42.36, longitude: -71.06 }, stopsAway: 2 })
-      assert.deepStrictEqual(shown.shipmentArray.map((each) => [each.proNumber, each.destinationPostalCode, each.weight]), [[123, "02134", 10], ["828-561881-X", null, null]])
+      assert.deepStrictEqual(shown.shipmentArray.map((each) => [each.proNumber, each.destinationPostalCode, each.weight]), [["123", "02134", 10], ["828-561881-X", null, null]])
       // the carrier's PRO finds the pickup, like the PROs of the request
       for (const pro of ["828561881x", "123", "041-8367745"]) yield* look(pro, { lookupType: "PRO" })
     })))
@@ -88,11 +88,11 @@ describe("Pickups.report", () => {
       const facts = Effect.map(seen, (shown) => [shown.status, shown.stopEta, shown.equipmentInformation?.stopsAway, shown.informationCode.code])
       yield* report({ status: "En Route", stopEta: "2026-11-20T09:40:00", equipmentInformation: { stopsAway: 3 }, informationCode: why })
       yield* report({ stopEta: "2026-11-20T09:50:00" })
-      assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T09:50:00", 3, 310])
+      assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T09:50:00", 3, "310"])
       yield* report({ status: "En Route", equipmentInformation: { stopsAway: 1 } })
-      assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T09:50:00", 1, 310])
+      assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T09:50:00", 1, "310"])
       yield* report({ status: "Re-Attempt", informationCode: { code: 330 } })
-      assert.deepStrictEqual(yield* facts, ["Re-Attempt", "2026-11-20T08:00:00.000", undefined, 330])
+      assert.deepStrictEqual(yield* facts, ["Re-Attempt", "2026-11-20T08:00:00.000", undefined, "330"])
       yield* report({ status: "En Route", equipmentInformation: { stopsAway: 7 } })
       assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T08:00:00.000", null, null])
       yield* report({ equipmentInformation: null })
@@ -164,9 +164,9 @@ describe("Pickups.report", () => {
         assert.deepStrictEqual(pointers(yield* Effect.flip(report({ status, informationCode: { code: 999 } }))), ["/informationCode"])
       }
       yield* report({ status: "Rescheduled", informationCode: { code: "0310", codeDescription: "Our own", subCode: 99, subCodeDescription: "Ferry" } })
-      assert.deepStrictEqual((yield* seen).informationCode, { code: "0310", codeDescription: "Our own", subCode: 99, subCodeDescription: "Ferry" })
+      assert.deepStrictEqual((yield* seen).informationCode, { code: "0310", codeDescription: "Our own", subCode: "99", subCodeDescription: "Ferry" })
       yield* report({ status: "Rescheduled", informationCode: { code: 310, subCode: 42 } })
-      assert.deepStrictEqual((yield* seen).informationCode, { code: 310, codeDescription: "Carrier not able to service - Rescheduled", subCode: 42, subCodeDescription: null })
+      assert.deepStrictEqual((yield* seen).informationCode, { code: "310", codeDescription: "Carrier not able to service - Rescheduled", subCode: "42", subCodeDescription: null })
     })))
 
   it.effect("refuses invalid and empty reports", () =>

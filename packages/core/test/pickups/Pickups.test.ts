@@ -192,7 +192,7 @@ describe("Pickups.visibility", () => {
       const { look, order } = yield* setup
       yield* order({ zone: "America/New_York" })
       assert.deepStrictEqual(yield* look("100000001"), {
-        pickupConfirmationId: 100_000_001,
+        pickupConfirmationId: "100000001",
         status: "Accepted",
         informationCode: { code: null, codeDescription: "Accepted", subCode: null, subCodeDescription: null },
         stopEta: "2026-11-20T08:00:00.000",
@@ -211,7 +211,7 @@ describe("Pickups.visibility", () => {
       const bare = yield* look("100000002")
       assert.deepStrictEqual([bare.stopEta, bare.stopEtaTimeZone], [null, null])
       assert.deepStrictEqual(bare.shipmentArray, [
-        { proNumber: null, destinationPostalCode: 44107, destinationCountry: "USA", handlingUnitQuantity: 2, weight: 1250, referenceNumbers: null }
+        { proNumber: null, destinationPostalCode: "44107", destinationCountry: "USA", handlingUnitQuantity: 2, weight: 1250, referenceNumbers: null }
       ])
     })))
 
@@ -224,7 +224,7 @@ describe("Pickups.visibility", () => {
         return (yield* look(carrierPickupNumber!)).shipmentArray.map((each) => each.destinationPostalCode)
       })
       assert.deepStrictEqual(yield* shown(zips("02134"), 2), ["02134", "02134"])
-      assert.deepStrictEqual(yield* shown(zips("02134", "60608"), 2), ["02134", 60608])
+      assert.deepStrictEqual(yield* shown(zips("02134", "60608"), 2), ["02134", "60608"])
       assert.deepStrictEqual(yield* shown(zips("02134", "60608"), 3), [null, null, null])
     })))
 

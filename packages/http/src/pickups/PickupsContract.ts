@@ -64,6 +64,12 @@ export const PickupsContract = contract({
         requestType: parameter("requestType", "Such as PickupStatus or Status; has no effect."),
         isTest: parameter("isTest", "true for test pickups, false for real ones.")
       },
+      headers: {
+        "X-Waybill-Integers": {
+          description: "`true`: pickupConfirmationId, code, subCode, proNumber and destinationPostalCode are integers instead of text, null where no integer stands for the text.",
+          schema: Schema.Literals(["true", "false"])
+        }
+      },
       answers: { 200: { description: "The pickup", schema: PickupVisibility }, 400: refused("Invalid parameters"), ...refusals, 404: notFound }
     },
     updatePickup: {

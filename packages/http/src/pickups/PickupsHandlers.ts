@@ -1,5 +1,5 @@
 /** HTTP handlers of area C over core's use cases. */
-import { Pickups } from "@waybill/core"
+import { Pickups, withIntegers } from "@waybill/core"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { json } from "../shared/Answer.ts"
@@ -13,7 +13,8 @@ export const PickupsHandlers = Effect.gen(function*() {
       const idempotencyKey = headers["Idempotency-Key"]
       return Effect.map(pickups.create(principal, body, idempotencyKey === undefined ? {} : { idempotencyKey }), (answers) => json(answers))
     },
-    getPickup: ({ principal, query }) => Effect.map(pickups.visibility(principal, query), (found) => json(found)),
+    getPickup: ({ headers, principal, query }) =>
+      Effect.map(pickups.visibility(principal, query), (found) => json(headers["X-Waybill-Integers"] === "true" ? withIntegers(found) : found)),
     updatePickup: ({ body, params, principal }) => Effect.map(pickups.update(principal, params.pickupId, body), (answers) => json(answers)),
     deletePickup: ({ params, principal }) => Effect.as(pickups.cancel(principal, params.pickupId), HttpServerResponse.empty({ status: 200 }))
   }

@@ -103,12 +103,12 @@ describe("ordering a pickup", () => {
 })
 
 describe("looking up a pickup", () => {
-  it("answers 200 with every member, integers where they fit", async () => {
+  it("answers 200 with every member, numbers as text", async () => {
     const number = await order({ pro: "02134" })
     const answer = await look(number)
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({
-      pickupConfirmationId: Number(number),
+      pickupConfirmationId: number,
       status: "Accepted",
       informationCode: { code: null, codeDescription: expect.any(String), subCode: null, subCodeDescription: null },
       stopEta: `${day}T08:00:00.000`,
@@ -125,10 +125,17 @@ describe("looking up a pickup", () => {
     })
   })
 
+  it("answers integers, or null, to a peer that asks for them (SPEC-GAP-C6)", async () => {
+    const number = await order({ pro: "7788" })
+    const query = new URLSearchParams({ lookupValue: number, lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: "false" })
+    const { json } = await service.send("GET", `/pickup/v1/pickups/?${query}`, { key: shipper, headers: { "x-waybill-integers": "true" } })
+    expect([json.pickupConfirmationId, json.shipmentArray[0].proNumber, json.shipmentArray[0].destinationPostalCode]).toEqual([Number(number), 7788, null])
+  })
+
   it("accepts any spelling of a PRO, and parameters in any case; a requestType of Cancel cancels nothing", async () => {
     const number = await order({ pro: "AB-77 88" })
     const found = await look("ab7788", shipper, { lookupType: "pro", requestType: "CANCEL", isTest: "FALSE" })
-    expect([found.status, found.json.pickupConfirmationId, found.json.status]).toEqual([200, Number(number), "Accepted"])
+    expect([found.status, found.json.pickupConfirmationId, found.json.status]).toEqual([200, number, "Accepted"])
     expect((await look(number)).json.status).toBe("Accepted")
   })
 

@@ -132,7 +132,7 @@ describe("pickups and invoices, served", { timeout: 60_000 }, () => {
     const [test] = await pickups.create(order({ day: tomorrow, pro: proNumber, isTest: true }))
     expect(test.carrierPickupNumber).toMatch(/^TEST/)
     await carrier.reportPickupStatus("100000001", { status: "En Route", stopEta: `${tomorrow}T09:40:00` })
-    expect(await pickups.visibility({ proNumber })).toMatchObject({ pickupConfirmationId: 100_000_001, status: "En Route", stopEta: `${tomorrow}T09:40:00` })
+    expect(await pickups.visibility({ proNumber })).toMatchObject({ pickupConfirmationId: "100000001", status: "En Route", stopEta: `${tomorrow}T09:40:00` })
     await pickups.cancel("100000001")
     await expect(carrier.reportPickupStatus("100000001", { status: "Arrived" })).rejects.toMatchObject({ status: 400 })
     expect((await fetch(`${url}/pickup/v1/pickups/`)).status).toBe(404)

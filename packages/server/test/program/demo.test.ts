@@ -67,7 +67,7 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     const bills = await shown(commands.inFlight)
     expect(bills.map((bill: any) => bill.pfc.header.function)).toEqual(["PFC1", "PFC1"])
     expect(await shown(commands.truck)).toMatchObject({
-      pickupConfirmationId: 100_000_006,
+      pickupConfirmationId: "100000006",
       status: expect.stringMatching(/^(En Route|Arrived|Departed with Exact Match)$/),
       equipmentInformation: { driverName: "Robin" }
     })

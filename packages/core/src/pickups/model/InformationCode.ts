@@ -1,6 +1,6 @@
 /** The published codes that explain a pickup's status. Carriers add codes and sub codes of their own. */
 import { Schema } from "effect"
-import { CarrierText, emitted, EmittedInteger, KeptText } from "./KeptText.ts"
+import { CarrierText, KeptText } from "./KeptText.ts"
 
 interface PublishedCode {
   readonly description: string
@@ -143,9 +143,9 @@ export const ReportedInformationCode = Schema.Struct({
 
 /** A code as Waybill returns it. Without a code, the description is the status. */
 export const InformationCode = Schema.Struct({
-  code: Schema.NullOr(EmittedInteger),
+  code: Schema.NullOr(Schema.String),
   codeDescription: Schema.String,
-  subCode: Schema.NullOr(EmittedInteger),
+  subCode: Schema.NullOr(Schema.String),
   subCodeDescription: Schema.NullOr(Schema.String)
 }).annotate({ identifier: "PickupInformationCode" })
 export type InformationCode = typeof InformationCode.Type
@@ -184,6 +184,4 @@ export const shipperRescheduled = publishedCode("300", "3")
 export const shipperCancelled = publishedCode("400", "2")
 
 export const visibleInformationCode = (kept: KeptInformationCode | null, status: string): InformationCode =>
-  kept === null
-    ? { code: null, codeDescription: status, subCode: null, subCodeDescription: null }
-    : { ...kept, code: emitted(kept.code), subCode: kept.subCode === null ? null : emitted(kept.subCode) }
+  kept ?? { code: null, codeDescription: status, subCode: null, subCodeDescription: null }

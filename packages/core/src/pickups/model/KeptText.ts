@@ -24,12 +24,9 @@ export const KeptText = Schema.Union([
   })
 )
 
-/** A value that the interface defines as integer: an integer if the text converts without loss, otherwise the text. SPEC-GAP-C6 */
-export const EmittedInteger = Schema.Union([Schema.Int, Schema.String])
-
-/** `02134`, `A1A1A1` and numbers of 20 digits would change as integers, so they stay text. */
-export const emitted = (text: string): number | string =>
-  /^(?:0|[1-9]\d*)$/u.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : text
+/** The integer of a text; `null` if none stands for it: `02134`, `A1A1A1` and numbers of 20 digits would change. */
+export const integerOf = (text: string | null): number | null =>
+  text !== null && /^(?:0|[1-9]\d*)$/u.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
 
 /** Maps missing values to `undefined`: `null`, an absent member, or a blank text, which some senders write instead of `null`. */
 export const given = (text: string | null | undefined): string | undefined =>

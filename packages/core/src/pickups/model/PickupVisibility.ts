@@ -1,7 +1,7 @@
 /** The public view of a pickup (area C, pickup visibility response). */
 import { Schema } from "effect"
 import { visibleInformationCode, InformationCode } from "./InformationCode.ts"
-import { emitted, EmittedInteger, given } from "./KeptText.ts"
+import { given, integerOf } from "./KeptText.ts"
 import { zoneText } from "./LocationZone.ts"
 import type { KeptPickup } from "./Pickup.ts"
 import type { PickupReport } from "./PickupReport.ts"
@@ -17,8 +17,8 @@ const EquipmentInformation = Schema.Struct({
 }).annotate({ identifier: "PickupEquipmentInformation" })
 
 const VisibleShipment = Schema.Struct({
-  proNumber: Schema.NullOr(EmittedInteger),
-  destinationPostalCode: Schema.NullOr(EmittedInteger),
+  proNumber: Schema.NullOr(Schema.String),
+  destinationPostalCode: Schema.NullOr(Schema.String),
   destinationCountry: Schema.NullOr(Schema.String),
   handlingUnitQuantity: Schema.NullOr(Schema.Int),
   weight: Schema.NullOr(Schema.Int),
@@ -29,8 +29,9 @@ const VisibleShipment = Schema.Struct({
 }).annotate({ identifier: "PickupShipment" })
 type VisibleShipment = typeof VisibleShipment.Type
 
+/** Numbers are text, as published: a PRO or a postal code may begin with zero or have letters. SPEC-GAP-C6 */
 export const PickupVisibility = Schema.Struct({
-  pickupConfirmationId: EmittedInteger,
+  pickupConfirmationId: Schema.String,
   status: Schema.String,
   informationCode: InformationCode,
   /** Local time in `stopEtaTimeZone`, without an offset. */
@@ -41,8 +42,20 @@ export const PickupVisibility = Schema.Struct({
 }).annotate({ identifier: "PickupVisibility" })
 export type PickupVisibility = typeof PickupVisibility.Type
 
+/** The view with integers where the interface text has integers, for peers that check it: one that no integer stands for is `null`. SPEC-GAP-C6 */
+export const withIntegers = (pickup: PickupVisibility) => ({
+  ...pickup,
+  pickupConfirmationId: integerOf(pickup.pickupConfirmationId),
+  informationCode: { ...pickup.informationCode, code: integerOf(pickup.informationCode.code), subCode: integerOf(pickup.informationCode.subCode) },
+  shipmentArray: pickup.shipmentArray.map((each) => ({
+    ...each,
+    proNumber: integerOf(each.proNumber),
+    destinationPostalCode: integerOf(each.destinationPostalCode)
+  }))
+})
+
 export const visiblePickup = (number: string, pickup: KeptPickup): PickupVisibility => ({
-  pickupConfirmationId: emitted(number),
+  pickupConfirmationId: number,
   status: pickup.words,
   informationCode: visibleInformationCode(pickup.informationCode, pickup.words),
   ...(pickup.eta ?? windowStart(pickup.request)),
@@ -74,8 +87,8 @@ const equipmentOf = (equipment: Equipment): typeof EquipmentInformation.Type => 
 }
 
 const reportedShipment = (shipment: NonNullable<PickupReport["shipmentArray"]>[number]): VisibleShipment => ({
-  proNumber: emittedOrNull(shipment.proNumber),
-  destinationPostalCode: emittedOrNull(shipment.destinationPostalCode),
+  proNumber: textOrNull(shipment.proNumber),
+  destinationPostalCode: textOrNull(shipment.destinationPostalCode),
   destinationCountry: shipment.destinationCountry ?? null,
   handlingUnitQuantity: shipment.handlingUnitQuantity ?? null,
   weight: shipment.weight ?? null,
@@ -85,10 +98,7 @@ const reportedShipment = (shipment: NonNullable<PickupReport["shipmentArray"]>[n
   })) ?? null
 })
 
-const emittedOrNull = (text: string | null | undefined): number | string | null => {
-  const some = given(text)
-  return some === undefined ? null : emitted(some)
-}
+const textOrNull = (text: string | null | undefined): string | null => given(text) ?? null
 
 /** The requested shipments, or the whole request as one shipment, until the carrier reports what it picked up. SPEC-GAP-C16 */
 const requestedShipments = (request: PickupRequest): ReadonlyArray<VisibleShipment> => {
@@ -104,7 +114,7 @@ const requestedShipments = (request: PickupRequest): ReadonlyArray<VisibleShipme
 }
 
 const requestedShipment = (request: PickupRequest, shipment: ShipmentDetail, at: number): VisibleShipment => ({
-  proNumber: emittedOrNull(shipment.proNumber),
+  proNumber: textOrNull(shipment.proNumber),
   ...destinationOf(request, at, request.shipmentDetails?.length ?? 0),
   handlingUnitQuantity: shipment.handlingUnitCount ?? sumOf(shipment, countOf),
   weight: shipment.grossShipmentWeight ?? shipment.weight ?? sumOf(shipment, weightOf),
@@ -122,7 +132,7 @@ const destinationOf = (
 ): Pick<VisibleShipment, "destinationPostalCode" | "destinationCountry"> => {
   const addresses = request.destinationAddress ?? []
   const address = addresses.length === 1 ? addresses[0] : addresses.length === shipments ? addresses[at] : undefined
-  return { destinationPostalCode: emittedOrNull(address?.cneeZip), destinationCountry: given(address?.cneeCountry) ?? null }
+  return { destinationPostalCode: textOrNull(address?.cneeZip), destinationCountry: given(address?.cneeCountry) ?? null }
 }
 
 const countOf = (unit: HandlingUnitDetail): number | null => unit.unitCount ?? unit.totalUnitCount ?? null
