@@ -1,9 +1,9 @@
 /**
- * Storage port: destinations, what waits in them, and deliveries.
+ * Storage port: destinations, what waits in them and deliveries, as subscriptions and operators see them. Workers have a port of
+ * their own, `DeliveryStore`; whatever is changed here leaves a signal for the destination's owner.
  *
- * All values are plain: ids, instants in milliseconds since 1970 by the store's own clock, and bytes. The engine decides;
- * the store keeps, claims and fences. Entries are put in by the areas' own stores, in the transaction that stores what
- * they refer to.
+ * All values are plain: ids, instants in milliseconds since 1970 by the store's own clock, and bytes. Entries are put in by the areas'
+ * own stores, in the transaction that stores what they refer to.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -11,7 +11,6 @@ import type { Breaker } from "./model/Breaker.ts"
 import type { DeliveryPolicy } from "./model/DeliveryPolicy.ts"
 import type { DeliveryState } from "./model/DeliveryState.ts"
 import type { Envelope } from "./model/Envelope.ts"
-import type { SealedVersion } from "./SecretStore.ts"
 
 /** `active` sends; `paused` holds what comes; `inactive` holds what was there, and its owner queues nothing more. SPEC-GAP-D9 */
 export type DestinationState = "active" | "paused" | "inactive"
@@ -51,115 +50,6 @@ export interface DestinationStatus {
   readonly since: number
 }
 
-/** A lease on a destination. Every write that follows a claim shows it; a stale one changes nothing, nor does one that was given back. */
-export interface DestinationLease {
-  readonly destinationId: string
-  readonly token: number
-}
-
-/** Something waiting, with its bytes. */
-export interface ClaimedEntry {
-  /** The store's own handle. */
-  readonly ref: number
-  readonly key: string
-  readonly sequence: number
-  readonly orderId: string
-  readonly size: number
-  readonly payload: Uint8Array
-  readonly traceparent: string | undefined
-  /** Where the store found it, in words of its own; it is handed back when the entry is frozen. */
-  readonly spot?: string
-}
-
-/** A frozen delivery whose next attempt is due, or whose sender died. */
-export interface DueDelivery {
-  readonly deliveryId: string
-  readonly sentAt: number
-  /** Attempts so far in all, and since the last manual retry. */
-  readonly attempt: number
-  readonly tries: number
-  /** Its sender's lease ran out before an outcome was written. */
-  readonly orphaned: boolean
-  /** Entries in it. */
-  readonly events: number
-  /** Their bytes; a store may hand out several of them joined by commas as one. */
-  readonly payloads: ReadonlyArray<Uint8Array>
-  readonly traceparent: string | undefined
-}
-
-/** A destination under our lease, with what could go out now. */
-export interface ClaimedDestination extends DestinationLease {
-  readonly client: string
-  readonly endpointUrl: string
-  readonly hmacSecretId: string
-  readonly secrets: ReadonlyArray<SealedVersion>
-  /** Whether the secret belongs to somebody else by now: nothing is signed with it for this destination's client. */
-  readonly secretRefused: boolean
-  readonly bodySignature: boolean
-  readonly signing: DestinationSigning
-  readonly whenDead: WhenDead
-  readonly policy: DeliveryPolicy
-  readonly envelope: Envelope
-  readonly breaker: Breaker
-  readonly rateMark: number | undefined
-  /** Counts arrivals the store has told this destination of; shown again at release. */
-  readonly arrivals: number
-  /** Oldest first. Left out while an older one that has not ended, or one under way, shares a key with it. */
-  readonly due: ReadonlyArray<DueDelivery>
-  /** From after the destination's cursor, wrapping round; keys of unsettled deliveries left out. */
-  readonly waiting: ReadonlyArray<ClaimedEntry>
-  /** Whether more waits than was handed out. */
-  readonly more: boolean
-}
-
-export interface ClaimRequest {
-  readonly tenantId: string
-  /** Destinations to lease anew, at most. */
-  readonly maxDestinations: number
-  /** Destinations already leased that have room for more. */
-  readonly refill: ReadonlyArray<DestinationLease>
-  /**
-   * Lease only destinations that something `arrived` for, or only those that are `due` already: what was published just now does not wait
-   * behind retries. Without it, both. What arrived for more destinations than are leased may become due.
-   */
-  readonly only?: "arrived" | "due"
-  readonly leaseMillis: number
-  /** Deliveries one destination may be handed, at most; one whose breaker is not closed is handed one, its probe. */
-  readonly deliveriesPerDestination: number
-  /** Bytes handed out per destination, about. */
-  readonly bytesPerDestination: number
-}
-
-export interface Claim {
-  /** The store's clock. */
-  readonly now: number
-  readonly destinations: ReadonlyArray<ClaimedDestination>
-  /** A destination that something may wait in was passed over, because somebody was writing to it: worth asking again in a moment. */
-  readonly crossed: boolean
-  /** Entries that were dropped on the way, because their destinations' clients may no longer see them. */
-  readonly dropped: number
-}
-
-/** A batch to freeze: its attempt is counted now. */
-export interface FreshDelivery {
-  readonly deliveryId: string
-  readonly sentAt: number
-  /** In the order of the body. */
-  readonly entries: ReadonlyArray<Pick<ClaimedEntry, "ref" | "key" | "sequence" | "spot">>
-  readonly traceparent: string | undefined
-}
-
-export interface Freeze extends DestinationLease {
-  readonly rateMark: number
-  /** Key after which the next claim starts looking. */
-  readonly cursor: string | undefined
-  readonly fresh: ReadonlyArray<FreshDelivery>
-  /** Frozen deliveries to attempt again. */
-  readonly again: ReadonlyArray<string>
-  /** Their tries by the claim, each in its place: where an operator began a new series since, the freeze fails. */
-  readonly againTries?: ReadonlyArray<number>
-}
-
 /** What an attempt left behind; kept with the delivery, shown to operators. */
 export interface AttemptRecord {
   readonly attempt: number
@@ -169,37 +59,6 @@ export interface AttemptRecord {
   readonly status?: number
   readonly detail?: string
   readonly excerpt?: string
-}
-
-export interface Settlement extends DestinationLease {
-  readonly deliveryId: string
-  readonly state: "delivered" | "waiting" | "dead"
-  /** Milliseconds until the next attempt, when `waiting`. */
-  readonly dueInMillis: number
-  /** The attempt did not count: this process stopped before it had an answer. */
-  readonly uncount: boolean
-  readonly record: AttemptRecord | undefined
-  /** The attempt that this is about, where no record tells. */
-  readonly attempt?: number
-}
-
-export interface DestinationSettlement extends DestinationLease {
-  /**
-   * Whom breaker and pause speak of: where the destination's owner has named another endpoint meanwhile they count for nothing, and nothing waits
-   * for them. A dead letter in the same call pauses all the same.
-   */
-  readonly endpointUrl?: string
-  readonly breaker: Breaker
-  /** The receiver answered 410, or a dead letter pauses this destination: pause, and say why. */
-  readonly pause: string | undefined
-  /** Gives the lease back. Otherwise it is kept. */
-  readonly release: {
-    readonly arrivals: number
-    /** Whether waiting entries may have become sendable. Where they have without, the destination is due in `doubtMillis`. */
-    readonly progress: boolean
-    /** Not before this many milliseconds, for rate or breaker. */
-    readonly notBeforeMillis: number
-  } | undefined
 }
 
 /**
@@ -274,12 +133,6 @@ export interface DestinationOverview {
   readonly lastAttempt: AttemptRecord | undefined
 }
 
-/**
- * A destination is looked at again after so many milliseconds when it is given back by a worker that has nothing to do in it, although
- * something could be sent: what that worker saw was overtaken by what others wrote.
- */
-export const doubtMillis = 1000
-
 /** Nothing is counted beyond this for a destination's overview. */
 export const overviewCount = 1000
 
@@ -333,38 +186,6 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
    */
   readonly accessRestored: (tenantId: string, client: string | undefined) => Effect.Effect<void, StorageError>
   readonly destinationStatus: (tenantId: string, destinationId: string) => Effect.Effect<Option.Option<DestinationStatus>, StorageError>
-
-  /** Tenants with a destination due and those with an arrival, who waits longest first, each so many at most, and how long until the next destination is due otherwise. */
-  readonly tenantsDue: (limit: number) => Effect.Effect<{
-    readonly due: ReadonlyArray<string>
-    readonly arrived: ReadonlyArray<string>
-    readonly nextDueInMillis: number | undefined
-  }, StorageError>
-  /**
-   * Hands out nothing of a tenant that is not active, of a destination whose client has no access, and nothing that a destination's client may not see
-   * any more: such a destination is set aside until `accessRestored`, such entries are dropped, and a frozen delivery with such a
-   * thing in it is cancelled, while the rest of it waits again.
-   */
-  readonly claim: (request: ClaimRequest) => Effect.Effect<Claim, StorageError>
-  /**
-   * Freezes batches and counts attempts. Answers the destinations whose lease still held and whose client has access; only those may send. Fails, and changes nothing, where an
-   * entry or a delivery is no longer as the claim told.
-   */
-  readonly freeze: (tenantId: string, destinations: ReadonlyArray<Freeze>) => Effect.Effect<ReadonlySet<string>, StorageError>
-  /**
-   * Writes outcomes and gives leases back; where the lease was lost, the attempt is recorded and nothing else changes.
-   * Settling the same twice changes nothing more. Answers whether a destination that was given back is due at once.
-   */
-  readonly settle: (
-    tenantId: string,
-    outcomes: { readonly deliveries: ReadonlyArray<Settlement>; readonly destinations: ReadonlyArray<DestinationSettlement> }
-  ) => Effect.Effect<boolean, StorageError>
-  /** Extends leases. Answers the destinations that are still ours. */
-  readonly heartbeat: (
-    tenantId: string,
-    leases: ReadonlyArray<DestinationLease>,
-    leaseMillis: number
-  ) => Effect.Effect<ReadonlySet<string>, StorageError>
 
   /** Destinations that are not closed, by id, and the store's clock. Costs what a page shows, whatever lies in its destinations. */
   readonly destinations: (tenantId: string, query: DestinationQuery) => Effect.Effect<
