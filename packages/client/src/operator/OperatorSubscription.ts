@@ -58,7 +58,7 @@ export interface OperatorSubscription {
   readonly dead: number
   /** Total of entries that were removed without being sent. */
   readonly dropped: number
-  /** When a worker processes it next, or when a lease on it ends; `null` when nothing is due. */
+  /** When its earliest retry is due; `null` if none waits. */
   readonly dueAt: string | null
   readonly breaker: SubscriptionBreaker
   /** Last attempt of the newest delivery that had one, among the newest hundred of the subscription. */

@@ -1,6 +1,6 @@
 /**
- * Storage port: what operators do to destinations and deliveries, beside the worker's port. All values are plain; what a worker holds at
- * that moment ends by itself.
+ * Storage port: what operators do to destinations and deliveries, beside the worker's port. All values are plain. A change of a
+ * destination raises its version and leaves a signal for its owner. What is in flight at that moment ends by its outcome.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -97,6 +97,8 @@ export interface DestinationTrace {
   readonly deliveries: ReadonlyArray<TracedDelivery>
   /** The last entry of it that was dropped, as far as the destination's newest drops tell. */
   readonly dropped: { readonly reason: string; readonly at: number } | undefined
+  /** When the destination's deliveries of the last minute were created, oldest first: the newest `traceDeliveries` of them. */
+  readonly recent: ReadonlyArray<number>
 }
 
 /** One tenant's destinations in numbers. Counts stop at `healthCount`. */

@@ -113,11 +113,9 @@ export interface DestinationOverview {
   readonly policy: DeliveryPolicy
   readonly whenDead: WhenDead
   readonly status: DestinationStatus
-  /** Its client or its tenant has no access at present, so that nothing is sent. */
+  /** It is active, and its client or its tenant has no access at present, so that nothing is sent. */
   readonly held: boolean
   readonly breaker: Breaker
-  /** When it may send next by its rate. */
-  readonly rateMark: number | undefined
   /** Entries in no delivery yet. */
   readonly waiting: number
   /** When the oldest of the first `overviewCount` waiting entries was queued. */
@@ -127,7 +125,7 @@ export interface DestinationOverview {
   readonly dead: number
   /** Entries that were removed without being sent, ever. */
   readonly dropped: number
-  /** When it is looked at next, or its lease ends. */
+  /** When the earliest retry is due, among the first `overviewCount` of those in flight. */
   readonly dueAt: number | undefined
   /** The last attempt of the newest delivery that had one, among the newest `overviewAttempts`. */
   readonly lastAttempt: AttemptRecord | undefined
@@ -161,7 +159,7 @@ export interface QueueDepth {
   readonly waitingEntries: number
   readonly unsettled: number
   readonly dead: number
-  /** Milliseconds the longest due destination has been due. */
+  /** How long the oldest signal has not been consumed, or the oldest retry of a destination that sends has been due, whichever is longer. */
   readonly lagMillis: number
 }
 
@@ -176,12 +174,15 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
    * transaction ends, so that two of them never both find the last place.
    */
   readonly countDestinations: (tenantId: string, limit: number) => Effect.Effect<number, StorageError>
-  /** Changes everything but client, source, envelope, signing and `whenDead`. Turning `active` makes the destination due. */
+  /** Changes everything but client, source, envelope, signing and `whenDead`. */
   readonly changeDestination: (tenantId: string, destination: DestinationSettings) => Effect.Effect<void, StorageError>
-  /** Removes the destination and what waits in it; unsettled deliveries end as `cancelled`. */
+  /**
+   * Closes the destination. Deliveries that wait for a retry end as `cancelled`, those in flight by their outcome. Entries are removed by
+   * the owner of the destination's partition.
+   */
   readonly closeDestination: (tenantId: string, destinationId: string) => Effect.Effect<void, StorageError>
   /**
-   * The client, or all of the tenant, has access again: destinations that were held are due at once. Called in the transaction that gives
+   * The client, or all of the tenant, has access again: leaves a signal for each of its destinations. Called in the transaction that gives
    * the access, after the write that gives it.
    */
   readonly accessRestored: (tenantId: string, client: string | undefined) => Effect.Effect<void, StorageError>
@@ -207,7 +208,7 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
   /** Makes every dead letter of the destination that died since then due again, under the same ids. Answers how many. */
   readonly recover: (tenantId: string, destinationId: string, since: number) => Effect.Effect<number, StorageError>
-  /** Removes settled deliveries older than this. Answers how many; at most a few thousand a call. */
+  /** Removes settled deliveries older than this, unless others of their flight are still in flight. Answers how many; at most a few thousand a call. */
   readonly prune: (tenantId: string, settledBefore: number) => Effect.Effect<number, StorageError>
   /** For metrics; approximate. */
   readonly depth: Effect.Effect<QueueDepth, StorageError>

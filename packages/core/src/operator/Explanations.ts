@@ -126,7 +126,8 @@ const merged = (traces: ReadonlyArray<DestinationTrace>): DestinationTrace | und
     waiting: traces.some(({ waiting }) => waiting),
     behind: traces.filter(({ waiting }) => waiting).every(({ behind }) => behind),
     deliveries: traces.flatMap(({ deliveries }) => deliveries).sort((a, b) => a.deliveryId < b.deliveryId ? 1 : -1).slice(0, 50),
-    dropped
+    dropped,
+    recent: first.recent
   }
 }
 

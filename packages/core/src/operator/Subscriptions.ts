@@ -68,7 +68,7 @@ export interface SubscriptionView {
   readonly dead: number
   /** Entries that were removed without being sent, since creation. */
   readonly dropped: number
-  /** When a worker processes it next, or when its lease ends. */
+  /** When its earliest retry is due. */
   readonly dueAt: string | null
   readonly breaker: {
     readonly state: BreakerState

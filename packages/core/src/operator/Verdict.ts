@@ -2,7 +2,7 @@
 import type { DestinationTrace, TracedDelivery } from "../delivery/DeliveryControl.ts"
 import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
 import { breakerState } from "../delivery/model/Breaker.ts"
-import { takeFromRate } from "../delivery/model/RateLimit.ts"
+import { rateMarkAfter, takeFromRate } from "../delivery/model/RateLimit.ts"
 import { formatInstant } from "../shared/Instant.ts"
 
 export const verdicts = ["delivered", "in_flight", "waiting", "dead", "dropped", "not_matched", "not_visible", "before_subscription"] as const
@@ -55,14 +55,14 @@ const held = ({ held, status }: DestinationOverview): Verdict | undefined => {
 const retrying = ({ policy }: DestinationOverview, { attempt, lastAttempt }: TracedDelivery): Verdict =>
   waits("retry", reason("attempt", "accepted by the receiver", `attempt ${attempt} of ${policy.maxAttempts}: ${outcomeOf(lastAttempt)}`))
 
-const queued = (destination: DestinationOverview, { behind, now }: DestinationTrace): Verdict => {
-  const { breaker, policy, rateMark } = destination
+const queued = (destination: DestinationOverview, { behind, now, recent }: DestinationTrace): Verdict => {
+  const { breaker, policy } = destination
   const state = breakerState(breaker, now)
   if (state !== "closed") {
     return waits("breaker", reason("breaker", "closed", `${state} after ${breaker.failures} failed attempts, next at ${formatInstant(breaker.openUntil!)}`))
   }
   if (behind) return waits("order", reason("order", "earlier entries of its shipment or bill are finished", "an earlier entry is not finished"))
-  const { granted, waitMillis } = takeFromRate(policy.rateLimitPerMinute, rateMark, now, 1)
+  const { granted, waitMillis } = takeFromRate(policy.rateLimitPerMinute, rateMarkAfter(policy.rateLimitPerMinute, recent), now, 1)
   if (granted === 0) return waits("rate", reason("rateLimitPerMinute", String(policy.rateLimitPerMinute), `used up until ${formatInstant(now + waitMillis)}`))
   return waits("turn")
 }

@@ -142,7 +142,7 @@ export const OperatorSubscription = Schema.Struct({
   inFlight: counted("Deliveries that are being sent or wait for their next attempt."),
   dead: counted("Dead letters."),
   dropped: Schema.Int.annotate({ description: "All entries removed without being sent." }),
-  dueAt: Schema.NullOr(InstantText).annotate({ description: "When a worker claims it next, or when its lease ends." }),
+  dueAt: Schema.NullOr(InstantText).annotate({ description: "When its earliest retry is due." }),
   breaker: Schema.Struct({
     state: Schema.Literals(["closed", "open", "half-open"]).annotate({ description: "open: nothing is sent. half-open: one delivery is sent, the probe." }),
     failures: Schema.Int.annotate({ description: "Failed attempts since the last accepted one." }),

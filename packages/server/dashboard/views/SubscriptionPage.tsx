@@ -145,7 +145,7 @@ const SubscriptionFacts = ({ subscription }: { readonly subscription: OperatorSu
         ["Deliveries in progress", countText(subscription.inFlight)],
         ["Dead letters", countText(subscription.dead)],
         ["Dropped entries", subscription.dropped.toLocaleString("en-US")],
-        ["Next attempt", subscription.dueAt === null ? "when something comes" : <When at={subscription.dueAt} />]
+        ["Next retry", subscription.dueAt === null ? "none" : <When at={subscription.dueAt} />]
       ]}
     />
   )

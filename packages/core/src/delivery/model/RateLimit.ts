@@ -36,3 +36,7 @@ export const takeFromRate = (rateLimitPerMinute: number, mark: number | undefine
   const next = used + granted * spacing
   return { granted, mark: next, waitMillis: Math.max(0, Math.ceil(next - now - (burst - 1) * spacing)) }
 }
+
+/** The mark that POSTs at these instants leave, given in ascending order. */
+export const rateMarkAfter = (rateLimitPerMinute: number, instants: ReadonlyArray<number>): number | undefined =>
+  instants.reduce<number | undefined>((mark, at) => takeFromRate(rateLimitPerMinute, mark, at, 1).mark, undefined)

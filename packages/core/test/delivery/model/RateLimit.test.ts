@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { takeFromRate } from "@waybill/core"
+import { rateMarkAfter, takeFromRate } from "@waybill/core"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 
@@ -108,5 +108,15 @@ describe("takeFromRate", () => {
     const { granted, waitMillis } = takeFromRate(600, 3_600_000, 0, 1)
     assert.strictEqual(granted, 0)
     assert.isAbove(waitMillis, 3_500_000)
+  })
+})
+
+describe("rateMarkAfter", () => {
+  it("is the mark that the same POSTs left one by one", () => {
+    assert.isUndefined(rateMarkAfter(60, []))
+    const instants = [0, 0, 400, 2000, 2000]
+    let mark: number | undefined
+    for (const at of instants) mark = takeFromRate(60, mark, at, 1).mark
+    assert.strictEqual(rateMarkAfter(60, instants), mark)
   })
 })
