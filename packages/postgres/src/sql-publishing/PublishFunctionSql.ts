@@ -295,7 +295,7 @@ BEGIN
     'transit-events.publish', 'transit-events', '', 'ok', 200, 'transaction ' || pg_current_xact_id());
   -- Postgres commits transactions that notify one after the other, so none notifies for nothing, and bulk writers can leave it to polling
   IF 0 = ANY (originals) AND coalesce(current_setting('waybill.notify', true), '') <> 'off'
-    AND EXISTS (SELECT FROM ${schema}.delivery_arrivals AS a WHERE a.tenant_id = tenant)
+    AND EXISTS (SELECT FROM ${schema}.delivery_signals AS s WHERE s.tenant_id = tenant)
   THEN
     PERFORM pg_notify('${channel}', 'sql:' || tenant);
   END IF;
