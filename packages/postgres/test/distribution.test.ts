@@ -15,7 +15,7 @@ import { freshSchema, testStorage } from "./TestStorage.ts"
 const schema = freshSchema()
 
 /** Tables of the installation, not of a tenant: they stay on every node. */
-const undistributed = new Set(["cluster", "migrations"])
+const undistributed = new Set(["cluster", "delivery_workers", "migrations"])
 
 /** Statements across tenants, and why they do not prevent distribution. */
 const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
@@ -122,13 +122,13 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
     Effect.gen(function*() {
       if (!(yield* showsGenericPlans)) return context.skip()
       const destinations = `"${schema}".delivery_destinations`
-      const arrivals = `"${schema}".delivery_arrivals`
+      const signals = `"${schema}".delivery_signals`
       assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} WHERE tenant_id = $1 AND state = 'active'`), 0)
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${arrivals} AS a USING (tenant_id, destination_id) WHERE a.tenant_id = $1`), 0)
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${signals} AS a USING (tenant_id, destination_id) WHERE a.tenant_id = $1`), 0)
       assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} WHERE state = 'active'`), 1)
-      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${arrivals} AS a USING (destination_id) WHERE a.tenant_id = $1`), 1)
-      assert.lengthOf(yield* placesOf(`INSERT INTO ${arrivals} (tenant_id, destination_id) SELECT $1, destination_id FROM ${destinations} WHERE tenant_id = $1`), 0)
-      assert.lengthOf(yield* placesOf(`INSERT INTO ${arrivals} (tenant_id, destination_id) SELECT endpoint_url, destination_id FROM ${destinations} WHERE tenant_id = $1`), 1)
+      assert.lengthOf(yield* placesOf(`SELECT 1 FROM ${destinations} AS l JOIN ${signals} AS a USING (destination_id) WHERE a.tenant_id = $1`), 1)
+      assert.lengthOf(yield* placesOf(`INSERT INTO ${signals} (tenant_id, partition, destination_id) SELECT $1, 0, destination_id FROM ${destinations} WHERE tenant_id = $1`), 0)
+      assert.lengthOf(yield* placesOf(`INSERT INTO ${signals} (tenant_id, partition, destination_id) SELECT endpoint_url, 0, destination_id FROM ${destinations} WHERE tenant_id = $1`), 1)
     }))
 
   it.effect("is queried within one tenant, except for the listed statements", (context) =>

@@ -173,10 +173,9 @@ CREATE TABLE ${schema}.transit_routes (
 );
 CREATE INDEX transit_routes_subscription ON ${schema}.transit_routes (tenant_id, subscription_id);
 
--- due_at: when work is due; for a leased destination the end of its lease, so that an expired lease makes it due. wake_at: an indexed
--- lower bound of due_at that changes rarely, because a busy destination is updated many times a second and only updates without indexed
--- columns are in place. held: active but not due, because its client or tenant has no access. dropped: how many entries were
--- removed without being sent. resumes_as: the state to restore when an operator's pause ends, if it is not active
+-- version: grows with every change of settings, secret or state, so that the owner of the destination's partition loads it again; the breaker
+-- and dropped do not count. rate_mark: when the allowance of its rate is used up to, written when a partition is given back. dropped: how
+-- many entries were removed without being sent. resumes_as: the state to restore when an operator's pause ends, if it is not active
 CREATE TABLE ${schema}.delivery_destinations (
   tenant_id text COLLATE "C" NOT NULL,
   destination_id uuid NOT NULL,
@@ -194,22 +193,15 @@ CREATE TABLE ${schema}.delivery_destinations (
   state text NOT NULL CHECK (state IN ('active', 'paused', 'inactive', 'closed')),
   state_reason text,
   state_since timestamptz NOT NULL DEFAULT now(),
-  due_at timestamptz,
-  wake_at timestamptz,
-  leased_until timestamptz,
-  lease_token bigint NOT NULL DEFAULT 0,
-  arrivals bigint NOT NULL DEFAULT 0,
+  version bigint NOT NULL DEFAULT 0,
   rate_mark float8,
   breaker_failures integer NOT NULL DEFAULT 0,
   breaker_open_until float8,
-  cursor text COLLATE "C",
-  held boolean NOT NULL DEFAULT false,
   paused_by text CHECK (paused_by IN ('client', 'engine', 'operator')),
   resumes_as text CHECK (resumes_as = 'inactive'),
   dropped bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, destination_id)
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_cost_delay = 0);
-CREATE INDEX delivery_destinations_wake ON ${schema}.delivery_destinations (tenant_id, wake_at) WHERE wake_at IS NOT NULL AND state = 'active';
+) WITH (fillfactor = 80);
 CREATE INDEX delivery_destinations_client ON ${schema}.delivery_destinations (tenant_id, client, destination_id) WHERE state <> 'closed';
 CREATE INDEX delivery_destinations_secret ON ${schema}.delivery_destinations (tenant_id, hmac_secret_id) WHERE state <> 'closed';
 
@@ -246,14 +238,66 @@ CREATE TABLE ${schema}.delivery_drops (
   PRIMARY KEY (tenant_id, destination_id, drop_no)
 );
 
--- publishers insert here when a destination gets new entries, without waiting for a lock on the destination's row
-CREATE TABLE ${schema}.delivery_arrivals (
+-- one row for each destination and statement that changes what its owner knows. key: the smallest key that was published; null when
+-- anything may have changed. The owner of the partition deletes what it has read, so a publisher that commits late is never missed
+CREATE TABLE ${schema}.delivery_signals (
   tenant_id text COLLATE "C" NOT NULL,
+  partition smallint NOT NULL,
+  signal_no bigint GENERATED ALWAYS AS IDENTITY,
   destination_id uuid NOT NULL,
-  arrival bigint GENERATED ALWAYS AS IDENTITY,
-  PRIMARY KEY (tenant_id, destination_id, arrival)
+  key text COLLATE "C",
+  PRIMARY KEY (tenant_id, partition, signal_no)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
+-- partition: the last byte of a destination's id modulo 8. epoch: fences the writes of its owner, which lock the row FOR SHARE and compare
+CREATE TABLE ${schema}.delivery_partitions (
+  tenant_id text COLLATE "C" NOT NULL,
+  partition smallint NOT NULL,
+  epoch bigint NOT NULL,
+  PRIMARY KEY (tenant_id, partition)
+);
+
+-- who owns a partition; a table of its own, so that renewals do not wait for the owner's writes. A row is there as long as the partition has
+-- work. leased_until: -infinity when its owner has given it back
+CREATE TABLE ${schema}.delivery_leases (
+  tenant_id text COLLATE "C" NOT NULL,
+  partition smallint NOT NULL,
+  worker_id text COLLATE "C" NOT NULL,
+  leased_until timestamptz NOT NULL,
+  PRIMARY KEY (tenant_id, partition)
+) WITH (fillfactor = 50);
+CREATE INDEX delivery_leases_worker ON ${schema}.delivery_leases (worker_id);
+
+CREATE TABLE ${schema}.delivery_workers (
+  worker_id text COLLATE "C" PRIMARY KEY,
+  alive_until timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+-- delivery_id: null for a new delivery, whose id is its flight's with the ordinal in the last two bytes
+CREATE TYPE ${schema}.flown_delivery AS (
+  ordinal integer,
+  destination_id uuid,
+  delivery_id uuid,
+  refs bigint[],
+  keys text[],
+  attempt integer,
+  tries integer,
+  traceparent text
+);
+
+-- what one take froze in one partition: there from before the first byte is sent until every outcome is written
+CREATE TABLE ${schema}.delivery_flights (
+  tenant_id text COLLATE "C" NOT NULL,
+  partition smallint NOT NULL,
+  flight uuid NOT NULL,
+  sent_at timestamptz NOT NULL,
+  deliveries ${schema}.flown_delivery[] NOT NULL,
+  PRIMARY KEY (tenant_id, partition, flight)
+) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
+-- gone within seconds: not worth compressing
+ALTER TABLE ${schema}.delivery_flights ALTER COLUMN deliveries SET STORAGE EXTERNAL;
+
+-- a row exists when a delivery has ended, waits, or is sent again; while it is sent for the first time it stands in its flight only.
 -- refs: the stored payloads of the frozen body, in order; the body joins them, so it is not stored twice. attempts: one JSON text
 -- for each attempt, read only by core. reason: why a delivery was cancelled, unless its subscription was deleted
 CREATE TABLE ${schema}.deliveries (
@@ -261,7 +305,6 @@ CREATE TABLE ${schema}.deliveries (
   delivery_id uuid NOT NULL,
   destination_id uuid NOT NULL,
   state text NOT NULL CHECK (state IN ('sending', 'waiting', 'delivered', 'dead', 'dismissed', 'cancelled')),
-  token bigint NOT NULL,
   attempt integer NOT NULL,
   tries integer NOT NULL,
   refs bigint[] NOT NULL,
@@ -274,8 +317,22 @@ CREATE TABLE ${schema}.deliveries (
   attempts text[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (tenant_id, delivery_id)
 ) WITH (fillfactor = 80);
-CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, destination_id) WHERE state IN ('sending', 'waiting');
+CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, destination_id, due_at) WHERE state IN ('sending', 'waiting');
 CREATE INDEX deliveries_dead ON ${schema}.deliveries (tenant_id, destination_id, delivery_id) WHERE state = 'dead';
 CREATE INDEX deliveries_sent ON ${schema}.deliveries USING brin (sent_at);
+
+-- deliveries that are sent for the first time, with the columns of deliveries
+CREATE VIEW ${schema}.deliveries_in_flight AS
+SELECT f.tenant_id, u.delivery_id, u.destination_id, 'sending'::text AS state, u.attempt, u.tries, u.refs, u.keys, f.sent_at,
+       NULL::timestamptz AS due_at, NULL::timestamptz AS settled_at, NULL::text AS reason, u.traceparent, '{}'::text[] AS attempts
+FROM ${schema}.delivery_flights AS f
+CROSS JOIN LATERAL (
+  SELECT (left(f.flight::text, 32) || lpad(to_hex(u.ordinal), 4, '0'))::uuid AS delivery_id,
+         u.destination_id, u.attempt, u.tries, u.refs, u.keys, u.traceparent
+  FROM unnest(f.deliveries) AS u
+  WHERE u.delivery_id IS NULL
+  OFFSET 0
+) AS u
+WHERE NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = f.tenant_id AND d.delivery_id = u.delivery_id);
 `
 }
