@@ -4,6 +4,7 @@ import type { AccessStore } from "./access/AccessStore.ts"
 import type { AuditStore } from "./audit/AuditStore.ts"
 import type { DeliveryControl } from "./delivery/DeliveryControl.ts"
 import type { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
+import type { DeliveryStore } from "./delivery/DeliveryStore.ts"
 import type { SecretStore } from "./delivery/SecretStore.ts"
 import type { Wakeups } from "./delivery/Wakeups.ts"
 import type { ChargeSubscriptionStore } from "./freight-charges/ChargeSubscriptionStore.ts"
@@ -37,6 +38,7 @@ export type StoragePorts =
   | DocumentContents
   | PickupStore
   | DeliveryQueue
+  | DeliveryStore
   | DeliveryControl
   | Wakeups
 

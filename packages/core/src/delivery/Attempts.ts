@@ -2,9 +2,9 @@
 import { Effect, Exit } from "effect"
 import * as Random from "effect/Random"
 import { spanFrom } from "../shared/TraceContext.ts"
-import type { AttemptRecord, ClaimedDestination, Freeze } from "./DeliveryQueue.ts"
+import type { AttemptRecord } from "./DeliveryQueue.ts"
+import type { LoadedDestination, TakenDelivery } from "./DeliveryStore.ts"
 import type { Hmac } from "./Hmac.ts"
-import type { DestinationPlan } from "./DestinationPlan.ts"
 import { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import { wrap } from "./model/Envelope.ts"
 import { decideRetry } from "./model/RetryDecision.ts"
@@ -12,11 +12,12 @@ import { bodySignatureHeader, signatureHeader } from "./model/Signature.ts"
 import type { WebhookRequest, WebhookSender } from "./WebhookSender.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
-/** A frozen delivery, its attempt counted. */
+/** A delivery that was taken, its attempt counted. */
 export interface Attempt {
   readonly tenantId: string
-  readonly destination: ClaimedDestination
+  readonly destination: LoadedDestination
   readonly deliveryId: string
+  readonly flight: string
   /** Counts this one. */
   readonly attempt: number
   /** The same since the last manual retry. */
@@ -42,39 +43,23 @@ export interface Verdict {
   readonly pause: string | undefined
 }
 
-/** The attempts that a plan comes to once it is frozen: retries first, each with the bytes it always had. */
-export const attemptsOf = (
-  tenantId: string,
-  destination: ClaimedDestination,
-  plan: DestinationPlan,
-  freeze: Freeze,
-  { keys, storeAhead }: Pick<Attempt, "keys" | "storeAhead">
-): ReadonlyArray<Attempt> => [
-  ...plan.again.map((due): Attempt => ({
-    tenantId,
-    destination,
-    keys,
-    storeAhead,
-    deliveryId: due.deliveryId,
-    attempt: due.attempt + 1,
-    tries: due.tries + 1,
-    body: wrap(destination.envelope, due.deliveryId, due.sentAt, due.payloads),
-    events: due.events,
-    traceparent: due.traceparent
-  })),
-  ...freeze.fresh.map((fresh, at): Attempt => ({
-    tenantId,
-    destination,
-    keys,
-    storeAhead,
-    deliveryId: fresh.deliveryId,
-    attempt: 1,
-    tries: 1,
-    body: wrap(destination.envelope, fresh.deliveryId, fresh.sentAt, plan.batches[at]!.map((entry) => entry.payload)),
-    events: fresh.entries.length,
-    traceparent: fresh.traceparent
-  }))
-]
+/** The attempt that a taken delivery comes to, with the bytes that it always has. */
+export const attemptOf = (
+  taken: TakenDelivery,
+  { destination, keys, storeAhead, tenantId }: Pick<Attempt, "tenantId" | "destination" | "keys" | "storeAhead">
+): Attempt => ({
+  tenantId,
+  destination,
+  keys,
+  storeAhead,
+  deliveryId: taken.deliveryId,
+  flight: taken.flight,
+  attempt: taken.attempt,
+  tries: taken.tries,
+  body: wrap(destination.envelope, taken.deliveryId, taken.sentAt, [taken.body]),
+  events: taken.events,
+  traceparent: taken.traceparent
+})
 
 const broken = AttemptOutcome.Failed({
   failure: "protocol",

@@ -2,12 +2,10 @@
 import { Context, Layer } from "effect"
 
 export interface DeliveryOptionValues {
-  /** Attempts one process has under way at the same time. */
+  /** Attempts one process has in flight at the same time. */
   readonly concurrency: number
-  /** Attempts one destination has under way at the same time: what a hanging receiver can hold. */
+  /** Attempts one destination has in flight at the same time: what a hanging receiver can hold. */
   readonly destinationConcurrency: number
-  /** Destinations one process leases at the same time. */
-  readonly maxDestinations: number
   /** The whole attempt, from name lookup to the last byte read, in milliseconds. */
   readonly attemptTimeoutMillis: number
   /** How long a lease lasts without a heartbeat. Longer than the attempt; a killed process's claims are taken up after it. */
@@ -18,7 +16,7 @@ export interface DeliveryOptionValues {
   readonly maxBatchBytes: number
   /** Bytes of bodies in memory, about. */
   readonly maxBytesInFlight: number
-  /** How long a stop waits for attempts under way. */
+  /** How long a stop waits for attempts in flight. */
   readonly drainMillis: number
   /** How long settled deliveries stay visible to operators. */
   readonly keepSettledMillis: number
@@ -27,7 +25,6 @@ export interface DeliveryOptionValues {
 const defaults: DeliveryOptionValues = {
   concurrency: 2048,
   destinationConcurrency: 16,
-  maxDestinations: 1024,
   attemptTimeoutMillis: 15_000,
   leaseMillis: 20_000,
   pollMillis: 1_000,
@@ -46,7 +43,7 @@ export class DeliveryOptions extends Context.Reference<DeliveryOptionValues>("@w
     const merged = { ...defaults, ...options }
     if (merged.leaseMillis <= merged.attemptTimeoutMillis) {
       throw new RangeError(
-        `leaseMillis (${merged.leaseMillis}) must be longer than attemptTimeoutMillis (${merged.attemptTimeoutMillis}); otherwise a destination is taken over while its attempt is still under way.`
+        `leaseMillis (${merged.leaseMillis}) must be longer than attemptTimeoutMillis (${merged.attemptTimeoutMillis}); otherwise a partition is taken over while its attempts are still in flight.`
       )
     }
     return Layer.succeed(DeliveryOptions, merged)

@@ -3,9 +3,14 @@ import { Effect, Metric } from "effect"
 import type { Attempt, Verdict } from "./Attempts.ts"
 import * as metrics from "./DeliveryMetrics.ts"
 import type { DropReason } from "./DeliveryQueue.ts"
-import type { Finished } from "./HeldDestination.ts"
 
-export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =>
+/** An attempt that ended, and what it meant. */
+export interface Reported {
+  readonly attempt: Attempt
+  readonly verdict: Verdict
+}
+
+export const report = (finished: ReadonlyArray<Reported>): Effect.Effect<void> =>
   Effect.gen(function*() {
     const counts = new Map<string, number>()
     let events = 0
@@ -23,11 +28,11 @@ export const report = (finished: ReadonlyArray<Finished>): Effect.Effect<void> =
   })
 
 /** One line, however many there are: after an outage they are all of them. */
-export const reportLost = (tenantId: string, leases: number): Effect.Effect<void> =>
+export const reportLost = (tenantId: string, partitions: number): Effect.Effect<void> =>
   Effect.andThen(
-    Metric.update(metrics.lostLeasesTotal, leases),
+    Metric.update(metrics.lostLeasesTotal, partitions),
     Effect.logWarning("Leases lost: they expired and another worker took them over.").pipe(
-      Effect.annotateLogs({ tenant: tenantId, subscriptions: leases })
+      Effect.annotateLogs({ tenant: tenantId, partitions })
     )
   )
 

@@ -1,10 +1,10 @@
-/** Sends what waits in the destinations; any number of workers share them. */
+/** Sends what waits in the destinations; any number of workers share their partitions. */
 import { Context, Effect, Layer } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import { DeliveryOptions } from "./DeliveryOptions.ts"
-import { DeliveryPump } from "./DeliveryPump.ts"
-import { DeliveryQueue } from "./DeliveryQueue.ts"
+import { DeliveryEngine } from "./DeliveryEngine.ts"
+import { DeliveryStore } from "./DeliveryStore.ts"
 import { Hmac } from "./Hmac.ts"
 import { Sealer } from "./Sealer.ts"
 import { makeSigningKeys } from "./SigningKeys.ts"
@@ -13,8 +13,8 @@ import { WebhookSender } from "./WebhookSender.ts"
 
 export class DeliveryWorker extends Context.Service<DeliveryWorker, {
   /**
-   * Works until interrupted. Then takes no more, waits for attempts under way as long as `drainMillis`, writes their
-   * outcomes, gives every lease back and ends.
+   * Works until interrupted. Then takes no more, waits for attempts in flight as long as `drainMillis`, writes their
+   * outcomes, gives its partitions back and ends.
    */
   readonly run: Effect.Effect<void>
   /** Sends whatever is due now and answers how many attempts that took; for cron, serverless and tests. */
@@ -24,7 +24,7 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
     DeliveryWorker,
     Effect.gen(function*() {
       const services = {
-        queue: yield* DeliveryQueue,
+        store: yield* DeliveryStore,
         sender: yield* WebhookSender,
         hmac: yield* Hmac,
         wakeups: yield* Wakeups,
@@ -33,8 +33,8 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
         keysOf: makeSigningKeys(yield* Sealer)
       }
       return DeliveryWorker.of({
-        run: Effect.suspend(() => new DeliveryPump(services).run),
-        drain: Effect.suspend(() => new DeliveryPump(services).drain)
+        run: Effect.flatMap(services.ids.next, (workerId) => new DeliveryEngine(services, workerId).run),
+        drain: Effect.flatMap(services.ids.next, (workerId) => new DeliveryEngine(services, workerId).drain)
       })
     })
   )

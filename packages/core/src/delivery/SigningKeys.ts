@@ -1,7 +1,7 @@
 /** Opens sealed secrets for signing, remembering what was opened: the same sealed bytes always hold the same key. */
 import { Effect } from "effect"
 import { Base64 } from "effect/encoding"
-import type { ClaimedDestination } from "./DeliveryQueue.ts"
+import type { LoadedDestination } from "./DeliveryStore.ts"
 import type { Sealer } from "./Sealer.ts"
 import { placeOfSecret } from "./SigningSecrets.ts"
 
@@ -23,7 +23,7 @@ export const makeSigningKeys = (sealer: Sealer["Service"]) => {
     })
 
   /** The keys that sign for a destination now, newest first; `undefined` when one cannot be opened. */
-  return (tenantId: string, destination: ClaimedDestination, now: number): Effect.Effect<ReadonlyArray<Uint8Array> | undefined> =>
+  return (tenantId: string, destination: LoadedDestination, now: number): Effect.Effect<ReadonlyArray<Uint8Array> | undefined> =>
     Effect.forEach(
       destination.secrets.filter((version) => version.signsUntil === undefined || version.signsUntil > now),
       (version) => open(placeOfSecret(tenantId, destination.hmacSecretId), version.sealed)

@@ -1,6 +1,8 @@
 /** What became of deliveries and is not written yet, and how long it may wait for company. */
 import { Effect, Latch } from "effect"
-import type { Finished, Hopeless } from "./HeldDestination.ts"
+import type { Attempt, Verdict } from "./Attempts.ts"
+import type { Destination } from "./Destination.ts"
+import type { DeliveryOutcome } from "./DeliveryStore.ts"
 
 /** Nobody waits to hear of an attempt that failed before the next one: those of so many milliseconds are written together. */
 const failuresMillis = 25
@@ -8,36 +10,39 @@ const failuresMillis = 25
 /** More outcomes than this are not waited for. */
 const outcomesPerWrite = 512
 
-interface Ended {
-  readonly finished: ReadonlyArray<Finished>
-  readonly hopeless: ReadonlyArray<Hopeless>
+/** A delivery whose outcome is known. `attempt` and `verdict` are missing where it was taken and not sent. */
+export interface Ended {
+  readonly destination: Destination
+  readonly outcome: DeliveryOutcome
+  readonly sent: { readonly attempt: Attempt; readonly verdict: Verdict } | undefined
 }
 
 export class UnwrittenOutcomes {
-  private finished: Array<Finished> = []
-  private hopeless: Array<Hopeless> = []
-  /** Open when there is something to write at once, or to give back. */
+  private ended: Array<Ended> = []
+  /** Destinations of which something is to be written. */
+  private changed = new Set<Destination>()
+  /** Open when there is something to write at once. */
   private readonly done = Latch.makeUnsafe(false)
   /** Open when there are attempts to write that failed. */
   private readonly failed = Latch.makeUnsafe(false)
 
-  get attempts(): number {
-    return this.finished.length
+  get size(): number {
+    return this.ended.length
   }
 
-  add(finished: Finished): void {
-    this.finished.push(finished)
-    const latch = finished.verdict.state === "waiting" ? this.failed : this.done
+  get isEmpty(): boolean {
+    return this.ended.length === 0 && this.changed.size === 0
+  }
+
+  add(ended: Ended): void {
+    this.ended.push(ended)
+    const latch = ended.outcome.state === "waiting" && ended.destination.pause === undefined ? this.failed : this.done
     latch.openUnsafe()
   }
 
-  /** Written with what is written next. */
-  giveUp(hopeless: Hopeless): void {
-    this.hopeless.push(hopeless)
-  }
-
-  /** A destination may be given back. */
-  wake(): void {
+  /** Breaker or pause of the destination is to be written. */
+  change(destination: Destination): void {
+    this.changed.add(destination)
     this.done.openUnsafe()
   }
 
@@ -50,26 +55,27 @@ export class UnwrittenOutcomes {
   gather(isSending: () => boolean): Effect.Effect<void> {
     const outcomes = this
     return Effect.gen(function*() {
-      for (let turn = 0, seen = -1; turn < 16 && outcomes.attempts > seen && outcomes.attempts < outcomesPerWrite && isSending(); turn++) {
-        seen = outcomes.attempts
+      for (let turn = 0, seen = -1; turn < 16 && outcomes.size > seen && outcomes.size < outcomesPerWrite && isSending(); turn++) {
+        seen = outcomes.size
         yield* Effect.yieldNow
       }
     })
   }
 
   /** All there is. What comes from now on counts for the next time. */
-  take(): Ended {
-    const { finished, hopeless } = this
-    this.finished = []
-    this.hopeless = []
+  take(): { readonly ended: ReadonlyArray<Ended>; readonly changed: ReadonlySet<Destination> } {
+    const { changed, ended } = this
+    this.ended = []
+    this.changed = new Set()
     this.done.closeUnsafe()
     this.failed.closeUnsafe()
-    return { finished, hopeless }
+    return { ended, changed }
   }
 
   /** What could not be written is written the next time. */
-  putBack({ finished, hopeless }: Ended): void {
-    this.finished = [...finished, ...this.finished]
-    this.hopeless = [...hopeless, ...this.hopeless]
+  putBack({ changed, ended }: ReturnType<UnwrittenOutcomes["take"]>): void {
+    this.ended = [...ended, ...this.ended]
+    for (const destination of changed) this.changed.add(destination)
+    this.failed.openUnsafe()
   }
 }

@@ -40,3 +40,11 @@ export const takeFromRate = (rateLimitPerMinute: number, mark: number | undefine
 /** The mark that POSTs at these instants leave, given in ascending order. */
 export const rateMarkAfter = (rateLimitPerMinute: number, instants: ReadonlyArray<number>): number | undefined =>
   instants.reduce<number | undefined>((mark, at) => takeFromRate(rateLimitPerMinute, mark, at, 1).mark, undefined)
+/**
+ * The mark of a destination that somebody else may have sent to until `at`, nobody knows how often: as if its burst was used up just
+ * then. Whatever was sent, that is never too early.
+ */
+export const markAfterOthers = (rateLimitPerMinute: number, at: number): number => {
+  const { burst, spacing } = rhythm(rateLimitPerMinute)
+  return at + burst * spacing
+}

@@ -10,19 +10,19 @@ import type { WebhookSender } from "./WebhookSender.ts"
 import { workerMillisUnsafe } from "./WorkerTime.ts"
 
 /** One that runs without a fiber. */
-interface Flight {
+interface Exchange {
   abort: () => void
-  readonly land: (outcome: AttemptOutcome) => void
+  readonly end: (outcome: AttemptOutcome) => void
 }
 
-export class AttemptsUnderWay {
+export class AttemptsInFlight {
   private readonly services: {
     readonly sender: WebhookSender["Service"]
     readonly hmac: Hmac["Service"]
     readonly timeoutMillis: number
   }
   private readonly fibers = new Set<Fiber.Fiber<void>>()
-  private readonly flights = new Set<Flight>()
+  private readonly exchanges = new Set<Exchange>()
   private clock!: Clock.Clock
   private random!: typeof Random.Random.Service
 
@@ -43,10 +43,10 @@ export class AttemptsUnderWay {
     })
   }
 
-  /** Starts an attempt; `land` is called once, perhaps before this ends. */
-  begin(attempt: Attempt, land: (verdict: Verdict) => void): Effect.Effect<void> {
-    if (this.launch(attempt, land)) return Effect.void
-    const done = Effect.uninterruptible(Effect.map(runAttempt(this.services, attempt), land))
+  /** Starts an attempt; `end` is called once, perhaps before this ends. */
+  begin(attempt: Attempt, end: (verdict: Verdict) => void): Effect.Effect<void> {
+    if (this.launch(attempt, end)) return Effect.void
+    const done = Effect.uninterruptible(Effect.map(runAttempt(this.services, attempt), end))
     return Effect.map(Effect.forkDetach(done, { startImmediately: true }), (fiber) => {
       if (fiber.pollUnsafe() !== undefined) return
       this.fibers.add(fiber)
@@ -54,12 +54,12 @@ export class AttemptsUnderWay {
     })
   }
 
-  /** Cuts short whatever runs; each lands as interrupted. */
+  /** Cuts short whatever runs; each ends as interrupted. */
   get abandon(): Effect.Effect<void> {
     return Effect.suspend(() => {
-      for (const flight of this.flights) {
-        flight.abort()
-        flight.land(AttemptOutcome.Interrupted())
+      for (const exchange of this.exchanges) {
+        exchange.abort()
+        exchange.end(AttemptOutcome.Interrupted())
       }
       return Fiber.interruptAll(this.fibers)
     })
@@ -70,24 +70,24 @@ export class AttemptsUnderWay {
     const { sender } = this.services
     if (sender.start === undefined || attempt.traceparent !== undefined) return false
     const startedAt = workerMillisUnsafe(this.clock)
-    let landed = false
-    const land = (outcome: AttemptOutcome) => {
+    let ended = false
+    const end = (outcome: AttemptOutcome) => {
       // a sender that speaks twice, or after it was told to stop, is not heard again
-      if (landed) return
-      landed = true
-      this.flights.delete(flight)
+      if (ended) return
+      ended = true
+      this.exchanges.delete(exchange)
       done(verdictOf(attempt, outcome, startedAt, workerMillisUnsafe(this.clock), this.random.nextDoubleUnsafe()))
     }
-    const flight: Flight = { abort: () => {}, land }
+    const exchange: Exchange = { abort: () => {}, end }
     try {
       const request = requestOf(this.services, attempt, startedAt)
-      if ("_tag" in request) land(request)
-      else flight.abort = sender.start(request, land)
+      if ("_tag" in request) end(request)
+      else exchange.abort = sender.start(request, end)
     } catch {
       // what breaks here breaks there too, and is told there
-      return landed
+      return ended
     }
-    if (!landed) this.flights.add(flight)
+    if (!ended) this.exchanges.add(exchange)
     return true
   }
 }

@@ -1,0 +1,275 @@
+/**
+ * What a worker knows of one destination, and what may go out to it now. Plain data and decisions without effects: the engine tells what
+ * happened, and does what is decided here.
+ *
+ * All instants are by the store's clock.
+ */
+import type { LoadedDestination, TakeFrom, TakenFrom, WaitingDelivery } from "./DeliveryStore.ts"
+import { afterFailure, afterSuccess, type Breaker, breakerState, closedBreaker } from "./model/Breaker.ts"
+import { markAfterOthers, takeFromRate } from "./model/RateLimit.ts"
+
+/** Attempts that a destination may have in flight before one of them succeeded. */
+const firstWindow = 2
+
+/** Bytes that one event is taken to have until some were sent. */
+const guessedEventBytes = 1024
+
+/** A delivery between its take and the write of its outcome. */
+export interface InFlight {
+  /** The largest of its keys. */
+  readonly lastKey: string
+  /** Sent for the first time: its keys stand in its flight only. */
+  readonly first: boolean
+}
+
+export interface Destination {
+  readonly tenantId: string
+  readonly destinationId: string
+  readonly partition: number
+  /** When another worker may last have sent to it. */
+  readonly othersUntil: number | undefined
+  /** Undefined until it is loaded. */
+  settings: LoadedDestination | undefined
+  /** Something about it changed that is not loaded yet. */
+  stale: boolean
+  /** Whether the store gave something the last time, or would have. */
+  sends: boolean
+  /** Key after which the next take looks. */
+  cursor: string | undefined
+  /** Something may wait after the cursor. */
+  ahead: boolean
+  /** Something may wait at or before the cursor. */
+  behind: boolean
+  /** Something waits under a key that is in flight or waits for a retry. */
+  blocked: boolean
+  /** What began to wait while it is being loaded. */
+  loading: Array<WaitingDelivery> | undefined
+  /** By due time. */
+  waiting: Array<WaitingDelivery>
+  moreWaiting: boolean
+  readonly inFlight: Map<string, InFlight>
+  /** Attempts that have not ended. */
+  running: number
+  breaker: Breaker
+  breakerChanged: boolean
+  rateMark: number | undefined
+  /** Attempts it may have in flight: few until one succeeds. */
+  window: number
+  /** Its last attempt failed. */
+  failing: boolean
+  /** Why it is to be paused; nothing is taken any more. */
+  pause: string | undefined
+  pauseAlways: boolean
+  /** A take that names it has no answer yet, or its attempts have not begun. */
+  taking: boolean
+  bytesPerDelivery: number
+  /** When attempts last began. */
+  usedAt: number
+  /** When it is looked at next. */
+  lookAt: number | undefined
+  /** Its partition has another owner. */
+  lost: boolean
+}
+
+export const makeDestination = (
+  { destinationId, othersUntil, partition, tenantId }: Pick<Destination, "tenantId" | "destinationId" | "partition" | "othersUntil">
+): Destination => ({
+  tenantId,
+  destinationId,
+  partition,
+  othersUntil,
+  settings: undefined,
+  stale: false,
+  sends: true,
+  cursor: undefined,
+  ahead: false,
+  behind: false,
+  blocked: false,
+  loading: undefined,
+  waiting: [],
+  moreWaiting: false,
+  inFlight: new Map(),
+  running: 0,
+  breaker: closedBreaker,
+  breakerChanged: false,
+  rateMark: undefined,
+  window: firstWindow,
+  failing: false,
+  pause: undefined,
+  pauseAlways: false,
+  taking: false,
+  bytesPerDelivery: 0,
+  usedAt: 0,
+  lookAt: undefined,
+  lost: false
+})
+
+/** Whether something is or may be left to do in it. */
+export const hasWork = (destination: Destination): boolean =>
+  destination.inFlight.size > 0 || destination.waiting.length > 0 || destination.moreWaiting || destination.ahead || destination.behind ||
+  destination.blocked
+
+/** What may go out now. */
+export interface Plan {
+  readonly again: ReadonlyArray<WaitingDelivery>
+  readonly batches: number
+  /** Where time alone decides when more may: when that is. */
+  readonly lookAt: number | undefined
+}
+
+const nothing: Plan = { again: [], batches: 0, lookAt: undefined }
+
+/** What of a loaded destination may go out at `now`, `room` attempts at most: what waits for a retry first. */
+export const planOf = (destination: Destination, now: number, room: number): Plan => {
+  const { breaker, settings, waiting } = destination
+  if (settings === undefined || !destination.sends || destination.pause !== undefined) return nothing
+  const due = countDue(waiting, now)
+  const nextDue = waiting[due]?.dueAt
+  if (due === 0 && !destination.ahead && !destination.behind) return nextDue === undefined ? nothing : { ...nothing, lookAt: nextDue }
+  const state = breakerState(breaker, now)
+  if (state === "open") return { ...nothing, lookAt: breaker.openUntil }
+  const allowed = state === "closed" ? Math.min(room, destination.window - destination.inFlight.size) : destination.inFlight.size > 0 ? 0 : Math.min(room, 1)
+  if (allowed <= 0) return nothing
+  const grant = takeFromRate(settings.policy.rateLimitPerMinute, destination.rateMark, now, allowed)
+  if (grant.granted === 0) return { ...nothing, lookAt: now + Math.max(1, grant.waitMillis) }
+  const again = waiting.slice(0, Math.min(due, grant.granted))
+  return { again, batches: destination.ahead || destination.behind ? grant.granted - again.length : 0, lookAt: nextDue }
+}
+
+const countDue = (waiting: ReadonlyArray<WaitingDelivery>, now: number): number => {
+  let due = 0
+  while (due < waiting.length && waiting[due]!.dueAt <= now) due++
+  return due
+}
+
+/** The plan as a take asks for it. What waited at or before an exhausted cursor is looked for from the first key. */
+export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
+  if (!destination.ahead && destination.behind) {
+    destination.cursor = undefined
+    destination.ahead = true
+    destination.behind = false
+  }
+  const again = plan.again.map(({ deliveryId }) => deliveryId)
+  const after = destination.cursor
+  const inFlight: Array<string> = []
+  for (const [deliveryId, { first, lastKey }] of destination.inFlight) {
+    if (first && (again.length > 0 || after === undefined || lastKey > after)) inFlight.push(deliveryId)
+  }
+  return { destinationId: destination.destinationId, after, batches: plan.batches, inFlight, again }
+}
+
+/** A signal: something was published under this key or a larger one, or, without a key, anything may have changed. */
+export const signalled = (destination: Destination, key: string | undefined): void => {
+  if (key === undefined) {
+    destination.stale = true
+    destination.sends = true
+    destination.pause = undefined
+    destination.behind = true
+  } else if (destination.cursor === undefined || key > destination.cursor) destination.ahead = true
+  else destination.behind = true
+}
+
+/** A delivery that was named in a take and left out waits for another one of its shipments: so long, unless something ends before. */
+const leftOutMillis = 1000
+
+/** What a take found. `asked`: what it was asked for, undefined where it began at the first key unasked; `taken`: ids of what it answered. */
+export const foundBy = (
+  destination: Destination,
+  { asked, found, now, taken }: {
+    readonly asked: TakeFrom | undefined
+    readonly found: TakenFrom
+    readonly now: number
+    readonly taken: ReadonlySet<string>
+  }
+): void => {
+  destination.sends = found.sends
+  if (!found.sends) return
+  if (asked !== undefined && asked.again.length > 0) {
+    const gone = new Set(found.unseenDeliveries)
+    const named = new Set(asked.again)
+    const leftOut = destination.waiting.filter(({ deliveryId }) => named.has(deliveryId) && !taken.has(deliveryId) && !gone.has(deliveryId))
+    destination.waiting = destination.waiting.filter(({ deliveryId }) => !named.has(deliveryId))
+    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis })
+    if (destination.waiting.length === 0 && destination.moreWaiting) destination.stale = true
+  }
+  if (asked !== undefined && asked.batches === 0) return
+  destination.blocked ||= found.blocked
+  destination.ahead = found.more
+  destination.cursor = found.more ? found.after : undefined
+}
+
+/** What ends a delivery makes room for others under its keys. */
+export const settled = (destination: Destination, deliveryId: string, waiting: WaitingDelivery | undefined): void => {
+  destination.inFlight.delete(deliveryId)
+  if (waiting !== undefined) {
+    insertWaiting(destination, waiting)
+    destination.loading?.push(waiting)
+  }
+  if (!destination.blocked) return
+  destination.blocked = false
+  destination.behind = true
+}
+
+export const insertWaiting = (destination: Destination, waiting: WaitingDelivery): void => {
+  const list = destination.waiting
+  if (list.some(({ deliveryId }) => deliveryId === waiting.deliveryId)) return
+  let at = list.length
+  while (at > 0 && list[at - 1]!.dueAt > waiting.dueAt) at--
+  list.splice(at, 0, waiting)
+}
+
+/** It is asked for now. */
+export const beginLoad = (destination: Destination): void => {
+  destination.stale = false
+  destination.loading = []
+}
+
+/** What was loaded replaces what was known, except for what this worker knows better. */
+export const loadInto = (destination: Destination, loaded: LoadedDestination): void => {
+  const before = destination.settings
+  destination.settings = loaded
+  destination.waiting = loaded.waiting.filter(({ deliveryId }) => !destination.inFlight.has(deliveryId))
+  for (const each of destination.loading ?? []) insertWaiting(destination, each)
+  destination.loading = undefined
+  destination.moreWaiting = loaded.moreWaiting
+  if (before === undefined) {
+    destination.rateMark = rateMarkOf(loaded, destination.othersUntil)
+    destination.bytesPerDelivery = loaded.policy.batchMaxSize * guessedEventBytes
+  }
+  // what another endpoint did says nothing of the new one
+  if (before === undefined || before.endpointUrl !== loaded.endpointUrl) {
+    destination.breaker = loaded.breaker
+    destination.breakerChanged = false
+    destination.failing = loaded.breaker.failures > 0
+    destination.window = firstWindow
+  }
+}
+
+/** What its last owner left, and where that one was cut short, as if it had sent all it might have. */
+const rateMarkOf = ({ policy, rateMark }: LoadedDestination, othersUntil: number | undefined): number | undefined =>
+  othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))
+
+/** Attempts begin now: they count for the rate. */
+export const attemptsBegin = (destination: Destination, now: number, attempts: number): void => {
+  const rate = destination.settings!.policy.rateLimitPerMinute
+  destination.rateMark = takeFromRate(rate, destination.rateMark, now, attempts).mark
+  destination.running += attempts
+  destination.usedAt = now
+}
+
+/** The receiver accepted a delivery. */
+export const succeeded = (destination: Destination, mostInFlight: number): void => {
+  destination.failing = false
+  destination.window = Math.min(mostInFlight, destination.window + 1)
+  if (destination.breaker.failures === 0) return
+  destination.breaker = afterSuccess()
+  destination.breakerChanged = true
+}
+
+/** An attempt failed, and its delivery goes out again after `retryInMillis`. */
+export const failed = (destination: Destination, now: number, retryInMillis: number): void => {
+  destination.failing = true
+  destination.window = Math.max(1, Math.floor(destination.window / 2))
+  destination.breaker = afterFailure(destination.breaker, now, retryInMillis)
+  destination.breakerChanged = true
+}

@@ -1,0 +1,59 @@
+/** What the loops of one worker share. */
+import type { UniqueIds } from "../shared/UniqueIds.ts"
+import { AttemptsInFlight } from "./AttemptsInFlight.ts"
+import type { DeliveryOptionValues } from "./DeliveryOptions.ts"
+import type { DeliveryStore, WorkerLease } from "./DeliveryStore.ts"
+import { HeldWork } from "./HeldWork.ts"
+import type { Hmac } from "./Hmac.ts"
+import type { makeSigningKeys } from "./SigningKeys.ts"
+import { Slots } from "./Slots.ts"
+import { answeringInTime } from "./StoreDeadline.ts"
+import { UnwrittenOutcomes } from "./UnwrittenOutcomes.ts"
+import type { Wakeups } from "./Wakeups.ts"
+import type { WebhookSender } from "./WebhookSender.ts"
+
+export interface EngineServices {
+  readonly store: DeliveryStore["Service"]
+  readonly sender: WebhookSender["Service"]
+  readonly hmac: Hmac["Service"]
+  readonly wakeups: Wakeups["Service"]
+  readonly ids: UniqueIds["Service"]
+  readonly options: DeliveryOptionValues
+  readonly keysOf: ReturnType<typeof makeSigningKeys>
+}
+
+export class EngineParts {
+  readonly store: DeliveryStore["Service"]
+  readonly services: EngineServices
+  readonly options: DeliveryOptionValues
+  readonly worker: WorkerLease
+  readonly work = new HeldWork()
+  readonly outcomes = new UnwrittenOutcomes()
+  readonly slots: Slots
+  readonly attempts: AttemptsInFlight
+  /** What the store's clock is ahead of the worker's time, by the last answers. */
+  storeAhead: number | undefined
+  /** Worker time until which this worker's leases last. */
+  leasedUntil = -Infinity
+  stopping = false
+
+  constructor(services: EngineServices, workerId: string) {
+    this.services = services
+    this.options = services.options
+    this.store = answeringInTime(services.store, services.options.leaseMillis)
+    this.worker = { workerId, leaseMillis: services.options.leaseMillis }
+    this.slots = new Slots(services.options)
+    this.attempts = new AttemptsInFlight(services)
+  }
+
+  /** The store's clock at a moment of the worker's time. */
+  storeTime(now: number): number {
+    return now + (this.storeAhead ?? 0)
+  }
+
+  /** An answer in which the store said `storeNow`, asked for and given at these moments of the worker's time. */
+  learnTime(storeNow: number, asked: number, answered: number): void {
+    const before = this.storeAhead ?? storeNow - answered
+    this.storeAhead = Math.min(Math.max(before, storeNow - answered), storeNow - asked)
+  }
+}

@@ -1,0 +1,243 @@
+/** What a worker owns: tenants, their partitions and destinations, and which of them may have something to send now. */
+import { Latch } from "effect"
+import { type Destination, hasWork, makeDestination } from "./Destination.ts"
+import { type AcquiredPartition, type OwnedPartition, partitionOf } from "./DeliveryStore.ts"
+
+/** A rate limit looks back so far. */
+const rememberedMillis = 60_000
+
+export interface HeldPartition {
+  readonly tenantId: string
+  readonly partition: number
+  epoch: number
+  /** By the store's clock, where the owner before did not give it back: it may have sent until then. */
+  readonly othersUntil: number | undefined
+  readonly destinations: Map<string, Destination>
+  /** It is being given back: nothing more is taken from it. */
+  leaving: boolean
+  /** Worker time since which there was nothing to do in it. */
+  quietSince: number | undefined
+}
+
+/** A flight with deliveries whose outcome is not written. */
+export interface OpenFlight {
+  readonly partition: number
+  readonly flight: string
+  left: number
+}
+
+export interface HeldTenant {
+  readonly tenantId: string
+  readonly partitions: Map<number, HeldPartition>
+  /** Signals may be there. */
+  signalled: boolean
+  /** A take has no answer yet. */
+  taking: boolean
+  /** A take whose answer was lost. */
+  lostFlight: string | undefined
+  /** Destinations that may have something to send, by client: each client has its turn. Those without settings have an empty name. */
+  readonly ready: Map<string, Set<Destination>>
+  readonly flights: Map<string, OpenFlight>
+  /** What its clients may not be sent, or closed destinations left behind. */
+  readonly drops: { readonly closed: Set<string>; readonly keys: Array<{ readonly destinationId: string; readonly key: string }>; readonly deliveries: Array<{ readonly destinationId: string; readonly deliveryId: string }> }
+}
+
+/** A destination that is looked at again at an instant by the store's clock. */
+interface Appointment {
+  readonly at: number
+  readonly destination: Destination
+}
+
+export class HeldWork {
+  readonly tenants = new Map<string, HeldTenant>()
+  /** Tenants that a take may find something for, whose turn comes first first. */
+  readonly demand = new Set<HeldTenant>()
+  /** Tenants with something to send that waits until an attempt ends. */
+  readonly crowded = new Set<HeldTenant>()
+  /** Open while a loop that takes should look. */
+  readonly bell = Latch.makeUnsafe(false)
+  private readonly appointments: Array<Appointment> = []
+
+  get partitions(): ReadonlyArray<HeldPartition> {
+    return Array.from(this.tenants.values()).flatMap((tenant) => Array.from(tenant.partitions.values()))
+  }
+
+  owned(tenant: HeldTenant): ReadonlyArray<OwnedPartition> {
+    return Array.from(tenant.partitions.values(), ({ epoch, partition, tenantId }) => ({ tenantId, partition, epoch }))
+  }
+
+  partition(tenantId: string, partition: number): HeldPartition | undefined {
+    return this.tenants.get(tenantId)?.partitions.get(partition)
+  }
+
+  find(tenantId: string, destinationId: string): Destination | undefined {
+    return this.partition(tenantId, partitionOf(destinationId))?.destinations.get(destinationId)
+  }
+
+  /** The destination, new where it was unknown; undefined where its partition is not held. */
+  destination(tenantId: string, destinationId: string): Destination | undefined {
+    const partition = this.partition(tenantId, partitionOf(destinationId))
+    if (partition === undefined) return undefined
+    let destination = partition.destinations.get(destinationId)
+    if (destination === undefined) {
+      destination = makeDestination({ tenantId, destinationId, partition: partition.partition, othersUntil: partition.othersUntil })
+      partition.destinations.set(destinationId, destination)
+    }
+    return destination
+  }
+
+  hold(acquired: AcquiredPartition, now: number): void {
+    const { epoch, partition, takenOver, tenantId } = acquired
+    const tenant = this.tenants.get(tenantId) ?? makeTenant(tenantId)
+    this.tenants.set(tenantId, tenant)
+    this.lose(tenantId, partition)
+    this.tenants.set(tenantId, tenant)
+    tenant.partitions.set(partition, {
+      tenantId,
+      partition,
+      epoch,
+      othersUntil: takenOver ? now : undefined,
+      destinations: new Map(),
+      leaving: false,
+      quietSince: undefined
+    })
+    tenant.signalled = true
+    for (const destinationId of acquired.backlogs) {
+      const destination = this.destination(tenantId, destinationId)!
+      destination.behind = true
+      this.touch(destination)
+    }
+    for (const { destinationId } of acquired.waiting) {
+      const destination = this.destination(tenantId, destinationId)!
+      destination.stale = true
+      this.touch(destination)
+    }
+    this.want(tenant)
+  }
+
+  /** Forgets a partition: what is running of it ends unheard. */
+  lose(tenantId: string, partition: number): boolean {
+    const tenant = this.tenants.get(tenantId)
+    const lost = tenant?.partitions.get(partition)
+    if (tenant === undefined || lost === undefined) return false
+    tenant.partitions.delete(partition)
+    for (const destination of lost.destinations.values()) {
+      destination.lost = true
+      this.unready(tenant, destination)
+    }
+    for (const [name, flight] of tenant.flights) if (flight.partition === partition) tenant.flights.delete(name)
+    if (tenant.partitions.size === 0) {
+      this.tenants.delete(tenantId)
+      this.demand.delete(tenant)
+    }
+    return true
+  }
+
+  /** Something may go out of the destination now. */
+  touch(destination: Destination): void {
+    const tenant = this.tenants.get(destination.tenantId)
+    if (tenant === undefined || destination.lost) return
+    const client = destination.settings?.client ?? ""
+    let own = tenant.ready.get(client)
+    if (own === undefined) tenant.ready.set(client, own = new Set())
+    own.add(destination)
+    this.want(tenant)
+  }
+
+  unready(tenant: HeldTenant, destination: Destination): void {
+    const client = destination.settings?.client ?? ""
+    const own = tenant.ready.get(client)
+    if (own === undefined || !own.delete(destination)) return
+    if (own.size === 0) tenant.ready.delete(client)
+  }
+
+  /** Publishers or operators left signals. */
+  hint(tenantId: string): void {
+    const tenant = this.tenants.get(tenantId)
+    if (tenant === undefined) return
+    tenant.signalled = true
+    this.want(tenant)
+  }
+
+  /** An attempt ended. */
+  makeRoom(): void {
+    for (const tenant of this.crowded) if (this.tenants.get(tenant.tenantId) === tenant) this.demand.add(tenant)
+    this.crowded.clear()
+    if (this.demand.size > 0) this.bell.openUnsafe()
+  }
+
+  want(tenant: HeldTenant): void {
+    this.demand.add(tenant)
+    this.bell.openUnsafe()
+  }
+
+  lookAt(destination: Destination, at: number): void {
+    if (destination.lookAt !== undefined && destination.lookAt <= at) return
+    destination.lookAt = at
+    push(this.appointments, { at, destination })
+  }
+
+  /** When time alone makes something ready next. */
+  get nextAppointment(): number | undefined {
+    return this.appointments[0]?.at
+  }
+
+  /** Destinations whose time has come are ready. */
+  keepAppointments(now: number): void {
+    for (let first = this.appointments[0]; first !== undefined && first.at <= now; first = this.appointments[0]) {
+      pop(this.appointments)
+      if (first.destination.lookAt !== first.at) continue
+      first.destination.lookAt = undefined
+      this.touch(first.destination)
+    }
+  }
+
+  /** Forgets destinations in which there is nothing to do and of which nothing has to be remembered; whether the partition is quiet. */
+  tidy(partition: HeldPartition, now: number): boolean {
+    let quiet = true
+    for (const [destinationId, destination] of partition.destinations) {
+      if (destination.taking || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
+      else if (destination.usedAt + rememberedMillis <= now && destination.breaker.failures === 0) partition.destinations.delete(destinationId)
+    }
+    return quiet
+  }
+}
+
+const makeTenant = (tenantId: string): HeldTenant => ({
+  tenantId,
+  partitions: new Map(),
+  signalled: false,
+  taking: false,
+  lostFlight: undefined,
+  ready: new Map(),
+  flights: new Map(),
+  drops: { closed: new Set(), keys: [], deliveries: [] }
+})
+
+/** A heap by time. */
+const push = (heap: Array<Appointment>, one: Appointment): void => {
+  let at = heap.length
+  heap.push(one)
+  while (at > 0) {
+    const parent = (at - 1) >> 1
+    if (heap[parent]!.at <= one.at) break
+    heap[at] = heap[parent]!
+    at = parent
+  }
+  heap[at] = one
+}
+
+const pop = (heap: Array<Appointment>): void => {
+  const last = heap.pop()
+  if (last === undefined || heap.length === 0) return
+  let at = 0
+  for (;;) {
+    const left = 2 * at + 1
+    if (left >= heap.length) break
+    const child = left + 1 < heap.length && heap[left + 1]!.at < heap[left]!.at ? left + 1 : left
+    if (heap[child]!.at >= last.at) break
+    heap[at] = heap[child]!
+    at = child
+  }
+  heap[at] = last
+}

@@ -1,0 +1,205 @@
+/** Becomes the owner of partitions with work, stays it, and gives them back. */
+import { Effect, Latch } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import { reportLost } from "./DeliveryReport.ts"
+import { partitionsPerTenant } from "./DeliveryStore.ts"
+import type { EngineParts } from "./EngineParts.ts"
+import type { HeldPartition } from "./HeldWork.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+/** Partitions that one look answers, at most. */
+const partitionsPerLook = 256
+
+/** Hints of many publishers are followed together. */
+const lookGapMillis = 25
+
+/** A partition without work is kept so long. */
+const quietMillis = 10_000
+
+/** What is being given back is looked at so often. */
+const leavingMillis = 50
+
+export class Owning {
+  private readonly parts: EngineParts
+  private readonly bell = Latch.makeUnsafe(false)
+  private nextRenewal = -Infinity
+  private nextLook = -Infinity
+  private lookedAt = -Infinity
+  private renewedAt = -Infinity
+  private workers = 1
+  private active = 0
+
+  constructor(parts: EngineParts) {
+    this.parts = parts
+  }
+
+  get turn(): Effect.Effect<void, StorageError> {
+    const owning = this
+    return Effect.gen(function*() {
+      owning.bell.closeUnsafe()
+      if ((yield* workerMillis) >= owning.nextRenewal) yield* owning.renew
+      if ((yield* workerMillis) >= owning.nextLook) yield* owning.look
+      yield* owning.giveBack((partition) => isDone(partition))
+    })
+  }
+
+  /** Everything that has work and no owner, for somebody who stays only until it is sent. Whether anything was found. */
+  get sweep(): Effect.Effect<boolean, StorageError> {
+    const owning = this
+    return Effect.gen(function*() {
+      if ((yield* workerMillis) >= owning.nextRenewal) yield* owning.renew
+      owning.workers = 1
+      return yield* owning.look
+    })
+  }
+
+  get until(): Effect.Effect<void> {
+    return Effect.flatMap(workerMillis, (now) => {
+      const leaving = this.parts.work.partitions.some((partition) => partition.leaving) ? now + leavingMillis : Infinity
+      return Effect.raceFirst(this.bell.await, Effect.sleep(Math.max(1, Math.min(this.nextRenewal, this.nextLook, leaving) - now)))
+    })
+  }
+
+  /** Somebody published for this tenant, or an operator changed something. */
+  hint(tenantId: string): void {
+    const { work } = this.parts
+    work.hint(tenantId)
+    // its signals may be in a partition that nobody owns
+    if ((work.tenants.get(tenantId)?.partitions.size ?? 0) === partitionsPerTenant) return
+    const soonest = this.lookedAt + lookGapMillis
+    if (soonest >= this.nextLook) return
+    this.nextLook = soonest
+    this.bell.openUnsafe()
+  }
+
+  /** Gives all partitions back and is no longer alive, for somebody who stops. */
+  get leave(): Effect.Effect<void, StorageError> {
+    const { parts } = this
+    return Effect.andThen(
+      this.giveBack(() => true),
+      parts.store.renew({ ...parts.worker, leaseMillis: 0 })
+    )
+  }
+
+  private get renew(): Effect.Effect<void, StorageError> {
+    const owning = this
+    const { options, store, work, worker } = this.parts
+    return Effect.gen(function*() {
+      const asked = yield* workerMillis
+      owning.nextRenewal = owning.renewedAt = asked
+      const { active, now, owned, workers } = yield* store.renew(worker)
+      owning.parts.learnTime(now, asked, yield* workerMillis)
+      owning.parts.leasedUntil = asked + options.leaseMillis
+      owning.nextRenewal = asked + options.leaseMillis / 3
+      owning.workers = workers
+      owning.active = active
+      const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
+      for (const { epoch, partition, tenantId } of work.partitions) {
+        if ((kept.get(`${tenantId} ${partition}`) ?? -1) >= epoch) continue
+        work.lose(tenantId, partition)
+        yield* reportLost(tenantId, 1)
+      }
+      // acquired by a call whose answer was lost
+      const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
+      if (unknown.length > 0) yield* owning.acquire(unknown)
+      owning.share(asked)
+    })
+  }
+
+  /** Quiet partitions are given up, and those above this worker's share are left to others. */
+  private share(now: number): void {
+    const { parts } = this
+    const held = parts.work.partitions.filter(({ leaving }) => !leaving)
+    for (const partition of held) {
+      const quiet = parts.work.tidy(partition, parts.storeTime(now)) && parts.work.tenants.get(partition.tenantId)?.taking === false
+      if (!quiet) partition.quietSince = undefined
+      else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true
+    }
+    const above = held.filter(({ leaving }) => !leaving).length - this.fair(this.active)
+    for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true
+  }
+
+  /** Partitions of so many that are this worker's. */
+  private fair(partitions: number): number {
+    return this.workers <= 1 ? Infinity : Math.max(1, Math.ceil(partitions / this.workers))
+  }
+
+  private get look(): Effect.Effect<boolean, StorageError> {
+    const owning = this
+    const { options, store, work, worker } = this.parts
+    return Effect.gen(function*() {
+      const now = yield* workerMillis
+      owning.lookedAt = now
+      owning.nextLook = now + options.pollMillis
+      const { free, signalled } = yield* store.look(worker.workerId, partitionsPerLook).pipe(Effect.onError(() =>
+        Effect.sync(() => {
+          owning.nextLook = now
+        })
+      ))
+      for (const { tenantId } of signalled) work.hint(tenantId)
+      if (free.length === 0) return signalled.length > 0
+      // who is alive may have changed since: a worker that died leaves what it had
+      if (owning.room(free.length) < free.length && owning.renewedAt < now - 1000) yield* owning.renew
+      const mine = free.slice(0, owning.room(free.length))
+      yield* owning.acquire(mine)
+      if (free.length === partitionsPerLook) owning.nextLook = now
+      return mine.length > 0 || signalled.length > 0
+    })
+  }
+
+  private room(free: number): number {
+    return Math.max(0, this.fair(this.active + free) - this.parts.work.partitions.length)
+  }
+
+  private acquire(partitions: ReadonlyArray<{ readonly tenantId: string; readonly partition: number }>): Effect.Effect<void, StorageError> {
+    const { store, work, worker } = this.parts
+    return Effect.forEach(byTenant(partitions), ([tenantId, own]) =>
+      Effect.flatMap(workerMillis, (asked) =>
+        Effect.flatMap(store.acquire(worker, tenantId, own.map(({ partition }) => partition)), (answer) =>
+          Effect.map(workerMillis, (answered) => {
+            this.parts.learnTime(answer.now, asked, answered)
+            for (const each of answer.partitions) work.hold(each, answer.now)
+            this.active += answer.partitions.length
+          }))), { discard: true })
+  }
+
+  /** Releases what is being left and has nothing in flight. */
+  private giveBack(mayGo: (partition: HeldPartition) => boolean): Effect.Effect<void, StorageError> {
+    const { services, store, work } = this.parts
+    const going = work.partitions.filter((partition) => mayGo(partition) && work.tenants.get(partition.tenantId)?.taking === false)
+    return Effect.forEach(byTenant(going), ([tenantId, partitions]) =>
+      Effect.gen({ self: this }, function*() {
+        const now = this.parts.storeTime(yield* workerMillis)
+        const isWhole = work.tenants.get(tenantId)?.lostFlight === undefined
+        yield* store.release(
+          tenantId,
+          partitions.map((each) => ({ tenantId, partition: each.partition, epoch: each.epoch, idle: isWhole && work.tidy(each, now) })),
+          partitions.flatMap(({ destinations }) =>
+            Array.from(destinations.values()).flatMap(({ destinationId, rateMark }) =>
+              rateMark !== undefined && rateMark > now ? [{ destinationId, mark: rateMark }] : []
+            )
+          )
+        )
+        for (const { partition } of partitions) work.lose(tenantId, partition)
+        this.active = Math.max(0, this.active - partitions.length)
+        yield* services.wakeups.wake(tenantId)
+      }), { discard: true })
+  }
+}
+
+const byTenant = <P extends { readonly tenantId: string }>(partitions: ReadonlyArray<P>): ReadonlyMap<string, ReadonlyArray<P>> => {
+  const tenants = new Map<string, Array<P>>()
+  for (const partition of partitions) {
+    const own = tenants.get(partition.tenantId)
+    if (own === undefined) tenants.set(partition.tenantId, [partition])
+    else own.push(partition)
+  }
+  return tenants
+}
+
+/** It is being left, and every outcome is written. */
+const isDone = ({ destinations, leaving }: HeldPartition): boolean => {
+  if (!leaving) return false
+  for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false
+  return true
+}

@@ -1,0 +1,140 @@
+/** Writes what became of deliveries. */
+import { Effect } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import { type Destination, settled } from "./Destination.ts"
+import { report } from "./DeliveryReport.ts"
+import type { DestinationChange, SettleRequest, WaitingDelivery } from "./DeliveryStore.ts"
+import type { EngineParts } from "./EngineParts.ts"
+import type { HeldTenant } from "./HeldWork.ts"
+import type { Ended } from "./UnwrittenOutcomes.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+const tenantsAtOnce = 4
+
+interface OfTenant {
+  readonly ended: Array<Ended>
+  readonly changed: Set<Destination>
+}
+
+export class Settling {
+  private readonly parts: EngineParts
+
+  constructor(parts: EngineParts) {
+    this.parts = parts
+  }
+
+  /** All that has ended by now, tenant by tenant. */
+  get turn(): Effect.Effect<void, StorageError> {
+    const settling = this
+    const { outcomes, slots, work } = this.parts
+    return Effect.gen(function*() {
+      yield* outcomes.gather(() => slots.used > 0)
+      const { changed, ended } = outcomes.take()
+      const tenants = new Map<string, OfTenant>()
+      const of = ({ tenantId }: Destination): OfTenant => {
+        const own = tenants.get(tenantId) ?? { ended: [], changed: new Set() }
+        tenants.set(tenantId, own)
+        return own
+      }
+      for (const each of ended) {
+        // somebody else owns it, and sends it again
+        if (each.destination.lost) settling.forget([each])
+        else of(each.destination).ended.push(each)
+      }
+      for (const destination of changed) if (!destination.lost) of(destination).changed.add(destination)
+      yield* Effect.forEach(tenants, ([tenantId, own]) => {
+        const tenant = work.tenants.get(tenantId)
+        return tenant === undefined ? Effect.sync(() => settling.forget(own.ended)) : settling.ofTenant(tenant, own)
+      }, { concurrency: tenantsAtOnce, discard: true })
+    })
+  }
+
+  get until(): Effect.Effect<void> {
+    return this.parts.outcomes.until
+  }
+
+  private forget(ended: ReadonlyArray<Ended>): void {
+    this.parts.slots.unwritten -= ended.reduce((sum, { sent }) => sum + (sent === undefined ? 0 : 1), 0)
+  }
+
+  private ofTenant(tenant: HeldTenant, own: OfTenant): Effect.Effect<void, StorageError> {
+    const settling = this
+    const { outcomes, store } = this.parts
+    const request = requestOf(tenant, own)
+    return Effect.gen(function*() {
+      const kept = yield* store.settle(request).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
+      const now = settling.parts.storeTime(yield* workerMillis)
+      const written = settling.keep(tenant, own, request, new Set(kept))
+      settling.forget(written)
+      for (const { destination, outcome } of written) {
+        settled(destination, outcome.deliveryId, waitingOf(outcome, now))
+        settling.parts.work.touch(destination)
+      }
+      settling.parts.work.makeRoom()
+      yield* report(written.flatMap(({ sent }) => sent === undefined ? [] : [sent]))
+    })
+  }
+
+  /** What of it was written. What was not is written again, unless its partition has another owner. */
+  private keep(tenant: HeldTenant, own: OfTenant, request: SettleRequest, kept: ReadonlySet<number>): ReadonlyArray<Ended> {
+    const { outcomes, work } = this.parts
+    const refused = request.owned.filter(({ partition }) => !kept.has(partition))
+    for (const { epoch, partition } of refused) {
+      // unless this worker raised the epoch itself meanwhile
+      if (tenant.partitions.get(partition)?.epoch === epoch) work.lose(tenant.tenantId, partition)
+    }
+    for (const { flight, partition } of request.ended) if (kept.has(partition)) tenant.flights.delete(`${partition} ${flight}`)
+    const written: Array<Ended> = []
+    const again: OfTenant = { ended: [], changed: new Set() }
+    for (const each of own.ended) {
+      const { destination, outcome } = each
+      if (kept.has(destination.partition)) {
+        const open = tenant.flights.get(`${destination.partition} ${outcome.flight}`)
+        if (open !== undefined) open.left -= 1
+        written.push(each)
+      } else if (destination.lost) this.forget([each])
+      else again.ended.push(each)
+    }
+    for (const destination of own.changed) {
+      if (kept.has(destination.partition)) destination.breakerChanged = false
+      else if (!destination.lost) again.changed.add(destination)
+    }
+    if (again.ended.length + again.changed.size > 0) outcomes.putBack(again)
+    return written
+  }
+}
+
+const requestOf = (tenant: HeldTenant, { changed, ended }: OfTenant): SettleRequest => {
+  const counts = new Map<string, number>()
+  const partitions = new Set<number>()
+  for (const { destination, outcome } of ended) {
+    const name = `${destination.partition} ${outcome.flight}`
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+    partitions.add(destination.partition)
+  }
+  for (const { partition } of changed) partitions.add(partition)
+  const flights = Array.from(counts, ([name, count]) => ({ open: tenant.flights.get(name), count }))
+  return {
+    tenantId: tenant.tenantId,
+    owned: Array.from(partitions, (partition) => ({ tenantId: tenant.tenantId, partition, epoch: tenant.partitions.get(partition)?.epoch ?? 0 })),
+    outcomes: ended.map(({ outcome }) => outcome),
+    ended: flights.flatMap(({ count, open }) => open !== undefined && open.left === count ? [{ partition: open.partition, flight: open.flight }] : []),
+    destinations: Array.from(changed, changeOf)
+  }
+}
+
+const changeOf = (destination: Destination): DestinationChange => ({
+  destinationId: destination.destinationId,
+  endpointUrl: destination.settings?.endpointUrl ?? "",
+  breaker: destination.breaker,
+  pause: destination.pause,
+  always: destination.pauseAlways
+})
+
+const waitingOf = (outcome: Ended["outcome"], now: number): WaitingDelivery | undefined =>
+  outcome.state !== "waiting" ? undefined : {
+    destinationId: outcome.destinationId,
+    deliveryId: outcome.deliveryId,
+    dueAt: Math.ceil(now + outcome.dueInMillis),
+    tries: 0
+  }

@@ -1,0 +1,83 @@
+/**
+ * Attempts in flight and their bytes in one worker, shared between tenants, then clients, then destinations.
+ *
+ * Nobody is asked to give back what they have: an attempt that hangs cannot be taken away. So everybody may have so much only that
+ * others find room: a tenant three times, a client as much as what is still free. One client alone has half, two have a third each, and so
+ * on; whoever comes next always finds some. Destinations whose last attempt failed share a tenth.
+ */
+import type { Destination } from "./Destination.ts"
+
+const tenantFactor = 3
+const clientFactor = 1
+const failingPart = 1 / 10
+
+interface Limits {
+  readonly concurrency: number
+  readonly maxBytesInFlight: number
+}
+
+export interface SlotOwner {
+  readonly tenantId: string
+  readonly client: string
+}
+
+export class Slots {
+  /** Attempts running, or promised to a take. */
+  used = 0
+  /** Outcomes that are not written yet. */
+  unwritten = 0
+  bytes = 0
+  failing = 0
+  private readonly byTenant = new Map<string, number>()
+  private readonly byClient = new Map<string, number>()
+  private readonly limits: Limits
+
+  constructor(limits: Limits) {
+    this.limits = limits
+  }
+
+  get free(): number {
+    // outcomes that storage is slow to write hold back the next attempts, or they would pile up without end
+    if (this.unwritten >= this.limits.concurrency || this.bytes >= this.limits.maxBytesInFlight) return 0
+    return Math.max(0, this.limits.concurrency - this.used)
+  }
+
+  get freeBytes(): number {
+    return Math.max(0, this.limits.maxBytesInFlight - this.bytes)
+  }
+
+  ofTenant(tenantId: string): number {
+    return Math.min(this.free, room(this.limits.concurrency, tenantFactor, this.used, this.byTenant.get(tenantId) ?? 0))
+  }
+
+  ofClient(owner: SlotOwner): number {
+    return Math.min(this.ofTenant(owner.tenantId), room(this.limits.concurrency, clientFactor, this.used, this.byClient.get(keyOf(owner)) ?? 0))
+  }
+
+  of(destination: Destination, owner: SlotOwner): number {
+    const free = this.ofClient(owner)
+    if (!destination.failing) return free
+    return Math.min(free, Math.max(0, Math.ceil(this.limits.concurrency * failingPart) - this.failing), destination.running > 0 ? 0 : 1)
+  }
+
+  /** Takes slots, or with a negative number gives them back. */
+  use(owner: SlotOwner, attempts: number): void {
+    this.used += attempts
+    change(this.byTenant, owner.tenantId, attempts)
+    change(this.byClient, keyOf(owner), attempts)
+  }
+}
+
+/** How many more somebody may have who has `own` of `used`, so that own stays within `factor` times what is free. */
+const room = (all: number, factor: number, used: number, own: number): number => {
+  const others = used - own
+  return Math.max(0, Math.ceil((factor * (all - others)) / (factor + 1)) - own)
+}
+
+const keyOf = ({ client, tenantId }: SlotOwner): string => `${tenantId}\n${client}`
+
+const change = (counts: Map<string, number>, key: string, by: number): void => {
+  const next = (counts.get(key) ?? 0) + by
+  if (next === 0) counts.delete(key)
+  else counts.set(key, next)
+}

@@ -1,0 +1,476 @@
+/** Takes what may go out, tenant by tenant, and begins its attempts. */
+import { Effect } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import { type Attempt, attemptOf, pausedByDeath, type Verdict } from "./Attempts.ts"
+import { attemptsBegin, beginLoad, type Destination, failed, foundBy, loadInto, type Plan, planOf, signalled, succeeded, takeFromOf } from "./Destination.ts"
+import { reportDropped, reportLost } from "./DeliveryReport.ts"
+import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakenDelivery, type TakeRequest } from "./DeliveryStore.ts"
+import type { EngineParts } from "./EngineParts.ts"
+import type { HeldTenant } from "./HeldWork.ts"
+import type { SlotOwner } from "./Slots.ts"
+import { maySendAgainAfterCrash } from "./model/RetryDecision.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+/** Destinations that are loaded, or asked in one take, at most. */
+const destinationsPerTake = 256
+
+/** Signals that one take consumes, at most. */
+const signalsPerTake = 1000
+
+/** New deliveries for destinations that nobody asked for, at most, and only where few attempts are in flight: else they are asked for next. */
+const unaskedPerTake = 32
+const fewAttempts = 64
+
+/** Entries of one destination that a take looks at beyond those it may take. */
+const lookAt = 5000
+
+const sendsAtAStretch = 16
+
+/** Why a destination is paused whose client may not use its secret any more. */
+const pausedBySecret = (hmacSecretId: string): string =>
+  `The signing secret ${hmacSecretId} no longer belongs to this client. Name another secret, or ask the operator for this one.`
+
+/** What a take asks of one destination. */
+interface Asked {
+  readonly destination: Destination
+  readonly plan: Plan
+  readonly from: TakeFrom
+  readonly attempts: number
+}
+
+export class Taking {
+  /** Attempts begun. */
+  begun = 0
+  private readonly parts: EngineParts
+
+  constructor(parts: EngineParts) {
+    this.parts = parts
+  }
+
+  /** One take for each tenant that something may be found for, as long as there is room. */
+  get turn(): Effect.Effect<void, StorageError> {
+    const taking = this
+    const { slots, work } = this.parts
+    return Effect.gen(function*() {
+      const now = yield* workerMillis
+      work.bell.closeUnsafe()
+      work.keepAppointments(taking.parts.storeTime(now))
+      for (const tenant of Array.from(work.demand)) {
+        if (slots.free === 0) return
+        if (tenant.taking || !work.demand.delete(tenant)) continue
+        yield* taking.ofTenant(tenant)
+      }
+    })
+  }
+
+  /** Until somebody may have something to send. */
+  get until(): Effect.Effect<void> {
+    const { parts } = this
+    return Effect.flatMap(workerMillis, (now) => {
+      const next = parts.work.nextAppointment
+      if (next === undefined) return parts.work.bell.await
+      return Effect.raceFirst(parts.work.bell.await, Effect.sleep(Math.max(1, next - parts.storeTime(now))))
+    })
+  }
+
+  private ofTenant(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+    const taking = this
+    const { work } = this.parts
+    let goesOn = false
+    tenant.taking = true
+    return Effect.gen(function*() {
+      if (tenant.lostFlight !== undefined) yield* taking.reclaim(tenant, tenant.lostFlight)
+      yield* taking.load(tenant)
+      const now = yield* workerMillis
+      const asked = taking.choose(tenant, taking.parts.storeTime(now))
+      // what is left waits until an attempt of anybody ends, unless it has to be loaded first
+      if (tenant.ready.size > 0) work.crowded.add(tenant)
+      goesOn = asked.length > 0 || tenant.ready.has("")
+      if (asked.length > 0 || tenant.signalled) yield* taking.take(tenant, asked, now)
+      if (tenant.drops.closed.size + tenant.drops.keys.length + tenant.drops.deliveries.length > 0) yield* taking.drop(tenant)
+    }).pipe(Effect.onExit((exit) =>
+      Effect.sync(() => {
+        tenant.taking = false
+        if (exit._tag === "Failure" || tenant.signalled || goesOn && tenant.ready.size > 0) work.want(tenant)
+      })
+    ))
+  }
+
+  /** Destinations that are unknown or changed, before anything is asked of them. */
+  private load(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+    const unknown: Array<Destination> = []
+    for (const own of tenant.ready.values()) {
+      for (const destination of own) {
+        if (unknown.length >= destinationsPerTake) break
+        if (destination.settings === undefined || destination.stale) unknown.push(destination)
+      }
+    }
+    return unknown.length === 0 ? Effect.void : this.loadThese(tenant, unknown)
+  }
+
+  private loadThese(tenant: HeldTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> {
+    const { store, work } = this.parts
+    for (const destination of unknown) beginLoad(destination)
+    return store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(
+      Effect.onError(() => Effect.sync(() => {
+        for (const destination of unknown) destination.stale = true
+      })),
+      Effect.map((loaded) => {
+        const byId = new Map(loaded.map((each) => [each.destinationId, each]))
+        for (const destination of unknown) {
+          const settings = byId.get(destination.destinationId)
+          work.unready(tenant, destination)
+          if (settings === undefined) this.closed(tenant, destination)
+          else {
+            loadInto(destination, settings)
+            if (settings.secretRefused) this.pause(destination, pausedBySecret(settings.hmacSecretId))
+            work.touch(destination)
+          }
+        }
+      })
+    )
+  }
+
+  private closed(tenant: HeldTenant, destination: Destination): void {
+    destination.sends = false
+    destination.settings = undefined
+    destination.ahead = destination.behind = destination.blocked = false
+    destination.waiting = []
+    destination.moreWaiting = false
+    tenant.drops.closed.add(destination.destinationId)
+  }
+
+  /** What goes out next: one destination of each client after the other. */
+  private choose(tenant: HeldTenant, storeNow: number): ReadonlyArray<Asked> {
+    const { slots, work } = this.parts
+    const asked: Array<Asked> = []
+    let attempts = 0
+    let bytes = slots.freeBytes
+    const clients = Array.from(tenant.ready.entries(), ([client, own]) => ({ client, own: own.values() }))
+    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && bytes > 0) {
+      const turn = clients.shift()!
+      const owner = { tenantId: tenant.tenantId, client: turn.client }
+      const next = turn.own.next()
+      if (next.done === true || slots.ofClient(owner) === 0) continue
+      clients.push(turn)
+      const destination = next.value
+      if (destination.settings === undefined || destination.stale) continue
+      const partition = work.partition(tenant.tenantId, destination.partition)
+      const room = destination.taking || partition === undefined || partition.leaving ? 0 : Math.min(slots.of(destination, owner), deliveriesPerTake - attempts)
+      const plan = planOf(destination, storeNow, room)
+      const wanted = plan.again.length + plan.batches
+      if (plan.lookAt !== undefined) work.lookAt(destination, plan.lookAt)
+      // it is looked at again when an attempt of its client ends
+      if (room === 0 && !destination.taking) continue
+      work.unready(tenant, destination)
+      if (wanted === 0) continue
+      destination.taking = true
+      slots.use(owner, wanted)
+      attempts += wanted
+      bytes -= wanted * destination.bytesPerDelivery
+      asked.push({ destination, plan, from: takeFromOf(destination, plan), attempts: wanted })
+    }
+    return asked
+  }
+
+  private take(tenant: HeldTenant, asked: ReadonlyArray<Asked>, now: number): Effect.Effect<void, StorageError> {
+    const taking = this
+    const { parts } = this
+    const { slots, work } = parts
+    const request = this.requestOf(tenant, asked, now)
+    const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination) }]))
+    tenant.signalled = false
+    return Effect.gen(function*() {
+      const taken = yield* parts.store.take(request).pipe(Effect.onError(() => Effect.sync(() => {
+        tenant.lostFlight = request.flight
+        tenant.signalled = true
+        for (const { destination } of asked) destination.behind = true
+      })))
+      const answered = yield* workerMillis
+      parts.learnTime(taken.now, now, answered)
+      yield* taking.keepOwned(tenant, request.owned, taken.owned)
+      taking.learn(tenant, request, asked, taken)
+      const unknown = taking.unknownAmong(tenant, taken)
+      // what cannot be loaded is not sent: it waits again
+      const loaded = unknown.length === 0 ? true : yield* Effect.match(taking.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
+      yield* taking.begin(tenant, taken.deliveries, { loaded, promised })
+      if (taken.moreSignals) tenant.signalled = true
+    }).pipe(Effect.ensuring(Effect.sync(() => {
+      for (const { attempts, owner } of promised.values()) if (attempts > 0) slots.use(owner, -attempts)
+      for (const { destination } of asked) {
+        destination.taking = false
+        work.touch(destination)
+      }
+    })))
+  }
+
+  private requestOf(tenant: HeldTenant, asked: ReadonlyArray<Asked>, now: number): TakeRequest {
+    const { options, services, slots, work } = this.parts
+    const sentAt = Math.floor(this.parts.storeTime(now))
+    const unasked = slots.used < fewAttempts ? Math.min(unaskedPerTake, slots.ofTenant(tenant.tenantId)) : 0
+    const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
+    const named = new Set(asked.map(({ destination }) => destination))
+    const skip: Array<string> = []
+    if (unasked > 0) {
+      for (const { destinations } of owned) {
+        for (const destination of destinations.values()) if (!named.has(destination) && !isIdle(destination, sentAt)) skip.push(destination.destinationId)
+      }
+    }
+    return {
+      tenantId: tenant.tenantId,
+      owned: owned.map(({ epoch, partition, tenantId }) => ({ tenantId, partition, epoch })),
+      flight: `${services.ids.nextAt(sentAt).slice(0, -4)}0000`,
+      sentAt,
+      from: asked.map(({ from }) => from),
+      signals: tenant.signalled ? signalsPerTake : 0,
+      skip,
+      unasked: tenant.signalled && work.tenants.has(tenant.tenantId) ? unasked : 0,
+      maxBatchBytes: options.maxBatchBytes,
+      lookAt
+    }
+  }
+
+  /** Partitions that have another owner by now are forgotten. */
+  private keepOwned(tenant: HeldTenant, asked: ReadonlyArray<OwnedPartition>, owned: ReadonlyArray<number>): Effect.Effect<void> {
+    const kept = new Set(owned)
+    let lost = 0
+    for (const { epoch, partition } of asked) {
+      if (kept.has(partition) || this.parts.work.partition(tenant.tenantId, partition)?.epoch !== epoch) continue
+      if (this.parts.work.lose(tenant.tenantId, partition)) lost += 1
+    }
+    return lost === 0 ? Effect.void : reportLost(tenant.tenantId, lost)
+  }
+
+  private learn(tenant: HeldTenant, request: TakeRequest, asked: ReadonlyArray<Asked>, taken: Taken): void {
+    const { work } = this.parts
+    const byId = new Map(asked.map((each) => [each.destination.destinationId, each]))
+    const ids = new Set(taken.deliveries.map(({ deliveryId }) => deliveryId))
+    const owned = new Set(taken.owned)
+    for (const found of taken.from) {
+      const destination = work.destination(tenant.tenantId, found.destinationId)
+      if (destination === undefined) continue
+      const one = byId.get(found.destinationId)
+      foundBy(destination, { asked: one?.from, found, now: taken.now, taken: ids })
+      if (destination.settings?.version !== found.version) destination.stale = true
+      for (const key of found.unseenKeys) tenant.drops.keys.push({ destinationId: found.destinationId, key })
+      for (const deliveryId of found.unseenDeliveries) tenant.drops.deliveries.push({ destinationId: found.destinationId, deliveryId })
+      byId.delete(found.destinationId)
+      if (one === undefined) work.touch(destination)
+    }
+    for (const { destination } of byId.values()) if (!destination.lost && owned.has(destination.partition)) this.closed(tenant, destination)
+    const answered = new Set(taken.from.map(({ destinationId }) => destinationId))
+    const after = new Map(request.from.map((from) => [from.destinationId, from.after]))
+    for (const { destinationId, key } of taken.signals) {
+      const destination = work.destination(tenant.tenantId, destinationId)
+      if (destination === undefined) continue
+      // what was looked at from there on was looked at with it
+      const begin = after.get(destinationId)
+      const covered = key !== undefined && answered.has(destinationId) && (begin === undefined || key > begin)
+      if (!covered) signalled(destination, key)
+      work.touch(destination)
+    }
+  }
+
+  private unknownAmong(tenant: HeldTenant, taken: Taken): ReadonlyArray<Destination> {
+    const unknown = new Set<Destination>()
+    for (const { destinationId } of taken.deliveries) {
+      const destination = this.parts.work.find(tenant.tenantId, destinationId)
+      if (destination !== undefined && (destination.settings === undefined || destination.stale)) unknown.add(destination)
+    }
+    return Array.from(unknown)
+  }
+
+  private begin(
+    tenant: HeldTenant,
+    deliveries: ReadonlyArray<TakenDelivery>,
+    { loaded, promised }: { readonly loaded: boolean; readonly promised: Map<Destination, { attempts: number }> }
+  ): Effect.Effect<void> {
+    const taking = this
+    const { parts } = this
+    const { slots, work } = parts
+    this.openFlights(tenant, deliveries)
+    return Effect.gen(function*() {
+      let started = 0
+      const keysOf = new Map<Destination, ReadonlyArray<Uint8Array> | undefined>()
+      for (const delivery of deliveries) {
+        const destination = work.find(tenant.tenantId, delivery.destinationId)
+        if (destination === undefined) continue
+        destination.inFlight.set(delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightName(delivery) })
+        const now = yield* workerMillis
+        const { settings } = destination
+        // a process that slept may have lost the partition; whoever owns it now sends this
+        if (settings === undefined || !loaded && destination.stale || settings.secretRefused || now >= parts.leasedUntil) {
+          taking.giveBack(destination, delivery)
+          continue
+        }
+        if (!maySendAgainAfterCrash(settings.policy, delivery.tries - 1)) {
+          taking.giveUp(destination, delivery, settings.policy.maxAttempts)
+          continue
+        }
+        if (!keysOf.has(destination)) keysOf.set(destination, yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now)))
+        const promise = promised.get(destination)
+        if (promise !== undefined && promise.attempts > 0) promise.attempts -= 1
+        else slots.use(ownerOf(destination), 1)
+        const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys: keysOf.get(destination), storeAhead: parts.storeAhead ?? 0 })
+        yield* taking.send(destination, attempt)
+        started += 1
+        // hundreds at a stretch would hold up whatever else this process does
+        if (started % sendsAtAStretch === 0) yield* Effect.yieldNow
+      }
+    })
+  }
+
+  private openFlights(tenant: HeldTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
+    for (const { destinationId, flight } of deliveries) {
+      const partition = partitionOf(destinationId)
+      const name = `${partition} ${flight}`
+      const open = tenant.flights.get(name)
+      if (open === undefined) tenant.flights.set(name, { partition, flight, left: 1 })
+      else open.left += 1
+    }
+  }
+
+  /** It was taken and is not sent: it waits again, and no attempt was made. */
+  private giveBack(destination: Destination, { attempt, deliveryId, destinationId, flight }: TakenDelivery): void {
+    this.parts.outcomes.add({
+      destination,
+      outcome: { destinationId, deliveryId, flight, attempt, state: "waiting", dueInMillis: 0, uncount: true, record: undefined },
+      sent: undefined
+    })
+  }
+
+  /** Every process that sent it died. */
+  private giveUp(destination: Destination, { attempt, deliveryId, destinationId, flight }: TakenDelivery, maxAttempts: number): void {
+    if (destination.settings?.whenDead === "pause") this.pause(destination, pausedByDeath(maxAttempts), true)
+    this.parts.outcomes.add({
+      destination,
+      outcome: { destinationId, deliveryId, flight, attempt, state: "dead", dueInMillis: 0, uncount: true, record: undefined },
+      sent: undefined
+    })
+  }
+
+  private pause(destination: Destination, reason: string, always = false): void {
+    destination.pause = reason
+    destination.pauseAlways ||= always
+    this.parts.outcomes.change(destination)
+  }
+
+  private send(destination: Destination, attempt: Attempt): Effect.Effect<void> {
+    const { parts } = this
+    const { slots } = parts
+    this.begun += 1
+    slots.bytes += attempt.body.length
+    if (destination.failing) slots.failing += 1
+    const wasFailing = destination.failing
+    destination.bytesPerDelivery += (attempt.body.length - destination.bytesPerDelivery) / 8
+    return Effect.flatMap(workerMillis, (now) => {
+      attemptsBegin(destination, parts.storeTime(now), 1)
+      return parts.attempts.begin(attempt, (verdict) => {
+        slots.bytes -= attempt.body.length
+        if (wasFailing) slots.failing -= 1
+        slots.use({ tenantId: attempt.tenantId, client: attempt.destination.client }, -1)
+        this.ended(destination, attempt, verdict)
+      })
+    })
+  }
+
+  private ended(destination: Destination, attempt: Attempt, verdict: Verdict): void {
+    const { outcomes, slots, work } = this.parts
+    destination.running -= 1
+    work.makeRoom()
+    if (destination.lost) return
+    slots.unwritten += 1
+    this.judge(destination, attempt, verdict)
+    const { deliveryId, flight } = attempt
+    outcomes.add({
+      destination,
+      outcome: {
+        destinationId: destination.destinationId,
+        deliveryId,
+        flight,
+        attempt: attempt.attempt,
+        state: verdict.state,
+        dueInMillis: verdict.dueInMillis,
+        uncount: verdict.uncount,
+        record: verdict.record
+      },
+      sent: { attempt, verdict }
+    })
+  }
+
+  /** What an attempt says of its destination. */
+  private judge(destination: Destination, attempt: Attempt, verdict: Verdict): void {
+    const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl
+    // a dead letter pauses the destination wherever it was sent to; what the old endpoint is like says nothing of the new one
+    if (verdict.pause !== undefined && (verdict.state === "dead" || !elsewhere)) this.pause(destination, verdict.pause, verdict.state === "dead")
+    if (elsewhere) return
+    const before = destination.breaker
+    if (verdict.health === "up") succeeded(destination, this.parts.options.destinationConcurrency)
+    if (verdict.health === "down") {
+      const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.destination.policy.initialBackoffSeconds * 1000
+      failed(destination, verdict.record.at + verdict.record.durationMillis, pauseMillis)
+    }
+    if (destination.breaker !== before) this.parts.outcomes.change(destination)
+  }
+
+  private drop(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+    const { store, work } = this.parts
+    const { closed, deliveries, keys } = tenant.drops
+    const request = { closed: Array.from(closed), keys: keys.splice(0, 1000), deliveries: deliveries.splice(0, 1000) }
+    return store.drop({
+      tenantId: tenant.tenantId,
+      owned: work.owned(tenant),
+      ...request,
+      deliveries: request.deliveries.map(({ deliveryId }) => deliveryId)
+    }).pipe(
+      Effect.onError(() => Effect.sync(() => {
+        keys.push(...request.keys)
+        deliveries.push(...request.deliveries)
+      })),
+      Effect.flatMap(({ dropped, more }) => {
+        if (more) keys.push(...request.keys)
+        else for (const destinationId of request.closed) closed.delete(destinationId)
+        // what was in a withdrawn delivery waits again
+        for (const destinationId of new Set([...request.keys, ...request.deliveries].map((each) => each.destinationId))) {
+          const destination = work.find(tenant.tenantId, destinationId)
+          if (destination !== undefined) {
+            destination.behind = true
+            work.touch(destination)
+          }
+        }
+        return dropped > 0 ? reportDropped(tenant.tenantId, "not_visible", dropped) : Effect.void
+      })
+    )
+  }
+
+  /** Makes what a take without an answer took wait again. */
+  private reclaim(tenant: HeldTenant, flight: string): Effect.Effect<void, StorageError> {
+    const taking = this
+    const { store, work } = this.parts
+    const asked = work.owned(tenant)
+    return Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ owned, waiting }) => {
+      tenant.lostFlight = undefined
+      for (const { epoch, partition } of owned) {
+        const held = tenant.partitions.get(partition)
+        if (held !== undefined) held.epoch = epoch
+      }
+      for (const { destinationId } of waiting) {
+        const destination = work.find(tenant.tenantId, destinationId)
+        if (destination === undefined) continue
+        destination.stale = true
+        work.touch(destination)
+      }
+      return taking.keepOwned(tenant, asked, owned.map(({ partition }) => partition))
+    })
+  }
+}
+
+/** The client of a destination never changes. */
+const ownerOf = ({ settings, tenantId }: Destination): SlotOwner => ({ tenantId, client: settings?.client ?? "" })
+
+const flightName = ({ deliveryId }: TakenDelivery): string => `${deliveryId.slice(0, -4)}0000`
+
+/** Whether a take may give something of it that nobody asked for. */
+const isIdle = (destination: Destination, now: number): boolean =>
+  !destination.taking && destination.inFlight.size === 0 && destination.pause === undefined && destination.breaker.failures === 0 &&
+  !destination.failing && (destination.rateMark ?? 0) <= now && destination.cursor === undefined
