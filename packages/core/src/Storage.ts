@@ -37,6 +37,7 @@ export type StoragePorts =
   | DocumentStore
   | DocumentContents
   | PickupStore
+  | DeliveryStore
   | DeliveryQueue
   | DeliveryStore
   | DeliveryControl

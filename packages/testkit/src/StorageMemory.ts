@@ -7,6 +7,7 @@ import { ShipmentTables } from "./access/ShipmentTables.ts"
 import { AuditStoreMemory } from "./audit/AuditStoreMemory.ts"
 import { DeliveryControlMemory } from "./delivery/DeliveryControlMemory.ts"
 import { DeliveryQueueMemory } from "./delivery/DeliveryQueueMemory.ts"
+import { DeliveryStoreMemory } from "./delivery/DeliveryStoreMemory.ts"
 import { DestinationTables } from "./delivery/DestinationTables.ts"
 import { SecretStoreMemory } from "./delivery/SecretStoreMemory.ts"
 import { SecretTables } from "./delivery/SecretTables.ts"
@@ -37,6 +38,7 @@ export const StorageMemory = {
     AccessStoreMemory.layer,
     AuditStoreMemory.layer,
     SecretStoreMemory.layer,
+    DeliveryStoreMemory.layer,
     DeliveryQueueMemory.layer,
     DeliveryControlMemory.layer,
     TransitEventStoreMemory.layer,

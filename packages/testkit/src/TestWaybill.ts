@@ -18,7 +18,7 @@ import { Context, Effect, Fiber, Layer, Redacted } from "effect"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import { TestClock } from "effect/testing"
-import { FaultyQueue, QueueFaults } from "./delivery/FaultyQueue.ts"
+import { FaultyStore, StoreFaults } from "./delivery/FaultyStore.ts"
 import { HmacNode } from "./delivery/HmacNode.ts"
 import { SealerNode } from "./delivery/SealerNode.ts"
 import { WebhookSenderScripted } from "./delivery/WebhookSenderScripted.ts"
@@ -124,10 +124,10 @@ const running = (worker: DeliveryWorker["Service"]) =>
 /** Starts the worker of the layer. */
 const run = Effect.flatMap(DeliveryWorker, running)
 
-/** Another process over the same storage, with its own queue whose calls can be made to fail. */
+/** Another process over the same storage, with its own delivery store whose calls can be made to fail. */
 export interface TestWorker {
   readonly worker: DeliveryWorker["Service"]
-  readonly faults: QueueFaults["Service"]
+  readonly faults: StoreFaults["Service"]
   /** Starts it; interrupting the fiber stops it as in production. */
   readonly run: ReturnType<typeof running>
 }
@@ -135,11 +135,11 @@ export interface TestWorker {
 const worker = Effect.fnUntraced(function*(options: Partial<DeliveryOptionValues> = {}) {
   const current = yield* DeliveryOptions
   const context = yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(
-    Layer.provideMerge(Layer.fresh(FaultyQueue.layer)),
+    Layer.provideMerge(Layer.fresh(FaultyStore.layer)),
     Layer.provide(DeliveryOptions.layer({ ...current, ...options }))
   ))
   const own = Context.get(context, DeliveryWorker)
-  return { worker: own, faults: Context.get(context, QueueFaults), run: running(own) } satisfies TestWorker
+  return { worker: own, faults: Context.get(context, StoreFaults), run: running(own) } satisfies TestWorker
 })
 
 const isVirtual = Effect.map(Clock.clockWith(Effect.succeed), (clock) => "adjust" in clock)

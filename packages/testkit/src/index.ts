@@ -1,7 +1,7 @@
 export * from "./StorageMemory.ts"
 export { HostTransactions, testClient, type TestClient, type TestClientOptions, type TestResult, type TestRows, type TestStatement } from "./shared/TestClient.ts"
 export * from "./TestWaybill.ts"
-export * from "./delivery/FaultyQueue.ts"
+export * from "./delivery/FaultyStore.ts"
 export * from "./delivery/HmacNode.ts"
 export * from "./delivery/SealerNode.ts"
 export * from "./delivery/WebhookSenderScripted.ts"

@@ -255,11 +255,13 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   readonly take: (request: TakeRequest) => Effect.Effect<Taken, StorageError>
   /**
    * After a take whose answer was lost: raises the epochs, so that the take happened or never will, and makes what it took, of which nothing was sent, wait again
-   * with the attempt uncounted. Answers the partitions that were still owned, with their new epochs, and what waits.
+   * with the attempt uncounted. Answers the partitions that were still owned, with their new epochs, and what waits in them as `acquire` does:
+   * the signals that the take consumed are gone.
    */
   readonly reclaim: (tenantId: string, owned: ReadonlyArray<OwnedPartition>, flight: string) => Effect.Effect<{
     readonly owned: ReadonlyArray<OwnedPartition>
     readonly waiting: ReadonlyArray<WaitingDelivery>
+    readonly backlogs: ReadonlyArray<string>
   }, StorageError>
   /** Writes outcomes. Does not wait for the disk. Answers the partitions whose epoch still held; of the others nothing was written. */
   readonly settle: (request: SettleRequest) => Effect.Effect<ReadonlyArray<number>, StorageError>

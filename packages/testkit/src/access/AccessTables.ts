@@ -50,8 +50,6 @@ export class AccessTables extends Context.Service<AccessTables, AccessRows>()("@
 export class AccessRows {
   readonly tenants = new Map<string, TenantRow>()
   readonly limits = new Map<string, string>()
-  /** Incremented when a client loses access to something. */
-  changes = 0
   private readonly access = new Map<string, TenantAccess>()
   private readonly journal: Journal
 
@@ -136,7 +134,6 @@ export class AccessRows {
       accounts: new Set(all.flatMap((each) => each.accounts)),
       endingThrough
     }
-    if ((before.seesAll && !after.seesAll) || [...before.accounts].some((account) => !after.accounts.has(account))) this.changes += 1
     this.journal.put(clients, client, after)
     if (after.seesAll) this.journal.add(seeingAll, client)
     else this.journal.remove(seeingAll, client)

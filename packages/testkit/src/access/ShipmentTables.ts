@@ -21,8 +21,6 @@ export class ShipmentTables extends Context.Service<ShipmentTables, ShipmentRows
 
 export class ShipmentRows {
   private readonly tenants = new Map<string, TenantShipments>()
-  /** Incremented when a shipment loses an account, and clients with that account lose access. */
-  changes = 0
   private readonly journal: Journal
 
   constructor(journal: Journal) {
@@ -93,6 +91,5 @@ export class ShipmentRows {
     const after = this.grantsOf(tenantId, shipmentId)
     for (const grant of after) this.journal.add(routeIn(own.byAccount, grant), shipmentId)
     if (written === true) this.journal.add(own.written, shipmentId)
-    if (before.some((grant) => !after.includes(grant))) this.changes += 1
   }
 }

@@ -19,7 +19,7 @@ import {
 import { Effect, Layer, Option } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { oldestOf } from "./DeliveryLogMemory.ts"
+import { isInFlight, oldestOf } from "./DeliveryLogMemory.ts"
 import { type Delivery, type Destination, type DestinationRows, DestinationTables } from "./DestinationTables.ts"
 
 export const DeliveryControlMemory = {
@@ -34,13 +34,15 @@ export const DeliveryControlMemory = {
         const resumesAs = state === "inactive" ? "inactive" as const : destination.resumesAs
         journal.set(destination, "status", { state: "paused", reason, pausedBy: "operator", since: state === "paused" ? since : now })
         journal.set(destination, "resumesAs", resumesAs)
+        rows.raiseVersion(destination)
+        rows.signal(destination, undefined)
       }
 
       const resume = (destination: Destination, now: number): void => {
         if (destination.status.state !== "paused") return
         const state = destination.resumesAs ?? "active"
         rows.setState(destination, state, undefined, now)
-        if (state === "active") rows.wake(destination, now)
+        rows.signal(destination, undefined)
       }
 
       const withDestination = (tenantId: string, destinationId: string, work: (destination: Destination, now: number) => void) =>
@@ -52,13 +54,8 @@ export const DeliveryControlMemory = {
 
       const cancelRetries = (destination: Destination, now: number): number => {
         const retried = [...destination.unsettled.values()].filter(({ state }) => state === "waiting")
-        for (const delivery of retried) {
-          journal.set(delivery, "state", "cancelled")
-          journal.set(delivery, "dueAt", undefined)
-          journal.set(delivery, "settledAt", now)
-          journal.drop(destination.unsettled, delivery.deliveryId)
-        }
-        const entries = retried.reduce((sum, each) => sum + each.payloads.length, 0)
+        for (const delivery of retried) rows.write(destination, delivery, "cancelled", now)
+        const entries = retried.reduce((sum, each) => sum + each.entries.length, 0)
         journal.set(destination, "dropped", destination.dropped + entries)
         return entries
       }
@@ -152,14 +149,12 @@ const countsOf = (rows: DestinationRows, tenantId: string, width: number, after:
   }
 }
 
-const isInFlight = ({ state }: { readonly state: DeliveryState }): boolean => state === "sending" || state === "waiting"
-
 const traceOf = (rows: DestinationRows, tenantId: string, destinationId: string, { key, orderIds }: TraceSubject, now: number): DestinationTrace => {
   const destination = rows.find(tenantId, destinationId)
   const isMeant = (orderId: string) => orderIds === undefined || orderIds.includes(orderId)
   const ofKey = destination?.byKey.get(key) ?? []
   const place = ofKey.findIndex(({ orderId }) => isMeant(orderId))
-  const holding = [...rows.tenant(tenantId).deliveries.values()]
+  const holding = rows.deliveries(rows.tenant(tenantId))
     .filter((each) => each.destinationId === destinationId && each.keys.includes(key))
     .sort((a, b) => compareText(b.deliveryId, a.deliveryId))
   const drop = destination?.drops.findLast((each) => each.key === key && isMeant(each.orderId))
@@ -167,7 +162,7 @@ const traceOf = (rows: DestinationRows, tenantId: string, destinationId: string,
     now,
     waiting: place >= 0,
     behind: place > 0 || (place === 0 && holding.some(isInFlight)),
-    deliveries: holding.filter((each) => each.orderIds.some(isMeant)).slice(0, 50).map(tracedOf),
+    deliveries: holding.filter((each) => each.entries.some(({ orderId }) => isMeant(orderId))).slice(0, 50).map(tracedOf),
     dropped: drop === undefined ? undefined : { reason: drop.reason, at: drop.at }
   }
 }

@@ -2,6 +2,7 @@
 import {
   type CarryingDelivery,
   type DeliveryQuery,
+  type DeliveryState,
   type DeliverySummary,
   type EntryKeys,
   type DestinationOverview,
@@ -9,18 +10,29 @@ import {
   overviewCount
 } from "@waybill/core"
 import { compareText } from "../shared/CodePoints.ts"
+import type { DestinationGate } from "./DestinationGate.ts"
 import type { Delivery, Destination, DestinationRows } from "./DestinationTables.ts"
 
-export const destinationOverviews = (rows: DestinationRows, tenantId: string, { after, client, limit, state }: DestinationQuery): ReadonlyArray<DestinationOverview> => {
+export const destinationOverviews = (
+  rows: DestinationRows,
+  gate: DestinationGate,
+  tenantId: string,
+  { after, client, limit, state }: DestinationQuery,
+  now: number
+): ReadonlyArray<DestinationOverview> => {
   const destinations = [...rows.tenant(tenantId).destinations.values()]
     .filter((destination) => (state === undefined || destination.status.state === state) && (client === undefined || destination.settings.client === client) && (after === undefined || compareText(destination.destinationId, after) > 0))
     .sort((a, b) => compareText(a.destinationId, b.destinationId))
     .slice(0, limit)
   const deliveries = newestFirst(rows, tenantId)
-  return destinations.map((destination) => overviewOf(destination, deliveries.filter((each) => each.destinationId === destination.destinationId)))
+  return destinations.map((destination) => overviewOf(
+    destination,
+    deliveries.filter((each) => each.destinationId === destination.destinationId),
+    destination.status.state === "active" && !gate.admits(destination, now)
+  ))
 }
 
-const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery>): DestinationOverview => ({
+const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery>, held: boolean): DestinationOverview => ({
   destinationId: destination.destinationId,
   client: destination.settings.client,
   source: destination.settings.source,
@@ -29,17 +41,22 @@ const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery
   policy: destination.settings.policy,
   whenDead: destination.settings.whenDead,
   status: destination.status,
-  held: destination.held,
+  held,
   breaker: destination.breaker,
-  rateMark: destination.rateMark,
   waiting: Math.min(overviewCount, destination.byRef.size),
   oldestWaitingAt: oldestOf(destination),
-  inFlight: Math.min(overviewCount, destination.unsettled.size),
+  inFlight: Math.min(overviewCount, deliveries.filter(isInFlight).length),
   dead: Math.min(overviewCount, deliveries.filter((each) => each.state === "dead").length),
   dropped: destination.dropped,
-  dueAt: destination.status.state === "active" ? destination.dueAt : undefined,
+  dueAt: destination.status.state === "active" ? dueOf(destination) : undefined,
   lastAttempt: deliveries.find((each) => each.records.length > 0)?.records.at(-1)
 })
+
+export const isInFlight = ({ state }: { readonly state: DeliveryState }): boolean => state === "sending" || state === "waiting"
+
+/** When the first of its retries is due. */
+export const dueOf = ({ unsettled }: Destination): number | undefined =>
+  [...unsettled.values()].reduce<number | undefined>((first, { dueAt }) => dueAt === undefined ? first : Math.min(first ?? dueAt, dueAt), undefined)
 
 export const oldestOf = (destination: Destination): number | undefined =>
   destination.byRef.size === 0 ? undefined : [...destination.byRef.values()].reduce((oldest, each) => Math.min(oldest, each.queuedAt), Infinity)
@@ -48,22 +65,22 @@ export const summaryOf = (delivery: Delivery): DeliverySummary => ({
   deliveryId: delivery.deliveryId,
   destinationId: delivery.destinationId,
   state: delivery.state,
-  createdAt: delivery.createdAt,
+  createdAt: delivery.sentAt,
   settledAt: delivery.settledAt,
   dueAt: delivery.dueAt,
-  events: delivery.payloads.length,
+  events: delivery.entries.length,
   attempts: delivery.records,
   reason: delivery.reason
 })
 
 export const listed = (rows: DestinationRows, tenantId: string, query: DeliveryQuery): ReadonlyArray<DeliverySummary> => {
   const turn = query.order === "newest" ? -1 : 1
-  return [...rows.tenant(tenantId).deliveries.values()]
+  return [...rows.deliveries(rows.tenant(tenantId))]
     .filter((each) =>
       (query.state === undefined || each.state === query.state) &&
       (query.destinationId === undefined || each.destinationId === query.destinationId) &&
       (query.client === undefined || rows.find(tenantId, each.destinationId)?.settings.client === query.client) &&
-      (query.since === undefined || each.createdAt >= query.since) &&
+      (query.since === undefined || each.sentAt >= query.since) &&
       (query.after === undefined || turn * compareText(each.deliveryId, query.after) > 0)
     )
     .sort((a, b) => turn * compareText(a.deliveryId, b.deliveryId))
@@ -80,11 +97,12 @@ export const carrying = (
   const all = newestFirst(rows, tenantId)
   const looked = all.slice(0, newest)
   const deliveries = looked
-    .filter((delivery) => keys.some((each) => each.sources.includes(delivery.source) && each.keys.some((key) => delivery.keys.includes(key))))
+    .map((delivery) => ({ delivery, source: rows.destinationOf(rows.tenant(tenantId), delivery).settings.source }))
+    .filter(({ delivery, source }) => keys.some((each) => each.sources.includes(source) && each.keys.some((key) => delivery.keys.includes(key))))
     .slice(0, limit)
-    .map((delivery) => ({ ...summaryOf(delivery), source: delivery.source }))
-  return { deliveries, since: all.length > newest ? looked.at(-1)!.createdAt : undefined }
+    .map(({ delivery, source }) => ({ ...summaryOf(delivery), source }))
+  return { deliveries, since: all.length > newest ? looked.at(-1)!.sentAt : undefined }
 }
 
 const newestFirst = (rows: DestinationRows, tenantId: string): ReadonlyArray<Delivery> =>
-  [...rows.tenant(tenantId).deliveries.values()].sort((a, b) => compareText(b.deliveryId, a.deliveryId))
+  [...rows.deliveries(rows.tenant(tenantId))].sort((a, b) => compareText(b.deliveryId, a.deliveryId))

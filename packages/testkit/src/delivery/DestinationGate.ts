@@ -1,9 +1,8 @@
-/** Which destinations may be sent to, which entries their clients may still see, and what becomes of those they may not. */
-import type { DropReason } from "@waybill/core"
+/** Which destinations may be sent to and which entries their clients may see. Removes entries and deliveries that they may not see. */
 import type { AccessRows } from "../access/AccessTables.ts"
 import type { ShipmentRows } from "../access/ShipmentTables.ts"
 import type { Journal } from "../shared/Journal.ts"
-import { type Delivery, type Entry, joinedParts, type Destination, type DestinationRows } from "./DestinationTables.ts"
+import { type Delivery, type Entry, joinedPayloads, type Destination, type DestinationRows } from "./DestinationTables.ts"
 
 export const withdrawnReason =
   "Its client may no longer see everything in it. What the client may still see goes out in another delivery."
@@ -21,13 +20,14 @@ export class DestinationGate {
     this.journal = parts.journal
   }
 
-  /** Whether anything goes out of the destination: its tenant is active, and its client has access. */
+  /** Whether its tenant is active and its client has access. */
   admits(destination: Destination, now: number): boolean {
     const { tenantId } = destination.tenant
     return this.access.isActive(tenantId) && this.access.isLive(tenantId, destination.settings.client, now)
   }
 
-  private sees(destination: Destination, entry: Entry): boolean {
+  /** Whether the client may see the entry. */
+  sees(destination: Destination, entry: Entry): boolean {
     const { tenantId } = destination.tenant
     const { client } = destination.settings
     if (entry.parts === undefined) return this.access.maySee(tenantId, client, this.shipments.grantsOf(tenantId, entry.key))
@@ -39,37 +39,17 @@ export class DestinationGate {
     return accounts.some((account) => own.has(account))
   }
 
-  /**
-   * Takes out of a destination what its client may no longer see: frozen deliveries with such a thing in them end and their entries wait again, then such
-   * entries are dropped. Answers how many.
-   */
-  clear(destination: Destination, now: number): number {
-    // whatever was queued was seen then
-    const changes = this.access.changes + this.shipments.changes
-    if (destination.clearedAt === changes) return 0
-    const frozen = [...destination.unsettled.values()].filter((each) => each.entries.some((entry) => !this.sees(destination, entry)))
-    const ended = frozen.filter(({ state, token }) => state !== "sending" || token !== destination.token)
-    for (const delivery of ended) this.withdraw(destination, delivery, now)
-    // what is being sent ends by itself, and is judged when it waits for another attempt
-    destination.clearedAt = ended.length === frozen.length ? changes : undefined
-    const unseen = [...destination.byRef.values()].filter((entry) => !this.sees(destination, entry))
-    for (const entry of unseen) this.drop(destination, entry, "not_visible", now)
-    return unseen.length
-  }
-
-  private withdraw(destination: Destination, delivery: Delivery, now: number): void {
-    this.journal.set(delivery, "state", "cancelled")
-    this.journal.set(delivery, "dueAt", undefined)
-    this.journal.set(delivery, "settledAt", now)
+  /** Cancels a delivery and lets its entries wait again. */
+  withdraw(destination: Destination, delivery: Delivery, now: number): void {
+    this.rows.write(destination, delivery, "cancelled", now)
     this.journal.set(delivery, "reason", withdrawnReason)
-    this.journal.drop(destination.unsettled, delivery.deliveryId)
     for (const entry of delivery.entries) if (!this.rows.waits(destination, entry)) this.rows.enqueue(destination, entry, now)
   }
 
-  private drop(destination: Destination, entry: Entry, reason: DropReason, now: number): void {
-    this.rows.drop(destination, entry, reason, now)
-    // of a window, what is left goes out as another one
+  /** Drops an entry that the client may not see. Parts of it that the client may see become a new entry. */
+  drop(destination: Destination, entry: Entry, now: number): void {
+    this.rows.drop(destination, entry, "not_visible", now)
     const seen = entry.parts?.filter(({ accounts }) => this.hasOneOf(destination, accounts)) ?? []
-    if (seen.length > 0) this.rows.enqueue(destination, { ...entry, parts: seen, payload: joinedParts(seen) }, now)
+    if (seen.length > 0) this.rows.enqueue(destination, { ...entry, parts: seen, payload: joinedPayloads(seen) }, now)
   }
 }

@@ -1,17 +1,18 @@
-/** Destinations, what waits in them, and deliveries: the rows behind the memory queue. */
+/** Rows of destinations, their entries and deliveries, and of the partitions that workers own. */
 import {
   type AttemptRecord,
   type Breaker,
   closedBreaker,
   type DeliveryState,
-  type Envelope,
-  type DestinationLease,
   type DestinationSettings,
   type DestinationState,
   type DestinationStatus,
-  type PausedBy
+  type OwnedPartition,
+  partitionOf,
+  type PausedBy,
+  type Signal
 } from "@waybill/core"
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
@@ -24,7 +25,7 @@ export interface Entry {
   readonly payload: Uint8Array
   readonly traceparent: string | undefined
   readonly queuedAt: number
-  /** What it is made of, each for clients that have one of some accounts. Without it, it is for whoever sees the shipment that is its key. */
+  /** Parts, each for clients with one of its accounts. Without parts the entry is for clients that see the shipment, which is its key. */
   readonly parts?: ReadonlyArray<EntryPart>
 }
 
@@ -41,74 +42,87 @@ export interface Drop {
   readonly at: number
 }
 
-/** How many drops are kept of each destination. */
+/** Drops that are kept of each destination. */
 const keptDrops = 1000
 
 export interface Delivery {
   readonly deliveryId: string
   readonly destinationId: string
-  readonly source: string
-  readonly createdAt: number
   readonly sentAt: number
-  readonly keys: ReadonlyArray<string>
-  /** Of each entry. */
-  readonly orderIds: ReadonlyArray<string>
-  readonly payloads: ReadonlyArray<Uint8Array>
   readonly entries: ReadonlyArray<Entry>
+  /** Of its entries, each once. */
+  readonly keys: ReadonlyArray<string>
   readonly traceparent: string | undefined
-  readonly envelope: Envelope
   state: DeliveryState
-  /** The lease it was last sent under. */
-  token: number
   attempt: number
   tries: number
   dueAt: number | undefined
   settledAt: number | undefined
   records: ReadonlyArray<AttemptRecord>
   reason: string | undefined
-  /** Its destination's address, or what it was when the destination was closed. */
-  endpointUrl: string | undefined
 }
 
 export interface Destination {
   readonly destinationId: string
   readonly tenant: Tenant
+  readonly partition: number
   settings: DestinationSettings
   status: DestinationStatus
-  /** Active and not due: its client, or its tenant, has no access. */
-  held: boolean
-  /** The state that an operator's pause found, where it is not active that comes back. */
+  /** The state before an operator's pause, if it is restored instead of `active`. */
   resumesAs: "inactive" | undefined
-  token: number
-  leased: boolean
-  dueAt: number | undefined
-  /** Due only because something was published for it: its place among all such. */
-  arrival: number | undefined
-  arrivals: number
+  version: number
   breaker: Breaker
   rateMark: number | undefined
-  cursor: string | undefined
   /** Keys with entries, sorted. */
   readonly keys: Array<string>
   /** Entries of each key by sequence and id. */
   readonly byKey: Map<string, Array<Entry>>
   readonly byRef: Map<number, Entry>
-  /** Sending or waiting. */
+  /** Deliveries that wait or are sent again. */
   readonly unsettled: Map<string, Delivery>
-  /** Entries that were removed without being sent, ever, and the newest of them. */
+  /** The number of entries that were removed without being sent, and the newest of them. */
   dropped: number
   readonly drops: Array<Drop>
-  /** How much had been said of access when it was last looked through; `undefined`: it has to be, whatever was said. */
-  clearedAt: number | undefined
+}
+
+export interface SignalRow extends Signal {
+  readonly number: number
+  readonly partition: number
+}
+
+export interface LeaseRow {
+  readonly workerId: string
+  /** `-Infinity`: the partition was given back with work in it. */
+  readonly leasedUntil: number
+}
+
+/** The deliveries of one take in one partition. */
+export interface Flight {
+  readonly partition: number
+  /** Sent for the first time. They get a row when their outcome is written. */
+  readonly first: ReadonlyArray<Delivery>
+  readonly again: ReadonlyArray<Delivery>
 }
 
 export interface Tenant {
   readonly tenantId: string
   readonly destinations: Map<string, Destination>
+  readonly closed: Map<string, Destination>
   readonly deliveries: Map<string, Delivery>
-  /** Destinations with a due time, in the order they got it. */
-  readonly scheduled: Set<Destination>
+  /** By `flightKey`. */
+  readonly flights: Map<string, Flight>
+  /** By number. */
+  readonly signals: Map<number, SignalRow>
+  /** By partition. */
+  readonly epochs: Map<number, number>
+  readonly leases: Map<number, LeaseRow>
 }
+
+/** The partitions whose epoch still holds. */
+export const partitionsHeld = ({ epochs }: Tenant, owned: ReadonlyArray<OwnedPartition>): ReadonlySet<number> =>
+  new Set(owned.filter(({ epoch, partition }) => epochs.get(partition) === epoch).map(({ partition }) => partition))
+
+export const flightKey = (partition: number, flight: string): string => `${partition}/${flight}`
 
 export class DestinationTables extends Context.Service<DestinationTables, DestinationRows>()("@waybill/testkit/delivery/DestinationTables") {
   static readonly layer = Layer.effect(DestinationTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new DestinationRows(journal))))
@@ -116,15 +130,17 @@ export class DestinationTables extends Context.Service<DestinationTables, Destin
 
 export class DestinationRows {
   readonly tenants = new Map<string, Tenant>()
+  /** Until when each worker counts as alive. */
+  readonly workers = new Map<string, number>()
   private readonly journal: Journal
   private lastRef = 0
-  private lastArrival = 0
+  private lastSignal = 0
 
   constructor(journal: Journal) {
     this.journal = journal
   }
 
-  /** Takes out everything of a tenant. Whether there was anything. */
+  /** Removes all rows of a tenant. Returns whether there were any. */
   forgetTenant(tenantId: string): boolean {
     return this.tenants.delete(tenantId)
   }
@@ -132,20 +148,35 @@ export class DestinationRows {
   tenant(tenantId: string): Tenant {
     let own = this.tenants.get(tenantId)
     if (own === undefined) {
-      own = { tenantId, destinations: new Map(), deliveries: new Map(), scheduled: new Set() }
+      own = {
+        tenantId,
+        destinations: new Map(),
+        closed: new Map(),
+        deliveries: new Map(),
+        flights: new Map(),
+        signals: new Map(),
+        epochs: new Map(),
+        leases: new Map()
+      }
       this.tenants.set(tenantId, own)
     }
     return own
   }
 
+  /** The destination if it is not closed. */
   find(tenantId: string, destinationId: string): Destination | undefined {
     return this.tenants.get(tenantId)?.destinations.get(destinationId)
   }
 
-  /** The destination, when this lease on it still holds. */
-  held(tenantId: string, lease: DestinationLease): Destination | undefined {
-    const destination = this.find(tenantId, lease.destinationId)
-    return destination !== undefined && destination.leased && destination.token === lease.token ? destination : undefined
+  /** The destination of a delivery, closed or not. */
+  destinationOf(tenant: Tenant, { destinationId }: Delivery): Destination {
+    return tenant.destinations.get(destinationId) ?? tenant.closed.get(destinationId)!
+  }
+
+  /** A delivery, in flight for the first time or with a row. */
+  delivery(tenantId: string, deliveryId: string): Option.Option<Delivery> {
+    const { deliveries, flights } = this.tenant(tenantId)
+    return Option.fromUndefinedOr(deliveries.get(deliveryId) ?? [...flights.values()].flatMap(({ first }) => first).find((each) => each.deliveryId === deliveryId))
   }
 
   open(tenantId: string, settings: DestinationSettings, now: number): void {
@@ -153,39 +184,29 @@ export class DestinationRows {
     this.journal.put(tenant.destinations, settings.destinationId, {
       destinationId: settings.destinationId,
       tenant,
+      partition: partitionOf(settings.destinationId),
       settings,
       status: { state: settings.state, reason: undefined, pausedBy: settings.state === "paused" ? "client" : undefined, since: now },
-      held: false,
       resumesAs: undefined,
-      token: 0,
-      leased: false,
-      dueAt: undefined,
-      arrival: undefined,
-      arrivals: 0,
+      version: 0,
       breaker: closedBreaker,
       rateMark: undefined,
-      cursor: undefined,
       keys: [],
       byKey: new Map(),
       byRef: new Map(),
       unsettled: new Map(),
-      clearedAt: undefined,
       dropped: 0,
       drops: []
     })
   }
 
+  /** Cancels deliveries that wait; those in flight end with their outcome, and the owner drops the entries. */
   close(destination: Destination, now: number): void {
-    for (const delivery of destination.unsettled.values()) {
-      this.journal.set(delivery, "state", "cancelled")
-      this.journal.set(delivery, "dueAt", undefined)
-      this.journal.set(delivery, "settledAt", now)
-    }
-    for (const delivery of destination.tenant.deliveries.values()) {
-      if (delivery.destinationId === destination.destinationId) this.journal.set(delivery, "endpointUrl", destination.settings.endpointUrl)
-    }
-    this.journal.remove(destination.tenant.scheduled, destination)
-    this.journal.drop(destination.tenant.destinations, destination.destinationId)
+    const { destinationId, tenant } = destination
+    this.journal.drop(tenant.destinations, destinationId)
+    this.journal.put(tenant.closed, destinationId, destination)
+    for (const delivery of destination.unsettled.values()) if (delivery.state === "waiting") this.write(destination, delivery, "cancelled", now)
+    this.signal(destination, undefined)
   }
 
   /** By its client, unless a reason is given by somebody else. */
@@ -193,26 +214,37 @@ export class DestinationRows {
     if (destination.status.state === state) return
     this.journal.set(destination, "status", { state, reason, pausedBy: state === "paused" ? by : undefined, since: now })
     this.journal.set(destination, "resumesAs", undefined)
+    this.raiseVersion(destination)
   }
 
-  setDue(destination: Destination, at: number | undefined): void {
-    this.journal.set(destination, "dueAt", at)
-    // always to the back: among destinations due at the same instant, the one that had no turn longest comes first
-    this.journal.remove(destination.tenant.scheduled, destination)
-    if (at !== undefined) this.journal.add(destination.tenant.scheduled, destination)
+  raiseVersion(destination: Destination): void {
+    this.journal.set(destination, "version", destination.version + 1)
   }
 
-  /** Something was published: due now, or as soon as whoever holds the destination gives it back. */
-  arrive(destination: Destination, now: number): void {
-    if (this.wake(destination, now)) this.journal.set(destination, "arrival", ++this.lastArrival)
+  /** Tells the owner that something was published from `key` on; `undefined`: that anything may have changed. */
+  signal({ destinationId, partition, tenant }: Destination, key: string | undefined): void {
+    const number = ++this.lastSignal
+    this.journal.put(tenant.signals, number, { number, partition, destinationId, key })
   }
 
-  /** Something may go out that could not before. Answers whether that made the destination due. */
-  wake(destination: Destination, now: number): boolean {
-    this.journal.set(destination, "arrivals", destination.arrivals + 1)
-    if (destination.leased || (destination.dueAt !== undefined && destination.dueAt <= now)) return false
-    this.setDue(destination, now)
-    return true
+  /** Writes the state of a delivery. In a closed destination `waiting` becomes `cancelled`. */
+  write(destination: Destination, delivery: Delivery, state: DeliveryState, now: number, dueAt?: number): void {
+    const { deliveryId } = delivery
+    const { closed, deliveries } = destination.tenant
+    const written = state === "waiting" && closed.has(destination.destinationId) ? "cancelled" : state
+    const isUnsettled = written === "waiting" || written === "sending"
+    if (!deliveries.has(deliveryId)) this.journal.put(deliveries, deliveryId, delivery)
+    this.journal.set(delivery, "state", written)
+    this.journal.set(delivery, "dueAt", written === "waiting" ? dueAt : undefined)
+    this.journal.set(delivery, "settledAt", isUnsettled ? undefined : now)
+    if (isUnsettled) this.journal.put(destination.unsettled, deliveryId, delivery)
+    else this.journal.drop(destination.unsettled, deliveryId)
+  }
+
+  /** All deliveries, those in flight for the first time included. */
+  deliveries(tenant: Tenant): ReadonlyArray<Delivery> {
+    const first = [...tenant.flights.values()].flatMap((flight) => flight.first).filter(({ deliveryId }) => !tenant.deliveries.has(deliveryId))
+    return [...tenant.deliveries.values(), ...first]
   }
 
   /** Puts an entry in its place. */
@@ -228,7 +260,7 @@ export class DestinationRows {
     this.journal.put(destination.byRef, entry.ref, entry)
   }
 
-  /** Whether this very thing waits in the destination. */
+  /** Whether the destination has this entry. */
   waits(destination: Destination, what: Pick<Entry, "key" | "sequence" | "orderId">): boolean {
     const own = destination.byKey.get(what.key) ?? []
     const at = own[placeOf(own, what)]
@@ -253,19 +285,19 @@ export class DestinationRows {
     if (destination.drops.length > keptDrops) this.journal.take(destination.drops, 0)
   }
 
-  /** The bytes that what waits, and deliveries that may still be sent, refer to. */
+  /** Bytes of entries and of deliveries that may still be sent. */
   payloadsInUse(tenantId: string): ReadonlySet<Uint8Array> {
-    const { deliveries, destinations } = this.tenant(tenantId)
-    const waiting = [...destinations.values()].flatMap((destination) => [...destination.byRef.values()].map((entry) => entry.payload))
-    const kept = [...deliveries.values()].filter(({ state }) => state !== "delivered" && state !== "dismissed" && state !== "cancelled")
-    return new Set([...waiting, ...kept.flatMap((each) => each.payloads)])
+    const tenant = this.tenant(tenantId)
+    const waiting = [...tenant.destinations.values()].flatMap(({ byRef }) => [...byRef.values()])
+    const kept = this.deliveries(tenant).filter(({ state }) => state !== "delivered" && state !== "dismissed" && state !== "cancelled")
+    return new Set([...waiting, ...kept.flatMap(({ entries }) => entries)].map(({ payload }) => payload))
   }
 }
 
 const comma = new TextEncoder().encode(",")
 
-/** The bytes of several things, joined by commas. */
-export const joinedParts = (parts: ReadonlyArray<EntryPart>): Uint8Array => {
+/** The payloads, joined by commas. */
+export const joinedPayloads = (parts: ReadonlyArray<{ readonly payload: Uint8Array }>): Uint8Array => {
   const pieces = parts.flatMap(({ payload }, n) => n === 0 ? [payload] : [comma, payload])
   const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
   let at = 0

@@ -1,10 +1,10 @@
 /** Signing secrets in memory, sealed as in every storage. */
-import { accountOfGrant, maxCountedUses, SecretStore, secretUsableBy } from "@waybill/core"
+import { maxCountedUses, SecretStore } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { DestinationTables } from "./DestinationTables.ts"
-import { SecretTables } from "./SecretTables.ts"
+import { isUsableBy, SecretTables } from "./SecretTables.ts"
 
 export const SecretStoreMemory = {
   layer: Layer.effect(
@@ -16,14 +16,22 @@ export const SecretStoreMemory = {
       const access = yield* AccessTables
       const find = (tenantId: string, hmacSecretId: string) =>
         operate((now) => Option.fromUndefinedOr(rows.find(tenantId, hmacSecretId, now)))
-      const usesOf = (tenantId: string, hmacSecretId: string) =>
-        [...destinations.tenant(tenantId).destinations.values()].filter(({ settings }) => settings.hmacSecretId === hmacSecretId).length
+      const signed = (tenantId: string, hmacSecretId: string) =>
+        [...destinations.tenant(tenantId).destinations.values()].filter(({ settings }) => settings.hmacSecretId === hmacSecretId)
+      const usesOf = (tenantId: string, hmacSecretId: string) => signed(tenantId, hmacSecretId).length
 
       return SecretStore.of({
         find,
         findForUse: find,
         findForUpdate: find,
-        put: (tenantId, hmacSecretId, secret) => operate(() => journal.put(rows.of(tenantId), hmacSecretId, secret)),
+        put: (tenantId, hmacSecretId, secret) =>
+          operate(() => {
+            journal.put(rows.of(tenantId), hmacSecretId, secret)
+            for (const destination of signed(tenantId, hmacSecretId)) {
+              destinations.raiseVersion(destination)
+              destinations.signal(destination, undefined)
+            }
+          }),
         page: (tenantId, { after, limit }) =>
           operate((now) =>
             rows.idsAfter(tenantId, after).slice(0, limit).map((hmacSecretId) => {
@@ -42,7 +50,7 @@ export const SecretStoreMemory = {
         usableBy: (tenantId, hmacSecretId, client) =>
           operate(() => {
             const stored = rows.of(tenantId).get(hmacSecretId)
-            return stored !== undefined && secretUsableBy(stored.owner, { client, accounts: [...access.accountsOf(tenantId, client)].flatMap((held) => accountOfGrant(held) ?? []) })
+            return stored !== undefined && isUsableBy(stored, access, tenantId, client)
           })
       })
     })

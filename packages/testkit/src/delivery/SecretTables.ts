@@ -1,6 +1,7 @@
 /** Sealed signing secrets of all tenants. */
-import type { StoredSecret } from "@waybill/core"
+import { accountOfGrant, secretUsableBy, type StoredSecret } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
+import type { AccessRows } from "../access/AccessTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 
@@ -38,3 +39,7 @@ export class SecretRows {
     return [...this.of(tenantId).keys()].filter((id) => after === undefined || compareText(id, after) > 0).sort(compareText)
   }
 }
+
+/** Whether the secret may sign for the client. */
+export const isUsableBy = ({ owner }: StoredSecret, access: AccessRows, tenantId: string, client: string): boolean =>
+  secretUsableBy(owner, { client, accounts: [...access.accountsOf(tenantId, client)].flatMap((held) => accountOfGrant(held) ?? []) })

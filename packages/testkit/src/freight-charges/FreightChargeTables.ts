@@ -11,7 +11,7 @@ import {
 } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
-import { type EntryPart, joinedParts, type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
+import { type EntryPart, joinedPayloads, type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
@@ -185,14 +185,11 @@ export class FreightChargeRows {
   closeWindow(tenantId: string, row: ChargeSubscriptionRow, closesAt: number, now: number): void {
     const notices = [...row.windows.get(closesAt)!.values()].sort((a, b) => compareText(a.billId, b.billId))
     const parts = notices.map(partOf)
-    const payload = joinedParts(parts)
+    const payload = joinedPayloads(parts)
     for (const each of notices) this.journal.add(each.carriers, payload)
     const orderId = `${row.record.id}/${closesAt}`
     this.journal.put(row.closed, orderId, new Set(notices.map((each) => each.billId)))
     this.queue(tenantId, row.record.id, { key: "window", sequence: closesAt, orderId, payload, traceparent: undefined, parts }, now)
-    // the window collected before: the client may have lost accounts since, which no claim has judged
-    const destination = this.destinations.find(tenantId, row.record.id)
-    if (destination !== undefined) destination.clearedAt = undefined
     this.journal.drop(row.windows, closesAt)
     this.journal.set(row, "closedThrough", Math.max(row.closedThrough, closesAt))
   }
@@ -201,7 +198,7 @@ export class FreightChargeRows {
     const destination = this.destinations.find(tenantId, destinationId)
     if (destination === undefined) return
     this.destinations.enqueue(destination, entry, now)
-    this.destinations.arrive(destination, now)
+    this.destinations.signal(destination, entry.key)
   }
 
   /** Notices without references from windows or unsent deliveries. */

@@ -104,7 +104,7 @@ export class ShipmentStatusRows {
       const destination = this.destinations.find(tenantId, id)
       if (destination === undefined) continue
       this.destinations.enqueue(destination, { key: shipmentId, sequence, orderId: noticeId, payload: body, traceparent }, now)
-      this.destinations.arrive(destination, now)
+      this.destinations.signal(destination, shipmentId)
     }
   }
 

@@ -175,13 +175,15 @@ export class TransitEventRows {
     const destination = this.destinations.find(tenantId, destinationId)
     if (destination === undefined) return 0
     let queued = 0
+    let first: string | undefined
     for (const { body, eventId, sequence, shipmentId } of events) {
       const place = { key: shipmentId, sequence, orderId: eventId }
       if (this.destinations.waits(destination, place)) continue
       this.destinations.enqueue(destination, { ...place, payload: body, traceparent }, now)
       queued += 1
+      if (first === undefined || compareText(shipmentId, first) < 0) first = shipmentId
     }
-    if (queued > 0) this.destinations.arrive(destination, now)
+    if (first !== undefined) this.destinations.signal(destination, first)
     return queued
   }
 }

@@ -1,0 +1,141 @@
+/** The delivery worker's storage in memory. */
+import {
+  type DeliveryOutcome,
+  DeliveryStore,
+  type DestinationChange,
+  type DropRequest,
+  type LoadedDestination,
+  partitionOf,
+  purgeStep,
+  type SettleRequest,
+  waitingPerDestination
+} from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
+import { ShipmentTables } from "../access/ShipmentTables.ts"
+import type { Journal } from "../shared/Journal.ts"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { DestinationGate } from "./DestinationGate.ts"
+import { type Destination, type DestinationRows, DestinationTables, flightKey, partitionsHeld, type Tenant } from "./DestinationTables.ts"
+import { Ownership, waitingIn } from "./OwnershipMemory.ts"
+import { isUsableBy, type SecretRows, SecretTables } from "./SecretTables.ts"
+import { Take } from "./TakeMemory.ts"
+
+export const DeliveryStoreMemory = {
+  layer: Layer.effect(
+    DeliveryStore,
+    Effect.gen(function*() {
+      const { journal, operate } = yield* MemoryDatabase
+      const rows = yield* DestinationTables
+      const secrets = yield* SecretTables
+      const access = yield* AccessTables
+      const gate = new DestinationGate(rows, { access, shipments: yield* ShipmentTables, journal })
+      const ownership = new Ownership(rows, gate, journal)
+      const writes = new Writes(rows, gate, journal)
+
+      return DeliveryStore.of({
+        renew: (worker) => operate((now) => ownership.renew(worker, now)),
+        look: (workerId, limit) => operate((now) => ownership.look(workerId, limit, now)),
+        acquire: (worker, tenantId, partitions) =>
+          operate((now) => ({ now, partitions: ownership.acquire(worker, rows.tenant(tenantId), partitions, now) })),
+        load: (tenantId, destinationIds) =>
+          operate((now) =>
+            destinationIds.flatMap((id) => {
+              const destination = rows.find(tenantId, id)
+              return destination === undefined ? [] : [loaded(destination, { secrets, access }, now)]
+            })
+          ),
+        take: (request) => operate((now) => new Take(request, { rows, gate, journal }, now).run()),
+        reclaim: (tenantId, owned, flight) => operate((now) => ownership.reclaim(rows.tenant(tenantId), owned, flight, now)),
+        settle: (request) => operate((now) => writes.settle(request, now)),
+        drop: (request) => operate((now) => writes.drop(request, now)),
+        release: (tenantId, partitions, rateMarks) => operate((now) => ownership.release(rows.tenant(tenantId), partitions, rateMarks, now))
+      })
+    })
+  )
+}
+
+const loaded = (destination: Destination, { access, secrets }: { readonly secrets: SecretRows; readonly access: AccessRows }, now: number): LoadedDestination => {
+  const { breaker, rateMark, tenant: { tenantId }, version } = destination
+  const { state: _, ...settings } = destination.settings
+  const secret = secrets.find(tenantId, settings.hmacSecretId, now)
+  const waiting = waitingIn(destination)
+  return {
+    ...settings,
+    version,
+    secrets: secret?.versions ?? [],
+    secretRefused: secret !== undefined && !isUsableBy(secret, access, tenantId, settings.client),
+    bodySignature: secret?.bodySignature ?? false,
+    breaker,
+    rateMark,
+    waiting: waiting.slice(0, waitingPerDestination),
+    moreWaiting: waiting.length > waitingPerDestination
+  }
+}
+
+/** What an owner writes of attempts and drops. */
+class Writes {
+  private readonly rows: DestinationRows
+  private readonly gate: DestinationGate
+  private readonly journal: Journal
+
+  constructor(rows: DestinationRows, gate: DestinationGate, journal: Journal) {
+    this.rows = rows
+    this.gate = gate
+    this.journal = journal
+  }
+
+  settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {
+    const tenant = this.rows.tenant(tenantId)
+    const held = partitionsHeld(tenant, owned)
+    for (const each of outcomes) if (held.has(partitionOf(each.destinationId))) this.end(tenant, each, now)
+    for (const { flight, partition } of ended) if (held.has(partition)) this.journal.drop(tenant.flights, flightKey(partition, flight))
+    for (const each of destinations) {
+      const destination = tenant.destinations.get(each.destinationId)
+      if (destination !== undefined && held.has(destination.partition)) this.change(destination, each, now)
+    }
+    return [...held]
+  }
+
+  /** Writes an outcome unless one was written for this attempt. */
+  private end(tenant: Tenant, outcome: DeliveryOutcome, now: number): void {
+    const { attempt, deliveryId, destinationId, dueInMillis, flight, record, state, uncount } = outcome
+    const flown = tenant.flights.get(flightKey(partitionOf(destinationId), flight))
+    const delivery = tenant.deliveries.get(deliveryId) ?? flown?.first.find((each) => each.deliveryId === deliveryId)
+    if (delivery === undefined || delivery.state !== "sending" || delivery.attempt !== attempt) return
+    if (record !== undefined) this.journal.set(delivery, "records", [...delivery.records, record])
+    if (uncount) this.journal.set(delivery, "tries", delivery.tries - 1)
+    this.rows.write(this.rows.destinationOf(tenant, delivery), delivery, state, now, now + dueInMillis)
+  }
+
+  private change(destination: Destination, { always, breaker, endpointUrl, pause }: DestinationChange, now: number): void {
+    const isSame = destination.settings.endpointUrl === endpointUrl
+    if (isSame) this.journal.set(destination, "breaker", breaker)
+    if (pause !== undefined && (isSame || always) && destination.status.state === "active") this.rows.setState(destination, "paused", pause, now, "engine")
+  }
+
+  drop({ closed, deliveries, keys, owned, tenantId }: DropRequest, now: number): { readonly dropped: number; readonly more: boolean } {
+    const tenant = this.rows.tenant(tenantId)
+    const held = partitionsHeld(tenant, owned)
+    const openOf = (id: string) => held.has(partitionOf(id)) ? tenant.destinations.get(id) : undefined
+    for (const id of deliveries) {
+      const delivery = tenant.deliveries.get(id)
+      const destination = delivery === undefined ? undefined : openOf(delivery.destinationId)
+      if (destination === undefined || delivery!.state !== "waiting" || delivery!.entries.every((entry) => this.gate.sees(destination, entry))) continue
+      this.gate.withdraw(destination, delivery!, now)
+    }
+    const doomed = [
+      ...closed.flatMap((id) => {
+        const destination = held.has(partitionOf(id)) ? tenant.closed.get(id) : undefined
+        return [...destination?.byRef.values() ?? []].map((entry) => () => this.rows.dequeue(destination!, entry))
+      }),
+      ...keys.flatMap(({ destinationId, key }) => {
+        const destination = openOf(destinationId)
+        const unseen = destination?.byKey.get(key)?.filter((entry) => !this.gate.sees(destination, entry)) ?? []
+        return unseen.map((entry) => () => this.gate.drop(destination!, entry, now))
+      })
+    ]
+    for (const remove of doomed.slice(0, purgeStep)) remove()
+    return { dropped: Math.min(doomed.length, purgeStep), more: doomed.length > purgeStep }
+  }
+}

@@ -1,0 +1,154 @@
+/** Who owns which partition, in memory. */
+import { type AcquiredPartition, type DeliveryStore, type OwnedPartition, type Partition, type WaitingDelivery, waitingPerDestination, type WorkerLease } from "@waybill/core"
+import type { Effect } from "effect"
+import { compareText } from "../shared/CodePoints.ts"
+import type { Journal } from "../shared/Journal.ts"
+import type { DestinationGate } from "./DestinationGate.ts"
+import { type Delivery, type Destination, type DestinationRows, type Flight, flightKey, type LeaseRow, partitionsHeld, type Tenant } from "./DestinationTables.ts"
+
+type Answer<Call extends keyof DeliveryStore["Service"]> = Effect.Success<ReturnType<DeliveryStore["Service"][Call]>>
+
+export class Ownership {
+  private readonly rows: DestinationRows
+  private readonly gate: DestinationGate
+  private readonly journal: Journal
+
+  constructor(rows: DestinationRows, gate: DestinationGate, journal: Journal) {
+    this.rows = rows
+    this.gate = gate
+    this.journal = journal
+  }
+
+  private leases(): ReadonlyArray<Partition & { readonly tenant: Tenant; readonly lease: LeaseRow }> {
+    return [...this.rows.tenants.values()].flatMap((tenant) =>
+      [...tenant.leases].map(([partition, lease]) => ({ tenantId: tenant.tenantId, partition, tenant, lease })))
+  }
+
+  renew({ leaseMillis, workerId }: WorkerLease, now: number): Answer<"renew"> {
+    this.journal.put(this.rows.workers, workerId, now + leaseMillis)
+    const own = this.leases().filter(({ lease }) => lease.workerId === workerId && lease.leasedUntil !== -Infinity)
+    for (const { partition, tenant } of own) this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis })
+    return {
+      now,
+      owned: own.map(({ partition, tenant, tenantId }) => ({ tenantId, partition, epoch: tenant.epochs.get(partition)! })),
+      workers: [...this.rows.workers.values()].filter((aliveUntil) => aliveUntil > now).length,
+      active: this.leases().filter(({ lease }) => lease.leasedUntil > now).length
+    }
+  }
+
+  look(workerId: string, limit: number, now: number): Answer<"look"> {
+    const signalled: Array<Partition> = []
+    const free = this.leases().filter(({ lease }) => lease.leasedUntil <= now).sort((a, b) => a.lease.leasedUntil - b.lease.leasedUntil)
+    const firsts = [...this.rows.tenants.values()].flatMap((tenant) =>
+      [...firstSignals(tenant)].map(([partition, number]) => ({ tenantId: tenant.tenantId, partition, lease: tenant.leases.get(partition), number })))
+    const unowned: Array<Partition> = []
+    for (const { lease, partition, tenantId } of firsts.sort((a, b) => a.number - b.number)) {
+      if (lease === undefined) unowned.push({ tenantId, partition })
+      else if (lease.workerId === workerId && lease.leasedUntil > now) signalled.push({ tenantId, partition })
+    }
+    return {
+      signalled: signalled.slice(0, limit),
+      free: [...free.map(({ partition, tenantId }) => ({ tenantId, partition })), ...unowned].slice(0, limit)
+    }
+  }
+
+  acquire({ leaseMillis, workerId }: WorkerLease, tenant: Tenant, partitions: ReadonlyArray<number>, now: number): ReadonlyArray<AcquiredPartition> {
+    return partitions.flatMap((partition) => {
+      const before = tenant.leases.get(partition)
+      const isOver = before !== undefined && before.leasedUntil <= now
+      if (before !== undefined && before.workerId !== workerId && !isOver) return []
+      this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis })
+      const epoch = this.raiseEpoch(tenant, partition)
+      this.interruptAll(tenant, partition, now)
+      return [{ tenantId: tenant.tenantId, partition, epoch, takenOver: isOver && before.leasedUntil !== -Infinity, ...found(tenant, partition) }]
+    })
+  }
+
+  private raiseEpoch(tenant: Tenant, partition: number): number {
+    const epoch = (tenant.epochs.get(partition) ?? 0) + 1
+    this.journal.put(tenant.epochs, partition, epoch)
+    return epoch
+  }
+
+  /** Makes everything in flight wait, due now. */
+  private interruptAll(tenant: Tenant, partition: number, now: number): void {
+    for (const [key, flight] of tenant.flights) {
+      if (flight.partition !== partition) continue
+      this.interrupt(tenant, flight, now)
+      this.journal.drop(tenant.flights, key)
+    }
+  }
+
+  /** Returns the deliveries that were in flight. */
+  private interrupt(tenant: Tenant, { again, first }: Flight, now: number): ReadonlyArray<Delivery> {
+    const sending = [...first, ...again].filter(({ state }) => state === "sending")
+    for (const delivery of sending) this.rows.write(this.rows.destinationOf(tenant, delivery), delivery, "waiting", now, now)
+    return sending
+  }
+
+  reclaim(tenant: Tenant, owned: ReadonlyArray<OwnedPartition>, flight: string, now: number): Answer<"reclaim"> {
+    const partitions = [...partitionsHeld(tenant, owned)]
+    const renewed = partitions.map((partition) => {
+      const key = flightKey(partition, flight)
+      const taken = tenant.flights.get(key)
+      for (const delivery of taken === undefined ? [] : this.interrupt(tenant, taken, now)) {
+        this.journal.set(delivery, "attempt", delivery.attempt - 1)
+        this.journal.set(delivery, "tries", delivery.tries - 1)
+      }
+      this.journal.drop(tenant.flights, key)
+      return { tenantId: tenant.tenantId, partition, epoch: this.raiseEpoch(tenant, partition) }
+    })
+    const all = partitions.map((partition) => found(tenant, partition))
+    return { owned: renewed, waiting: all.flatMap(({ waiting }) => waiting), backlogs: all.flatMap(({ backlogs }) => backlogs) }
+  }
+
+  release(
+    tenant: Tenant,
+    partitions: ReadonlyArray<OwnedPartition & { readonly idle: boolean }>,
+    rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>,
+    now: number
+  ): void {
+    const held = partitionsHeld(tenant, partitions)
+    for (const { destinationId, mark } of rateMarks) {
+      const destination = tenant.destinations.get(destinationId)
+      if (destination !== undefined && held.has(destination.partition)) this.journal.set(destination, "rateMark", mark)
+    }
+    for (const { idle, partition } of partitions) {
+      const lease = tenant.leases.get(partition)
+      if (lease === undefined || !held.has(partition)) continue
+      if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)
+      else this.journal.put(tenant.leases, partition, { ...lease, leasedUntil: -Infinity })
+    }
+  }
+
+  /** Destinations that do not send count for nothing: a signal tells when they do. */
+  private hasWork(tenant: Tenant, partition: number, now: number): boolean {
+    const isOwn = (each: { readonly partition: number }) => each.partition === partition
+    const sends = (destination: Destination) => destination.status.state === "active" && this.gate.admits(destination, now)
+    return [...tenant.signals.values()].some(isOwn) || [...tenant.flights.values()].some(isOwn) ||
+      [...tenant.destinations.values()].some((each) => isOwn(each) && each.byRef.size + each.unsettled.size > 0 && sends(each))
+  }
+}
+
+/** The number of the first signal of each partition. */
+const firstSignals = ({ signals }: Tenant): ReadonlyMap<number, number> => {
+  const firsts = new Map<number, number>()
+  for (const { number, partition } of signals.values()) firsts.set(partition, Math.min(number, firsts.get(partition) ?? Infinity))
+  return firsts
+}
+
+/** By due time. */
+export const waitingIn = ({ destinationId, unsettled }: Destination): ReadonlyArray<WaitingDelivery> =>
+  [...unsettled.values()]
+    .filter(({ state }) => state === "waiting")
+    .sort((a, b) => a.dueAt! - b.dueAt! || compareText(a.deliveryId, b.deliveryId))
+    .map(({ deliveryId, dueAt, tries }) => ({ destinationId, deliveryId, dueAt: dueAt!, tries }))
+
+const found = (tenant: Tenant, partition: number): Pick<AcquiredPartition, "waiting" | "backlogs"> => {
+  const own = [...tenant.destinations.values(), ...tenant.closed.values()].filter((each) => each.partition === partition)
+  const waiting = own.flatMap((destination) => waitingIn(destination).slice(0, waitingPerDestination))
+  return {
+    waiting: waiting.sort((a, b) => a.dueAt - b.dueAt || compareText(a.deliveryId, b.deliveryId)),
+    backlogs: own.filter(({ byRef }) => byRef.size > 0).map(({ destinationId }) => destinationId)
+  }
+}

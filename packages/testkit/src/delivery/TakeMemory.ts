@@ -1,0 +1,210 @@
+/** Takes entries out of destinations in memory, and freezes them as deliveries. */
+import { deliveryIdOf, flightOf, partitionOf, type Signal, type Taken, type TakenDelivery, type TakenFrom, type TakeFrom, type TakeRequest } from "@waybill/core"
+import { compareText } from "../shared/CodePoints.ts"
+import { type Journal, lowerBound } from "../shared/Journal.ts"
+import type { DestinationGate } from "./DestinationGate.ts"
+import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, type SignalRow, type Tenant } from "./DestinationTables.ts"
+
+export class Take {
+  private readonly request: TakeRequest
+  private readonly rows: DestinationRows
+  private readonly gate: DestinationGate
+  private readonly journal: Journal
+  private readonly now: number
+  private readonly tenant: Tenant
+  private readonly held: ReadonlySet<number>
+  private readonly again: Array<Delivery> = []
+  private readonly first: Array<Delivery> = []
+
+  constructor(
+    request: TakeRequest,
+    parts: { readonly rows: DestinationRows; readonly gate: DestinationGate; readonly journal: Journal },
+    now: number
+  ) {
+    this.request = request
+    this.rows = parts.rows
+    this.gate = parts.gate
+    this.journal = parts.journal
+    this.now = now
+    this.tenant = parts.rows.tenant(request.tenantId)
+    this.held = partitionsHeld(this.tenant, request.owned)
+  }
+
+  run(): Taken {
+    const { held, now, request, tenant } = this
+    const signalled = [...tenant.signals.values()].filter(({ partition }) => held.has(partition)).sort((a, b) => a.number - b.number)
+    const consumed = signalled.slice(0, request.signals)
+    for (const { number } of consumed) this.journal.drop(tenant.signals, number)
+    const signals = grouped(consumed)
+    const from = [...request.from.filter(({ destinationId }) => held.has(partitionOf(destinationId))), ...this.unasked(signals)].flatMap((each) => {
+      const destination = tenant.destinations.get(each.destinationId)
+      return destination === undefined ? [] : [this.takeFrom(destination, each)]
+    })
+    this.putFlights()
+    return {
+      now,
+      owned: [...held],
+      signals,
+      moreSignals: signalled.length > consumed.length,
+      from,
+      deliveries: [...this.again, ...this.first].map((delivery) => takenOf(delivery, request.flight))
+    }
+  }
+
+  private unasked(signals: ReadonlyArray<Signal>): ReadonlyArray<TakeFrom> {
+    const { from, skip, unasked } = this.request
+    const named = new Set([...from.map(({ destinationId }) => destinationId), ...skip])
+    return signals
+      .filter(({ destinationId }) => !named.has(destinationId) && this.tenant.destinations.get(destinationId)?.breaker.openUntil === undefined)
+      .slice(0, unasked)
+      .map(({ destinationId }) => ({ destinationId, after: undefined, batches: 1, inFlight: [], again: [] }))
+  }
+
+  private takeFrom(destination: Destination, from: TakeFrom): TakenFrom {
+    const { destinationId, version } = destination
+    const answer = { destinationId, version, after: from.after, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] }
+    if (destination.status.state !== "active" || !this.gate.admits(destination, this.now)) return { ...answer, sends: false }
+    const keysInFlight = new Set(from.inFlight.flatMap((id) => this.flown(destination, id)?.keys ?? []))
+    const unseenDeliveries = this.sendAgain(destination, from.again, keysInFlight)
+    return { ...answer, sends: true, unseenDeliveries, ...this.takeNew(destination, from, keysInFlight) }
+  }
+
+  private flown({ partition }: Destination, deliveryId: string): Delivery | undefined {
+    return this.tenant.flights.get(flightKey(partition, flightOf(deliveryId)))?.first.find((each) => each.deliveryId === deliveryId)
+  }
+
+  /** Counts the next attempt of deliveries that wait. Returns those that their client may not see. */
+  private sendAgain(destination: Destination, deliveryIds: ReadonlyArray<string>, keysInFlight: ReadonlySet<string>): ReadonlyArray<string> {
+    const unseen: Array<string> = []
+    for (const deliveryId of deliveryIds) {
+      const delivery = destination.unsettled.get(deliveryId)
+      if (delivery?.state !== "waiting") continue
+      if (delivery.entries.some((entry) => !this.gate.sees(destination, entry))) {
+        unseen.push(deliveryId)
+        continue
+      }
+      if (delivery.keys.some((key) => keysInFlight.has(key)) || hasToWait(destination, delivery)) continue
+      this.rows.write(destination, delivery, "sending", this.now)
+      this.journal.set(delivery, "attempt", delivery.attempt + 1)
+      this.journal.set(delivery, "tries", delivery.tries + 1)
+      this.again.push(delivery)
+    }
+    return unseen
+  }
+
+  private takeNew(destination: Destination, { after, batches }: TakeFrom, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {
+    if (batches === 0) return { after, more: keysAfter(destination, after).length > 0, blocked: false, unseenKeys: [] }
+    const looked = firstEntries(destination, after, this.request.lookAt)
+    const held = new Set([...keysInFlight, ...[...destination.unsettled.values()].flatMap(({ keys }) => keys)])
+    const unseen = new Set(looked.filter((entry) => !this.gate.sees(destination, entry)).map(({ key }) => key))
+    const free = looked.filter(({ key }) => !held.has(key) && !unseen.has(key))
+    const cut = cutBatches(free, { batches, maxSize: destination.settings.policy.batchMaxSize, maxBytes: this.request.maxBatchBytes })
+    for (const entries of cut.batches) this.freeze(destination, entries)
+    const last = cut.next === undefined ? looked.at(-1) : looked.findLast(({ key }) => key === cut.next!.key ? cut.keys.has(key) : compareText(key, cut.next!.key) < 0)
+    const reached = last?.key ?? after
+    return { after: reached, more: keysAfter(destination, reached).length > 0, blocked: isAnyLeft(destination, { after, reached, unseen }), unseenKeys: [...unseen] }
+  }
+
+  private freeze(destination: Destination, entries: ReadonlyArray<Entry>): void {
+    for (const entry of entries) this.rows.dequeue(destination, entry)
+    this.first.push({
+      deliveryId: deliveryIdOf(this.request.flight, this.first.length),
+      destinationId: destination.destinationId,
+      sentAt: this.request.sentAt,
+      entries,
+      keys: [...new Set(entries.map(({ key }) => key))],
+      traceparent: entries.find(({ traceparent }) => traceparent !== undefined)?.traceparent,
+      state: "sending",
+      attempt: 1,
+      tries: 1,
+      dueAt: undefined,
+      settledAt: undefined,
+      records: [],
+      reason: undefined
+    })
+  }
+
+  private putFlights(): void {
+    for (const partition of this.held) {
+      const [first, again] = [this.first, this.again].map((all) => all.filter(({ destinationId }) => partitionOf(destinationId) === partition))
+      if (first!.length + again!.length === 0) continue
+      this.journal.put(this.tenant.flights, flightKey(partition, this.request.flight), { partition, first: first!, again: again! })
+    }
+  }
+}
+
+/** One of each destination with its smallest key. */
+const grouped = (consumed: ReadonlyArray<SignalRow>): ReadonlyArray<Signal> => {
+  const signals = new Map<string, Signal>()
+  for (const { destinationId, key } of consumed) {
+    const before = signals.get(destinationId)
+    const isSmaller = before === undefined || key === undefined || (before.key !== undefined && compareText(key, before.key) < 0)
+    if (isSmaller) signals.set(destinationId, { destinationId, key })
+  }
+  return [...signals.values()]
+}
+
+/** Deliveries that share a key are sent one after the other, the older one first. */
+const hasToWait = (destination: Destination, delivery: Delivery): boolean =>
+  [...destination.unsettled.values()].some((other) =>
+    other !== delivery && (other.state === "sending" || compareText(other.deliveryId, delivery.deliveryId) < 0) && other.keys.some((key) => delivery.keys.includes(key)))
+
+const keysAfter = ({ keys }: Destination, after: string | undefined): ReadonlyArray<string> =>
+  after === undefined ? keys : keys.slice(lowerBound(keys, (key) => compareText(key, after) <= 0 ? -1 : 1))
+
+/** Entries with a key after that one, in their order. */
+const firstEntries = (destination: Destination, after: string | undefined, limit: number): ReadonlyArray<Entry> => {
+  const entries: Array<Entry> = []
+  for (const key of keysAfter(destination, after)) {
+    entries.push(...destination.byKey.get(key)!.slice(0, limit - entries.length))
+    if (entries.length === limit) break
+  }
+  return entries
+}
+
+/** Whether entries are left, up to the key that was reached, that are not dropped. */
+const isAnyLeft = (
+  destination: Destination,
+  { after, reached, unseen }: { readonly after: string | undefined; readonly reached: string | undefined; readonly unseen: ReadonlySet<string> }
+): boolean => {
+  const next = keysAfter(destination, after).find((key) => !unseen.has(key))
+  return next !== undefined && reached !== undefined && compareText(next, reached) <= 0
+}
+
+/**
+ * Numbers the batches by the sum of weights before an entry. An entry weighs its share of a batch's count, or of half of its bytes if
+ * that is more, so a batch exceeds `maxBytes` only if one entry is larger than half of it. Entries of a key stay in one batch; `next`
+ * is the first one for which no batch is left.
+ */
+const cutBatches = (entries: ReadonlyArray<Entry>, limits: { readonly batches: number; readonly maxSize: number; readonly maxBytes: number }) => {
+  const half = limits.maxBytes / 2
+  const batches: Array<Array<Entry>> = []
+  const keys = new Map<string, number>()
+  let before = 0
+  let next: Entry | undefined
+  for (const entry of entries) {
+    const number = Math.floor(before / (half * limits.maxSize))
+    if (number >= limits.batches) {
+      next = entry
+      break
+    }
+    before += Math.max(entry.payload.length * limits.maxSize, half)
+    if ((keys.get(entry.key) ?? number) !== number) continue
+    keys.set(entry.key, number)
+    batches[number] = [...batches[number] ?? [], entry]
+  }
+  return { batches: batches.filter((each) => each !== undefined), keys, next }
+}
+
+const takenOf = ({ attempt, deliveryId, destinationId, entries, keys, sentAt, traceparent, tries }: Delivery, flight: string): TakenDelivery => ({
+  destinationId,
+  deliveryId,
+  flight,
+  sentAt,
+  attempt,
+  tries,
+  events: entries.length,
+  body: joinedPayloads(entries),
+  lastKey: keys.reduce((last, key) => compareText(key, last) > 0 ? key : last),
+  traceparent
+})
