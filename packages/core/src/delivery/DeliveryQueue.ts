@@ -125,7 +125,7 @@ export interface DestinationOverview {
   readonly dead: number
   /** Entries that were removed without being sent, ever. */
   readonly dropped: number
-  /** When the earliest retry is due, among the first `overviewCount` of those in flight. */
+  /** When its earliest retry is due. */
   readonly dueAt: number | undefined
   /** The last attempt of the newest delivery that had one, among the newest `overviewAttempts`. */
   readonly lastAttempt: AttemptRecord | undefined

@@ -246,6 +246,7 @@ CREATE TABLE ${schema}.delivery_signals (
   signal_no bigint GENERATED ALWAYS AS IDENTITY,
   destination_id uuid NOT NULL,
   key text COLLATE "C",
+  signalled_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_id, partition, signal_no)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 
@@ -321,9 +322,10 @@ CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, destinatio
 CREATE INDEX deliveries_dead ON ${schema}.deliveries (tenant_id, destination_id, delivery_id) WHERE state = 'dead';
 CREATE INDEX deliveries_sent ON ${schema}.deliveries USING brin (sent_at);
 
--- deliveries that are sent for the first time, with the columns of deliveries
+-- deliveries that are sent for the first time, with the columns of deliveries. One that has an outcome has a row there. OFFSET 0: one lookup
+-- for each, whatever the planner knows of the tables
 CREATE VIEW ${schema}.deliveries_in_flight AS
-SELECT f.tenant_id, u.delivery_id, u.destination_id, 'sending'::text AS state, u.attempt, u.tries, u.refs, u.keys, f.sent_at,
+SELECT f.tenant_id, f.partition, f.flight, u.delivery_id, u.destination_id, 'sending'::text AS state, u.attempt, u.tries, u.refs, u.keys, f.sent_at,
        NULL::timestamptz AS due_at, NULL::timestamptz AS settled_at, NULL::text AS reason, u.traceparent, '{}'::text[] AS attempts
 FROM ${schema}.delivery_flights AS f
 CROSS JOIN LATERAL (
@@ -333,6 +335,6 @@ CROSS JOIN LATERAL (
   WHERE u.delivery_id IS NULL
   OFFSET 0
 ) AS u
-WHERE NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = f.tenant_id AND d.delivery_id = u.delivery_id);
+WHERE NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = f.tenant_id AND d.delivery_id = u.delivery_id OFFSET 0);
 `
 }
