@@ -8,6 +8,7 @@ import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { EngineParts, type EngineServices } from "./EngineParts.ts"
 import { Owning } from "./Owning.ts"
+import { Sending } from "./Sending.ts"
 import { Settling } from "./Settling.ts"
 import { steadily } from "./Steadily.ts"
 import { Taking } from "./Taking.ts"
@@ -20,12 +21,14 @@ export class DeliveryEngine {
   private readonly parts: EngineParts
   private readonly owning: Owning
   private readonly taking: Taking
+  private readonly sending: Sending
   private readonly settling: Settling
 
   constructor(services: EngineServices, workerId: string) {
     this.parts = new EngineParts(services, workerId)
     this.owning = new Owning(this.parts)
-    this.taking = new Taking(this.parts)
+    this.sending = new Sending(this.parts)
+    this.taking = new Taking(this.parts, this.sending)
     this.settling = new Settling(this.parts)
   }
 
@@ -53,7 +56,7 @@ export class DeliveryEngine {
         const found = yield* engine.owning.sweep
         yield* engine.taking.turn
         yield* engine.settling.turn
-        if (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found) return engine.taking.begun
+        if (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found) return engine.sending.begun
         if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceFirst(engine.settling.until, engine.taking.until)
       }
     }).pipe(Effect.onExit(() => this.stop))

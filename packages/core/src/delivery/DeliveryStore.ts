@@ -98,7 +98,7 @@ export interface TakeRequest {
   readonly signals: number
   /**
    * Whether a destination with a consumed signal, which is neither in `from` nor in `skip`, gives one new delivery too, from its first
-   * key on: its owner knows nothing of it that would forbid it.
+   * key on: its owner knows nothing of it that would forbid it. Not where its stored breaker is open or its stored rate mark lies ahead.
    */
   readonly skip: ReadonlyArray<string>
   /** New deliveries from such destinations, at most. 0: none. */

@@ -6,7 +6,13 @@
  */
 import type { LoadedDestination, TakeFrom, TakenFrom, WaitingDelivery } from "./DeliveryStore.ts"
 import { afterFailure, afterSuccess, type Breaker, breakerState, closedBreaker } from "./model/Breaker.ts"
-import { markAfterOthers, takeFromRate } from "./model/RateLimit.ts"
+import { markAfter, markAfterOthers, takeFromRate } from "./model/RateLimit.ts"
+
+/** A tenant and its client. */
+export interface SlotOwner {
+  readonly tenantId: string
+  readonly client: string
+}
 
 /** Attempts that a destination may have in flight before one of them succeeded. */
 const firstWindow = 2
@@ -103,6 +109,9 @@ export const makeDestination = (
   lookAt: undefined,
   lost: false
 })
+
+/** Whose slots its attempts take. Its client never changes. */
+export const ownerOf = ({ settings, tenantId }: Destination): SlotOwner => ({ tenantId, client: settings?.client ?? "" })
 
 /** Whether something is or may be left to do in it. */
 export const hasWork = (destination: Destination): boolean =>
@@ -251,8 +260,7 @@ const rateMarkOf = ({ policy, rateMark }: LoadedDestination, othersUntil: number
 
 /** Attempts begin now: they count for the rate. */
 export const attemptsBegin = (destination: Destination, now: number, attempts: number): void => {
-  const rate = destination.settings!.policy.rateLimitPerMinute
-  destination.rateMark = takeFromRate(rate, destination.rateMark, now, attempts).mark
+  destination.rateMark = markAfter(destination.settings!.policy.rateLimitPerMinute, destination.rateMark, now, attempts)
   destination.running += attempts
   destination.usedAt = now
 }

@@ -4,7 +4,7 @@ import { type Destination, hasWork, makeDestination } from "./Destination.ts"
 import { type AcquiredPartition, type OwnedPartition, partitionOf } from "./DeliveryStore.ts"
 
 /** A rate limit looks back so far. */
-const rememberedMillis = 60_000
+export const rememberedMillis = 60_000
 
 export interface HeldPartition {
   readonly tenantId: string

@@ -5,7 +5,7 @@
  * others find room: a tenant three times, a client as much as what is still free. One client alone has half, two have a third each, and so
  * on; whoever comes next always finds some. Destinations whose last attempt failed share a tenth.
  */
-import type { Destination } from "./Destination.ts"
+import type { Destination, SlotOwner } from "./Destination.ts"
 
 const tenantFactor = 3
 const clientFactor = 1
@@ -14,11 +14,6 @@ const failingPart = 1 / 10
 interface Limits {
   readonly concurrency: number
   readonly maxBytesInFlight: number
-}
-
-export interface SlotOwner {
-  readonly tenantId: string
-  readonly client: string
 }
 
 export class Slots {

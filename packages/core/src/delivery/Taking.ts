@@ -1,14 +1,12 @@
-/** Takes what may go out, tenant by tenant, and begins its attempts. */
+/** Takes what may go out, tenant by tenant. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { type Attempt, attemptOf, pausedByDeath, type Verdict } from "./Attempts.ts"
-import { attemptsBegin, beginLoad, type Destination, failed, foundBy, loadInto, type Plan, planOf, signalled, succeeded, takeFromOf } from "./Destination.ts"
+import { beginLoad, type Destination, foundBy, loadInto, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
-import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakenDelivery, type TakeRequest } from "./DeliveryStore.ts"
+import { deliveriesPerTake, type OwnedPartition, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
-import type { HeldTenant } from "./HeldWork.ts"
-import type { SlotOwner } from "./Slots.ts"
-import { maySendAgainAfterCrash } from "./model/RetryDecision.ts"
+import { type HeldTenant, rememberedMillis } from "./HeldWork.ts"
+import type { Sending } from "./Sending.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
 /** Destinations that are loaded, or asked in one take, at most. */
@@ -24,12 +22,6 @@ const fewAttempts = 64
 /** Entries of one destination that a take looks at beyond those it may take. */
 const lookAt = 5000
 
-const sendsAtAStretch = 16
-
-/** Why a destination is paused whose client may not use its secret any more. */
-const pausedBySecret = (hmacSecretId: string): string =>
-  `The signing secret ${hmacSecretId} no longer belongs to this client. Name another secret, or ask the operator for this one.`
-
 /** What a take asks of one destination. */
 interface Asked {
   readonly destination: Destination
@@ -39,12 +31,12 @@ interface Asked {
 }
 
 export class Taking {
-  /** Attempts begun. */
-  begun = 0
   private readonly parts: EngineParts
+  private readonly sending: Sending
 
-  constructor(parts: EngineParts) {
+  constructor(parts: EngineParts, sending: Sending) {
     this.parts = parts
+    this.sending = sending
   }
 
   /** One take for each tenant that something may be found for, as long as there is room. */
@@ -123,7 +115,7 @@ export class Taking {
           if (settings === undefined) this.closed(tenant, destination)
           else {
             loadInto(destination, settings)
-            if (settings.secretRefused) this.pause(destination, pausedBySecret(settings.hmacSecretId))
+            if (settings.secretRefused) this.sending.pauseForSecret(destination, settings)
             work.touch(destination)
           }
         }
@@ -193,7 +185,7 @@ export class Taking {
       const unknown = taking.unknownAmong(tenant, taken)
       // what cannot be loaded is not sent: it waits again
       const loaded = unknown.length === 0 ? true : yield* Effect.match(taking.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
-      yield* taking.begin(tenant, taken.deliveries, { loaded, promised })
+      yield* taking.sending.begin(tenant, taken.deliveries, { loaded, promised })
       if (taken.moreSignals) tenant.signalled = true
     }).pipe(Effect.ensuring(Effect.sync(() => {
       for (const { attempts, owner } of promised.values()) if (attempts > 0) slots.use(owner, -attempts)
@@ -205,10 +197,12 @@ export class Taking {
   }
 
   private requestOf(tenant: HeldTenant, asked: ReadonlyArray<Asked>, now: number): TakeRequest {
-    const { options, services, slots, work } = this.parts
+    const { options, services, slots } = this.parts
     const sentAt = Math.floor(this.parts.storeTime(now))
-    const unasked = slots.used < fewAttempts ? Math.min(unaskedPerTake, slots.ofTenant(tenant.tenantId)) : 0
     const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
+    // what somebody else may have sent within the last minute is not known of any destination
+    const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rememberedMillis <= sentAt)
+    const unasked = tenant.signalled && isKnown && slots.used < fewAttempts ? Math.min(unaskedPerTake, slots.ofTenant(tenant.tenantId)) : 0
     const named = new Set(asked.map(({ destination }) => destination))
     const skip: Array<string> = []
     if (unasked > 0) {
@@ -224,7 +218,7 @@ export class Taking {
       from: asked.map(({ from }) => from),
       signals: tenant.signalled ? signalsPerTake : 0,
       skip,
-      unasked: tenant.signalled && work.tenants.has(tenant.tenantId) ? unasked : 0,
+      unasked,
       maxBatchBytes: options.maxBatchBytes,
       lookAt
     }
@@ -280,139 +274,6 @@ export class Taking {
     return Array.from(unknown)
   }
 
-  private begin(
-    tenant: HeldTenant,
-    deliveries: ReadonlyArray<TakenDelivery>,
-    { loaded, promised }: { readonly loaded: boolean; readonly promised: Map<Destination, { attempts: number }> }
-  ): Effect.Effect<void> {
-    const taking = this
-    const { parts } = this
-    const { slots, work } = parts
-    this.openFlights(tenant, deliveries)
-    return Effect.gen(function*() {
-      let started = 0
-      const keysOf = new Map<Destination, ReadonlyArray<Uint8Array> | undefined>()
-      for (const delivery of deliveries) {
-        const destination = work.find(tenant.tenantId, delivery.destinationId)
-        if (destination === undefined) continue
-        destination.inFlight.set(delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightName(delivery) })
-        const now = yield* workerMillis
-        const { settings } = destination
-        // a process that slept may have lost the partition; whoever owns it now sends this
-        if (settings === undefined || !loaded && destination.stale || settings.secretRefused || now >= parts.leasedUntil) {
-          taking.giveBack(destination, delivery)
-          continue
-        }
-        if (!maySendAgainAfterCrash(settings.policy, delivery.tries - 1)) {
-          taking.giveUp(destination, delivery, settings.policy.maxAttempts)
-          continue
-        }
-        if (!keysOf.has(destination)) keysOf.set(destination, yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now)))
-        const promise = promised.get(destination)
-        if (promise !== undefined && promise.attempts > 0) promise.attempts -= 1
-        else slots.use(ownerOf(destination), 1)
-        const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys: keysOf.get(destination), storeAhead: parts.storeAhead ?? 0 })
-        yield* taking.send(destination, attempt)
-        started += 1
-        // hundreds at a stretch would hold up whatever else this process does
-        if (started % sendsAtAStretch === 0) yield* Effect.yieldNow
-      }
-    })
-  }
-
-  private openFlights(tenant: HeldTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
-    for (const { destinationId, flight } of deliveries) {
-      const partition = partitionOf(destinationId)
-      const name = `${partition} ${flight}`
-      const open = tenant.flights.get(name)
-      if (open === undefined) tenant.flights.set(name, { partition, flight, left: 1 })
-      else open.left += 1
-    }
-  }
-
-  /** It was taken and is not sent: it waits again, and no attempt was made. */
-  private giveBack(destination: Destination, { attempt, deliveryId, destinationId, flight }: TakenDelivery): void {
-    this.parts.outcomes.add({
-      destination,
-      outcome: { destinationId, deliveryId, flight, attempt, state: "waiting", dueInMillis: 0, uncount: true, record: undefined },
-      sent: undefined
-    })
-  }
-
-  /** Every process that sent it died. */
-  private giveUp(destination: Destination, { attempt, deliveryId, destinationId, flight }: TakenDelivery, maxAttempts: number): void {
-    if (destination.settings?.whenDead === "pause") this.pause(destination, pausedByDeath(maxAttempts), true)
-    this.parts.outcomes.add({
-      destination,
-      outcome: { destinationId, deliveryId, flight, attempt, state: "dead", dueInMillis: 0, uncount: true, record: undefined },
-      sent: undefined
-    })
-  }
-
-  private pause(destination: Destination, reason: string, always = false): void {
-    destination.pause = reason
-    destination.pauseAlways ||= always
-    this.parts.outcomes.change(destination)
-  }
-
-  private send(destination: Destination, attempt: Attempt): Effect.Effect<void> {
-    const { parts } = this
-    const { slots } = parts
-    this.begun += 1
-    slots.bytes += attempt.body.length
-    if (destination.failing) slots.failing += 1
-    const wasFailing = destination.failing
-    destination.bytesPerDelivery += (attempt.body.length - destination.bytesPerDelivery) / 8
-    return Effect.flatMap(workerMillis, (now) => {
-      attemptsBegin(destination, parts.storeTime(now), 1)
-      return parts.attempts.begin(attempt, (verdict) => {
-        slots.bytes -= attempt.body.length
-        if (wasFailing) slots.failing -= 1
-        slots.use({ tenantId: attempt.tenantId, client: attempt.destination.client }, -1)
-        this.ended(destination, attempt, verdict)
-      })
-    })
-  }
-
-  private ended(destination: Destination, attempt: Attempt, verdict: Verdict): void {
-    const { outcomes, slots, work } = this.parts
-    destination.running -= 1
-    work.makeRoom()
-    if (destination.lost) return
-    slots.unwritten += 1
-    this.judge(destination, attempt, verdict)
-    const { deliveryId, flight } = attempt
-    outcomes.add({
-      destination,
-      outcome: {
-        destinationId: destination.destinationId,
-        deliveryId,
-        flight,
-        attempt: attempt.attempt,
-        state: verdict.state,
-        dueInMillis: verdict.dueInMillis,
-        uncount: verdict.uncount,
-        record: verdict.record
-      },
-      sent: { attempt, verdict }
-    })
-  }
-
-  /** What an attempt says of its destination. */
-  private judge(destination: Destination, attempt: Attempt, verdict: Verdict): void {
-    const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl
-    // a dead letter pauses the destination wherever it was sent to; what the old endpoint is like says nothing of the new one
-    if (verdict.pause !== undefined && (verdict.state === "dead" || !elsewhere)) this.pause(destination, verdict.pause, verdict.state === "dead")
-    if (elsewhere) return
-    const before = destination.breaker
-    if (verdict.health === "up") succeeded(destination, this.parts.options.destinationConcurrency)
-    if (verdict.health === "down") {
-      const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.destination.policy.initialBackoffSeconds * 1000
-      failed(destination, verdict.record.at + verdict.record.durationMillis, pauseMillis)
-    }
-    if (destination.breaker !== before) this.parts.outcomes.change(destination)
-  }
-
   private drop(tenant: HeldTenant): Effect.Effect<void, StorageError> {
     const { store, work } = this.parts
     const { closed, deliveries, keys } = tenant.drops
@@ -464,11 +325,6 @@ export class Taking {
     })
   }
 }
-
-/** The client of a destination never changes. */
-const ownerOf = ({ settings, tenantId }: Destination): SlotOwner => ({ tenantId, client: settings?.client ?? "" })
-
-const flightName = ({ deliveryId }: TakenDelivery): string => `${deliveryId.slice(0, -4)}0000`
 
 /** Whether a take may give something of it that nobody asked for. */
 const isIdle = (destination: Destination, now: number): boolean =>

@@ -37,6 +37,10 @@ export const takeFromRate = (rateLimitPerMinute: number, mark: number | undefine
   return { granted, mark: next, waitMillis: Math.max(0, Math.ceil(next - now - (burst - 1) * spacing)) }
 }
 
+/** The mark that so many POSTs at `now` leave, whether they were granted or not. */
+export const markAfter = (rateLimitPerMinute: number, mark: number | undefined, now: number, posts: number): number =>
+  Math.max(mark ?? now, now) + posts * rhythm(rateLimitPerMinute).spacing
+
 /** The mark that POSTs at these instants leave, given in ascending order. */
 export const rateMarkAfter = (rateLimitPerMinute: number, instants: ReadonlyArray<number>): number | undefined =>
   instants.reduce<number | undefined>((mark, at) => takeFromRate(rateLimitPerMinute, mark, at, 1).mark, undefined)

@@ -1,0 +1,163 @@
+/** Begins the attempts of what was taken, and judges how they ended. */
+import { Effect } from "effect"
+import { type Attempt, attemptOf, pausedByDeath, type Verdict } from "./Attempts.ts"
+import { attemptsBegin, type Destination, failed, ownerOf, succeeded } from "./Destination.ts"
+import { flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "./DeliveryStore.ts"
+import type { EngineParts } from "./EngineParts.ts"
+import type { HeldTenant } from "./HeldWork.ts"
+import { maySendAgainAfterCrash } from "./model/RetryDecision.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+const sendsAtAStretch = 16
+
+/** Why a destination is paused whose client may not use its secret any more. */
+const pausedBySecret = (hmacSecretId: string): string =>
+  `The signing secret ${hmacSecretId} no longer belongs to this client. Name another secret, or ask the operator for this one.`
+
+export class Sending {
+  /** Attempts begun. */
+  begun = 0
+  private readonly parts: EngineParts
+
+  constructor(parts: EngineParts) {
+    this.parts = parts
+  }
+
+  begin(
+    tenant: HeldTenant,
+    deliveries: ReadonlyArray<TakenDelivery>,
+    { loaded, promised }: { readonly loaded: boolean; readonly promised: Map<Destination, { attempts: number }> }
+  ): Effect.Effect<void> {
+    const sending = this
+    const { parts } = this
+    const { slots, work } = parts
+    this.openFlights(tenant, deliveries)
+    return Effect.gen(function*() {
+      let started = 0
+      const keysOf = new Map<Destination, ReadonlyArray<Uint8Array> | undefined>()
+      for (const delivery of deliveries) {
+        const destination = work.find(tenant.tenantId, delivery.destinationId)
+        if (destination === undefined) continue
+        destination.inFlight.set(delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
+        const now = yield* workerMillis
+        const { settings } = destination
+        // a process that slept may have lost the partition; whoever owns it now sends this
+        if (settings === undefined || !loaded && destination.stale || settings.secretRefused || now >= parts.leasedUntil) {
+          sending.giveBack(destination, delivery)
+          continue
+        }
+        if (!maySendAgainAfterCrash(settings.policy, delivery.tries - 1)) {
+          sending.giveUp(destination, delivery, settings.policy.maxAttempts)
+          continue
+        }
+        if (!keysOf.has(destination)) keysOf.set(destination, yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now)))
+        const promise = promised.get(destination)
+        if (promise !== undefined && promise.attempts > 0) promise.attempts -= 1
+        else slots.use(ownerOf(destination), 1)
+        const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys: keysOf.get(destination), storeAhead: parts.storeAhead ?? 0 })
+        yield* sending.send(destination, attempt)
+        started += 1
+        // hundreds at a stretch would hold up whatever else this process does
+        if (started % sendsAtAStretch === 0) yield* Effect.yieldNow
+      }
+    })
+  }
+
+  private openFlights(tenant: HeldTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
+    for (const { destinationId, flight } of deliveries) {
+      const partition = partitionOf(destinationId)
+      const name = `${partition} ${flight}`
+      const open = tenant.flights.get(name)
+      if (open === undefined) tenant.flights.set(name, { partition, flight, left: 1 })
+      else open.left += 1
+    }
+  }
+
+  /** It was taken and is not sent: it waits again, and no attempt was made. */
+  private giveBack(destination: Destination, { attempt, deliveryId, destinationId, flight }: TakenDelivery): void {
+    this.parts.outcomes.add({
+      destination,
+      outcome: { destinationId, deliveryId, flight, attempt, state: "waiting", dueInMillis: 0, uncount: true, record: undefined },
+      sent: undefined
+    })
+  }
+
+  /** Every process that sent it died. */
+  private giveUp(destination: Destination, { attempt, deliveryId, destinationId, flight }: TakenDelivery, maxAttempts: number): void {
+    if (destination.settings?.whenDead === "pause") this.pause(destination, pausedByDeath(maxAttempts), true)
+    this.parts.outcomes.add({
+      destination,
+      outcome: { destinationId, deliveryId, flight, attempt, state: "dead", dueInMillis: 0, uncount: true, record: undefined },
+      sent: undefined
+    })
+  }
+
+  /** The client may not use the secret any more. */
+  pauseForSecret(destination: Destination, { hmacSecretId }: LoadedDestination): void {
+    this.pause(destination, pausedBySecret(hmacSecretId))
+  }
+
+  private pause(destination: Destination, reason: string, always = false): void {
+    destination.pause = reason
+    destination.pauseAlways ||= always
+    this.parts.outcomes.change(destination)
+  }
+
+  private send(destination: Destination, attempt: Attempt): Effect.Effect<void> {
+    const { parts } = this
+    const { slots } = parts
+    this.begun += 1
+    slots.bytes += attempt.body.length
+    if (destination.failing) slots.failing += 1
+    const wasFailing = destination.failing
+    destination.bytesPerDelivery += (attempt.body.length - destination.bytesPerDelivery) / 8
+    return Effect.flatMap(workerMillis, (now) => {
+      attemptsBegin(destination, parts.storeTime(now), 1)
+      return parts.attempts.begin(attempt, (verdict) => {
+        slots.bytes -= attempt.body.length
+        if (wasFailing) slots.failing -= 1
+        slots.use({ tenantId: attempt.tenantId, client: attempt.destination.client }, -1)
+        this.ended(destination, attempt, verdict)
+      })
+    })
+  }
+
+  private ended(destination: Destination, attempt: Attempt, verdict: Verdict): void {
+    const { outcomes, slots, work } = this.parts
+    destination.running -= 1
+    work.makeRoom()
+    if (destination.lost) return
+    slots.unwritten += 1
+    this.judge(destination, attempt, verdict)
+    const { deliveryId, flight } = attempt
+    outcomes.add({
+      destination,
+      outcome: {
+        destinationId: destination.destinationId,
+        deliveryId,
+        flight,
+        attempt: attempt.attempt,
+        state: verdict.state,
+        dueInMillis: verdict.dueInMillis,
+        uncount: verdict.uncount,
+        record: verdict.record
+      },
+      sent: { attempt, verdict }
+    })
+  }
+
+  /** What an attempt says of its destination. */
+  private judge(destination: Destination, attempt: Attempt, verdict: Verdict): void {
+    const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl
+    // a dead letter pauses the destination wherever it was sent to; what the old endpoint is like says nothing of the new one
+    if (verdict.pause !== undefined && (verdict.state === "dead" || !elsewhere)) this.pause(destination, verdict.pause, verdict.state === "dead")
+    if (elsewhere) return
+    const before = destination.breaker
+    if (verdict.health === "up") succeeded(destination, this.parts.options.destinationConcurrency)
+    if (verdict.health === "down") {
+      const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.destination.policy.initialBackoffSeconds * 1000
+      failed(destination, verdict.record.at + verdict.record.durationMillis, pauseMillis)
+    }
+    if (destination.breaker !== before) this.parts.outcomes.change(destination)
+  }
+}
