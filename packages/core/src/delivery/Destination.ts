@@ -48,8 +48,9 @@ export interface Destination {
   behind: boolean
   /** Something waits under a key that is in flight or waits for a retry. */
   blocked: boolean
-  /** What began to wait while it is being loaded. */
-  loading: Array<WaitingDelivery> | undefined
+  /** Loads without an answer, and what began to wait meanwhile. */
+  loads: number
+  readonly loading: Array<WaitingDelivery>
   /** By due time. */
   waiting: Array<WaitingDelivery>
   moreWaiting: boolean
@@ -91,7 +92,8 @@ export const makeDestination = (
   ahead: false,
   behind: false,
   blocked: false,
-  loading: undefined,
+  loads: 0,
+  loading: [],
   waiting: [],
   moreWaiting: false,
   inFlight: new Map(),
@@ -212,7 +214,7 @@ export const settled = (destination: Destination, deliveryId: string, waiting: W
   destination.inFlight.delete(deliveryId)
   if (waiting !== undefined) {
     insertWaiting(destination, waiting)
-    destination.loading?.push(waiting)
+    if (destination.loads > 0) destination.loading.push(waiting)
   }
   if (!destination.blocked) return
   destination.blocked = false
@@ -230,7 +232,12 @@ export const insertWaiting = (destination: Destination, waiting: WaitingDelivery
 /** It is asked for now. */
 export const beginLoad = (destination: Destination): void => {
   destination.stale = false
-  destination.loading = []
+  destination.loads += 1
+}
+
+export const endLoad = (destination: Destination): void => {
+  destination.loads -= 1
+  if (destination.loads === 0) destination.loading.length = 0
 }
 
 /** What was loaded replaces what was known, except for what this worker knows better. */
@@ -238,8 +245,7 @@ export const loadInto = (destination: Destination, loaded: LoadedDestination): v
   const before = destination.settings
   destination.settings = loaded
   destination.waiting = loaded.waiting.filter(({ deliveryId }) => !destination.inFlight.has(deliveryId))
-  for (const each of destination.loading ?? []) insertWaiting(destination, each)
-  destination.loading = undefined
+  for (const each of destination.loading) insertWaiting(destination, each)
   destination.moreWaiting = loaded.moreWaiting
   if (before === undefined) {
     destination.rateMark = rateMarkOf(loaded, destination.othersUntil)

@@ -31,11 +31,15 @@ export interface HeldTenant {
   readonly partitions: Map<number, HeldPartition>
   /** Signals may be there. */
   signalled: boolean
-  /** A take has no answer yet. */
+  /** A take of what may go out has no answer yet. */
   taking: boolean
-  /** A take whose answer was lost. */
-  lostFlight: string | undefined
-  /** Destinations that may have something to send, by client: each client has its turn. Those without settings have an empty name. */
+  /** A take of what was published meanwhile has no answer yet. */
+  hearing: boolean
+  /** Takes whose answers were lost. */
+  readonly lostFlights: Set<string>
+  /** Destinations that have to be loaded before anything is asked of them. */
+  readonly unloaded: Set<Destination>
+  /** Destinations that may have something to send, by client: each client has its turn. */
   readonly ready: Map<string, Set<Destination>>
   readonly flights: Map<string, OpenFlight>
   /** What its clients may not be sent, or closed destinations left behind. */
@@ -137,14 +141,18 @@ export class HeldWork {
   touch(destination: Destination): void {
     const tenant = this.tenants.get(destination.tenantId)
     if (tenant === undefined || destination.lost) return
-    const client = destination.settings?.client ?? ""
-    let own = tenant.ready.get(client)
-    if (own === undefined) tenant.ready.set(client, own = new Set())
-    own.add(destination)
+    const { settings, stale } = destination
+    if (settings === undefined || stale) tenant.unloaded.add(destination)
+    else {
+      let own = tenant.ready.get(settings.client)
+      if (own === undefined) tenant.ready.set(settings.client, own = new Set())
+      own.add(destination)
+    }
     this.want(tenant)
   }
 
   unready(tenant: HeldTenant, destination: Destination): void {
+    tenant.unloaded.delete(destination)
     const client = destination.settings?.client ?? ""
     const own = tenant.ready.get(client)
     if (own === undefined || !own.delete(destination)) return
@@ -169,6 +177,12 @@ export class HeldWork {
   want(tenant: HeldTenant): void {
     this.demand.add(tenant)
     this.bell.openUnsafe()
+  }
+
+  /** A take of the tenant has no answer yet. */
+  isTaking(tenantId: string): boolean {
+    const tenant = this.tenants.get(tenantId)
+    return tenant !== undefined && (tenant.taking || tenant.hearing)
   }
 
   lookAt(destination: Destination, at: number): void {
@@ -208,7 +222,9 @@ const makeTenant = (tenantId: string): HeldTenant => ({
   partitions: new Map(),
   signalled: false,
   taking: false,
-  lostFlight: undefined,
+  hearing: false,
+  lostFlights: new Set(),
+  unloaded: new Set(),
   ready: new Map(),
   flights: new Map(),
   drops: { closed: new Set(), keys: [], deliveries: [] }

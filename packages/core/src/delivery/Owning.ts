@@ -111,7 +111,7 @@ export class Owning {
     const { parts } = this
     const held = parts.work.partitions.filter(({ leaving }) => !leaving)
     for (const partition of held) {
-      const quiet = parts.work.tidy(partition, parts.storeTime(now)) && parts.work.tenants.get(partition.tenantId)?.taking === false
+      const quiet = parts.work.tidy(partition, parts.storeTime(now)) && !parts.work.isTaking(partition.tenantId)
       if (!quiet) partition.quietSince = undefined
       else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true
     }
@@ -166,11 +166,11 @@ export class Owning {
   /** Releases what is being left and has nothing in flight. */
   private giveBack(mayGo: (partition: HeldPartition) => boolean): Effect.Effect<void, StorageError> {
     const { services, store, work } = this.parts
-    const going = work.partitions.filter((partition) => mayGo(partition) && work.tenants.get(partition.tenantId)?.taking === false)
+    const going = work.partitions.filter((partition) => mayGo(partition) && !work.isTaking(partition.tenantId))
     return Effect.forEach(byTenant(going), ([tenantId, partitions]) =>
       Effect.gen({ self: this }, function*() {
         const now = this.parts.storeTime(yield* workerMillis)
-        const isWhole = work.tenants.get(tenantId)?.lostFlight === undefined
+        const isWhole = work.tenants.get(tenantId)?.lostFlights.size === 0
         yield* store.release(
           tenantId,
           partitions.map((each) => ({ tenantId, partition: each.partition, epoch: each.epoch, idle: isWhole && work.tidy(each, now) })),

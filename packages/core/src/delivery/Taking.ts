@@ -1,7 +1,7 @@
 /** Takes what may go out, tenant by tenant. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { beginLoad, type Destination, foundBy, loadInto, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { beginLoad, type Destination, endLoad, foundBy, loadInto, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
@@ -15,9 +15,9 @@ const destinationsPerTake = 256
 /** Signals that one take consumes, at most. */
 const signalsPerTake = 1000
 
-/** New deliveries for destinations that nobody asked for, at most, and only where few attempts are in flight: else they are asked for next. */
-const unaskedPerTake = 32
-const fewAttempts = 64
+/** Of all slots: new deliveries for destinations that nobody asked for, and only where few attempts are in flight. Else they are asked for next. */
+const unaskedPart = 1 / 64
+const fewPart = 1 / 32
 
 /** Entries of one destination that a take looks at beyond those it may take. */
 const lookAt = 5000
@@ -49,8 +49,9 @@ export class Taking {
       work.keepAppointments(taking.parts.storeTime(now))
       for (const tenant of Array.from(work.demand)) {
         if (slots.free === 0) return
-        if (tenant.taking || !work.demand.delete(tenant)) continue
-        yield* taking.ofTenant(tenant)
+        if (!tenant.taking) {
+          if (work.demand.delete(tenant)) yield* taking.ofTenant(tenant)
+        } else if (tenant.signalled && !tenant.hearing && tenant.lostFlights.size === 0 && work.demand.delete(tenant)) yield* taking.hear(tenant)
       }
     })
   }
@@ -71,32 +72,36 @@ export class Taking {
     let goesOn = false
     tenant.taking = true
     return Effect.gen(function*() {
-      if (tenant.lostFlight !== undefined) yield* taking.reclaim(tenant, tenant.lostFlight)
+      for (const flight of tenant.lostFlights) yield* taking.reclaim(tenant, flight)
       yield* taking.load(tenant)
       const now = yield* workerMillis
       const asked = taking.choose(tenant, taking.parts.storeTime(now))
       // what is left waits until an attempt of anybody ends, unless it has to be loaded first
       if (tenant.ready.size > 0) work.crowded.add(tenant)
-      goesOn = asked.length > 0 || tenant.ready.has("")
+      goesOn = asked.length > 0 || tenant.unloaded.size > 0
       if (asked.length > 0 || tenant.signalled) yield* taking.take(tenant, asked, now)
       if (tenant.drops.closed.size + tenant.drops.keys.length + tenant.drops.deliveries.length > 0) yield* taking.drop(tenant)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         tenant.taking = false
-        if (exit._tag === "Failure" || tenant.signalled || goesOn && tenant.ready.size > 0) work.want(tenant)
+        if (exit._tag === "Failure" || tenant.signalled || goesOn) work.want(tenant)
       })
     ))
   }
 
+  /** What was published while a take of what may go out, a large one perhaps, has no answer. */
+  private hear(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+    const { work } = this.parts
+    tenant.hearing = true
+    return Effect.flatMap(workerMillis, (now) => this.take(tenant, [], now)).pipe(Effect.ensuring(Effect.sync(() => {
+      tenant.hearing = false
+      if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0) work.want(tenant)
+    })))
+  }
+
   /** Destinations that are unknown or changed, before anything is asked of them. */
   private load(tenant: HeldTenant): Effect.Effect<void, StorageError> {
-    const unknown: Array<Destination> = []
-    for (const own of tenant.ready.values()) {
-      for (const destination of own) {
-        if (unknown.length >= destinationsPerTake) break
-        if (destination.settings === undefined || destination.stale) unknown.push(destination)
-      }
-    }
+    const unknown = Array.from(take(tenant.unloaded, destinationsPerTake))
     return unknown.length === 0 ? Effect.void : this.loadThese(tenant, unknown)
   }
 
@@ -119,7 +124,10 @@ export class Taking {
             work.touch(destination)
           }
         }
-      })
+      }),
+      Effect.ensuring(Effect.sync(() => {
+        for (const destination of unknown) endLoad(destination)
+      }))
     )
   }
 
@@ -146,7 +154,11 @@ export class Taking {
       if (next.done === true || slots.ofClient(owner) === 0) continue
       clients.push(turn)
       const destination = next.value
-      if (destination.settings === undefined || destination.stale) continue
+      if (destination.stale) {
+        work.unready(tenant, destination)
+        work.touch(destination)
+        continue
+      }
       const partition = work.partition(tenant.tenantId, destination.partition)
       const room = destination.taking || partition === undefined || partition.leaving ? 0 : Math.min(slots.of(destination, owner), deliveriesPerTake - attempts)
       const plan = planOf(destination, storeNow, room)
@@ -174,13 +186,14 @@ export class Taking {
     tenant.signalled = false
     return Effect.gen(function*() {
       const taken = yield* parts.store.take(request).pipe(Effect.onError(() => Effect.sync(() => {
-        tenant.lostFlight = request.flight
+        tenant.lostFlights.add(request.flight)
         tenant.signalled = true
         for (const { destination } of asked) destination.behind = true
       })))
       const answered = yield* workerMillis
       parts.learnTime(taken.now, now, answered)
-      yield* taking.keepOwned(tenant, request.owned, taken.owned)
+      // a partition that is still held was fenced by this worker itself
+      if (yield* taking.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
       taking.learn(tenant, request, asked, taken)
       const unknown = taking.unknownAmong(tenant, taken)
       // what cannot be loaded is not sent: it waits again
@@ -202,7 +215,8 @@ export class Taking {
     const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
     // what somebody else may have sent within the last minute is not known of any destination
     const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rememberedMillis <= sentAt)
-    const unasked = tenant.signalled && isKnown && slots.used < fewAttempts ? Math.min(unaskedPerTake, slots.ofTenant(tenant.tenantId)) : 0
+    const mayGuess = tenant.signalled && isKnown && slots.used <= options.concurrency * fewPart
+    const unasked = mayGuess ? Math.min(Math.ceil(options.concurrency * unaskedPart), slots.ofTenant(tenant.tenantId)) : 0
     const named = new Set(asked.map(({ destination }) => destination))
     const skip: Array<string> = []
     if (unasked > 0) {
@@ -224,15 +238,14 @@ export class Taking {
     }
   }
 
-  /** Partitions that have another owner by now are forgotten. */
-  private keepOwned(tenant: HeldTenant, asked: ReadonlyArray<OwnedPartition>, owned: ReadonlyArray<number>): Effect.Effect<void> {
+  /** Partitions that have another owner by now are forgotten. Whether others were refused, whose epoch this worker raised meanwhile. */
+  private keepOwned(tenant: HeldTenant, asked: ReadonlyArray<OwnedPartition>, owned: ReadonlyArray<number>): Effect.Effect<boolean> {
+    const { work } = this.parts
     const kept = new Set(owned)
-    let lost = 0
-    for (const { epoch, partition } of asked) {
-      if (kept.has(partition) || this.parts.work.partition(tenant.tenantId, partition)?.epoch !== epoch) continue
-      if (this.parts.work.lose(tenant.tenantId, partition)) lost += 1
-    }
-    return lost === 0 ? Effect.void : reportLost(tenant.tenantId, lost)
+    const refused = asked.filter(({ partition }) => !kept.has(partition))
+    const lost = refused.filter(({ epoch, partition }) => work.partition(tenant.tenantId, partition)?.epoch === epoch)
+    for (const { partition } of lost) work.lose(tenant.tenantId, partition)
+    return Effect.as(lost.length === 0 ? Effect.void : reportLost(tenant.tenantId, lost.length), refused.length > lost.length)
   }
 
   private learn(tenant: HeldTenant, request: TakeRequest, asked: ReadonlyArray<Asked>, taken: Taken): void {
@@ -310,7 +323,7 @@ export class Taking {
     const { store, work } = this.parts
     const asked = work.owned(tenant)
     return Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ owned, waiting }) => {
-      tenant.lostFlight = undefined
+      tenant.lostFlights.delete(flight)
       for (const { epoch, partition } of owned) {
         const held = tenant.partitions.get(partition)
         if (held !== undefined) held.epoch = epoch
@@ -321,8 +334,16 @@ export class Taking {
         destination.stale = true
         work.touch(destination)
       }
-      return taking.keepOwned(tenant, asked, owned.map(({ partition }) => partition))
+      return Effect.asVoid(taking.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
     })
+  }
+}
+
+function* take<A>(all: Iterable<A>, most: number): Iterable<A> {
+  let taken = 0
+  for (const one of all) {
+    if (taken++ === most) return
+    yield one
   }
 }
 
