@@ -37,6 +37,8 @@ export interface HeldTenant {
   hearing: boolean
   /** Takes whose answers were lost. */
   readonly lostFlights: Set<string>
+  /** Destinations of which nothing may be taken unasked, and perhaps some that have become idle since. */
+  readonly busy: Set<Destination>
   /** Destinations that have to be loaded before anything is asked of them. */
   readonly unloaded: Set<Destination>
   /** Destinations that may have something to send, by client: each client has its turn. */
@@ -127,6 +129,7 @@ export class HeldWork {
     tenant.partitions.delete(partition)
     for (const destination of lost.destinations.values()) {
       destination.lost = true
+      tenant.busy.delete(destination)
       this.unready(tenant, destination)
     }
     for (const [name, flight] of tenant.flights) if (flight.partition === partition) tenant.flights.delete(name)
@@ -149,6 +152,11 @@ export class HeldWork {
       own.add(destination)
     }
     this.want(tenant)
+  }
+
+  /** A take leaves it alone unless it asks for it. */
+  keepBusy(destination: Destination): void {
+    this.tenants.get(destination.tenantId)?.busy.add(destination)
   }
 
   unready(tenant: HeldTenant, destination: Destination): void {
@@ -224,6 +232,7 @@ const makeTenant = (tenantId: string): HeldTenant => ({
   taking: false,
   hearing: false,
   lostFlights: new Set(),
+  busy: new Set(),
   unloaded: new Set(),
   ready: new Map(),
   flights: new Map(),

@@ -33,13 +33,19 @@ export class Sending {
     const { slots, work } = parts
     this.openFlights(tenant, deliveries)
     return Effect.gen(function*() {
-      let started = 0
-      const keysOf = new Map<Destination, ReadonlyArray<Uint8Array> | undefined>()
-      for (const delivery of deliveries) {
+      let keys: ReadonlyArray<Uint8Array> | undefined
+      let keysOf: LoadedDestination | undefined
+      let now = yield* workerMillis
+      for (const [n, delivery] of deliveries.entries()) {
         const destination = work.find(tenant.tenantId, delivery.destinationId)
         if (destination === undefined) continue
         destination.inFlight.set(delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
-        const now = yield* workerMillis
+        work.keepBusy(destination)
+        // hundreds at a stretch would hold up whatever else this process does
+        if (n % sendsAtAStretch === sendsAtAStretch - 1) {
+          yield* Effect.yieldNow
+          now = yield* workerMillis
+        }
         const { settings } = destination
         // a process that slept may have lost the partition; whoever owns it now sends this
         if (settings === undefined || !loaded && destination.stale || settings.secretRefused || now >= parts.leasedUntil) {
@@ -50,15 +56,14 @@ export class Sending {
           sending.giveUp(destination, delivery, settings.policy.maxAttempts)
           continue
         }
-        if (!keysOf.has(destination)) keysOf.set(destination, yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now)))
+        if (keysOf !== settings) {
+          keys = yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now))
+          keysOf = settings
+        }
         const promise = promised.get(destination)
         if (promise !== undefined && promise.attempts > 0) promise.attempts -= 1
         else slots.use(ownerOf(destination), 1)
-        const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys: keysOf.get(destination), storeAhead: parts.storeAhead ?? 0 })
-        yield* sending.send(destination, attempt)
-        started += 1
-        // hundreds at a stretch would hold up whatever else this process does
-        if (started % sendsAtAStretch === 0) yield* Effect.yieldNow
+        yield* sending.send(destination, attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 }), now)
       }
     })
   }
@@ -103,7 +108,7 @@ export class Sending {
     this.parts.outcomes.change(destination)
   }
 
-  private send(destination: Destination, attempt: Attempt): Effect.Effect<void> {
+  private send(destination: Destination, attempt: Attempt, now: number): Effect.Effect<void> {
     const { parts } = this
     const { slots } = parts
     this.begun += 1
@@ -111,14 +116,12 @@ export class Sending {
     if (destination.failing) slots.failing += 1
     const wasFailing = destination.failing
     destination.bytesPerDelivery += (attempt.body.length - destination.bytesPerDelivery) / 8
-    return Effect.flatMap(workerMillis, (now) => {
-      attemptsBegin(destination, parts.storeTime(now), 1)
-      return parts.attempts.begin(attempt, (verdict) => {
-        slots.bytes -= attempt.body.length
-        if (wasFailing) slots.failing -= 1
-        slots.use({ tenantId: attempt.tenantId, client: attempt.destination.client }, -1)
-        this.ended(destination, attempt, verdict)
-      })
+    attemptsBegin(destination, parts.storeTime(now), 1)
+    return parts.attempts.begin(attempt, (verdict) => {
+      slots.bytes -= attempt.body.length
+      if (wasFailing) slots.failing -= 1
+      slots.use({ tenantId: attempt.tenantId, client: attempt.destination.client }, -1)
+      this.ended(destination, attempt, verdict)
     })
   }
 

@@ -169,6 +169,7 @@ export class Taking {
       work.unready(tenant, destination)
       if (wanted === 0) continue
       destination.taking = true
+      work.keepBusy(destination)
       slots.use(owner, wanted)
       attempts += wanted
       bytes -= wanted * destination.bytesPerDelivery
@@ -220,8 +221,9 @@ export class Taking {
     const named = new Set(asked.map(({ destination }) => destination))
     const skip: Array<string> = []
     if (unasked > 0) {
-      for (const { destinations } of owned) {
-        for (const destination of destinations.values()) if (!named.has(destination) && !isIdle(destination, sentAt)) skip.push(destination.destinationId)
+      for (const destination of tenant.busy) {
+        if (isIdle(destination, sentAt)) tenant.busy.delete(destination)
+        else if (!named.has(destination)) skip.push(destination.destinationId)
       }
     }
     return {
