@@ -159,7 +159,7 @@ export interface QueueDepth {
   readonly waitingEntries: number
   readonly unsettled: number
   readonly dead: number
-  /** How long the oldest signal has not been consumed, or the oldest retry of a destination that sends has been due, whichever is longer. */
+  /** How long work has waited for a worker: the oldest signal, or the oldest due retry of an active destination in a partition without an owner. */
   readonly lagMillis: number
 }
 

@@ -1,133 +1,303 @@
-/** The statements behind what operators see of destinations and deliveries. */
-import { type DeliveryState, overviewAttempts, overviewCount } from "@waybill/core"
+/**
+ * SQL statements for what operators see of destinations and deliveries. A delivery that is sent for the first time stands in its flight
+ * only; the view `deliveries_in_flight` has it with the columns of `deliveries`.
+ */
+import {
+  type DeliveryQuery,
+  type DeliveryState,
+  type DestinationQuery,
+  type DestinationState,
+  type EntryKeys,
+  flightOf,
+  overviewAttempts,
+  overviewCount,
+  partitionOf,
+  partitionsPerTenant,
+  type PausedBy,
+  type WhenDead
+} from "@waybill/core"
+import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
+import { concat, nothing, raw, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
+import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
+import { partitionOfSql } from "./SignalSql.ts"
 
-export const summaryColumns = "d.delivery_id, d.destination_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.attempts, d.reason"
+/** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
+export const firstIdAt = (millis: number): string => {
+  const hex = Math.max(0, Math.min(Math.floor(millis), 2 ** 48 - 1)).toString(16).padStart(12, "0")
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
 
 /** States by the index that finds the deliveries of a destination in them. */
 export const stateGroups = {
-  inFlight: "IN ('sending', 'waiting')",
-  dead: "= 'dead'",
-  settled: "IN ('delivered', 'cancelled', 'dismissed')"
+  inFlight: raw("IN ('sending', 'waiting')"),
+  dead: raw("= 'dead'"),
+  settled: raw("IN ('delivered', 'cancelled', 'dismissed')")
 } as const
 
-const counted = (rows: string): string => `(SELECT count(*) FROM (SELECT ${rows} LIMIT ${overviewCount}) AS counted)`
+/** Reads the flights of one partition; without it, the planner cannot know that the others hold nothing of a destination. */
+export const inPartitionOf = (destinationId: string): Statement => raw(`AND d.partition = ${partitionOf(destinationId)}`)
 
-/** The newest of a destination in these states. Those of no order are few: they are fetched first, for fear of a walk through all others. */
-const newestIn = (schema: string, group: keyof typeof stateGroups): string => {
-  const rows = `SELECT d.delivery_id, d.attempts FROM ${schema}.deliveries AS d
-     WHERE d.tenant_id = $1 AND d.destination_id = l.destination_id AND d.state ${stateGroups[group]}`
-  return `(SELECT d.delivery_id, d.attempts FROM (${rows}${group === "inFlight" ? ` LIMIT ${overviewCount}` : ""}) AS d
-     ORDER BY d.delivery_id DESC LIMIT ${overviewAttempts})`
+/** The flight of one delivery, in whatever partition: one lookup for each. */
+export const inFlightOf = (deliveryId: string): Statement =>
+  statement`AND d.partition = ANY (${allPartitions}) AND d.flight = ${uuid(flightOf(deliveryId))} AND d.delivery_id = ${uuid(deliveryId)}`
+
+const allPartitions = raw(`'{${Array.from({ length: partitionsPerTenant }, (_, partition) => partition).join(",")}}'::int2[]`)
+
+const summaryColumns = {
+  deliveryId: uuid,
+  destinationId: uuid,
+  state: only<DeliveryState>(text),
+  sentAt: timestamptz,
+  settledAt: optional(timestamptz),
+  dueAt: optional(timestamptz),
+  events: int4,
+  attempts: textArray,
+  reason: optional(text)
 }
 
-/**
- * $2: states, $3: after, $4: limit. What is counted is never read further than it is shown. A destination that was told of something new is
- * due now, unless somebody holds it.
- */
-export const destinationOverviews = (schema: string, ofClient: boolean) => `
-SELECT l.destination_id, l.source, l.endpoint_url, l.state, l.state_reason, l.state_since, l.breaker_failures, l.breaker_open_until,
-       CASE
-         WHEN l.state <> 'active' THEN NULL
-         WHEN l.leased_until > now() THEN l.due_at
-         WHEN EXISTS (SELECT FROM ${schema}.delivery_arrivals AS a WHERE a.tenant_id = $1 AND a.destination_id = l.destination_id) THEN least(l.due_at, now())
-         ELSE l.due_at
-       END AS due_at,
-       ${counted(`FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.destination_id = l.destination_id`)} AS waiting,
-       ${counted(`FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.destination_id = l.destination_id AND d.state ${stateGroups.inFlight}`)} AS in_flight,
-       ${counted(`FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.destination_id = l.destination_id AND d.state ${stateGroups.dead}`)} AS dead,
+export const summaryRow = row(summaryColumns)
+
+/** The columns of a `summaryRow`, of `d` with the columns of deliveries. */
+const summary = raw("d.delivery_id, d.destination_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.attempts, d.reason")
+
+export const overviewRow = row({
+  destinationId: uuid,
+  client: text,
+  source: text,
+  endpointUrl: text,
+  hmacSecretId: text,
+  maxAttempts: int4,
+  initialBackoffSeconds: int4,
+  maxBackoffSeconds: int4,
+  batchMaxSize: int4,
+  rateLimitPerMinute: int4,
+  whenDead: only<WhenDead>(text),
+  state: only<DestinationState>(text),
+  stateReason: optional(text),
+  stateSince: timestamptz,
+  pausedBy: optional(only<PausedBy>(text)),
+  breakerFailures: int4,
+  breakerOpenUntil: optional(float8),
+  dropped: int8,
+  held: bool,
+  waiting: int8,
+  oldestWaitingAt: optional(timestamptz),
+  inFlight: int8,
+  dead: int8,
+  dueAt: optional(timestamptz),
+  lastAttempt: optional(text),
+  now: float8
+})
+
+/** Counts rows, and never reads further than it counts. */
+const counted = (rows: StatementPart): Statement => statement`(SELECT count(*) FROM (SELECT ${rows} LIMIT ${mostCounted}) AS counted)`
+
+const mostCounted = raw(String(overviewCount))
+const mostAttempts = raw(String(overviewAttempts))
+
+const openStates: ReadonlyArray<DestinationState> = ["active", "paused", "inactive"]
+
+/** What is in flight is read once for the page, of the destinations on it; everything else of each destination, up to a bound. */
+export const destinationOverviews = (schema: Statement, tenantId: string, { after, client, limit, state }: DestinationQuery) => {
+  const [own, most] = [tenant(tenantId), int8(limit)]
+  const ofClient = client === undefined ? nothing : statement`AND l.client = ${client}`
+  const deliveries = (group: keyof typeof stateGroups) =>
+    statement`FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.destination_id = l.destination_id AND d.state ${stateGroups[group]}`
+  const entries = statement`FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id`
+  /** The newest of a group. Those that are not settled are in no order and few: they are read first, or the planner might read all others. */
+  const newest = (group: keyof typeof stateGroups) => statement`(
+    SELECT d.delivery_id, d.attempts FROM (SELECT d.delivery_id, d.attempts ${deliveries(group)} ${group === "inFlight" ? statement`LIMIT ${mostCounted}` : nothing}) AS d
+    ORDER BY d.delivery_id DESC LIMIT ${mostAttempts})`
+  return statement`
+WITH page AS MATERIALIZED (
+  SELECT l.* FROM unnest(${textArray(state === undefined ? openStates : [state])}) AS s (state)
+  CROSS JOIN LATERAL (
+    SELECT l.* FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = ${own} AND l.state = s.state AND l.state <> 'closed' AND l.destination_id > ${uuid(after ?? firstIdAt(0))} ${ofClient}
+    ORDER BY l.destination_id
+    LIMIT ${most}
+  ) AS l
+  ORDER BY l.destination_id
+  LIMIT ${most}
+),
+flying AS MATERIALIZED (
+  SELECT d.destination_id, count(*) AS deliveries FROM ${schema}.deliveries_in_flight AS d
+  WHERE d.tenant_id = ${own} AND d.destination_id = ANY (ARRAY(SELECT destination_id FROM page))
+  GROUP BY d.destination_id
+)
+SELECT l.destination_id, l.client, l.source, l.endpoint_url, l.hmac_secret_id, l.max_attempts, l.initial_backoff_seconds, l.max_backoff_seconds,
+       l.batch_max_size, l.rate_limit_per_minute, l.when_dead, l.state, l.state_reason, l.state_since, l.paused_by, l.breaker_failures,
+       l.breaker_open_until, l.dropped,
+       l.state = 'active' AND NOT (${raw(tenantIsActive(schema.text))} AND ${raw(clientIsLive(schema.text, "l.client"))}) AS held,
+       ${counted(entries)} AS waiting,
+       (SELECT min(e.queued_at) FROM (SELECT e.queued_at ${entries} LIMIT ${mostCounted}) AS e) AS oldest_waiting_at,
+       least(${counted(deliveries("inFlight"))} + coalesce((SELECT f.deliveries FROM flying AS f WHERE f.destination_id = l.destination_id), 0), ${mostCounted}) AS in_flight,
+       ${counted(deliveries("dead"))} AS dead,
+       (SELECT min(d.due_at) ${deliveries("inFlight")}) AS due_at,
        (SELECT d.attempts[cardinality(d.attempts)]
-        FROM (${newestIn(schema, "inFlight")} UNION ALL ${newestIn(schema, "dead")} UNION ALL ${newestIn(schema, "settled")}) AS d
+        FROM (${newest("inFlight")} UNION ALL ${newest("dead")} UNION ALL ${newest("settled")}) AS d
         WHERE cardinality(d.attempts) > 0
         ORDER BY d.delivery_id DESC
         LIMIT 1) AS last_attempt,
-       (extract(epoch FROM now()) * 1000)::float8 AS now,
-       l.paused_by, l.client, l.hmac_secret_id, l.when_dead, l.held, l.rate_mark, l.dropped,
-       ARRAY[l.max_attempts, l.initial_backoff_seconds, l.max_backoff_seconds, l.batch_max_size, l.rate_limit_per_minute] AS policy,
-       (SELECT min(e.queued_at) FROM (
-          SELECT e.queued_at FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.destination_id = l.destination_id LIMIT ${overviewCount}
-        ) AS e) AS oldest
-FROM (
-  SELECT l.*
-  FROM unnest($2::text[]) AS s (state)
-  CROSS JOIN LATERAL (
-    SELECT l.* FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = $1 AND l.state = s.state AND l.state <> 'closed' AND l.destination_id > $3::uuid${ofClient ? " AND l.client = $5" : ""}
-    ORDER BY l.destination_id
-    LIMIT $4::int8
-  ) AS l
-  ORDER BY l.destination_id
-  LIMIT $4::int8
-) AS l
+       (extract(epoch FROM now()) * 1000)::float8 AS now
+FROM page AS l
 ORDER BY l.destination_id`
+}
 
-/** `where` narrows further and names no state. $2 is the limit. Of one destination each state is found by an index of its own. */
-export const listDeliveries = (
-  schema: string,
-  { direction, client, isOfDestination, state, where }: {
-    readonly direction: "ASC" | "DESC"
-    /** The parameter that names a client. */
-    readonly client: string | undefined
-    readonly isOfDestination: boolean
-    readonly state: DeliveryState | undefined
-    readonly where: string
-  }
-): string => {
-  if (client !== undefined) return listOfClient(schema, { direction, client, state, where })
-  const inOrder = (rows: string) => `SELECT d.* FROM ${rows} ORDER BY d.delivery_id ${direction} LIMIT $2::int8`
-  const select = (condition: string) => inOrder(`${schema}.deliveries AS d WHERE d.tenant_id = $1${condition}${where}`)
+/**
+ * Each state of one destination is found by an index of its own, so the states stand in the text. Of a client, each of its destinations
+ * gives its first ones: what others were sent is not read.
+ */
+export const listDeliveries = (schema: Statement, tenantId: string, query: DeliveryQuery) => {
+  const { after, client, destinationId, limit, order, since, state } = query
+  const [own, most, direction] = [tenant(tenantId), int8(limit), raw(order === "newest" ? "DESC" : "ASC")]
+  const where = concat([
+    destinationId === undefined ? nothing : statement`AND d.destination_id = ${uuid(destinationId)}`,
+    after === undefined ? nothing : statement`AND d.delivery_id ${raw(order === "newest" ? "<" : ">")} ${uuid(after)}`,
+    // by the id, where an index ends the search; by the instant, which decides
+    since === undefined ? nothing : statement`AND d.delivery_id >= ${uuid(firstIdAt(since))} AND d.sent_at >= ${timestamptz(since)}`
+  ])
+  const first = (rows: Statement) => statement`(SELECT ${summary} FROM ${rows} ORDER BY d.delivery_id ${direction} LIMIT ${most})`
+  const recorded = (condition: Statement) => first(statement`${schema}.deliveries AS d WHERE d.tenant_id = ${own} ${condition} ${where}`)
   // no index has these in order, and they are few: OFFSET 0 keeps the planner from looking for them among all others
-  const unsettled = inOrder(`(SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.state ${stateGroups.inFlight}${where} OFFSET 0) AS d`)
-  // the state stands in the text, so that the planner can tell which index has it
-  const rows = state !== undefined
-    ? select(` AND d.state = '${state}'`)
-    : isOfDestination
-    ? [unsettled, ...[stateGroups.dead, stateGroups.settled].map((group) => select(` AND d.state ${group}`))].map((branch) => `(${branch})`).join(" UNION ALL ")
-    : select("")
-  return `SELECT ${summaryColumns} FROM (${rows}) AS d ORDER BY d.delivery_id ${direction} LIMIT $2::int8`
+  const unsettled = (condition: Statement) =>
+    first(statement`(SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.state ${stateGroups.inFlight} ${condition} ${where} OFFSET 0) AS d`)
+  const groups = (condition: Statement): ReadonlyArray<Statement> =>
+    state !== undefined
+      ? [recorded(statement`AND d.state = ${raw(`'${state}'`)} ${condition}`)]
+      : [unsettled(condition), recorded(statement`AND d.state ${stateGroups.dead} ${condition}`), recorded(statement`AND d.state ${stateGroups.settled} ${condition}`)]
+  const owner = text(client)
+  const isOpen = statement`l.tenant_id = ${own} AND l.client = ${owner} AND l.state <> 'closed'`
+  const branches = client !== undefined
+    ? [statement`(SELECT d.* FROM ${schema}.delivery_destinations AS l
+        CROSS JOIN LATERAL (${union(groups(raw("AND d.destination_id = l.destination_id")))}) AS d
+        WHERE ${isOpen})`]
+    : destinationId !== undefined || state !== undefined ? groups(nothing) : [recorded(nothing)]
+  const flying = first(statement`${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${destinationId === undefined ? nothing : inPartitionOf(destinationId)} ${where}
+    ${client === undefined ? nothing : statement`AND EXISTS (
+      SELECT FROM ${schema}.delivery_destinations AS l WHERE ${isOpen} AND l.destination_id = d.destination_id OFFSET 0)`}`)
+  const withFlights = state === undefined || state === "sending" ? [...branches, flying] : branches
+  return statement`
+SELECT ${summaryRow.columns("d")} FROM (${union(withFlights)}) AS d ORDER BY d.delivery_id ${direction} LIMIT ${most}`
 }
 
-/** Each destination of the client gives its first ones, each state by an index of its own: what others were sent is not walked through. */
-const listOfClient = (
-  schema: string,
-  { client, direction, state, where }: {
-    readonly direction: "ASC" | "DESC"
-    readonly client: string
-    readonly state: DeliveryState | undefined
-    readonly where: string
-  }
-): string => {
-  const groups = state === undefined ? [stateGroups.inFlight, stateGroups.dead, stateGroups.settled] : [`= '${state}'`]
-  return `
-SELECT ${summaryColumns}
-FROM ${schema}.delivery_destinations AS l
-CROSS JOIN LATERAL (
-  ${groups.map((states) => `(
-    SELECT d.* FROM (
-      SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = $1 AND d.destination_id = l.destination_id AND d.state ${states}${where}
-      ${states === stateGroups.inFlight ? "OFFSET 0" : ""}
-    ) AS d
-    ORDER BY d.delivery_id ${direction}
-    LIMIT $2::int8
-  )`).join(" UNION ALL ")}
+const union = (branches: ReadonlyArray<Statement>): Statement => branches.reduce((left, right) => statement`${left} UNION ALL ${right}`)
+
+export const boundRow = row({ deliveryId: uuid, sentAt: timestamptz })
+
+/** The last of the tenant's newest deliveries, and, when there is an older one, that one after it. */
+export const newestBound = (schema: Statement, tenantId: string, newest: number) => statement`
+SELECT d.delivery_id, d.sent_at FROM (
+  (SELECT d.delivery_id, d.sent_at FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} ORDER BY d.delivery_id DESC LIMIT ${int8(newest + 1)})
+  UNION ALL
+  SELECT d.delivery_id, d.sent_at FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${tenant(tenantId)}
 ) AS d
-WHERE l.tenant_id = $1 AND l.client = ${client} AND l.state <> 'closed'
-ORDER BY d.delivery_id ${direction}
-LIMIT $2::int8`
+ORDER BY d.delivery_id DESC
+LIMIT 2 OFFSET ${int8(newest - 1)}`
+
+export const carryingRow = row({ ...summaryColumns, source: text })
+
+/** `oldest`: the oldest delivery to look at. */
+export const carryingDeliveries = (
+  schema: Statement,
+  tenantId: string,
+  groups: ReadonlyArray<EntryKeys>,
+  { limit, oldest }: { readonly oldest: string; readonly limit: number }
+) => {
+  const pairs = groups.flatMap(({ keys, sources }) => sources.flatMap((source) => keys.map((key) => ({ source, key }))))
+  const [own, keys] = [tenant(tenantId), textArray(pairs.map((each) => each.key))]
+  const among = (relation: string) =>
+    statement`SELECT ${summary}, d.keys FROM ${schema}.${raw(relation)} AS d WHERE d.tenant_id = ${own} AND d.delivery_id >= ${uuid(oldest)} AND d.keys && ${keys}`
+  return statement`
+SELECT ${summaryRow.columns("d")}, l.source
+FROM (${among("deliveries")} UNION ALL ${among("deliveries_in_flight")}) AS d
+JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = ${own} AND l.destination_id = d.destination_id
+WHERE EXISTS (SELECT FROM unnest(${textArray(pairs.map((each) => each.source))}, ${keys}) AS g (source, key) WHERE g.source = l.source AND g.key = ANY (d.keys))
+ORDER BY d.delivery_id DESC
+LIMIT ${int8(limit)}`
 }
 
-/** The last of the tenant's newest $2 deliveries, and, when there is an older one, that one after it. */
-export const newestBound = (schema: string) => `
-SELECT d.delivery_id, d.sent_at FROM ${schema}.deliveries AS d
-WHERE d.tenant_id = $1
-ORDER BY d.delivery_id DESC
-LIMIT 2 OFFSET $2::int8 - 1`
+export const detailRow = row({ ...summaryColumns, endpointUrl: text, envelopeOpen: text, envelopeClose: text, body: optional(bytea) })
 
-/** $2 and $3: pairs of source and key; $4: the oldest delivery to look at; $5: limit. */
-export const carryingDeliveries = (schema: string) => `
-SELECT ${summaryColumns}, l.source
-FROM ${schema}.deliveries AS d
-JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = d.tenant_id AND l.destination_id = d.destination_id
-WHERE d.tenant_id = $1 AND d.delivery_id >= $4::uuid AND d.keys && $3::text[]
-  AND EXISTS (SELECT FROM unnest($2::text[], $3::text[]) AS g (source, key) WHERE g.source = l.source AND g.key = ANY (d.keys))
-ORDER BY d.delivery_id DESC
-LIMIT $5::int8`
+/** Its bytes are joined from the source of its destination: the same number means something else in another. */
+export const findDelivery = (schema: Statement, tenantId: string, deliveryId: string, sources: ReadonlyArray<PayloadSource>) => {
+  const own = tenant(tenantId)
+  return statement`
+SELECT ${summaryRow.columns("d")}, l.endpoint_url, l.envelope_open, l.envelope_close,
+       (SELECT string_agg(x.body, ',' ORDER BY r.place)
+        FROM unnest(d.refs) WITH ORDINALITY AS r (ref, place)
+        CROSS JOIN LATERAL (${payloads(schema, sources, "x.body")}) AS x) AS body
+FROM (
+  SELECT ${summary}, d.refs FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ${uuid(deliveryId)}
+  UNION ALL
+  SELECT ${summary}, d.refs FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${inFlightOf(deliveryId)}
+) AS d
+JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = ${own} AND l.destination_id = d.destination_id`
+}
+
+/** The stored payload of `r.ref` in the source of the destination `l`. */
+export const payloads = (schema: Statement, sources: ReadonlyArray<PayloadSource>, columns: string): Statement =>
+  raw(sources.map((each) => `(
+      SELECT ${columns} FROM ${schema.text}.${each.table} AS x
+      WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'
+      OFFSET 0
+    )`).join(" UNION ALL "))
+
+/** Deliveries that are removed in one statement. */
+const pruneSize = raw("2000")
+
+export const countRow = row({ count: int8 })
+
+/**
+ * One whose flight is still there stays: without its row, what became of it would be unknown. Flights hold what is in flight, so few
+ * deliveries wait for that.
+ */
+export const pruneDeliveries = (schema: Statement, tenantId: string, settledBefore: number) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH old AS (
+  SELECT d.delivery_id FROM ${schema}.deliveries AS d
+  WHERE d.tenant_id = ${own} AND d.delivery_id < ${uuid(firstIdAt(settledBefore))} AND d.state IN ('delivered', 'dead', 'dismissed', 'cancelled')
+    AND d.settled_at < ${timestamptz(settledBefore)}
+    AND NOT EXISTS (
+      SELECT FROM ${schema}.delivery_flights AS f
+      WHERE f.tenant_id = ${own} AND f.partition = ${raw(partitionOfSql("d.destination_id"))} AND f.flight = (left(d.delivery_id::text, 32) || '0000')::uuid
+      OFFSET 0
+    )
+  ORDER BY d.delivery_id
+  LIMIT ${pruneSize}
+  FOR UPDATE SKIP LOCKED
+),
+gone AS (
+  DELETE FROM ${schema}.deliveries AS d USING old AS o
+  WHERE d.tenant_id = ${own} AND d.delivery_id = o.delivery_id
+  RETURNING 1
+)
+SELECT count(*) AS count FROM gone`
+}
+
+export const depthRow = row({ waitingEntries: int8, unsettled: int8, dead: int8, lagMillis: float8 })
+
+/** Entries that are counted one by one; beyond that the planner's estimate serves. */
+const countedEntries = raw("50000")
+
+/** Signals whose age is looked at: they are in order of time, but for the gaps that deleted ones left. */
+const lookedSignals = raw("10000")
+
+/** Across tenants, for metrics. A retry of a partition with an owner waits for the rate, the breaker or its turn, not for a worker. */
+export const depth = (schema: Statement) => statement`
+SELECT (SELECT CASE WHEN n < ${countedEntries} THEN n
+                    ELSE greatest(n, (SELECT reltuples FROM pg_class WHERE oid = ${raw(`'${schema.text}.delivery_entries'::regclass`)})) END
+        FROM (SELECT count(*) AS n FROM (SELECT FROM ${schema}.delivery_entries LIMIT ${countedEntries}) AS counted) AS few)::int8 AS waiting_entries,
+       (SELECT count(*) FROM ${schema}.deliveries WHERE state ${stateGroups.inFlight}) + (SELECT count(*) FROM ${schema}.deliveries_in_flight) AS unsettled,
+       (SELECT count(*) FROM ${schema}.deliveries WHERE state ${stateGroups.dead}) AS dead,
+       coalesce(extract(epoch FROM now() - least(
+         (SELECT min(s.signalled_at) FROM (SELECT s.signalled_at FROM ${schema}.delivery_signals AS s LIMIT ${lookedSignals}) AS s),
+         (SELECT min(d.due_at) FROM ${schema}.deliveries AS d
+          JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = d.tenant_id AND l.destination_id = d.destination_id
+          WHERE d.state ${stateGroups.inFlight} AND d.due_at <= now() AND l.state = 'active' AND NOT EXISTS (
+            SELECT FROM ${schema}.delivery_leases AS o
+            WHERE o.tenant_id = d.tenant_id AND o.partition = ${raw(partitionOfSql("d.destination_id"))} AND o.leased_until > now()
+          ))
+       )) * 1000, 0)::float8 AS lag_millis`

@@ -1,9 +1,9 @@
-/** Which notices of a source may go, and letting them go: bytes that no waiting entry and no delivery that may still go out refers to. */
+/** Which notices of a source can be removed, and their removal: bytes that no waiting entry, no flight and no delivery that may be sent again refers to. */
 import type { PayloadSource } from "./PayloadSource.ts"
 
 /**
  * The oldest number that a destination of the source still refers to, as an expression; null when there is none. Numbers rise, so
- * everything below it is done with. It reads what waits and what is not settled, so ask only when there is something old.
+ * everything below it is no longer needed. It reads what waits, is in flight or is not settled, so ask only when there is something old.
  */
 const oldestReference = (schema: string, { source }: Pick<PayloadSource, "source">) => `least(
     (SELECT min(e.ref)
@@ -14,7 +14,15 @@ const oldestReference = (schema: string, { source }: Pick<PayloadSource, "source
      FROM ${schema}.delivery_destinations AS l
      JOIN ${schema}.deliveries AS d ON d.tenant_id = $1 AND d.destination_id = l.destination_id AND d.state IN ('sending', 'waiting', 'dead')
      CROSS JOIN LATERAL unnest(d.refs) AS r (ref)
-     WHERE l.tenant_id = $1 AND l.source = '${source}' AND l.state <> 'closed')
+     WHERE l.tenant_id = $1 AND l.source = '${source}' AND l.state <> 'closed'),
+    (SELECT min(r.ref)
+     FROM ${schema}.delivery_flights AS f
+     CROSS JOIN LATERAL unnest(f.deliveries) AS d
+     CROSS JOIN LATERAL unnest(d.refs) AS r (ref)
+     WHERE f.tenant_id = $1 AND EXISTS (
+       SELECT FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = $1 AND l.destination_id = d.destination_id AND l.source = '${source}'
+       OFFSET 0
+     ))
   )`
 
 /** What is stored under rising numbers, and until when its oldest is needed. */

@@ -10,8 +10,8 @@ export interface PayloadSource {
   readonly ref: string
   /** Breaks ties of key and sequence within a batch. */
   readonly orderId: string
-  /** Finds rows `x` by the orderIds in `$4::text[]`, by an index. Without it, entries are found by their keys only. */
-  readonly found?: string
+  /** The condition that finds rows `x` by an index, by an array of their orderIds. Without it, entries are found by their keys only. */
+  readonly found?: (orderIds: string) => string
   /** What its entries are ordered by, and their place in that order. */
   readonly key: string
   readonly sequence: string

@@ -1,4 +1,8 @@
-/** The statements of signing secrets. Every one names its tenant. */
+/** SQL statements for signing secrets. */
+import type { StoredSecret } from "@waybill/core"
+import { bool, byteaArray, float8, int4, int8, optional, row, text, textArray, timestamptz, timestamptzArray } from "../client/SqlRow.ts"
+import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { signalChanged } from "./DestinationSql.ts"
 
 /** The account in an account within a carrier (`accountWithin`), null in everything else. */
 const carriersAccount = "substring(owner.account from '^ [^ ]+ [^ ]+ (.*)$')"
@@ -15,29 +19,41 @@ export const secretUsableBy = (schema: string, secret: string, client: string) =
   )
 )`
 
-const millis = (instant: string) => `(extract(epoch FROM ${instant}) * 1000)::float8`
+const millis = (instant: string): Statement => raw(`(extract(epoch FROM ${instant}) * 1000)::float8`)
 
-const columns = `sealed, signs_until, client, accounts, any_client, body_signature, ${millis("created_at")} AS created,
+const ownerColumns = { client: optional(text), accounts: textArray, anyClient: bool }
+
+export const secretRow = row({
+  sealed: byteaArray,
+  signsUntil: timestamptzArray,
+  ...ownerColumns,
+  bodySignature: bool,
+  created: float8,
+  rotated: optional(float8),
+  now: float8
+})
+
+const columns = statement`sealed, signs_until, client, accounts, any_client, body_signature, ${millis("created_at")} AS created,
   ${millis("rotated_at")} AS rotated, ${millis("now()")} AS now`
 
-export const secretTypes = ["bytea[]", "timestamptz[]", "text", "text[]", "bool", "bool", "float8", "float8", "float8"] as const
-
-export const findSecret = (schema: string) => `
-SELECT ${columns} FROM ${schema}.secrets WHERE tenant_id = $1 AND hmac_secret_id = $2`
-
-export const findSecretForUse = (schema: string) => `${findSecret(schema)} FOR SHARE`
+/** Locked against changes, if it is for use by a destination that is being opened. */
+export const findSecret = (schema: Statement, tenantId: string, hmacSecretId: string, lock: "" | "FOR SHARE") => statement`
+SELECT ${columns} FROM ${schema}.secrets WHERE tenant_id = ${tenant(tenantId)} AND hmac_secret_id = ${hmacSecretId} ${raw(lock)}`
 
 /** A missing row cannot be locked: one without versions, which nobody takes for a secret, stands in until it is put. */
-export const findSecretForUpdate = (schema: string) => `
+export const findSecretForUpdate = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
 INSERT INTO ${schema}.secrets AS s (tenant_id, hmac_secret_id, sealed, signs_until, accounts, any_client, body_signature, created_at)
-VALUES ($1, $2, '{}', '{}', '{}', false, false, now())
+VALUES (${tenant(tenantId)}, ${hmacSecretId}, '{}', '{}', '{}', false, false, now())
 ON CONFLICT (tenant_id, hmac_secret_id) DO UPDATE SET sealed = s.sealed
 RETURNING ${columns}`
 
-export const putSecret = (schema: string) => `
+export const putSecret = (schema: Statement, tenantId: string, hmacSecretId: string, { bodySignature, createdAt, owner, rotatedAt, versions }: StoredSecret) => statement`
 INSERT INTO ${schema}.secrets
   (tenant_id, hmac_secret_id, sealed, signs_until, client, accounts, any_client, body_signature, created_at, rotated_at)
-SELECT $1, $2, $3::bytea[], $4::timestamptz[], $5, $6::text[], $7, $8, at[1], at[2] FROM (SELECT $9::timestamptz[] AS at) AS times
+SELECT ${tenant(tenantId)}, ${hmacSecretId}, ${byteaArray(versions.map((version) => version.sealed))},
+  ${timestamptzArray(versions.map((version) => version.signsUntil ?? null))}, ${text(owner._tag === "Client" ? owner.client : null)},
+  ${textArray(owner._tag === "Accounts" ? owner.accounts : [])}, ${bool(owner._tag === "AnyClient")}, ${bool(bodySignature)},
+  ${timestamptz(createdAt)}, ${timestamptz(rotatedAt)}
 ON CONFLICT (tenant_id, hmac_secret_id) DO UPDATE
 SET sealed = EXCLUDED.sealed,
     signs_until = EXCLUDED.signs_until,
@@ -48,34 +64,57 @@ SET sealed = EXCLUDED.sealed,
     created_at = EXCLUDED.created_at,
     rotated_at = EXCLUDED.rotated_at`
 
-/** Counting stops at `$4`. */
-export const pageSecrets = (schema: string) => `
+/** After the write of the secret, which waits for those that open destinations with it: their owners load it again. */
+export const raiseSignedDestinations = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
+WITH locked AS MATERIALIZED (
+  SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.hmac_secret_id = ${hmacSecretId} AND l.state <> 'closed'
+  ORDER BY l.destination_id
+  FOR NO KEY UPDATE
+),
+changed AS (
+  UPDATE ${schema}.delivery_destinations AS l SET version = l.version + 1
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ANY (ARRAY(SELECT destination_id FROM locked))
+  RETURNING l.destination_id
+)${signalChanged(schema)}`
+
+export const listedRow = row({ hmacSecretId: text, ...ownerColumns, created: float8, rotated: optional(float8), until: optional(float8), usedBy: int4 })
+
+export const pageSecrets = (
+  schema: Statement,
+  tenantId: string,
+  { after, counted, limit }: { readonly after: string; readonly limit: number; readonly counted: number }
+) => statement`
 SELECT s.hmac_secret_id, s.client, s.accounts, s.any_client, ${millis("s.created_at")} AS created, ${millis("s.rotated_at")} AS rotated,
        (SELECT ${millis("max(until)")} FROM unnest(s.signs_until) AS until WHERE until > now()) AS until,
        (SELECT count(*)::int4 FROM (
           SELECT FROM ${schema}.delivery_destinations AS l
-          WHERE l.tenant_id = $1 AND l.hmac_secret_id = s.hmac_secret_id AND l.state <> 'closed'
-          LIMIT $4::int8
+          WHERE l.tenant_id = ${tenant(tenantId)} AND l.hmac_secret_id = s.hmac_secret_id AND l.state <> 'closed'
+          LIMIT ${int8(counted)}
         ) AS used) AS used_by
 FROM ${schema}.secrets AS s
-WHERE s.tenant_id = $1 AND s.hmac_secret_id > $2 AND cardinality(s.sealed) > 0
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id > ${after} AND cardinality(s.sealed) > 0
 ORDER BY s.hmac_secret_id
-LIMIT $3::int8`
-
-export const pageTypes = ["text", "text", "text[]", "bool", "float8", "float8", "float8", "int4"] as const
+LIMIT ${int8(limit)}`
 
 /** In front of `removeSecret`: waits for those who hold the secret, so that what follows sees the destinations they opened. */
-export const lockSecret = (schema: string) => `
-SELECT 1 AS locked FROM ${schema}.secrets WHERE tenant_id = $1 AND hmac_secret_id = $2 FOR UPDATE`
+export const lockSecret = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
+SELECT true AS found FROM ${schema}.secrets WHERE tenant_id = ${tenant(tenantId)} AND hmac_secret_id = ${hmacSecretId} FOR UPDATE`
 
-export const removeSecret = (schema: string) => `
+export const removeSecret = (schema: Statement, tenantId: string, hmacSecretId: string) => {
+  const id = text(hmacSecretId)
+  return statement`
 DELETE FROM ${schema}.secrets AS s
-WHERE s.tenant_id = $1 AND s.hmac_secret_id = $2 AND NOT EXISTS (
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id = ${id} AND NOT EXISTS (
   SELECT FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = $1 AND l.hmac_secret_id = $2 AND l.state <> 'closed'
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.hmac_secret_id = ${id} AND l.state <> 'closed'
 )
-RETURNING 1 AS removed`
+RETURNING true AS found`
+}
 
-export const usableSecret = (schema: string) => `
-SELECT 1 AS usable FROM ${schema}.secrets AS s
-WHERE s.tenant_id = $1 AND s.hmac_secret_id = $2 AND cardinality(s.sealed) > 0 AND ${secretUsableBy(schema, "s", "$3")}`
+export const usableSecret = (schema: Statement, tenantId: string, hmacSecretId: string, client: string) => statement`
+SELECT true AS found
+FROM ${schema}.secrets AS s
+CROSS JOIN (SELECT ${text(client)} AS client) AS c
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id = ${hmacSecretId} AND cardinality(s.sealed) > 0
+  AND ${raw(secretUsableBy(schema.text, "s", "c.client"))}`

@@ -1,102 +1,75 @@
 /** Sealed signing secrets on Postgres. */
-import { maxCountedUses, type ListedSecret, type SecretOwner, SecretStore, StorageError, type StoredSecret } from "@waybill/core"
+import { type ListedSecret, maxCountedUses, type SecretOwner, SecretStore, StorageError, type StoredSecret } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { byteaArray, textArray, timestamptzArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
+import { bool, type Decoded } from "../client/SqlRow.ts"
+import type { Statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import {
-  findSecret,
-  findSecretForUpdate,
-  findSecretForUse,
-  lockSecret,
-  pageSecrets,
-  pageTypes,
-  putSecret,
-  removeSecret,
-  secretTypes,
-  usableSecret
-} from "./SecretSql.ts"
+import * as statements from "./SecretSql.ts"
 
 export const layer = Layer.effect(
   SecretStore,
   Effect.gen(function*() {
     const sql = yield* PgClient
-    const { quoted: schema } = yield* WaybillSchema
+    const { identifier: schema } = yield* WaybillSchema
 
-    const found = (statement: string) => (tenantId: string, hmacSecretId: string) =>
-      Effect.map(sql.bulk(statement, [tenantId, hmacSecretId], secretTypes), ([row]) =>
-        row === undefined || (row[0] as ReadonlyArray<Uint8Array>).length === 0 ? Option.none<StoredSecret>() : Option.some(secretOf(row)))
-    const find = found(findSecret(schema))
-    const findForUse = found(findSecretForUse(schema))
-    const findForUpdate = found(findSecretForUpdate(schema))
+    const found = (statement: Statement) =>
+      Effect.map(sql.rows(statements.secretRow, statement), ([row]) =>
+        row === undefined || row.sealed.length === 0 ? Option.none<StoredSecret>() : Option.some(secretOf(row)))
+    const isThere = (statement: Statement) => Effect.map(sql.rows(bool, statement), (rows) => rows.length > 0)
 
     return SecretStore.of({
-      find: (tenantId, hmacSecretId) => StorageError.refail("SecretStore.find")(find(tenantId, hmacSecretId)),
-      findForUse: (tenantId, hmacSecretId) => StorageError.refail("SecretStore.findForUse")(findForUse(tenantId, hmacSecretId)),
-      findForUpdate: (tenantId, hmacSecretId) => StorageError.refail("SecretStore.findForUpdate")(findForUpdate(tenantId, hmacSecretId)),
+      find: (tenantId, hmacSecretId) => found(statements.findSecret(schema, tenantId, hmacSecretId, "")).pipe(StorageError.refail("SecretStore.find")),
+      findForUse: (tenantId, hmacSecretId) =>
+        found(statements.findSecret(schema, tenantId, hmacSecretId, "FOR SHARE")).pipe(StorageError.refail("SecretStore.findForUse")),
+      findForUpdate: (tenantId, hmacSecretId) =>
+        found(statements.findSecretForUpdate(schema, tenantId, hmacSecretId)).pipe(StorageError.refail("SecretStore.findForUpdate")),
 
-      put: (tenantId, hmacSecretId, { bodySignature, createdAt, owner, rotatedAt, versions }) =>
-        sql.bulk(putSecret(schema), [
-          tenantId,
-          hmacSecretId,
-          byteaArray(versions.map((version) => version.sealed)),
-          timestamptzArray(versions.map((version) => version.signsUntil ?? null)),
-          owner._tag === "Client" ? owner.client : null,
-          textArray(owner._tag === "Accounts" ? owner.accounts : []),
-          owner._tag === "AnyClient",
-          bodySignature,
-          timestamptzArray([createdAt, rotatedAt ?? null])
-        ]).pipe(Effect.asVoid, StorageError.refail("SecretStore.put")),
+      put: (tenantId, hmacSecretId, secret) =>
+        sql.withTransaction(Effect.andThen(
+          sql.run(statements.putSecret(schema, tenantId, hmacSecretId, secret)),
+          sql.run(statements.raiseSignedDestinations(schema, tenantId, hmacSecretId))
+        )).pipe(StorageError.refail("SecretStore.put")),
 
-      page: (tenantId, { after, limit }) =>
-        sql.bulk(pageSecrets(schema), [tenantId, after ?? "", limit, maxCountedUses], pageTypes).pipe(
+      page: (tenantId, { after = "", limit }) =>
+        sql.rows(statements.listedRow, statements.pageSecrets(schema, tenantId, { after, limit, counted: maxCountedUses })).pipe(
           Effect.map((rows) => rows.map(listedOf)),
           StorageError.refail("SecretStore.page")
         ),
 
       remove: (tenantId, hmacSecretId) =>
         sql.withTransaction(Effect.gen(function*() {
-          const locked = yield* sql.bulk(lockSecret(schema), [tenantId, hmacSecretId])
-          if (locked.length === 0) return "unknown" as const
-          const removed = yield* sql.bulk(removeSecret(schema), [tenantId, hmacSecretId])
-          return removed.length === 0 ? "used" as const : "removed" as const
+          if (!(yield* isThere(statements.lockSecret(schema, tenantId, hmacSecretId)))) return "unknown" as const
+          return (yield* isThere(statements.removeSecret(schema, tenantId, hmacSecretId))) ? "removed" as const : "used" as const
         })).pipe(StorageError.refail("SecretStore.remove")),
 
       usableBy: (tenantId, hmacSecretId, client) =>
-        sql.bulk(usableSecret(schema), [tenantId, hmacSecretId, client]).pipe(
-          Effect.map((rows) => rows.length > 0),
-          StorageError.refail("SecretStore.usableBy")
-        )
+        isThere(statements.usableSecret(schema, tenantId, hmacSecretId, client)).pipe(StorageError.refail("SecretStore.usableBy"))
     })
   })
 )
 
-const instant = (millis: unknown): number | undefined => millis === null ? undefined : Math.round(millis as number)
+const instant = (millis: number | undefined): number | undefined => millis === undefined ? undefined : Math.round(millis)
 
-const secretOf = (row: ReadonlyArray<unknown>): StoredSecret => {
-  const [sealed, signsUntil, client, accounts, anyClient, bodySignature, created, rotated, now] = row
-  return {
-    versions: liveVersions(sealed as ReadonlyArray<Uint8Array>, signsUntil as ReadonlyArray<number | null>, now as number),
-    owner: ownerOf(client, accounts, anyClient),
-    bodySignature: bodySignature as boolean,
-    createdAt: instant(created)!,
-    rotatedAt: instant(rotated)
-  }
-}
-
-const listedOf = ([id, client, accounts, anyClient, created, rotated, until, usedBy]: ReadonlyArray<unknown>): ListedSecret => ({
-  hmacSecretId: id as string,
-  owner: ownerOf(client, accounts, anyClient),
-  createdAt: instant(created)!,
-  rotatedAt: instant(rotated),
-  signsUntil: instant(until),
-  usedBy: usedBy as number
+const secretOf = ({ bodySignature, created, now, rotated, sealed, signsUntil, ...owner }: Decoded<typeof statements.secretRow>): StoredSecret => ({
+  versions: liveVersions(sealed, signsUntil, now),
+  owner: ownerOf(owner),
+  bodySignature,
+  createdAt: Math.round(created),
+  rotatedAt: instant(rotated)
 })
 
-const ownerOf = (client: unknown, accounts: unknown, anyClient: unknown): SecretOwner =>
-  client !== null
-    ? { _tag: "Client", client: client as string }
-    : anyClient === true ? { _tag: "AnyClient" } : { _tag: "Accounts", accounts: accounts as ReadonlyArray<string> }
+const listedOf = ({ created, hmacSecretId, rotated, until, usedBy, ...owner }: Decoded<typeof statements.listedRow>): ListedSecret => ({
+  hmacSecretId,
+  owner: ownerOf(owner),
+  createdAt: Math.round(created),
+  rotatedAt: instant(rotated),
+  signsUntil: instant(until),
+  usedBy
+})
+
+const ownerOf = ({ accounts, anyClient, client }: Pick<Decoded<typeof statements.secretRow>, "client" | "accounts" | "anyClient">): SecretOwner =>
+  client !== undefined ? { _tag: "Client", client } : anyClient ? { _tag: "AnyClient" } : { _tag: "Accounts", accounts }
 
 /** Versions that still sign, newest first. */
 export const liveVersions = (sealed: ReadonlyArray<Uint8Array>, signsUntil: ReadonlyArray<number | null>, now: number) =>

@@ -1,7 +1,7 @@
 /** SQL statements for freight bills. */
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { signalEntries } from "../delivery/SignalSql.ts"
+import { partitionOfSql, signalEntries } from "../delivery/SignalSql.ts"
 
 /** Where the delivery queue finds the bytes of entries: single notices and closed windows. */
 export const freightChargePayloads: PayloadSource = {
@@ -30,7 +30,7 @@ export const freightChargeWindowPayloads: PayloadSource = {
   table: "freight_charge_window_payloads",
   ref: "window_no",
   orderId: "window_id",
-  found: "x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest($4::text[]) AS g WHERE g ~ '^[0-9]{1,18}$'))",
+  found: (orderIds) => `x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest(${orderIds}) AS g WHERE g ~ '^[0-9]{1,18}$'))`,
   key: "key",
   sequence: "sequence",
   judged: "one by one",
@@ -338,6 +338,8 @@ WITH refs AS MATERIALIZED (
   (SELECT e.ref FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.destination_id = $2::uuid LIMIT 100)
   UNION
   (SELECT d.ref FROM ${schema}.delivery_drops AS d WHERE d.tenant_id = $1 AND d.destination_id = $2::uuid ORDER BY d.drop_no DESC LIMIT 100)
+  UNION
+  (SELECT unnest(d.refs) FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = $1 AND d.partition = ${partitionOfSql("$2::uuid")} AND d.destination_id = $2::uuid LIMIT 100)
   ${["IN ('sending', 'waiting')", "= 'dead'", "IN ('delivered', 'cancelled', 'dismissed')"].map((states) => `UNION
   (
     SELECT unnest(d.refs) FROM (

@@ -12,7 +12,7 @@ export const transitEventPayloads: PayloadSource = {
   table: "transit_events",
   ref: "event_no",
   orderId: "event_id",
-  found: "x.event_id = ANY ($4::text[])",
+  found: (orderIds) => `x.event_id = ANY (${orderIds})`,
   key: "shipment_id",
   sequence: "sequence",
   judged: "by key",

@@ -1,0 +1,109 @@
+/** SQL statements for destinations, as subscriptions see them. A change raises the version and leaves a signal for the owner. */
+import type { DestinationSettings, DestinationState, PausedBy } from "@waybill/core"
+import { int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
+import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { signalChanges } from "./SignalSql.ts"
+
+/** Signals for the rows of `changed (destination_id)`, a part of the statement. */
+export const signalChanged = (schema: Statement): Statement => raw(signalChanges(schema.text, "changed"))
+
+export const countColumn = int8
+
+export const statusRow = row({ state: only<DestinationState>(text), stateReason: optional(text), stateSince: timestamptz, pausedBy: optional(only<PausedBy>(text)) })
+
+/** Returns how many destinations of the source the client has. */
+export const openDestination = (schema: Statement, tenantId: string, destination: DestinationSettings) => {
+  const { envelope, policy } = destination
+  const [client, source, state] = [text(destination.client), text(destination.source), text(destination.state)]
+  return statement`
+WITH destination AS (
+  INSERT INTO ${schema}.delivery_destinations
+    (tenant_id, destination_id, client, source, endpoint_url, hmac_secret_id, max_attempts, initial_backoff_seconds, max_backoff_seconds,
+     batch_max_size, rate_limit_per_minute, envelope_open, envelope_close, signing, when_dead, state, paused_by)
+  VALUES (${tenant(tenantId)}, ${uuid(destination.destinationId)}, ${client}, ${source}, ${destination.endpointUrl}, ${destination.hmacSecretId},
+    ${policy.maxAttempts}, ${policy.initialBackoffSeconds}, ${policy.maxBackoffSeconds}, ${policy.batchMaxSize}, ${policy.rateLimitPerMinute},
+    ${envelope.open}, ${envelope.close}, ${destination.signing}, ${destination.whenDead}, ${state}, CASE WHEN ${state} = 'paused' THEN 'client' END)
+)
+INSERT INTO ${schema}.delivery_destination_counts AS c (tenant_id, client, source, live)
+VALUES (${tenant(tenantId)}, ${client}, ${source}, 1)
+ON CONFLICT (tenant_id, client, source) DO UPDATE SET live = c.live + 1
+RETURNING live`
+}
+
+export const countDestinations = (schema: Statement, tenantId: string) => statement`
+SELECT coalesce(sum(live), 0)::int8 AS live FROM ${schema}.delivery_destination_counts WHERE tenant_id = ${tenant(tenantId)}`
+
+/** The tenant's own row of the counts has no client and counts nothing: it is the lock of calls that are near the tenant's quota. */
+export const lockDestinationCounts = (schema: Statement, tenantId: string) => statement`
+INSERT INTO ${schema}.delivery_destination_counts AS c (tenant_id, client, source, live)
+VALUES (${tenant(tenantId)}, '', '', 0)
+ON CONFLICT (tenant_id, client, source) DO UPDATE SET live = 0
+RETURNING live`
+
+/** A changed endpoint closes the breaker, which counted failures of the other one. */
+export const changeDestination = (schema: Statement, tenantId: string, { destinationId, endpointUrl, hmacSecretId, policy, state }: DestinationSettings) => {
+  const [url, next] = [text(endpointUrl), text(state)]
+  return statement`
+WITH changed AS (
+  UPDATE ${schema}.delivery_destinations
+  SET endpoint_url = ${url}, hmac_secret_id = ${hmacSecretId}, max_attempts = ${policy.maxAttempts},
+      initial_backoff_seconds = ${policy.initialBackoffSeconds}, max_backoff_seconds = ${policy.maxBackoffSeconds},
+      batch_max_size = ${policy.batchMaxSize}, rate_limit_per_minute = ${policy.rateLimitPerMinute},
+      state_since = CASE WHEN state = ${next} THEN state_since ELSE now() END,
+      state_reason = CASE WHEN state = ${next} THEN state_reason END,
+      paused_by = CASE WHEN state = ${next} THEN paused_by WHEN ${next} = 'paused' THEN 'client' END,
+      resumes_as = CASE WHEN state = ${next} THEN resumes_as END,
+      breaker_failures = CASE WHEN endpoint_url = ${url} THEN breaker_failures ELSE 0 END,
+      breaker_open_until = CASE WHEN endpoint_url = ${url} THEN breaker_open_until END,
+      state = ${next}, version = version + 1
+  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'
+  RETURNING destination_id
+)${signalChanged(schema)}`
+}
+
+/** One signal for each open destination of the client, or of the tenant: in whatever state it is, because its owner may have found it without access. */
+export const accessRestored = (schema: Statement, tenantId: string, client: string | undefined) => statement`
+WITH changed AS (
+  SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${client === undefined ? nothing : statement`AND l.client = ${client}`}
+)${signalChanged(schema)}`
+
+/**
+ * A statement of its own before those that change several rows of a destination: operators' calls take turns, and the next statement sees
+ * what the transactions that it waited for wrote. Outcomes are written to deliveries first and to the destination second, so no statement
+ * behind this lock waits for a delivery that is `sending`.
+ */
+export const lockDestination = (schema: Statement, tenantId: string, destinationId: string) => statement`
+SELECT destination_id FROM ${schema}.delivery_destinations
+WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} FOR NO KEY UPDATE`
+
+/** The row stays, closed, for operators who look at its deliveries. The owner removes the entries, also those that publishers still bring. */
+export const closeDestination = (schema: Statement, tenantId: string, closed: string) => {
+  const [own, destinationId] = [tenant(tenantId), uuid(closed)]
+  return statement`
+WITH changed AS (
+  UPDATE ${schema}.delivery_destinations
+  SET state = 'closed', state_since = now(), version = version + 1
+  WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND state <> 'closed'
+  RETURNING destination_id, client, source
+),
+uncounted AS (
+  UPDATE ${schema}.delivery_destination_counts AS c SET live = c.live - 1
+  FROM changed WHERE c.tenant_id = ${own} AND c.client = changed.client AND c.source = changed.source
+),
+retried AS MATERIALIZED (
+  SELECT delivery_id FROM ${schema}.deliveries
+  WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND state = 'waiting'
+  ORDER BY delivery_id
+  FOR UPDATE
+),
+cancelled AS (
+  UPDATE ${schema}.deliveries
+  SET state = 'cancelled', due_at = NULL, settled_at = now()
+  WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND state = 'waiting' AND delivery_id = ANY (ARRAY(SELECT delivery_id FROM retried))
+)${signalChanged(schema)}`
+}
+
+export const destinationStatus = (schema: Statement, tenantId: string, destinationId: string) => statement`
+SELECT ${statusRow.columns()} FROM ${schema}.delivery_destinations
+WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'`
