@@ -125,7 +125,7 @@ export interface DestinationOverview {
   readonly dead: number
   /** Entries that were removed without being sent, ever. */
   readonly dropped: number
-  /** When its earliest retry is due. */
+  /** When its earliest retry is due, while it is active. */
   readonly dueAt: number | undefined
   /** The last attempt of the newest delivery that had one, among the newest `overviewAttempts`. */
   readonly lastAttempt: AttemptRecord | undefined

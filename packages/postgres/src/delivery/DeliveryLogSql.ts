@@ -134,7 +134,7 @@ SELECT l.destination_id, l.client, l.source, l.endpoint_url, l.hmac_secret_id, l
        (SELECT min(e.queued_at) FROM (SELECT e.queued_at ${entries} LIMIT ${mostCounted}) AS e) AS oldest_waiting_at,
        least(${counted(deliveries("inFlight"))} + coalesce((SELECT f.deliveries FROM flying AS f WHERE f.destination_id = l.destination_id), 0), ${mostCounted}) AS in_flight,
        ${counted(deliveries("dead"))} AS dead,
-       (SELECT min(d.due_at) ${deliveries("inFlight")}) AS due_at,
+       CASE WHEN l.state = 'active' THEN (SELECT min(d.due_at) ${deliveries("inFlight")}) END AS due_at,
        (SELECT d.attempts[cardinality(d.attempts)]
         FROM (${newest("inFlight")} UNION ALL ${newest("dead")} UNION ALL ${newest("settled")}) AS d
         WHERE cardinality(d.attempts) > 0

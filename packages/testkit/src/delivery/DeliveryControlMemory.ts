@@ -14,6 +14,7 @@ import {
   type PurgeStep,
   type TenantHealth,
   type TracedDelivery,
+  traceDeliveries,
   type TraceSubject
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
@@ -163,7 +164,12 @@ const traceOf = (rows: DestinationRows, tenantId: string, destinationId: string,
     waiting: place >= 0,
     behind: place > 0 || (place === 0 && holding.some(isInFlight)),
     deliveries: holding.filter((each) => each.entries.some(({ orderId }) => isMeant(orderId))).slice(0, 50).map(tracedOf),
-    dropped: drop === undefined ? undefined : { reason: drop.reason, at: drop.at }
+    dropped: drop === undefined ? undefined : { reason: drop.reason, at: drop.at },
+    recent: rows.deliveries(rows.tenant(tenantId))
+      .filter((each) => each.destinationId === destinationId && each.sentAt >= now - 60_000)
+      .map(({ sentAt }) => sentAt)
+      .sort((a, b) => a - b)
+      .slice(-traceDeliveries)
   }
 }
 
