@@ -2,20 +2,14 @@
 import {
   AccessStore,
   allTypes,
-  type ClaimedDestination,
-  type ClaimRequest,
-  closedBreaker,
   defaultPolicy,
   DeliveryQueue,
   type DeliveryPolicy,
   eventBatchEnvelope,
   type EventType,
-  type Freeze,
   type DestinationSettings,
-  type DestinationSettlement,
   type DestinationState,
   type NewEvent,
-  type Settlement,
   type StoredSecret,
   type SubscriptionRecord,
   Transaction,
@@ -169,55 +163,6 @@ export const seed = Effect.fnUntraced(function*(
   yield* subscribe(tenantId, fixture)
   const all = Object.entries(events).flatMap(([shipmentId, count]) => Array.from({ length: count }, () => ({ shipmentId })))
   if (all.length > 0) yield* publish(tenantId, all, { accounts: ["A"] })
-})
-
-export const claim = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
-  Effect.flatMap(DeliveryQueue, (queue) =>
-    queue.claim({ tenantId, maxDestinations: 10, refill: [], leaseMillis: 60_000, deliveriesPerDestination: 4, bytesPerDestination: 1_000_000, ...request }))
-
-/** Whether a destination of the tenant is due or has new entries. */
-export const hasTurn = (tenantId: string) =>
-  Effect.flatMap(DeliveryQueue, (queue) =>
-    Effect.map(queue.tenantsDue(100_000), ({ arrived, due }) => due.includes(tenantId) || arrived.includes(tenantId)))
-
-/** Claims the only due destination. */
-export const claimOne = (tenantId: string, request: Partial<ClaimRequest> = {}) =>
-  Effect.flatMap(claim(tenantId, request), ({ destinations }) =>
-    destinations.length === 1 ? Effect.succeed(destinations[0]!) : Effect.die(new Error(`Expected one destination, claimed ${destinations.length}.`)))
-
-/** Freezes the waiting entries of the destination as one delivery, if there are any. */
-export const freezeOf = (destination: ClaimedDestination, parts: Partial<Freeze> & { readonly deliveryId?: string } = {}): Freeze => ({
-  destinationId: destination.destinationId,
-  token: destination.token,
-  rateMark: parts.rateMark ?? 0,
-  cursor: parts.cursor,
-  fresh: parts.fresh ?? (parts.deliveryId === undefined
-    ? []
-    : [{ deliveryId: parts.deliveryId, sentAt: occurredAt, entries: destination.waiting, traceparent: undefined }]),
-  again: parts.again ?? []
-})
-
-export const settlementOf = (destination: ClaimedDestination, deliveryId: string, parts: Partial<Settlement> = {}): Settlement => ({
-  destinationId: destination.destinationId,
-  token: destination.token,
-  deliveryId,
-  state: "delivered",
-  dueInMillis: 0,
-  uncount: false,
-  record: { attempt: 1, at: occurredAt, durationMillis: 5, outcome: "accepted", status: 200 },
-  ...parts
-})
-
-export const releaseOf = (destination: ClaimedDestination, parts: Partial<DestinationSettlement> & Partial<NonNullable<DestinationSettlement["release"]>> = {}): DestinationSettlement => ({
-  destinationId: destination.destinationId,
-  token: destination.token,
-  breaker: parts.breaker ?? closedBreaker,
-  pause: parts.pause,
-  release: {
-    arrivals: parts.arrivals ?? destination.arrivals,
-    progress: parts.progress ?? true,
-    notBeforeMillis: parts.notBeforeMillis ?? 0
-  }
 })
 
 /** Polls until the result matches, with a timeout for slow databases. */

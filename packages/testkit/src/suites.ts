@@ -7,8 +7,11 @@ import * as DeliveryControlSuite from "./delivery/DeliveryControlSuite.ts"
 import * as DeliveryLogSuite from "./delivery/DeliveryLogSuite.ts"
 import * as DeliveryGateModelSuite from "./delivery/DeliveryGateModelSuite.ts"
 import * as DeliveryGateSuite from "./delivery/DeliveryGateSuite.ts"
-import * as DeliveryOutcomesSuite from "./delivery/DeliveryOutcomesSuite.ts"
+import * as DeliveryOwnershipSuite from "./delivery/DeliveryOwnershipSuite.ts"
 import * as DeliveryQueueSuite from "./delivery/DeliveryQueueSuite.ts"
+import * as DeliverySettleSuite from "./delivery/DeliverySettleSuite.ts"
+import * as DeliverySignalsSuite from "./delivery/DeliverySignalsSuite.ts"
+import * as DeliveryStoreSuite from "./delivery/DeliveryStoreSuite.ts"
 import * as SecretStoreSuite from "./delivery/SecretStoreSuite.ts"
 import * as WakeupsSuite from "./delivery/WakeupsSuite.ts"
 import * as ChargeSubscriptionStoreSuite from "./freight-charges/ChargeSubscriptionStoreSuite.ts"
@@ -36,8 +39,11 @@ export {
   DeliveryLogSuite,
   DeliveryGateModelSuite,
   DeliveryGateSuite,
-  DeliveryOutcomesSuite,
+  DeliveryOwnershipSuite,
   DeliveryQueueSuite,
+  DeliverySettleSuite,
+  DeliverySignalsSuite,
+  DeliveryStoreSuite,
   DocumentContentsSuite,
   DocumentStoreSuite,
   FreightBillStoreSuite,
@@ -55,6 +61,7 @@ export {
 
 /** Helpers of the suites, for an adapter's own tests. */
 export * as fixtures from "./StorageFixtures.ts"
+export * as workerFixtures from "./delivery/WorkerFixtures.ts"
 export * as chargeFixtures from "./freight-charges/ChargeFixtures.ts"
 export * as invoiceFixtures from "./invoices/InvoiceFixtures.ts"
 
@@ -84,10 +91,13 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       DocumentStoreSuite,
       DocumentContentsSuite,
       PickupStoreSuite,
-      DeliveryQueueSuite,
+      DeliveryStoreSuite,
+      DeliverySignalsSuite,
+      DeliverySettleSuite,
+      DeliveryOwnershipSuite,
       DeliveryGateSuite,
       DeliveryGateModelSuite,
-      DeliveryOutcomesSuite,
+      DeliveryQueueSuite,
       DeliveryLogSuite,
       DeliveryControlSuite,
       WakeupsSuite

@@ -1,0 +1,343 @@
+/** What a `DeliveryStore` promises of partitions: one owner at a time, and nothing lost when the owner changes. */
+import { DeliveryQueue, DeliveryStore, type StoragePorts } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, subscribe } from "../StorageFixtures.ts"
+import {
+  acquire,
+  changeOf,
+  drop,
+  end,
+  eventIdsOf,
+  everyPartition,
+  from,
+  hasWork,
+  outcomeOf,
+  release,
+  settle,
+  take,
+  takeFrom,
+  takeOne,
+  takeRequest,
+  workerId
+} from "./WorkerFixtures.ts"
+
+const find = (tenantId: string, deliveryId: string) =>
+  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), Option.getOrThrow))
+
+const load = (tenantId: string) =>
+  Effect.flatMap(DeliveryStore, (store) => Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!))
+
+const look = (worker: string, tenantId: string) =>
+  Effect.flatMap(DeliveryStore, (store) => Effect.map(store.look(worker, 100_000), ({ free, signalled }) => ({
+    free: free.filter((each) => each.tenantId === tenantId).map(({ partition }) => partition),
+    signalled: signalled.filter((each) => each.tenantId === tenantId).map(({ partition }) => partition)
+  })))
+
+/** Waits until leases are over, and acquires what they were of. */
+const takeOver = (tenantId: string) => eventually(acquire(tenantId), ({ owned }) => owned.length === everyPartition.length)
+
+/** A worker whose lease is over soon, with deliveries of shipments `A`, `B` and `C` in flight: B in its second attempt. */
+const dying = Effect.fnUntraced(function*(tenantId: string) {
+  yield* seed(tenantId, { A: 2, B: 1, C: 1 }, { policy: { batchMaxSize: 1 } })
+  const worker = yield* acquire(tenantId, { leaseMillis: 1 })
+  const { deliveries: [a, b, c] } = yield* takeFrom(worker)
+  yield* settle(worker, { outcomes: [outcomeOf(b!, { state: "waiting" })] })
+  const again = yield* takeOne(worker, 1, { again: [b!.deliveryId], batches: 0 })
+  return { worker, a: a!, b: again, c: c! }
+})
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void => {
+  leases(name, storage)
+  takeovers(name, storage)
+  lostTakes(name, storage)
+}
+
+const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, partitions`, (it) => {
+    it.effect("gives a partition to one worker at a time, each under a higher epoch", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const first = yield* acquire(tenantId)
+        assert.deepStrictEqual(first.owned.map(({ partition }) => partition).sort(), everyPartition)
+        assert.deepStrictEqual([first.takenOver, first.waiting, first.backlogs], [[], [], [idOf(1)]])
+        assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
+        const again = yield* acquire(tenantId, { worker: first.workerId })
+        assert.deepStrictEqual(again.takenOver, [])
+        for (const { epoch, partition } of again.owned) assert.isAbove(epoch, first.owned.find((each) => each.partition === partition)!.epoch)
+        assert.deepStrictEqual((yield* take(first, { from: [from(1)] })).owned, [])
+        assert.lengthOf((yield* takeFrom(again)).deliveries, 1)
+      }))
+
+    it.effect("gives each partition to one of many workers that ask at once", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const all = yield* Effect.all(Array.from({ length: 8 }, () => acquire(tenantId)), { concurrency: "unbounded" })
+        const owned = all.flatMap((worker) => worker.owned.map(({ partition }) => partition))
+        const rest = yield* acquire(tenantId)
+        assert.deepStrictEqual([...owned, ...rest.owned.map(({ partition }) => partition)].sort(), everyPartition)
+      }))
+
+    it.effect("names partitions with signals to their owner, and those without an owner to everybody", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        for (const n of [1, 2, 3]) yield* subscribe(tenantId, { n })
+        const worker = workerId()
+        yield* store.acquire({ workerId: worker, leaseMillis: 600_000 }, tenantId, [1, 3, 4])
+        assert.deepStrictEqual(yield* look(worker, tenantId), { signalled: [], free: [] })
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const found = yield* look(worker, tenantId)
+        assert.deepStrictEqual([found.signalled.toSorted(), found.free], [[1, 3], [2]])
+        assert.deepStrictEqual(yield* look(workerId(), tenantId), { signalled: [], free: [2] })
+      }))
+
+    it.effect("extends the leases of a worker that is alive, and answers what it owns", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        const tenantId = freshTenant()
+        const worker = yield* acquire(tenantId, { leaseMillis: 5000 })
+        const { owned } = yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })
+        assert.deepStrictEqual(owned.toSorted((a, b) => a.partition - b.partition), worker.owned.toSorted((a, b) => a.partition - b.partition))
+        yield* release(worker, false)
+        assert.deepStrictEqual((yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })).owned, [], "given back")
+        yield* acquire(tenantId, { worker: worker.workerId, leaseMillis: 1 })
+        const other = yield* takeOver(tenantId)
+        assert.deepStrictEqual((yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })).owned, [], "taken over")
+        assert.lengthOf((yield* store.renew({ workerId: other.workerId, leaseMillis: 600_000 })).owned, everyPartition.length)
+      }))
+
+    it.effect("counts workers that are alive, and partitions with an owner", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        const [one, other] = [workerId(), workerId()]
+        const { workers: before } = yield* store.renew({ workerId: one, leaseMillis: 600_000 })
+        assert.isAtLeast(before, 1)
+        const { workers } = yield* store.renew({ workerId: other, leaseMillis: 300 })
+        assert.isAtLeast(workers, 2)
+        yield* acquire(freshTenant(), { worker: one })
+        assert.isAtLeast((yield* store.renew({ workerId: one, leaseMillis: 600_000 })).active, everyPartition.length)
+        yield* eventually(store.renew({ workerId: one, leaseMillis: 600_000 }), (answer) => answer.workers < workers)
+      }))
+
+    it.effect("has no owner for what was given back idle, until something is new", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const worker = yield* acquire(tenantId)
+        const { deliveries } = yield* take(worker, { unasked: 1 })
+        yield* end(worker, deliveries)
+        yield* release(worker, true)
+        assert.isFalse(yield* hasWork(tenantId))
+        yield* publish(tenantId, [{ shipmentId: "S" }])
+        assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1])
+        const next = yield* acquire(tenantId)
+        assert.deepStrictEqual([next.takenOver, next.backlogs], [[], [idOf(1)]])
+      }))
+
+    it.effect("forgets nothing of a partition that is given back as idle but is not", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const prepare = {
+          "a signal": () => Effect.void,
+          "an entry": (worker: Effect.Success<ReturnType<typeof acquire>>) => take(worker),
+          "a flight": (worker: Effect.Success<ReturnType<typeof acquire>>) => take(worker, { unasked: 1 }),
+          "a delivery that waits": (worker: Effect.Success<ReturnType<typeof acquire>>) =>
+            Effect.flatMap(take(worker, { unasked: 1 }), ({ deliveries }) => end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 }))
+        }
+        for (const [what, work] of Object.entries(prepare)) {
+          const tenantId = freshTenant()
+          yield* seed(tenantId, { S: 1 })
+          const worker = yield* acquire(tenantId)
+          yield* work(worker)
+          yield* release(worker, true)
+          assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1], what)
+          const next = yield* acquire(tenantId)
+          assert.deepStrictEqual([next.takenOver, next.waiting.length + next.backlogs.length], [[], 1], what)
+          yield* queue.closeDestination(tenantId, idOf(1))
+        }
+      }))
+
+    it.effect("does not keep a partition for destinations that do not send, and finds it when they do", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 2 }, { policy: { batchMaxSize: 1 } })
+        const worker = yield* acquire(tenantId)
+        const delivery = yield* takeOne(worker)
+        yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+        yield* end(worker, [delivery], { state: "waiting" })
+        yield* take(worker)
+        yield* release(worker, true)
+        assert.isFalse(yield* hasWork(tenantId))
+        yield* queue.changeDestination(tenantId, destinationSettings({ state: "active" }))
+        assert.isTrue(yield* hasWork(tenantId))
+        const next = yield* acquire(tenantId)
+        assert.deepStrictEqual([next.waiting.map(({ deliveryId }) => deliveryId), next.backlogs], [[delivery.deliveryId], [idOf(1)]])
+      }))
+
+    it.effect("is free at once when it is given back with work, and hands over rate marks", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const worker = yield* acquire(tenantId)
+        yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false })), [{ destinationId: idOf(1), mark: occurredAt + 123.5 }, { destinationId: idOf(9), mark: 1 }])
+        assert.strictEqual((yield* load(tenantId)).rateMark, occurredAt + 123.5)
+        const next = yield* acquire(tenantId)
+        assert.deepStrictEqual([next.owned.length, next.takenOver], [everyPartition.length, []])
+        // the worker before is fenced
+        yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false })), [{ destinationId: idOf(1), mark: 1 }])
+        assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
+        assert.strictEqual((yield* load(tenantId)).rateMark, occurredAt + 123.5)
+      }))
+  })
+
+const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, takeover`, (it) => {
+    it.effect("makes what was in flight wait, due at once, with its attempt counted", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const { a, b, c, worker } = yield* dying(tenantId)
+        yield* settle(worker, { outcomes: [outcomeOf(c)] })
+        const before = yield* find(tenantId, a.deliveryId)
+        const owner = yield* takeOver(tenantId)
+        assert.deepStrictEqual(owner.takenOver.toSorted(), everyPartition)
+        assert.deepStrictEqual(owner.waiting.map(({ deliveryId, destinationId, tries }) => [destinationId, deliveryId, tries]).sort(), [
+          [idOf(1), a.deliveryId, 1],
+          [idOf(1), b.deliveryId, 2]
+        ])
+        assert.deepStrictEqual(owner.backlogs, [idOf(1)])
+        const found = yield* find(tenantId, a.deliveryId)
+        assert.deepStrictEqual({ ...before, state: "waiting", dueAt: found.dueAt }, found)
+        const { deliveries } = yield* takeFrom(owner, 1, { again: [a.deliveryId, b.deliveryId], batches: 0 })
+        assert.deepStrictEqual(deliveries.map(({ flight: _, ...each }) => each), [a, b].map(({ flight: _, ...each }) => ({ ...each, attempt: each.attempt + 1, tries: each.tries + 1 })))
+      }))
+
+    it.effect("lets the owner before take, settle and drop nothing", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        const { a, b, worker } = yield* dying(tenantId)
+        const owner = yield* takeOver(tenantId)
+        yield* publish(tenantId, [{ shipmentId: "D" }], { accounts: ["A"] })
+        const late = yield* take(worker, { from: [from(1, { again: [a.deliveryId] })], unasked: 5 })
+        assert.deepStrictEqual([late.owned, late.deliveries, late.signals, late.from], [[], [], [], []])
+        const owned = yield* settle(worker, {
+          outcomes: [outcomeOf(a), outcomeOf(b)],
+          ended: [{ partition: 1, flight: a.flight }],
+          destinations: [changeOf(1, { pause: "late", breaker: { failures: 9, openUntil: undefined } })]
+        })
+        assert.deepStrictEqual(owned, [])
+        const found = yield* find(tenantId, a.deliveryId)
+        assert.deepStrictEqual([found.state, found.attempts], ["waiting", []])
+        assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "active")
+        assert.strictEqual((yield* load(tenantId)).breaker.failures, 0)
+        yield* letSee(tenantId, "client", ["B"])
+        assert.deepStrictEqual(yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "A" }], deliveries: [a.deliveryId] }), { dropped: 0, more: false })
+        assert.deepStrictEqual((yield* take(owner)).signals.map(({ destinationId }) => destinationId), [idOf(1)])
+      }))
+
+    it.effect("writes of partitions whose epoch holds, and of those alone", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        for (const n of [1, 2]) yield* subscribe(tenantId, { n })
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const worker = yield* acquire(tenantId)
+        const { deliveries } = yield* take(worker, { from: [from(1), from(2)] })
+        yield* store.release(tenantId, worker.owned.filter(({ partition }) => partition === 2).map((each) => ({ ...each, idle: false })), [])
+        yield* acquire(tenantId)
+        assert.notInclude(yield* end(worker, deliveries), 2)
+        const states = yield* Effect.forEach(deliveries, (each) => Effect.map(find(tenantId, each.deliveryId), ({ state }) => [each.destinationId, state]))
+        assert.deepStrictEqual(states.sort(), [[idOf(1), "delivered"], [idOf(2), "waiting"]])
+      }))
+
+    it.effect("cancels what was in flight to a destination that is closed", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        const { a, b } = yield* dying(tenantId)
+        yield* queue.closeDestination(tenantId, idOf(1))
+        const owner = yield* takeOver(tenantId)
+        assert.deepStrictEqual([owner.waiting, owner.backlogs], [[], [idOf(1)]])
+        for (const { deliveryId } of [a, b]) assert.strictEqual((yield* find(tenantId, deliveryId)).state, "cancelled")
+      }))
+
+    it.effect("leaves what was settled, also where its flight was not removed", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        const { a, b, c, worker } = yield* dying(tenantId)
+        yield* settle(worker, { outcomes: [outcomeOf(a, { state: "dead" }), outcomeOf(b), outcomeOf(c, { state: "waiting", dueInMillis: 600_000, uncount: true })] })
+        const owner = yield* takeOver(tenantId)
+        assert.deepStrictEqual(owner.waiting.map(({ deliveryId, tries }) => [deliveryId, tries]), [[c.deliveryId, 0]])
+        assert.deepStrictEqual([(yield* find(tenantId, a.deliveryId)).state, (yield* find(tenantId, b.deliveryId)).state], ["dead", "delivered"])
+        // and nothing is left of the flights
+        yield* end(owner, (yield* takeFrom(owner, 1, { again: [c.deliveryId] })).deliveries)
+        yield* take(owner)
+        yield* release(owner, true)
+        assert.isFalse(yield* hasWork(tenantId))
+      }))
+  })
+
+const lostTakes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, reclaim`, (it) => {
+    it.effect("makes what a lost take took wait as if it had not been taken, and tells what waits", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        for (const n of [1, 2]) yield* subscribe(tenantId, { n, policy: { batchMaxSize: 1 } })
+        yield* publish(tenantId, [{ shipmentId: "A" }, { shipmentId: "B" }, { shipmentId: "C" }], { accounts: ["A"] })
+        const worker = yield* acquire(tenantId)
+        const first = yield* takeFrom(worker, 1, { batches: 2 })
+        yield* settle(worker, { outcomes: [outcomeOf(first.deliveries[0]!, { state: "waiting" })] })
+        const again = first.deliveries[0]!.deliveryId
+        const lost = yield* take(worker, { from: [from(1, { after: "B", again: [again], batches: 1 })] })
+        const { backlogs, owned, waiting } = yield* store.reclaim(tenantId, worker.owned, lost.deliveries[0]!.flight)
+        for (const { epoch, partition } of owned) assert.isAbove(epoch, worker.owned.find((each) => each.partition === partition)!.epoch)
+        assert.deepStrictEqual(owned.map(({ partition }) => partition).sort(), everyPartition)
+        const c = lost.deliveries.find(({ attempt }) => attempt === 1)!
+        assert.deepStrictEqual(waiting.map(({ deliveryId, tries }) => [deliveryId, tries]).sort(), [[again, 1], [c.deliveryId, 0]])
+        // its signals were lost as well
+        assert.deepStrictEqual(backlogs, [idOf(2)])
+        assert.deepStrictEqual((yield* take(worker, { from: [from(2)] })).owned, [])
+        const taken = yield* takeFrom({ tenantId, owned }, 1, { again: [again, c.deliveryId] })
+        assert.deepStrictEqual(taken.deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 2], [1, 1]])
+        // what was in flight before is there still
+        assert.deepStrictEqual(yield* end({ tenantId, owned }, [first.deliveries[1]!]), yield* settle({ tenantId, owned }, {}))
+        assert.strictEqual((yield* find(tenantId, first.deliveries[1]!.deliveryId)).state, "delivered")
+      }))
+
+    it.effect("fences a take that comes later", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const worker = yield* acquire(tenantId)
+        const late = takeRequest(worker, { from: [from(1)], unasked: 5 })
+        const { backlogs, owned, waiting } = yield* store.reclaim(tenantId, worker.owned, late.flight)
+        assert.deepStrictEqual([waiting, backlogs], [[], [idOf(1)]])
+        const answer = yield* store.take(late)
+        assert.deepStrictEqual([answer.owned, answer.deliveries, answer.signals], [[], [], []])
+        assert.deepStrictEqual(eventIdsOf(yield* takeOne({ tenantId, owned })), ["S/1"])
+      }))
+
+    it.effect("does nothing in partitions that have another owner", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const worker = yield* acquire(tenantId)
+        const delivery = yield* takeOne(worker)
+        yield* release(worker, false)
+        const owner = yield* acquire(tenantId)
+        const { backlogs, owned, waiting } = yield* store.reclaim(tenantId, worker.owned, delivery.flight)
+        assert.deepStrictEqual([owned, waiting, backlogs], [[], [], []])
+        const again = yield* takeOne(owner, 1, { again: [delivery.deliveryId] })
+        assert.deepStrictEqual([again.attempt, again.tries], [2, 2])
+      }))
+  })

@@ -1,0 +1,113 @@
+/** What a `DeliveryStore` promises of signals: who leaves them, and what a take does with them. */
+import { DeliveryQueue, DeliveryStore, SecretStore, type StoragePorts } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import { bytesOf, destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, storedSecret, subscribe } from "../StorageFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, from, hasWork, settle, take } from "./WorkerFixtures.ts"
+
+const versionOf = (tenantId: string) =>
+  Effect.flatMap(DeliveryStore, (store) => Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.version))
+
+/** Destinations of one client, which sees account A. */
+const subscribeEach = Effect.fnUntraced(function*(tenantId: string, numbers: ReadonlyArray<number>) {
+  yield* letSee(tenantId, "client", ["A"])
+  for (const n of numbers) yield* subscribe(tenantId, { n })
+})
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, signals`, (it) => {
+    it.effect("consumes a signal of each destination that something was published for, with its smallest key", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* subscribeEach(tenantId, [1, 2])
+        yield* publish(tenantId, [{ shipmentId: "T" }, { shipmentId: "S" }], { accounts: ["A"] })
+        yield* publish(tenantId, [{ shipmentId: "U" }], { accounts: ["A"] })
+        const worker = yield* acquire(tenantId)
+        const { moreSignals, signals } = yield* take(worker)
+        assert.deepStrictEqual([signals.toSorted((a, b) => a.destinationId < b.destinationId ? -1 : 1), moreSignals], [
+          [{ destinationId: idOf(1), key: "S" }, { destinationId: idOf(2), key: "S" }],
+          false
+        ])
+        assert.deepStrictEqual((yield* take(worker)).signals, [])
+        yield* publish(tenantId, [{ shipmentId: "A" }], { accounts: ["B"] })
+        assert.deepStrictEqual((yield* take(worker)).signals, [])
+      }))
+
+    it.effect("consumes so many signals at most, of owned partitions only", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* subscribeEach(tenantId, [1, 2, 3])
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const worker = yield* acquire(tenantId)
+        const owned = worker.owned.filter(({ partition }) => partition !== 2)
+        const first = yield* take({ ...worker, owned }, { signals: 1 })
+        assert.deepStrictEqual([first.signals.length, first.moreSignals], [1, true])
+        const second = yield* take({ ...worker, owned })
+        assert.deepStrictEqual([[...first.signals, ...second.signals].map(({ destinationId }) => destinationId).sort(), second.moreSignals], [[idOf(1), idOf(3)], false])
+        assert.deepStrictEqual((yield* take(worker)).signals.map(({ destinationId }) => destinationId), [idOf(2)])
+      }))
+
+    it.effect("takes one delivery of a destination with a signal that nobody asked for, unless it is skipped", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        for (const n of [1, 2, 3, 4]) yield* subscribe(tenantId, { n, policy: { batchMaxSize: 2 } })
+        const worker = yield* acquire(tenantId)
+        yield* settle(worker, { destinations: [changeOf(4, { breaker: { failures: 5, openUntil: occurredAt + 0.5 } })] })
+        yield* publish(tenantId, ["S", "T", "U"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+        const { deliveries, from: found, signals } = yield* take(worker, { from: [from(1, { batches: 0 })], skip: [idOf(2)], unasked: 5 })
+        assert.deepStrictEqual(deliveries.map((each) => [each.destinationId, eventIdsOf(each)]), [[idOf(3), ["S/1", "T/1"]]])
+        assert.sameMembers(signals.map(({ destinationId }) => destinationId), [1, 2, 3, 4].map(idOf))
+        const unasked = found.find(({ destinationId }) => destinationId === idOf(3))!
+        assert.deepStrictEqual([unasked.after, unasked.more, unasked.blocked], ["T", true, false])
+      }))
+
+    it.effect("takes of so many destinations that nobody asked for at most", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* subscribeEach(tenantId, [1, 2, 3])
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const { deliveries, signals } = yield* take(yield* acquire(tenantId), { unasked: 2 })
+        assert.deepStrictEqual([deliveries.length, signals.length], [2, 3])
+      }))
+
+    it.effect("leaves a signal without a key when settings, state, secret or access change", () =>
+      Effect.gen(function*() {
+        const [queue, secrets] = [yield* DeliveryQueue, yield* SecretStore]
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const worker = yield* acquire(tenantId)
+        const delivery = (yield* take(worker, { unasked: 1 })).deliveries[0]!
+        yield* end(worker, [delivery], { state: "dead" })
+        const changes = {
+          settings: queue.changeDestination(tenantId, destinationSettings({ policy: { maxAttempts: 2 } })),
+          secret: secrets.put(tenantId, "main", storedSecret([{ sealed: bytesOf("sealed"), signsUntil: undefined }])),
+          access: queue.accessRestored(tenantId, "client"),
+          "access of all": queue.accessRestored(tenantId, undefined),
+          retry: queue.retry(tenantId, delivery.deliveryId)
+        }
+        for (const [what, change] of Object.entries(changes)) {
+          yield* publish(tenantId, [{ shipmentId: "S" }])
+          const before = yield* versionOf(tenantId)
+          yield* change
+          assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }], what)
+          assert.strictEqual((yield* versionOf(tenantId)) > before, what === "settings" || what === "secret", what)
+        }
+        yield* queue.accessRestored(tenantId, "other")
+        assert.deepStrictEqual((yield* take(worker)).signals, [])
+        yield* queue.closeDestination(tenantId, idOf(1))
+        assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+      }))
+
+    it.effect("names tenants in which something was published, first those who wait longest", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        const tenants = Array.from({ length: 5 }, freshTenant)
+        for (const tenantId of tenants) yield* seed(tenantId, {})
+        for (const tenantId of tenants) assert.isFalse(yield* hasWork(tenantId))
+        for (const tenantId of tenants.toReversed()) yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const { free } = yield* store.look("nobody", 100_000)
+        assert.deepStrictEqual(free.filter(({ tenantId }) => tenants.includes(tenantId)), tenants.toReversed().map((tenantId) => ({ tenantId, partition: 1 })))
+        assert.lengthOf((yield* store.look("nobody", 2)).free, 2)
+      }))
+  })

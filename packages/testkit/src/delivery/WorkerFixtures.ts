@@ -1,0 +1,148 @@
+/** Helpers for suites that take deliveries out of a storage: a worker that owns partitions, its takes, and what becomes of its attempts. */
+import {
+  closedBreaker,
+  type DeliveryOutcome,
+  deliveriesPerTake,
+  DeliveryStore,
+  type DestinationChange,
+  type DropRequest,
+  type OwnedPartition,
+  partitionOf,
+  partitionsPerTenant,
+  type SettleRequest,
+  type TakenDelivery,
+  type TakeFrom,
+  type TakeRequest
+} from "@waybill/core"
+import { Effect } from "effect"
+import { destinationSettings, idOf, occurredAt, textOf } from "../StorageFixtures.ts"
+
+/** A worker with the partitions of a tenant that it acquired. */
+export interface OwningWorker {
+  readonly tenantId: string
+  readonly owned: ReadonlyArray<OwnedPartition>
+}
+
+export const everyPartition = Array.from({ length: partitionsPerTenant }, (_, partition) => partition)
+
+export const workerId = (): string => `worker ${globalThis.crypto.randomUUID()}`
+
+/** Acquires every partition of a tenant that is free. */
+export const acquire = (tenantId: string, { leaseMillis = 600_000, worker = workerId() } = {}) =>
+  Effect.flatMap(DeliveryStore, (store) =>
+    Effect.map(store.acquire({ workerId: worker, leaseMillis }, tenantId, everyPartition), ({ partitions }) => ({
+      tenantId,
+      workerId: worker,
+      owned: partitions.map(({ epoch, partition }) => ({ tenantId, partition, epoch })),
+      takenOver: partitions.filter(({ takenOver }) => takenOver).map(({ partition }) => partition),
+      waiting: partitions.flatMap(({ waiting }) => waiting),
+      backlogs: partitions.flatMap(({ backlogs }) => backlogs)
+    })))
+
+let flights = 0
+
+/** Ids of flights sort by creation, and begin with the instant in `sentAt`. */
+const nextFlight = () => {
+  const sentAt = occurredAt + ++flights
+  return { sentAt, flight: `${sentAt.toString(16).padStart(12, "0").replace(/^(.{8})/, "$1-")}-7000-8000-000000000000` }
+}
+
+export const from = (n: number, parts: Partial<TakeFrom> = {}): TakeFrom =>
+  ({ destinationId: idOf(n), after: undefined, batches: 10, inFlight: [], again: [], ...parts })
+
+/** A request for what `from` names, and for up to 1,000 signals. */
+export const takeRequest = ({ owned, tenantId }: OwningWorker, parts: Partial<TakeRequest> = {}): TakeRequest =>
+  ({ tenantId, owned, ...nextFlight(), from: [], signals: 1000, skip: [], unasked: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
+
+export const take = (worker: OwningWorker, parts: Partial<TakeRequest> = {}) =>
+  Effect.flatMap(DeliveryStore, (store) => store.take(takeRequest(worker, parts)))
+
+/** Takes from destination `n` alone. */
+export const takeFrom = (worker: OwningWorker, n = 1, parts: Partial<TakeFrom> = {}) =>
+  Effect.map(take(worker, { from: [from(n, parts)] }), ({ deliveries, from: [found] }) => ({ deliveries, found }))
+
+/** Takes the only delivery of destination `n`. */
+export const takeOne = (worker: OwningWorker, n = 1, parts: Partial<TakeFrom> = {}) =>
+  Effect.flatMap(takeFrom(worker, n, parts), ({ deliveries }) =>
+    deliveries.length === 1 ? Effect.succeed(deliveries[0]!) : Effect.die(new Error(`Expected one delivery, took ${deliveries.length}.`)))
+
+export const outcomeOf = ({ attempt, deliveryId, destinationId, flight }: TakenDelivery, parts: Partial<DeliveryOutcome> = {}): DeliveryOutcome => ({
+  destinationId,
+  deliveryId,
+  flight,
+  attempt,
+  state: "delivered",
+  dueInMillis: 0,
+  uncount: false,
+  record: { attempt, at: occurredAt, durationMillis: 5, outcome: "accepted", status: 200 },
+  ...parts
+})
+
+export const changeOf = (n = 1, parts: Partial<DestinationChange> = {}): DestinationChange =>
+  ({ destinationId: idOf(n), endpointUrl: destinationSettings().endpointUrl, breaker: closedBreaker, pause: undefined, always: false, ...parts })
+
+export const settle = ({ owned, tenantId }: OwningWorker, parts: Partial<SettleRequest>) =>
+  Effect.flatMap(DeliveryStore, (store) => store.settle({ tenantId, owned, outcomes: [], ended: [], destinations: [], ...parts }))
+
+/** Settles alike all deliveries that are left of their flights, and removes these. */
+export const end = (worker: OwningWorker, deliveries: ReadonlyArray<TakenDelivery>, parts: Partial<DeliveryOutcome> = {}, destinations: ReadonlyArray<DestinationChange> = []) =>
+  settle(worker, {
+    outcomes: deliveries.map((each) => outcomeOf(each, parts)),
+    ended: deliveries.map(({ destinationId, flight }) => ({ partition: partitionOf(destinationId), flight })),
+    destinations
+  })
+
+export const drop = ({ owned, tenantId }: OwningWorker, parts: Partial<DropRequest>) =>
+  Effect.flatMap(DeliveryStore, (store) => store.drop({ tenantId, owned, closed: [], keys: [], deliveries: [], ...parts }))
+
+export const release = ({ owned, tenantId }: OwningWorker, idle: boolean) =>
+  Effect.flatMap(DeliveryStore, (store) => store.release(tenantId, owned.map((each) => ({ ...each, idle })), []))
+
+/** Whether the tenant has work that nobody owns. */
+export const hasWork = (tenantId: string) =>
+  Effect.flatMap(DeliveryStore, (store) =>
+    Effect.map(store.look(workerId(), 100_000), ({ free }) => free.some((each) => each.tenantId === tenantId)))
+
+/**
+ * Sends everything that may be sent now, as a worker that comes and goes: drops what clients may not see, and settles all deliveries as
+ * delivered.
+ */
+export const drain = Effect.fnUntraced(function*(tenantId: string) {
+  const worker = yield* acquire(tenantId)
+  const named = [...new Set([...worker.backlogs, ...worker.waiting.map(({ destinationId }) => destinationId)])]
+  const again = (destinationId: string) => worker.waiting.filter((each) => each.destinationId === destinationId).map(({ deliveryId }) => deliveryId).sort()
+  const sent: Array<TakenDelivery> = []
+  let dropped = 0
+  for (;;) {
+    const batches = Math.floor(deliveriesPerTake / Math.max(1, named.length))
+    const taken = yield* take(worker, { from: named.map((destinationId) => ({ destinationId, after: undefined, batches, inFlight: [], again: again(destinationId) })) })
+    const keys = taken.from.flatMap(({ destinationId, unseenKeys }) => unseenKeys.map((key) => ({ destinationId, key })))
+    const deliveries = taken.from.flatMap(({ unseenDeliveries }) => unseenDeliveries)
+    dropped += (yield* drop(worker, { keys, deliveries })).dropped
+    sent.push(...taken.deliveries)
+    yield* end(worker, taken.deliveries)
+    if (taken.deliveries.length + keys.length + deliveries.length === 0) break
+  }
+  yield* release(worker, true)
+  return { sent, dropped }
+})
+
+/** Ids of the events in a delivery, in the order of its body. */
+export const eventIdsOf = ({ body }: Pick<TakenDelivery, "body">): ReadonlyArray<string> =>
+  (JSON.parse(`[${textOf(body)}]`) as ReadonlyArray<{ readonly eventId: string }>).map(({ eventId }) => eventId)
+
+/** What is read out of each delivery, by the number of its destination and in the order of keys. */
+export const byDestination = <A>(sent: ReadonlyArray<TakenDelivery>, read: (delivery: TakenDelivery) => ReadonlyArray<A>): Readonly<Record<number, ReadonlyArray<A>>> => {
+  const found: Record<number, ReadonlyArray<A>> = {}
+  for (const each of sent.toSorted((a, b) => a.lastKey < b.lastKey ? -1 : a.lastKey > b.lastKey ? 1 : 0)) {
+    const n = Number(each.destinationId.slice(-4))
+    found[n] = [...found[n] ?? [], ...read(each)]
+  }
+  return found
+}
+
+/** Sends everything, and answers the ids of the events that each destination was sent. */
+export const drainedEvents = (tenantId: string) => Effect.map(drain(tenantId), ({ sent }) => byDestination(sent, eventIdsOf))
+
+/** Sends everything, and answers the bodies that each destination was sent. */
+export const drainedBodies = (tenantId: string) => Effect.map(drain(tenantId), ({ sent }) => byDestination(sent, ({ body }) => [textOf(body)]))
