@@ -17,7 +17,8 @@ export const accessChanges = [
   "reassign",
   "pause",
   "resume",
-  "purge"
+  "purge",
+  "drop excess"
 ] as const
 
 export type AccessChange = typeof accessChanges[number]
@@ -77,13 +78,15 @@ export class AccessChanges {
         return this.resume(slot.destination)
       case "purge":
         return this.purge(slot.destination)
+      case "drop excess":
+        return this.dropExcess(slot.destination)
     }
   }
 
-  /** Changes access between the claim and the freeze of this destination. Random times rarely hit this moment, which is prone to faults. */
-  changeClaimed(destination: LedgerDestination): void | Promise<void> {
+  /** Changes access while something is taken of this destination. Random times rarely hit this moment, which is prone to faults. */
+  changeTaken(destination: LedgerDestination): void | Promise<void> {
     const slot = this.parts.slots().find((each) => each.destination === destination)
-    return slot === undefined ? undefined : this.change(this.parts.random.pick(["end access", "suspend tenant", "reassign", "pause", "purge", "purge"]), slot)
+    return slot === undefined ? undefined : this.change(this.parts.random.pick(["end access", "suspend tenant", "reassign", "pause", "purge", "purge", "drop excess"]), slot)
   }
 
   /** Gives every client access, and resumes destinations that an operator paused. */
@@ -144,7 +147,7 @@ export class AccessChanges {
       })
     const next = () =>
       this.control(destination, "purges", (control) => control.purgeNext(destination.tenantId, destination.destinationId, undefined), ({ dropped }) => {
-        const expected = ledger.purge(destination, this.simulation.counts.steps)
+        const expected = ledger.purge(destination)
         if (dropped !== expected) this.simulation.violate("A purge drops all waiting entries, and nothing else", `${destination.name}: ${dropped} instead of ${expected}`)
         this.simulation.after(random.pick([0, 0, wait]), end)
       })
@@ -153,6 +156,23 @@ export class AccessChanges {
       this.simulation.after(wait, next)
     }
     return this.control(destination, "begins to purge", (control) => control.beginPurge(destination.tenantId, destination.destinationId), begin)
+  }
+
+  /** As a backlog quota does: the oldest entries go. */
+  private dropExcess(destination: LedgerDestination): void | Promise<void> {
+    const { ledger, random } = this.parts
+    const limit = random.pick([1, 2, 5])
+    const queuedBefore = this.simulation.storeNow - random.pick([0, 10, 1000])
+    const { destinationId, tenantId } = destination
+    const drop = (control: DeliveryControl["Service"]) =>
+      Effect.flatMap(control.countBacklog(tenantId, 60_000, undefined), ({ counts }) => {
+        const dropped = counts.find((each) => each.destinationId === destinationId)?.dropped ?? 0
+        return control.dropExcess(tenantId, destinationId, { queuedBefore, limit, reason: "over_count", dropped }, undefined)
+      })
+    return this.control(destination, "drops excess of", drop, ({ dropped }) => {
+      const expected = ledger.dropExcess(destination, queuedBefore, limit)
+      if (dropped !== expected) this.simulation.violate("A backlog quota drops the entries above it, and nothing else", `${destination.name}: ${dropped} instead of ${expected}`)
+    })
   }
 
   private control<A>(

@@ -1,5 +1,4 @@
 /** Latencies and faults of calls to the store. */
-import type { ClaimRequest } from "@waybill/core"
 import type { SimulationRandom } from "./SimulationRandom.ts"
 import type { StoreCall } from "./StoreConnection.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
@@ -25,7 +24,7 @@ export interface CallPlan {
 const quick = [0, 0, 0, 0, 1, 1, 2, 5]
 
 export class FaultModel {
-  /** Share of all calls that are slow, and of claims that skip locked rows. */
+  /** Share of calls that are slow. */
   slow: number
   /** Share of calls that fail. */
   lossy = 0
@@ -72,12 +71,6 @@ export class FaultModel {
       answerMillis: this.random.pick(quick),
       isCancellable: this.random.share(0.3)
     }
-  }
-
-  /** Sometimes reduces the claim, as a store does that skips destinations which another transaction has locked. */
-  skipLocked(request: ClaimRequest): ClaimRequest {
-    if (this.slow === 0 || !this.random.share(this.slow)) return request
-    return { ...request, maxDestinations: this.random.pick([0, request.maxDestinations]), refill: request.refill.filter(() => this.random.share(0.5)) }
   }
 
   /** Runs the call now, or when the store stops stalling. */

@@ -6,9 +6,9 @@ import type { CallEnd, FaultModel } from "./FaultModel.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 import type { WorkerProcess } from "./WorkerProcess.ts"
 
-const kinds = ["kill", "kill", "freeze", "freeze", "stop", "store unavailable", "store stalls", "failed calls", "failed calls", "failed calls", "lost answers", "receiver", "receiver", "receiver", "mixed outcomes", "mixed outcomes", "lost hints", "clock"] as const
+const kinds = ["kill", "kill", "pause", "pause", "stop", "start", "store unavailable", "store stalls", "failed calls", "failed calls", "failed calls", "lost answers", "receiver", "receiver", "receiver", "mixed outcomes", "mixed outcomes", "lost hints", "clock"] as const
 
-const calls: ReadonlyArray<StoreCall> = ["tenantsDue", "claim", "claim", "freeze", "freeze", "freeze", "settle", "settle", "settle", "heartbeat"]
+const calls: ReadonlyArray<StoreCall> = ["renew", "look", "acquire", "acquire", "load", "take", "take", "take", "reclaim", "settle", "settle", "settle", "drop", "release"]
 const ends: ReadonlyArray<CallEnd> = ["answer lost", "request lost", "abandoned"]
 const behaviours: ReadonlyArray<ReceiverBehaviour> = ["fails", "fails", "busy", "gone", "hangs", "refuses", "lossy", "mixed", "mixed"]
 
@@ -23,9 +23,11 @@ export interface FaultTargets {
   readonly destinations: () => ReadonlyArray<string>
   /** Running processes. */
   readonly processes: () => ReadonlyArray<WorkerProcess>
+  /** Starts another process, unless there are enough. */
+  readonly start: () => void
 }
 
-export const injectFault = (random: SimulationRandom, { hasInternalFaults, destinations, leaseMillis, processes, receivers, faultModel, simulation }: FaultTargets): void => {
+export const injectFault = (random: SimulationRandom, { hasInternalFaults, destinations, leaseMillis, processes, receivers, faultModel, simulation, start }: FaultTargets): void => {
   const kind = hasInternalFaults ? random.pick(kinds) : "receiver"
   const running = processes()
   const victim = running.length === 0 ? undefined : random.pick(running)
@@ -37,10 +39,13 @@ export const injectFault = (random: SimulationRandom, { hasInternalFaults, desti
       if (victim === undefined) return
       simulation.note(victim.name, "is asked to stop")
       return victim.stop()
-    case "freeze":
-      if (victim === undefined) return
-      victim.resumesAt = simulation.now + long
-      return void simulation.note(victim.name, `pauses for ${long} ms`)
+    case "pause": {
+      const millis = random.pick([long, long, long, 60_000])
+      victim?.pause(millis)
+      return void simulation.note(victim?.name ?? "no worker", `pauses for ${millis} ms`)
+    }
+    case "start":
+      return start()
     case "clock": {
       const more = random.pick([-3_600_000, -5000, -10, 700, 5000, 3_600_000])
       victim?.setClock(more)

@@ -1,9 +1,10 @@
 /**
- * The reference model of the delivery queue: destinations, leases, entries and deliveries. Every call that reaches the store updates it, and
+ * The reference model of the delivery store: destinations, entries and deliveries. Every call that reaches the store updates it, and
  * the results of the store are compared with it.
  */
 import type { Breaker, DestinationSettings, DestinationState, PausedBy } from "@waybill/core"
 import { AccessLedger } from "./AccessLedger.ts"
+import { type LedgerPartition, PartitionLedger } from "./PartitionLedger.ts"
 
 /** One event for one subscription. */
 export interface LedgerEntry {
@@ -11,6 +12,7 @@ export interface LedgerEntry {
   readonly sequence: number
   readonly orderId: string
   readonly body: string
+  queuedAt: number
   /** The previous event of the shipment for this subscription. */
   readonly before: LedgerEntry | undefined
   /** A receiver answered 2xx to it, or it is dead or dropped: the next event may be sent. */
@@ -22,18 +24,25 @@ export interface LedgerDelivery {
   readonly destination: LedgerDestination
   readonly entries: ReadonlyArray<LedgerEntry>
   readonly keys: ReadonlySet<string>
+  readonly sentAt: number
+  /** The bytes of its events, joined by commas. */
+  readonly events: string
   /** The request body that every attempt must have. */
   readonly body: string
   state: "sending" | "waiting" | "delivered" | "dead" | "cancelled"
-  token: number
+  /** The flight it was last taken in. */
+  flight: string
   attempt: number
   tries: number
-  /** Attempts that do not count towards the policy: killed senders, stopped workers, and 410. */
+  /** Attempts that do not count towards the policy: 410, and those that a stopping worker gave up. */
   excused: number
+  /** Attempts whose senders lost their partition. */
+  takeovers: number
+  /** When its next attempt may begin, by the store's clock. */
   dueAt: number
+  /** The same, counted from the write of the outcome: what the next owner is told. */
+  storedDueAt: number
   diedAt: number
-  /** The step of the schedule with its last manual retry. */
-  retriedStep: number
   posts: number
   accepted: number
 }
@@ -43,6 +52,7 @@ export interface LedgerDestination {
   readonly destinationId: string
   readonly client: string
   readonly name: string
+  readonly partition: LedgerPartition
   settings: DestinationSettings
   state: DestinationState
   /** Who paused it, and whether for a purge. */
@@ -50,22 +60,21 @@ export interface LedgerDestination {
   purging: boolean
   /** The state to restore when an operator's pause ends, if it is not active. */
   resumesAs: "inactive" | undefined
-  /** The step of the schedule with its last purge. */
-  purgedStep: number
   open: boolean
-  token: number
-  leased: boolean
-  leasedUntil: number
+  /** Entries that waited when it was closed, and are not removed yet. */
+  leftover: number
   breaker: Breaker
-  /** Consecutive failures that the store should have; `undefined` if unknown. */
+  /** Consecutive failures that its owner should count; `undefined` if unknown. */
   failures: number | undefined
-  /** The last key that was put into a batch. */
-  cursor: string | undefined
-  /** Times of attempts, for the rate limit, by the store's clock. */
-  readonly grants: Array<number>
-  /** POSTs in flight, by the token of their lease. */
-  readonly inFlight: Map<number, number>
+  /** Its owner got a 2xx that the stored breaker does not count yet. */
+  recovered: boolean
+  /** When its attempts began, by the store's clock. */
+  readonly sends: Array<number>
+  /** Attempts that were taken and have no outcome, with the ownership that took them. */
+  readonly inFlight: Map<string, number>
   readonly waiting: Map<string, Array<LedgerEntry>>
+  /** Every entry by its id. */
+  readonly entries: Map<string, LedgerEntry>
   readonly last: Map<string, LedgerEntry>
   readonly unsettled: Map<string, LedgerDelivery>
 }
@@ -89,6 +98,7 @@ export interface PublishedEvent {
 export class Ledger {
   readonly destinations = new Map<string, LedgerDestination>()
   readonly deliveries = new Map<string, LedgerDelivery>()
+  readonly partitions = new PartitionLedger()
   /** Newest first. */
   readonly keys = new Map<string, Array<LedgerKey>>()
   readonly access = new AccessLedger()
@@ -99,14 +109,26 @@ export class Ledger {
     return this.destinations.get(destinationKeyOf(tenantId, destinationId))
   }
 
-  /** The destination, if this lease on it is valid. */
-  held(tenantId: string, lease: { readonly destinationId: string; readonly token: number }): LedgerDestination | undefined {
-    const destination = this.destination(tenantId, lease.destinationId)
-    return destination !== undefined && destination.open && destination.leased && destination.token === lease.token ? destination : undefined
+  in(partition: LedgerPartition): ReadonlyArray<LedgerDestination> {
+    return [...this.destinations.values()].filter((destination) => destination.partition === partition)
   }
 
-  liveKeys(tenantId: string, now: number): ReadonlyArray<Uint8Array> {
-    return (this.keys.get(tenantId) ?? []).filter(({ signsUntil }) => signsUntil > now).map(({ key }) => key)
+  /** Whether its deliveries may be sent. */
+  admits(destination: LedgerDestination, now: number): boolean {
+    return destination.open && destination.state === "active" && this.access.admits(destination, now)
+  }
+
+  /** Whether the partition needs an owner: something in it can be sent, is in flight, or is to be removed. */
+  hasWork(partition: LedgerPartition, now: number): boolean {
+    return this.in(partition).some((destination) => {
+      if (destination.leftover > 0) return true
+      const states = [...destination.unsettled.values()].map(({ state }) => state)
+      return states.includes("sending") || ((destination.waiting.size > 0 || states.includes("waiting")) && this.admits(destination, now))
+    })
+  }
+
+  liveKeys(tenantId: string, now: number): ReadonlyArray<LedgerKey> {
+    return (this.keys.get(tenantId) ?? []).filter(({ signsUntil }) => signsUntil > now).map((version) => ({ ...version }))
   }
 
   rotate(tenantId: string, key: Uint8Array, now: number, overlapMillis: number): void {
@@ -121,22 +143,21 @@ export class Ledger {
       destinationId: settings.destinationId,
       client,
       name,
+      partition: this.partitions.of(tenantId, settings.destinationId),
       settings,
       state: settings.state,
       pausedBy: undefined,
       purging: false,
       resumesAs: undefined,
-      purgedStep: -1,
       open: true,
-      token: 0,
-      leased: false,
-      leasedUntil: 0,
+      leftover: 0,
       breaker: { failures: 0, openUntil: undefined },
       failures: 0,
-      cursor: undefined,
-      grants: [],
+      recovered: false,
+      sends: [],
       inFlight: new Map(),
       waiting: new Map(),
+      entries: new Map(),
       last: new Map(),
       unsettled: new Map()
     })
@@ -145,8 +166,8 @@ export class Ledger {
   change(destination: LedgerDestination, settings: DestinationSettings): void {
     if (settings.endpointUrl !== destination.settings.endpointUrl) {
       destination.breaker = { failures: 0, openUntil: undefined }
-      // the lease's holder still counts the failures of the old endpoint
-      destination.failures = destination.leased ? undefined : 0
+      // the owner counts the failures of the old endpoint until it has loaded the change
+      destination.failures = undefined
     }
     destination.settings = settings
     if (destination.state === settings.state) return
@@ -173,25 +194,23 @@ export class Ledger {
     if (destination.state === "paused") this.turn(destination, destination.resumesAs ?? "active", undefined)
   }
 
+  /** Cancels what waits for a retry. Deliveries in flight end by their outcomes, and the owner removes the waiting entries. */
   close(destination: LedgerDestination): void {
     destination.open = false
-    for (const entries of destination.waiting.values()) this.unfinished -= entries.length
+    for (const entries of destination.waiting.values()) destination.leftover += entries.length
     destination.waiting.clear()
-    for (const delivery of destination.unsettled.values()) {
-      delivery.state = "cancelled"
-      this.unfinished -= 1
-    }
-    destination.unsettled.clear()
+    for (const delivery of destination.unsettled.values()) if (delivery.state === "waiting") this.cancel(delivery)
   }
 
   /** Adds the events to every open subscription whose client sees their shipments, also if it has no access at present. */
-  publish(tenantId: string, events: ReadonlyArray<PublishedEvent>): void {
+  publish(tenantId: string, events: ReadonlyArray<PublishedEvent>, now: number): void {
     for (const destination of this.destinations.values()) {
       if (destination.tenantId !== tenantId || !destination.open || destination.state === "inactive" || destination.resumesAs === "inactive") continue
       for (const { body, eventId, sequence, shipmentId } of events) {
         if (!this.access.sees(destination, shipmentId)) continue
-        const entry: LedgerEntry = { key: shipmentId, sequence, orderId: eventId, body, before: destination.last.get(shipmentId), passed: false }
+        const entry: LedgerEntry = { key: shipmentId, sequence, orderId: eventId, body, queuedAt: now, before: destination.last.get(shipmentId), passed: false }
         destination.last.set(shipmentId, entry)
+        destination.entries.set(eventId, entry)
         const own = destination.waiting.get(shipmentId)
         if (own === undefined) destination.waiting.set(shipmentId, [entry])
         else own.push(entry)
@@ -201,59 +220,61 @@ export class Ledger {
   }
 
   /** A batch becomes a delivery: its first attempt is counted. */
-  freeze(destination: LedgerDestination, delivery: Pick<LedgerDelivery, "id" | "entries" | "body">): LedgerDelivery {
-    const frozen: LedgerDelivery = {
-      ...delivery,
+  freeze(destination: LedgerDestination, taken: Pick<LedgerDelivery, "id" | "entries" | "flight" | "sentAt" | "events" | "body">): LedgerDelivery {
+    const delivery: LedgerDelivery = {
+      ...taken,
       destination,
-      keys: new Set(delivery.entries.map(({ key }) => key)),
+      keys: new Set(taken.entries.map(({ key }) => key)),
       state: "sending",
-      token: destination.token,
       attempt: 1,
       tries: 1,
       excused: 0,
       dueAt: 0,
+      storedDueAt: 0,
       diedAt: 0,
-      retriedStep: -1,
+      takeovers: 0,
       posts: 0,
       accepted: 0
     }
-    for (const entry of delivery.entries) {
-      const own = destination.waiting.get(entry.key)!
-      own.splice(own.indexOf(entry), 1)
+    for (const entry of taken.entries) {
+      const own = destination.waiting.get(entry.key) ?? []
+      const place = own.indexOf(entry)
+      if (place >= 0) own.splice(place, 1)
       if (own.length === 0) destination.waiting.delete(entry.key)
     }
-    this.unfinished += 1 - delivery.entries.length
-    this.deliveries.set(frozen.id, frozen)
-    destination.unsettled.set(frozen.id, frozen)
-    return frozen
+    this.unfinished += 1 - taken.entries.length
+    this.deliveries.set(delivery.id, delivery)
+    destination.unsettled.set(delivery.id, delivery)
+    return delivery
   }
 
-  /**
-   * Removes from a destination, as a claim does first, what its client may no longer see: frozen deliveries with such entries are cancelled and
-   * their entries wait again, then such entries are dropped. Returns how many were dropped.
-   */
-  dropUnseen(destination: LedgerDestination): number {
-    for (const delivery of destination.unsettled.values()) {
-      const inFlight = delivery.state === "sending" && delivery.token === destination.token
-      if (!inFlight && delivery.entries.some(({ key }) => !this.access.sees(destination, key))) this.withdraw(delivery)
-    }
-    let dropped = 0
-    for (const [key, entries] of destination.waiting) {
-      if (this.access.sees(destination, key)) continue
-      dropped += entries.length
-      this.drop(destination, key)
-    }
-    return dropped
-  }
-
-  private withdraw(delivery: LedgerDelivery): void {
+  /** The attempt has no outcome and never gets one, so the delivery waits for another. `counts`: it was perhaps sent. */
+  interrupt(delivery: LedgerDelivery, now: number, counts: boolean): void {
     const { destination } = delivery
-    this.cancel(delivery)
-    for (const entry of delivery.entries) {
-      const own = destination.waiting.get(entry.key) ?? []
-      destination.waiting.set(entry.key, [...own, entry].sort((a, b) => a.sequence - b.sequence))
+    for (const permit of destination.inFlight.keys()) if (permit.startsWith(`${delivery.id} `)) destination.inFlight.delete(permit)
+    if (counts) delivery.takeovers += 1
+    else {
+      delivery.attempt -= 1
+      delivery.tries -= 1
     }
-    this.unfinished += delivery.entries.length
+    delivery.dueAt = delivery.storedDueAt = now
+    delivery.state = "waiting"
+    if (!destination.open) this.cancel(delivery)
+  }
+
+  /** Cancels these deliveries, if they wait with entries that their client may no longer see; their entries wait again. */
+  withdrawUnseen(deliveries: Iterable<LedgerDelivery>, now: number): void {
+    for (const delivery of deliveries) {
+      const { destination } = delivery
+      if (delivery.state !== "waiting" || delivery.entries.every(({ key }) => this.access.sees(destination, key))) continue
+      this.cancel(delivery)
+      for (const entry of delivery.entries) {
+        entry.queuedAt = now
+        const own = destination.waiting.get(entry.key) ?? []
+        destination.waiting.set(entry.key, [...own, entry].sort((one, other) => one.sequence - other.sequence))
+      }
+      this.unfinished += delivery.entries.length
+    }
   }
 
   private cancel(delivery: LedgerDelivery): void {
@@ -262,18 +283,44 @@ export class Ledger {
     this.unfinished -= 1
   }
 
-  /** Drops the waiting entries of a shipment, so that its next events may be sent. */
-  private drop(destination: LedgerDestination, key: string): void {
+  /** Drops the waiting entries of a shipment that its client may no longer see, so that its next events may be sent. Returns how many. */
+  dropUnseen(destination: LedgerDestination, key: string): number {
+    return this.access.sees(destination, key) ? 0 : this.drop(destination, key)
+  }
+
+  private drop(destination: LedgerDestination, key: string): number {
     const entries = destination.waiting.get(key) ?? []
     for (const entry of entries) entry.passed = true
     destination.waiting.delete(key)
     this.unfinished -= entries.length
+    return entries.length
+  }
+
+  /** Removes what waited when the destination was closed. Returns how many entries. */
+  dropLeftover(destination: LedgerDestination): number {
+    const { leftover } = destination
+    destination.leftover = 0
+    this.unfinished -= leftover
+    return leftover
+  }
+
+  /** Drops the first waiting entries, by shipment and sequence, that were queued before an instant. Returns how many. */
+  dropExcess(destination: LedgerDestination, queuedBefore: number, limit: number): number {
+    const waiting = [...destination.waiting.keys()].sort().flatMap((key) => destination.waiting.get(key)!)
+    const excess = waiting.filter(({ queuedAt }) => queuedAt < queuedBefore).slice(0, limit)
+    for (const entry of excess) {
+      const own = destination.waiting.get(entry.key)!
+      own.splice(own.indexOf(entry), 1)
+      if (own.length === 0) destination.waiting.delete(entry.key)
+      entry.passed = true
+    }
+    this.unfinished -= excess.length
+    return excess.length
   }
 
   /** Drops waiting entries, and deliveries that wait for a retry. Returns how many entries were dropped. */
-  purge(destination: LedgerDestination, step: number): number {
+  purge(destination: LedgerDestination): number {
     if (destination.state === "active") return 0
-    destination.purgedStep = step
     let dropped = 0
     for (const delivery of destination.unsettled.values()) {
       if (delivery.state !== "waiting") continue
@@ -281,14 +328,17 @@ export class Ledger {
       for (const entry of delivery.entries) entry.passed = true
       dropped += delivery.entries.length
     }
-    for (const [key, entries] of destination.waiting) {
-      dropped += entries.length
-      this.drop(destination, key)
-    }
+    for (const key of [...destination.waiting.keys()]) dropped += this.drop(destination, key)
     return dropped
   }
 
-  end(delivery: LedgerDelivery, state: "delivered" | "dead", now: number): void {
+  /** Writes the outcome of an attempt. In a closed destination, a delivery that would wait is cancelled. */
+  end(delivery: LedgerDelivery, state: "delivered" | "dead" | "waiting", now: number): void {
+    if (state === "waiting") {
+      delivery.state = "waiting"
+      if (!delivery.destination.open) this.cancel(delivery)
+      return
+    }
     delivery.state = state
     delivery.destination.unsettled.delete(delivery.id)
     this.unfinished -= 1
@@ -299,13 +349,13 @@ export class Ledger {
   }
 
   /** A manual retry. */
-  retry(delivery: LedgerDelivery, now: number, step: number): void {
+  retry(delivery: LedgerDelivery, now: number): void {
     if (delivery.state === "delivered" || delivery.state === "dead") this.unfinished += 1
     delivery.state = "waiting"
-    delivery.dueAt = now
+    delivery.dueAt = delivery.storedDueAt = now
     delivery.tries = 0
     delivery.excused = 0
-    delivery.retriedStep = step
+    delivery.takeovers = 0
     delivery.destination.unsettled.set(delivery.id, delivery)
   }
 }
@@ -313,3 +363,8 @@ export class Ledger {
 /** How many attempts a delivery may have beyond its policy after killed senders. */
 export const spareTakeovers = 3
 
+/** Whether an attempt of the delivery is in flight, by the store. */
+export const isInFlight = (delivery: LedgerDelivery): boolean => delivery.state === "sending"
+
+/** Names an attempt. */
+export const permitOf = (deliveryId: string, attempt: number): string => `${deliveryId} ${attempt}`

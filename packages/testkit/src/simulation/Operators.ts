@@ -110,7 +110,7 @@ export class Operators {
       this.ledger.access.putShipment(tenantId, shipmentId, accounts, this.simulation.storeNow)
       if (this.simulation.trace) this.simulation.note("carrier", `publishes ${events.map(({ eventId }) => eventId).join(", ")} for ${accounts.join(", ")}`)
       const before = this.ledger.unfinished
-      this.ledger.publish(tenantId, events.map((event) => ({ ...event, body: textOf(event.body) })))
+      this.ledger.publish(tenantId, events.map((event) => ({ ...event, body: textOf(event.body) })), this.simulation.storeNow)
       this.simulation.counts.owed += this.ledger.unfinished - before
       this.wake(tenantId)
     })
@@ -120,12 +120,17 @@ export class Operators {
     return this.access.change(kind)
   }
 
-  changeClaimed(destination: LedgerDestination): void | Promise<void> {
-    return this.access.changeClaimed(destination)
+  changeTaken(destination: LedgerDestination): void | Promise<void> {
+    return this.access.changeTaken(destination)
   }
 
-  intervene(kind: Intervention): void | Promise<void> {
-    const slot = this.random.pick(this.slots)
+  /** Moves, pauses or removes a subscription of which something is taken. */
+  interveneTaken(destination: LedgerDestination): void | Promise<void> {
+    const slot = this.slots.find(({ destinationId, tenantId }) => tenantId === destination.tenantId && destinationId === destination.destinationId)
+    return slot === undefined ? undefined : this.intervene(this.random.pick(["pause", "stop", "remove", "move", "rotate", "recover"]), slot)
+  }
+
+  intervene(kind: Intervention, slot: Slot = this.random.pick(this.slots)): void | Promise<void> {
     const destination = this.ledger.destination(slot.tenantId, slot.destinationId)!
     switch (kind) {
       case "pause":
@@ -170,11 +175,13 @@ export class Operators {
   private add(slot: Slot): void | Promise<void> {
     const n = (this.lastDestination.get(slot.tenantId) ?? 0) + 1
     this.lastDestination.set(slot.tenantId, n)
-    slot.destinationId = idOf(n)
+    // ids end in the number of their partition, so some destinations share one
+    const number = n * 100 + n % this.shape.partitions
+    slot.destinationId = idOf(number)
     const name = `destination ${n}${slot.tenantId === tenantOf(0) ? "" : ` of ${slot.tenantId}`}`
     const { policy, whenDead } = this.shape.destinations[slot.at]!
-    const settings: DestinationSettings = { ...destinationSettings({ n, client: slot.client, policy, endpointUrl: `https://destination-${n}.${slot.tenantId}.example/` }), whenDead }
-    const record = recordOf({ n, client: slot.client })
+    const settings: DestinationSettings = { ...destinationSettings({ n: number, client: slot.client, policy, endpointUrl: `https://destination-${n}.${slot.tenantId}.example/` }), whenDead }
+    const record = recordOf({ n: number, client: slot.client })
     const { queue } = this.store
     const effect = Effect.flatMap(Transaction, (transaction) =>
       transaction.run(Effect.andThen(
@@ -243,8 +250,8 @@ export class Operators {
     return known.length === 0 ? undefined : this.retry(tenantId, this.random.pick(known))
   }
 
-  /** Retries a delivery between its claim and its freeze. Random times rarely hit this moment, which is prone to faults. */
-  retryClaimed(tenantId: string, deliveryIds: ReadonlyArray<string>): void | Promise<void> {
+  /** Retries a delivery while its take is under way. Random times rarely hit this moment, which is prone to faults. */
+  retryTaken(tenantId: string, deliveryIds: ReadonlyArray<string>): void | Promise<void> {
     return this.retry(tenantId, this.ledger.deliveries.get(this.random.pick(deliveryIds))!)
   }
 
@@ -255,7 +262,7 @@ export class Operators {
         this.simulation.violate("A retry returns the previous state of the delivery", `${delivery.id} is ${delivery.state}, returned ${Option.getOrUndefined(state)}`)
       }
       if (this.simulation.trace) this.simulation.note("operator", `retries ${delivery.id}, which is ${delivery.state}`)
-      if (isRetryable) this.ledger.retry(delivery, this.simulation.storeNow, this.simulation.counts.steps)
+      if (isRetryable) this.ledger.retry(delivery, this.simulation.storeNow)
       this.wake(tenantId)
     })
   }
@@ -267,7 +274,7 @@ export class Operators {
     return this.runOperation(this.store.queue.recover(destination.tenantId, destination.destinationId, since), (count) => {
       if (count !== dead.length) this.simulation.violate("recover retries every dead letter since its start time", `${destination.name}: ${count} of ${dead.length}`)
       if (this.simulation.trace && dead.length > 0) this.simulation.note("operator", `recovers ${dead.map(({ id }) => id).join(", ")}`)
-      for (const each of dead) this.ledger.retry(each, this.simulation.storeNow, this.simulation.counts.steps)
+      for (const each of dead) this.ledger.retry(each, this.simulation.storeNow)
       this.wake(destination.tenantId)
     })
   }

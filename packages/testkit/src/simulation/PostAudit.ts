@@ -1,14 +1,16 @@
-/** Checks the POSTs of workers: permitted, to the right receiver, with the right body and headers. */
+/** Checks the POSTs of workers: permitted, to the right receiver, with the right body and headers, and within the rate. */
 import { type WebhookRequest } from "@waybill/core"
-import { type Permits, permitOf } from "./FreezeAudit.ts"
-import type { Ledger, LedgerDelivery } from "./Ledger.ts"
+import { type Ledger, type LedgerDelivery, type LedgerKey, permitOf } from "./Ledger.ts"
+import type { Permit, Permits } from "./TakeAudit.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
 /** Standard Webhooks tells receivers to refuse timestamps that are five minutes off; half of that is left for the network. */
 const toleratedMillis = 150_000
 
-/** A claim before the end of access may lead to an attempt this much later, if no fault slows it down. */
-const claimToSendMillis = 50
+/** A take before the end of access may lead to an attempt this much later, if no fault slows it down. */
+const takeToSendMillis = 50
+
+const windowMillis = 60_000
 
 const decoder = new TextDecoder()
 
@@ -18,10 +20,28 @@ export interface Post {
   readonly delivery: LedgerDelivery
   /** Its key in `Outcomes`. */
   readonly permit: string
-  /** The token of its lease. */
-  readonly token: number
-  /** Attempts since the last manual retry by its claim, including this one. */
+  /** Attempts since the last manual retry, this one included. */
   readonly tries: number
+}
+
+/** A destination as a worker loaded it. */
+export interface LoadedVersion {
+  readonly version: number
+  readonly endpointUrl: string
+  readonly keys: ReadonlyArray<LedgerKey>
+}
+
+/** A process as its POSTs are checked. */
+export interface Sender {
+  readonly name: string
+  /** Each for one POST. */
+  readonly permits: Permits
+  /** By tenant and destination, oldest first. */
+  readonly loads: ReadonlyMap<string, ReadonlyArray<LoadedVersion>>
+  /** The step of the schedule in which its clock was last changed. The worker corrects for it at its next take. */
+  readonly clockSetStep: number
+  /** When its last pause began, by the store's clock. */
+  readonly pausedAt: number
 }
 
 export class PostAudit {
@@ -38,50 +58,84 @@ export class PostAudit {
     this.onlyReceiversFail = onlyReceiversFail
   }
 
-  /** `permits`: the worker's permits, each for one POST. `clockSetStep`: when its clock was last changed; the worker corrects for it at its next claim. */
-  posted(who: string, request: WebhookRequest, { clockSetStep, permits }: { readonly permits: Permits; readonly clockSetStep: number }): Post | undefined {
+  posted(sender: Sender, request: WebhookRequest): Post | undefined {
     const { simulation } = this
     const id = request.headers["webhook-id"] ?? ""
     const delivery = this.ledger.deliveries.get(id)
     if (delivery === undefined) {
-      simulation.violate("Only frozen deliveries are sent", `${who} sends ${id}`)
+      simulation.violate("Only deliveries that were taken are sent", `${sender.name} sends ${id}`)
       return undefined
     }
-    let permit: string | undefined
-    for (let attempt = 1; attempt <= delivery.attempt && permit === undefined; attempt++) {
-      if (permits.has(permitOf(id, attempt))) permit = permitOf(id, attempt)
-    }
-    if (permit === undefined) {
-      simulation.violate("Every POST was counted as an attempt before it was sent", `${who} sends ${id} after ${delivery.attempt} attempts`)
+    const name = this.permitFor(sender.permits, delivery)
+    const permit = name === undefined ? undefined : sender.permits.get(name)
+    if (name === undefined || permit === undefined) {
+      simulation.violate("Every POST was counted as an attempt before it was sent", `${sender.name} sends ${id} after ${delivery.attempt} attempts`)
       return undefined
     }
-    const { claimed, claimedStep, keys, token } = permits.get(permit)!
-    permits.delete(permit)
-    if (request.url !== claimed.endpointUrl) simulation.violate("A delivery is sent to its own receiver", `${id} of ${delivery.destination.name} to ${request.url}`)
+    sender.permits.delete(name)
     if (decoder.decode(request.body) !== delivery.body) simulation.violate("Every attempt of a delivery has the same body", `${id}: ${decoder.decode(request.body)}`)
-    this.compareHeaders(id, request, keys, clockSetStep < claimedStep)
-    const endedAt = this.ledger.access.endedAt(delivery.destination, delivery.keys, simulation.storeNow)
-    if (this.onlyReceiversFail && endedAt !== undefined && simulation.storeNow - endedAt > claimToSendMillis) {
-      simulation.violate("No event is sent after its client lost access to it", `${id} of ${delivery.destination.name}, ${simulation.storeNow - endedAt} ms after its access ended`)
-    }
+    this.compareLoaded(sender, request, permit)
+    this.compareAccess(delivery)
     for (const entry of delivery.entries) {
       if (entry.before?.passed === false && !delivery.entries.includes(entry.before)) {
         simulation.violate("An event is sent after the shipment's previous event is accepted or dead", `${id} has ${entry.key}/${entry.sequence}, and ${entry.before.sequence} is neither`)
       }
     }
+    this.compareRate(sender, delivery, permit)
     delivery.posts += 1
     simulation.counts.posts += 1
     if (delivery.posts > 1) simulation.counts.duplicates += 1
-    delivery.destination.inFlight.set(token, (delivery.destination.inFlight.get(token) ?? 0) + 1)
-    return { delivery, permit, token, tries: 1 + (claimed.due.find((due) => due.deliveryId === id)?.tries ?? 0) }
+    return { delivery, permit: name, tries: permit.tries }
   }
 
-  private compareHeaders(id: string, { body, headers }: WebhookRequest, keys: ReadonlyArray<Uint8Array>, timed: boolean): void {
-    const timestamp = headers["webhook-timestamp"] ?? ""
-    const off = Number(timestamp) * 1000 - this.simulation.storeNow
-    if (!/^\d{10}$/.test(timestamp) || (timed && Math.abs(off) > toleratedMillis)) this.simulation.violate("webhook-timestamp is the time of the attempt, within the tolerance of receivers", `${id}: ${off} ms off`)
+  private permitFor(permits: Permits, { attempt, id }: LedgerDelivery): string | undefined {
+    for (let each = 1; each <= attempt; each++) if (permits.has(permitOf(id, each))) return permitOf(id, each)
+    return undefined
+  }
+
+  /** Endpoint and secrets are those of a version that its worker has loaded, and not older than its take. */
+  private compareLoaded(sender: Sender, request: WebhookRequest, permit: Permit): void {
+    const { simulation } = this
+    const { destination, id } = permit.delivery
+    const loads = (sender.loads.get(`${destination.tenantId}/${destination.destinationId}`) ?? []).filter(({ version }) => version >= permit.version)
+    const used = loads.filter(({ endpointUrl }) => endpointUrl === request.url)
+    if (used.length === 0) {
+      return simulation.violate("A delivery is sent to the receiver of its destination", `${id} of ${destination.name} to ${request.url}, by version ${permit.version} or later`)
+    }
+    const timestamp = request.headers["webhook-timestamp"] ?? ""
+    const off = Number(timestamp) * 1000 - simulation.storeNow
+    const isTimed = sender.clockSetStep < permit.askedStep
+    if (!/^\d{10}$/.test(timestamp) || (isTimed && Math.abs(off) > toleratedMillis)) simulation.violate("webhook-timestamp is the time of the attempt, within the tolerance of receivers", `${id}: ${off} ms off`)
     const prefix = Buffer.from(`${id}.${timestamp}.`)
-    const expected = keys.map((key) => `v1,${Buffer.from(this.sha256(key, [prefix, body])).toString("base64")}`).join(" ")
-    if (headers["webhook-signature"] !== expected) this.simulation.violate("An attempt is signed with every secret that was active at its claim", id)
+    const signed = (keys: ReadonlyArray<LedgerKey>) => keys.map(({ key }) => `v1,${Buffer.from(this.sha256(key, [prefix, request.body])).toString("base64")}`).join(" ")
+    const candidates = used.flatMap(({ keys }) => this.activeSince(keys, permit.askedAt))
+    if (!candidates.some((keys) => signed(keys) === request.headers["webhook-signature"])) {
+      simulation.violate("An attempt is signed with every secret that is active", `${id}, out of ${candidates.length}`)
+    }
+  }
+
+  /** The keys that were active at each instant since then. */
+  private activeSince(keys: ReadonlyArray<LedgerKey>, since: number): ReadonlyArray<ReadonlyArray<LedgerKey>> {
+    const ends = keys.map(({ signsUntil }) => signsUntil).filter((end) => end >= since && end <= this.simulation.storeNow)
+    return [since, ...ends].map((at) => keys.filter(({ signsUntil }) => signsUntil > at))
+  }
+
+  private compareAccess({ destination, id, keys }: LedgerDelivery): void {
+    const { simulation } = this
+    const endedAt = this.ledger.access.endedAt(destination, keys, simulation.storeNow)
+    if (this.onlyReceiversFail && endedAt !== undefined && simulation.storeNow - endedAt > takeToSendMillis) {
+      simulation.violate("No event is sent after its client lost access to it", `${id} of ${destination.name}, ${simulation.storeNow - endedAt} ms after its access ended`)
+    }
+  }
+
+  /** A process that slept between its decision and the POST is late by its sleep, whatever it does. */
+  private compareRate({ pausedAt }: Sender, { destination }: LedgerDelivery, { learnedAt }: Permit): void {
+    const at = pausedAt >= learnedAt ? pausedAt : this.simulation.storeNow
+    destination.sends.push(at)
+    const limit = destination.settings.policy.rateLimitPerMinute
+    const times = destination.sends.filter((each) => each > at - windowMillis && each <= at)
+    if (times.length > limit) {
+      this.simulation.violate("Attempts in sixty seconds are within the rate limit", `${destination.name}: ${times.length} of ${limit}, the first ${at - Math.min(...times)} ms ago`)
+    }
   }
 }

@@ -48,16 +48,18 @@ export class Receivers {
   private post(process: WorkerProcess, request: WebhookRequest, settle: (outcome: AttemptOutcome) => void): () => void {
     const { simulation } = this
     if (!process.beginEffect()) return () => {}
-    const post = this.audit.posted(process.name, request, process)
+    const post = this.audit.posted(process, request)
     if (post === undefined) return () => {}
     if (simulation.trace) simulation.note(process.name, `posts ${post.delivery.id} to ${post.delivery.destination.name}${post.delivery.posts > 1 ? `, time ${post.delivery.posts}` : ""}`)
     let over = false
     const end = (outcome: AttemptOutcome) => {
       if (over) return
       over = true
-      process.outcomes.set(post.permit, { outcome, tries: post.tries, url: request.url })
-      const { inFlight } = post.delivery.destination
-      inFlight.set(post.token, inFlight.get(post.token)! - 1)
+      process.outcomes.set(post.permit, { outcome, tries: post.tries, url: request.url, at: simulation.storeNow })
+      const { destination } = post.delivery
+      const isOwn = destination.inFlight.get(post.permit) === destination.partition.ownership
+      destination.inFlight.delete(post.permit)
+      if (isOwn && outcome._tag === "Accepted") destination.recovered = true
       if (outcome._tag === "Interrupted") return
       if (simulation.trace) simulation.note(process.name, `is answered ${outcome._tag === "Failed" ? outcome.failure : outcome._tag} for ${post.delivery.id}`)
       settle(outcome)

@@ -1,24 +1,29 @@
 /** Checks settlements against the reference model and the received outcomes. */
-import { type AttemptOutcome, breakerThreshold, type DestinationSettlement, type Settlement } from "@waybill/core"
-import { permitOf } from "./FreezeAudit.ts"
-import { type Ledger, type LedgerDelivery, type LedgerDestination, spareTakeovers } from "./Ledger.ts"
+import { type AttemptOutcome, breakerThreshold, type DeliveryOutcome, type DestinationChange, type SettleRequest } from "@waybill/core"
+import { type Ledger, type LedgerDelivery, type LedgerDestination, permitOf, spareTakeovers } from "./Ledger.ts"
+import { type LedgerPartition, unsettledIn } from "./PartitionLedger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
 /** The outcome of an attempt as its worker got it. */
 export interface Answered {
   readonly outcome: AttemptOutcome
-  /** Attempts since the last manual retry by its claim, including this one. */
+  /** Attempts since the last manual retry, this one included. */
   readonly tries: number
   /** The URL of the attempt. */
   readonly url: string
+  /** When the worker got it, by the store's clock. */
+  readonly at: number
 }
 
 /** By `permitOf`. */
 export type Outcomes = ReadonlyMap<string, Answered>
 
 export interface SettleCall {
-  readonly deliveries: ReadonlyArray<Settlement>
-  readonly destinations: ReadonlyArray<DestinationSettlement>
+  readonly who: string
+  readonly request: SettleRequest
+  readonly outcomes: Outcomes
+  /** Its caller no longer waits for it. */
+  readonly late: boolean
 }
 
 export class SettleAudit {
@@ -30,103 +35,119 @@ export class SettleAudit {
     this.ledger = ledger
   }
 
-  /**
-   * Updates the reference model after a settlement. Returns its deliveries, and the released destinations that still have entries to send.
-   * `late`: its caller no longer waits for it.
-   */
-  settled(who: string, tenantId: string, call: SettleCall, { late, outcomes }: { readonly outcomes: Outcomes; readonly late: boolean }): {
-    readonly named: ReadonlyArray<LedgerDelivery>
-    readonly sendable: ReadonlyArray<LedgerDestination>
-  } {
-    const sendable: Array<LedgerDestination> = []
+  /** Updates the reference model after a settlement, and returns its deliveries. */
+  settled({ late, outcomes, request, who }: SettleCall, owned: ReadonlyArray<number>): ReadonlyArray<LedgerDelivery> {
+    const { tenantId } = request
+    const fenced = this.ledger.partitions.fenced(tenantId, request.owned)
+    const expected = fenced.map(({ partition }) => partition).sort().join()
+    if ([...owned].sort().join() !== expected) {
+      this.simulation.violate("Outcomes are written under the epoch of their partition only", `${who} wrote to ${owned.join()}, and owns ${expected}`)
+    }
+    if (fenced.length < request.owned.length) this.simulation.counts.lostLeases += 1
     const named: Array<LedgerDelivery> = []
     const gone = new Set<LedgerDestination>()
     const judged = new Set<LedgerDestination>()
-    for (const settlement of call.deliveries) {
-      const delivery = this.ledger.deliveries.get(settlement.deliveryId)
+    for (const outcome of request.outcomes) {
+      const delivery = this.ledger.deliveries.get(outcome.deliveryId)
       if (delivery === undefined) {
-        this.simulation.violate("Only frozen deliveries are settled", `${who}: ${settlement.deliveryId}`)
+        this.simulation.violate("Only deliveries that were taken are settled", `${who}: ${outcome.deliveryId}`)
         continue
       }
       named.push(delivery)
-      this.compare(who, delivery, settlement, outcomes)
-      if (!this.apply(tenantId, delivery, settlement)) continue
-      const outcome = settlement.record?.outcome
-      if (outcome === "gone" && outcomes.get(permitOf(delivery.id, settlement.record!.attempt))?.url === delivery.destination.settings.endpointUrl) gone.add(delivery.destination)
-      if (outcome !== undefined && outcome !== "gone" && outcome !== "interrupted" && delivery.destination.failures !== undefined) {
-        delivery.destination.failures = outcome === "accepted" ? 0 : delivery.destination.failures + 1
-        judged.add(delivery.destination)
+      this.compare(who, delivery, outcome, outcomes)
+      if (!this.apply(delivery, outcome, outcomes, fenced)) continue
+      const { destination } = delivery
+      const name = outcome.record?.outcome
+      const isHere = outcomes.get(permitOf(delivery.id, outcome.attempt))?.url === destination.settings.endpointUrl
+      if (name === "gone" && isHere) gone.add(destination)
+      if (!isHere) destination.failures = undefined
+      if (name !== undefined && name !== "gone" && name !== "interrupted" && destination.failures !== undefined) {
+        destination.failures = name === "accepted" ? 0 : destination.failures + 1
+        judged.add(destination)
       }
     }
-    for (const settlement of call.destinations) {
-      const destination = this.ledger.held(tenantId, settlement)
-      if (destination === undefined) {
-        this.simulation.counts.lostLeases += 1
-        continue
-      }
-      const dead = call.deliveries.some(({ destinationId, state }) => destinationId === settlement.destinationId && state === "dead")
-      this.destination(who, destination, settlement, { late, dead, gone: gone.delete(destination) })
+    const dead = new Set(request.outcomes.filter(({ state }) => state === "dead").map(({ destinationId }) => destinationId))
+    for (const change of request.destinations) {
+      const destination = this.ledger.destination(tenantId, change.destinationId)
+      if (destination === undefined || !destination.open || !fenced.includes(destination.partition)) continue
+      this.changed(who, destination, change, { late, gone: gone.delete(destination), dead: dead.has(change.destinationId) })
       judged.delete(destination)
-      if (settlement.release?.notBeforeMillis === 0 && destination.state === "active" && isSendable(destination)) sendable.push(destination)
     }
-    for (const destination of gone) this.simulation.violate("410 pauses the subscription", destination.name)
-    for (const destination of judged) {
-      if (destination.failures !== destination.breaker.failures && !late) {
-        this.simulation.violate("The circuit breaker counts every outcome", `${destination.name}: ${destination.failures} failures in a row, written ${destination.breaker.failures}`)
-      }
-    }
-    return { named, sendable }
+    this.compareUnchanged(gone, judged, late)
+    this.endFlights(who, request, fenced)
+    return named
   }
 
-  /** Applies an outcome to the reference model, and returns whether it counts: its lease is valid, and its attempt is in flight. */
-  private apply(tenantId: string, delivery: LedgerDelivery, { deliveryId, dueInMillis, destinationId, record, state, token, uncount }: Settlement): boolean {
-    const destination = this.ledger.held(tenantId, { destinationId, token })
-    const current = record === undefined || record.attempt === delivery.attempt
-    if (destination === undefined || delivery.destination !== destination || delivery.state !== "sending" || !current) {
-      if (destination === undefined) this.simulation.counts.lostLeases += 1
-      return false
+  /** Destinations with outcomes and without a change: they need none. */
+  private compareUnchanged(gone: ReadonlySet<LedgerDestination>, judged: ReadonlySet<LedgerDestination>, late: boolean): void {
+    for (const destination of gone) if (destination.open && destination.state === "active") this.simulation.violate("410 pauses the subscription", destination.name)
+    for (const destination of judged) {
+      if (!destination.open || destination.failures === destination.breaker.failures) continue
+      if (late) destination.failures = undefined
+      else this.simulation.violate("The circuit breaker counts every outcome", `${destination.name}: ${destination.failures} failures in a row, written ${destination.breaker.failures}`)
     }
-    if (delivery.token !== token && record !== undefined) this.simulation.violate("An attempt is settled under the lease of its freeze", deliveryId)
+  }
+
+  /** A flight is removed only when all its deliveries have outcomes. */
+  private endFlights(who: string, { ended, tenantId }: SettleRequest, fenced: ReadonlyArray<LedgerPartition>): void {
+    for (const { flight, partition } of ended) {
+      const own = this.ledger.partitions.get(tenantId, partition)
+      if (!fenced.includes(own)) continue
+      const left = unsettledIn(own, flight)
+      if (left.length > 0) this.simulation.violate("A flight is removed when each of its deliveries has an outcome", `${who}: ${flight} has ${left.map(({ id }) => id).join()}`)
+      own.flights.delete(flight)
+    }
+  }
+
+  /** Applies an outcome to the reference model, and returns whether it counts: its epoch holds, and its attempt is in flight. */
+  private apply(delivery: LedgerDelivery, outcome: DeliveryOutcome, outcomes: Outcomes, fenced: ReadonlyArray<LedgerPartition>): boolean {
+    const { attempt, deliveryId, destinationId, dueInMillis, record, state, uncount } = outcome
+    const { destination } = delivery
+    if (destination.destinationId !== destinationId) this.simulation.violate("An outcome names its own destination", deliveryId)
+    if (!fenced.includes(destination.partition) || delivery.state !== "sending" || delivery.attempt !== attempt) return false
+    destination.inFlight.delete(permitOf(deliveryId, attempt))
     if (state === "waiting") {
-      delivery.state = "waiting"
-      delivery.dueAt = this.simulation.storeNow + dueInMillis
+      const answered = outcomes.get(permitOf(deliveryId, attempt))
+      delivery.dueAt = (answered?.at ?? 0) + dueInMillis
+      delivery.storedDueAt = this.simulation.storeNow + dueInMillis
       if (uncount) delivery.tries -= 1
       if (uncount || record?.outcome === "gone") delivery.excused += 1
-    } else {
-      if (state === "dead") this.simulation.counts.deadLetters += 1
-      this.ledger.end(delivery, state, this.simulation.storeNow)
     }
+    if (state === "dead") this.simulation.counts.deadLetters += 1
+    this.ledger.end(delivery, state, this.simulation.storeNow)
     return true
   }
 
   /** Compares a settlement with the received outcome of its attempt. */
-  private compare(who: string, delivery: LedgerDelivery, settlement: Settlement, outcomes: Outcomes): void {
+  private compare(who: string, delivery: LedgerDelivery, written: DeliveryOutcome, outcomes: Outcomes): void {
     const { simulation } = this
-    const { record, state } = settlement
+    const { attempt, record, state } = written
     if (record === undefined) {
-      const exhausted = state === "dead" && delivery.tries >= delivery.destination.settings.policy.maxAttempts + spareTakeovers
-      const ended = delivery.state !== "sending" || this.ledger.held(delivery.destination.tenantId, settlement) === undefined
-      if (!exhausted && !ended) simulation.violate("A delivery is dead only after its last attempt", `${who}: ${delivery.id} after ${delivery.tries}`)
+      const isExhausted = state === "dead" && delivery.tries >= delivery.destination.settings.policy.maxAttempts + spareTakeovers
+      const isOver = delivery.state !== "sending" || delivery.attempt !== attempt
+      const isUnsent = state === "waiting" && written.uncount
+      if (!isExhausted && !isOver && !isUnsent) simulation.violate("A delivery is dead only after its last attempt", `${who}: ${delivery.id} after ${delivery.tries}`)
       return
     }
-    const answered = outcomes.get(permitOf(delivery.id, record.attempt))
-    if (answered === undefined) return simulation.violate("Only received outcomes are written", `${who}: ${delivery.id}, attempt ${record.attempt}, ${record.outcome}`)
+    if (record.attempt !== attempt) simulation.violate("An outcome belongs to its attempt", `${who}: ${delivery.id}, attempt ${record.attempt}, not ${attempt}`)
+    const answered = outcomes.get(permitOf(delivery.id, attempt))
+    if (answered === undefined) return simulation.violate("Only received outcomes are written", `${who}: ${delivery.id}, attempt ${attempt}, ${record.outcome}`)
     const { outcome, tries } = answered
-    const kept = outcome._tag === "Accepted" ? state === "delivered" : state !== "delivered"
-    if (!kept || (settlement.uncount !== (outcome._tag === "Interrupted"))) {
+    const isKept = outcome._tag === "Accepted" ? state === "delivered" : state !== "delivered"
+    if (!isKept || (written.uncount !== (outcome._tag === "Interrupted"))) {
       simulation.violate("An outcome is written as it was received", `${who}: ${delivery.id} is written as ${state} after ${outcome._tag}`)
     }
-    if (outcome._tag === "Failed") this.compareRetry(delivery, settlement, tries, outcome.retryAfterSeconds ?? 0)
+    if (outcome._tag === "Failed") this.compareRetry(delivery, written, tries, outcome.retryAfterSeconds ?? 0)
     else if (outcome._tag !== "Accepted" && state === "dead") simulation.violate("A delivery is dead only after its last attempt", delivery.id)
   }
 
-  private compareRetry(delivery: LedgerDelivery, { dueInMillis, state }: Settlement, tries: number, retryAfterSeconds: number): void {
+  private compareRetry(delivery: LedgerDelivery, { dueInMillis, state }: DeliveryOutcome, tries: number, retryAfterSeconds: number): void {
     const { initialBackoffSeconds, maxAttempts, maxBackoffSeconds } = delivery.destination.settings.policy
-    const over = tries >= maxAttempts
-    if (over !== (state === "dead")) {
+    const isOver = tries >= maxAttempts
+    if (isOver !== (state === "dead")) {
       this.simulation.violate("A delivery is dead after its last attempt, and not before", `${delivery.id} is ${state} after ${tries} of ${maxAttempts}`)
     }
-    if (over) return
+    if (isOver) return
     const doubled = Math.min(initialBackoffSeconds * 2 ** (tries - 1), maxBackoffSeconds)
     const least = Math.min(Math.max(doubled * 0.8, retryAfterSeconds), maxBackoffSeconds) * 1000
     const most = Math.min(Math.max(doubled * 1.2, retryAfterSeconds), maxBackoffSeconds) * 1000
@@ -135,31 +156,27 @@ export class SettleAudit {
     }
   }
 
-  private destination(
+  private changed(
     who: string,
     destination: LedgerDestination,
-    { breaker, endpointUrl, pause, release }: DestinationSettlement,
+    { always, breaker, endpointUrl, pause }: DestinationChange,
     { dead, gone, late }: { readonly late: boolean; readonly gone: boolean; readonly dead: boolean }
   ): void {
     const { simulation } = this
-    if (release !== undefined) destination.leased = false
-    const replaced = endpointUrl !== destination.settings.endpointUrl
-    if (pause !== undefined && destination.state === "active" && (dead || !replaced)) this.ledger.turn(destination, "paused", "engine")
-    if (replaced) return
+    const isReplaced = endpointUrl !== destination.settings.endpointUrl
+    if (always && !dead) simulation.violate("Only a dead letter pauses a subscription whatever its endpoint is", `${who}: ${destination.name}`)
+    if (pause !== undefined && destination.state === "active" && (always || !isReplaced)) this.ledger.turn(destination, "paused", "engine")
+    if (isReplaced) return
     destination.breaker = breaker
+    destination.recovered = false
     if (late) destination.failures = undefined
     if (destination.failures !== undefined && breaker.failures !== destination.failures) {
       simulation.violate("The circuit breaker counts every outcome", `${who}: ${destination.name} had ${destination.failures} failures in a row, written ${breaker.failures}`)
     }
+    destination.failures = late ? undefined : breaker.failures
     if ((breaker.failures >= breakerThreshold) !== (breaker.openUntil !== undefined)) {
       simulation.violate("Consecutive failures open the circuit breaker", `${destination.name}: ${JSON.stringify(breaker)}`)
     }
-    if (gone && pause === undefined) simulation.violate("410 pauses the subscription", destination.name)
+    if (gone && pause === undefined && destination.state === "active") simulation.violate("410 pauses the subscription", destination.name)
   }
-}
-
-/** Whether a shipment has waiting entries and no unfinished delivery. */
-const isSendable = (destination: LedgerDestination): boolean => {
-  const unsettled = [...destination.unsettled.values()]
-  return [...destination.waiting.keys()].some((key) => !unsettled.some(({ keys }) => keys.has(key)))
 }

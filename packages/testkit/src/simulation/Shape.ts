@@ -1,5 +1,5 @@
 /** The size of a schedule, and the settings of its workers and subscriptions: chosen by the seed, except those that the caller fixes. */
-import { DeliveryOptions, type DeliveryOptionValues, type DeliveryPolicy } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues, type DeliveryPolicy, partitionsPerTenant } from "@waybill/core"
 import { SimulationRandom } from "./SimulationRandom.ts"
 
 /** Values that a caller may fix. The seed chooses all others. */
@@ -25,6 +25,8 @@ export interface Shape {
   readonly workers: number
   readonly tenants: number
   readonly destinations: ReadonlyArray<DestinationShape>
+  /** Partitions that each tenant's destinations are in. */
+  readonly partitions: number
   readonly shipments: number
   readonly publications: number
   readonly interventions: number
@@ -38,6 +40,8 @@ export interface Shape {
   /** Share of processes that are killed early. */
   readonly shortLivedShare: number
   readonly byCallbacks: boolean
+  /** Whether the schedule goes on until every partition was given up. */
+  readonly endsIdle: boolean
   /** Whether signatures are real HMACs, not a cheap substitute. */
   readonly realHmac: boolean
 }
@@ -48,12 +52,16 @@ export interface DestinationShape {
   readonly whenDead: "goOn" | "pause"
 }
 
+/** Workers of one schedule, at most. */
+export const maxWorkers = 8
+
 export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
   const random = new SimulationRandom(seed, "shape")
   const tenants = random.pick([1, 1, 2])
+  const isWide = random.share(1 / 32)
   const drawn = {
-    workers: random.pick([1, 2, 2, 3]),
-    destinations: random.pick([1, 1, 2, 3]),
+    workers: isWide ? random.between(2, maxWorkers) : random.pick([1, 2, 2, 3]),
+    destinations: isWide ? random.between(6, 12) : random.pick([1, 1, 2, 3]),
     shipments: random.between(1, 3),
     publications: random.between(1, 6),
     interventions: random.pick([0, 0, 1, 2, 3, 5]),
@@ -71,12 +79,14 @@ export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
     accessChanges: fixed.accessChanges ?? (interventions === 0 ? 0 : new SimulationRandom(seed, "access changes").pick([0, 0, 1, 2, 3, 5])),
     faults,
     tenants: Math.min(tenants, destinations.length),
+    partitions: isWide ? partitionsPerTenant : random.pick([1, 2, partitionsPerTenant]),
     destinations,
     spanMillis: random.pick([50, 1000, 4000]),
     options: drawOptions(random, fixed.delivery ?? {}),
     hasInternalFaults: random.share(0.8) && faults > 0,
     shortLivedShare: random.pick([0.1, 0.2, 0.2, 1]),
     byCallbacks: random.share(0.5),
+    endsIdle: random.share(1 / 8),
     realHmac: random.share(1 / 16)
   }
 }
@@ -87,7 +97,6 @@ const drawOptions = (random: SimulationRandom, fixed: Partial<DeliveryOptionValu
     ...DeliveryOptions.defaults,
     concurrency: random.pick([1, 4, 64]),
     destinationConcurrency: random.pick([1, 2, 4]),
-    maxDestinations: random.pick([1, 2, 64]),
     leaseMillis: attemptTimeoutMillis + random.pick([1, 1, 500, 1500, 10_000]),
     pollMillis: random.pick([1000, 5000, 5000]),
     maxBatchBytes: random.pick([40, 1_000_000, 1_000_000]),

@@ -3,6 +3,7 @@ import {
   type AccessStore,
   type DeliveryControl,
   DeliveryQueue,
+  DeliveryStore,
   type SecretStore,
   type StorageError,
   type Transaction,
@@ -11,24 +12,29 @@ import {
 } from "@waybill/core"
 import { type Context, Context as Contexts, Effect, type Exit, Option, Exit as Exits } from "effect"
 import * as Clock from "effect/Clock"
-import type { LedgerDelivery, LedgerDestination } from "./Ledger.ts"
+import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"
+import type { LedgerPartition } from "./PartitionLedger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
 /** The ports that an adapter has to provide. All its times must come from Effect's `Clock`. */
-export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryQueue | DeliveryControl | TransitEventStore | TransitSubscriptionStore
+export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryStore | DeliveryQueue | DeliveryControl | TransitEventStore | TransitSubscriptionStore
 
 const nanos = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n
 
 export class SimulatedStore {
+  readonly delivery: DeliveryStore["Service"]
   readonly queue: DeliveryQueue["Service"]
   private readonly simulation: SimulationContext
+  private readonly ledger: Ledger
   private readonly context: Context.Context<SimulatedPorts>
   /** Queries that run before the next event. */
   private readonly pending: Array<() => void | Promise<void>> = []
 
-  constructor(simulation: SimulationContext, ports: Context.Context<SimulatedPorts>) {
+  constructor(simulation: SimulationContext, ledger: Ledger, ports: Context.Context<SimulatedPorts>) {
     this.simulation = simulation
+    this.ledger = ledger
     this.context = Contexts.add(ports, Clock.Clock, storeClock(simulation)) as Context.Context<SimulatedPorts>
+    this.delivery = Contexts.get(ports, DeliveryStore)
     this.queue = Contexts.get(ports, DeliveryQueue)
   }
 
@@ -54,7 +60,7 @@ export class SimulatedStore {
       this.query(this.queue.find(tenantId, delivery.id), (found) => {
         const state = Option.getOrUndefined(found)?.state
         if (state !== delivery.state) {
-          this.simulation.violate("Writes take effect under a valid lease, and only then", `${delivery.id} is ${state} in the store, not ${delivery.state}`)
+          this.simulation.violate("Writes take effect under the current epoch, and only then", `${delivery.id} is ${state} in the store, not ${delivery.state}`)
         }
       })
     }
@@ -70,12 +76,14 @@ export class SimulatedStore {
     })
   }
 
-  /** Checks that the tenant is due after these destinations were released with entries to send. */
-  expectDue(tenantId: string, destinations: ReadonlyArray<LedgerDestination>): void {
-    if (destinations.length === 0) return
-    this.query(this.queue.tenantsDue(Number.MAX_SAFE_INTEGER), ({ arrived, due }) => {
-      if (!due.includes(tenantId) && !arrived.includes(tenantId)) {
-        this.simulation.violate("A destination that is released with entries to send is due at once", destinations.map(({ name }) => name).join(", "))
+  /** Checks that these partitions, which were given back, are found by other workers if they need an owner. */
+  expectFree(partitions: ReadonlyArray<LedgerPartition>): void {
+    const needed = partitions.filter((partition) => this.ledger.hasWork(partition, this.simulation.storeNow))
+    if (needed.length === 0) return
+    this.query(this.delivery.look("nobody", Number.MAX_SAFE_INTEGER), ({ free }) => {
+      for (const { name, partition, tenantId } of needed) {
+        if (free.some((each) => each.tenantId === tenantId && each.partition === partition)) continue
+        this.simulation.violate("A partition that is given back with work is free at once", name)
       }
     })
   }

@@ -7,9 +7,10 @@ import { Ledger, type LedgerDestination } from "./Ledger.ts"
 import { interventions, Operators, tenantOf } from "./Operators.ts"
 import { Receivers } from "./Receivers.ts"
 import { cheapSha256, openSealer, realSha256 } from "./Secrets.ts"
-import { drawShape, type Shape, type SimulationShape } from "./Shape.ts"
+import { drawShape, maxWorkers, type Shape, type SimulationShape } from "./Shape.ts"
 import { type SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
 import { StoreConnection } from "./StoreConnection.ts"
+import { ProgressAudit } from "./ProgressAudit.ts"
 import { FaultModel } from "./FaultModel.ts"
 import { WorkerProcess } from "./WorkerProcess.ts"
 import { SimulationContext } from "./SimulationContext.ts"
@@ -28,7 +29,8 @@ export class Simulation {
   private readonly connection: StoreConnection
   private readonly operators: Operators
   private readonly faults: SimulationRandom
-  private readonly claimInterventions: SimulationRandom
+  private readonly takeInterventions: SimulationRandom
+  private readonly progress: ProgressAudit
   private processes: Array<WorkerProcess> = []
   private lastProcess = 0
   private faultsStopped = false
@@ -39,17 +41,17 @@ export class Simulation {
     this.shape = drawShape(seed, fixed)
     this.simulation = new SimulationContext(seed, tracing)
     this.faults = new SimulationRandom(seed, "faults")
-    this.store = new SimulatedStore(this.simulation, ports)
+    this.store = new SimulatedStore(this.simulation, this.ledger, ports)
+    this.progress = new ProgressAudit(this.simulation, this.ledger, this.shape.options)
     this.faultModel = new FaultModel(this.simulation, this.shape.hasInternalFaults)
     this.receivers = new Receivers(this.simulation, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, onlyReceiversFail: !this.shape.hasInternalFaults })
-    // stream names are part of the seed: another name gives other schedules
-    this.claimInterventions = new SimulationRandom(seed, "waylaid")
+    this.takeInterventions = new SimulationRandom(seed, "take interventions")
     this.connection = new StoreConnection(this.simulation, {
       ledger: this.ledger,
       store: this.store,
       faultModel: this.faultModel,
       shape: this.shape,
-      onClaim: (tenantId, deliveryIds, destinations) => this.interveneAfterClaim(tenantId, deliveryIds, destinations)
+      onTake: (tenantId, deliveryIds, destinations) => this.interveneInTake(tenantId, deliveryIds, destinations)
     })
     this.operators = new Operators(this.simulation, {
       ledger: this.ledger,
@@ -102,22 +104,27 @@ export class Simulation {
           hasInternalFaults: shape.hasInternalFaults,
           leaseMillis: shape.options.leaseMillis,
           destinations: () => [...this.ledger.destinations.values()].filter(({ open }) => open).map(({ name }) => name),
-          processes: () => this.processes
+          processes: () => this.processes,
+          start: () => {
+            if (this.processes.length < maxWorkers) this.startWorker()
+          }
         }))
     }
     simulation.after(shape.spanMillis * 2 + random.pick([1, 500, 4000]), () => this.stopFaults(random.share(0.4)))
   }
 
-  /** Sometimes schedules an intervention between a claim and its freeze. */
-  private interveneAfterClaim(tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>): void {
-    const { operators, shape, claimInterventions, simulation } = this
+  /** Sometimes schedules an intervention in a take, or right after it. */
+  private interveneInTake(tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>): void {
+    const { operators, shape, simulation, takeInterventions } = this
     if (this.faultsStopped) return
-    if (deliveryIds.length > 0 && shape.interventions > 0 && claimInterventions.share(0.02)) {
-      simulation.after(claimInterventions.pick([0, 0, 1, 3]), () => operators.retryClaimed(tenantId, deliveryIds))
+    const soon = () => takeInterventions.pick([0, 0, 1, 3])
+    if (shape.interventions > 0 && takeInterventions.share(0.02)) {
+      const destination = takeInterventions.pick(destinations)
+      simulation.after(soon(), () => deliveryIds.length > 0 ? operators.retryTaken(tenantId, deliveryIds) : operators.interveneTaken(destination))
     }
-    if (shape.accessChanges > 0 && claimInterventions.share(0.03)) {
-      const destination = claimInterventions.pick(destinations)
-      simulation.after(claimInterventions.pick([0, 0, 1, 3]), () => operators.changeClaimed(destination))
+    if (shape.accessChanges > 0 && takeInterventions.share(0.02)) {
+      const destination = takeInterventions.pick(destinations)
+      simulation.after(soon(), () => operators.changeTaken(destination))
     }
   }
 
@@ -134,7 +141,7 @@ export class Simulation {
     this.processes.push(process)
     simulation.note(process.name, "starts")
     process.start({
-      queue: this.connection.queueOf(process),
+      store: this.connection.storeOf(process),
       sender: this.receivers.senderOf(process, shape.byCallbacks),
       hmac: { sha256: this.sha256 },
       sealer: openSealer,
@@ -142,11 +149,13 @@ export class Simulation {
     })
   }
 
-  /** Starts another process, after a random wait, in place of one that ended. */
+  /** Starts another process, after a random wait, in place of one that ended, unless there are others. */
   private replace(process: WorkerProcess): void {
     this.processes = this.processes.filter((each) => each !== process)
-    const wait = this.faultsStopped ? 0 : this.faults.pick([0, 1, 300, this.shape.options.leaseMillis, this.shape.options.leaseMillis * 2])
-    this.simulation.after(wait, () => {
+    const { leaseMillis } = this.shape.options
+    const wait = this.faultsStopped ? 0 : this.faults.pick([0, 1, 300, leaseMillis, leaseMillis * 2, Infinity])
+    if (wait === Infinity && this.processes.length > 0) return
+    this.simulation.after(Math.min(wait, leaseMillis * 3), () => {
       if (this.faultsStopped && this.processes.length > 0) return
       this.startWorker()
     })
@@ -177,6 +186,7 @@ export class Simulation {
     const pause = Math.max(...policies.map((policy) => policy.maxBackoffSeconds)) * 1000
     const { leaseMillis, pollMillis } = shape.options
     const timeoutMillis = this.longestPause() + 20_000 + 3 * (leaseMillis + pollMillis + pause) + (this.ledger.unfinished + this.ledger.deliveries.size + 12) * Math.ceil(60_000 / slowest)
+    this.progress.begin(simulation.now + this.longestPause())
     simulation.after(timeoutMillis, () => simulation.violate("All work finishes in time after faults stop", this.describeUnfinished()))
     this.pollUntilDone()
     return this.restore(recovering)
@@ -190,7 +200,8 @@ export class Simulation {
   /** Checks four times a second whether all work is finished, and resumes destinations that were paused meanwhile. */
   private pollUntilDone(): void {
     this.simulation.after(250, () => {
-      if (this.ledger.unfinished === 0) {
+      this.progress.look(this.processes)
+      if (this.ledger.unfinished === 0 && (!this.shape.endsIdle || this.ledger.partitions.leased(this.simulation.storeNow).length === 0)) {
         this.over = true
         return undefined
       }
@@ -203,6 +214,7 @@ export class Simulation {
     const lines: Array<string> = []
     for (const destination of this.ledger.destinations.values()) {
       for (const entries of destination.waiting.values()) lines.push(...entries.map(({ key, sequence }) => `${destination.name} (${destination.state}): ${key}/${sequence} waits`))
+      if (destination.leftover > 0) lines.push(`${destination.name} is closed, ${destination.leftover} entries are left`)
       for (const delivery of destination.unsettled.values()) lines.push(`${destination.name} (${destination.state}): ${delivery.id} is ${delivery.state} after ${delivery.tries}`)
     }
     return lines.join("; ")
@@ -244,6 +256,14 @@ export class Simulation {
     if (this.simulation.violation !== undefined) return
     if (late) this.simulation.violate("A stopped worker ends in time", all.filter((process) => !process.ended).map(({ name }) => name).join(", "))
     await this.compareAll()
+    this.compareOwners()
+  }
+
+  /** After a stop nobody owns anything, and no partition needs an owner. */
+  private compareOwners(): void {
+    const { ledger, simulation, store } = this
+    if (this.shape.faults > 0 && this.shape.hasInternalFaults) return
+    for (const { name, owner } of ledger.partitions.leased(simulation.storeNow)) simulation.violate("A worker that stops gives its partitions back", `${name} of ${owner}`)
   }
 
   private async compareAll(): Promise<void> {

@@ -13,8 +13,10 @@ export interface SimulationCounts {
   duplicates: number
   /** Lost answers of the store or of a receiver. */
   drops: number
-  /** Writes with a lease that was no longer valid. */
+  /** Calls with an epoch that was no longer valid. */
   lostLeases: number
+  /** Partitions that were taken over from another worker that had not given them back. */
+  takeovers: number
   /** Events to be delivered, summed over all subscriptions. */
   owed: number
   deadLetters: number
@@ -27,6 +29,7 @@ export const noCounts = (): SimulationCounts => ({
   duplicates: 0,
   drops: 0,
   lostLeases: 0,
+  takeovers: 0,
   owed: 0,
   deadLetters: 0
 })

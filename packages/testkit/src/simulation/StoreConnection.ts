@@ -2,30 +2,31 @@
  * The connection of a process to the store. The fault model decides when a call reaches the store, and when, or whether, its answer
  * reaches the process.
  */
-import { type ClaimRequest, type DeliveryQueue, type Freeze, type DestinationLease, StorageError } from "@waybill/core"
+import { type DeliveryStore, type SettleRequest, StorageError, type TakeRequest, type WorkerLease } from "@waybill/core"
 import { Effect, Exit } from "effect"
-import { ClaimAudit } from "./ClaimAudit.ts"
-import { FreezeAudit, type Permits } from "./FreezeAudit.ts"
-import type { Ledger, LedgerDestination } from "./Ledger.ts"
+import type { FaultModel } from "./FaultModel.ts"
+import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"
+import { LoadAudit } from "./LoadAudit.ts"
+import { OwnershipAudit } from "./OwnershipAudit.ts"
 import { SettleAudit } from "./SettleAudit.ts"
 import type { Shape } from "./Shape.ts"
 import type { SimulatedStore } from "./SimulatedStore.ts"
-import type { FaultModel } from "./FaultModel.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
+import { type Permits, TakeAudit, type TakeCall } from "./TakeAudit.ts"
 import type { WorkerProcess } from "./WorkerProcess.ts"
 
-export type StoreCall = "tenantsDue" | "claim" | "freeze" | "settle" | "heartbeat"
+type Store = DeliveryStore["Service"]
 
-/** Called after a claim and before its freeze, with the due deliveries and all destinations of the claim. */
-type OnClaim = (tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>) => void
+export type StoreCall = keyof Store
+
+/** Called when a take is under way, before and after the store runs it, with the deliveries and destinations that it is about. */
+export type OnTake = (tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>) => void
 
 interface StoreRequest<A> {
   readonly process: WorkerProcess
   readonly call: StoreCall
   /** The arguments, for the trace. */
   readonly about: () => string
-  /** Called just before the store runs the call. */
-  readonly before?: () => void
   /** Called when the store has run the call. `late`: its caller no longer waits for it. Returns what to do when the caller gets the answer. */
   readonly applied: (exit: Exit.Exit<A, StorageError>, late: boolean) => (() => void) | void
 }
@@ -35,138 +36,160 @@ export class StoreConnection {
   private readonly ledger: Ledger
   private readonly store: SimulatedStore
   private readonly faultModel: FaultModel
-  private readonly claims: ClaimAudit
-  private readonly freezes: FreezeAudit
+  private readonly ownership: OwnershipAudit
+  private readonly loads: LoadAudit
+  private readonly takes: TakeAudit
   private readonly settles: SettleAudit
-  private readonly onClaim: OnClaim
+  private readonly onTake: OnTake
 
   constructor(
     simulation: SimulationContext,
-    parts: {
-      readonly ledger: Ledger
-      readonly store: SimulatedStore
-      readonly faultModel: FaultModel
-      readonly shape: Shape
-      readonly onClaim: OnClaim
-    }
+    parts: { readonly ledger: Ledger; readonly store: SimulatedStore; readonly faultModel: FaultModel; readonly shape: Shape; readonly onTake: OnTake }
   ) {
     this.simulation = simulation
     this.ledger = parts.ledger
     this.store = parts.store
     this.faultModel = parts.faultModel
-    this.claims = new ClaimAudit(simulation, this.ledger, !parts.shape.hasInternalFaults)
-    this.freezes = new FreezeAudit(simulation, this.ledger, parts.shape.options.maxBatchBytes)
+    this.ownership = new OwnershipAudit(simulation, this.ledger, !parts.shape.hasInternalFaults)
+    this.takes = new TakeAudit(simulation, this.ledger)
+    this.loads = new LoadAudit(simulation, this.ledger, (destination, version) => this.takes.compareVersion(destination, version))
     this.settles = new SettleAudit(simulation, this.ledger)
-    this.onClaim = parts.onClaim
+    this.onTake = parts.onTake
   }
 
-  /** The queue as this process sees it. */
-  queueOf(process: WorkerProcess): DeliveryQueue["Service"] {
-    const { queue } = this.store
-    const nothing: (() => void) | void = undefined
+  /** The store as this process sees it. Arguments are copied, because the caller's objects may change before the call reaches the store. */
+  storeOf(process: WorkerProcess): Store {
     return {
-      ...queue,
-      tenantsDue: (limit) => this.send({ process, call: "tenantsDue", about: () => "", applied: () => nothing }, queue.tenantsDue(limit)),
-      claim: (request) => this.claim(process, request),
-      freeze: (tenantId, destinations) => this.freeze(process, tenantId, destinations),
-      settle: (tenantId, outcomes) =>
-        this.send({
+      ...this.ownershipOf(process),
+      load: (tenantId, destinationIds) => this.load(process, tenantId, [...destinationIds]),
+      take: (request) => this.take(process, structuredClone(request)),
+      settle: (request) => this.settle(process, structuredClone(request)),
+      drop: (given) => {
+        const request = structuredClone(given)
+        return this.send({
           process,
-          call: "settle",
-          about: () => `${outcomes.deliveries.map(({ deliveryId, state }) => `${deliveryId} ${state}`).join(", ")} | ${outcomes.destinations.map((destination) => `${destination.destinationId.slice(-2)} by ${destination.token}${destination.release === undefined ? "" : " given back"}${destination.pause === undefined ? "" : " paused"}`).join(", ")}`,
-          applied: (exit, late) => {
-            if (Exit.isSuccess(exit)) {
-              const { named, sendable } = this.settles.settled(process.name, tenantId, outcomes, { outcomes: process.outcomes, late })
-              this.store.compare(tenantId, named)
-              this.store.expectDue(tenantId, sendable)
-            }
-          }
-        }, queue.settle(tenantId, outcomes)),
-      heartbeat: (tenantId, leases, leaseMillis) => this.heartbeat(process, tenantId, leases, leaseMillis)
-    }
-  }
-
-  private claim(process: WorkerProcess, fixed: ClaimRequest): ReturnType<DeliveryQueue["Service"]["claim"]> {
-    // copies the leases, because the caller's objects may change before the call reaches the store
-    const request = this.faultModel.skipLocked({ ...fixed, refill: fixed.refill.map(({ destinationId, token }) => ({ destinationId, token })) })
-    const call: StoreRequest<Effect.Success<ReturnType<DeliveryQueue["Service"]["claim"]>>> = {
-      process,
-      call: "claim",
-      about: () => `${request.tenantId}, ${request.maxDestinations} destinations${request.refill.map(({ destinationId, token }) => `, ${destinationId.slice(-2)} by ${token}`).join("")}`,
-      applied: (exit) => {
-        if (!Exit.isSuccess(exit)) return
-        const grants = this.claims.claimed(process.name, request, exit.value)
-        const due = [...grants.values()].flatMap(({ claimed }) => claimed.due.map(({ deliveryId }) => deliveryId))
-        if (grants.size > 0) this.onClaim(request.tenantId, due, [...grants.values()].map(({ destination }) => destination))
-        if (this.simulation.trace) for (const { claimed, destination } of grants.values()) this.simulation.note("store", `${process.name} has ${destination.name} by ${claimed.token}: ${claimed.due.length} due, ${claimed.waiting.length} waiting`)
-        return () => {
-          process.grants = grants
-        }
+          call: "drop",
+          about: () => `${request.tenantId}, closed ${request.closed.map(short).join()}, ${request.keys.map(({ destinationId, key }) => `${key} of ${short(destinationId)}`).join()}, ${request.deliveries.join()}`,
+          applied: succeeded((answer) => this.loads.dropped(process.name, request, answer))
+        }, this.store.delivery.drop(request))
       }
     }
-    const skipLocked = request.maxDestinations < fixed.maxDestinations || request.refill.length < fixed.refill.length
-    return this.send(call, Effect.map(this.store.queue.claim(request), (claim) => skipLocked ? { ...claim, crossed: true } : claim))
   }
 
-  private freeze(process: WorkerProcess, tenantId: string, destinations: ReadonlyArray<Freeze>): ReturnType<DeliveryQueue["Service"]["freeze"]> {
-    let expected: ReadonlySet<string> = new Set()
-    let complete = true
-    let isOutdated = false
-    const { grants } = process
-    return this.send({
-      process,
-      call: "freeze",
-      about: () => destinations.map((destination) => `${destination.destinationId.slice(-2)} by ${destination.token}: ${[...destination.fresh.map((each) => `new ${each.deliveryId} of ${each.entries.map(({ key, sequence }) => `${key}/${sequence}`).join(" ")}`), ...destination.again.map((id) => `again ${id}`)].join(", ")}`).join("; "),
-      before: () => {
-        expected = this.freezes.expected(tenantId, destinations)
-        complete = this.freezes.stillWaits(tenantId, destinations, expected)
-        isOutdated = this.freezes.isOutdated(tenantId, destinations, expected)
+  private ownershipOf(process: WorkerProcess): Pick<Store, "renew" | "look" | "acquire" | "reclaim" | "release"> {
+    const { delivery } = this.store
+    const { ownership } = this
+    const own = (worker: WorkerLease): WorkerLease => {
+      process.workerId = worker.workerId
+      return { ...worker }
+    }
+    return {
+      renew: (worker) => this.send({ process, call: "renew", about: () => `for ${worker.leaseMillis} ms`, applied: succeeded((answer) => ownership.renewed(process.name, own(worker), answer)) }, delivery.renew(own(worker))),
+      look: (workerId, limit) => this.send({ process, call: "look", about: () => "", applied: succeeded((answer) => ownership.looked(process.name, workerId, answer)) }, delivery.look(workerId, limit)),
+      acquire: (worker, tenantId, given) => {
+        const partitions = [...given]
+        return this.send({
+          process,
+          call: "acquire",
+          about: () => `${partitions.join()} of ${tenantId}`,
+          applied: succeeded((answer) => {
+            ownership.acquired(process.name, own(worker), tenantId, partitions, answer)
+            this.store.compare(tenantId, answer.partitions.flatMap(({ partition }) => this.deliveriesIn(tenantId, partition)))
+          })
+        }, delivery.acquire(own(worker), tenantId, partitions))
       },
-      applied: (exit, late) => {
-        if (!complete) {
-          const refused = Exit.isFailure(exit) && this.freezes.purged(tenantId, destinations, expected)
-          return refused ? undefined : this.simulation.violate("No entry is frozen twice", `${process.name}: ${destinations.map(({ destinationId }) => destinationId).join()}`)
-        }
-        if (isOutdated) {
-          if (Exit.isSuccess(exit)) this.simulation.violate("A manual retry starts a full series of attempts", `${process.name}: ${destinations.flatMap(({ again }) => again).join()}`)
-          return
-        }
-        if (!Exit.isSuccess(exit)) return this.simulation.violate("A call of the store succeeds", `freeze of ${process.name}: ${String(exit.cause)}`)
-        const permits = this.freezes.frozen(process.name, tenantId, destinations, { expected, frozen: exit.value, grants, late })
-        this.store.compare(tenantId, this.namedBy(destinations, permits))
-        return () => {
-          for (const [permit, grant] of permits) process.permits.set(permit, grant)
-        }
+      reclaim: (tenantId, given, flight) => {
+        const owned = structuredClone(given)
+        return this.send({
+          process,
+          call: "reclaim",
+          about: () => `${flight} in ${owned.map(({ epoch, partition }) => `${partition} by ${epoch}`).join()}`,
+          applied: succeeded((answer) => {
+            ownership.reclaimed(process.name, tenantId, owned, flight, answer)
+            this.store.compare(tenantId, answer.owned.flatMap(({ partition }) => this.deliveriesIn(tenantId, partition)))
+          })
+        }, delivery.reclaim(tenantId, owned, flight))
+      },
+      release: (tenantId, given, rateMarks) => {
+        const partitions = structuredClone(given)
+        return this.send({
+          process,
+          call: "release",
+          about: () => partitions.map(({ epoch, idle, partition }) => `${partition} of ${tenantId} by ${epoch}${idle ? ", idle" : ""}`).join(),
+          applied: succeeded(() => this.store.expectFree(ownership.released(process.name, tenantId, partitions)))
+        }, delivery.release(tenantId, partitions, structuredClone(rateMarks)))
       }
-    }, this.store.queue.freeze(tenantId, destinations))
+    }
   }
 
-  private namedBy(destinations: ReadonlyArray<Freeze>, permits: Permits) {
-    if (permits.size === 0) return []
-    return destinations.flatMap(({ again, fresh }) => [...fresh.map(({ deliveryId }) => deliveryId), ...again]).flatMap((id) => this.ledger.deliveries.get(id) ?? [])
-  }
-
-  private heartbeat(process: WorkerProcess, tenantId: string, leases: ReadonlyArray<DestinationLease>, leaseMillis: number) {
-    const shown = leases.map(({ destinationId, token }) => ({ destinationId, token }))
+  private load(process: WorkerProcess, tenantId: string, destinationIds: ReadonlyArray<string>): ReturnType<Store["load"]> {
     return this.send({
       process,
-      call: "heartbeat",
-      about: () => shown.map(({ destinationId, token }) => `${destinationId.slice(-2)} by ${token}`).join(", "),
-      applied: (exit) => {
-        if (!Exit.isSuccess(exit)) return
-        for (const lease of shown) {
-          const destination = this.ledger.held(tenantId, lease)
-          if ((destination !== undefined) !== exit.value.has(lease.destinationId)) {
-            this.simulation.violate("A heartbeat extends valid leases, and no others", `${process.name}: ${lease.destinationId} by ${lease.token}`)
-          }
-          if (destination !== undefined) destination.leasedUntil = this.simulation.storeNow + leaseMillis
+      call: "load",
+      about: () => `${destinationIds.map(short).join()} of ${tenantId}`,
+      applied: succeeded((answer) => {
+        this.loads.loaded(process.name, tenantId, destinationIds, answer)
+        const keys = this.ledger.liveKeys(tenantId, this.simulation.storeNow)
+        return () => {
+          for (const { destinationId, endpointUrl, version } of answer) process.learnLoaded(tenantId, destinationId, { version, endpointUrl, keys })
+        }
+      })
+    }, this.store.delivery.load(tenantId, destinationIds))
+  }
+
+  private take(process: WorkerProcess, request: TakeRequest): ReturnType<Store["take"]> {
+    const { ledger, simulation } = this
+    const { tenantId } = request
+    const asked = { who: process.name, request, askedAt: simulation.storeNow, askedStep: simulation.counts.steps }
+    const named = request.from.flatMap(({ destinationId }) => ledger.destination(tenantId, destinationId) ?? [])
+    if (named.length > 0) this.onTake(tenantId, request.from.flatMap(({ again }) => again), named)
+    return this.send({
+      process,
+      call: "take",
+      about: () => `${request.flight} of ${tenantId}: ${request.owned.map(({ epoch, partition }) => `${partition} by ${epoch}`).join()}, ${request.from.map(({ after, again, batches, destinationId, inFlight }) => `${short(destinationId)} after ${after}: ${batches} new, again ${again.join()}, in flight ${inFlight.join()}`).join("; ")}, ${request.signals} signals, ${request.unasked} unasked, skip ${request.skip.map(short).join()}`,
+      applied: (exit, late) => {
+        if (!Exit.isSuccess(exit)) return simulation.violate("A call of the store succeeds", `take of ${process.name}: ${String(exit.cause)}`)
+        const call: TakeCall = { ...asked, late }
+        const permits = this.takes.taken(call, exit.value)
+        const deliveries = [...permits.values()].map(({ delivery }) => delivery)
+        this.store.compare(tenantId, deliveries)
+        if (simulation.trace) this.noteTaken(process, exit.value.signals.map(({ destinationId, key }) => `${short(destinationId)} from ${key}`), permits, exit.value.from.map(({ after, blocked, destinationId, more, sends }) => `${short(destinationId)} after ${after}${more ? ", more" : ""}${blocked ? ", blocked" : ""}${sends ? "" : ", does not send"}`))
+        if (permits.size > 0) this.onTake(tenantId, [], deliveries.map(({ destination }) => destination))
+        return () => {
+          for (const [name, permit] of permits) process.permits.set(name, { ...permit, learnedAt: simulation.storeNow })
         }
       }
-    }, this.store.queue.heartbeat(tenantId, shown, leaseMillis))
+    }, this.store.delivery.take(request))
+  }
+
+  private noteTaken(process: WorkerProcess, signals: ReadonlyArray<string>, permits: Permits, from: ReadonlyArray<string>): void {
+    const taken = [...permits.values()].map(({ delivery }) => `${delivery.id} of ${delivery.entries.map(({ orderId }) => orderId).join(" ")} to ${delivery.destination.name}, attempt ${delivery.attempt}`)
+    this.simulation.note("store", `gives ${process.name} ${taken.join("; ") || "nothing"} | signals ${signals.join("; ") || "none"} | ${from.join("; ")}`)
+  }
+
+  private settle(process: WorkerProcess, request: SettleRequest): ReturnType<Store["settle"]> {
+    return this.send({
+      process,
+      call: "settle",
+      about: () => `${request.outcomes.map(({ attempt, deliveryId, state }) => `${deliveryId} attempt ${attempt} ${state}`).join(", ")} | ended ${request.ended.map(({ flight, partition }) => `${flight} in ${partition}`).join()} | ${request.destinations.map((change) => `${short(change.destinationId)} ${change.breaker.failures} failures${change.pause === undefined ? "" : ", paused"}`).join()}`,
+      applied: (exit, late) => {
+        if (!Exit.isSuccess(exit)) return this.simulation.violate("A call of the store succeeds", `settle of ${process.name}: ${String(exit.cause)}`)
+        const named = this.settles.settled({ who: process.name, request, outcomes: process.outcomes, late }, exit.value)
+        this.store.compare(request.tenantId, named)
+        for (const change of request.destinations) {
+          const destination = this.ledger.destination(request.tenantId, change.destinationId)
+          if (destination?.open === true) this.store.compareDestination(destination)
+        }
+      }
+    }, this.store.delivery.settle(request))
+  }
+
+  private deliveriesIn(tenantId: string, partition: number): ReadonlyArray<LedgerDelivery> {
+    return this.ledger.in(this.ledger.partitions.get(tenantId, partition)).flatMap(({ unsettled }) => [...unsettled.values()])
   }
 
   private send<A>(request: StoreRequest<A>, effect: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> {
-    const { about, applied, before, call, process } = request
+    const { about, applied, call, process } = request
     const { simulation } = this
     return Effect.callback<A, StorageError>((resume) => {
       if (!process.beginEffect()) return
@@ -190,7 +213,7 @@ export class StoreConnection {
       }
       const lost = () => {
         simulation.counts.drops += 1
-        return Exit.fail(new StorageError({ operation: `DeliveryQueue.${call}`, cause: "The connection broke." }))
+        return Exit.fail(new StorageError({ operation: `DeliveryStore.${call}`, cause: "The connection broke." }))
       }
       if (plan.answer === "request lost") {
         answer(lost(), plan.requestMillis + plan.answerMillis)
@@ -200,7 +223,6 @@ export class StoreConnection {
       const reach = () => {
         if ((process.dead || abandoned) && plan.isCancellable) return
         const late = answered || abandoned
-        before?.()
         return this.store.run(effect, (exit) => {
           if (simulation.trace && (late || process.dead)) simulation.note("store", `runs ${call} of ${process.name}, which no longer waits for it`)
           const learn = applied(exit, late || plan.answer === "abandoned")
@@ -213,3 +235,9 @@ export class StoreConnection {
     })
   }
 }
+
+const short = (destinationId: string): string => destinationId.slice(-3)
+
+/** What a call that succeeded did. */
+const succeeded = <A>(applied: (answer: A) => (() => void) | void) => (exit: Exit.Exit<A, StorageError>): (() => void) | void =>
+  Exit.isSuccess(exit) ? applied(exit.value) : undefined

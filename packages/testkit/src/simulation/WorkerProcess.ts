@@ -1,11 +1,11 @@
 /**
  * One worker process with its own fibers, clock and random numbers. The simulation runs it task by task. A killed process never runs
- * again, so none of its finalizers run and its leases are not released.
+ * again, so none of its finalizers run and its partitions are not given back.
  */
 import {
   DeliveryOptions,
   type DeliveryOptionValues,
-  DeliveryQueue,
+  DeliveryStore,
   DeliveryWorker,
   Hmac,
   Sealer,
@@ -19,13 +19,14 @@ import * as Random from "effect/Random"
 import { type Scheduler, Scheduler as CurrentScheduler } from "effect/Scheduler"
 import type { Participant } from "./EventQueue.ts"
 import { SimulationRandom } from "./SimulationRandom.ts"
-import type { Grant } from "./ClaimAudit.ts"
-import type { Permits } from "./FreezeAudit.ts"
+import { destinationKeyOf } from "./Ledger.ts"
+import type { LoadedVersion, Sender } from "./PostAudit.ts"
 import type { Answered } from "./SettleAudit.ts"
 import { storeEpoch, type SimulationContext } from "./SimulationContext.ts"
+import type { Permits } from "./TakeAudit.ts"
 
 export interface ProcessPorts {
-  readonly queue: DeliveryQueue["Service"]
+  readonly store: DeliveryStore["Service"]
   readonly sender: WebhookSender["Service"]
   readonly hmac: Hmac["Service"]
   readonly sealer: Sealer["Service"]
@@ -44,15 +45,17 @@ export interface ProcessPlan {
 
 const nanos = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n
 
-export class WorkerProcess implements Participant {
+export class WorkerProcess implements Participant, Sender {
   readonly name: string
   dead = false
   resumesAt = 0
+  pausedAt = -Infinity
   /** How many store calls wait for their answers. */
   pendingCalls = 0
-  /** Destinations of its last claim. */
-  grants: ReadonlyMap<string, Grant> = new Map()
+  /** As it calls itself; `undefined` until it first calls the store. */
+  workerId: string | undefined
   readonly permits: Permits = new Map()
+  readonly loads = new Map<string, Array<LoadedVersion>>()
   readonly outcomes = new Map<string, Answered>()
   /** Called when it is killed or has stopped. */
   onEnd: () => void = () => {}
@@ -103,6 +106,17 @@ export class WorkerProcess implements Participant {
     this.onEnd()
   }
 
+  /** Runs nothing for some time, as a machine that sleeps. */
+  pause(millis: number): void {
+    this.resumesAt = this.simulation.now + millis
+    this.pausedAt = this.simulation.storeNow
+  }
+
+  learnLoaded(tenantId: string, destinationId: string, loaded: LoadedVersion): void {
+    const place = destinationKeyOf(tenantId, destinationId)
+    this.loads.set(place, [...this.loads.get(place) ?? [], loaded])
+  }
+
   /** Moves its clock forward, or back if negative. Sleeping fibers wake as before. */
   setClock(moreMillis: number): void {
     this.skewMillis += moreMillis
@@ -128,9 +142,9 @@ export class WorkerProcess implements Participant {
     this.hinted?.()
   }
 
-  private contextOf({ hmac, options, queue, sealer, sender }: ProcessPorts) {
+  private contextOf({ hmac, options, sealer, sender, store }: ProcessPorts) {
     const random = new SimulationRandom(this.plan.seed, this.name)
-    return Context.make(DeliveryQueue, queue).pipe(
+    return Context.make(DeliveryStore, store).pipe(
       Context.add(WebhookSender, sender),
       Context.add(Hmac, hmac),
       Context.add(Sealer, sealer),
@@ -199,7 +213,8 @@ export class WorkerProcess implements Participant {
   private get ids(): UniqueIds["Service"] {
     let last = 0
     let counter = 0
-    const own = this.plan.number.toString(16).padStart(12, "0")
+    // the last four digits are the engine's: it numbers the deliveries of a take
+    const own = `${this.plan.number.toString(16).padStart(8, "0")}0000`
     const nextAt = (millis: number): string => {
       counter = millis > last ? 0 : counter + 1
       last = Math.max(last, millis)

@@ -5,6 +5,7 @@ import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
 import { DeliveryControlMemory } from "../delivery/DeliveryControlMemory.ts"
 import { DeliveryQueueMemory } from "../delivery/DeliveryQueueMemory.ts"
+import { DeliveryStoreMemory } from "../delivery/DeliveryStoreMemory.ts"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { SecretStoreMemory } from "../delivery/SecretStoreMemory.ts"
 import { SecretTables } from "../delivery/SecretTables.ts"
@@ -22,6 +23,7 @@ const memory: Layer.Layer<SimulatedPorts> = Layer.mergeAll(
   TransactionMemory.layer,
   AccessStoreMemory.layer,
   SecretStoreMemory.layer,
+  DeliveryStoreMemory.layer,
   DeliveryQueueMemory.layer,
   DeliveryControlMemory.layer,
   TransitEventStoreMemory.layer,

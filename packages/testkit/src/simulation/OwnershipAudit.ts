@@ -1,0 +1,150 @@
+/** Checks who owns which partition against the reference model. */
+import type { AcquiredPartition, DeliveryStore, OwnedPartition, Partition, WaitingDelivery, WorkerLease } from "@waybill/core"
+import type { Effect } from "effect"
+import { isInFlight, type Ledger, type LedgerDestination } from "./Ledger.ts"
+import type { LedgerPartition } from "./PartitionLedger.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
+
+type Answer<Call extends keyof DeliveryStore["Service"]> = Effect.Success<ReturnType<DeliveryStore["Service"][Call]>>
+
+export class OwnershipAudit {
+  private readonly simulation: SimulationContext
+  private readonly ledger: Ledger
+  /** Whether processes, store and network have no faults. */
+  private readonly onlyReceiversFail: boolean
+
+  constructor(simulation: SimulationContext, ledger: Ledger, onlyReceiversFail: boolean) {
+    this.simulation = simulation
+    this.ledger = ledger
+    this.onlyReceiversFail = onlyReceiversFail
+  }
+
+  renewed(who: string, { leaseMillis, workerId }: WorkerLease, { active, now, owned, workers }: Answer<"renew">): void {
+    const { ledger: { partitions }, simulation } = this
+    partitions.workers.set(workerId, now + leaseMillis)
+    const own = partitions.ownedBy(workerId)
+    for (const partition of own) partition.leasedUntil = now + leaseMillis
+    const expected = own.map(({ epoch, name }) => `${name} by ${epoch}`).sort().join()
+    const answered = owned.map(({ epoch, partition, tenantId }) => `${tenantId}/${partition} by ${epoch}`).sort().join()
+    if (answered !== expected) simulation.violate("A renewal extends the leases of its worker, and no others", `${who}: ${answered} instead of ${expected}`)
+    const alive = [...partitions.workers.values()].filter((until) => until > now).length
+    const leased = partitions.leased(now).length
+    if (workers !== alive || active !== leased) {
+      simulation.violate("A renewal tells how many workers and owned partitions there are", `${who}: ${workers} and ${active} instead of ${alive} and ${leased}`)
+    }
+  }
+
+  /** Partitions that need an owner are found by everybody, those with an owner by nobody. */
+  looked(who: string, workerId: string, { free, signalled }: Answer<"look">): void {
+    const { ledger, simulation } = this
+    for (const found of free) {
+      const partition = this.partition(found)
+      if (!this.isFree(partition)) simulation.violate("No partition is free while its owner is alive", `${who}: ${partition.name} is leased until +${partition.leasedUntil - simulation.storeNow} ms`)
+    }
+    for (const found of signalled) {
+      const partition = this.partition(found)
+      if (partition.owner !== workerId) simulation.violate("A worker is told of signals in its own partitions", `${who}: ${partition.name}`)
+    }
+    const names = new Set(free.map((found) => this.partition(found).name))
+    for (const partition of ledger.partitions.all.values()) {
+      if (!names.has(partition.name) && this.isFree(partition) && ledger.hasWork(partition, simulation.storeNow)) {
+        simulation.violate("A partition that needs an owner is found by every worker that looks", `${partition.name} by ${who}`)
+      }
+    }
+  }
+
+  acquired(who: string, { leaseMillis, workerId }: WorkerLease, tenantId: string, asked: ReadonlyArray<number>, answer: Answer<"acquire">): void {
+    const { ledger, simulation } = this
+    const answered = new Map(answer.partitions.map((each) => [each.partition, each]))
+    for (const number of asked) {
+      const partition = ledger.partitions.get(tenantId, number)
+      const acquired = answered.get(number)
+      const mayOwn = partition.owner === workerId || this.isFree(partition)
+      if (mayOwn !== (acquired !== undefined)) simulation.violate("A partition has one live owner", `${who} ${acquired === undefined ? "did not get" : "got"} ${partition.name}, owned by ${partition.owner}`)
+      if (acquired !== undefined) this.takeOver(who, partition, acquired, { leaseMillis, workerId })
+    }
+  }
+
+  private takeOver(who: string, partition: LedgerPartition, acquired: AcquiredPartition, { leaseMillis, workerId }: WorkerLease): void {
+    const { ledger, simulation } = this
+    const { leasedUntil, owner } = partition
+    this.raise(who, partition, acquired)
+    const isTakenOver = owner !== undefined && leasedUntil <= simulation.storeNow
+    if (acquired.takenOver !== isTakenOver) {
+      simulation.violate("A new owner is told whether the owner before gave the partition back", `${who}: ${partition.name}, ${acquired.takenOver} instead of ${isTakenOver}`)
+    }
+    if (owner !== undefined && owner !== workerId) {
+      simulation.counts.takeovers += 1
+      if (this.onlyReceiversFail) simulation.violate("A worker without faults keeps its partitions", `${who} took over ${partition.name}`)
+    }
+    partition.owner = workerId
+    partition.leasedUntil = simulation.storeNow + leaseMillis
+    partition.ownership += 1
+    for (const destination of ledger.in(partition)) {
+      destination.failures = destination.breaker.failures
+      destination.recovered = false
+      for (const delivery of destination.unsettled.values()) if (isInFlight(delivery)) ledger.interrupt(delivery, simulation.storeNow, true)
+    }
+    partition.flights.clear()
+    this.compareFound(who, [partition], acquired)
+  }
+
+  private raise(who: string, partition: LedgerPartition, { epoch }: OwnedPartition): void {
+    if (epoch <= partition.epoch) this.simulation.violate("Every owner of a partition has a higher epoch than the one before", `${who}: ${partition.name}, ${epoch} after ${partition.epoch}`)
+    partition.epoch = epoch
+  }
+
+  reclaimed(who: string, tenantId: string, asked: ReadonlyArray<OwnedPartition>, flight: string, answer: Answer<"reclaim">): void {
+    const { ledger, simulation } = this
+    const fenced = ledger.partitions.fenced(tenantId, asked)
+    if (fenced.map(({ partition }) => partition).sort().join() !== answer.owned.map(({ partition }) => partition).sort().join()) {
+      simulation.violate("A worker reclaims a take of its own partitions, and of no others", `${who}: ${answer.owned.length} instead of ${fenced.length}`)
+    }
+    for (const owned of answer.owned) {
+      const partition = ledger.partitions.get(tenantId, owned.partition)
+      this.raise(who, partition, owned)
+      for (const delivery of partition.flights.get(flight) ?? []) {
+        if (isInFlight(delivery) && delivery.flight === flight) ledger.interrupt(delivery, simulation.storeNow, false)
+      }
+      partition.flights.delete(flight)
+    }
+    this.compareFound(who, fenced, answer)
+  }
+
+  /** A new owner is told of everything that waits. */
+  private compareFound(who: string, partitions: ReadonlyArray<LedgerPartition>, found: { readonly waiting: ReadonlyArray<WaitingDelivery>; readonly backlogs: ReadonlyArray<string> }): void {
+    const own = partitions.flatMap((partition) => this.ledger.in(partition))
+    const waiting = own.flatMap(waitingOf)
+    if (textOf(found.waiting) !== textOf(waiting)) this.simulation.violate("An owner is told of the deliveries that wait", `${who}: ${textOf(found.waiting)} instead of ${textOf(waiting)}`)
+    const backlogs = own.filter((destination) => destination.waiting.size > 0 || destination.leftover > 0).map(({ destinationId }) => destinationId)
+    if ([...found.backlogs].sort().join() !== backlogs.sort().join()) {
+      this.simulation.violate("An owner is told of the destinations in which entries wait", `${who}: ${found.backlogs.join()} instead of ${backlogs.join()}`)
+    }
+  }
+
+  /** Returns the partitions that were given back. */
+  released(who: string, tenantId: string, partitions: ReadonlyArray<OwnedPartition>): ReadonlyArray<LedgerPartition> {
+    const fenced = this.ledger.partitions.fenced(tenantId, partitions)
+    for (const partition of fenced) {
+      partition.owner = undefined
+      partition.leasedUntil = 0
+    }
+    if (fenced.length < partitions.length) this.simulation.note(who, "gave back partitions of another owner")
+    return fenced
+  }
+
+  private partition({ partition, tenantId }: Partition): LedgerPartition {
+    return this.ledger.partitions.get(tenantId, partition)
+  }
+
+  private isFree({ leasedUntil, owner }: LedgerPartition): boolean {
+    return owner === undefined || leasedUntil <= this.simulation.storeNow
+  }
+}
+
+/** The deliveries of a destination that wait, as an owner is told of them. */
+export const waitingOf = ({ destinationId, unsettled }: LedgerDestination): ReadonlyArray<WaitingDelivery> =>
+  [...unsettled.values()].filter(({ state }) => state === "waiting").map(({ id, storedDueAt, tries }) => ({ destinationId, deliveryId: id, dueAt: storedDueAt, tries }))
+
+export const textOf = (waiting: ReadonlyArray<WaitingDelivery>): string =>
+  waiting.map(({ deliveryId, dueAt, tries }) => `${deliveryId} at ${dueAt} after ${tries}`).sort().join()

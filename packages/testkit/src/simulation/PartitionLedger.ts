@@ -1,0 +1,55 @@
+/** The reference model of partitions: their owners, epochs, leases and flights. */
+import { type OwnedPartition, partitionOf } from "@waybill/core"
+import type { LedgerDelivery } from "./Ledger.ts"
+
+export interface LedgerPartition {
+  readonly tenantId: string
+  readonly partition: number
+  readonly name: string
+  epoch: number
+  /** The worker with the lease, also if the lease has ended; `undefined` if it was given back, or nobody had it. */
+  owner: string | undefined
+  leasedUntil: number
+  /** Counts the owners: unlike the epoch it stays the same when an owner reclaims a take. */
+  ownership: number
+  /** Deliveries of each flight that may lack an outcome. */
+  readonly flights: Map<string, Set<LedgerDelivery>>
+}
+
+export class PartitionLedger {
+  readonly all = new Map<string, LedgerPartition>()
+  /** Until when each worker is alive, by its last renewal. */
+  readonly workers = new Map<string, number>()
+
+  of(tenantId: string, destinationId: string): LedgerPartition {
+    return this.get(tenantId, partitionOf(destinationId))
+  }
+
+  get(tenantId: string, partition: number): LedgerPartition {
+    const name = `${tenantId}/${partition}`
+    let own = this.all.get(name)
+    if (own === undefined) {
+      own = { tenantId, partition, name, epoch: 0, owner: undefined, leasedUntil: 0, ownership: 0, flights: new Map() }
+      this.all.set(name, own)
+    }
+    return own
+  }
+
+  /** Those whose epoch holds. */
+  fenced(tenantId: string, owned: ReadonlyArray<OwnedPartition>): ReadonlyArray<LedgerPartition> {
+    return owned.filter((each) => each.tenantId === tenantId && this.get(tenantId, each.partition).epoch === each.epoch).map(({ partition }) => this.get(tenantId, partition))
+  }
+
+  ownedBy(workerId: string): ReadonlyArray<LedgerPartition> {
+    return [...this.all.values()].filter(({ owner }) => owner === workerId)
+  }
+
+  /** Those with a worker whose lease has not ended. */
+  leased(now: number): ReadonlyArray<LedgerPartition> {
+    return [...this.all.values()].filter(({ leasedUntil, owner }) => owner !== undefined && leasedUntil > now)
+  }
+}
+
+/** Deliveries of a flight that are in flight. */
+export const unsettledIn = (partition: LedgerPartition, flight: string): ReadonlyArray<LedgerDelivery> =>
+  [...partition.flights.get(flight) ?? []].filter((delivery) => delivery.state === "sending" && delivery.flight === flight)

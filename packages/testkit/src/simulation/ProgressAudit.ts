@@ -1,0 +1,79 @@
+/** Checks after the end of faults that workers make progress: every partition with work has an owner, shares are even, and nothing that may be sent is left alone. */
+import type { DeliveryOptionValues } from "@waybill/core"
+import type { Ledger, LedgerDestination } from "./Ledger.ts"
+import type { LedgerPartition } from "./PartitionLedger.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
+import type { WorkerProcess } from "./WorkerProcess.ts"
+
+/** Beyond polls and leases: calls, attempts and timers take time. */
+const slackMillis = 5_000
+
+const minuteMillis = 60_000
+
+export class ProgressAudit {
+  private readonly simulation: SimulationContext
+  private readonly ledger: Ledger
+  private readonly options: DeliveryOptionValues
+  private calmSince = Infinity
+  /** Since when each of these has been so at every look. */
+  private readonly since = new Map<string, number>()
+
+  constructor(simulation: SimulationContext, ledger: Ledger, options: DeliveryOptionValues) {
+    this.simulation = simulation
+    this.ledger = ledger
+    this.options = options
+  }
+
+  /** Faults stop, and all processes run from `now` on. */
+  begin(now: number): void {
+    this.calmSince = now
+  }
+
+  look(processes: ReadonlyArray<WorkerProcess>): void {
+    const { simulation } = this
+    if (simulation.now < this.calmSince) return
+    const { leaseMillis, pollMillis } = this.options
+    for (const partition of this.ledger.partitions.all.values()) {
+      const isAlone = this.isFree(partition) && this.ledger.hasWork(partition, simulation.storeNow)
+      this.lasts(`owner of ${partition.name}`, isAlone, pollMillis + slackMillis, "A partition with work has an owner within five seconds after its lease", partition.name)
+    }
+    const share = this.share(processes)
+    for (const { name, workerId } of processes) {
+      const own = workerId === undefined ? 0 : this.ledger.partitions.ownedBy(workerId).length
+      this.lasts(`share of ${name}`, own > share, leaseMillis + pollMillis + slackMillis, "Workers share partitions evenly", `${name} has ${own}, its share is ${share}`)
+    }
+    for (const destination of this.ledger.destinations.values()) {
+      const limit = pollMillis + slackMillis + minuteMillis / destination.settings.policy.rateLimitPerMinute
+      this.lasts(`sends of ${destination.name}`, this.waitsAlone(destination), limit, "What may be sent is sent without waiting", destination.name)
+    }
+  }
+
+  private lasts(name: string, is: boolean, mostMillis: number, rule: string, detail: string): void {
+    if (!is) return void this.since.delete(name)
+    const since = this.since.get(name) ?? this.simulation.now
+    this.since.set(name, since)
+    if (this.simulation.now - since > mostMillis) this.simulation.violate(rule, `${detail}, for ${this.simulation.now - since} ms`)
+  }
+
+  private share(processes: ReadonlyArray<WorkerProcess>): number {
+    const workers = [...this.ledger.partitions.workers.values()].filter((until) => until > this.simulation.storeNow).length
+    const active = this.ledger.partitions.leased(this.simulation.storeNow).length
+    return workers <= 1 || processes.length <= 1 ? Infinity : Math.max(1, Math.ceil(active / workers))
+  }
+
+  private isFree({ leasedUntil, owner }: LedgerPartition): boolean {
+    return owner === undefined || leasedUntil <= this.simulation.storeNow
+  }
+
+  /** Nothing of the destination is in flight, though something may be sent and neither time, rate nor breaker holds it back. */
+  private waitsAlone(destination: LedgerDestination): boolean {
+    const now = this.simulation.storeNow
+    const { breaker, partition, sends, settings, unsettled, waiting } = destination
+    if (this.isFree(partition) || !this.ledger.admits(destination, now) || breaker.openUntil !== undefined) return false
+    const deliveries = [...unsettled.values()]
+    const lastSent = sends.at(-1) ?? 0
+    if (deliveries.some(({ state }) => state === "sending") || now - lastSent < (minuteMillis / settings.policy.rateLimitPerMinute) * 1.2) return false
+    const isDue = deliveries.some(({ dueAt }) => dueAt <= now)
+    return isDue || [...waiting.keys()].some((key) => deliveries.every(({ keys }) => !keys.has(key)))
+  }
+}
