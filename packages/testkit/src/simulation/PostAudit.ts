@@ -72,7 +72,7 @@ export class PostAudit {
       simulation.violate("Every POST was counted as an attempt before it was sent", `${sender.name} sends ${id} after ${delivery.attempt} attempts`)
       return undefined
     }
-    sender.permits.delete(name)
+    for (let each = 1; each <= delivery.attempt; each++) sender.permits.delete(permitOf(id, each))
     if (decoder.decode(request.body) !== delivery.body) simulation.violate("Every attempt of a delivery has the same body", `${id}: ${decoder.decode(request.body)}`)
     this.compareLoaded(sender, request, permit)
     this.compareAccess(delivery)
@@ -89,7 +89,8 @@ export class PostAudit {
   }
 
   private permitFor(permits: Permits, { attempt, id }: LedgerDelivery): string | undefined {
-    for (let each = 1; each <= attempt; each++) if (permits.has(permitOf(id, each))) return permitOf(id, each)
+    // earlier attempts were given back unsent
+    for (let each = attempt; each >= 1; each--) if (permits.has(permitOf(id, each))) return permitOf(id, each)
     return undefined
   }
 

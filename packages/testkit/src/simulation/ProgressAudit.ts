@@ -33,8 +33,11 @@ export class ProgressAudit {
     const { simulation } = this
     if (simulation.now < this.calmSince) return
     const { leaseMillis, pollMillis } = this.options
+    const running = new Set(processes.map(({ workerId }) => workerId))
+    // a worker that died counts until its lease ends, and its share is left to it
+    const isWhole = [...this.ledger.partitions.workers].every(([workerId, until]) => until <= simulation.storeNow || running.has(workerId))
     for (const partition of this.ledger.partitions.all.values()) {
-      const isAlone = this.isFree(partition) && this.ledger.hasWork(partition, simulation.storeNow)
+      const isAlone = isWhole && this.isFree(partition) && this.ledger.hasWork(partition, simulation.storeNow)
       this.lasts(`owner of ${partition.name}`, isAlone, pollMillis + slackMillis, "A partition with work has an owner within five seconds after its lease", partition.name)
     }
     const share = this.share(processes)
@@ -44,7 +47,7 @@ export class ProgressAudit {
     }
     for (const destination of this.ledger.destinations.values()) {
       const limit = pollMillis + slackMillis + minuteMillis / destination.settings.policy.rateLimitPerMinute
-      this.lasts(`sends of ${destination.name}`, this.waitsAlone(destination), limit, "What may be sent is sent without waiting", destination.name)
+      this.lasts(`sends of ${destination.name}`, running.has(destination.partition.owner) && this.waitsAlone(destination), limit, "What may be sent is sent without waiting", destination.name)
     }
   }
 

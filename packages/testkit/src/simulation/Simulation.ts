@@ -217,6 +217,7 @@ export class Simulation {
       if (destination.leftover > 0) lines.push(`${destination.name} is closed, ${destination.leftover} entries are left`)
       for (const delivery of destination.unsettled.values()) lines.push(`${destination.name} (${destination.state}): ${delivery.id} is ${delivery.state} after ${delivery.tries}`)
     }
+    for (const { name, owner } of this.ledger.partitions.leased(this.simulation.storeNow)) lines.push(`${name} is owned by ${owner}`)
     return lines.join("; ")
   }
 
