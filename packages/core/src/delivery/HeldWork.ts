@@ -35,6 +35,8 @@ export interface HeldTenant {
   taking: boolean
   /** A take of what was published meanwhile has no answer yet. */
   hearing: boolean
+  /** While a take may take of destinations unasked: those it leaves alone unless it names them. */
+  guess: ReadonlySet<string> | undefined
   /** Takes whose answers were lost. */
   readonly lostFlights: Set<string>
   /** Destinations of which nothing may be taken unasked, and perhaps some that have become idle since. */
@@ -231,6 +233,7 @@ const makeTenant = (tenantId: string): HeldTenant => ({
   signalled: false,
   taking: false,
   hearing: false,
+  guess: undefined,
   lostFlights: new Set(),
   busy: new Set(),
   unloaded: new Set(),

@@ -90,6 +90,7 @@ export class Owning {
       const { active, now, owned, workers } = yield* store.renew(worker)
       owning.parts.learnTime(now, asked, yield* workerMillis)
       owning.parts.leasedUntil = asked + options.leaseMillis
+      if (work.demand.size > 0) work.bell.openUnsafe()
       owning.nextRenewal = asked + options.leaseMillis / 3
       owning.workers = workers
       owning.active = active
@@ -131,18 +132,21 @@ export class Owning {
       const now = yield* workerMillis
       owning.lookedAt = now
       owning.nextLook = now + options.pollMillis
-      const { free, signalled } = yield* store.look(worker.workerId, partitionsPerLook).pipe(Effect.onError(() =>
+      const { free: found, signalled } = yield* store.look(worker.workerId, partitionsPerLook).pipe(Effect.onError(() =>
         Effect.sync(() => {
           owning.nextLook = now
         })
       ))
+      // its own leases have run out: a renewal keeps what is in flight, unless somebody else was faster
+      const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
+      if (free.length < found.length) owning.nextRenewal = now
       for (const { tenantId } of signalled) work.hint(tenantId)
       if (free.length === 0) return signalled.length > 0
       // who is alive may have changed since: a worker that died leaves what it had
       if (owning.room(free.length) < free.length && owning.renewedAt < now - 1000) yield* owning.renew
       const mine = free.slice(0, owning.room(free.length))
       yield* owning.acquire(mine)
-      if (free.length === partitionsPerLook) owning.nextLook = now
+      if (found.length === partitionsPerLook) owning.nextLook = now
       return mine.length > 0 || signalled.length > 0
     })
   }

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { beginLoad, type Destination, endLoad, foundBy, loadInto, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
-import { deliveriesPerTake, type OwnedPartition, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
+import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
 import { type HeldTenant, rememberedMillis } from "./HeldWork.ts"
 import type { Sending } from "./Sending.ts"
@@ -46,6 +46,8 @@ export class Taking {
     return Effect.gen(function*() {
       const now = yield* workerMillis
       work.bell.closeUnsafe()
+      // nothing may be sent until a renewal succeeds
+      if (now >= taking.parts.leasedUntil) return
       work.keepAppointments(taking.parts.storeTime(now))
       for (const tenant of Array.from(work.demand)) {
         if (slots.free === 0) return
@@ -61,7 +63,7 @@ export class Taking {
     const { parts } = this
     return Effect.flatMap(workerMillis, (now) => {
       const next = parts.work.nextAppointment
-      if (next === undefined) return parts.work.bell.await
+      if (next === undefined || now >= parts.leasedUntil) return parts.work.bell.await
       return Effect.raceFirst(parts.work.bell.await, Effect.sleep(Math.max(1, next - parts.storeTime(now))))
     })
   }
@@ -84,7 +86,8 @@ export class Taking {
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         tenant.taking = false
-        if (exit._tag === "Failure" || tenant.signalled || goesOn) work.want(tenant)
+        // whoever wanted it meanwhile may have woken a loop that left it alone
+        if (exit._tag === "Failure" || tenant.signalled || goesOn || work.demand.has(tenant)) work.want(tenant)
       })
     ))
   }
@@ -95,7 +98,7 @@ export class Taking {
     tenant.hearing = true
     return Effect.flatMap(workerMillis, (now) => this.take(tenant, [], now)).pipe(Effect.ensuring(Effect.sync(() => {
       tenant.hearing = false
-      if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0) work.want(tenant)
+      if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || work.demand.has(tenant)) work.want(tenant)
     })))
   }
 
@@ -159,6 +162,8 @@ export class Taking {
         work.touch(destination)
         continue
       }
+      // the other take may have something of it in flight
+      if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
       const partition = work.partition(tenant.tenantId, destination.partition)
       const room = destination.taking || partition === undefined || partition.leaving ? 0 : Math.min(slots.of(destination, owner), deliveriesPerTake - attempts)
       const plan = planOf(destination, storeNow, room)
@@ -184,24 +189,30 @@ export class Taking {
     const { slots, work } = parts
     const request = this.requestOf(tenant, asked, now)
     const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination) }]))
+    const held = new Map(tenant.partitions)
+    const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)
+    const guess = request.unasked > 0 ? new Set([...request.skip, ...request.from.map(({ destinationId }) => destinationId)]) : undefined
+    tenant.guess ??= guess
     tenant.signalled = false
     return Effect.gen(function*() {
-      const taken = yield* parts.store.take(request).pipe(Effect.onError(() => Effect.sync(() => {
+      const answer = yield* parts.store.take(request).pipe(Effect.onError(() => Effect.sync(() => {
         tenant.lostFlights.add(request.flight)
         tenant.signalled = true
         for (const { destination } of asked) destination.behind = true
       })))
       const answered = yield* workerMillis
-      parts.learnTime(taken.now, now, answered)
+      parts.learnTime(answer.now, now, answered)
+      const taken = ofPartitions(answer, isHeld)
       // a partition that is still held was fenced by this worker itself
       if (yield* taking.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
       taking.learn(tenant, request, asked, taken)
       const unknown = taking.unknownAmong(tenant, taken)
       // what cannot be loaded is not sent: it waits again
       const loaded = unknown.length === 0 ? true : yield* Effect.match(taking.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
-      yield* taking.sending.begin(tenant, taken.deliveries, { loaded, promised })
+      yield* taking.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { loaded, promised })
       if (taken.moreSignals) tenant.signalled = true
     }).pipe(Effect.ensuring(Effect.sync(() => {
+      if (guess !== undefined) tenant.guess = undefined
       for (const { attempts, owner } of promised.values()) if (attempts > 0) slots.use(owner, -attempts)
       for (const { destination } of asked) {
         destination.taking = false
@@ -216,7 +227,7 @@ export class Taking {
     const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
     // what somebody else may have sent within the last minute is not known of any destination
     const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rememberedMillis <= sentAt)
-    const mayGuess = tenant.signalled && isKnown && slots.used <= options.concurrency * fewPart
+    const mayGuess = tenant.signalled && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
     const unasked = mayGuess ? Math.min(Math.ceil(options.concurrency * unaskedPart), slots.ofTenant(tenant.tenantId)) : 0
     const named = new Set(asked.map(({ destination }) => destination))
     const skip: Array<string> = []
@@ -339,6 +350,12 @@ export class Taking {
       return Effect.asVoid(taking.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
     })
   }
+}
+
+/** What was taken of partitions that were lost meanwhile is their next owner's, even if that is this worker again. */
+const ofPartitions = (taken: Taken, isHeld: (partition: number) => boolean): Taken => {
+  const isOwn = ({ destinationId }: { readonly destinationId: string }) => isHeld(partitionOf(destinationId))
+  return { ...taken, signals: taken.signals.filter(isOwn), from: taken.from.filter(isOwn), deliveries: taken.deliveries.filter(isOwn) }
 }
 
 function* take<A>(all: Iterable<A>, most: number): Iterable<A> {
