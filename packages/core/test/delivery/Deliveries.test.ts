@@ -113,16 +113,17 @@ describe("Deliveries", () => {
 
   it.effect("does not send again what is being sent, was cancelled, or is not there", () =>
     inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.receivers.script(hook, Receiver.hang)
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 600 } })
+      yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.hang])
       yield* TestWaybill.run
-      yield* engine.publish("A")
+      yield* engine.publish("A", "B")
       yield* TestWaybill.pass(1000)
-      const [sending] = yield* engine.list()
+      const [sending] = yield* engine.list({ state: "sending" })
+      const [waiting] = yield* engine.list({ state: "waiting" })
       const busy = yield* Effect.flip(engine.deliveries.retry("acme", sending!.deliveryId))
       assert.strictEqual(busy._tag, "DeliveryNotRetryable")
       yield* engine.subscriptions.remove(engine.customer, engine.subscription.id)
-      const cancelled = yield* Effect.flip(engine.deliveries.retry("acme", sending!.deliveryId))
+      const cancelled = yield* Effect.flip(engine.deliveries.retry("acme", waiting!.deliveryId))
       assert.include(cancelled.message, "cancelled")
       for (const id of [unknown, "", "garbage", "' OR 1=1"]) {
         assert.strictEqual((yield* Effect.flip(engine.deliveries.retry("acme", id)))._tag, "DeliveryNotFound")

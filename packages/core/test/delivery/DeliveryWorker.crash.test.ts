@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryQueue, DeliveryWorker } from "@waybill/core"
-import { type QueueCall, Receiver, TestWaybill } from "@waybill/testkit"
+import { DeliveryStore, partitionsPerTenant } from "@waybill/core"
+import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber } from "effect"
-import { engineBy, eventsOf, hook, makeEngine, outOfOrder, ways } from "./Engine.ts"
+import { engineBy, eventsOf, hook, makeEngine, outOfOrder, storeCalls, ways, workerOver } from "./Engine.ts"
 
 const shipments = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, n) => `S${n}`)
 
@@ -19,7 +19,7 @@ describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
 
   describe("a worker that is stopped", () => {
-    it.effect("waits for attempts under way and writes what they brought", () =>
+    it.effect("waits for attempts in flight and writes what they brought", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         yield* engine.receivers.script(hook, Receiver.delay(5000))
@@ -45,7 +45,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
       })))
 
-    it.effect("cuts attempts short that take longer than its patience, counts them not, and gives the destination back", () =>
+    it.effect("cuts attempts short that take longer than its patience, counts them not, and gives its partitions back", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine()
@@ -56,9 +56,11 @@ describe.each(ways)("by %s", (way) => {
           yield* stop(fiber, 4100)
           const [delivery] = yield* engine.list()
           assert.deepStrictEqual([delivery!.state, delivery!.attempts.map((each) => each.outcome)], ["waiting", ["interrupted"]])
-          const queue = yield* DeliveryQueue
-          const { destinations } = yield* queue.claim({ tenantId: "acme", maxDestinations: 1, refill: [], leaseMillis: 1, deliveriesPerDestination: 1, bytesPerDestination: 1000 })
-          assert.deepStrictEqual(destinations.map((destination) => destination.due.map((each) => [each.tries, each.orphaned])), [[[0, false]]])
+          const store = yield* DeliveryStore
+          const everything = Array.from({ length: partitionsPerTenant }, (_, partition) => partition)
+          const { partitions } = yield* store.acquire({ workerId: "another", leaseMillis: 1000 }, "acme", everything)
+          assert.isTrue(partitions.every(({ takenOver }) => !takenOver))
+          assert.deepStrictEqual(partitions.flatMap(({ waiting }) => waiting.map(({ tries }) => tries)), [0])
         }),
         { drainMillis: 4000 }
       ))
@@ -83,9 +85,6 @@ describe.each(ways)("by %s", (way) => {
   })
 
   describe("a worker that is killed", () => {
-    /** From now on nothing of it reaches the store any more. */
-    const calls: ReadonlyArray<QueueCall> = ["claim", "freeze", "settle", "heartbeat", "tenantsDue"]
-
     it.effect("loses nothing: another one takes over when the lease runs out", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
@@ -94,7 +93,7 @@ describe.each(ways)("by %s", (way) => {
         yield* victim.run
         yield* engine.publish("A", "A", "B", "C", "C")
         yield* TestWaybill.pass(500)
-        for (const call of calls) yield* victim.faults.break(call, "before", Infinity)
+        for (const call of storeCalls) yield* victim.faults.break(call, "before", Infinity)
         const sentBefore = (yield* engine.receivers.requests(hook)).length
         yield* TestWaybill.run
         yield* TestWaybill.pass(15_000)
@@ -111,11 +110,10 @@ describe.each(ways)("by %s", (way) => {
         const engine = yield* makeEngine()
         const victim = yield* TestWaybill.worker()
         yield* victim.faults.break("settle", "before", Infinity)
-        yield* victim.faults.break("heartbeat", "before", Infinity)
         yield* victim.run
         yield* engine.publish("A", "B")
         yield* TestWaybill.pass(1000)
-        yield* victim.faults.break("claim", "before", Infinity)
+        for (const call of storeCalls) yield* victim.faults.break(call, "before", Infinity)
         yield* TestWaybill.run
         yield* TestWaybill.pass("1 minute")
         const [first, second] = yield* engine.receivers.requests(hook)
@@ -134,7 +132,6 @@ describe.each(ways)("by %s", (way) => {
           yield* Effect.scoped(Effect.gen(function*() {
             const victim = yield* TestWaybill.worker()
             yield* victim.faults.break("settle", "before", Infinity)
-            yield* victim.faults.break("heartbeat", "before", Infinity)
             yield* victim.run
             yield* TestWaybill.pass(1000)
           }))
@@ -154,7 +151,7 @@ describe.each(ways)("by %s", (way) => {
         yield* sleeper.run
         yield* engine.publish("A", "A", "B")
         yield* TestWaybill.pass(500)
-        for (const call of calls) yield* sleeper.faults.break(call, "before", Infinity)
+        for (const call of storeCalls) yield* sleeper.faults.break(call, "before", Infinity)
         yield* TestWaybill.run
         yield* TestWaybill.pass(22_000)
         yield* sleeper.faults.heal
@@ -169,7 +166,7 @@ describe.each(ways)("by %s", (way) => {
 
   describe("a store that fails", () => {
     for (const fault of ["before", "after"] as const) {
-      for (const call of ["tenantsDue", "claim", "freeze", "settle", "heartbeat"] as const) {
+      for (const call of ["renew", "look", "acquire", "load", "take", "settle"] as const) {
         it.effect(`delivers everything although ${call} failed ${fault} the write, now and then`, () =>
           inEngine(Effect.gen(function*() {
             const engine = yield* makeEngine({ policy: { batchMaxSize: 2, maxAttempts: 1000 } })
@@ -197,7 +194,7 @@ describe.each(ways)("by %s", (way) => {
         const engine = yield* makeEngine()
         const { faults, run } = yield* TestWaybill.worker()
         yield* run
-        for (const call of ["tenantsDue", "claim", "settle", "heartbeat", "freeze"] as const) yield* faults.break(call, "before", Infinity)
+        for (const call of storeCalls) yield* faults.break(call, "before", Infinity)
         yield* engine.publish("A")
         yield* TestWaybill.pass("1 hour")
         assert.deepStrictEqual(yield* engine.receivers.requests(), [])
@@ -211,7 +208,7 @@ describe.each(ways)("by %s", (way) => {
         const engine = yield* makeEngine()
         const { faults, run } = yield* TestWaybill.worker()
         yield* run
-        yield* faults.break("claim", "before", 70)
+        yield* faults.break("take", "before", 120)
         yield* engine.publish("A")
         yield* TestWaybill.pass(20_000)
         assert.deepStrictEqual(yield* engine.delivered(), [])
@@ -263,25 +260,26 @@ describe.each(ways)("by %s", (way) => {
   describe("a worker with little room", () => {
     it.effect("does not ask the store over and over while its attempts hang", () =>
       inEngine(
-        Effect.gen(function*() {
+        Effect.scoped(Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-          const queue = yield* DeliveryQueue
-          const worker = yield* DeliveryWorker
-          yield* engine.receivers.script(hook, Receiver.hang)
-          let claims = 0
-          const counting = yield* Effect.acquireRelease(Effect.succeed(queue.claim), (claim) => Effect.sync(() => Object.assign(queue, { claim })))
-          Object.assign(queue, {
-            claim: (request: Parameters<typeof counting>[0]) => {
-              claims += 1
-              return counting(request)
+          let takes = 0
+          yield* workerOver((store) => ({
+            take: (request) => {
+              takes += 1
+              return store.take(request)
             }
-          })
-          yield* Effect.forkChild(worker.run)
+          }))
+          // a receiver that accepted as many is trusted with as many at once
           yield* engine.publish(...shipments(15))
+          yield* TestWaybill.pass(1000)
+          assert.lengthOf(yield* engine.delivered(), 15)
+          yield* engine.receivers.script(hook, Receiver.hang)
+          takes = 0
+          yield* engine.publish(...shipments(20))
           yield* TestWaybill.pass(14_000)
-          assert.lengthOf(yield* engine.receivers.requests(), 15)
-          assert.isAtMost(claims, 40)
-        }),
+          assert.isAtLeast((yield* engine.receivers.requests()).length, 15 + 15)
+          assert.isAtMost(takes, 10)
+        })),
         { concurrency: 32, destinationConcurrency: 32, drainMillis: 0 }
       ))
   })

@@ -135,11 +135,12 @@ describe.each(ways)("by %s", (way) => {
         yield* TestWaybill.run
         yield* engine.publish(...Array.from({ length: 16 }, (_, n) => `S${n}`))
         yield* TestWaybill.pass(1000)
-        assert.lengthOf(yield* engine.receivers.requests(hook), 16)
+        // two at first, one at a time since the first failure
+        assert.lengthOf(yield* engine.receivers.requests(hook), 5)
         yield* engine.publish("late")
         yield* engine.receivers.script(hook, [Receiver.delay(5000), Receiver.accept()])
         yield* TestWaybill.pass("10 minutes")
-        const after = (yield* engine.receivers.requests(hook)).slice(16)
+        const after = (yield* engine.receivers.requests(hook)).slice(5)
         assert.lengthOf(after.filter((request) => request.at < after[0]!.at + 5000), 1)
         assert.lengthOf(after, 17)
       })))

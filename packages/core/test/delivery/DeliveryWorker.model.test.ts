@@ -4,11 +4,11 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { SigningSecrets } from "@waybill/core"
-import { batchOf, type QueueCall, Receiver, type ReceivedRequest, TestWaybill, verifySignature } from "@waybill/testkit"
+import { batchOf, Receiver, type ReceivedRequest, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, Fiber, Redacted } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../arbitraries.ts"
-import { engineBy, makeEngine, nameOf, outOfOrder, ways } from "./Engine.ts"
+import { engineBy, makeEngine, nameOf, outOfOrder, storeCalls, ways } from "./Engine.ts"
 import { untyped } from "../untyped.ts"
 
 const step = Arbitrary.all({
@@ -18,8 +18,6 @@ const step = Arbitrary.all({
 })
 
 type Step = typeof step extends Arbitrary.Arbitrary<infer A> ? A : never
-
-const calls: ReadonlyArray<QueueCall> = ["tenantsDue", "claim", "freeze", "settle", "heartbeat"]
 
 /** Customers 0, 1 and 2 own shipments of their own and one they share. */
 const shipmentsOf = (who: number): ReadonlyArray<string> => [`own ${who} a`, `own ${who} b`, "shared"]
@@ -84,11 +82,11 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
         behaviour[who] = at(n)
         return
       case "fault":
-        return yield* workers[n % 2]!.faults.break(calls[n % 5]!, n % 3 === 0 ? "before" : "after", 1 + n % 3)
+        return yield* workers[n % 2]!.faults.break(storeCalls[n % storeCalls.length]!, n % 3 === 0 ? "before" : "after", 1 + n % 3)
       case "kill": {
         // nothing of it reaches the store any more, and another process starts in its place
         const victim = workers[n % 2]!
-        for (const call of calls) yield* victim.faults.break(call, "before", Infinity)
+        for (const call of storeCalls) yield* victim.faults.break(call, "before", Infinity)
         workers[n % 2] = yield* startWorker
         return
       }

@@ -127,20 +127,20 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual(yield* engine.delivered(), ["fast/1"])
       })))
 
-    it.effect("never has more under way than the destination's share", () =>
+    it.effect("never has more in flight than the destination's share", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-          let underWay = 0
+          let inFlight = 0
           let most = 0
           yield* engine.receivers.script(hook, () =>
             Effect.sync(() => {
-              underWay += 1
-              most = Math.max(most, underWay)
+              inFlight += 1
+              most = Math.max(most, inFlight)
             }).pipe(
               Effect.andThen(Effect.sleep(1000)),
               Effect.map(() => {
-                underWay -= 1
+                inFlight -= 1
                 return AttemptOutcome.Accepted({ status: 200, excerpt: "" })
               })
             ))

@@ -1,44 +1,38 @@
 /** What simulated schedules of crashes, lost answers and operators found, told step by step. */
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryQueue, DeliveryWorker, StorageError } from "@waybill/core"
-import { type QueueCall, Receiver, TestWaybill } from "@waybill/testkit"
-import { Context, Effect, Layer } from "effect"
+import { StorageError, type Taken } from "@waybill/core"
+import { Receiver, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { TestClock } from "effect/testing"
-import { engineBy, eventsOf, hook, makeEngine, ways } from "./Engine.ts"
-
-const calls: ReadonlyArray<QueueCall> = ["claim", "freeze", "settle", "heartbeat", "tenantsDue"]
+import { answering, engineBy, eventsOf, hook, makeEngine, storeCalls, ways, workerOn, workerOver } from "./Engine.ts"
 
 /** A worker that is killed a second after it began to send, and its lease run out. */
 const killedWhileSending = Effect.scoped(Effect.gen(function*() {
   const victim = yield* TestWaybill.worker()
   yield* victim.faults.break("settle", "before", Infinity)
-  yield* victim.faults.break("heartbeat", "before", Infinity)
   yield* victim.run
   yield* TestWaybill.pass(1000)
-  for (const call of calls) yield* victim.faults.break(call, "before", Infinity)
+  for (const call of storeCalls) yield* victim.faults.break(call, "before", Infinity)
 })).pipe(Effect.andThen(TestWaybill.pass("1 minute")))
 
-/** A worker whose first freeze fails before its eyes, and comes through when `late` has passed. */
-const workerWithLateFreeze = (late: number) =>
+/** A worker whose first take that finds something fails before its eyes, and comes through when `late` has passed. Answers what its takes found. */
+const workerWithLateTake = (late: number) =>
   Effect.gen(function*() {
-    const frozen: Array<ReadonlyArray<string>> = []
+    const answers: Array<Taken> = []
     let first = true
-    const queue = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (store) => ({
-      ...store,
-      freeze: (tenantId, destinations) => {
-        const freezing = Effect.tap(store.freeze(tenantId, destinations), (ours) => Effect.sync(() => void frozen.push([...ours])))
-        if (!first) return freezing
+    yield* workerOver((store) => ({
+      take: (request) => {
+        const taking = Effect.tap(store.take(request), (taken) => Effect.sync(() => void answers.push(taken)))
+        if (!first) return taking
         first = false
         return Effect.andThen(
-          Effect.forkDetach(Effect.andThen(Effect.sleep(late), Effect.exit(freezing))),
-          Effect.fail(new StorageError({ operation: "DeliveryQueue.freeze", cause: "connection lost" }))
+          Effect.forkDetach(Effect.andThen(Effect.sleep(late), Effect.exit(taking))),
+          Effect.fail(new StorageError({ operation: "DeliveryStore.take", cause: "connection lost" }))
         )
       }
-    } satisfies DeliveryQueue["Service"])))
-    const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(queue)))), DeliveryWorker)
-    yield* Effect.forkScoped(worker.run)
-    return frozen
+    }))
+    return answers
   })
 
 /** A worker whose machine's clock can be set; the store keeps its own. */
@@ -55,36 +49,13 @@ const workerWithOwnClock = Effect.gen(function*() {
     sleep: (duration) => clock.sleep(duration)
   }
   const byStore = Effect.provideService(Clock.Clock, clock)
-  const queue = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (store) => ({
-    ...store,
-    tenantsDue: (limit) => byStore(store.tenantsDue(limit)),
-    claim: (request) => byStore(store.claim(request)),
-    freeze: (tenantId, destinations) => byStore(store.freeze(tenantId, destinations)),
-    settle: (tenantId, outcomes) => byStore(store.settle(tenantId, outcomes)),
-    heartbeat: (tenantId, leases, millis) => byStore(store.heartbeat(tenantId, leases, millis))
-  } satisfies DeliveryQueue["Service"])))
-  const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(queue)))), DeliveryWorker)
+  const worker = yield* workerOn((store) => answering(store, (_, answer) => byStore(answer)))
   yield* Effect.forkScoped(Effect.provideService(worker.run, Clock.Clock, own))
   return (millis: number) =>
     Effect.sync(() => {
       ahead += millis
     })
 })
-
-/** A worker whose first claims are passed over by the store, because somebody is writing to every destination. Answers when they were made. */
-const workerPassedOver = (times: number) =>
-  Effect.gen(function*() {
-    const claimedAt: Array<number> = []
-    const queue = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (store) => ({
-      ...store,
-      claim: (request) =>
-        Effect.flatMap(Clock.currentTimeMillis, (now) =>
-          claimedAt.push(now) <= times ? Effect.succeed({ now, destinations: [], crossed: true, dropped: 0 }) : store.claim(request))
-    } satisfies DeliveryQueue["Service"])))
-    const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(queue)))), DeliveryWorker)
-    yield* Effect.forkScoped(worker.run)
-    return claimedAt
-  })
 
 describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
@@ -119,20 +90,6 @@ describe.each(ways)("by %s", (way) => {
       assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
     })))
 
-  it.effect("a destination that a claim passed over is asked for again in a moment, and nobody asks once it was given", () =>
-    inEngine(Effect.scoped(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* engine.publish("A")
-      const claimedAt = yield* workerPassedOver(3)
-      yield* TestWaybill.pass(100)
-      assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map(eventsOf), [["A/1"]])
-      // both loops heard of it
-      assert.deepStrictEqual(claimedAt.slice(0, 4).map((at) => at - claimedAt[0]!), [0, 0, 20, 40])
-      const before = claimedAt.length
-      yield* TestWaybill.pass(500)
-      assert.lengthOf(claimedAt, before)
-    }))))
-
   for (const millis of [-86_400_000, -3_600_000, -5000, 5000, 3_600_000]) {
     it.effect(`a worker whose machine's clock is set by ${millis} ms tries again when it should, and dates it right`, () =>
       inEngine(Effect.scoped(Effect.gen(function*() {
@@ -154,13 +111,13 @@ describe.each(ways)("by %s", (way) => {
   }
 
   for (const late of [1, 1100, 30_000]) {
-    it.effect(`nothing is sent under two ids when a freeze comes through ${late} ms after its worker saw it fail`, () =>
+    it.effect(`nothing is sent under two ids when a take comes through ${late} ms after its worker saw it fail`, () =>
       inEngine(
         Effect.scoped(Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
           yield* engine.receivers.script(hook, Receiver.delay(3000))
           yield* engine.publish("A", "B", "C")
-          const frozen = yield* workerWithLateFreeze(late)
+          const answers = yield* workerWithLateTake(late)
           for (let n = 0; n < 120; n++) yield* TestWaybill.pass(1000)
           const requests = yield* engine.receivers.requests(hook)
           const ids = new Map(requests.map((request) => [eventsOf(request).join(), new Set<string>()]))
@@ -168,7 +125,7 @@ describe.each(ways)("by %s", (way) => {
           assert.deepStrictEqual([...ids.keys()].toSorted(), ["A/1", "B/1", "C/1"])
           for (const own of ids.values()) assert.strictEqual(own.size, 1)
           assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
-          assert.isAbove(frozen.length, 1, "the late one came through, or was refused")
+          assert.lengthOf(answers.filter(({ owned }) => owned.length === 0), 1, "the late one was refused")
         })),
         { destinationConcurrency: 2, leaseMillis: 60_000 }
       ))

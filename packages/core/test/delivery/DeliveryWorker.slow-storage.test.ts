@@ -1,32 +1,37 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryQueue, DeliveryWorker, TransitEvents } from "@waybill/core"
-import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, TestWaybill } from "@waybill/testkit"
-import { Context, Effect, Layer } from "effect"
+import { type TakeRequest, TransitEvents } from "@waybill/core"
+import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, type StoreCall, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import * as Clock from "effect/Clock"
+import { answering, workerOver } from "./Engine.ts"
 
 const endpointUrl = "https://customer.example/hook"
 
-/** A worker whose queue answers some calls in a way of its own. */
-const workerOver = (own: (queue: DeliveryQueue["Service"]) => Partial<DeliveryQueue["Service"]>) =>
-  Effect.gen(function*() {
-    const changed = Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({ ...queue, ...own(queue) })))
-    const worker = Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(changed)))), DeliveryWorker)
-    yield* Effect.forkScoped(worker.run)
-  })
-
-/** One whose every claim, once it has looked, takes this long to come back. */
+/** A worker whose every take, once it has taken, needs this long to come back. */
 const slowWorker = (millis: () => number) =>
-  workerOver((queue) => ({ claim: (request) => Effect.tap(queue.claim(request), () => Effect.sleep(millis())) }))
+  workerOver((store) => ({ take: (request) => Effect.tap(store.take(request), () => Effect.sleep(millis())) }))
 
 const publish = (tenant: SeededTenant, shipmentId: string, number: number) =>
   Effect.flatMap(TransitEvents, (events) =>
     Effect.orDie(events.append(tenant.carrier, [reportedEvent(shipmentId, { eventId: `${shipmentId}/${number}`, accounts: ["A"] })])))
+
+/** A clock that differs from another one by so much. */
+const clockAhead = (clock: Clock.Clock, millis: number): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
+  currentTimeMillis: Effect.sync(() => clock.currentTimeMillisUnsafe() + millis),
+  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
+  currentTimeNanos: Effect.sync(() => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n),
+  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: clock.monotonicTimeNanos,
+  sleep: (duration) => clock.sleep(duration)
+})
 
 const healthy = "https://healthy.example/hook"
 
 const delivered = Effect.flatMap(ScriptedReceivers, (receivers) =>
   Effect.map(receivers.deliveredEvents(endpointUrl), (events) => events.map(({ eventId }) => eventId)))
 
-/** Something for another customer does, while the claim for the first event takes five seconds. */
+/** Something for another customer does, while the take of the first event takes five seconds. */
 const goesPast = (tenant: SeededTenant) =>
   Effect.gen(function*() {
     const events = yield* TransitEvents
@@ -40,7 +45,7 @@ const goesPast = (tenant: SeededTenant) =>
   })
 
 describe("a worker whose storage is slow", () => {
-  it.effect("sends what an outcome made sendable while a claim was looking elsewhere", () =>
+  it.effect("sends what an outcome made sendable while a take was looking elsewhere", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       const receivers = yield* ScriptedReceivers
@@ -49,13 +54,13 @@ describe("a worker whose storage is slow", () => {
       yield* slowWorker(() => 100)
       yield* publish(tenant, "S", 1)
       yield* TestWaybill.pass(150)
-      // from now on S is held by the attempt under way, and the next claim finds nothing to send
+      // from now on S is held by the attempt in flight, and the next take finds nothing to send
       yield* publish(tenant, "S", 2)
       for (let millis = 0; millis < 10_000; millis += 10) yield* TestWaybill.pass(10)
       assert.deepStrictEqual(yield* delivered, ["S/1", "S/2"])
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
 
-  it.effect("sends what a rate held back when the claim that learned of it took longer than the wait", () =>
+  it.effect("sends what a rate held back when the take that learned of it took longer than the wait", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { rateLimitPerMinute: 1 } })
@@ -71,33 +76,35 @@ describe("a worker whose storage is slow", () => {
       assert.deepStrictEqual(yield* delivered, ["S/1", "T/1"])
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { leaseMillis: 600_000 } }))))
 
-  it.effect("sends what was published while a claim for what is due is under way", () =>
+  it.effect("sends what was published while a take of what is due has no answer", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       const receivers = yield* ScriptedReceivers
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { initialBackoffSeconds: 1 } })
       yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
       yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
-      const asked: Array<string | undefined> = []
-      yield* workerOver((queue) => ({
-        claim: (request) =>
-          Effect.tap(queue.claim(request), ({ destinations }) => {
-            if (destinations.length > 0) asked.push(request.only)
-            return destinations.length > 0 && request.only === "due" ? Effect.sleep(5_000) : Effect.void
+      const sendsAgain = ({ from }: TakeRequest) => from.some(({ again }) => again.length > 0)
+      let retries = 0
+      yield* workerOver((store) => ({
+        take: (request) =>
+          Effect.tap(store.take(request), () => {
+            if (!sendsAgain(request)) return Effect.void
+            retries += 1
+            return Effect.sleep(5_000)
           })
       }))
       yield* publish(tenant, "S", 1)
       yield* TestWaybill.pass(2_000)
-      assert.deepStrictEqual(asked, ["arrived", "due"], "the retry is claimed, and its claim does not answer")
+      assert.strictEqual(retries, 1, "the retry is taken, and its take does not answer")
       yield* goesPast(tenant)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
 
-  it.effect("sends what was published while a claim for something large is under way", () =>
+  it.effect("sends what was published while a take of something large has no answer", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
       yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
-      // the first claim that finds something
+      // the first take that finds something
       let slowness = 0
       yield* slowWorker(() => {
         const millis = slowness
@@ -115,18 +122,10 @@ describe("a worker whose storage is slow", () => {
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
-      const silent = new Set<"claim" | "freeze" | "settle" | "heartbeat" | "tenantsDue">()
-      const hearing = <A, E>(call: "claim" | "freeze" | "settle" | "heartbeat" | "tenantsDue", answer: Effect.Effect<A, E>) =>
-        Effect.suspend(() => silent.delete(call) ? Effect.never : answer)
-      yield* workerOver((queue) => ({
-        tenantsDue: (limit) => hearing("tenantsDue", queue.tenantsDue(limit)),
-        claim: (request) => hearing("claim", queue.claim(request)),
-        freeze: (tenantId, destinations) => hearing("freeze", queue.freeze(tenantId, destinations)),
-        settle: (tenantId, outcomes) => hearing("settle", queue.settle(tenantId, outcomes)),
-        heartbeat: (tenantId, leases, millis) => hearing("heartbeat", queue.heartbeat(tenantId, leases, millis))
-      }))
+      const silent = new Set<StoreCall>()
+      yield* workerOver((store) => answering(store, (call, answer) => Effect.suspend(() => silent.delete(call) ? Effect.never : answer)))
       const expected: Array<string> = []
-      for (const [number, call] of (["tenantsDue", "claim", "freeze", "settle", "heartbeat"] as const).entries()) {
+      for (const [number, call] of (["look", "acquire", "load", "take", "settle", "renew"] as const).entries()) {
         silent.add(call)
         yield* publish(tenant, `S${number}`, 1)
         expected.push(`S${number}/1`)
@@ -143,11 +142,11 @@ describe("a worker whose storage is slow", () => {
       let written = 0
       const expected = Array.from({ length: 100 }, (_, number) => `S${number}/1`)
       for (const eventId of expected) yield* publish(tenant, eventId.slice(0, -2), 1)
-      yield* workerOver((queue) => ({
-        settle: (tenantId, outcomes) =>
-          Effect.andThen(Effect.sleep(3_000), queue.settle(tenantId, outcomes)).pipe(
+      yield* workerOver((store) => ({
+        settle: (request) =>
+          Effect.andThen(Effect.sleep(3_000), store.settle(request)).pipe(
             Effect.tap(() => Effect.sync(() => {
-              written += outcomes.deliveries.length
+              written += request.outcomes.length
             }))
           )
       }))
@@ -158,21 +157,6 @@ describe("a worker whose storage is slow", () => {
       assert.sameMembers([...yield* delivered], expected)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 10, destinationConcurrency: 10 } }))))
 
-  it.effect("comes back to a destination of its own that a claim had to pass over because somebody else was writing to it", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
-      let passedOver = 0
-      const expected = Array.from({ length: 40 }, (_, number) => `S${number}/1`)
-      for (const eventId of expected) yield* publish(tenant, eventId.slice(0, -2), 1)
-      yield* workerOver((queue) => ({
-        claim: (request) => request.refill.length > 0 && passedOver++ === 0 ? queue.claim({ ...request, refill: [] }) : queue.claim(request)
-      }))
-      yield* TestWaybill.pass("1 minute")
-      assert.isAbove(passedOver, 0)
-      assert.sameMembers([...yield* delivered], expected)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
-
   for (const millis of [-330_000, 330_000]) {
     it.effect(`dates what it sends by the store's clock, ${millis / 1000} seconds from its own`, () =>
       Effect.gen(function*() {
@@ -180,9 +164,8 @@ describe("a worker whose storage is slow", () => {
         const receivers = yield* ScriptedReceivers
         yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
         yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
-        yield* workerOver((queue) => ({
-          claim: (request) => Effect.map(queue.claim(request), (claim) => ({ ...claim, now: claim.now + millis }))
-        }))
+        const own = yield* Clock.clockWith(Effect.succeed)
+        yield* workerOver((store) => answering(store, (_, answer) => Effect.provideService(answer, Clock.Clock, clockAhead(own, millis))))
         yield* publish(tenant, "S", 1)
         yield* TestWaybill.pass("1 minute")
         const requests = yield* receivers.requests(endpointUrl)

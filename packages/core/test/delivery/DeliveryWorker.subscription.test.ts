@@ -145,7 +145,7 @@ describe("a subscription", () => {
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/3"])
     })))
 
-  it.effect("that is paused lets an attempt under way end, and starts no other", () =>
+  it.effect("that is paused lets an attempt in flight end, and starts no other", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
       yield* engine.receivers.script(hook, [Receiver.delay(5000, Receiver.fail(500)), Receiver.accept()])
@@ -176,7 +176,7 @@ describe("a subscription", () => {
       assert.isTrue((yield* engine.list()).every((each) => each.state === "cancelled" || each.state === "delivered"))
     })))
 
-  it.effect("that is removed while an attempt is under way keeps the record of that attempt", () =>
+  it.effect("that is removed while a delivery is in flight keeps its outcome", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* engine.receivers.script(hook, Receiver.delay(5000))
@@ -185,7 +185,7 @@ describe("a subscription", () => {
       yield* TestWaybill.pass(1000)
       yield* engine.subscriptions.remove(engine.customer, engine.subscription.id)
       yield* TestWaybill.pass("1 minute")
-      assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.map((one) => one.outcome)]), [["cancelled", ["accepted"]]])
+      assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.map((one) => one.outcome)]), [["delivered", ["accepted"]]])
     })))
 
   it.effect("to named shipments gets their whole history first (SPEC-GAP-D13)", () =>

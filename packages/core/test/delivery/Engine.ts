@@ -1,7 +1,7 @@
 /** A tenant, its receivers and its worker, for tests of the delivery engine on the virtual clock. */
-import { Deliveries, type DeliveryOptionValues, type DeliveryView, TransitEvents, TransitSubscriptions } from "@waybill/core"
-import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
-import { Effect, References } from "effect"
+import { Deliveries, type DeliveryOptionValues, DeliveryStore, type DeliveryView, DeliveryWorker, type StorageError, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, ScriptedReceivers, type StoreCall, TestWaybill } from "@waybill/testkit"
+import { Context, Effect, Layer, References } from "effect"
 import { untyped } from "../untyped.ts"
 
 export const hook = "https://receiver.example/hook"
@@ -49,6 +49,33 @@ export const makeEngine = Effect.fnUntraced(function*(options: EngineOptions = {
 
 export const nameOf = (event: { readonly sequence: number; readonly shipment: { readonly shipmentId: string } }): string =>
   `${event.shipment.shipmentId}/${event.sequence}`
+
+type Store = DeliveryStore["Service"]
+
+/** Every call of a worker's store. */
+export const storeCalls: ReadonlyArray<StoreCall> = ["renew", "look", "acquire", "load", "take", "reclaim", "settle", "drop", "release"]
+
+/** A store whose every answer comes in a way of its own. */
+export const answering = (store: Store, answer: <A>(call: StoreCall, from: Effect.Effect<A, StorageError>) => Effect.Effect<A, StorageError>): Store => ({
+  renew: (worker) => answer("renew", store.renew(worker)),
+  look: (workerId, limit) => answer("look", store.look(workerId, limit)),
+  acquire: (worker, tenantId, partitions) => answer("acquire", store.acquire(worker, tenantId, partitions)),
+  load: (tenantId, destinationIds) => answer("load", store.load(tenantId, destinationIds)),
+  take: (request) => answer("take", store.take(request)),
+  reclaim: (tenantId, owned, flight) => answer("reclaim", store.reclaim(tenantId, owned, flight)),
+  settle: (request) => answer("settle", store.settle(request)),
+  drop: (request) => answer("drop", store.drop(request)),
+  release: (tenantId, partitions, rateMarks) => answer("release", store.release(tenantId, partitions, rateMarks))
+})
+
+/** A worker over a store of its own, not started. */
+export const workerOn = Effect.fnUntraced(function*(own: (store: Store) => Partial<Store>) {
+  const changed = Layer.effect(DeliveryStore, Effect.map(DeliveryStore, (store) => ({ ...store, ...own(store) })))
+  return Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(changed)))), DeliveryWorker)
+})
+
+/** One that works until the scope ends. */
+export const workerOver = (own: (store: Store) => Partial<Store>) => Effect.flatMap(workerOn(own), ({ run }) => Effect.forkScoped(run))
 
 /** The events of a request, as `shipment/sequence`. */
 export const eventsOf = (request: ReceivedRequest): ReadonlyArray<string> => batchOf(request).events.map(nameOf)
