@@ -5,6 +5,7 @@
 import { type BacklogExcess, type BacklogPosition, backlogStep, type PurgePosition, purgeStep } from "@waybill/core"
 import { bool, float8, int8, optional, row, text, uuid } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { cancelRetries } from "./DestinationSql.ts"
 import { countDrops, recordDrops } from "./DropRecordsSql.ts"
 
 export const stepRow = row({ dropped: int8, more: bool, key: optional(text), sequence: optional(int8), ref: optional(int8) })
@@ -33,22 +34,7 @@ gone AS (
   DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l.ref FROM last AS l)
   RETURNING e.destination_id, e.key, e.sequence, e.ref
 ),
-retried AS MATERIALIZED (
-  SELECT d.delivery_id FROM ${schema}.deliveries AS d
-  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(
-    SELECT w.delivery_id FROM ${schema}.deliveries AS w
-    WHERE w.tenant_id = ${own} AND w.destination_id = (SELECT destination_id FROM destination) AND w.state = 'waiting'
-    LIMIT ${purgedAtOnce}
-  )) AND d.state <> 'sending'
-  ORDER BY d.delivery_id
-  FOR UPDATE
-),
-cancelled AS (
-  UPDATE ${schema}.deliveries AS d
-  SET state = 'cancelled', due_at = NULL, settled_at = now()
-  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT delivery_id FROM retried)) AND d.state = 'waiting'
-  RETURNING cardinality(d.refs) AS entries
-),
+${cancelRetries(schema, tenantId, raw("(SELECT destination_id FROM destination)"), statement`LIMIT ${purgedAtOnce}`)},
 recorded AS (${recordDrops(schema, tenantId, "purged")}),
 removed AS (
   SELECT ${destinationId} AS destination_id, (SELECT count(*) FROM gone) + (SELECT coalesce(sum(entries), 0) FROM cancelled)::int8 AS entries

@@ -212,7 +212,7 @@ export const carryingDeliveries = (
   return statement`
 SELECT ${summaryRow.columns("d")}, l.source
 FROM (${among("deliveries")} UNION ALL ${among("deliveries_in_flight")}) AS d
-JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = ${own} AND l.destination_id = d.destination_id
+CROSS JOIN LATERAL (SELECT l.source FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id OFFSET 0) AS l
 WHERE EXISTS (SELECT FROM unnest(${textArray(pairs.map((each) => each.source))}, ${keys}) AS g (source, key) WHERE g.source = l.source AND g.key = ANY (d.keys))
 ORDER BY d.delivery_id DESC
 LIMIT ${int8(limit)}`
@@ -233,7 +233,7 @@ FROM (
   UNION ALL
   SELECT ${summary}, d.refs FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${inFlightOf(deliveryId)}
 ) AS d
-JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = ${own} AND l.destination_id = d.destination_id`
+CROSS JOIN LATERAL (SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id OFFSET 0) AS l`
 }
 
 /** The stored payload of `r.ref` in the source of the destination `l`. */
@@ -270,8 +270,7 @@ WITH old AS (
   FOR UPDATE SKIP LOCKED
 ),
 gone AS (
-  DELETE FROM ${schema}.deliveries AS d USING old AS o
-  WHERE d.tenant_id = ${own} AND d.delivery_id = o.delivery_id
+  DELETE FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT delivery_id FROM old))
   RETURNING 1
 )
 SELECT count(*) AS count FROM gone`

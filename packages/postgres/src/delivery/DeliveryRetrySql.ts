@@ -32,7 +32,11 @@ WITH before AS MATERIALIZED (
 ),
 whole AS MATERIALIZED (
   SELECT l.destination_id FROM before AS d
-  JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed'
+  CROSS JOIN LATERAL (
+    SELECT l.destination_id, l.source FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed'
+    OFFSET 0
+  ) AS l
   WHERE d.state <> 'cancelled' AND (
     SELECT count(x.found) = cardinality(d.refs) FROM unnest(d.refs) AS r (ref)
     LEFT JOIN LATERAL (${payloads(schema, sources, "1 AS found")}) AS x ON true

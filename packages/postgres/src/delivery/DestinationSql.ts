@@ -1,7 +1,7 @@
 /** SQL statements for destinations, as subscriptions see them. A change raises the version and leaves a signal for the owner. */
 import type { DestinationSettings, DestinationState, PausedBy } from "@waybill/core"
 import { int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
-import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { nothing, raw, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
 import { signalChanges } from "./SignalSql.ts"
 
 /** Signals for the rows of `changed (destination_id)`, a part of the statement. */
@@ -66,6 +66,7 @@ export const accessRestored = (schema: Statement, tenantId: string, client: stri
 WITH changed AS (
   SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${client === undefined ? nothing : statement`AND l.client = ${client}`}
+  ORDER BY l.destination_id
 )${signalChanged(schema)}`
 
 /**
@@ -76,6 +77,29 @@ WITH changed AS (
 export const lockDestination = (schema: Statement, tenantId: string, destinationId: string) => statement`
 SELECT destination_id FROM ${schema}.delivery_destinations
 WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} FOR NO KEY UPDATE`
+
+/**
+ * `cancelled (entries)`: cancels deliveries of a destination that wait for a retry. They are locked by their ids in order, as everybody
+ * does, and none that is `sending` is.
+ */
+export const cancelRetries = (schema: Statement, tenantId: string, destinationId: StatementPart, limit: Statement): Statement => {
+  const own = tenant(tenantId)
+  return statement`retried AS MATERIALIZED (
+  SELECT d.delivery_id FROM ${schema}.deliveries AS d
+  WHERE d.tenant_id = ${own} AND d.state <> 'sending' AND d.delivery_id = ANY (ARRAY(
+    SELECT w.delivery_id FROM ${schema}.deliveries AS w
+    WHERE w.tenant_id = ${own} AND w.destination_id = ${destinationId} AND w.state = 'waiting' ${limit}
+  ))
+  ORDER BY d.delivery_id
+  FOR UPDATE
+),
+cancelled AS (
+  UPDATE ${schema}.deliveries AS d
+  SET state = 'cancelled', due_at = NULL, settled_at = now()
+  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT delivery_id FROM retried)) AND d.state = 'waiting'
+  RETURNING cardinality(d.refs) AS entries
+)`
+}
 
 /** The row stays, closed, for operators who look at its deliveries. The owner removes the entries, also those that publishers still bring. */
 export const closeDestination = (schema: Statement, tenantId: string, closed: string) => {
@@ -89,19 +113,9 @@ WITH changed AS (
 ),
 uncounted AS (
   UPDATE ${schema}.delivery_destination_counts AS c SET live = c.live - 1
-  FROM changed WHERE c.tenant_id = ${own} AND c.client = changed.client AND c.source = changed.source
+  WHERE c.tenant_id = ${own} AND c.client = (SELECT client FROM changed) AND c.source = (SELECT source FROM changed)
 ),
-retried AS MATERIALIZED (
-  SELECT delivery_id FROM ${schema}.deliveries
-  WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND state = 'waiting'
-  ORDER BY delivery_id
-  FOR UPDATE
-),
-cancelled AS (
-  UPDATE ${schema}.deliveries
-  SET state = 'cancelled', due_at = NULL, settled_at = now()
-  WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND state = 'waiting' AND delivery_id = ANY (ARRAY(SELECT delivery_id FROM retried))
-)${signalChanged(schema)}`
+${cancelRetries(schema, tenantId, destinationId, nothing)}${signalChanged(schema)}`
 }
 
 export const destinationStatus = (schema: Statement, tenantId: string, destinationId: string) => statement`

@@ -68,7 +68,10 @@ SET sealed = EXCLUDED.sealed,
 export const raiseSignedDestinations = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
 WITH locked AS MATERIALIZED (
   SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${tenant(tenantId)} AND l.hmac_secret_id = ${hmacSecretId} AND l.state <> 'closed'
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ANY (ARRAY(
+    SELECT s.destination_id FROM ${schema}.delivery_destinations AS s
+    WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id = ${hmacSecretId} AND s.state <> 'closed'
+  ))
   ORDER BY l.destination_id
   FOR NO KEY UPDATE
 ),
