@@ -1,22 +1,9 @@
 /** What a `DeliveryControl` promises operators who act on destinations and deliveries, and look for what became of a subject. */
-import { backlogStep, DeliveryControl, DeliveryQueue, type DestinationOverview, purgeReason, type StoragePorts } from "@waybill/core"
+import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, purgeReason, type StoragePorts } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
-import {
-  claim,
-  claimOne,
-  freezeOf,
-  freshTenant,
-  hasTurn,
-  idOf,
-  destinationSettings,
-  occurredAt,
-  publish,
-  releaseOf,
-  seed,
-  settlementOf,
-  subscribe
-} from "../StorageFixtures.ts"
+import { destinationSettings, freshTenant, idOf, publish, seed, subscribe } from "../StorageFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, outcomeOf, settle, take, takeFrom, takeOne } from "./WorkerFixtures.ts"
 
 const overview = (tenantId: string, n = 1): Effect.Effect<DestinationOverview, unknown, DeliveryQueue> =>
   Effect.flatMap(DeliveryQueue, (queue) =>
@@ -24,18 +11,22 @@ const overview = (tenantId: string, n = 1): Effect.Effect<DestinationOverview, u
 
 const stateOf = (tenantId: string, n = 1) => Effect.map(overview(tenantId, n), ({ status: { pausedBy, reason, state } }) => ({ state, pausedBy, reason }))
 
-const deliveryState = (tenantId: string, n: number) =>
-  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, idOf(n)), (found) => Option.getOrThrow(found).state))
+const deliveryState = (tenantId: string, deliveryId: string) =>
+  Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), (found) => Option.getOrThrow(found).state))
 
-/** One delivery of each waiting entry, numbered from 101 on, with these outcomes. */
+/** One event in each delivery. */
+const single = { policy: { batchMaxSize: 1 } }
+
+/** A worker and the first deliveries of destination 1, with these outcomes. */
 const deliverEach = Effect.fnUntraced(function*(tenantId: string, outcomes: ReadonlyArray<"sending" | "delivered" | "waiting" | "dead">) {
-  const queue = yield* DeliveryQueue
-  const destination = yield* claimOne(tenantId)
-  const fresh = outcomes.map((_, at) => ({ deliveryId: idOf(101 + at), sentAt: occurredAt + at, entries: [destination.waiting[at]!], traceparent: undefined }))
-  yield* queue.freeze(tenantId, [freezeOf(destination, { fresh })])
-  const deliveries = outcomes.flatMap((state, at) => state === "sending" ? [] : [settlementOf(destination, idOf(101 + at), { state, dueInMillis: 60_000 })])
-  yield* queue.settle(tenantId, { deliveries, destinations: outcomes.includes("sending") ? [] : [releaseOf(destination)] })
-  return destination
+  const worker = yield* acquire(tenantId)
+  const { deliveries } = yield* takeFrom(worker, 1, { batches: outcomes.length })
+  const settled = deliveries.flatMap((delivery, at) => {
+    const state = outcomes[at]!
+    return state === "sending" ? [] : [outcomeOf(delivery, { state, dueInMillis: 60_000 })]
+  })
+  yield* settle(worker, { outcomes: settled, ended: outcomes.includes("sending") ? [] : [{ partition: 1, flight: deliveries[0]!.flight }] })
+  return { worker, deliveries, ids: deliveries.map(({ deliveryId }) => deliveryId) }
 })
 
 const purge = Effect.fnUntraced(function*(tenantId: string, destinationId = idOf(1)) {
@@ -56,35 +47,47 @@ const nowhere = idOf(9)
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryControl`, (it) => {
-    it.effect("pauses a destination with the operator's reason, and hands nothing of it out until it is resumed", () =>
+    it.effect("pauses a destination with the operator's reason, and lets nothing of it be taken until it is resumed", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         assert.isTrue(yield* control.pause(tenantId, idOf(1), "It's \"unpaid\"."))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "It's \"unpaid\"." })
-        assert.lengthOf((yield* claim(tenantId)).destinations, 0)
+        const worker = yield* acquire(tenantId)
+        assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+        assert.isFalse((yield* takeFrom(worker)).found!.sends)
         assert.isTrue(yield* control.resume(tenantId, idOf(1)))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
-        assert.isTrue(yield* hasTurn(tenantId))
-        assert.lengthOf((yield* claimOne(tenantId)).waiting, 1)
+        assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+        assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["S/1"])
       }))
 
-    it.effect("takes nothing from a worker that is sending, and lets it freeze nothing more", () =>
+    it.effect("takes nothing from a worker that is sending, and lets it take nothing more", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
-        const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
-        yield* seed(tenantId, { A: 1, B: 1 })
-        const destination = yield* claimOne(tenantId)
-        const [first, second] = destination.waiting
-        yield* queue.freeze(tenantId, [freezeOf(destination, { fresh: [{ deliveryId: idOf(101), sentAt: occurredAt, entries: [first!], traceparent: undefined }] })])
+        yield* seed(tenantId, { A: 1, B: 1 }, single)
+        const { deliveries, ids: [id], worker } = yield* deliverEach(tenantId, ["sending"])
         yield* control.pause(tenantId, idOf(1), "Unpaid.")
-        const ours = yield* queue.freeze(tenantId, [freezeOf(destination, { fresh: [{ deliveryId: idOf(102), sentAt: occurredAt, entries: [second!], traceparent: undefined }] })])
-        assert.strictEqual(ours.size, 0)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
-        assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
+        assert.deepStrictEqual((yield* takeFrom(worker)).deliveries, [])
+        yield* end(worker, deliveries)
+        assert.strictEqual(yield* deliveryState(tenantId, id!), "delivered")
         assert.deepStrictEqual((yield* overview(tenantId)).waiting, 1)
+      }))
+
+    it.effect("raises the version of a destination that is paused or resumed", () =>
+      Effect.gen(function*() {
+        const [control, store] = [yield* DeliveryControl, yield* DeliveryStore]
+        const tenantId = freshTenant()
+        yield* seed(tenantId, {})
+        const version = Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.version)
+        const versions = [yield* version]
+        for (const change of [control.pause(tenantId, idOf(1), "Unpaid."), control.resume(tenantId, idOf(1)), control.beginPurge(tenantId, idOf(1)), control.endPurge(tenantId, idOf(1))]) {
+          yield* change
+          versions.push(yield* version)
+        }
+        assert.deepStrictEqual(versions, [...new Set(versions)].sort((a, b) => a - b))
       }))
 
     it.effect("keeps when the engine paused a destination that an operator pauses as well, and whoever paused it, resumes it", () =>
@@ -93,8 +96,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        const destination = yield* claimOne(tenantId)
-        yield* queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination, { pause: "The receiver answered 410." })] })
+        yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { pause: "The receiver answered 410." })] })
         const before = yield* overview(tenantId)
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "engine", reason: "The receiver answered 410." })
         yield* control.pause(tenantId, idOf(1), "Unpaid.")
@@ -117,10 +119,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
         assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
         assert.strictEqual((yield* stateOf(tenantId)).state, "active")
-        const destination = yield* claimOne(tenantId)
-        yield* queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination, { pause: "The receiver answered 410." })] })
+        const worker = yield* acquire(tenantId)
+        yield* take(worker)
+        yield* settle(worker, { destinations: [changeOf(1, { pause: "The receiver answered 410." })] })
         assert.isTrue(yield* control.resumeOwn(tenantId, idOf(1)))
-        assert.isTrue(yield* hasTurn(tenantId))
+        assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
         yield* control.pause(tenantId, idOf(1), "Unpaid.")
         assert.isFalse(yield* control.resumeOwn(tenantId, idOf(1)))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
@@ -164,17 +167,17 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
-        yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 3 })
+        yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 3 }, single)
         yield* subscribe(tenantId, { n: 2 })
-        const destination = yield* deliverEach(tenantId, ["sending", "delivered", "waiting", "dead"])
+        const { deliveries, ids, worker } = yield* deliverEach(tenantId, ["sending", "delivered", "waiting", "dead"])
         assert.strictEqual(yield* purge(tenantId), 4)
-        const states = yield* Effect.forEach([101, 102, 103, 104], (n) => deliveryState(tenantId, n))
+        const states = yield* Effect.forEach(ids, (id) => deliveryState(tenantId, id))
         assert.deepStrictEqual(states, ["sending", "delivered", "cancelled", "dead"])
         const after = yield* overview(tenantId)
         assert.deepStrictEqual([after.waiting, after.inFlight, after.dead, after.dropped], [0, 1, 1, 4])
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "active", pausedBy: undefined, reason: undefined })
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
-        assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
+        yield* end(worker, deliveries.slice(0, 1))
+        assert.strictEqual(yield* deliveryState(tenantId, ids[0]!), "delivered")
         yield* publish(tenantId, [{ shipmentId: "F" }])
         assert.strictEqual(yield* purge(tenantId), 0)
       }))
@@ -186,7 +189,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         assert.deepStrictEqual((yield* control.countBacklog(tenantId, 60_000, undefined)).counts, [])
         for (const n of [2, 3]) yield* subscribe(tenantId, { n })
-        yield* seed(tenantId, { A: 2, B: 1 })
+        yield* seed(tenantId, { A: 2, B: 1 }, single)
         yield* queue.closeDestination(tenantId, idOf(3))
         yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
         yield* deliverEach(tenantId, ["sending"])
@@ -209,8 +212,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* subscribe(tenantId, { n: 2, state: "paused" })
-        yield* seed(tenantId, { A: 3, B: 2 })
-        const destination = yield* deliverEach(tenantId, ["sending"])
+        yield* seed(tenantId, { A: 3, B: 2 }, single)
+        const { deliveries, ids: [id], worker } = yield* deliverEach(tenantId, ["sending"])
         yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
         const { now } = yield* control.countBacklog(tenantId, 1000, undefined)
         const drop = (limit: number, dropped: number, queuedBefore = now + 60_000, reason: "over_count" | "over_age" = "over_count") =>
@@ -226,8 +229,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([yield* why("B", "B/1"), yield* why("B", "B/2")], ["over_age", true])
         const [after, other] = [yield* overview(tenantId), yield* overview(tenantId, 2)]
         assert.deepStrictEqual([after.waiting, after.inFlight, after.dropped, other.waiting, other.dropped], [1, 1, 3, 5, 0])
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
-        assert.strictEqual(yield* deliveryState(tenantId, 101), "delivered")
+        yield* end(worker, deliveries)
+        assert.strictEqual(yield* deliveryState(tenantId, id!), "delivered")
         assert.deepStrictEqual(yield* control.dropExcess(tenantId, nowhere, { queuedBefore: now, limit: 1, reason: "over_age", dropped: 0 }, undefined), { dropped: 0, next: undefined })
         assert.strictEqual((yield* control.countBacklog(freshTenant(), 1000, undefined)).counts.length, 0)
       }))
@@ -255,7 +258,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* seed(tenantId, { A: 2, B: 1 })
         yield* control.beginPurge(tenantId, idOf(1))
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: purgeReason })
-        assert.lengthOf((yield* claim(tenantId)).destinations, 0)
+        assert.isFalse((yield* takeFrom(yield* acquire(tenantId))).found!.sends)
         // somebody resumes it before the purge is done: nothing more is removed
         yield* control.resume(tenantId, idOf(1))
         assert.deepStrictEqual(yield* control.purgeNext(tenantId, idOf(1), undefined), { dropped: 0, next: undefined })
@@ -269,43 +272,46 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
-        yield* seed(tenantId, { A: 1, B: 1, C: 1 })
-        yield* deliverEach(tenantId, ["dead", "dead", "delivered"])
-        assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(101)), Option.some("dead"))
-        assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(101)), Option.some("dismissed"))
-        assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(103)), Option.some("delivered"))
+        yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
+        const { ids: [first, second, third] } = yield* deliverEach(tenantId, ["dead", "dead", "delivered"])
+        assert.deepStrictEqual(yield* control.dismiss(tenantId, first!), Option.some("dead"))
+        assert.deepStrictEqual(yield* control.dismiss(tenantId, first!), Option.some("dismissed"))
+        assert.deepStrictEqual(yield* control.dismiss(tenantId, third!), Option.some("delivered"))
         assert.deepStrictEqual(yield* control.dismiss(tenantId, idOf(109)), Option.none())
-        assert.deepStrictEqual(yield* control.dismiss(freshTenant(), idOf(102)), Option.none())
+        assert.deepStrictEqual(yield* control.dismiss(freshTenant(), second!), Option.none())
         assert.strictEqual((yield* overview(tenantId)).dead, 1)
         assert.strictEqual((yield* control.health(tenantId)).dead, 1)
         const listed = yield* queue.list(tenantId, { state: "dismissed", destinationId: idOf(1), since: undefined, order: "newest", after: undefined, limit: 10 })
-        assert.deepStrictEqual(listed.map(({ deliveryId }) => deliveryId), [idOf(101)])
+        assert.deepStrictEqual(listed.map(({ deliveryId }) => deliveryId), [first])
         assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 1)
-        assert.strictEqual(yield* deliveryState(tenantId, 101), "dismissed")
-        assert.deepStrictEqual(yield* queue.retry(tenantId, idOf(101)), Option.some("dismissed"))
-        assert.strictEqual(yield* deliveryState(tenantId, 101), "waiting")
+        assert.strictEqual(yield* deliveryState(tenantId, first!), "dismissed")
+        assert.deepStrictEqual(yield* queue.retry(tenantId, first!), Option.some("dismissed"))
+        assert.strictEqual(yield* deliveryState(tenantId, first!), "waiting")
       }))
 
     it.effect("traces what waits, what goes out before it, and what was sent", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
-        yield* seed(tenantId, { A: 2, B: 1 })
+        yield* seed(tenantId, { A: 2, B: 1 }, single)
         const trace = (key: string, ...orderIds: ReadonlyArray<string>) =>
           Effect.map(control.trace(tenantId, idOf(1), { key, orderIds: orderIds.length === 0 ? undefined : orderIds }), ({ behind, deliveries, dropped, waiting }) =>
-            ({ behind, deliveries: deliveries.map(({ deliveryId, state }) => `${deliveryId.slice(-3)} ${state}`), dropped: dropped?.reason, waiting }))
+            ({ behind, deliveries: deliveries.map(({ state }) => state), dropped: dropped?.reason, waiting }))
         const nothing = { behind: false, deliveries: [], dropped: undefined, waiting: false }
         assert.deepStrictEqual(yield* trace("A"), { ...nothing, waiting: true })
         assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, waiting: true })
         assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
         assert.deepStrictEqual(yield* trace("C"), nothing)
         assert.deepStrictEqual(yield* trace("A", "A/7"), nothing)
-        yield* deliverEach(tenantId, ["waiting"])
-        assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["101 waiting"] })
+        const { deliveries: [delivery], worker } = yield* deliverEach(tenantId, ["sending"])
+        assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["sending"] })
         assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
-        assert.deepStrictEqual(yield* trace("A"), { ...nothing, waiting: true, behind: true, deliveries: ["101 waiting"] })
+        yield* end(worker, [delivery!], { state: "waiting", dueInMillis: 60_000 })
+        assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["waiting"] })
+        assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, waiting: true, behind: true })
+        assert.deepStrictEqual(yield* trace("A"), { ...nothing, waiting: true, behind: true, deliveries: ["waiting"] })
         yield* purge(tenantId)
-        assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["101 cancelled"] })
+        assert.deepStrictEqual(yield* trace("A", "A/1"), { ...nothing, deliveries: ["cancelled"] })
         assert.deepStrictEqual(yield* trace("A", "A/2"), { ...nothing, dropped: "purged" })
         assert.deepStrictEqual(yield* trace("B"), { ...nothing, dropped: "purged" })
         assert.deepStrictEqual((yield* control.trace(freshTenant(), idOf(1), { key: "A", orderIds: undefined })).deliveries, [])
@@ -331,7 +337,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         assert.deepStrictEqual(yield* control.health(tenantId), { subscriptions: 0, inTrouble: 0, waiting: 0, oldestWaitingAt: undefined, dead: 0 })
-        yield* seed(tenantId, { A: 1, B: 2 })
+        yield* seed(tenantId, { A: 1, B: 2 }, single)
         yield* deliverEach(tenantId, ["dead"])
         for (const n of [2, 3, 4]) yield* subscribe(tenantId, { n, client: "other" })
         yield* queue.changeDestination(tenantId, destinationSettings({ n: 2, state: "paused" }))
@@ -345,17 +351,17 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
-        yield* seed(tenantId, { A: 1, B: 1, C: 1 })
-        yield* deliverEach(tenantId, ["dead", "delivered", "waiting"])
+        yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
+        const { ids } = yield* deliverEach(tenantId, ["dead", "delivered", "waiting"])
         yield* subscribe(tenantId, { n: 2, client: "other" })
         const destinations = (client: string) =>
           Effect.map(queue.destinations(tenantId, { client, state: undefined, after: undefined, limit: 10 }), (found) => found.destinations.map(({ destinationId }) => destinationId))
         assert.deepStrictEqual([yield* destinations("client"), yield* destinations("other"), yield* destinations("nobody")], [[idOf(1)], [idOf(2)], []])
         const deliveries = (client: string, order: "oldest" | "newest" = "newest", limit = 10) =>
           Effect.map(queue.list(tenantId, { client, state: undefined, destinationId: undefined, since: undefined, order, after: undefined, limit }), (found) =>
-            found.map(({ deliveryId }) => Number(deliveryId.slice(-3))))
-        assert.deepStrictEqual(yield* deliveries("client"), [103, 102, 101])
-        assert.deepStrictEqual(yield* deliveries("client", "oldest", 2), [101, 102])
+            found.map(({ deliveryId }) => ids.indexOf(deliveryId)))
+        assert.deepStrictEqual(yield* deliveries("client"), [2, 1, 0])
+        assert.deepStrictEqual(yield* deliveries("client", "oldest", 2), [0, 1])
         assert.deepStrictEqual(yield* deliveries("other"), [])
         const dead = yield* queue.list(tenantId, { client: "client", state: "dead", destinationId: undefined, since: undefined, order: "newest", after: undefined, limit: 10 })
         assert.lengthOf(dead, 1)

@@ -1,9 +1,10 @@
-/** What a `DeliveryQueue` hands out, holds and drops after any changes of access, against a model of the rules in a few lines. */
-import { AccessStore, type ClaimedDestination, DeliveryQueue, type StoragePorts, Transaction } from "@waybill/core"
+/** What a worker may send, holds and drops after any changes of access, against a model of the rules in a few lines. */
+import { AccessStore, DeliveryQueue, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { SimulationRandom } from "../simulation/SimulationRandom.ts"
-import { claim, freezeOf, freshTenant, idOf, publish, releaseOf, settlementOf, subscribe } from "../StorageFixtures.ts"
+import { freshTenant, idOf, publish, subscribe } from "../StorageFixtures.ts"
+import { acquire, byDestination, drain, end, eventIdsOf, release, takeFrom } from "./WorkerFixtures.ts"
 
 const schedules = 30
 
@@ -62,10 +63,12 @@ class Model {
     return before - destination.waiting.length
   }
 
-  /** What a claim hands out: retries, and what does not wait behind them. */
-  handedOut({ frozen, waiting }: ModelDestination): { readonly due: number; readonly waiting: ReadonlyArray<string> } {
-    const behind = new Set(frozen.map((name) => name.split("/")[0]))
-    return { due: frozen.length, waiting: waiting.filter((name) => !behind.has(name.split("/")[0])) }
+  /** Sends everything. Returns its names, sorted. */
+  send(destination: ModelDestination): ReadonlyArray<string> {
+    const sent = [...destination.frozen, ...destination.waiting].sort()
+    destination.frozen = []
+    destination.waiting = []
+    return sent
   }
 }
 
@@ -127,71 +130,53 @@ class Told {
     }
   }
 
-  /** Claims until nothing more comes, and compares: who is handed something, what, and how much was dropped. */
+  /** Sends everything that may be sent, and compares: what each destination is sent, and how much is dropped. */
   readonly compare = Effect.fnUntraced(function*(this: Told, says: string) {
     const { model, tenantId } = this
-    let { dropped, destinations } = yield* claim(tenantId)
-    const fresh = destinations.map(({ destinationId }) => destinationId)
-    for (let turn = 0; turn < 3 && destinations.some(({ more }) => more); turn++) {
-      const again = yield* claim(tenantId, { maxDestinations: 0, refill: destinations })
-      dropped += again.dropped
-      destinations = again.destinations
-    }
-    const expected = model.destinations.map((destination) => model.admits(destination) ? model.clear(destination) : 0).reduce((sum, each) => sum + each, 0)
-    const found = new Map(destinations.map((destination) => [destination.destinationId, destination]))
+    const { dropped, sent } = yield* drain(tenantId)
+    const found = byDestination(sent, eventIdsOf)
+    let expected = 0
     for (const [n, destination] of model.destinations.entries()) {
-      const destinationId = idOf(n + 1)
+      const own = [...found[n + 1] ?? []].sort()
       if (!model.admits(destination)) {
-        assert.isFalse(fresh.includes(destinationId), `${says}: ${destination.client} has no access`)
+        assert.deepStrictEqual(own, [], `${says}: ${destination.client} has no access`)
         model.did.held += destination.waiting.length
-      } else assert.deepStrictEqual(handedOut(found.get(destinationId)), model.handedOut(destination), `${says}: ${destination.client}`)
+        continue
+      }
+      expected += model.clear(destination)
+      assert.deepStrictEqual(own, model.send(destination), `${says}: ${destination.client}`)
     }
     assert.strictEqual(dropped, expected, `${says}: dropped`)
-    return destinations
   })
 
-  /** Freezes some of what a claim hands out as one delivery of each destination, which waits for its next attempt from then on. */
+  /** Freezes some of what waits as one delivery of each destination, which waits for its next attempt from then on. */
   readonly freezeSome = Effect.fnUntraced(function*(this: Told) {
     const { random, model, tenantId } = this
-    const queue = yield* DeliveryQueue
-    const { destinations } = yield* claim(tenantId)
-    // whatever their order, every store is told the same
-    for (const destination of [...destinations].sort((a, b) => a.destinationId < b.destinationId ? -1 : 1)) {
-      const n = Number(destination.destinationId.slice(-12))
-      const count = Math.min(random.between(0, 5), destination.waiting.length)
-      const deliveryId = idOf(100 + n)
-      if (count > 0) {
-        const entries = destination.waiting.slice(0, count)
-        yield* queue.freeze(tenantId, [freezeOf(destination, { fresh: [{ deliveryId, sentAt: 0, entries, traceparent: undefined }] })])
-        const own = model.destinations[n - 1]!
-        own.frozen = entries.map(({ orderId }) => orderId)
-        own.waiting = own.waiting.filter((name) => !own.frozen.includes(name))
-      }
-      yield* queue.settle(tenantId, { deliveries: count > 0 ? [settlementOf(destination, deliveryId, { state: "waiting" })] : [], destinations: [releaseOf(destination)] })
+    const worker = yield* acquire(tenantId)
+    for (const [at, own] of model.destinations.entries()) {
+      if (random.share(0.2)) continue
+      const { deliveries } = yield* takeFrom(worker, at + 1, { batches: 1 })
+      yield* end(worker, deliveries, { state: "waiting" })
+      own.frozen = deliveries.flatMap(eventIdsOf)
+      own.waiting = own.waiting.filter((name) => !own.frozen.includes(name))
     }
+    yield* release(worker, false)
   })
 }
-
-const handedOut = (destination: ClaimedDestination | undefined) => ({
-  due: (destination?.due ?? []).reduce((sum, { events }) => sum + events, 0),
-  waiting: (destination?.waiting ?? []).map(({ orderId }) => orderId).sort()
-})
 
 const schedule = Effect.fnUntraced(function*(seed: number) {
   const random = new SimulationRandom(seed, "gate")
   const told = new Told(random)
   const { model, tenantId } = told
-  const queue = yield* DeliveryQueue
   yield* (yield* AccessStore).putTenant({ tenantId, name: "Acme", hosts: [] })
   for (const [n, destination] of model.destinations.entries()) {
     yield* told.putAccess(destination, "key", { ...drawSource(random, true), accounts: ["A", "B", "C"].filter(() => random.share(0.7)) })
-    yield* subscribe(tenantId, { n: n + 1, client: destination.client })
+    yield* subscribe(tenantId, { n: n + 1, client: destination.client, policy: { batchMaxSize: random.between(1, 5) } })
   }
   for (const shipmentId of ["S1", "S2", "S3", "S4"]) yield* told.publish(shipmentId)
   if (random.share(0.8)) yield* told.freezeSome()
   for (let change = random.between(1, 8); change > 0; change--) yield* told.change()
-  const destinations = yield* told.compare(`seed ${seed}, after the changes`)
-  yield* queue.settle(tenantId, { deliveries: [], destinations: destinations.map((destination) => releaseOf(destination)) })
+  yield* told.compare(`seed ${seed}, after the changes`)
   // access is back, with what each had last
   yield* told.suspend(false)
   for (const destination of model.destinations) for (const [origin, source] of destination.sources) yield* told.putAccess(destination, origin, { ...source, live: true })
@@ -200,10 +185,10 @@ const schedule = Effect.fnUntraced(function*(seed: number) {
 })
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, against a model`, (it) => {
-    it.effect("hands out, holds and drops what the rules of access say, after any changes", () =>
+  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, against a model of access`, (it) => {
+    it.effect("sends, holds and drops what the rules of access say, after any changes", () =>
       Effect.gen(function*() {
         const did = yield* Effect.forEach(Array.from({ length: schedules }, (_, n) => n + 1), schedule)
-        for (const what of ["held", "dropped", "withdrawn"] as const) assert.isAbove(did.reduce((sum, each) => sum + each[what], 0), 3, what)
+        for (const rule of ["held", "dropped", "withdrawn"] as const) assert.isAbove(did.reduce((sum, each) => sum + each[rule], 0), 3, rule)
       }), 60_000)
   })

@@ -1,22 +1,9 @@
 /** What a `DeliveryQueue` promises operators who look at destinations and at what carried a shipment. */
-import { type ClaimedDestination, defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, overviewCount, type StoragePorts } from "@waybill/core"
+import { AccessStore, defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, overviewCount, type StoragePorts, type TakenDelivery } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
-import {
-  claim,
-  claimOne,
-  freezeOf,
-  freshTenant,
-  idOf,
-  destinationSettings,
-  letSee,
-  occurredAt,
-  publish,
-  releaseOf,
-  seed,
-  settlementOf,
-  subscribe
-} from "../StorageFixtures.ts"
+import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, subscribe } from "../StorageFixtures.ts"
+import { acquire, changeOf, from, outcomeOf, settle, take, takeFrom } from "./WorkerFixtures.ts"
 
 const destinations = (tenantId: string, query: Partial<DestinationQuery> = {}) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
@@ -24,27 +11,23 @@ const destinations = (tenantId: string, query: Partial<DestinationQuery> = {}) =
 
 const numbers = (found: ReadonlyArray<Pick<DestinationOverview, "destinationId">>) => found.map((each) => Number(each.destinationId.slice(-4)))
 
-/** One delivery of each waiting entry, numbered from `first` on. */
-const freezeEach = Effect.fnUntraced(function*(tenantId: string, destination: ClaimedDestination, first: number) {
-  const queue = yield* DeliveryQueue
-  yield* queue.freeze(tenantId, [freezeOf(destination, {
-    fresh: destination.waiting.map((entry, at) => ({ deliveryId: idOf(first + at), sentAt: occurredAt + first + at, entries: [entry], traceparent: undefined }))
-  })])
-})
+/** One event in each delivery. */
+const single = { policy: { batchMaxSize: 1 } }
 
 const carrying = (tenantId: string, keys: Readonly<Record<string, ReadonlyArray<string>>>, range: { readonly newest?: number; readonly limit?: number } = {}) =>
   Effect.flatMap(DeliveryQueue, (queue) =>
     Effect.map(
       queue.carrying(tenantId, Object.entries(keys).map(([source, keys]) => ({ sources: [source], keys })), { newest: 100, limit: 100, ...range }),
-      ({ deliveries, since }) => ({ numbers: deliveries.map((each) => Number(each.deliveryId.slice(-4))), since: since === undefined ? undefined : since - occurredAt, deliveries })
+      ({ deliveries, since }) => ({ ids: deliveries.map(({ deliveryId }) => deliveryId), since, deliveries })
     ))
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, as operators look at it`, (it) => {
-    it.effect("shows a destination that nothing happened to", () =>
+    it.effect("shows a destination to which nothing happened", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
         yield* queue.openDestination(tenantId, destinationSettings({ endpointUrl: "https://ä.example/\"x\"?a=b" }))
         const { destinations: [destination], now } = yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 10 })
         assert.isAtMost(destination!.status.since, now)
@@ -59,7 +42,6 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           status: "active",
           held: false,
           breaker: { failures: 0, openUntil: undefined },
-          rateMark: undefined,
           waiting: 0,
           oldestWaitingAt: undefined,
           inFlight: 0,
@@ -70,32 +52,47 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         })
       }))
 
-    it.effect("counts what waits, what is under way and what died, and tells the last attempt", () =>
+    it.effect("counts what waits, what is in flight and what died, and tells the last attempt", () =>
       Effect.gen(function*() {
-        const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
-        yield* seed(tenantId, { A: 1, B: 1, C: 1 })
+        yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
         const [before] = yield* destinations(tenantId)
-        assert.deepStrictEqual([before!.waiting, before!.inFlight, before!.dead, before!.lastAttempt], [3, 0, 0, undefined])
-        assert.isDefined(before!.dueAt)
-        const destination = yield* claimOne(tenantId)
-        yield* freezeEach(tenantId, destination, 101)
+        assert.deepStrictEqual([before!.waiting, before!.inFlight, before!.dead, before!.lastAttempt, before!.dueAt], [3, 0, 0, undefined, undefined])
+        const worker = yield* acquire(tenantId)
+        const { deliveries: [a, b, c] } = yield* takeFrom(worker)
         yield* publish(tenantId, [{ shipmentId: "D" }, { shipmentId: "D" }], { accounts: ["A"] })
+        const [flying] = yield* destinations(tenantId)
+        assert.deepStrictEqual([flying!.waiting, flying!.inFlight, flying!.lastAttempt], [2, 3, undefined])
         const failed = { attempt: 1, at: occurredAt + 7, durationMillis: 5, outcome: "http_5xx", status: 503, detail: "It answered 503." }
-        yield* queue.settle(tenantId, {
-          deliveries: [
-            settlementOf(destination, idOf(101), { state: "dead", record: { ...failed, outcome: "timeout" } }),
-            settlementOf(destination, idOf(102), { state: "waiting", dueInMillis: 60_000, record: failed })
-          ],
-          destinations: []
+        yield* settle(worker, {
+          outcomes: [
+            outcomeOf(a!, { state: "dead", record: { ...failed, outcome: "timeout" } }),
+            outcomeOf(b!, { state: "waiting", dueInMillis: 60_000, record: failed })
+          ]
         })
         const [after] = yield* destinations(tenantId)
-        assert.deepStrictEqual([after!.waiting, after!.inFlight, after!.dead], [2, 2, 1])
+        assert.deepStrictEqual([after!.waiting, after!.inFlight, after!.dead, after!.dueAt === undefined], [2, 2, 1, false])
         // the newest has not been attempted yet
         assert.deepStrictEqual(after!.lastAttempt, failed)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(103))], destinations: [] })
+        yield* settle(worker, { outcomes: [outcomeOf(c!)] })
         const [last] = yield* destinations(tenantId)
         assert.deepStrictEqual([last!.inFlight, last!.dead, last!.lastAttempt?.outcome], [1, 1, "accepted"])
+        // sent again, it stands in a flight and has a row
+        yield* takeFrom(worker, 1, { again: [b!.deliveryId], batches: 0 })
+        assert.strictEqual((yield* destinations(tenantId))[0]!.inFlight, 1)
+      }))
+
+    it.effect("says of an active destination that its client or tenant has no access", () =>
+      Effect.gen(function*() {
+        const [access, queue] = [yield* AccessStore, yield* DeliveryQueue]
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const held = Effect.map(destinations(tenantId), (found) => found.map((each) => each.held))
+        assert.deepStrictEqual(yield* held, [false])
+        yield* access.putClientAccess(tenantId, { client: "client", origin: "key", seesAll: false, accounts: ["A"], live: { until: 0 } })
+        assert.deepStrictEqual(yield* held, [true])
+        yield* queue.changeDestination(tenantId, destinationSettings({ state: "paused" }))
+        assert.deepStrictEqual(yield* held, [false])
       }))
 
     it.effect("stops counting where it is not shown any more", () =>
@@ -109,16 +106,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
     it.effect("tells breaker, state and reason as they were written last", () =>
       Effect.gen(function*() {
-        const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        const destination = yield* claimOne(tenantId)
         const breaker = { failures: 7, openUntil: occurredAt + 1234.5 }
-        yield* queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination, { breaker, pause: "The receiver answered 410 Gone." })] })
+        yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { breaker, pause: "The receiver answered 410 Gone." })] })
         const [paused] = yield* destinations(tenantId)
         assert.deepStrictEqual([paused!.breaker, paused!.status.state, paused!.status.reason], [breaker, "paused", "The receiver answered 410 Gone."])
-        // nobody looks at a destination that is paused
-        assert.isUndefined(paused!.dueAt)
       }))
 
     it.effect("lists destinations by id, page by page and state by state, and closed ones never", () =>
@@ -140,31 +133,34 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
-        for (const n of [1, 2]) yield* subscribe(tenantId, { n })
+        for (const n of [1, 2]) yield* subscribe(tenantId, { n, ...single })
         yield* publish(tenantId, ["S", "T", "S, \"odd\" {}"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-        for (const destination of (yield* claim(tenantId)).destinations) yield* freezeEach(tenantId, destination, 100 * Number(destination.destinationId.slice(-1)) + 1)
-        const { deliveries, numbers: found, since } = yield* carrying(tenantId, { "transit-events": ["S", "S, \"odd\" {}"] })
+        yield* take(yield* acquire(tenantId), { from: [from(1), from(2)] })
+        const { deliveries, ids: found, since } = yield* carrying(tenantId, { "transit-events": ["S", "S, \"odd\" {}"] })
         assert.lengthOf(found, 4)
-        assert.deepStrictEqual(found, found.toSorted((a, b) => b - a))
+        assert.deepStrictEqual(found, found.toSorted().toReversed())
         assert.isUndefined(since)
         assert.deepStrictEqual([...new Set(deliveries.map((each) => each.source))], ["transit-events"])
         assert.deepStrictEqual([...new Set(deliveries.map((each) => each.state))], ["sending"])
-        assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["S", "T"] }, { limit: 1 })).numbers.length, 1)
-        assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["unknown"] })).numbers, [])
+        assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["S", "T"] }, { limit: 1 })).ids.length, 1)
+        assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["unknown"] })).ids, [])
         // the same key of another area is somebody else
-        assert.deepStrictEqual((yield* carrying(tenantId, { "freight-charges": ["S"] })).numbers, [])
+        assert.deepStrictEqual((yield* carrying(tenantId, { "freight-charges": ["S"] })).ids, [])
       }))
 
     it.effect("looks through the newest deliveries only, and says since when", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
-        yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 })
-        yield* freezeEach(tenantId, yield* claimOne(tenantId), 101)
-        const among = (newest: number) => Effect.map(carrying(tenantId, { "transit-events": ["B", "D"] }, { newest }), ({ numbers, since }) => [numbers, since])
-        assert.deepStrictEqual(yield* among(1), [[104], 104])
-        assert.deepStrictEqual(yield* among(3), [[104, 102], 102])
-        assert.deepStrictEqual(yield* among(4), [[104, 102], undefined])
-        assert.deepStrictEqual(yield* among(5), [[104, 102], undefined])
+        yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
+        const worker = yield* acquire(tenantId)
+        const deliveries: Array<TakenDelivery> = []
+        for (const after of [undefined, "A", "B", "C"]) deliveries.push(...(yield* takeFrom(worker, 1, { after, batches: 1 })).deliveries)
+        const [, b, , d] = deliveries
+        const among = (newest: number) => Effect.map(carrying(tenantId, { "transit-events": ["B", "D"] }, { newest }), ({ ids, since }) => [ids, since])
+        assert.deepStrictEqual(yield* among(1), [[d!.deliveryId], d!.sentAt])
+        assert.deepStrictEqual(yield* among(3), [[d!.deliveryId, b!.deliveryId], b!.sentAt])
+        assert.deepStrictEqual(yield* among(4), [[d!.deliveryId, b!.deliveryId], undefined])
+        assert.deepStrictEqual(yield* among(5), [[d!.deliveryId, b!.deliveryId], undefined])
       }))
 
     it.effect("tells what a destination carried also when it is closed", () =>
@@ -172,9 +168,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        yield* freezeEach(tenantId, yield* claimOne(tenantId), 101)
+        const worker = yield* acquire(tenantId)
+        const { deliveries: [delivery] } = yield* takeFrom(worker)
         yield* queue.closeDestination(tenantId, idOf(1))
-        assert.deepStrictEqual((yield* carrying(tenantId, { "transit-events": ["S"] })).deliveries.map((each) => each.state), ["cancelled"])
+        const states = Effect.map(carrying(tenantId, { "transit-events": ["S"] }), (found) => found.deliveries.map(({ source, state }) => `${source} ${state}`))
+        assert.deepStrictEqual(yield* states, ["transit-events sending"])
+        yield* settle(worker, { outcomes: [outcomeOf(delivery!, { state: "waiting" })] })
+        assert.deepStrictEqual(yield* states, ["transit-events cancelled"])
       }))
 
     it.effect("keeps tenants apart, whatever ids they share", () =>
@@ -182,11 +182,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const queue = yield* DeliveryQueue
         const [one, other] = [freshTenant(), freshTenant()]
         yield* seed(one, { S: 2 })
-        yield* freezeEach(one, yield* claimOne(one), 101)
+        yield* takeFrom(yield* acquire(one))
         yield* publish(one, [{ shipmentId: "T" }])
         assert.deepStrictEqual(yield* destinations(other), [])
         yield* queue.openDestination(other, { ...destinationSettings(), source: "shipment-status" })
         assert.deepStrictEqual((yield* destinations(other)).map((each) => [each.source, each.waiting, each.inFlight, each.lastAttempt]), [["shipment-status", 0, 0, undefined]])
-        assert.deepStrictEqual(yield* carrying(other, { "transit-events": ["S"] }), { numbers: [], since: undefined, deliveries: [] })
+        assert.deepStrictEqual(yield* carrying(other, { "transit-events": ["S"] }), { ids: [], since: undefined, deliveries: [] })
       }))
   })

@@ -39,6 +39,8 @@ export const acquire = (tenantId: string, { leaseMillis = 600_000, worker = work
       backlogs: partitions.flatMap(({ backlogs }) => backlogs)
     })))
 
+const byText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
+
 let flights = 0
 
 /** Ids of flights sort by creation, and begin with the instant in `sentAt`. */
@@ -54,8 +56,17 @@ export const from = (n: number, parts: Partial<TakeFrom> = {}): TakeFrom =>
 export const takeRequest = ({ owned, tenantId }: OwningWorker, parts: Partial<TakeRequest> = {}): TakeRequest =>
   ({ tenantId, owned, ...nextFlight(), from: [], signals: 1000, skip: [], unasked: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
 
+/** Takes, and answers everything sorted by id. */
 export const take = (worker: OwningWorker, parts: Partial<TakeRequest> = {}) =>
-  Effect.flatMap(DeliveryStore, (store) => store.take(takeRequest(worker, parts)))
+  Effect.flatMap(DeliveryStore, (store) =>
+    Effect.map(store.take(takeRequest(worker, parts)), (taken) => ({
+      ...taken,
+      deliveries: taken.deliveries.toSorted((a, b) => byText(a.deliveryId, b.deliveryId)),
+      signals: taken.signals.toSorted((a, b) => byText(a.destinationId, b.destinationId)),
+      from: taken.from
+        .map((each) => ({ ...each, unseenKeys: each.unseenKeys.toSorted(), unseenDeliveries: each.unseenDeliveries.toSorted() }))
+        .sort((a, b) => byText(a.destinationId, b.destinationId))
+    })))
 
 /** Takes from destination `n` alone. */
 export const takeFrom = (worker: OwningWorker, n = 1, parts: Partial<TakeFrom> = {}) =>
@@ -134,7 +145,7 @@ export const eventIdsOf = ({ body }: Pick<TakenDelivery, "body">): ReadonlyArray
 /** What is read out of each delivery, by the number of its destination and in the order of keys. */
 export const byDestination = <A>(sent: ReadonlyArray<TakenDelivery>, read: (delivery: TakenDelivery) => ReadonlyArray<A>): Readonly<Record<number, ReadonlyArray<A>>> => {
   const found: Record<number, ReadonlyArray<A>> = {}
-  for (const each of sent.toSorted((a, b) => a.lastKey < b.lastKey ? -1 : a.lastKey > b.lastKey ? 1 : 0)) {
+  for (const each of sent.toSorted((a, b) => byText(a.lastKey, b.lastKey))) {
     const n = Number(each.destinationId.slice(-4))
     found[n] = [...found[n] ?? [], ...read(each)]
   }
