@@ -37,7 +37,11 @@ export class Owning {
     const owning = this
     return Effect.gen(function*() {
       owning.bell.closeUnsafe()
-      if ((yield* workerMillis) >= owning.nextRenewal) yield* owning.renew
+      if ((yield* workerMillis) >= owning.nextRenewal) {
+        yield* owning.renew
+        // a lease that runs out wakes nobody
+        owning.nextLook = -Infinity
+      }
       if ((yield* workerMillis) >= owning.nextLook) yield* owning.look
       yield* owning.giveBack((partition) => isDone(partition))
     })
@@ -132,11 +136,7 @@ export class Owning {
       const now = yield* workerMillis
       owning.lookedAt = now
       owning.nextLook = now + options.pollMillis
-      const { free: found, signalled } = yield* store.look(worker.workerId, partitionsPerLook).pipe(Effect.onError(() =>
-        Effect.sync(() => {
-          owning.nextLook = now
-        })
-      ))
+      const { free: found, signalled } = yield* store.look(worker.workerId, partitionsPerLook)
       // its own leases have run out: a renewal keeps what is in flight, unless somebody else was faster
       const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (free.length < found.length) owning.nextRenewal = now
@@ -148,7 +148,11 @@ export class Owning {
       yield* owning.acquire(mine)
       if (found.length === partitionsPerLook) owning.nextLook = now
       return mine.length > 0 || signalled.length > 0
-    })
+    }).pipe(Effect.onError(() =>
+      Effect.sync(() => {
+        owning.nextLook = -Infinity
+      })
+    ))
   }
 
   private room(free: number): number {
