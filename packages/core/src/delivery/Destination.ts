@@ -48,9 +48,9 @@ export interface Destination {
   behind: boolean
   /** Something waits under a key that is in flight or waits for a retry. */
   blocked: boolean
-  /** Loads without an answer, and what began to wait meanwhile. */
+  /** Loads without an answer, and what became of deliveries meanwhile: undefined where one waits no more. */
   loads: number
-  readonly loading: Array<WaitingDelivery>
+  readonly loading: Map<string, WaitingDelivery | undefined>
   /** By due time. */
   waiting: Array<WaitingDelivery>
   moreWaiting: boolean
@@ -69,6 +69,8 @@ export interface Destination {
   pauseAlways: boolean
   /** A take that names it has no answer yet, or its attempts have not begun. */
   taking: boolean
+  /** A delivery of it ended since it was last named in a take. */
+  endedSince: boolean
   bytesPerDelivery: number
   /** When attempts last began. */
   usedAt: number
@@ -93,7 +95,7 @@ export const makeDestination = (
   behind: false,
   blocked: false,
   loads: 0,
-  loading: [],
+  loading: new Map(),
   waiting: [],
   moreWaiting: false,
   inFlight: new Map(),
@@ -106,6 +108,7 @@ export const makeDestination = (
   pause: undefined,
   pauseAlways: false,
   taking: false,
+  endedSince: false,
   bytesPerDelivery: 0,
   usedAt: 0,
   lookAt: undefined,
@@ -155,6 +158,7 @@ const countDue = (waiting: ReadonlyArray<WaitingDelivery>, now: number): number 
 
 /** The plan as a take asks for it. What waited at or before an exhausted cursor is looked for from the first key. */
 export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
+  destination.endedSince = false
   if (!destination.ahead && destination.behind) {
     destination.cursor = undefined
     destination.ahead = true
@@ -176,8 +180,9 @@ export const signalled = (destination: Destination, key: string | undefined): vo
     destination.sends = true
     destination.pause = undefined
     destination.behind = true
-  } else if (destination.cursor === undefined || key > destination.cursor) destination.ahead = true
-  else destination.behind = true
+    // the take that has no answer yet may have looked there before, and moves the cursor
+  } else if (destination.taking || destination.cursor !== undefined && key <= destination.cursor) destination.behind = true
+  else destination.ahead = true
 }
 
 /** A delivery that was named in a take and left out waits for another one of its shipments: so long, unless something ends before. */
@@ -204,21 +209,34 @@ export const foundBy = (
     if (destination.waiting.length === 0 && destination.moreWaiting) destination.stale = true
   }
   if (asked !== undefined && asked.batches === 0) return
-  destination.blocked ||= found.blocked
+  // what blocked it may have ended before this was known
+  if (found.blocked && destination.endedSince) destination.behind = true
+  else destination.blocked ||= found.blocked
   destination.ahead = found.more
   destination.cursor = found.more ? found.after : undefined
+}
+
+/** It is sent now. */
+export const begun = (destination: Destination, deliveryId: string, what: InFlight): void => {
+  destination.inFlight.set(deliveryId, what)
+  // a load may have been asked for before it was taken
+  if (!what.first) forgetWaiting(destination, deliveryId)
 }
 
 /** What ends a delivery makes room for others under its keys. */
 export const settled = (destination: Destination, deliveryId: string, waiting: WaitingDelivery | undefined): void => {
   destination.inFlight.delete(deliveryId)
-  if (waiting !== undefined) {
-    insertWaiting(destination, waiting)
-    if (destination.loads > 0) destination.loading.push(waiting)
-  }
+  destination.endedSince = true
+  if (waiting !== undefined) insertWaiting(destination, waiting)
+  if (destination.loads > 0) destination.loading.set(deliveryId, waiting)
   if (!destination.blocked) return
   destination.blocked = false
   destination.behind = true
+}
+
+const forgetWaiting = (destination: Destination, deliveryId: string): void => {
+  const at = destination.waiting.findIndex((each) => each.deliveryId === deliveryId)
+  if (at >= 0) destination.waiting.splice(at, 1)
 }
 
 export const insertWaiting = (destination: Destination, waiting: WaitingDelivery): void => {
@@ -237,15 +255,16 @@ export const beginLoad = (destination: Destination): void => {
 
 export const endLoad = (destination: Destination): void => {
   destination.loads -= 1
-  if (destination.loads === 0) destination.loading.length = 0
+  if (destination.loads === 0) destination.loading.clear()
 }
 
 /** What was loaded replaces what was known, except for what this worker knows better. */
 export const loadInto = (destination: Destination, loaded: LoadedDestination): void => {
   const before = destination.settings
   destination.settings = loaded
-  destination.waiting = loaded.waiting.filter(({ deliveryId }) => !destination.inFlight.has(deliveryId))
-  for (const each of destination.loading) insertWaiting(destination, each)
+  const { inFlight, loading } = destination
+  destination.waiting = loaded.waiting.filter(({ deliveryId }) => !inFlight.has(deliveryId) && !loading.has(deliveryId))
+  for (const [deliveryId, waiting] of loading) if (waiting !== undefined && !inFlight.has(deliveryId)) insertWaiting(destination, waiting)
   destination.moreWaiting = loaded.moreWaiting
   if (before === undefined) {
     destination.rateMark = rateMarkOf(loaded, destination.othersUntil)

@@ -110,17 +110,24 @@ export class HeldWork {
       quietSince: undefined
     })
     tenant.signalled = true
-    for (const destinationId of acquired.backlogs) {
-      const destination = this.destination(tenantId, destinationId)!
+    this.found(tenantId, acquired)
+    this.want(tenant)
+  }
+
+  /** Destinations in which something waits. */
+  found(tenantId: string, { backlogs, waiting }: Pick<AcquiredPartition, "backlogs" | "waiting">): void {
+    for (const destinationId of backlogs) {
+      const destination = this.destination(tenantId, destinationId)
+      if (destination === undefined) continue
       destination.behind = true
       this.touch(destination)
     }
-    for (const { destinationId } of acquired.waiting) {
-      const destination = this.destination(tenantId, destinationId)!
+    for (const { destinationId } of waiting) {
+      const destination = this.destination(tenantId, destinationId)
+      if (destination === undefined) continue
       destination.stale = true
       this.touch(destination)
     }
-    this.want(tenant)
   }
 
   /** Forgets a partition: what is running of it ends unheard. */
@@ -220,7 +227,7 @@ export class HeldWork {
   tidy(partition: HeldPartition, now: number): boolean {
     let quiet = true
     for (const [destinationId, destination] of partition.destinations) {
-      if (destination.taking || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
+      if (destination.taking || destination.loads > 0 || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
       else if (destination.usedAt + rememberedMillis <= now && destination.breaker.failures === 0) partition.destinations.delete(destinationId)
     }
     return quiet

@@ -1,7 +1,7 @@
 /** Begins the attempts of what was taken, and judges how they ended. */
 import { Effect } from "effect"
 import { type Attempt, attemptOf, pausedByDeath, type Verdict } from "./Attempts.ts"
-import { attemptsBegin, type Destination, failed, ownerOf, succeeded } from "./Destination.ts"
+import { attemptsBegin, begun, type Destination, failed, ownerOf, succeeded } from "./Destination.ts"
 import { flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
 import type { HeldTenant } from "./HeldWork.ts"
@@ -39,7 +39,7 @@ export class Sending {
       for (const [n, delivery] of deliveries.entries()) {
         const destination = work.find(tenant.tenantId, delivery.destinationId)
         if (destination === undefined) continue
-        destination.inFlight.set(delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
+        begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
         work.keepBusy(destination)
         // hundreds at a stretch would hold up whatever else this process does
         if (n % sendsAtAStretch === sendsAtAStretch - 1) {

@@ -279,13 +279,13 @@ export class Taking {
     }
     for (const { destination } of byId.values()) if (!destination.lost && owned.has(destination.partition)) this.closed(tenant, destination)
     const answered = new Set(taken.from.map(({ destinationId }) => destinationId))
-    const after = new Map(request.from.map((from) => [from.destinationId, from.after]))
+    const named = new Map(request.from.map((from) => [from.destinationId, from]))
     for (const { destinationId, key } of taken.signals) {
       const destination = work.destination(tenant.tenantId, destinationId)
       if (destination === undefined) continue
       // what was looked at from there on was looked at with it
-      const begin = after.get(destinationId)
-      const covered = key !== undefined && answered.has(destinationId) && (begin === undefined || key > begin)
+      const { after, batches } = named.get(destinationId) ?? { after: undefined, batches: 1 }
+      const covered = key !== undefined && answered.has(destinationId) && batches > 0 && (after === undefined || key > after)
       if (!covered) signalled(destination, key)
       work.touch(destination)
     }
@@ -335,18 +335,13 @@ export class Taking {
     const taking = this
     const { store, work } = this.parts
     const asked = work.owned(tenant)
-    return Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ owned, waiting }) => {
+    return Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ backlogs, owned, waiting }) => {
       tenant.lostFlights.delete(flight)
       for (const { epoch, partition } of owned) {
         const held = tenant.partitions.get(partition)
-        if (held !== undefined) held.epoch = epoch
+        if (held !== undefined) held.epoch = Math.max(held.epoch, epoch)
       }
-      for (const { destinationId } of waiting) {
-        const destination = work.find(tenant.tenantId, destinationId)
-        if (destination === undefined) continue
-        destination.stale = true
-        work.touch(destination)
-      }
+      work.found(tenant.tenantId, { backlogs, waiting })
       return Effect.asVoid(taking.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
     })
   }
