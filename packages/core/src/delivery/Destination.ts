@@ -48,6 +48,9 @@ export interface Destination {
   behind: boolean
   /** Something waits under a key that is in flight or waits for a retry. */
   blocked: boolean
+  /** When a signal was last heard, and when an outcome was last written, on the worker's count of events. */
+  signalledAt: number
+  settledAt: number
   /** Loads without an answer, and what became of deliveries meanwhile: undefined where one waits no more. */
   loads: number
   readonly loading: Map<string, WaitingDelivery | undefined>
@@ -58,19 +61,16 @@ export interface Destination {
   /** Attempts that have not ended. */
   running: number
   breaker: Breaker
-  breakerChanged: boolean
   rateMark: number | undefined
   /** Attempts it may have in flight: few until one succeeds. */
   window: number
   /** Its last attempt failed. */
   failing: boolean
-  /** Why it is to be paused; nothing is taken any more. */
+  /** Why it is to be paused; nothing is taken until that is written. */
   pause: string | undefined
   pauseAlways: boolean
   /** A take that names it has no answer yet, or its attempts have not begun. */
   taking: boolean
-  /** A delivery of it ended since it was last named in a take. */
-  endedSince: boolean
   bytesPerDelivery: number
   /** When attempts last began. */
   usedAt: number
@@ -94,6 +94,8 @@ export const makeDestination = (
   ahead: false,
   behind: false,
   blocked: false,
+  signalledAt: 0,
+  settledAt: 0,
   loads: 0,
   loading: new Map(),
   waiting: [],
@@ -101,14 +103,12 @@ export const makeDestination = (
   inFlight: new Map(),
   running: 0,
   breaker: closedBreaker,
-  breakerChanged: false,
   rateMark: undefined,
   window: firstWindow,
   failing: false,
   pause: undefined,
   pauseAlways: false,
   taking: false,
-  endedSince: false,
   bytesPerDelivery: 0,
   usedAt: 0,
   lookAt: undefined,
@@ -158,7 +158,6 @@ const countDue = (waiting: ReadonlyArray<WaitingDelivery>, now: number): number 
 
 /** The plan as a take asks for it. What waited at or before an exhausted cursor is looked for from the first key. */
 export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
-  destination.endedSince = false
   if (!destination.ahead && destination.behind) {
     destination.cursor = undefined
     destination.ahead = true
@@ -174,11 +173,11 @@ export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
 }
 
 /** A signal: something was published under this key or a larger one, or, without a key, anything may have changed. */
-export const signalled = (destination: Destination, key: string | undefined): void => {
+export const signalled = (destination: Destination, key: string | undefined, at: number): void => {
+  destination.signalledAt = at
   if (key === undefined) {
     destination.stale = true
     destination.sends = true
-    destination.pause = undefined
     destination.behind = true
     // the take that has no answer yet may have looked there before, and moves the cursor
   } else if (destination.taking || destination.cursor !== undefined && key <= destination.cursor) destination.behind = true
@@ -188,17 +187,23 @@ export const signalled = (destination: Destination, key: string | undefined): vo
 /** A delivery that was named in a take and left out waits for another one of its shipments: so long, unless something ends before. */
 const leftOutMillis = 1000
 
-/** What a take found. `asked`: what it was asked for, undefined where it began at the first key unasked; `taken`: ids of what it answered. */
+/**
+ * What a take found. `asked`: what it was asked for, undefined where it began at the first key unasked; `taken`: ids of what it answered;
+ * `since`: when it was asked, on the worker's count of events. What was heard or written since then it may not have seen.
+ */
 export const foundBy = (
   destination: Destination,
-  { asked, found, now, taken }: {
+  { asked, found, now, since, taken }: {
     readonly asked: TakeFrom | undefined
     readonly found: TakenFrom
     readonly now: number
+    readonly since: number
     readonly taken: ReadonlySet<string>
   }
 ): void => {
-  destination.sends = found.sends
+  const isOutdated = destination.signalledAt > since
+  destination.sends = found.sends || isOutdated
+  if (isOutdated) destination.behind = true
   if (!found.sends) return
   if (asked !== undefined && asked.again.length > 0) {
     const gone = new Set(found.unseenDeliveries)
@@ -209,8 +214,7 @@ export const foundBy = (
     if (destination.waiting.length === 0 && destination.moreWaiting) destination.stale = true
   }
   if (asked !== undefined && asked.batches === 0) return
-  // what blocked it may have ended before this was known
-  if (found.blocked && destination.endedSince) destination.behind = true
+  if (found.blocked && destination.settledAt > since) destination.behind = true
   else destination.blocked ||= found.blocked
   destination.ahead = found.more
   destination.cursor = found.more ? found.after : undefined
@@ -224,9 +228,9 @@ export const begun = (destination: Destination, deliveryId: string, what: InFlig
 }
 
 /** What ends a delivery makes room for others under its keys. */
-export const settled = (destination: Destination, deliveryId: string, waiting: WaitingDelivery | undefined): void => {
+export const settled = (destination: Destination, deliveryId: string, waiting: WaitingDelivery | undefined, at: number): void => {
+  destination.settledAt = at
   destination.inFlight.delete(deliveryId)
-  destination.endedSince = true
   if (waiting !== undefined) insertWaiting(destination, waiting)
   if (destination.loads > 0) destination.loading.set(deliveryId, waiting)
   if (!destination.blocked) return
@@ -237,6 +241,14 @@ export const settled = (destination: Destination, deliveryId: string, waiting: W
 const forgetWaiting = (destination: Destination, deliveryId: string): void => {
   const at = destination.waiting.findIndex((each) => each.deliveryId === deliveryId)
   if (at >= 0) destination.waiting.splice(at, 1)
+}
+
+/** Breaker and pause are written. From now on the store says whether the destination sends. */
+export const changeWritten = (destination: Destination, written: { readonly pause: string | undefined }): void => {
+  if (written.pause === undefined || destination.pause !== written.pause) return
+  destination.pause = undefined
+  destination.pauseAlways = false
+  destination.behind = true
 }
 
 export const insertWaiting = (destination: Destination, waiting: WaitingDelivery): void => {
@@ -273,7 +285,6 @@ export const loadInto = (destination: Destination, loaded: LoadedDestination): v
   // what another endpoint did says nothing of the new one
   if (before === undefined || before.endpointUrl !== loaded.endpointUrl) {
     destination.breaker = loaded.breaker
-    destination.breakerChanged = false
     destination.failing = loaded.breaker.failures > 0
     destination.window = firstWindow
   }
@@ -296,7 +307,6 @@ export const succeeded = (destination: Destination, mostInFlight: number): void 
   destination.window = Math.min(mostInFlight, destination.window + 1)
   if (destination.breaker.failures === 0) return
   destination.breaker = afterSuccess()
-  destination.breakerChanged = true
 }
 
 /** An attempt failed, and its delivery goes out again after `retryInMillis`. */
@@ -304,5 +314,4 @@ export const failed = (destination: Destination, now: number, retryInMillis: num
   destination.failing = true
   destination.window = Math.max(1, Math.floor(destination.window / 2))
   destination.breaker = afterFailure(destination.breaker, now, retryInMillis)
-  destination.breakerChanged = true
 }

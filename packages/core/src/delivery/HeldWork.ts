@@ -1,6 +1,6 @@
 /** What a worker owns: tenants, their partitions and destinations, and which of them may have something to send now. */
 import { Latch } from "effect"
-import { type Destination, hasWork, makeDestination } from "./Destination.ts"
+import { type Destination, hasWork, makeDestination, signalled } from "./Destination.ts"
 import { type AcquiredPartition, type OwnedPartition, partitionOf } from "./DeliveryStore.ts"
 
 /** A rate limit looks back so far. */
@@ -65,6 +65,12 @@ export class HeldWork {
   /** Open while a loop that takes should look. */
   readonly bell = Latch.makeUnsafe(false)
   private readonly appointments: Array<Appointment> = []
+  private events = 0
+
+  /** Counts what is asked, heard and written, so that of two events the later one is known. */
+  nextEvent(): number {
+    return ++this.events
+  }
 
   get partitions(): ReadonlyArray<HeldPartition> {
     return Array.from(this.tenants.values()).flatMap((tenant) => Array.from(tenant.partitions.values()))
@@ -114,18 +120,12 @@ export class HeldWork {
     this.want(tenant)
   }
 
-  /** Destinations in which something waits. */
+  /** Destinations in which something waits. What signals told of them may be lost. */
   found(tenantId: string, { backlogs, waiting }: Pick<AcquiredPartition, "backlogs" | "waiting">): void {
-    for (const destinationId of backlogs) {
+    for (const destinationId of new Set([...backlogs, ...waiting.map((each) => each.destinationId)])) {
       const destination = this.destination(tenantId, destinationId)
       if (destination === undefined) continue
-      destination.behind = true
-      this.touch(destination)
-    }
-    for (const { destinationId } of waiting) {
-      const destination = this.destination(tenantId, destinationId)
-      if (destination === undefined) continue
-      destination.stale = true
+      signalled(destination, undefined, this.nextEvent())
       this.touch(destination)
     }
   }

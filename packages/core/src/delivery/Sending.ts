@@ -84,27 +84,23 @@ export class Sending {
       destination,
       outcome: { destinationId, deliveryId, flight, attempt, state: "waiting", dueInMillis: 0, uncount: true, record: undefined },
       sent: undefined
-    })
+    }, false)
   }
 
   /** Every process that sent it died. */
   private giveUp(destination: Destination, { attempt, deliveryId, destinationId, flight }: TakenDelivery, maxAttempts: number): void {
-    if (destination.settings?.whenDead === "pause") this.pause(destination, pausedByDeath(maxAttempts), true)
+    const pauses = destination.settings?.whenDead === "pause"
+    if (pauses) pause(destination, pausedByDeath(maxAttempts), true)
     this.parts.outcomes.add({
       destination,
       outcome: { destinationId, deliveryId, flight, attempt, state: "dead", dueInMillis: 0, uncount: true, record: undefined },
       sent: undefined
-    })
+    }, pauses)
   }
 
   /** The client may not use the secret any more. */
   pauseForSecret(destination: Destination, { hmacSecretId }: LoadedDestination): void {
-    this.pause(destination, pausedBySecret(hmacSecretId))
-  }
-
-  private pause(destination: Destination, reason: string, always = false): void {
-    destination.pause = reason
-    destination.pauseAlways ||= always
+    pause(destination, pausedBySecret(hmacSecretId), false)
     this.parts.outcomes.change(destination)
   }
 
@@ -131,7 +127,7 @@ export class Sending {
     work.makeRoom()
     if (destination.lost) return
     slots.unwritten += 1
-    this.judge(destination, attempt, verdict)
+    const isChanged = this.judge(destination, attempt, verdict)
     const { deliveryId, flight } = attempt
     outcomes.add({
       destination,
@@ -146,21 +142,27 @@ export class Sending {
         record: verdict.record
       },
       sent: { attempt, verdict }
-    })
+    }, isChanged)
   }
 
-  /** What an attempt says of its destination. */
-  private judge(destination: Destination, attempt: Attempt, verdict: Verdict): void {
+  /** What an attempt says of its destination. Whether its breaker or a pause is to be written. */
+  private judge(destination: Destination, attempt: Attempt, verdict: Verdict): boolean {
     const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl
     // a dead letter pauses the destination wherever it was sent to; what the old endpoint is like says nothing of the new one
-    if (verdict.pause !== undefined && (verdict.state === "dead" || !elsewhere)) this.pause(destination, verdict.pause, verdict.state === "dead")
-    if (elsewhere) return
+    const pauses = verdict.pause !== undefined && (verdict.state === "dead" || !elsewhere)
+    if (pauses) pause(destination, verdict.pause!, verdict.state === "dead")
+    if (elsewhere) return pauses
     const before = destination.breaker
     if (verdict.health === "up") succeeded(destination, this.parts.options.destinationConcurrency)
     if (verdict.health === "down") {
       const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.destination.policy.initialBackoffSeconds * 1000
       failed(destination, verdict.record.at + verdict.record.durationMillis, pauseMillis)
     }
-    if (destination.breaker !== before) this.parts.outcomes.change(destination)
+    return pauses || destination.breaker !== before
   }
+}
+
+const pause = (destination: Destination, reason: string, always: boolean): void => {
+  destination.pause = reason
+  destination.pauseAlways ||= always
 }

@@ -1,7 +1,7 @@
 /** Writes what became of deliveries. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { type Destination, settled } from "./Destination.ts"
+import { changeWritten, type Destination, settled } from "./Destination.ts"
 import { report } from "./DeliveryReport.ts"
 import type { DestinationChange, SettleRequest, WaitingDelivery } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
@@ -67,7 +67,7 @@ export class Settling {
       const written = settling.keep(tenant, own, request, new Set(kept))
       settling.forget(written)
       for (const { destination, outcome } of written) {
-        settled(destination, outcome.deliveryId, waitingOf(outcome, now))
+        settled(destination, outcome.deliveryId, waitingOf(outcome, now), settling.parts.work.nextEvent())
         settling.parts.work.touch(destination)
       }
       settling.parts.work.makeRoom()
@@ -95,9 +95,12 @@ export class Settling {
       } else if (destination.lost) this.forget([each])
       else again.ended.push(each)
     }
+    const changes = new Map(request.destinations.map((change) => [change.destinationId, change]))
     for (const destination of own.changed) {
-      if (kept.has(destination.partition)) destination.breakerChanged = false
-      else if (!destination.lost) again.changed.add(destination)
+      if (kept.has(destination.partition)) {
+        changeWritten(destination, changes.get(destination.destinationId)!)
+        work.touch(destination)
+      } else if (!destination.lost) again.changed.add(destination)
     }
     if (again.ended.length + again.changed.size > 0) outcomes.putBack(again)
     return written

@@ -189,6 +189,7 @@ export class Taking {
     const { slots, work } = parts
     const request = this.requestOf(tenant, asked, now)
     const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination) }]))
+    const since = work.nextEvent()
     const held = new Map(tenant.partitions)
     const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)
     const guess = request.unasked > 0 ? new Set([...request.skip, ...request.from.map(({ destinationId }) => destinationId)]) : undefined
@@ -205,7 +206,7 @@ export class Taking {
       const taken = ofPartitions(answer, isHeld)
       // a partition that is still held was fenced by this worker itself
       if (yield* taking.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
-      taking.learn(tenant, request, asked, taken)
+      taking.learn(tenant, { request, asked, taken, since })
       const unknown = taking.unknownAmong(tenant, taken)
       // what cannot be loaded is not sent: it waits again
       const loaded = unknown.length === 0 ? true : yield* Effect.match(taking.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
@@ -261,7 +262,10 @@ export class Taking {
     return Effect.as(lost.length === 0 ? Effect.void : reportLost(tenant.tenantId, lost.length), refused.length > lost.length)
   }
 
-  private learn(tenant: HeldTenant, request: TakeRequest, asked: ReadonlyArray<Asked>, taken: Taken): void {
+  private learn(
+    tenant: HeldTenant,
+    { asked, request, since, taken }: { readonly request: TakeRequest; readonly asked: ReadonlyArray<Asked>; readonly taken: Taken; readonly since: number }
+  ): void {
     const { work } = this.parts
     const byId = new Map(asked.map((each) => [each.destination.destinationId, each]))
     const ids = new Set(taken.deliveries.map(({ deliveryId }) => deliveryId))
@@ -270,7 +274,7 @@ export class Taking {
       const destination = work.destination(tenant.tenantId, found.destinationId)
       if (destination === undefined) continue
       const one = byId.get(found.destinationId)
-      foundBy(destination, { asked: one?.from, found, now: taken.now, taken: ids })
+      foundBy(destination, { asked: one?.from, found, now: taken.now, since, taken: ids })
       if (destination.settings?.version !== found.version) destination.stale = true
       for (const key of found.unseenKeys) tenant.drops.keys.push({ destinationId: found.destinationId, key })
       for (const deliveryId of found.unseenDeliveries) tenant.drops.deliveries.push({ destinationId: found.destinationId, deliveryId })
@@ -286,7 +290,7 @@ export class Taking {
       // what was looked at from there on was looked at with it
       const { after, batches } = named.get(destinationId) ?? { after: undefined, batches: 1 }
       const covered = key !== undefined && answered.has(destinationId) && batches > 0 && (after === undefined || key > after)
-      if (!covered) signalled(destination, key)
+      if (!covered) signalled(destination, key, work.nextEvent())
       work.touch(destination)
     }
   }

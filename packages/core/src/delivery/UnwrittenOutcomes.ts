@@ -34,9 +34,11 @@ export class UnwrittenOutcomes {
     return this.ended.length === 0 && this.changed.size === 0
   }
 
-  add(ended: Ended): void {
+  /** `isChanged`: breaker or pause of the destination are to be written with it. Whoever waits may go on at once, so both are noted before. */
+  add(ended: Ended, isChanged: boolean): void {
     this.ended.push(ended)
-    const latch = ended.outcome.state === "waiting" && ended.destination.pause === undefined ? this.failed : this.done
+    if (isChanged) this.changed.add(ended.destination)
+    const latch = ended.outcome.state === "waiting" && !isChanged ? this.failed : this.done
     latch.openUnsafe()
   }
 

@@ -16,7 +16,7 @@ import { ShipmentTables } from "../access/ShipmentTables.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { DestinationGate } from "./DestinationGate.ts"
-import { type Destination, type DestinationRows, DestinationTables, flightKey, partitionsHeld, type Tenant } from "./DestinationTables.ts"
+import { type Destination, type DestinationRows, DestinationTables, type Entry, flightKey, partitionsHeld, type Tenant } from "./DestinationTables.ts"
 import { Ownership, waitingIn } from "./OwnershipMemory.ts"
 import { isUsableBy, type SecretRows, SecretTables } from "./SecretTables.ts"
 import { Take } from "./TakeMemory.ts"
@@ -124,18 +124,17 @@ class Writes {
       if (destination === undefined || delivery!.state !== "waiting" || delivery!.entries.every((entry) => this.gate.sees(destination, entry))) continue
       this.gate.withdraw(destination, delivery!, now)
     }
-    const doomed = [
-      ...closed.flatMap((id) => {
-        const destination = held.has(partitionOf(id)) ? tenant.closed.get(id) : undefined
-        return [...destination?.byRef.values() ?? []].map((entry) => () => this.rows.dequeue(destination!, entry))
-      }),
-      ...keys.flatMap(({ destinationId, key }) => {
-        const destination = openOf(destinationId)
-        const unseen = destination?.byKey.get(key)?.filter((entry) => !this.gate.sees(destination, entry)) ?? []
-        return unseen.map((entry) => () => this.gate.drop(destination!, entry, now))
-      })
-    ]
-    for (const remove of doomed.slice(0, purgeStep)) remove()
-    return { dropped: Math.min(doomed.length, purgeStep), more: doomed.length > purgeStep }
+    const doomed = new Map<Entry, () => void>()
+    for (const id of closed) {
+      const destination = held.has(partitionOf(id)) ? tenant.closed.get(id) : undefined
+      for (const entry of destination?.byRef.values() ?? []) doomed.set(entry, () => this.rows.dequeue(destination!, entry))
+    }
+    for (const { destinationId, key } of keys) {
+      const destination = openOf(destinationId)
+      const unseen = destination?.byKey.get(key)?.filter((entry) => !this.gate.sees(destination, entry)) ?? []
+      for (const entry of unseen) doomed.set(entry, () => this.gate.drop(destination!, entry, now))
+    }
+    for (const remove of [...doomed.values()].slice(0, purgeStep)) remove()
+    return { dropped: Math.min(doomed.size, purgeStep), more: doomed.size > purgeStep }
   }
 }
