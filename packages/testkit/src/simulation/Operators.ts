@@ -258,7 +258,7 @@ export class Operators {
   private retry(tenantId: string, delivery: LedgerDelivery): void | Promise<void> {
     const isRetryable = delivery.destination.open && (delivery.state === "waiting" || delivery.state === "dead" || delivery.state === "delivered")
     return this.runOperation(this.store.queue.retry(tenantId, delivery.id), (state) => {
-      if (Option.getOrUndefined(state) !== (delivery.destination.open ? delivery.state : "cancelled")) {
+      if (Option.getOrUndefined(state) !== (delivery.destination.open || delivery.state === "sending" ? delivery.state : "cancelled")) {
         this.simulation.violate("A retry returns the previous state of the delivery", `${delivery.id} is ${delivery.state}, returned ${Option.getOrUndefined(state)}`)
       }
       if (this.simulation.trace) this.simulation.note("operator", `retries ${delivery.id}, which is ${delivery.state}`)

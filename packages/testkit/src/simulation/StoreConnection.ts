@@ -28,7 +28,7 @@ interface StoreRequest<A> {
   /** The arguments, for the trace. */
   readonly about: () => string
   /** Called when the store has run the call. `late`: its caller no longer waits for it. Returns what to do when the caller gets the answer. */
-  readonly applied: (exit: Exit.Exit<A, StorageError>, late: boolean) => (() => void) | void
+  readonly applied: (answer: A, late: boolean) => (() => void) | void
 }
 
 export class StoreConnection {
@@ -70,7 +70,7 @@ export class StoreConnection {
           process,
           call: "drop",
           about: () => `${request.tenantId}, closed ${request.closed.map(short).join()}, ${request.keys.map(({ destinationId, key }) => `${key} of ${short(destinationId)}`).join()}, ${request.deliveries.join()}`,
-          applied: succeeded((answer) => this.loads.dropped(process.name, request, answer))
+          applied: (answer) => this.loads.dropped(process.name, request, answer)
         }, this.store.delivery.drop(request))
       }
     }
@@ -84,18 +84,18 @@ export class StoreConnection {
       return { ...worker }
     }
     return {
-      renew: (worker) => this.send({ process, call: "renew", about: () => `for ${worker.leaseMillis} ms`, applied: succeeded((answer) => ownership.renewed(process.name, own(worker), answer)) }, delivery.renew(own(worker))),
-      look: (workerId, limit) => this.send({ process, call: "look", about: () => "", applied: succeeded((answer) => ownership.looked(process.name, workerId, answer)) }, delivery.look(workerId, limit)),
+      renew: (worker) => this.send({ process, call: "renew", about: () => `for ${worker.leaseMillis} ms`, applied: (answer) => ownership.renewed(process.name, own(worker), answer) }, delivery.renew(own(worker))),
+      look: (workerId, limit) => this.send({ process, call: "look", about: () => "", applied: (answer) => ownership.looked(process.name, workerId, answer) }, delivery.look(workerId, limit)),
       acquire: (worker, tenantId, given) => {
         const partitions = [...given]
         return this.send({
           process,
           call: "acquire",
           about: () => `${partitions.join()} of ${tenantId}`,
-          applied: succeeded((answer) => {
+          applied: (answer) => {
             ownership.acquired(process.name, own(worker), tenantId, partitions, answer)
             this.store.compare(tenantId, answer.partitions.flatMap(({ partition }) => this.deliveriesIn(tenantId, partition)))
-          })
+          }
         }, delivery.acquire(own(worker), tenantId, partitions))
       },
       reclaim: (tenantId, given, flight) => {
@@ -104,10 +104,10 @@ export class StoreConnection {
           process,
           call: "reclaim",
           about: () => `${flight} in ${owned.map(({ epoch, partition }) => `${partition} by ${epoch}`).join()}`,
-          applied: succeeded((answer) => {
+          applied: (answer) => {
             ownership.reclaimed(process.name, tenantId, owned, flight, answer)
             this.store.compare(tenantId, answer.owned.flatMap(({ partition }) => this.deliveriesIn(tenantId, partition)))
-          })
+          }
         }, delivery.reclaim(tenantId, owned, flight))
       },
       release: (tenantId, given, rateMarks) => {
@@ -116,7 +116,7 @@ export class StoreConnection {
           process,
           call: "release",
           about: () => partitions.map(({ epoch, idle, partition }) => `${partition} of ${tenantId} by ${epoch}${idle ? ", idle" : ""}`).join(),
-          applied: succeeded(() => this.store.expectFree(ownership.released(process.name, tenantId, partitions)))
+          applied: () => this.store.expectFree(ownership.released(process.name, tenantId, partitions))
         }, delivery.release(tenantId, partitions, structuredClone(rateMarks)))
       }
     }
@@ -127,13 +127,13 @@ export class StoreConnection {
       process,
       call: "load",
       about: () => `${destinationIds.map(short).join()} of ${tenantId}`,
-      applied: succeeded((answer) => {
+      applied: (answer) => {
         this.loads.loaded(process.name, tenantId, destinationIds, answer)
         const keys = this.ledger.liveKeys(tenantId, this.simulation.storeNow)
         return () => {
           for (const { destinationId, endpointUrl, version } of answer) process.learnLoaded(tenantId, destinationId, { version, endpointUrl, keys })
         }
-      })
+      }
     }, this.store.delivery.load(tenantId, destinationIds))
   }
 
@@ -147,13 +147,12 @@ export class StoreConnection {
       process,
       call: "take",
       about: () => `${request.flight} of ${tenantId}: ${request.owned.map(({ epoch, partition }) => `${partition} by ${epoch}`).join()}, ${request.from.map(({ after, again, batches, destinationId, inFlight }) => `${short(destinationId)} after ${after}: ${batches} new, again ${again.join()}, in flight ${inFlight.join()}`).join("; ")}, ${request.signals} signals, ${request.unasked} unasked, skip ${request.skip.map(short).join()}`,
-      applied: (exit, late) => {
-        if (!Exit.isSuccess(exit)) return simulation.violate("A call of the store succeeds", `take of ${process.name}: ${String(exit.cause)}`)
+      applied: (answer, late) => {
         const call: TakeCall = { ...asked, late }
-        const permits = this.takes.taken(call, exit.value)
+        const permits = this.takes.taken(call, answer)
         const deliveries = [...permits.values()].map(({ delivery }) => delivery)
         this.store.compare(tenantId, deliveries)
-        if (simulation.trace) this.noteTaken(process, exit.value.signals.map(({ destinationId, key }) => `${short(destinationId)} from ${key}`), permits, exit.value.from.map(({ after, blocked, destinationId, more, sends }) => `${short(destinationId)} after ${after}${more ? ", more" : ""}${blocked ? ", blocked" : ""}${sends ? "" : ", does not send"}`))
+        if (simulation.trace) this.noteTaken(process, answer.signals.map(({ destinationId, key }) => `${short(destinationId)} from ${key}`), permits, answer.from.map(({ after, blocked, destinationId, more, sends }) => `${short(destinationId)} after ${after}${more ? ", more" : ""}${blocked ? ", blocked" : ""}${sends ? "" : ", does not send"}`))
         if (permits.size > 0) this.onTake(tenantId, [], deliveries.map(({ destination }) => destination))
         return () => {
           for (const [name, permit] of permits) process.permits.set(name, { ...permit, learnedAt: simulation.storeNow })
@@ -172,9 +171,8 @@ export class StoreConnection {
       process,
       call: "settle",
       about: () => `${request.outcomes.map(({ attempt, deliveryId, state }) => `${deliveryId} attempt ${attempt} ${state}`).join(", ")} | ended ${request.ended.map(({ flight, partition }) => `${flight} in ${partition}`).join()} | ${request.destinations.map((change) => `${short(change.destinationId)} ${change.breaker.failures} failures${change.pause === undefined ? "" : ", paused"}`).join()}`,
-      applied: (exit, late) => {
-        if (!Exit.isSuccess(exit)) return this.simulation.violate("A call of the store succeeds", `settle of ${process.name}: ${String(exit.cause)}`)
-        const named = this.settles.settled({ who: process.name, request, outcomes: process.outcomes, late }, exit.value)
+      applied: (answer, late) => {
+        const named = this.settles.settled({ who: process.name, request, outcomes: process.outcomes, late }, answer)
         this.store.compare(request.tenantId, named)
         for (const change of request.destinations) {
           const destination = this.ledger.destination(request.tenantId, change.destinationId)
@@ -225,7 +223,8 @@ export class StoreConnection {
         const late = answered || abandoned
         return this.store.run(effect, (exit) => {
           if (simulation.trace && (late || process.dead)) simulation.note("store", `runs ${call} of ${process.name}, which no longer waits for it`)
-          const learn = applied(exit, late || plan.answer === "abandoned")
+          if (!Exit.isSuccess(exit)) simulation.violate("A call of the store succeeds", `${call} of ${process.name}: ${String(exit.cause)}`)
+          const learn = Exit.isSuccess(exit) ? applied(exit.value, late || plan.answer === "abandoned") : undefined
           if (plan.answer === "answer lost") answer(lost(), plan.answerMillis)
           else if (plan.answer === "answered") answer(exit, plan.answerMillis, learn)
         })
@@ -238,6 +237,3 @@ export class StoreConnection {
 
 const short = (destinationId: string): string => destinationId.slice(-3)
 
-/** What a call that succeeded did. */
-const succeeded = <A>(applied: (answer: A) => (() => void) | void) => (exit: Exit.Exit<A, StorageError>): (() => void) | void =>
-  Exit.isSuccess(exit) ? applied(exit.value) : undefined
