@@ -13,7 +13,7 @@ const deadTuples = async (database: string): Promise<number> => {
   const [row] = await query(
     database,
     `SELECT coalesce(sum(n_dead_tup), 0)::int8 AS dead FROM pg_stat_user_tables
-     WHERE schemaname = 'waybill' AND relname IN ('delivery_destinations', 'delivery_entries', 'delivery_arrivals', 'deliveries', 'shipments')`
+     WHERE schemaname = 'waybill' AND relname IN ('delivery_destinations', 'delivery_entries', 'delivery_signals', 'delivery_flights', 'delivery_leases', 'deliveries', 'shipments')`
   )
   return Number(row!["dead"])
 }

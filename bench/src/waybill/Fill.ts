@@ -43,8 +43,9 @@ export const queueEvents = (database: string, { client, count }: { readonly coun
        SELECT $1, e.destination_id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
        FROM dealt AS e
        ORDER BY e.event_no
-       RETURNING destination_id
+       RETURNING destination_id, key
      )
-     INSERT INTO waybill.delivery_arrivals (tenant_id, destination_id) SELECT DISTINCT $1::text, destination_id FROM queued`,
+     INSERT INTO waybill.delivery_signals (tenant_id, partition, destination_id, key)
+     SELECT $1::text, get_byte(uuid_send(destination_id), 15) % 8, destination_id, min(key) FROM queued GROUP BY destination_id`,
     [tenantId, count, client ?? null]
   )

@@ -22,9 +22,10 @@ queued AS (
   FROM (SELECT * FROM waybill.transit_events WHERE tenant_id = $1 AND shipment_id >= $3) AS e
   JOIN destinations AS l ON l.place = substr(e.shipment_id, 2)::int8 % l.destinations
   ORDER BY e.event_no
-  RETURNING destination_id
+  RETURNING destination_id, key
 )
-INSERT INTO waybill.delivery_arrivals (tenant_id, destination_id) SELECT DISTINCT $1::text, destination_id FROM queued`
+INSERT INTO waybill.delivery_signals (tenant_id, partition, destination_id, key)
+     SELECT $1::text, get_byte(uuid_send(destination_id), 15) % 8, destination_id, min(key) FROM queued GROUP BY destination_id`
 
 /** Offset from the shipments of other destinations. */
 const firstShipment = 50_000_000

@@ -1,5 +1,6 @@
 /** One run: set up, inject faults for a while, let it recover, and check the rules. */
 import { OperatorClient, TransitEventsClient } from "@waybill/client"
+import { partitionOf } from "@waybill/core"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -95,7 +96,7 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
       seconds: plan.seconds * 0.92
     })
     const faults = new FaultInjection({ plan, random, cluster, console, servers, freight, ledger, receivers, resumes, schema, say: spoken })
-    const watch = watching({ console, servers, destinations, resumes })
+    const watch = watching({ console, servers, subscribers: freight.subscribers.map(({ index, tenant }) => ({ id: destinations[index]!, index, tenant })), resumes })
     const published = publisher.run()
     await faults.run()
     spoken("no more faults")
@@ -211,31 +212,34 @@ const settled = async (freight: Freight, receivers: Receivers, baseUrl: string, 
 }
 
 interface LeaseRow {
-  readonly destination_id: string
-  readonly token: string
-  readonly claimed_at: number
+  readonly tenant_id: string
+  readonly partition: number
+  readonly worker_id: string
+  readonly now: number
+  /** `null` when the partition was released. */
   readonly until: number | null
 }
 
 /** Samples memory and leases. */
-const watching = ({ console, servers, destinations, resumes }: {
+const watching = ({ console, servers, subscribers, resumes }: {
   readonly console: Console
   readonly servers: ServerProcesses
-  readonly destinations: ReadonlyArray<string>
+  readonly subscribers: ReadonlyArray<{ readonly id: string; readonly index: number; readonly tenant: string }>
   readonly resumes: Resumes
 }) => {
   let over = false
-  const indices = new Map(destinations.map((destination, index) => [destination, index]))
   const look = async () => {
     while (!over) {
       servers.sample()
       const rows = await console.run<LeaseRow>(
-        `SELECT destination_id, lease_token::text AS token, lease_token / 1000.0::float8 AS claimed_at, (extract(epoch FROM leased_until) * 1000)::float8 AS until FROM ${schema}.delivery_destinations`
-      ).catch(() => [])
-      for (const { claimed_at, destination_id, token, until } of rows) {
-        const index = indices.get(destination_id)
-        // Tokens are the microsecond of their claim.
-        if (index !== undefined) resumes.saw(index, { token, claimedAt: claimed_at, until: until ?? undefined })
+        `SELECT tenant_id, partition, worker_id, (extract(epoch FROM clock_timestamp()) * 1000)::float8 AS now,
+                CASE WHEN leased_until > '-infinity' THEN (extract(epoch FROM leased_until) * 1000)::float8 END AS until
+         FROM ${schema}.delivery_leases`
+      ).catch(() => undefined)
+      const leases = new Map(rows?.map((row) => [`${row.tenant_id} ${row.partition}`, row]))
+      for (const { id, index, tenant } of rows === undefined ? [] : subscribers) {
+        const lease = leases.get(`${tenant} ${partitionOf(id)}`)
+        resumes.saw(index, { worker: lease?.worker_id ?? "nobody", ownedSince: lease?.now ?? Date.now(), until: lease?.until ?? undefined })
       }
       await pause(250)
     }

@@ -92,8 +92,8 @@ describe("the recovery time of a subscription", () => {
     /** Consecutive leases, the last one just now; each expires or is released. */
     const taken = (times: number, runsOut: boolean) => (resumes: Resumes) => {
       for (let left = times; left >= 0; left--) {
-        const claimedAt = Date.now() - left * lease
-        resumes.saw(subscriber.index, { token: String(times - left), claimedAt, until: runsOut ? claimedAt + lease : undefined })
+        const ownedSince = Date.now() - left * lease
+        resumes.saw(subscriber.index, { worker: String(times - left), ownedSince, until: runsOut ? ownedSince + lease : undefined })
       }
     }
     expect(isTooLong(allowed * 2, 1, taken(1, true))).toBe(true)

@@ -19,8 +19,9 @@ interface Awaited {
 
 /** Milliseconds since 1970. */
 export interface Lease {
-  readonly token: string
-  readonly claimedAt: number
+  /** Who owns the partition. */
+  readonly worker: string
+  readonly ownedSince: number
   /** When it expires; `undefined` when it was released. */
   readonly until: number | undefined
 }
@@ -55,7 +56,7 @@ export class Resumes {
     this.violated = violated
   }
 
-  /** A later cause replaces an earlier one, because the subscription was claimed again. */
+  /** A later cause replaces an earlier one, because the subscription has another owner. */
   await(subscriber: Subscriber, cause: string, since: number, underWayCounts: boolean): void {
     this.awaited.set(subscriber.index, { subscriber, cause, from: since, since, underWayCounts, takeovers: 0 })
   }
@@ -69,18 +70,18 @@ export class Resumes {
     }
   }
 
-  /** Records a subscription's lease from the database. */
+  /** Records the lease of a subscription's partition from the database. */
   saw(index: number, lease: Lease): void {
     const before = this.leases.get(index)
     this.leases.set(index, lease)
     const awaited = this.awaited.get(index)
-    if (awaited === undefined || before === undefined || before.token === lease.token) return
+    if (awaited === undefined || before === undefined || before.worker === lease.worker) return
     // A released lease is not a takeover; the next one may start when the old one expires.
-    if (before.until === undefined || lease.claimedAt < before.until - 10) return
+    if (before.until === undefined || lease.ownedSince < before.until - 10) return
     awaited.takeovers += 1
     if (awaited.takeovers === 1) return
     this.struckAgain += 1
-    awaited.since = Math.max(awaited.since, Math.min(lease.claimedAt, Date.now()))
+    awaited.since = Math.max(awaited.since, Math.min(lease.ownedSince, Date.now()))
   }
 
   accepted(subscriber: Subscriber, requestedAt: number): void {
