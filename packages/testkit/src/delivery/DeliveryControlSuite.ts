@@ -165,7 +165,6 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
     it.effect("drops what waits and cancels retries, leaves what is in flight and what ended, and goes on as before", () =>
       Effect.gen(function*() {
-        const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 3 }, single)
         yield* subscribe(tenantId, { n: 2 })

@@ -3,7 +3,7 @@ import { AccessStore, DeliveryQueue, type StoragePorts, Transaction } from "@way
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { SimulationRandom } from "../simulation/SimulationRandom.ts"
-import { freshTenant, idOf, publish, subscribe } from "../StorageFixtures.ts"
+import { freshTenant, publish, subscribe } from "../StorageFixtures.ts"
 import { acquire, byDestination, drain, end, eventIdsOf, release, takeFrom } from "./WorkerFixtures.ts"
 
 const schedules = 30

@@ -115,8 +115,8 @@ export const hasWork = (tenantId: string) =>
     Effect.map(store.look(workerId(), 100_000), ({ free }) => free.some((each) => each.tenantId === tenantId)))
 
 /**
- * Sends everything that may be sent now, as a worker that comes and goes: drops what clients may not see, and settles all deliveries as
- * delivered.
+ * Sends everything that may be sent now, as a worker that comes and goes: drops what clients may not see and what is left in closed
+ * destinations, and settles all deliveries as delivered. `dropped`: what clients may not see.
  */
 export const drain = Effect.fnUntraced(function*(tenantId: string) {
   const worker = yield* acquire(tenantId)
@@ -127,6 +127,7 @@ export const drain = Effect.fnUntraced(function*(tenantId: string) {
   for (;;) {
     const batches = Math.floor(deliveriesPerTake / Math.max(1, named.length))
     const taken = yield* take(worker, { from: named.map((destinationId) => ({ destinationId, after: undefined, batches, inFlight: [], again: again(destinationId) })) })
+    yield* drop(worker, { closed: named.filter((id) => taken.from.every(({ destinationId }) => destinationId !== id)) })
     const keys = taken.from.flatMap(({ destinationId, unseenKeys }) => unseenKeys.map((key) => ({ destinationId, key })))
     const deliveries = taken.from.flatMap(({ unseenDeliveries }) => unseenDeliveries)
     dropped += (yield* drop(worker, { keys, deliveries })).dropped

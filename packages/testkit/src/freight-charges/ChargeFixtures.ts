@@ -14,7 +14,7 @@ import {
   type WindowTimes
 } from "@waybill/core"
 import { Effect, Option } from "effect"
-import { bytesOf, claim, idOf, destinationSettings, occurredAt, textOf } from "../StorageFixtures.ts"
+import { bytesOf, idOf, destinationSettings, occurredAt, textOf } from "../StorageFixtures.ts"
 
 export interface ChargeSubscriptionFixture {
   readonly n?: number
@@ -33,7 +33,7 @@ const webhook = "https://receiver.example/pfc"
 export const chargeDestination = (fixture: ChargeSubscriptionFixture = {}): DestinationSettings => {
   const { client = "client", n = 1, source = "freight-charges", state = "active", webhookUrl = webhook } = fixture
   return {
-    ...destinationSettings({ client, n, state, endpointUrl: webhookUrl }),
+    ...destinationSettings({ client, n, state, endpointUrl: webhookUrl, policy: { batchMaxSize: 1 } }),
     source,
     hmacSecretId: secretOfClient(client),
     envelope: { open: "[", close: "]" },
@@ -141,11 +141,6 @@ export const publishBills = Effect.fnUntraced(function*(
     return bills
   }))
 })
-
-/** Bodies waiting in each destination, by the number of its subscription. Claims the destinations, so call it once. */
-export const waitingCharges = (tenantId: string) =>
-  Effect.map(claim(tenantId, { maxDestinations: 100, deliveriesPerDestination: 100 }), ({ destinations }) =>
-    Object.fromEntries(destinations.map((destination) => [Number(destination.destinationId.slice(-4)), destination.waiting.map((entry) => textOf(entry.payload))])))
 
 /** The in-flight list of subscription `n`. */
 export const inFlightBodies = (tenantId: string, n = 1, client = "client") =>

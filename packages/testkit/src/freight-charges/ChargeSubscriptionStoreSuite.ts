@@ -3,24 +3,24 @@ import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StorageP
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { bytesOf, freshTenant, hasTurn, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
+import { drain, drainedBodies, hasWork } from "../delivery/WorkerFixtures.ts"
+import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
 import {
   chargeDestination,
   chargeRecord,
   inFlightBodies,
   inFlightOf,
   publishBills,
-  subscribeToCharges,
-  waitingCharges
+  subscribeToCharges
 } from "./ChargeFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
 /** The bills that a subscription has: in-flight and notified ones, with duplicates. */
 const knownBills = Effect.fnUntraced(function*(tenantId: string, subscribers: ReadonlyArray<{ readonly n: number; readonly client: string }>) {
-  const told = yield* waitingCharges(tenantId)
+  const sent = yield* drainedBodies(tenantId)
   return yield* Effect.forEach(subscribers, ({ client, n }) =>
-    Effect.map(inFlightBodies(tenantId, n, client), (inFlight) => [...inFlight, ...told[n] ?? []].toSorted()))
+    Effect.map(inFlightBodies(tenantId, n, client), (inFlight) => [...inFlight, ...sent[n] ?? []].toSorted()))
 })
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
@@ -179,7 +179,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
         assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", chargeRecord().webhookUrl), [])
         yield* publishBills(tenantId, [{ billId: "B" }])
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
       }))
 
     it.effect("lists a client's live subscriptions with an address, in every destination state", () =>
@@ -261,11 +261,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const calls = Array.from({ length: 12 }, () => publishBills(tenantId, [{ billId: "bill" }]))
         const mixed = calls.flatMap((call, n) => n % 4 === 1 ? [call, subscribeToCharges(tenantId, subscribers[Math.floor(n / 4)]!)] : [call])
         yield* Effect.all(mixed, { concurrency: "unbounded" })
-        const told = yield* waitingCharges(tenantId)
+        const sent = yield* drainedBodies(tenantId)
         for (const { client, n } of subscribers) {
           const [first] = yield* inFlightBodies(tenantId, n, client)
           const version = Number(first!.slice("bill/".length))
-          assert.deepStrictEqual(told[n] ?? [], Array.from({ length: 13 - version }, (_, at) => `bill/${version + at + 1}`))
+          assert.deepStrictEqual(sent[n] ?? [], Array.from({ length: 13 - version }, (_, at) => `bill/${version + at + 1}`))
         }
       }))
 
@@ -316,7 +316,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* Deferred.succeed(goOn, undefined)
         yield* Fiber.join(holder)
         yield* Fiber.join(publisher)
-        assert.deepStrictEqual([yield* waitingCharges(tenantId), yield* inFlightBodies(tenantId)], [{ 1: ["B/1"] }, []])
+        assert.deepStrictEqual([yield* drainedBodies(tenantId), yield* inFlightBodies(tenantId)], [{ 1: ["B/1"] }, []])
       }))
 
     it.effect("is cancelled after running publishers, together with their entries", () =>
@@ -353,8 +353,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(cancelling.map((each) => each.pollUnsafe()), [undefined, undefined])
         yield* Deferred.succeed(goOn, undefined)
         yield* Effect.forEach([publisher, ...cancelling], (each) => Fiber.join(each as Fiber.Fiber<unknown, unknown>))
-        // an arrival that is never taken would make workers poll its tenant again and again
-        assert.isFalse(yield* hasTurn(tenantId))
+        yield* drain(tenantId)
+        // entries that are never dropped would have workers acquire their partition again and again
+        assert.isFalse(yield* hasWork(tenantId))
         // and a notice that no window holds would never be removed
         const now = yield* Clock.currentTimeMillis
         yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 })
@@ -380,7 +381,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", ["B"]))))
         assert.strictEqual(Option.getOrThrow(yield* store.findAny(tenantId, idOf(1))).cancelledAt, undefined)
         yield* publishBills(tenantId, [{ billId: "B", accounts: ["A", "B"] }])
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["B/2"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["B/2"] })
         assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
       }))
 

@@ -3,8 +3,9 @@ import { ChargeSubscriptionStore, DeliveryControl, DeliveryQueue, FreightBillSto
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
-import { bytesOf, claim, claimOne, eventually, freezeOf, freshTenant, hasTurn, idOf, letSee, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
-import { chargeDestination, publishBills, subscribeToCharges, waitingCharges, type WindowOf } from "./ChargeFixtures.ts"
+import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../delivery/WorkerFixtures.ts"
+import { bytesOf, eventually, freshTenant, idOf, letSee, textOf } from "../StorageFixtures.ts"
+import { chargeDestination, publishBills, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
@@ -48,13 +49,10 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const ending = yield* window(soon)
         yield* publishBills(tenantId, [{ billId: "b", body: "{\"käse\":1}" }, { billId: "B", body: "{\"船\":2}" }], { window: ending })
         yield* publishBills(tenantId, [{ billId: "10" }, { billId: "9" }], { window: ending })
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
         assert.strictEqual(yield* closeDue(tenantId), 1)
-        const destination = yield* claimOne(tenantId)
-        assert.deepStrictEqual(destination.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload)]), [
-          ["window", ending(0)!.closesAt, "10/1,9/1,{\"船\":2},{\"käse\":1}"]
-        ])
-        assert.strictEqual(destination.waiting[0]!.size, destination.waiting[0]!.payload.length)
+        const delivery = yield* takeOne(yield* acquire(tenantId))
+        assert.deepStrictEqual([delivery.lastKey, delivery.events, textOf(delivery.body)], ["window", 1, "10/1,9/1,{\"船\":2},{\"käse\":1}"])
       }))
 
     it.effect("are found by a bill in them, before and after they close", () =>
@@ -72,10 +70,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([closesAt, orderIds.length], [undefined, 1])
         assert.isTrue((yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })).waiting)
         assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["OTHER"])).orderIds, [])
-        const destination = yield* claimOne(tenantId)
-        const queue = yield* DeliveryQueue
-        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
+        yield* drain(tenantId)
         assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["ONE"])).orderIds, orderIds)
         const traced = yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })
         assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
@@ -97,7 +92,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         })
         yield* publishBills(tenantId, [{ billId: "B" }, { billId: "C" }], { window: ending })
         assert.strictEqual(yield* closeDue(tenantId), 1)
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1,B/3,C/1,D/5"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1,B/3,C/1,D/5"] })
       }))
 
     it.effect("close once, also with concurrent closers", () =>
@@ -110,7 +105,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isAtMost(counts.reduce((sum, count) => sum + count, 0), 3)
         // a window that another process is closing may be left to the next call
         yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1,B/1"], 2: ["A/1,B/1"], 3: ["A/1,B/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1,B/1"], 2: ["A/1,B/1"], 3: ["A/1,B/1"] })
         assert.strictEqual(yield* close(tenantId), 0)
       }))
 
@@ -121,7 +116,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(10 * minutes) })
         assert.strictEqual(yield* close(tenantId), 0)
         assert.isFalse(yield* isDue(tenantId))
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
       }))
 
     it.effect("add late notices to the next window once they are closed", () =>
@@ -135,11 +130,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* close(tenantId), 0)
         yield* publishBills(tenantId, [{ billId: "in time" }], { window: () => ({ ...ending(0)!, closesAt: ending(0)!.following }) })
         assert.strictEqual(yield* closeDue(tenantId), 1)
-        const destination = yield* claimOne(tenantId)
-        assert.deepStrictEqual(destination.waiting.map((entry) => [entry.sequence, textOf(entry.payload)]), [
-          [ending(0)!.closesAt, "A/1"],
-          [ending(0)!.following, "A/2,in time/1,late/1"]
-        ])
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1", "A/2,in time/1,late/1"] })
       }))
 
     it.effect("stay separate from the next window while they wait to be closed", () =>
@@ -150,7 +141,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* eventually(isDue(tenantId), (due) => due)
         yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(60 * minutes) })
         yield* close(tenantId)
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
         assert.isFalse(yield* isDue(tenantId))
       }))
 
@@ -166,7 +157,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
         yield* Effect.sleep(Math.max(0, ending(0)!.following - (yield* Clock.currentTimeMillis)))
         yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
-        const [bodies] = Object.values(yield* waitingCharges(tenantId))
+        const [bodies] = Object.values(yield* drainedBodies(tenantId))
         assert.deepStrictEqual(bodies!.flatMap((body) => body.split(",")).toSorted(), Array.from({ length: 30 }, (_, n) => `bill ${n}/1`).toSorted())
       }))
 
@@ -189,7 +180,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           traceparent: undefined
         })
         assert.strictEqual(yield* closeDue(tenantId), 1)
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A,B"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A,B"] })
       }))
 
     it.effect("are due by the store's clock, tenant by tenant, with the time of the next one", () =>
@@ -218,7 +209,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* collecting(tenantId)
-        const destinationIsDue = hasTurn(tenantId)
+        const destinationIsDue = hasWork(tenantId)
         yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
         assert.isFalse(yield* destinationIsDue)
         yield* closeDue(tenantId)
@@ -233,9 +224,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribeToCharges(tenantId, { source: "freight-charge-windows", state: "paused" })
         yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
         yield* closeDue(tenantId)
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
         yield* queue.changeDestination(tenantId, chargeDestination({ source: "freight-charge-windows" }))
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
       }))
 
     it.effect("are dropped with their notices when their subscription is cancelled", () =>
@@ -257,7 +248,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           traceparent: undefined
         })
         assert.strictEqual(yield* closeDue(tenantId), 1)
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 2: ["A/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 2: ["A/1"] })
       }))
 
     it.effect("collect nothing from a rolled back call, and stay open when their closing is rolled back", () =>
@@ -273,7 +264,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* Effect.flip(transaction.run(Effect.andThen(close(tenantId), Effect.fail(new Refused()))))
         assert.isTrue(yield* isDue(tenantId))
         assert.strictEqual(yield* close(tenantId), 1)
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
       }))
 
     it.effect("protect their notices from pruning, open and closed", () =>
@@ -285,15 +276,17 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* pruneNotices(tenantId), 0)
         yield* closeDue(tenantId)
         assert.strictEqual(yield* pruneNotices(tenantId), 0)
-        const destination = yield* claimOne(tenantId)
-        assert.deepStrictEqual(destination.waiting.map((entry) => textOf(entry.payload)), ["A/1,B/1"])
-        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
+        const worker = yield* acquire(tenantId)
+        const delivery = yield* takeOne(worker)
+        assert.strictEqual(textOf(delivery.body), "A/1,B/1")
         assert.strictEqual(yield* pruneNotices(tenantId), 0)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "dead" })], destinations: [releaseOf(destination)] })
+        yield* end(worker, [delivery], { state: "dead" })
         assert.strictEqual(yield* pruneNotices(tenantId), 0)
-        yield* queue.retry(tenantId, idOf(101))
-        const again = yield* claimOne(tenantId)
-        assert.deepStrictEqual(again.due.flatMap((each) => each.payloads.map(textOf)), ["A/1,B/1"])
+        yield* queue.retry(tenantId, delivery.deliveryId)
+        const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
+        assert.strictEqual(textOf(again.body), "A/1,B/1")
+        yield* end(worker, [again], { state: "waiting" })
+        assert.strictEqual(yield* pruneNotices(tenantId), 0)
         yield* queue.closeDestination(tenantId, idOf(1))
         assert.isAbove(yield* pruneNotices(tenantId), 0)
       }))
@@ -306,9 +299,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* publishBills(tenantId, [{ billId: "A", body: tenantId }], { window: yield* window(200) })
         }
         assert.strictEqual(yield* closeDue(one), 1)
-        assert.deepStrictEqual([yield* waitingCharges(one), yield* waitingCharges(other)], [{ 1: [one] }, {}])
+        assert.deepStrictEqual([yield* drainedBodies(one), yield* drainedBodies(other)], [{ 1: [one] }, {}])
         assert.strictEqual(yield* closeDue(other), 1)
-        assert.deepStrictEqual(yield* waitingCharges(other), { 1: [other] })
+        assert.deepStrictEqual(yield* drainedBodies(other), { 1: [other] })
       }))
 
     it.effect("removes notices for accounts that the client has lost from a closed window", () =>
@@ -321,10 +314,28 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
         yield* windows.closeWindows(tenantId)
         yield* letSee(tenantId, "client", ["A"])
-        const first = yield* claim(tenantId)
-        assert.strictEqual(first.dropped, 1)
-        const { destinations: [destination] } = yield* claim(tenantId, { maxDestinations: 0, refill: [first.destinations[0]!] })
-        assert.deepStrictEqual(destination!.waiting.map(({ payload }) => textOf(payload)), ["1/1,3/1"])
+        const { dropped, sent } = yield* drain(tenantId)
+        assert.deepStrictEqual([dropped, sent.map(({ body }) => textOf(body))], [1, ["1/1,3/1"]])
+      }))
+
+    it.effect("send nothing of a later window before what is left of an earlier one", () =>
+      Effect.gen(function*() {
+        const windows = yield* ChargeSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A", "C"])
+        yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+        yield* publishBills(tenantId, [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }], { window: (now) => ({ closesAt: now - 2, following: now + 600_000 }) })
+        yield* windows.closeWindows(tenantId)
+        yield* publishBills(tenantId, [{ billId: "3", accounts: ["A"] }], { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
+        yield* windows.closeWindows(tenantId)
+        yield* letSee(tenantId, "client", ["A"])
+        const worker = yield* acquire(tenantId)
+        const { deliveries, found } = yield* takeFrom(worker)
+        assert.deepStrictEqual([deliveries, found!.unseenKeys], [[], ["window"]])
+        yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "window" }] })
+        const first = yield* takeOne(worker)
+        yield* end(worker, [first])
+        assert.deepStrictEqual([textOf(first.body), textOf((yield* takeOne(worker)).body)], ["1/1", "3/1"])
       }))
 
     it.effect("drops what a window collected for accounts that its client lost before it closed", () =>
@@ -336,11 +347,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publishBills(tenantId, [{ billId: "2", accounts: ["A"] }], { window: (now) => ({ closesAt: now + 400, following: now + 600_000 }) })
         yield* letSee(tenantId, "client", ["C"])
         yield* close(tenantId)
-        const first = yield* claim(tenantId)
-        assert.deepStrictEqual(first.destinations[0]!.waiting.map(({ payload }) => textOf(payload)), ["1/1"])
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["1/1"] })
         yield* closeDue(tenantId)
-        const second = yield* claim(tenantId, { maxDestinations: 0, refill: [first.destinations[0]!] })
-        assert.deepStrictEqual(second.destinations[0]!.waiting.map(({ payload }) => textOf(payload)), ["1/1"])
-        assert.strictEqual(second.dropped, 1)
+        const { dropped, sent } = yield* drain(tenantId)
+        assert.deepStrictEqual([dropped, sent], [1, []])
       }))
   })

@@ -1,10 +1,11 @@
 /** Conformance of `FreightBillStore`. `ChargeWindowsSuite.ts` tests windows. */
-import { type BillRow, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
+import { type BillRow, ChargeSubscriptionStore, DeliveryQueue, DeliveryStore, FreightBillStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
-import { bytesOf, claim, claimOne, freezeOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
-import { chargeDestination, chargeRecord, inFlightBodies, publishBills, subscribeToCharges, waitingCharges } from "./ChargeFixtures.ts"
+import { acquire, drain, drainedBodies, end, takeOne } from "../delivery/WorkerFixtures.ts"
+import { bytesOf, freshTenant, idOf, letSee, letSeeAll, textOf } from "../StorageFixtures.ts"
+import { chargeDestination, chargeRecord, inFlightBodies, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
@@ -170,13 +171,16 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           notifications: ([[1, 0], [2, 1], [1, 2], [2, 2]] as const).map(([n, at]) => ({ subscriptionId: idOf(n), notice: at, window: undefined })),
           traceparent
         })
-        const destination = yield* claimOne(tenantId, { maxDestinations: 1 })
-        assert.deepStrictEqual(destination.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload), entry.traceparent]), [
-          ["A / 1", 1, body, traceparent],
-          ["B", 2, destination.destinationId === idOf(1) ? "all of it" : "part of it", traceparent]
+        const [loaded] = yield* (yield* DeliveryStore).load(tenantId, [idOf(1)])
+        assert.deepStrictEqual([loaded!.envelope, loaded!.signing, loaded!.whenDead], [{ open: "[", close: "]" }, "whenRegistered", "pause"])
+        const { sent } = yield* drain(tenantId)
+        const found = sent.map((each) => [each.destinationId, each.lastKey, textOf(each.body), each.traceparent]).sort()
+        assert.deepStrictEqual(found, [
+          [idOf(1), "A / 1", body, traceparent],
+          [idOf(1), "B", "all of it", traceparent],
+          [idOf(2), "A / 1", body, traceparent],
+          [idOf(2), "B", "part of it", traceparent]
         ])
-        assert.deepStrictEqual([destination.envelope, destination.signing, destination.whenDead], [{ open: "[", close: "]" }, "whenRegistered", "pause"])
-        assert.deepStrictEqual(Object.values(yield* waitingCharges(tenantId)), [[body, destination.destinationId === idOf(1) ? "part of it" : "all of it"]])
       }))
 
     it.effect("delivers a bill's versions in order", () =>
@@ -185,7 +189,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["A"])
         yield* subscribeToCharges(tenantId)
         for (const billId of ["B", "A", "B", "B", "A"]) yield* publishBills(tenantId, [{ billId }])
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 1: ["A/1", "A/2", "B/1", "B/2", "B/3"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1", "A/2", "B/1", "B/2", "B/3"] })
       }))
 
     it.effect("stores notices without subscribers, and queues nothing for cancelled subscriptions", () =>
@@ -210,7 +214,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           ],
           traceparent: undefined
         })
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), { 2: ["B/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 2: ["B/1"] })
         assert.deepStrictEqual(yield* openIds(tenantId, "A"), ["B"])
       }))
 
@@ -241,7 +245,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const published = publishBills(tenantId, [{ billId: "known", accounts: ["B"] }, { billId: "new" }])
         yield* Effect.flip(transaction.run(Effect.andThen(published, Effect.fail(new Refused()))))
         assert.deepStrictEqual([yield* openIds(tenantId, "A"), yield* openIds(tenantId, "B")], [["known"], []])
-        assert.deepStrictEqual(yield* waitingCharges(tenantId), {})
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
         assert.deepStrictEqual(yield* store.lock(tenantId, ["known", "new"]), [row("known")])
         assert.deepStrictEqual((yield* publishBills(tenantId, [{ billId: "new" }])).map((each) => each.version), [1])
@@ -254,8 +258,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribeToCharges(tenantId)
         yield* publishBills(tenantId, Array.from({ length: 1000 }, (_, n) => ({ billId: `bill ${n}`, body: "x".repeat(2000) })))
         assert.lengthOf(yield* openIds(tenantId, "A"), 1000)
-        const destination = yield* claimOne(tenantId, { deliveriesPerDestination: 10, bytesPerDestination: 10_000_000 })
-        assert.deepStrictEqual([destination.waiting.length, new Set(destination.waiting.map((entry) => entry.key)).size], [1000, 1000])
+        const { sent } = yield* drain(tenantId)
+        assert.deepStrictEqual([sent.length, new Set(sent.map(({ lastKey }) => lastKey)).size], [1000, 1000])
       }))
 
     it.effect("prunes bills that were removed or invoiced long ago, and keeps open ones", () =>
@@ -290,17 +294,16 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribeToCharges(tenantId)
         yield* publishBills(tenantId, [{ billId: "B" }])
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
-        const destination = yield* claimOne(tenantId)
-        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
+        const worker = yield* acquire(tenantId)
+        const delivery = yield* takeOne(worker)
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "dead" })], destinations: [releaseOf(destination)] })
+        yield* end(worker, [delivery], { state: "dead" })
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
-        yield* queue.retry(tenantId, idOf(101))
-        const again = yield* claimOne(tenantId)
-        assert.deepStrictEqual(again.due.flatMap((each) => each.payloads.map(textOf)), ["B/1"])
-        yield* queue.freeze(tenantId, [freezeOf(again, { again: [idOf(101)] })])
-        const record = { attempt: 2, at: occurredAt, durationMillis: 5, outcome: "accepted", status: 200 }
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(again, idOf(101), { record })], destinations: [releaseOf(again)] })
+        yield* queue.retry(tenantId, delivery.deliveryId)
+        const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
+        assert.strictEqual(textOf(again.body), "B/1")
+        assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
+        yield* end(worker, [again])
         assert.isAbove(yield* prune(tenantId, { noticed: 10 }), 0)
         assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)
       }))
@@ -339,8 +342,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(other, "client", ["A"])
         assert.deepStrictEqual((yield* publishBills(other, [{ billId: "B", body: "other", state: "final" }])).map((each) => each.version), [1])
         assert.isAbove(yield* prune(other, { ended: 10 }), 0)
-        assert.deepStrictEqual(yield* waitingCharges(one), { 1: ["B/1"] })
-        assert.deepStrictEqual(yield* waitingCharges(other), { 1: ["other"] })
+        assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["B/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(other), { 1: ["other"] })
         assert.deepStrictEqual(yield* openIds(one, "A"), ["B"])
       }))
 
@@ -353,7 +356,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         // the removal notice is for the account that had the bill
         yield* publishBills(tenantId, [{ billId: "1", accounts: ["B"] }])
         yield* letSee(tenantId, "client", ["A"])
-        const { dropped, destinations: [destination] } = yield* claim(tenantId)
-        assert.deepStrictEqual([dropped, destination!.waiting.map(({ payload }) => textOf(payload))], [1, ["1/1", "1/2"]])
+        const { dropped, sent } = yield* drain(tenantId)
+        assert.deepStrictEqual([dropped, sent.map(({ body }) => textOf(body))], [1, ["1/1", "1/2"]])
       }))
   })

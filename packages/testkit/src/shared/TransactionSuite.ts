@@ -14,7 +14,8 @@ import {
 } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect"
-import { bytesOf, claim, freshTenant, hasTurn, idOf, destinationSettings, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
+import { drain, hasWork } from "../delivery/WorkerFixtures.ts"
+import { bytesOf, freshTenant, idOf, destinationSettings, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 
@@ -87,8 +88,8 @@ const seenOf = Effect.fnUntraced(function*(tenantId: string) {
     status: (yield* (yield* ShipmentStatusStore).record(tenantId, "S")) !== undefined,
     bill: (yield* (yield* FreightBillStore).open(tenantId, ["A"], { after: undefined, limit: 1000 })).length === 1,
     chargeSubscription: Option.isSome(yield* (yield* ChargeSubscriptionStore).findAny(tenantId, idOf(3))),
-    arrival: yield* hasTurn(tenantId),
-    entries: (yield* claim(tenantId)).destinations.flatMap((destination) => destination.waiting).length
+    signal: yield* hasWork(tenantId),
+    entries: (yield* drain(tenantId)).sent.reduce((sum, { events }) => sum + events, 0)
   }
 })
 
@@ -103,7 +104,7 @@ const all: Seen = {
   status: true,
   bill: true,
   chargeSubscription: true,
-  arrival: true,
+  signal: true,
   entries: 3
 }
 
@@ -116,7 +117,7 @@ const nothing: Seen = {
   status: false,
   bill: false,
   chargeSubscription: false,
-  arrival: false,
+  signal: false,
   entries: 0
 }
 

@@ -11,7 +11,7 @@ import {
   Transaction
 } from "@waybill/core"
 import { Effect } from "effect"
-import { bytesOf, claim, idOf, destinationSettings, occurredAt, textOf } from "../StorageFixtures.ts"
+import { bytesOf, idOf, destinationSettings, occurredAt } from "../StorageFixtures.ts"
 
 export type StatusFixture = Partial<StatusWrite> & Pick<StatusWrite, "shipmentId">
 
@@ -89,8 +89,3 @@ export const follow = Effect.fnUntraced(function*(tenantId: string, fixture: Fol
     subscriptions.insert(tenantId, { id: idOf(n), client, doc: "{}", references, createdAt: occurredAt })
   ))
 })
-
-/** Bodies waiting in each destination, by the number of its subscription. Claims the destinations, so call it once. */
-export const waitingBodies = (tenantId: string) =>
-  Effect.map(claim(tenantId, { maxDestinations: 100, deliveriesPerDestination: 1000 }), ({ destinations }) =>
-    Object.fromEntries(destinations.map((destination) => [Number(destination.destinationId.slice(-4)), destination.waiting.map((entry) => textOf(entry.payload))])))

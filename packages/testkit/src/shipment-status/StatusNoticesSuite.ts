@@ -1,10 +1,11 @@
 /** Conformance of status notifications: which subscribers of a `StatusSubscriptionStore` get the notices of `ShipmentStatusStore.write`. */
-import { DeliveryQueue, ShipmentStatusStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore, ShipmentStatusStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
-import { claim, claimOne, freezeOf, freshTenant, hasTurn, idOf, letSee, letSeeAll, occurredAt, publish, releaseOf, settlementOf, textOf } from "../StorageFixtures.ts"
-import { follow, report, statusDestination, waitingBodies } from "./StatusFixtures.ts"
+import { acquire, drain, drainedBodies, drop, end, hasWork, takeOne } from "../delivery/WorkerFixtures.ts"
+import { freshTenant, idOf, letSee, letSeeAll, publish, textOf } from "../StorageFixtures.ts"
+import { follow, report, statusDestination } from "./StatusFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
@@ -31,7 +32,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* follow(tenantId, { n: 5, client: "carrier", references: ["r1"] })
         yield* follow(tenantId, { n: 6, client: "nobody knows", references: ["r1"] })
         yield* report(tenantId, [{ shipmentId: "S", references: ["r1", "r2"] }], { accounts: ["A", "B"], notices: [{ shipmentId: "S", sequence: 1 }] })
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"], 2: ["S/1"], 5: ["S/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["S/1"], 5: ["S/1"] })
       }))
 
     it.effect("are claimed in order of shipment and number, with the trace of their call", () =>
@@ -47,14 +48,15 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           traceparent
         })
         yield* report(tenantId, [], { notices: [{ shipmentId: "S \"1\"", sequence: 3 }] })
-        const destination = yield* claimOne(tenantId, { deliveriesPerDestination: 10 })
-        assert.deepStrictEqual(destination.waiting.map((entry) => [entry.key, entry.sequence, textOf(entry.payload), entry.traceparent]), [
-          ["S \"1\"", 1, body, traceparent],
-          ["S \"1\"", 2, "S \"1\"/2", traceparent],
-          ["S \"1\"", 3, "S \"1\"/3", undefined],
-          ["T", 1, "T/1", traceparent]
+        const { sent } = yield* drain(tenantId)
+        assert.deepStrictEqual(sent.filter(({ lastKey }) => lastKey !== "T").map((each) => [each.lastKey, textOf(each.body), each.traceparent]), [
+          ["S \"1\"", body, traceparent],
+          ["S \"1\"", "S \"1\"/2", traceparent],
+          ["S \"1\"", "S \"1\"/3", undefined]
         ])
-        assert.deepStrictEqual([destination.envelope, destination.signing, destination.whenDead], [{ open: "", close: "" }, "whenRegistered", "goOn"])
+        assert.deepStrictEqual(sent.filter(({ lastKey }) => lastKey === "T").map((each) => [textOf(each.body), each.traceparent]), [["T/1", traceparent]])
+        const [loaded] = yield* (yield* DeliveryStore).load(tenantId, [idOf(1)])
+        assert.deepStrictEqual([loaded!.envelope, loaded!.signing, loaded!.whenDead], [{ open: "", close: "" }, "whenRegistered", "goOn"])
       }))
 
     it.effect("match subscriptions by the latest references, and keep these when a call names none", () =>
@@ -71,7 +73,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* tell(4, ["second"])
         yield* report(tenantId, [], { notices: [{ shipmentId: "S", sequence: 5 }] })
         yield* tell(6, [])
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2", "S/3"], 2: ["S/4", "S/5"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2", "S/3"], 2: ["S/4", "S/5"] })
       }))
 
     it.effect("check access by the current accounts, whichever area set them", () =>
@@ -92,7 +94,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["Z"])
         yield* tell(5)
         yield* letSee(tenantId, "client", ["A"])
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2", "S/4"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2", "S/4"] })
       }))
 
     it.effect("wait in a paused destination, and are sent once it is active", () =>
@@ -102,9 +104,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["A"])
         yield* follow(tenantId, { references: ["r"], state: "paused" })
         yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), {})
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
         yield* queue.changeDestination(tenantId, statusDestination())
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
       }))
 
     it.effect("make their destination due at once", () =>
@@ -112,11 +114,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
         yield* follow(tenantId, { references: ["r"] })
-        const isDue = hasTurn(tenantId)
+        const isSignalled = hasWork(tenantId)
         yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"] })
-        assert.isFalse(yield* isDue)
+        assert.isFalse(yield* isSignalled)
         yield* report(tenantId, [], { notices: [{ shipmentId: "S", sequence: 1 }] })
-        assert.isTrue(yield* isDue)
+        assert.isTrue(yield* isSignalled)
       }))
 
     it.effect("are rolled back with their report", () =>
@@ -127,7 +129,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* follow(tenantId, { references: ["r"] })
         const told = report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
         yield* Effect.flip(transaction.run(Effect.andThen(told, Effect.fail(new Refused()))))
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), {})
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
       }))
 
@@ -139,11 +141,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* follow(tenantId, { references: ["r"] })
         }
         yield* report(one, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
-        assert.deepStrictEqual(yield* waitingBodies(other), {})
+        assert.deepStrictEqual(yield* drainedBodies(other), {})
         assert.strictEqual(yield* pruneNotices(other, 10), 0)
         yield* report(other, [{ shipmentId: "S" }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
-        assert.deepStrictEqual(yield* waitingBodies(other), {})
-        assert.deepStrictEqual(yield* waitingBodies(one), { 1: ["S/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(other), {})
+        assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["S/1"] })
       }))
 
     it.effect("of many shipments are stored in one transaction", () =>
@@ -156,7 +158,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           accounts: ["A"],
           notices: shipmentIds.flatMap((shipmentId) => [1, 2].map((sequence) => ({ shipmentId, sequence })))
         })
-        const bodies = (yield* waitingBodies(tenantId))[1]!
+        const bodies = (yield* drainedBodies(tenantId))[1]!
         assert.deepStrictEqual([bodies.length, new Set(bodies).size], [1000, 1000])
       }))
 
@@ -177,20 +179,19 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* follow(tenantId, { references: ["r"] })
         yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
-        const destination = yield* claimOne(tenantId)
-        assert.deepStrictEqual(destination.waiting.map((entry) => textOf(entry.payload)), ["S/1"])
-        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
+        const worker = yield* acquire(tenantId)
+        const delivery = yield* takeOne(worker)
+        assert.strictEqual(textOf(delivery.body), "S/1")
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "waiting", dueInMillis: 0 })], destinations: [] })
+        yield* end(worker, [delivery], { state: "waiting" })
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
-        const { destinations: [again] } = yield* claim(tenantId, { refill: [destination], maxDestinations: 0 })
-        assert.deepStrictEqual(again!.due[0]!.payloads.map(textOf), ["S/1"])
-        yield* queue.freeze(tenantId, [freezeOf(destination, { again: [idOf(101)] })])
-        const record = { attempt: 2, at: occurredAt, durationMillis: 5, outcome: "refused" }
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101), { state: "dead", record })], destinations: [releaseOf(destination)] })
+        const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
+        assert.strictEqual(textOf(again.body), "S/1")
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
-        yield* queue.retry(tenantId, idOf(101))
-        assert.deepStrictEqual((yield* claimOne(tenantId)).due.flatMap((each) => each.payloads.map(textOf)), ["S/1"])
+        yield* end(worker, [again], { state: "dead" })
+        assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
+        yield* queue.retry(tenantId, delivery.deliveryId)
+        assert.strictEqual(textOf((yield* takeOne(worker, 1, { again: [delivery.deliveryId] })).body), "S/1")
       }))
 
     it.effect("are pruned once they are delivered or their destination is closed", () =>
@@ -201,16 +202,16 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* follow(tenantId, { n: 1, references: ["r"] })
         yield* follow(tenantId, { n: 2, references: ["r"] })
         yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
-        const destination = (yield* claim(tenantId)).destinations.find((each) => each.destinationId === idOf(1))!
-        yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId: idOf(101) })])
-        yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, idOf(101))], destinations: [releaseOf(destination)] })
+        const worker = yield* acquire(tenantId)
+        yield* end(worker, [yield* takeOne(worker)])
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
         yield* queue.closeDestination(tenantId, idOf(2))
+        yield* drop(worker, { closed: [idOf(2)] })
         assert.isAbove(yield* pruneNotices(tenantId, 10), 0)
         assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
       }))
 
-    it.effect("are sent only to clients that may still see their shipments when they are claimed", () =>
+    it.effect("are sent only to clients that may still see their shipments when they are taken", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -219,7 +220,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* report(tenantId, [{ shipmentId, references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId, sequence: 1 }] })
         }
         yield* report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["B"] })
-        const { dropped, destinations: [destination] } = yield* claim(tenantId)
-        assert.deepStrictEqual([dropped, destination!.waiting.map(({ payload }) => textOf(payload))], [1, ["T/1"]])
+        const { dropped, sent } = yield* drain(tenantId)
+        assert.deepStrictEqual([dropped, sent.map(({ body }) => textOf(body))], [1, ["T/1"]])
       }))
   })

@@ -3,7 +3,8 @@ import { DeliveryQueue, StatusSubscriptionStore, type StoragePorts, Transaction 
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import { freshTenant, idOf, letSee, occurredAt } from "../StorageFixtures.ts"
-import { follow, report, waitingBodies } from "./StatusFixtures.ts"
+import { drainedBodies } from "../delivery/WorkerFixtures.ts"
+import { follow, report } from "./StatusFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
 
@@ -19,7 +20,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* tell(tenantId, "S", 1)
         yield* follow(tenantId, { references: ["r"] })
         yield* tell(tenantId, "S", 2)
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/2"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2"] })
       }))
 
     it.effect("accepts references without a shipment, and compares them literally", () =>
@@ -30,7 +31,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* follow(tenantId, { n: 1, references: odd })
         for (const [at, reference] of odd.entries()) yield* follow(tenantId, { n: at + 2, references: [reference] })
         for (const [at, reference] of odd.entries()) yield* tell(tenantId, `S${at}`, 1, [reference])
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), {
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), {
           1: odd.map((_, at) => `S${at}/1`),
           ...Object.fromEntries(odd.map((_, at) => [at + 2, [`S${at}/1`]]))
         })
@@ -43,7 +44,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* follow(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })
         yield* tell(tenantId, "S", 1, ["reference 7"])
         yield* tell(tenantId, "T", 1, ["reference 999"])
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1", "T/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1", "T/1"] })
       }))
 
     it.effect("returns the documents of live subscriptions, and nothing for other ids", () =>
@@ -71,7 +72,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(yield* store.remove(tenantId, "client", idOf(1)))
         assert.isFalse(yield* store.remove(tenantId, "client", idOf(1)))
         yield* tell(tenantId, "S", 2, ["r", "q"])
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"], 2: ["S/1", "S/2"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["S/1", "S/2"] })
       }))
 
     it.effect("removes nothing for an unknown or malformed id", () =>
@@ -110,7 +111,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           return yield* Effect.fail(new Refused())
         })))
         yield* tell(tenantId, "S", 1)
-        assert.deepStrictEqual(yield* waitingBodies(tenantId), { 1: ["S/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
         assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))
       }))
 
@@ -124,6 +125,6 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.insert(other, { id: idOf(1), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
         assert.isTrue(yield* store.remove(other, "client", idOf(1)))
         yield* tell(one, "S", 1)
-        assert.deepStrictEqual(yield* waitingBodies(one), { 1: ["S/1"] })
+        assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["S/1"] })
       }))
   })

@@ -13,7 +13,6 @@ import {
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import {
-  claim,
   eventOf,
   freshTenant,
   letSee,
@@ -23,6 +22,7 @@ import {
   subscribe,
   textOf
 } from "../StorageFixtures.ts"
+import { drain, drainedBodies, drainedEvents } from "../delivery/WorkerFixtures.ts"
 
 const everything: EventFilter = {
   shipmentId: undefined,
@@ -51,11 +51,6 @@ const page = (tenantId: string, request: Partial<PageRequest> & { readonly where
   })
 
 const ids = (found: { readonly rows: ReadonlyArray<{ readonly eventId: string }> }) => found.rows.map((each) => each.eventId)
-
-/** Event ids waiting in each destination, by the number of its subscription. */
-const queued = (tenantId: string) =>
-  Effect.map(claim(tenantId, { maxDestinations: 100, deliveriesPerDestination: 100 }), ({ destinations }) =>
-    Object.fromEntries(destinations.map((destination) => [Number(destination.destinationId.slice(-4)), destination.waiting.map((entry) => entry.orderId)])))
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: TransitEventStore`, (it) => {
@@ -180,7 +175,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const again = yield* Effect.flip(publish(tenantId, [{ shipmentId: "S", eventId: "new" }, { shipmentId: "T", eventId: "taken" }], { accounts: ["A"] }))
         assert.strictEqual(again._tag, "EventIdTaken")
         assert.lengthOf(yield* store.find(tenantId, ["new"]), 0)
-        assert.deepStrictEqual(yield* queued(tenantId), {})
+        assert.deepStrictEqual(yield* drainedEvents(tenantId), {})
         const [next] = yield* publish(tenantId, [{ shipmentId: "S" }])
         assert.strictEqual(next!.sequence, 2)
       }))
@@ -211,7 +206,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribe(tenantId, { n: 9, client: "carrier" })
         yield* subscribe(tenantId, { n: 10, client: "nobody knows" })
         yield* publish(tenantId, [{ shipmentId: "S", eventId: "moving" }, { shipmentId: "S", eventId: "there", type: "DELIVERED" }], { accounts: ["A"] })
-        assert.deepStrictEqual(yield* queued(tenantId), {
+        assert.deepStrictEqual(yield* drainedEvents(tenantId), {
           1: ["moving", "there"],
           2: ["there"],
           3: ["moving", "there"],
@@ -226,7 +221,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["A"], "token")
         yield* subscribe(tenantId)
         yield* publish(tenantId, [{ shipmentId: "S", eventId: "e" }], { accounts: ["A", "B"] })
-        assert.deepStrictEqual(yield* queued(tenantId), { 1: ["e"] })
+        assert.deepStrictEqual(yield* drainedEvents(tenantId), { 1: ["e"] })
       }))
 
     it.effect("shows a client the union of its credentials, and removes accounts that a later update omits", () =>
@@ -240,7 +235,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSee(tenantId, "client", ["Z"], "key")
         yield* publish(tenantId, [{ shipmentId: "S1", eventId: "no longer" }])
         yield* publish(tenantId, [{ shipmentId: "S3", eventId: "still" }], { accounts: ["Z"] })
-        assert.deepStrictEqual(yield* queued(tenantId), { 1: ["by token", "still"] })
+        assert.deepStrictEqual(yield* drainedEvents(tenantId), { 1: ["by token", "still"] })
       }))
 
     it.effect("checks access by the accounts that the same call sets, and keeps them when a call names none", () =>
@@ -254,7 +249,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publish(tenantId, [{ shipmentId: "S", eventId: "4 sold" }], { accounts: ["B"] })
         yield* publish(tenantId, [{ shipmentId: "S", eventId: "5 hidden" }], { accounts: [] })
         yield* publish(tenantId, [{ shipmentId: "S", eventId: "6 ours again" }], { accounts: ["A"] })
-        assert.deepStrictEqual(yield* queued(tenantId), { 1: ["2 ours", "3 still ours", "6 ours again"] })
+        assert.deepStrictEqual(yield* drainedEvents(tenantId), { 1: ["2 ours", "3 still ours", "6 ours again"] })
       }))
 
     it.effect("compares account numbers literally", () =>
@@ -266,7 +261,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           yield* subscribe(tenantId, { n: n + 1, client: `client ${account}` })
           yield* publish(tenantId, [{ shipmentId: `S ${account}`, eventId: account }], { accounts: [account] })
         }
-        assert.deepStrictEqual(yield* queued(tenantId), Object.fromEntries(odd.map((account, n) => [n + 1, [account]])))
+        assert.deepStrictEqual(yield* drainedEvents(tenantId), Object.fromEntries(odd.map((account, n) => [n + 1, [account]])))
       }))
 
     it.effect("keeps the trace of the call with its entries", () =>
@@ -274,11 +269,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         const traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
         yield* letSee(tenantId, "client", ["A"])
-        yield* subscribe(tenantId)
+        yield* subscribe(tenantId, { policy: { batchMaxSize: 1 } })
         yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"], traceparent })
         yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
-        const { destinations } = yield* claim(tenantId)
-        assert.deepStrictEqual(destinations[0]!.waiting.map((entry) => entry.traceparent), [traceparent, undefined])
+        const { sent } = yield* drain(tenantId)
+        assert.deepStrictEqual(sent.map((delivery) => [delivery.lastKey, delivery.traceparent]), [["S", traceparent], ["T", undefined]])
       }))
 
     it.effect("lists by shipment, number and id in byte order, ascending and descending", () =>
@@ -432,12 +427,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publish(one, [{ shipmentId: "S", eventId: "e", body: "\"one\"" }], { accounts: ["A"] })
         assert.lengthOf(yield* store.find(other, ["e"]), 0)
         assert.lengthOf((yield* page(other)).rows, 0)
-        assert.deepStrictEqual(yield* queued(other), {})
+        assert.deepStrictEqual(yield* drainedEvents(other), {})
         const [event] = yield* publish(other, [{ shipmentId: "S", eventId: "e", body: "\"other\"" }])
         assert.strictEqual(event!.sequence, 1)
-        assert.deepStrictEqual(yield* queued(other), {})
+        assert.deepStrictEqual(yield* drainedEvents(other), {})
         assert.strictEqual(textOf((yield* store.find(one, ["e"]))[0]!.body), "\"one\"")
-        assert.deepStrictEqual(yield* queued(one), { 1: ["e"] })
+        assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["\"one\""] })
       }))
 
     it.effect("stores a large publication in one transaction", () =>
@@ -448,9 +443,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const body = JSON.stringify({ notes: "x".repeat(2000) })
         yield* publish(tenantId, Array.from({ length: 1000 }, (_, n) => ({ shipmentId: `S${n % 50}`, body })), { accounts: ["A"] })
         assert.strictEqual((yield* page(tenantId, { limit: 1, count: true })).totalCount, 1000)
-        const waiting = (yield* claim(tenantId, { deliveriesPerDestination: 10, bytesPerDestination: 10_000_000 })).destinations[0]!.waiting
-        assert.lengthOf(waiting, 1000)
-        assert.isTrue(waiting.every((entry) => entry.size === body.length && entry.payload.length === body.length))
+        const { sent } = yield* drain(tenantId)
+        assert.strictEqual(sent.reduce((sum, { events }) => sum + events, 0), 1000)
+        for (const delivery of sent) assert.strictEqual(textOf(delivery.body), Array.from({ length: delivery.events }, () => body).join(","))
       }))
 
     it.effect("runs an append without a transaction in its own transaction", () =>

@@ -1,13 +1,10 @@
 /** Conformance of `TransitSubscriptionStore`. */
-import { DeliveryQueue, type ReplayRequest, type StoragePorts, Transaction, TransitEventStore, TransitSubscriptionStore } from "@waybill/core"
+import { DeliveryQueue, type NewEvent, type ReplayRequest, type StoragePorts, Transaction, TransitEventStore, TransitSubscriptionStore } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import {
-  claim,
-  freezeOf,
   freshTenant,
-  hasTurn,
   idOf,
   destinationSettings,
   letSee,
@@ -15,29 +12,17 @@ import {
   occurredAt,
   publish,
   recordOf,
-  releaseOf,
   seed,
-  settlementOf,
   subscribe,
-  type SubscriptionFixture
+  type SubscriptionFixture,
+  textOf
 } from "../StorageFixtures.ts"
+import { byDestination, drain, drainedEvents, hasWork } from "../delivery/WorkerFixtures.ts"
 
-/** Ids of the events waiting in the destination of subscription `n`. */
-const waiting = (tenantId: string, n = 1) =>
-  Effect.map(claim(tenantId, { deliveriesPerDestination: 100 }), ({ destinations }) =>
-    destinations.filter((destination) => destination.destinationId === idOf(n)).flatMap((destination) => destination.waiting.map((entry) => entry.orderId)))
+/** Sends everything, and answers the ids of the events that subscription `n` was sent. */
+const sentTo = (tenantId: string, n = 1) => Effect.map(drainedEvents(tenantId), (found) => found[n] ?? [])
 
 const replayAll: ReplayRequest = { from: 0, to: undefined, shipmentIds: undefined }
-
-/** Delivers everything that waits for subscription 1. */
-const deliverAll = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
-  const queue = yield* DeliveryQueue
-  const { destinations } = yield* claim(tenantId, { deliveriesPerDestination: 100 })
-  for (const destination of destinations) {
-    yield* queue.freeze(tenantId, [freezeOf(destination, { deliveryId })])
-    yield* queue.settle(tenantId, { deliveries: [settlementOf(destination, deliveryId)], destinations: [releaseOf(destination)] })
-  }
-})
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: TransitSubscriptionStore`, (it) => {
@@ -107,7 +92,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* event("T", "6 off")
         yield* update({})
         yield* event("S", "7 on again")
-        assert.deepStrictEqual(yield* waiting(tenantId), ["1 all", "3 type", "7 on again", "5 shipment"])
+        assert.deepStrictEqual(yield* sentTo(tenantId), ["1 all", "3 type", "7 on again", "5 shipment"])
         const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
         assert.deepStrictEqual([found.doc, found.createdAt, found.updatedAt], ["{\"n\":2}", occurredAt, occurredAt + 9])
       }))
@@ -126,9 +111,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* subscribe(tenantId, { n: 1, shipmentIds: ["S", "foreign", "unknown"] })
         yield* subscribe(tenantId, { n: 2, shipmentIds: ["S", "T"], types: ["DELIVERED"] })
         yield* subscribe(tenantId, { n: 3 })
-        const { destinations } = yield* claim(tenantId)
-        const found = Object.fromEntries(destinations.map((destination) => [Number(destination.destinationId.slice(-4)), destination.waiting.map((entry) => entry.orderId)]))
-        assert.deepStrictEqual(found, { 1: ["s1", "s2", "s3"], 2: ["s3", "t1"] })
+        assert.deepStrictEqual(yield* drainedEvents(tenantId), { 1: ["s1", "s2", "s3"], 2: ["s3", "t1"] })
       }))
 
     it.effect("queues the history of named shipments for a client that sees everything", () =>
@@ -137,7 +120,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* letSeeAll(tenantId, "client")
         yield* publish(tenantId, [{ shipmentId: "S", eventId: "nobody's" }])
         yield* subscribe(tenantId, { shipmentIds: ["S"] })
-        assert.deepStrictEqual(yield* waiting(tenantId), ["nobody's"])
+        assert.deepStrictEqual(yield* sentTo(tenantId), ["nobody's"])
       }))
 
     it.effect("neither misses nor repeats events that are published while it is created", () =>
@@ -149,9 +132,10 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const subscriptions = [1, 2, 3, 4].map((n) => subscribe(tenantId, { n, shipmentIds: ["S", "not yet known"] }))
         const mixed = events.flatMap((event, n) => n % 5 === 2 ? [event, subscriptions[Math.floor(n / 5)]!] : [event])
         yield* Effect.all(mixed, { concurrency: "unbounded" })
-        const { destinations } = yield* claim(tenantId, { deliveriesPerDestination: 100 })
-        assert.lengthOf(destinations, 4)
-        for (const destination of destinations) assert.deepStrictEqual(destination.waiting.map((entry) => entry.sequence), Array.from({ length: 20 }, (_, n) => n + 1))
+        const { sent } = yield* drain(tenantId)
+        const sequences = byDestination(sent, ({ body }) => (JSON.parse(`[${textOf(body)}]`) as ReadonlyArray<NewEvent>).map(({ sequence }) => sequence))
+        const all = Array.from({ length: 20 }, (_, n) => n + 1)
+        assert.deepStrictEqual(sequences, { 1: all, 2: all, 3: all, 4: all })
         const [first] = yield* publish(tenantId, [{ shipmentId: "not yet known" }])
         assert.strictEqual(first!.sequence, 1)
       }))
@@ -180,7 +164,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.remove(tenantId, "client", idOf(1))
         yield* store.remove(tenantId, "client", idOf(2))
         yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-        assert.deepStrictEqual((yield* claim(tenantId)).destinations.flatMap((destination) => destination.waiting), [])
+        assert.deepStrictEqual((yield* drain(tenantId)).sent, [])
       }))
 
     it.effect("replays delivered events, and returns their number", () =>
@@ -188,10 +172,10 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 2, T: 1 })
-        yield* deliverAll(tenantId, idOf(101))
-        assert.deepStrictEqual(yield* waiting(tenantId), [])
+        yield* drain(tenantId)
+        assert.deepStrictEqual(yield* sentTo(tenantId), [])
         assert.deepStrictEqual(yield* store.replay(tenantId, idOf(1), { ...replayAll, shipmentIds: ["S", "unknown"] }), Option.some(2))
-        assert.deepStrictEqual(yield* waiting(tenantId), ["S/1", "S/2"])
+        assert.deepStrictEqual(yield* sentTo(tenantId), ["S/1", "S/2"])
       }))
 
     it.effect("does not repeat waiting entries in a replay", () =>
@@ -199,11 +183,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        yield* deliverAll(tenantId, idOf(101))
+        yield* drain(tenantId)
         yield* publish(tenantId, [{ shipmentId: "S" }])
         assert.deepStrictEqual(yield* store.replay(tenantId, idOf(1), replayAll), Option.some(1))
         assert.deepStrictEqual(yield* store.replay(tenantId, idOf(1), replayAll), Option.some(0))
-        assert.deepStrictEqual(yield* waiting(tenantId), ["S/1", "S/2"])
+        assert.deepStrictEqual(yield* sentTo(tenantId), ["S/1", "S/2"])
       }))
 
     it.effect("replays only events that match the filters and that the client may see now", () =>
@@ -218,11 +202,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           { shipmentId: "T", eventId: "other shipment", type: "DELIVERED" },
           { shipmentId: "sold", eventId: "sold before", type: "DELIVERED" }
         ], { accounts: ["A"] })
-        yield* deliverAll(tenantId, idOf(101))
+        yield* drain(tenantId)
         yield* publish(tenantId, [{ shipmentId: "sold", type: "DELIVERED" }], { accounts: ["B"] })
         assert.deepStrictEqual(yield* store.replay(tenantId, idOf(1), replayAll), Option.some(1))
         assert.deepStrictEqual(yield* store.replay(tenantId, idOf(1), { ...replayAll, shipmentIds: ["T"] }), Option.some(0))
-        assert.deepStrictEqual(yield* waiting(tenantId), ["s"])
+        assert.deepStrictEqual(yield* sentTo(tenantId), ["s"])
       }))
 
     it.effect("replays events by storage time, from the start up to and excluding the end", () =>
@@ -231,7 +215,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         const now = yield* Clock.currentTimeMillis
         yield* seed(tenantId, { S: 1 })
-        yield* deliverAll(tenantId, idOf(101))
+        yield* drain(tenantId)
         const minute = 60_000
         const replay = (from: number, to?: number) => store.replay(tenantId, idOf(1), { from, to, shipmentIds: undefined })
         assert.deepStrictEqual(yield* replay(now + 10 * minute), Option.some(0))
@@ -244,10 +228,10 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const store = yield* TransitSubscriptionStore
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
-        yield* deliverAll(tenantId, idOf(101))
-        assert.isFalse(yield* hasTurn(tenantId))
+        yield* drain(tenantId)
+        assert.isFalse(yield* hasWork(tenantId))
         yield* store.replay(tenantId, idOf(1), replayAll)
-        assert.isTrue(yield* hasTurn(tenantId))
+        assert.isTrue(yield* hasWork(tenantId))
       }))
 
     it.effect("returns whether a client may see a shipment now", () =>
@@ -288,11 +272,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isNone(yield* store.replay(other, idOf(1), replayAll)))
         assert.strictEqual((yield* store.page(other, "client", "active", { skip: 0, limit: 9 })).totalCount, 0)
         yield* seed(other, {}, { shipmentIds: ["S"] })
-        assert.deepStrictEqual(yield* waiting(other), [])
+        assert.deepStrictEqual(yield* sentTo(other), [])
         yield* store.update(other, { ...recordOf(), matched: false })
         assert.strictEqual(yield* store.remove(other, "client", idOf(1)), "removed")
         yield* publish(one, [{ shipmentId: "S" }])
-        assert.deepStrictEqual(yield* waiting(one), ["S/1", "S/2"])
+        assert.deepStrictEqual(yield* sentTo(one), ["S/1", "S/2"])
         assert.lengthOf(yield* events.find(other, ["S/1"]), 0)
       }))
   })
