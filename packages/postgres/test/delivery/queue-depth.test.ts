@@ -1,26 +1,46 @@
-/** The queue depth in metrics must not include entries that are gone. */
+/** The queue's depth in metrics. */
 import { layer } from "@effect/vitest"
 import { DeliveryQueue } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"
-import { PgClient } from "../../src/index.ts"
+import { rowsIn } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const { freshTenant, idOf, seed } = fixtures
 
 const schema = freshSchema()
+const rows = rowsIn(schema)
 
 layer(testStorage(schema), { excludeTestServices: true })("the depth of the queue", (it) => {
   it.effect("counts waiting entries, also if the planner's estimate is outdated", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
-      const sql = yield* PgClient.PgClient
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 3, T: 2 })
-      yield* sql.unsafe(`ANALYZE ${schema}.delivery_entries`)
+      yield* rows("ANALYZE @delivery_entries")
       assert.strictEqual((yield* queue.depth).waitingEntries, 5)
-      yield* queue.closeDestination(tenantId, idOf(1))
+      yield* rows("DELETE FROM @delivery_entries WHERE tenant_id = $1", [tenantId])
       assert.strictEqual((yield* queue.depth).waitingEntries, 0)
+    }))
+
+  it.effect("lags behind the oldest signal, and behind due retries that have no worker", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1 })
+      yield* rows("UPDATE @delivery_signals SET signalled_at = now() - interval '1 minute' WHERE tenant_id = $1", [tenantId])
+      const lag = Effect.map(queue.depth, ({ lagMillis }) => Math.floor(lagMillis / 60_000))
+      assert.strictEqual(yield* lag, 1)
+      yield* rows("DELETE FROM @delivery_signals")
+      assert.strictEqual((yield* queue.depth).lagMillis, 0)
+      yield* rows(
+        `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at)
+         VALUES ($1, gen_random_uuid(), $2::uuid, 'waiting', 1, 1, '{}', '{}', now(), now() - interval '2 minutes')`,
+        [tenantId, idOf(1)]
+      )
+      assert.strictEqual(yield* lag, 2)
+      yield* rows("INSERT INTO @delivery_leases (tenant_id, partition, worker_id, leased_until) VALUES ($1, 1, 'worker', now() + interval '1 minute')", [tenantId])
+      assert.strictEqual((yield* queue.depth).lagMillis, 0)
     }))
 })

@@ -33,7 +33,8 @@ const pendingWork = Effect.map(
     SELECT 'a window' AS kind FROM @freight_charge_subscriptions WHERE closes_at IS NOT NULL
     UNION ALL SELECT 'a change for a window' FROM @freight_charge_collected
     UNION ALL SELECT 'an entry' FROM @delivery_entries
-    UNION ALL SELECT 'a signal' FROM @delivery_arrivals
+    UNION ALL SELECT 'a signal' FROM @delivery_signals
+    UNION ALL SELECT 'a flight' FROM @delivery_flights
     UNION ALL SELECT 'a delivery' FROM @deliveries JOIN @delivery_destinations AS l USING (tenant_id, destination_id)
       WHERE deliveries.state IN ('sending', 'waiting') AND l.state <> 'closed'`),
   (found) => [...new Set(found.map((each) => each.kind))]
@@ -53,7 +54,7 @@ const workers = Effect.forEach([0, 1, 2], (n) =>
   Effect.forever(Effect.scoped(Effect.gen(function*() {
     const { faults, run } = yield* TestWaybill.worker()
     yield* run
-    for (const call of ["settle", "freeze", "claim"] as const) {
+    for (const call of ["settle", "take", "acquire"] as const) {
       yield* Effect.sleep(150 + 70 * n)
       yield* faults.break(call, n === 0 ? "before" : "after")
     }

@@ -1,7 +1,7 @@
 /** Charges while access, windows and suspensions change concurrently. */
 import { layer } from "@effect/vitest"
-import { AccessStore, ChargeSubscriptions, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, Subscriptions } from "@waybill/core"
-import { chargeFixtures, fixtures } from "@waybill/testkit/suites"
+import { AccessStore, ChargeSubscriptions, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, Subscriptions, type TakenDelivery } from "@waybill/core"
+import { chargeFixtures, fixtures, workerFixtures } from "@waybill/testkit/suites"
 import { Effect, Fiber, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { assert } from "vitest"
@@ -11,7 +11,8 @@ import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const { publishBills, subscribeToCharges } = chargeFixtures
-const { claim, claimOne, freezeOf, freshTenant, idOf, letSee, releaseOf, settlementOf, textOf } = fixtures
+const { freshTenant, idOf, letSee, textOf } = fixtures
+const { acquire, changeOf, drain, outcomeOf, settle, takeFrom } = workerFixtures
 
 const schema = freshSchema()
 
@@ -27,25 +28,20 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
       yield* letSee(tenantId, "client", ["A"])
       yield* subscribeToCharges(tenantId, { doc: JSON.stringify({ webhookUrl: "https://receiver.example/pfc", frequency: "real_time", dataOptions: {} }) })
       yield* publishBills(tenantId, [{ billId: "ONE" }, { billId: "TWO" }])
-      const destination = yield* claimOne(tenantId)
-      const [one, two] = destination.waiting
-      yield* queue.freeze(tenantId, [freezeOf(destination, {
-        fresh: [one!, two!].map((entry, at) => ({ deliveryId: idOf(101 + at), sentAt: Date.now(), entries: [entry], traceparent: undefined }))
-      })])
-      const dead = (n: number) => queue.settle(tenantId, {
-        deliveries: [settlementOf(destination, idOf(n), { state: "dead" })],
-        destinations: [{ ...releaseOf(destination), release: undefined, pause: "A delivery was not accepted." }]
-      })
-      yield* dead(101)
+      const worker = yield* acquire(tenantId)
+      const [one, two] = (yield* takeFrom(worker)).deliveries
+      const dead = (delivery: TakenDelivery) =>
+        settle(worker, { outcomes: [outcomeOf(delivery, { state: "dead" })], destinations: [changeOf(1, { pause: "A delivery was not accepted.", always: true })] })
+      yield* dead(one!)
       // the second one ends as the destination is resumed
-      const commit = yield* openTransaction(dead(102))
+      const commit = yield* openTransaction(dead(two!))
       const resuming = yield* Effect.forkChild(subscriptions.resume(tenantId, idOf(1)))
       yield* untilOneIsBlocked
       yield* commit
       yield* Fiber.join(resuming)
-      const stateOf = (n: number) => Effect.map(queue.find(tenantId, idOf(n)), (found) => Option.getOrThrow(found).state)
+      const stateOf = ({ deliveryId }: TakenDelivery) => Effect.map(queue.find(tenantId, deliveryId), (found) => Option.getOrThrow(found).state)
       const status = Option.getOrThrow(yield* store.findAny(tenantId, idOf(1))).destination!.state
-      assert.deepStrictEqual([status, yield* stateOf(101), yield* stateOf(102)], ["active", "waiting", "waiting"])
+      assert.deepStrictEqual([status, yield* stateOf(one!), yield* stateOf(two!)], ["active", "waiting", "waiting"])
     }))
 
   it.effect("a subscription to all accounts lists or receives bills of an account that its client gets meanwhile", () =>
@@ -81,9 +77,8 @@ layer(service, { excludeTestServices: true })("concurrent calls on freight charg
       const { subscriptionId } = yield* Fiber.join(subscribing)
       yield* Fiber.join(granting)
       const listed = (yield* store.inFlight(tenantId, "client", subscriptionId, { after: undefined, limit: 1000 })).map(({ body }) => textOf(body))
-      const { destinations } = yield* claim(tenantId)
-      const told = destinations.flatMap((destination) => destination.waiting.map(({ payload }) => textOf(payload)))
-      assert.deepStrictEqual([...listed, ...told], ["OF X/1"])
+      const sent = (yield* drain(tenantId)).sent.map(({ body }) => textOf(body))
+      assert.deepStrictEqual([...listed, ...sent], ["OF X/1"])
     }))
 
   it.effect("a window that becomes due between two reads is reported", () =>

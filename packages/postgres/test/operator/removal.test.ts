@@ -32,7 +32,7 @@ const staying: Readonly<Record<string, string>> = {
 }
 
 /** Tables that belong to no tenant. */
-const ofNobody = ["cluster", "migrations"]
+const ofNobody = ["cluster", "delivery_workers", "migrations"]
 
 const webhookUrl = "https://receiver.example/hook"
 
@@ -88,6 +88,9 @@ const fill = Effect.fnUntraced(function*(tenantIds: ReadonlyArray<string>) {
     yield* (yield* Subscriptions).purge(each.tenant.tenantId, each.subscriptionId)
     yield* (yield* TransitEvents).list(each.customer, { page: 1, pageSize: 1 })
     yield* rows("INSERT INTO @transit_events_awaiting_status VALUES ($1, 'S', 1)", [each.tenant.tenantId])
+    // what a worker leaves that is killed while it sends
+    yield* rows("INSERT INTO @delivery_leases VALUES ($1, 7, 'worker', now()) ON CONFLICT DO NOTHING", [each.tenant.tenantId])
+    yield* rows("INSERT INTO @delivery_flights VALUES ($1, 7, gen_random_uuid(), now(), '{}')", [each.tenant.tenantId])
   }
 })
 

@@ -90,7 +90,7 @@ const byService = async (events: unknown): Promise<Outcome> => {
 /** Everything that a call stores, without what is assigned at random. */
 const stored = async (tenantId: Tenant) => {
   const destinations = subscriptions[tenantId]
-  const [events, shipments, accounts, entries, arrivals] = await Promise.all([
+  const [events, shipments, accounts, entries, signals] = await Promise.all([
     query("SELECT event_id, shipment_id, sequence, type_bit, occurred_at::text, traceparent, convert_from(body, 'UTF8') AS body FROM @transit_events WHERE tenant_id = $1 ORDER BY event_no", [tenantId]),
     query("SELECT shipment_id, accounts, carrier, written, last_sequence, allocated, reassigned FROM @shipments WHERE tenant_id = $1 ORDER BY 1", [tenantId]),
     query("SELECT account, shipment_id, pickup_at FROM @shipment_accounts WHERE tenant_id = $1 ORDER BY 1, 2", [tenantId]),
@@ -100,14 +100,14 @@ const stored = async (tenantId: Tenant) => {
        WHERE q.tenant_id = $1 ORDER BY 1, q.key COLLATE "C", q.sequence, q.ref`,
       [tenantId, destinations]
     ),
-    query("SELECT array_position($2::uuid[], destination_id) AS destination, count(*) FROM @delivery_arrivals WHERE tenant_id = $1 GROUP BY 1 ORDER BY 1", [tenantId, destinations])
+    query("SELECT array_position($2::uuid[], destination_id) AS destination, key, count(*) FROM @delivery_signals WHERE tenant_id = $1 GROUP BY 1, 2 ORDER BY 1, 2", [tenantId, destinations])
   ])
   return {
     events: events.map((row) => ({ ...row, event_id: plainId(row.event_id), body: row.body.replace(row.event_id, plainId(row.event_id)) })),
     shipments,
     accounts,
     entries,
-    arrivals
+    signals
   }
 }
 

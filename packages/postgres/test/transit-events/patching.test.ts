@@ -1,8 +1,8 @@
 /** A patch without a status keeps the status, also under concurrent changes. SPEC-GAP-D10 */
 import { layer } from "@effect/vitest"
-import { DeliveryQueue, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures, workerFixtures } from "@waybill/testkit/suites"
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
@@ -10,7 +10,8 @@ import { countBlocked, openTransaction, untilOneIsBlocked } from "../OpenTransac
 import { testService } from "../TestService.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
-const { claim, claimOne, eventually, freshTenant, letSee, releaseOf } = fixtures
+const { eventually, freshTenant, letSee } = fixtures
+const { acquire, changeOf, drain, settle } = workerFixtures
 
 const schema = freshSchema()
 
@@ -40,7 +41,7 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
         const stored = yield* subscriptions.get(customer, id)
         assert.deepStrictEqual([answered.status, stored.status, stored.delivery?.batchMaxSize], [meanwhile, meanwhile, 7])
         yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
-        assert.lengthOf((yield* claim(tenant.tenantId)).destinations, meanwhile === "active" ? 1 : 0)
+        assert.lengthOf((yield* drain(tenant.tenantId)).sent, meanwhile === "active" ? 1 : 0)
       }))
   }
 
@@ -53,7 +54,6 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
     it.effect(`keeps the pause of a worker after 410 that comes ${when}`, () =>
       Effect.gen(function*() {
         const subscriptions = yield* TransitSubscriptions
-        const queue = yield* DeliveryQueue
         const tenant = yield* TestWaybill.tenant(freshTenant())
         const { tenantId } = tenant
         // a call with a key does not record access of its client, so only the held lock can delay it
@@ -61,12 +61,12 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
         yield* letSee(tenantId, "client", ["A"])
         const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
         yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
-        const destination = yield* claimOne(tenantId)
+        const worker = yield* acquire(tenantId)
         const release = yield* openTransaction(hold(held, tenantId))
         const patching = yield* Effect.forkChild(subscriptions.patch(customer, id, patch))
         yield* untilOneIsBlocked
         const pausing = yield* Effect.forkChild(
-          queue.settle(tenantId, { deliveries: [], destinations: [releaseOf(destination, { pause: "The receiver answered 410." })] })
+          settle(worker, { destinations: [changeOf(1, { destinationId: id, endpointUrl, pause: "The receiver answered 410." })] })
         )
         yield* eventually(countBlocked, (n) => n > 1 || pausing.pollUnsafe() !== undefined)
         yield* release
