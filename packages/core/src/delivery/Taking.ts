@@ -94,9 +94,17 @@ export class Taking {
 
   /** What was published while a take of what may go out, a large one perhaps, has no answer. */
   private hear(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+    const taking = this
     const { work } = this.parts
     tenant.hearing = true
-    return Effect.flatMap(workerMillis, (now) => this.take(tenant, [], now)).pipe(Effect.ensuring(Effect.sync(() => {
+    return Effect.gen(function*() {
+      const heard = yield* taking.take(tenant, [], yield* workerMillis)
+      const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
+      if (unknown.length > 0) yield* taking.loadThese(tenant, unknown)
+      const now = yield* workerMillis
+      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : taking.choose(tenant, taking.parts.storeTime(now), heard)
+      if (asked.length > 0) yield* taking.take(tenant, asked, now)
+    }).pipe(Effect.ensuring(Effect.sync(() => {
       tenant.hearing = false
       if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || work.demand.has(tenant)) work.want(tenant)
     })))
@@ -143,8 +151,8 @@ export class Taking {
     tenant.drops.closed.add(destination.destinationId)
   }
 
-  /** What goes out next: one destination of each client after the other. */
-  private choose(tenant: HeldTenant, storeNow: number): ReadonlyArray<Asked> {
+  /** What goes out next, of these destinations or of all: one destination of each client after the other. */
+  private choose(tenant: HeldTenant, storeNow: number, among?: ReadonlySet<Destination>): ReadonlyArray<Asked> {
     const { slots, work } = this.parts
     const asked: Array<Asked> = []
     let attempts = 0
@@ -157,6 +165,7 @@ export class Taking {
       if (next.done === true || slots.ofClient(owner) === 0) continue
       clients.push(turn)
       const destination = next.value
+      if (among?.has(destination) === false) continue
       if (destination.stale) {
         work.unready(tenant, destination)
         work.touch(destination)
@@ -183,7 +192,8 @@ export class Taking {
     return asked
   }
 
-  private take(tenant: HeldTenant, asked: ReadonlyArray<Asked>, now: number): Effect.Effect<void, StorageError> {
+  /** Answers destinations with something new that was not looked at. */
+  private take(tenant: HeldTenant, asked: ReadonlyArray<Asked>, now: number): Effect.Effect<ReadonlySet<Destination>, StorageError> {
     const taking = this
     const { parts } = this
     const { slots, work } = parts
@@ -206,12 +216,13 @@ export class Taking {
       const taken = ofPartitions(answer, isHeld)
       // a partition that is still held was fenced by this worker itself
       if (yield* taking.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
-      taking.learn(tenant, { request, asked, taken, since })
+      const heard = taking.learn(tenant, { request, asked, taken, since })
       const unknown = taking.unknownAmong(tenant, taken)
       // what cannot be loaded is not sent: it waits again
       const loaded = unknown.length === 0 ? true : yield* Effect.match(taking.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
       yield* taking.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { loaded, promised })
       if (taken.moreSignals) tenant.signalled = true
+      return heard
     }).pipe(Effect.ensuring(Effect.sync(() => {
       if (guess !== undefined) tenant.guess = undefined
       for (const { attempts, owner } of promised.values()) if (attempts > 0) slots.use(owner, -attempts)
@@ -265,7 +276,7 @@ export class Taking {
   private learn(
     tenant: HeldTenant,
     { asked, request, since, taken }: { readonly request: TakeRequest; readonly asked: ReadonlyArray<Asked>; readonly taken: Taken; readonly since: number }
-  ): void {
+  ): ReadonlySet<Destination> {
     const { work } = this.parts
     const byId = new Map(asked.map((each) => [each.destination.destinationId, each]))
     const ids = new Set(taken.deliveries.map(({ deliveryId }) => deliveryId))
@@ -283,6 +294,7 @@ export class Taking {
     }
     for (const { destination } of byId.values()) if (!destination.lost && owned.has(destination.partition)) this.closed(tenant, destination)
     const answered = new Set(taken.from.map(({ destinationId }) => destinationId))
+    const heard = new Set<Destination>()
     const named = new Map(request.from.map((from) => [from.destinationId, from]))
     for (const { destinationId, key } of taken.signals) {
       const destination = work.destination(tenant.tenantId, destinationId)
@@ -290,9 +302,13 @@ export class Taking {
       // what was looked at from there on was looked at with it
       const { after, batches } = named.get(destinationId) ?? { after: undefined, batches: 1 }
       const covered = key !== undefined && answered.has(destinationId) && batches > 0 && (after === undefined || key > after)
-      if (!covered) signalled(destination, key, work.nextEvent())
+      if (!covered) {
+        signalled(destination, key, work.nextEvent())
+        heard.add(destination)
+      }
       work.touch(destination)
     }
+    return heard
   }
 
   private unknownAmong(tenant: HeldTenant, taken: Taken): ReadonlyArray<Destination> {

@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import {
   type Attempt,
   AttemptOutcome,
-  type ClaimedDestination,
   closedBreaker,
   defaultPolicy,
   eventBatchEnvelope,
   Hmac,
+  type LoadedDestination,
   parseSecret,
   runAttempt,
   verdictOf,
@@ -19,10 +19,11 @@ import { TestClock } from "effect/testing"
 const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const older = "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
 
-const destination: ClaimedDestination = {
+const destination: LoadedDestination = {
   destinationId: "destination",
   client: "client",
-  token: 1,
+  source: "transit-events",
+  version: 1,
   endpointUrl: "https://receiver.example/hook",
   hmacSecretId: "main",
   secrets: [],
@@ -34,16 +35,15 @@ const destination: ClaimedDestination = {
   envelope: eventBatchEnvelope,
   breaker: closedBreaker,
   rateMark: undefined,
-  arrivals: 0,
-  due: [],
   waiting: [],
-  more: false
+  moreWaiting: false
 }
 
 const attempt = (parts: Partial<Attempt> = {}): Attempt => ({
   tenantId: "acme",
   destination,
   deliveryId: "0199c5a1-0000-7000-8000-000000000001",
+  flight: "0199c5a1-0000-7000-8000-000000000000",
   attempt: 1,
   tries: 1,
   body: new TextEncoder().encode("{\"events\":[]}"),

@@ -102,21 +102,34 @@ describe("a worker whose storage is slow", () => {
   it.effect("sends what was published while a take of something large has no answer", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1, rateLimitPerMinute: 60_000 } })
       yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
-      // the first take that finds something
-      let slowness = 0
-      yield* slowWorker(() => {
-        const millis = slowness
-        slowness = 0
-        return millis
-      })
+      const isLarge = ({ from }: TakeRequest) => from.some(({ batches }) => batches > 20)
+      let isSlow = false
+      yield* workerOver((store) => ({
+        take: (request) =>
+          Effect.tap(store.take(request), () => {
+            if (!isSlow || !isLarge(request)) return Effect.void
+            isSlow = false
+            return Effect.sleep(5_000)
+          })
+      }))
+      // a receiver that accepted as many is trusted with as many at once
+      for (let number = 0; number < 40; number++) yield* publish(tenant, `early ${number}`, 1)
+      yield* TestWaybill.pass(1_000)
+      const before = yield* delivered
+      assert.lengthOf(before, 40)
+      isSlow = true
+      for (let number = 0; number < 40; number++) yield* publish(tenant, `S${number}`, 1)
       yield* TestWaybill.pass(100)
-      slowness = 5_000
-      yield* publish(tenant, "S", 1)
+      const during = (yield* delivered).length
+      yield* Effect.flatMap(TransitEvents, (events) => Effect.orDie(events.append(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })])))
       yield* TestWaybill.pass(100)
-      yield* goesPast(tenant)
-    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
+      assert.lengthOf(yield* (yield* ScriptedReceivers).delivered(healthy), 1)
+      assert.lengthOf(yield* delivered, during)
+      yield* TestWaybill.pass(5_000)
+      assert.lengthOf(yield* delivered, 80)
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
 
   it.effect("gives up on answers that do not come, and goes on", () =>
     Effect.gen(function*() {
