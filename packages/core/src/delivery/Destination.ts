@@ -179,9 +179,8 @@ export const signalled = (destination: Destination, key: string | undefined, at:
     destination.stale = true
     destination.sends = true
     destination.behind = true
-    // the take that has no answer yet may have looked there before, and moves the cursor
-  } else if (destination.taking || destination.cursor !== undefined && key <= destination.cursor) destination.behind = true
-  else destination.ahead = true
+  } else if (destination.cursor === undefined || key > destination.cursor) destination.ahead = true
+  else destination.behind = true
 }
 
 /** A delivery that was named in a take and left out waits for another one of its shipments: so long, unless something ends before. */
