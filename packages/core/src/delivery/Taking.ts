@@ -74,8 +74,10 @@ export class Taking {
     let goesOn = false
     tenant.taking = true
     return Effect.gen(function*() {
-      for (const flight of tenant.lostFlights) yield* taking.reclaim(tenant, flight)
+      yield* taking.reclaimAll(tenant)
       yield* taking.load(tenant)
+      // the take beside this one may have been lost meanwhile
+      yield* taking.reclaimAll(tenant)
       const now = yield* workerMillis
       const asked = taking.choose(tenant, taking.parts.storeTime(now))
       // what is left waits until an attempt of anybody ends, unless it has to be loaded first
@@ -348,6 +350,10 @@ export class Taking {
         return dropped > 0 ? reportDropped(tenant.tenantId, "not_visible", dropped) : Effect.void
       })
     )
+  }
+
+  private reclaimAll(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+    return Effect.suspend(() => Effect.forEach(tenant.lostFlights, (flight) => this.reclaim(tenant, flight), { discard: true }))
   }
 
   /** Makes what a take without an answer took wait again. */

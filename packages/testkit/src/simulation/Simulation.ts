@@ -186,10 +186,15 @@ export class Simulation {
     const pause = Math.max(...policies.map((policy) => policy.maxBackoffSeconds)) * 1000
     const { leaseMillis, pollMillis } = shape.options
     const timeoutMillis = this.longestPause() + 20_000 + 3 * (leaseMillis + pollMillis + pause) + (this.ledger.unfinished + this.ledger.deliveries.size + 12) * Math.ceil(60_000 / slowest)
-    this.progress.begin(simulation.now + this.longestPause())
+    this.progress.begin(simulation.now + this.longestPause() + this.unansweredMillis)
     simulation.after(timeoutMillis, () => simulation.violate("All work finishes in time after faults stop", this.describeUnfinished()))
     this.pollUntilDone()
     return this.restore(recovering)
+  }
+
+  /** Calls from before the end of faults may never be answered. A worker abandons them after so long. */
+  private get unansweredMillis(): number {
+    return Math.max(5_000, this.shape.options.leaseMillis / 2)
   }
 
   /** Milliseconds until every process runs again. */
@@ -246,10 +251,8 @@ export class Simulation {
       process.stop()
     }
     let late = false
-    const { attemptTimeoutMillis, drainMillis, leaseMillis } = this.shape.options
-    // calls from before the end of faults may never be answered; a worker abandons them after half a lease
-    const unanswered = Math.max(5_000, leaseMillis / 2)
-    this.simulation.after(this.longestPause() + drainMillis + 2 * attemptTimeoutMillis + unanswered, () => {
+    const { attemptTimeoutMillis, drainMillis } = this.shape.options
+    this.simulation.after(this.longestPause() + drainMillis + 2 * attemptTimeoutMillis + this.unansweredMillis, () => {
       late = true
     })
     const waits = this.steps(() => late || all.every((process) => process.ended))

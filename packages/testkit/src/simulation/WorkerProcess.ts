@@ -108,7 +108,7 @@ export class WorkerProcess implements Participant, Sender {
 
   /** Runs nothing for some time, as a machine that sleeps. */
   pause(millis: number): void {
-    this.resumesAt = this.simulation.now + millis
+    this.resumesAt = Math.max(this.resumesAt, this.simulation.now + millis)
     this.pausedAt = this.simulation.storeNow
   }
 
