@@ -94,15 +94,33 @@ export class Take {
 
   private takeNew(destination: Destination, { after, batches }: TakeFrom, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {
     if (batches === 0) return { after, more: keysAfter(destination, after).length > 0, blocked: false, unseenKeys: [] }
-    const looked = firstEntries(destination, after, this.request.lookAt)
     const held = new Set([...keysInFlight, ...[...destination.unsettled.values()].flatMap(({ keys }) => keys)])
-    const unseen = new Set(looked.filter((entry) => !this.gate.sees(destination, entry)).map(({ key }) => key))
-    const free = looked.filter(({ key }) => !held.has(key) && !unseen.has(key))
+    const looked: Array<Entry> = []
+    const unseen = new Set<string>()
+    const free = this.freeEntries(destination, after, { held, looked, unseen })
     const cut = cutBatches(free, { batches, maxSize: destination.settings.policy.batchMaxSize, maxBytes: this.request.maxBatchBytes })
     for (const entries of cut.batches) this.freeze(destination, entries)
     const last = cut.next === undefined ? looked.at(-1) : looked.findLast(({ key }) => key === cut.next!.key ? cut.keys.has(key) : compareText(key, cut.next!.key) < 0)
     const reached = last?.key ?? after
     return { after: reached, more: keysAfter(destination, reached).length > 0, blocked: isAnyLeft(destination, { after, reached, unseen }), unseenKeys: [...unseen] }
+  }
+
+  /** Looks at no more of them than are asked for. */
+  private *freeEntries(
+    destination: Destination,
+    after: string | undefined,
+    { held, looked, unseen }: { readonly held: ReadonlySet<string>; readonly looked: Array<Entry>; readonly unseen: Set<string> }
+  ): Iterable<Entry> {
+    for (const key of keysAfter(destination, after)) {
+      const own = destination.byKey.get(key)!.slice(0, this.request.lookAt - looked.length)
+      if (own.some((entry) => !this.gate.sees(destination, entry))) unseen.add(key)
+      const isFree = !held.has(key) && !unseen.has(key)
+      for (const entry of own) {
+        looked.push(entry)
+        if (isFree) yield entry
+      }
+      if (looked.length === this.request.lookAt) return
+    }
   }
 
   private freeze(destination: Destination, entries: ReadonlyArray<Entry>): void {
@@ -152,16 +170,6 @@ const hasToWait = (destination: Destination, delivery: Delivery): boolean =>
 const keysAfter = ({ keys }: Destination, after: string | undefined): ReadonlyArray<string> =>
   after === undefined ? keys : keys.slice(lowerBound(keys, (key) => compareText(key, after) <= 0 ? -1 : 1))
 
-/** Entries with a key after that one, in their order. */
-const firstEntries = (destination: Destination, after: string | undefined, limit: number): ReadonlyArray<Entry> => {
-  const entries: Array<Entry> = []
-  for (const key of keysAfter(destination, after)) {
-    entries.push(...destination.byKey.get(key)!.slice(0, limit - entries.length))
-    if (entries.length === limit) break
-  }
-  return entries
-}
-
 /** Whether entries are left, up to the key that was reached, that are not dropped. */
 const isAnyLeft = (
   destination: Destination,
@@ -176,7 +184,7 @@ const isAnyLeft = (
  * that is more, so a batch exceeds `maxBytes` only if one entry is larger than half of it. Entries of a key stay in one batch; `next`
  * is the first one for which no batch is left.
  */
-const cutBatches = (entries: ReadonlyArray<Entry>, limits: { readonly batches: number; readonly maxSize: number; readonly maxBytes: number }) => {
+const cutBatches = (entries: Iterable<Entry>, limits: { readonly batches: number; readonly maxSize: number; readonly maxBytes: number }) => {
   const half = limits.maxBytes / 2
   const batches: Array<Array<Entry>> = []
   const keys = new Map<string, number>()
