@@ -53,7 +53,6 @@ const statementsIn = (quoted: string) => {
   const own = Sql.tenant("t")
   const none = Sql.textArray([])
   const statements = {
-    ...positional(quoted),
     ...ofDeliveries(schema),
     "invoices of a shipment": invoices.historyOfShipment(schema, "t", "S", { entries: 1, bytes: 1 }),
     "put invoice": invoices.putInvoice(schema, "t", invoice),
@@ -98,55 +97,10 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   "trace its deliveries": control.tracedDeliveries(schema, "t", id, "S", [1]),
   "deliveries of the last minute": control.recentDeliveries(schema, "t", id, 0),
   "health of a tenant": control.tenantHealth(schema, "t"),
-  "raise the destinations of a secret": secrets.raiseSignedDestinations(schema, "t", "s")
-})
-
-const positional = (quoted: string) => ({
-  "find events": events.findEvents(quoted),
-  "last events of a shipment": events.recentEvents(quoted),
-  "lock shipments and take numbers": shipments.lockShipments(quoted),
-  "append": events.append(quoted),
-  "replace accounts": shipments.replaceAccounts(quoted),
-  "lock shipments": subscriptions.lockShipments(quoted),
-  "whether a client sees a shipment": subscriptions.seesShipment(quoted),
-  "history": subscriptions.queueHistory(quoted),
-  "read statuses": statuses.readStatuses(quoted),
-  "put statuses": statuses.putStatuses(quoted),
-  "copy positions to keys and accounts": statuses.placeShipments(quoted),
-  "replace keys": statuses.replaceKeys(quoted),
-  "replace references": statuses.replaceReferences(quoted),
-  "add notices": statuses.addNotices(quoted),
-  "resolve keys": statuses.resolveKeys(quoted),
-  "look up": statuses.findStatuses(quoted),
-  "search statuses": statuses.searchStatuses(quoted),
-  "history of a shipment": statuses.readHistory(quoted),
-  "picked up": statuses.findPickedUp(quoted),
-  "account known": statuses.accountKnown(quoted),
-  "lock old shipments": statuses.lockOldShipments(quoted),
-  "prune shipments": statuses.pruneShipments(quoted),
-  "lock bills": charges.lockBills(quoted),
-  "viewers of charges": charges.viewers(quoted),
-  "put bills": charges.putBills(quoted),
-  "store charge notices": charges.storeNotices(quoted),
-  "bills of a PRO": charges.billsBeginning(quoted),
-  "open bills": charges.openBills(quoted),
-  "in flight": chargeSubscriptions.inFlight(quoted),
-  "windows that hold a bill": charges.windowsWith(quoted),
-  "windows due": charges.windowsDue(quoted),
-  "next closing": charges.nextClosing(quoted),
-  "due windows": charges.dueWindows(quoted),
-  "lock due windows": charges.lockDueWindows(quoted),
-  "close windows": charges.closeWindows(quoted),
-  "insert charge subscription": chargeSubscriptions.insertSubscription(quoted),
-  "cancel charge subscription": chargeSubscriptions.cancelSubscription(quoted),
-  "prune charge lists": charges.pruneLists(quoted),
-  "prune charge windows": charges.pruneWindows(quoted),
-  "prune charge notices": charges.pruneNotices(quoted),
-  "insert pickup": pickups.insertPickup(quoted),
-  "update pickup": pickups.updatePickup(quoted),
-  "pickup by number": `${pickups.selectPickups(quoted)} AND p.number = $2 AND p.is_test = $3`,
-  "pickups by PRO": pickups.pickupsOfPros(quoted),
-  "history of pickups": pickups.historiesOf(quoted)
+  "prune charge windows": payloads.pruneWindows(schema, "t", 0),
+  "prune charge notices": payloads.pruneNotices(schema, "t", 0),
+  "raise the destinations of a secret": secrets.raiseSignedDestinations(schema, "t", "s"),
+  "raise the destinations of a client": secrets.raiseDestinationsOfAccounts(schema, "t", "c")
 })
 
 const statements = statementsIn(quoted)
@@ -176,7 +130,8 @@ const readWhole: Readonly<Record<string, string>> = {
 /** Statements that people or the sweep run rarely. They read in index order up to a limit, or tables that are analysed by then. */
 const rare = new Set([
   "list deliveries, newest first", "list a client's deliveries", "list dead letters", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment",
-  "raise the destinations of a secret"
+  "raise the destinations of a secret",
+  "raise the destinations of a client"
 ])
 
 layer(testStorage(young), { excludeTestServices: true })("plans cached while the tables are small, and used while they grow", (it) => {

@@ -4,6 +4,7 @@ import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { bool, type Decoded, int4, optional, text, timestamptz } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
+import { raiseDestinationsOfAccounts } from "../delivery/SecretSql.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as clients from "./ClientSql.ts"
 import * as keys from "./KeySql.ts"
@@ -131,8 +132,9 @@ const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
   putClientAccess: (tenantId, access) =>
     sql.withTransaction(Effect.gen(function*() {
       const wasHeld = yield* sql.one(bool, clients.putClient(schema, tenantId, access))
-      yield* sql.run(clients.takeAccounts(schema, tenantId, access))
-      yield* sql.run(clients.giveAccounts(schema, tenantId, access))
+      const taken = yield* sql.rows(text, clients.takeAccounts(schema, tenantId, access))
+      const given = yield* sql.rows(text, clients.giveAccounts(schema, tenantId, access))
+      if (taken.length + given.length > 0) yield* sql.run(raiseDestinationsOfAccounts(schema, tenantId, access.client))
       return wasHeld
     })).pipe(StorageError.refail("AccessStore.putClientAccess")),
 
@@ -149,10 +151,11 @@ const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
   holdClient: (tenantId, held) => sql.run(clients.holdClient(schema, tenantId, held)).pipe(StorageError.refail("AccessStore.holdClient")),
 
   dropClient: (tenantId, client, origin) =>
-    sql.withTransaction(Effect.andThen(
-      sql.run(clients.dropAccounts(schema, tenantId, client, origin)),
-      sql.run(clients.dropClient(schema, tenantId, client, origin))
-    )).pipe(StorageError.refail("AccessStore.dropClient")),
+    sql.withTransaction(Effect.gen(function*() {
+      const taken = yield* sql.rows(text, clients.dropAccounts(schema, tenantId, client, origin))
+      yield* sql.run(clients.dropClient(schema, tenantId, client, origin))
+      if (taken.length > 0) yield* sql.run(raiseDestinationsOfAccounts(schema, tenantId, client))
+    })).pipe(StorageError.refail("AccessStore.dropClient")),
 
   markEnding: (tenantId, client, through) =>
     sql.run(through === undefined ? clients.unmarkEnding(schema, tenantId, client) : clients.markEnding(schema, tenantId, client, through)).pipe(

@@ -26,12 +26,14 @@ RETURNING coalesce((SELECT held FROM before), false) AS held`
 
 export const takeAccounts = (schema: Statement, tenantId: string, { accounts, client, origin }: ClientAccess) => statement`
 DELETE FROM ${schema}.client_accounts
-WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND origin = ${origin} AND account <> ALL (${textArray(accounts)})`
+WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND origin = ${origin} AND account <> ALL (${textArray(accounts)})
+RETURNING account`
 
 export const giveAccounts = (schema: Statement, tenantId: string, { accounts, client, origin }: ClientAccess) => statement`
 INSERT INTO ${schema}.client_accounts (tenant_id, account, client, origin)
 SELECT ${tenant(tenantId)}, account, ${client}, ${origin} FROM unnest(${textArray(accounts)}) AS given (account)
-ON CONFLICT DO NOTHING`
+ON CONFLICT DO NOTHING
+RETURNING account`
 
 export const clientRow = row({ origin: only<ClientRow["origin"]>(text), liveUntil: timestamptz, endingThrough: optional(uuid), now: timestamptz })
 
@@ -56,7 +58,7 @@ const accessFrom = (tenantId: string, client: string, from: Origin | undefined) 
 }
 
 export const dropAccounts = (schema: Statement, tenantId: string, client: string, origin: Origin | undefined) =>
-  statement`DELETE FROM ${schema}.client_accounts WHERE ${accessFrom(tenantId, client, origin)}`
+  statement`DELETE FROM ${schema}.client_accounts WHERE ${accessFrom(tenantId, client, origin)} RETURNING account`
 
 export const dropClient = (schema: Statement, tenantId: string, client: string, origin: Origin | undefined) =>
   statement`DELETE FROM ${schema}.clients WHERE ${accessFrom(tenantId, client, origin)}`

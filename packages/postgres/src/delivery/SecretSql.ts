@@ -64,15 +64,14 @@ SET sealed = EXCLUDED.sealed,
     created_at = EXCLUDED.created_at,
     rotated_at = EXCLUDED.rotated_at`
 
-/** After the write of the secret, which waits for those that open destinations with it: their owners load it again. */
-export const raiseSignedDestinations = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
+/** The owners of some open destinations `l` load them again. */
+const raiseDestinations = (schema: Statement, tenantId: string, condition: Statement) => statement`
 WITH locked AS MATERIALIZED (
-  SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ANY (ARRAY(
-    SELECT s.destination_id FROM ${schema}.delivery_destinations AS s
-    WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id = ${hmacSecretId} AND s.state <> 'closed'
+  SELECT k.destination_id FROM ${schema}.delivery_destinations AS k
+  WHERE k.tenant_id = ${tenant(tenantId)} AND k.destination_id = ANY (ARRAY(
+    SELECT l.destination_id FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' AND ${condition}
   ))
-  ORDER BY l.destination_id
+  ORDER BY k.destination_id
   FOR NO KEY UPDATE
 ),
 changed AS (
@@ -80,6 +79,17 @@ changed AS (
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ANY (ARRAY(SELECT destination_id FROM locked))
   RETURNING l.destination_id
 )${signalChanged(schema)}`
+
+/** After the write of the secret, which waits for those that open destinations with it. */
+export const raiseSignedDestinations = (schema: Statement, tenantId: string, hmacSecretId: string) =>
+  raiseDestinations(schema, tenantId, statement`l.hmac_secret_id = ${hmacSecretId}`)
+
+/** After a change of a client's accounts: a secret that belongs to accounts may be the client's no longer, or be its own now. */
+export const raiseDestinationsOfAccounts = (schema: Statement, tenantId: string, client: string) =>
+  raiseDestinations(schema, tenantId, statement`l.client = ${client} AND EXISTS (
+      SELECT FROM ${schema}.secrets AS s WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id = l.hmac_secret_id AND cardinality(s.accounts) > 0
+      OFFSET 0
+    )`)
 
 export const listedRow = row({ hmacSecretId: text, ...ownerColumns, created: float8, rotated: optional(float8), until: optional(float8), usedBy: int4 })
 

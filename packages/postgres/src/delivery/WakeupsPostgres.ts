@@ -2,8 +2,9 @@
 import { HostTransaction, Wakeups } from "@waybill/core"
 import { Effect, Latch, Layer, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
-import { textArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
+import { textArray } from "../client/SqlRow.ts"
+import { statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
 /**
@@ -41,10 +42,7 @@ export const layer = (options: { readonly listen: boolean }) =>
         telling.closeUnsafe()
         const tenants = [...untold]
         untold = new Set()
-        yield* Effect.ignore(sql.bulk(
-          `SELECT pg_notify($1, $2 || ':' || tenant) AS told FROM unnest($3::text[]) AS tenant`,
-          [channel, self, textArray(tenants)]
-        ))
+        yield* Effect.ignore(sql.run(statement`SELECT pg_notify(${channel}, ${self} || ':' || tenant) AS told FROM unnest(${textArray(tenants)}) AS tenant`))
         yield* Effect.sleep(coalesceMillis)
       })
       yield* Effect.forkScoped(Effect.forever(tell))

@@ -2,7 +2,7 @@
 import { accountOfGrant, type BillChanges, FreightBillStore, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
-import { int8, timestamptzArray } from "../client/SqlRow.ts"
+import { int8 } from "../client/SqlRow.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./FreightBillSql.ts"
 import { pruneNotices, pruneWindows } from "./FreightChargePayloads.ts"
@@ -11,7 +11,7 @@ export const layer = Layer.effect(
   FreightBillStore,
   Effect.gen(function*() {
     const sql = yield* PgClient
-    const { identifier: schema, quoted } = yield* WaybillSchema
+    const { identifier: schema } = yield* WaybillSchema
 
     const append = Effect.fnUntraced(function*(tenantId: string, { bills, ...changes }: BillChanges) {
       const latest = [...new Map(bills.map((each) => [each.billId, each])).values()]
@@ -31,9 +31,9 @@ export const layer = Layer.effect(
     const prune = Effect.fnUntraced(function*(tenantId: string, before: { readonly ended: number; readonly noticed: number }) {
       const bills = yield* sql.one(int8, statements.pruneBills(schema, tenantId, before.ended))
       const lists = yield* sql.one(int8, statements.pruneLists(schema, tenantId, before.noticed))
-      const [windows] = yield* sql.bulk(pruneWindows(quoted), [tenantId, timestamptzArray([before.noticed])], ["int8"])
-      const [notices] = yield* sql.bulk(pruneNotices(quoted), [tenantId, timestamptzArray([before.noticed])], ["int8"])
-      return bills + lists + (windows![0] as number) + (notices![0] as number)
+      const windows = yield* sql.one(int8, pruneWindows(schema, tenantId, before.noticed))
+      const notices = yield* sql.one(int8, pruneNotices(schema, tenantId, before.noticed))
+      return bills + lists + windows + notices
     })
 
     return FreightBillStore.of({

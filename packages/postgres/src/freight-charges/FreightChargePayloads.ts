@@ -1,4 +1,5 @@
 /** The bytes that the delivery queue sends, and how long they are kept. These statements are texts with the tenant as `$1`, like those of the queue. */
+import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 
@@ -82,17 +83,17 @@ CROSS JOIN LATERAL (
 const pruneSize = 1000
 
 /** Removed before their notices, which a window needs while it exists. */
-export const pruneWindows = (schema: string) =>
-  pruneLowest(schema, { table: "freight_charge_windows", number: "window_no", payloads: freightChargeWindowPayloads, most: pruneSize })
+export const pruneWindows = (schema: Statement, tenantId: string, before: number) =>
+  pruneLowest(schema, tenantId, before, { table: "freight_charge_windows", number: "window_no", payloads: freightChargeWindowPayloads, most: pruneSize })
 
-export const pruneNotices = (schema: string) =>
-  pruneLowest(schema, {
+export const pruneNotices = (schema: Statement, tenantId: string, before: number) =>
+  pruneLowest(schema, tenantId, before, {
     table: "freight_charge_notices",
     number: "notice_no",
     payloads: freightChargePayloads,
     alsoNeeded: [
-      `SELECT min(first_notice) FROM ${schema}.freight_charge_windows WHERE tenant_id = $1`,
-      `SELECT min(notice_no) FROM ${schema}.freight_charge_collected WHERE tenant_id = $1`
+      statement`SELECT min(first_notice) FROM ${schema}.freight_charge_windows WHERE tenant_id = ${tenant(tenantId)}`,
+      statement`SELECT min(notice_no) FROM ${schema}.freight_charge_collected WHERE tenant_id = ${tenant(tenantId)}`
     ],
     most: pruneSize * 5
   })

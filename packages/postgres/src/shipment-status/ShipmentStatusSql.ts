@@ -389,5 +389,5 @@ gone AS (
 SELECT count(*) AS pruned FROM gone`
 }
 
-export const pruneNotices = (schema: string) =>
-  pruneLowest(schema, { table: "shipment_status_notices", number: "notice_no", payloads: shipmentStatusPayloads, most: pruneSize * 5 })
+export const pruneNotices = (schema: Statement, tenantId: string, before: number) =>
+  pruneLowest(schema, tenantId, before, { table: "shipment_status_notices", number: "notice_no", payloads: shipmentStatusPayloads, most: pruneSize * 5 })

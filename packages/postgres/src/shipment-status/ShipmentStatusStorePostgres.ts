@@ -9,7 +9,7 @@ import {
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
-import { bool, bytea, int8, text, timestamptzArray } from "../client/SqlRow.ts"
+import { bool, bytea, int8, text } from "../client/SqlRow.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as statements from "./ShipmentStatusSql.ts"
@@ -18,7 +18,7 @@ export const layer = Layer.effect(
   ShipmentStatusStore,
   Effect.gen(function*() {
     const sql = yield* PgClient
-    const { identifier: schema, quoted } = yield* WaybillSchema
+    const { identifier: schema } = yield* WaybillSchema
     const lockShipments = makeLockShipments(sql, schema)
     const carriersOf = makeCarriersOf(sql, schema)
 
@@ -50,8 +50,7 @@ export const layer = Layer.effect(
 
     const prune = Effect.fnUntraced(function*(tenantId: string, before: { readonly delivered: number; readonly noticed: number }) {
       const shipments = yield* sql.withTransaction(pruneShipments(tenantId, before.delivered))
-      const [notices] = yield* sql.bulk(statements.pruneNotices(quoted), [tenantId, timestamptzArray([before.noticed])], ["int8"])
-      return shipments + (notices![0] as number)
+      return shipments + (yield* sql.one(int8, statements.pruneNotices(schema, tenantId, before.noticed)))
     })
 
     return ShipmentStatusStore.of({

@@ -74,7 +74,8 @@ layer(testStorage(schema), { excludeTestServices: true })("operators' calls", (i
       const purging = yield* inTransaction(Effect.andThen(control.beginPurge(tenantId, idOf(1)), control.purgeNext(tenantId, idOf(1), undefined)))
       yield* untilBlocked(2)
       yield* unlock
-      for (const each of [taking, retrying, purging]) assert.isTrue(Exit.isSuccess(yield* Fiber.join(each)))
+      const all: ReadonlyArray<Fiber.Fiber<Exit.Exit<unknown, unknown>>> = [taking, retrying, purging]
+      for (const each of all) assert.isTrue(Exit.isSuccess(yield* Fiber.join(each)))
       const states = yield* statesOf(tenantId, ids)
       assert.include(["sending", "cancelled"], states[0])
       assert.include(["sending", "cancelled"], states[1])

@@ -3,6 +3,7 @@ import { AccessStore, keyClient, type ListedApiKey, type ListRange, type Tenant 
 import { Effect, Layer, Option } from "effect"
 import { compareText } from "../shared/CodePoints.ts"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
+import { type SecretRows, SecretTables } from "../delivery/SecretTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { type AccessRows, AccessTables, type KeyRow, type TenantRow } from "./AccessTables.ts"
 
@@ -12,7 +13,7 @@ export const AccessStoreMemory = {
     Effect.gen(function*() {
       const database = yield* MemoryDatabase
       const rows = yield* AccessTables
-      return AccessStore.of({ ...tenantsIn(database, rows), ...keysIn(database, rows), ...clientsIn(database, rows, yield* DestinationTables) })
+      return AccessStore.of({ ...tenantsIn(database, rows), ...keysIn(database, rows), ...clientsIn(database, rows, yield* DestinationTables, yield* SecretTables) })
     })
   )
 }
@@ -127,11 +128,26 @@ const keysIn = ({ journal, operate }: Database, rows: AccessRows) => {
   }
 }
 
-const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: DestinationRows): Pick<
+/** Changes a client's access. Where its accounts change, so may who owns its secrets: the owners of its destinations load them again. */
+const changeAccounts = <A>(rows: AccessRows, destinations: DestinationRows, secrets: SecretRows, tenantId: string, client: string, change: () => A): A => {
+  const accounts = () => JSON.stringify([...rows.accountsOf(tenantId, client)].sort(compareText))
+  const before = accounts()
+  const changed = change()
+  if (accounts() === before) return changed
+  for (const destination of destinations.tenant(tenantId).destinations.values()) {
+    const { client: owner, hmacSecretId } = destination.settings
+    if (owner !== client || secrets.of(tenantId).get(hmacSecretId)?.owner._tag !== "Accounts") continue
+    destinations.raiseVersion(destination)
+    destinations.signal(destination, undefined)
+  }
+  return changed
+}
+
+const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: DestinationRows, secrets: SecretRows): Pick<
   AccessStore["Service"],
   "putClientAccess" | "clientRows" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
 > => ({
-  putClientAccess: (tenantId, access) => operate((now) => rows.putClient(tenantId, access, now)),
+  putClientAccess: (tenantId, access) => operate((now) => changeAccounts(rows, destinations, secrets, tenantId, access.client, () => rows.putClient(tenantId, access, now))),
   clientRows: (tenantId, client) =>
     operate((now) => {
       const known = rows.of(tenantId).clients.get(client)
@@ -142,7 +158,7 @@ const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: Destin
       }
     }),
   holdClient: (tenantId, { client, origin, reviewAt, until }) => operate(() => rows.changeOrigin(tenantId, client, origin, { liveUntil: until, reviewAt })),
-  dropClient: (tenantId, client, origin) => operate(() => rows.dropClient(tenantId, client, origin)),
+  dropClient: (tenantId, client, origin) => operate(() => changeAccounts(rows, destinations, secrets, tenantId, client, () => rows.dropClient(tenantId, client, origin))),
   markEnding: (tenantId, client, through) => operate((now) => rows.markEnding(tenantId, client, through, now)),
   clientsDue: (limit) => operate((now) => rows.due(now).slice(0, limit)),
   pageClients: (tenantId, { after, limit }) =>

@@ -1,5 +1,5 @@
 /** What a `SecretStore` promises. */
-import { accessOf, DeliveryQueue, type SecretOwner, SecretStore, secretUsableBy, type StoragePorts, type StoredSecret, Transaction } from "@waybill/core"
+import { accessOf, AccessStore, DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore, secretUsableBy, type StoragePorts, type StoredSecret, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
@@ -138,5 +138,34 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           }
         }
         assert.isFalse(yield* store.usableBy(tenantId, "other", "key:a"))
+      }))
+
+    it.effect("makes the owners of its destinations load them again, when it changes or may be its client's no longer", () =>
+      Effect.gen(function*() {
+        const store = yield* SecretStore
+        const [queue, deliveries, access] = [yield* DeliveryQueue, yield* DeliveryStore, yield* AccessStore]
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        yield* letSee(tenantId, "other", ["A"])
+        const secret = (owner: SecretOwner) => storedSecret([version("n")], { owner })
+        const destinations = [destinationSettings({ n: 1 }), { ...destinationSettings({ n: 2 }), hmacSecretId: "spare" }, destinationSettings({ n: 3, client: "other" })]
+        for (const destination of destinations) yield* queue.openDestination(tenantId, destination)
+        yield* store.put(tenantId, "spare", secret({ _tag: "AnyClient" }))
+        const versions = Effect.map(deliveries.load(tenantId, [1, 2, 3].map(idOf)), (loaded) =>
+          loaded.toSorted((a, b) => a.destinationId < b.destinationId ? -1 : 1).map(({ version }) => version))
+        /** The numbers of destinations whose version the change raises. */
+        const raisedBy = <E, R>(change: Effect.Effect<unknown, E, R>) =>
+          Effect.gen(function*() {
+            const before = yield* versions
+            yield* change
+            return (yield* versions).flatMap((version, at) => version > before[at]! ? [at + 1] : [])
+          })
+        assert.deepStrictEqual(yield* raisedBy(store.put(tenantId, "main", secret({ _tag: "Accounts", accounts: ["A"] }))), [1, 3])
+        assert.deepStrictEqual(yield* raisedBy(letSee(tenantId, "client", ["A"])), [])
+        assert.deepStrictEqual(yield* raisedBy(letSee(tenantId, "client", ["B"])), [1])
+        assert.deepStrictEqual(yield* raisedBy(letSee(tenantId, "client", ["B", "A"])), [1])
+        assert.deepStrictEqual(yield* raisedBy(access.dropClient(tenantId, "other")), [3])
+        yield* store.put(tenantId, "main", secret({ _tag: "Client", client: "client" }))
+        assert.deepStrictEqual(yield* raisedBy(letSee(tenantId, "client", [])), [])
       }))
   })
