@@ -92,9 +92,12 @@ export class Owning {
       const asked = yield* workerMillis
       owning.nextRenewal = owning.renewedAt = asked
       const { active, now, owned, workers } = yield* store.renew(worker)
-      owning.parts.learnTime(now, asked, yield* workerMillis)
+      const answered = yield* workerMillis
+      owning.parts.learnTime(now, asked, answered)
+      const hadRunOut = answered >= owning.parts.leasedUntil
       owning.parts.leasedUntil = asked + options.leaseMillis
-      if (work.demand.size > 0) work.bell.openUnsafe()
+      // whoever takes waits while leases have run out
+      if (hadRunOut) work.bell.openUnsafe()
       owning.nextRenewal = asked + options.leaseMillis / 3
       owning.workers = workers
       owning.active = active
