@@ -7,6 +7,7 @@ import * as PgClient from "./client/PgClient.ts"
 import { raw } from "./client/SqlStatement.ts"
 import * as DeliveryControlPostgres from "./delivery/DeliveryControlPostgres.ts"
 import * as DeliveryQueuePostgres from "./delivery/DeliveryQueuePostgres.ts"
+import * as DeliveryStorePostgres from "./delivery/DeliveryStorePostgres.ts"
 import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
 import * as WakeupsPostgres from "./delivery/WakeupsPostgres.ts"
 import * as ChargeSubscriptionStorePostgres from "./freight-charges/ChargeSubscriptionStorePostgres.ts"
@@ -100,6 +101,7 @@ export const stores = (options: StoragePostgresOptions) => {
     DocumentStorePostgres.layer,
     DocumentContentsPostgres.layer,
     DeliveryQueuePostgres.layer(payloads),
+    DeliveryStorePostgres.layer(payloads),
     DeliveryControlPostgres.layer(payloads),
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(

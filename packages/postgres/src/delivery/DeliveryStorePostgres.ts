@@ -1,0 +1,265 @@
+/** The delivery worker's storage on Postgres. */
+import {
+  type AcquiredPartition,
+  DeliveryStore,
+  deliveryIdOf,
+  type DropRequest,
+  type LoadedDestination,
+  type OwnedPartition,
+  partitionOf,
+  purgeStep,
+  type Signal,
+  StorageError,
+  type Taken,
+  type TakenDelivery,
+  type TakenFrom,
+  type TakeRequest,
+  type WaitingDelivery,
+  waitingPerDestination,
+  type WorkerLease
+} from "@waybill/core"
+import { Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { int8Array, uuidArray } from "../client/PgBulk.ts"
+import { PgClient } from "../client/PgClient.ts"
+import { HighPriority } from "../client/PgLending.ts"
+import type { Decoded } from "../client/SqlRow.ts"
+import type { Statement } from "../client/SqlStatement.ts"
+import { WaybillSchema } from "../shared/Schema.ts"
+import * as drops from "./DropSql.ts"
+import { trimDrops } from "./DropRecordsSql.ts"
+import * as flights from "./FlightSql.ts"
+import { load, loadedRow } from "./LoadSql.ts"
+import * as ownership from "./OwnershipSql.ts"
+import { lockFence, partitionRow } from "./PartitionSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
+import { liveVersions } from "./SecretStorePostgres.ts"
+import { doNotWaitForDisk, settle } from "./SettleSql.ts"
+import { kinds, take, takenRow } from "./TakeSql.ts"
+
+/** The worker's storage over the tables that hold the bytes of entries. */
+export const layer = (sources: ReadonlyArray<PayloadSource>) =>
+  Layer.effect(
+    DeliveryStore,
+    Effect.gen(function*() {
+      const sql = yield* PgClient
+      const { identifier: schema } = yield* WaybillSchema
+      const takeFrom = take(schema, sources)
+      const owning = new Owning(sql, schema)
+      const dropping = new Dropping(sql, schema, sources)
+
+      return DeliveryStore.of({
+        renew: (worker) => asOwner("renew", owning.renew(worker)),
+        look: (workerId, limit) =>
+          asOwner("look", Effect.all({
+            signalled: sql.rows(ownership.lookRow, ownership.signalledPartitions(schema, workerId, limit)),
+            free: sql.rows(ownership.lookRow, ownership.freePartitions(schema, limit))
+          })),
+        acquire: (worker, tenantId, partitions) => asOwner("acquire", sql.withTransaction(owning.acquire(worker, tenantId, partitions))),
+        load: (tenantId, destinationIds) => asOwner("load", Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
+        take: (request) => asOwner("take", Effect.map(sql.rows(takenRow, takeFrom(request)), (rows) => takenOf(request, rows))),
+        reclaim: (tenantId, owned, flight) => asOwner("reclaim", sql.withTransaction(owning.reclaim(tenantId, owned, flight))),
+        settle: (request) =>
+          asOwner("settle", sql.withTransaction(Effect.andThen(
+            sql.run(doNotWaitForDisk),
+            Effect.map(sql.rows(partitionRow, settle(schema, request)), (rows) => rows.map(({ partition }) => partition))
+          ))),
+        drop: (request) => asOwner("drop", sql.withTransaction(dropping.drop(request))),
+        release: (tenantId, partitions, rateMarks) => asOwner("release", sql.withTransaction(owning.release(tenantId, partitions, rateMarks)))
+      })
+    })
+  )
+
+/** Statements of owners do not queue behind all others, because leases run out. */
+const asOwner = <A>(call: keyof DeliveryStore["Service"], effect: Effect.Effect<A, SqlError>): Effect.Effect<A, StorageError> =>
+  effect.pipe(Effect.provideService(HighPriority, true), StorageError.refail(`DeliveryStore.${call}`))
+
+type Sql = PgClient
+
+class Owning {
+  private readonly sql: Sql
+  private readonly schema: Statement
+
+  constructor(sql: Sql, schema: Statement) {
+    this.sql = sql
+    this.schema = schema
+  }
+
+  renew(worker: WorkerLease) {
+    const { schema, sql } = this
+    return Effect.gen(function*() {
+      yield* sql.run(ownership.keepAlive(schema, worker))
+      const owned = yield* sql.rows(ownership.ownedRow, ownership.renewLeases(schema, worker))
+      return { owned, ...yield* sql.one(ownership.shareRow, ownership.shares(schema)) }
+    })
+  }
+
+  /** A statement of its own for each step: each sees what the one that it waited for has written. */
+  readonly acquire = Effect.fnUntraced(function*(this: Owning, worker: WorkerLease, tenantId: string, wanted: ReadonlyArray<number>) {
+    const { schema, sql } = this
+    const leased = yield* sql.rows(ownership.leasedRow, ownership.takeLeases(schema, tenantId, worker, wanted))
+    const takenOver = new Set(leased.flatMap((each) => each.takenOver ? [each.partition] : []))
+    const partitions = leased.map(({ partition }) => partition)
+    if (partitions.length === 0) return { now: Date.now(), partitions: [] }
+    const epochs = yield* sql.rows(ownership.epochRow, ownership.raiseEpochs(schema, tenantId, partitions))
+    yield* this.interrupt(tenantId, { partitions, flight: undefined })
+    const work = yield* this.find(tenantId, partitions)
+    const { now } = yield* sql.one(ownership.nowRow, ownership.readNow)
+    return {
+      now,
+      partitions: epochs.map(({ epoch, partition }): AcquiredPartition => ({
+        tenantId,
+        partition,
+        epoch,
+        takenOver: takenOver.has(partition),
+        waiting: work.waiting.filter(({ destinationId }) => partitionOf(destinationId) === partition),
+        backlogs: work.backlogs.filter((destinationId) => partitionOf(destinationId) === partition)
+      }))
+    }
+  })
+
+  readonly reclaim = Effect.fnUntraced(function*(this: Owning, tenantId: string, owned: ReadonlyArray<OwnedPartition>, flight: string) {
+    const epochs = yield* this.sql.rows(ownership.epochRow, ownership.replaceEpochs(this.schema, tenantId, owned))
+    const partitions = epochs.map(({ partition }) => partition)
+    yield* this.interrupt(tenantId, { partitions, flight })
+    return { owned: epochs.map((each) => ({ tenantId, ...each })), ...yield* this.find(tenantId, partitions) }
+  })
+
+  readonly release = Effect.fnUntraced(function*(
+    this: Owning,
+    tenantId: string,
+    released: ReadonlyArray<OwnedPartition & { readonly idle: boolean }>,
+    rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>
+  ) {
+    const { schema, sql } = this
+    yield* sql.run(ownership.lockLeases(schema, tenantId, released.map(({ partition }) => partition)))
+    if (rateMarks.length > 0) yield* sql.run(ownership.keepRateMarks(schema, tenantId, released, rateMarks))
+    yield* sql.run(ownership.releaseLeases(schema, tenantId, released))
+  })
+
+  private readonly interrupt = Effect.fnUntraced(function*(this: Owning, tenantId: string, interrupted: flights.Interrupted) {
+    const destinations = yield* this.sql.rows(flights.lockedRow, flights.lockInterrupted(this.schema, tenantId, interrupted))
+    if (destinations.length === 0) return
+    yield* this.sql.run(flights.interrupt(this.schema, tenantId, interrupted, destinations.map(({ destinationId }) => destinationId)))
+  })
+
+  private find(tenantId: string, partitions: ReadonlyArray<number>) {
+    return Effect.map(this.sql.rows(ownership.foundRow, ownership.findWork(this.schema, tenantId, partitions)), (rows) => ({
+      waiting: rows.flatMap(({ deliveryId, destinationId, dueAt, tries }): ReadonlyArray<WaitingDelivery> =>
+        deliveryId === undefined ? [] : [{ destinationId, deliveryId, dueAt: dueAt!, tries: tries! }]),
+      backlogs: rows.flatMap(({ deliveryId, destinationId }) => deliveryId === undefined ? [destinationId] : [])
+    }))
+  }
+}
+
+class Dropping {
+  private readonly sql: Sql
+  private readonly schema: Statement
+  private readonly sources: ReadonlyArray<PayloadSource>
+
+  constructor(sql: Sql, schema: Statement, sources: ReadonlyArray<PayloadSource>) {
+    this.sql = sql
+    this.schema = schema
+    this.sources = sources
+  }
+
+  readonly drop = Effect.fnUntraced(function*(this: Dropping, { closed, deliveries, keys, owned, tenantId }: DropRequest) {
+    const { schema, sources, sql } = this
+    const held = (yield* sql.rows(partitionRow, lockFence(schema, tenantId, owned))).map(({ partition }) => partition)
+    if (held.length === 0) return { dropped: 0, more: false }
+    if (deliveries.length > 0) yield* sql.run(drops.withdraw(schema, sources, tenantId, held, deliveries))
+    const left = closed.length === 0 ? [] : yield* sql.rows(drops.goneRow, drops.dropClosed(schema, tenantId, held, closed))
+    const unseen = keys.length === 0 ? [] : yield* sql.rows(drops.goneRow, drops.dropUnseen(schema, sources, tenantId, held, keys))
+    if (unseen.length > 0) yield* this.forget(tenantId, unseen)
+    return { dropped: left.length + unseen.length, more: left.length === purgeStep || unseen.length === purgeStep }
+  })
+
+  /** What clients may still see of entries that hold several things is queued again, and old records of drops are removed. */
+  private readonly forget = Effect.fnUntraced(function*(this: Dropping, tenantId: string, gone: ReadonlyArray<Decoded<typeof drops.goneRow>>) {
+    const destinations = gone.map(({ destinationId }) => destinationId)
+    for (const { remainder } of this.sources) {
+      if (remainder !== undefined) yield* this.sql.bulk(remainder(this.schema.text), [tenantId, uuidArray(destinations), int8Array(gone.map(({ ref }) => ref))])
+    }
+    yield* this.sql.run(trimDrops(this.schema, tenantId, [...new Set(destinations)]))
+  })
+}
+
+type TakenRow = Decoded<typeof takenRow>
+
+const takenOf = (request: TakeRequest, rows: ReadonlyArray<TakenRow>): Taken => {
+  const whole = rows.find(({ kind }) => kind === kinds.take)!
+  const of = (kind: keyof typeof kinds) => rows.filter((each) => each.kind === kinds[kind])
+  const unseen = new Map<string, Array<string>>()
+  for (const { deliveryId, destinationId } of of("unseen")) unseen.set(destinationId!, [...unseen.get(destinationId!) ?? [], deliveryId!])
+  return {
+    now: whole.now!,
+    owned: whole.owned!,
+    signals: signalsOf(whole),
+    moreSignals: whole.more!,
+    from: of("destination").map((each): TakenFrom => ({
+      destinationId: each.destinationId!,
+      version: each.version!,
+      sends: each.sends!,
+      after: each.lastKey,
+      more: each.more!,
+      blocked: each.blocked!,
+      unseenKeys: [...new Set(each.unseenKeys ?? [])],
+      unseenDeliveries: unseen.get(each.destinationId!) ?? []
+    })),
+    deliveries: [...of("again").map((each) => deliveryOf(request, each)), ...of("fresh").map((each) => deliveryOf(request, each))]
+  }
+}
+
+const deliveryOf = ({ flight, sentAt }: TakeRequest, row: TakenRow): TakenDelivery => ({
+  destinationId: row.destinationId!,
+  deliveryId: row.deliveryId ?? deliveryIdOf(flight, row.ordinal!),
+  flight,
+  sentAt: row.sentAt ?? sentAt,
+  attempt: row.attempt ?? 1,
+  tries: row.tries ?? 1,
+  events: row.events!,
+  body: row.body!,
+  lastKey: row.lastKey!,
+  traceparent: row.traceparent
+})
+
+/** One of each destination with its smallest key. Keys compare by their bytes, as in the database. */
+const signalsOf = ({ signalKeys, signalled }: TakenRow): ReadonlyArray<Signal> => {
+  const signals = new Map<string, Signal>()
+  signalled!.forEach((destinationId, n) => {
+    const key = (signalKeys as ReadonlyArray<string | null>)[n] ?? undefined
+    const before = signals.get(destinationId)
+    const isSmaller = before === undefined || key === undefined || (before.key !== undefined && Buffer.compare(Buffer.from(key), Buffer.from(before.key)) < 0)
+    if (isSmaller) signals.set(destinationId, { destinationId, key })
+  })
+  return [...signals.values()]
+}
+
+const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {
+  const { breakerFailures, breakerOpenUntil, now, sealed, secretRefused, signsUntil, waitingDue, waitingIds, waitingTries } = row
+  return {
+    destinationId: row.destinationId,
+    client: row.client,
+    source: row.source,
+    endpointUrl: row.endpointUrl,
+    hmacSecretId: row.hmacSecretId,
+    policy: {
+      maxAttempts: row.maxAttempts,
+      initialBackoffSeconds: row.initialBackoffSeconds,
+      maxBackoffSeconds: row.maxBackoffSeconds,
+      batchMaxSize: row.batchMaxSize,
+      rateLimitPerMinute: row.rateLimitPerMinute
+    },
+    envelope: { open: row.envelopeOpen, close: row.envelopeClose },
+    signing: row.signing,
+    whenDead: row.whenDead,
+    version: row.version,
+    secrets: sealed === undefined ? [] : liveVersions(sealed, signsUntil!, now),
+    secretRefused: secretRefused ?? false,
+    bodySignature: row.bodySignature ?? false,
+    breaker: { failures: breakerFailures, openUntil: breakerOpenUntil },
+    rateMark: row.rateMark,
+    waiting: waitingIds.slice(0, waitingPerDestination).map((deliveryId, n) => ({ destinationId: row.destinationId, deliveryId, dueAt: waitingDue[n]!, tries: waitingTries[n]! })),
+    moreWaiting: waitingIds.length > waitingPerDestination
+  }
+}

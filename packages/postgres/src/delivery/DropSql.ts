@@ -1,0 +1,126 @@
+/** SQL statements for what is not to be sent. They run behind `lockFence`, in its transaction. */
+import { type DropRequest, purgeStep } from "@waybill/core"
+import { int4Array, int8, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
+import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { holdsUnseen, mayBeSent } from "./DeliveryGateSql.ts"
+import { countDrops, recordDrops } from "./DropRecordsSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
+import { partitionOfSql } from "./SignalSql.ts"
+
+const step = raw(String(purgeStep))
+
+export const goneRow = row({ destinationId: uuid, ref: int8 })
+
+/** Rows are named by where they are: every other way depends on what the planner believes of a table that is empty whenever it is analysed. */
+const deleteChosen = (schema: Statement, tenantId: string) => statement`
+gone AS (
+  DELETE FROM ${schema}.delivery_entries AS e USING chosen AS c
+  WHERE e.tenant_id = ${tenant(tenantId)} AND e.ctid = c.spot AND e.destination_id = c.destination_id AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
+  RETURNING e.destination_id, e.key, e.sequence, e.ref
+)`
+
+/** What waits in closed destinations. Nobody asks for it any more, so it is not counted. */
+export const dropClosed = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>, closed: ReadonlyArray<string>) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH chosen AS MATERIALIZED (
+  SELECT l.destination_id, e.key, e.sequence, e.ref, e.spot
+  FROM unnest(${uuidArray(closed)}) AS g (destination_id)
+  CROSS JOIN LATERAL (
+    SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state = 'closed'
+    LIMIT 1
+  ) AS l
+  CROSS JOIN LATERAL (
+    SELECT e.key, e.sequence, e.ref, e.ctid AS spot FROM ${schema}.delivery_entries AS e
+    WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id
+    LIMIT ${step}
+  ) AS e
+  WHERE ${raw(partitionOfSql("l.destination_id"))} = ANY (${int4Array(partitions)})
+  LIMIT ${step}
+),${deleteChosen(schema, tenantId)}
+SELECT g.destination_id, g.ref FROM gone AS g`
+}
+
+/** What clients may no longer see of some keys. Judged anew: what was given back to a client meanwhile stays. */
+export const dropUnseen = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, partitions: ReadonlyArray<number>, keys: DropRequest["keys"]) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH chosen AS MATERIALIZED (
+  SELECT l.destination_id, e.key, e.sequence, e.ref, e.spot
+  FROM (
+    SELECT DISTINCT g.destination_id, g.key
+    FROM unnest(${uuidArray(keys.map(({ destinationId }) => destinationId))}, ${textArray(keys.map(({ key }) => key))}) AS g (destination_id, key)
+  ) AS g
+  CROSS JOIN LATERAL (
+    SELECT l.destination_id, l.source, l.client FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state <> 'closed'
+    LIMIT 1
+  ) AS l
+  CROSS JOIN LATERAL (
+    SELECT e.key, e.sequence, e.ref, e.ctid AS spot FROM ${schema}.delivery_entries AS e
+    WHERE e.tenant_id = ${own} AND e.destination_id = g.destination_id AND e.key = g.key
+    ORDER BY e.sequence, e.ref
+    LIMIT ${step}
+  ) AS e
+  WHERE ${raw(partitionOfSql("l.destination_id"))} = ANY (${int4Array(partitions)})
+    AND ${raw(mayBeSent(schema.text, sources, { source: "l.source", client: "l.client", entry: "e" }))} IS FALSE
+  LIMIT ${step}
+),${deleteChosen(schema, tenantId)},
+recorded AS (${recordDrops(schema, tenantId, "not_visible")}),
+removed AS (
+  SELECT g.destination_id, count(*) AS entries FROM gone AS g GROUP BY g.destination_id
+),
+counted AS (${countDrops(schema, tenantId)})
+SELECT g.destination_id, g.ref FROM gone AS g`
+}
+
+/** What operators read of a delivery that ended because of what was in it. */
+const withdrawnReason = "Its client may no longer see everything in it. What the client may still see goes out in another delivery."
+
+/**
+ * Ends deliveries that wait and hold something that their client may no longer see, and lets what is in them wait again as entries: those that may not
+ * be sent are dropped. Their places are still free, for a delivery that waits holds back what comes behind it.
+ */
+export const withdraw = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, partitions: ReadonlyArray<number>, deliveryIds: ReadonlyArray<string>) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH unseen AS MATERIALIZED (
+  SELECT d.delivery_id, l.source
+  FROM unnest(${uuidArray(deliveryIds)}) AS g (delivery_id)
+  CROSS JOIN LATERAL (
+    SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = g.delivery_id AND coalesce(d.state, '') = 'waiting'
+    LIMIT 1
+  ) AS d
+  CROSS JOIN LATERAL (
+    SELECT l.source, l.client FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed'
+    LIMIT 1
+  ) AS l
+  WHERE ${raw(partitionOfSql("d.destination_id"))} = ANY (${int4Array(partitions)}) AND ${raw(holdsUnseen(schema.text, sources))}
+),
+ended AS (
+  UPDATE ${schema}.deliveries AS d SET state = 'cancelled', due_at = NULL, settled_at = now(), reason = ${text(withdrawnReason)}
+  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT u.delivery_id FROM unseen AS u)) AND coalesce(d.state, '') = 'waiting'
+  RETURNING d.destination_id, d.refs
+)
+INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
+SELECT ${own}, e.destination_id, p.key, p.sequence, r.ref, p.size
+FROM ended AS e
+CROSS JOIN LATERAL (
+  SELECT l.source FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = e.destination_id
+  LIMIT 1
+) AS l
+CROSS JOIN LATERAL unnest(e.refs) AS r (ref)
+CROSS JOIN LATERAL (${raw(placesOf(schema.text, sources))}) AS p
+ON CONFLICT DO NOTHING`
+}
+
+/** Key, place and size of what `r.ref` refers to in the source of the destination `l`. */
+const placesOf = (schema: string, sources: ReadonlyArray<PayloadSource>): string =>
+  sources.map((each) => `(
+    SELECT x.${each.key} AS key, x.${each.sequence} AS sequence, octet_length(x.body) AS size
+    FROM ${schema}.${each.table} AS x
+    WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'
+    LIMIT 1
+  )`).join(" UNION ALL ")

@@ -1,0 +1,239 @@
+/** SQL statements that say who owns which partition. Leases have rows of their own, so that renewals do not wait for writes of owners. */
+import { type OwnedPartition, waitingPerDestination, type WorkerLease } from "@waybill/core"
+import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, uuid, uuidArray } from "../client/SqlRow.ts"
+import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
+import { fenced } from "./PartitionSql.ts"
+import { partitionOfSql } from "./SignalSql.ts"
+
+const nowColumn = raw("floor(extract(epoch FROM now()) * 1000)::float8 AS now")
+
+const until = ({ leaseMillis }: WorkerLease) => statement`now() + ${float8(leaseMillis)} * interval '1 millisecond'`
+
+/** Workers that have been gone for an hour are forgotten. */
+export const keepAlive = (schema: Statement, worker: WorkerLease) => statement`
+WITH forgotten AS (
+  DELETE FROM ${schema}.delivery_workers WHERE alive_until < now() - interval '1 hour' AND worker_id <> ${text(worker.workerId)}
+)
+INSERT INTO ${schema}.delivery_workers (worker_id, alive_until) VALUES (${text(worker.workerId)}, ${until(worker)})
+ON CONFLICT (worker_id) DO UPDATE SET alive_until = EXCLUDED.alive_until`
+
+export const ownedRow = row({ tenantId: text, partition: int4, epoch: int8 })
+
+/** A lease that somebody is taking over is passed over, not waited for: others would run out meanwhile. */
+export const renewLeases = (schema: Statement, worker: WorkerLease) => statement`
+WITH mine AS MATERIALIZED (
+  SELECT l.tenant_id, l.partition FROM ${schema}.delivery_leases AS l
+  WHERE l.worker_id = ${text(worker.workerId)} AND l.leased_until > '-infinity'
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+renewed AS (
+  UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}
+  FROM mine AS m WHERE l.tenant_id = m.tenant_id AND l.partition = m.partition
+  RETURNING l.tenant_id, l.partition
+)
+SELECT r.tenant_id, r.partition::int4 AS partition, p.epoch
+FROM renewed AS r
+CROSS JOIN LATERAL (
+  SELECT p.epoch FROM ${schema}.delivery_partitions AS p WHERE p.tenant_id = r.tenant_id AND p.partition = r.partition
+  LIMIT 1
+) AS p`
+
+export const shareRow = row({ now: float8, workers: int4, active: int4 })
+
+export const shares = (schema: Statement) => statement`
+SELECT ${nowColumn}, (SELECT count(*)::int4 FROM ${schema}.delivery_workers WHERE alive_until > now()) AS workers,
+       (SELECT count(*)::int4 FROM ${schema}.delivery_leases WHERE leased_until > now()) AS active`
+
+export const nowRow = row({ now: float8 })
+
+export const readNow = statement`SELECT ${nowColumn}`
+
+export const lookRow = row({ tenantId: text, partition: int4 })
+
+/** The partitions of a worker with signals, the longest unheard first. */
+export const signalledPartitions = (schema: Statement, workerId: string, limit: number) => statement`
+SELECT l.tenant_id, l.partition::int4 AS partition
+FROM ${schema}.delivery_leases AS l
+CROSS JOIN LATERAL (
+  SELECT s.signal_no FROM ${schema}.delivery_signals AS s WHERE s.tenant_id = l.tenant_id AND s.partition = l.partition
+  ORDER BY s.signal_no
+  LIMIT 1
+) AS s
+WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()
+ORDER BY s.signal_no
+LIMIT ${int8(limit)}`
+
+/** Partitions whose lease is over, and those with signals that nobody has a lease of. The signals of a partition are not read, only its first. */
+export const freePartitions = (schema: Statement, limit: number) => {
+  const most = int8(limit)
+  return statement`
+WITH RECURSIVE signalled AS (
+  (SELECT s.tenant_id, s.partition, s.signal_no FROM ${schema}.delivery_signals AS s ORDER BY s.tenant_id, s.partition, s.signal_no LIMIT 1)
+  UNION ALL
+  SELECT n.tenant_id, n.partition, n.signal_no
+  FROM signalled AS p
+  CROSS JOIN LATERAL (
+    SELECT s.tenant_id, s.partition, s.signal_no FROM ${schema}.delivery_signals AS s
+    WHERE (s.tenant_id, s.partition) > (p.tenant_id, p.partition)
+    ORDER BY s.tenant_id, s.partition, s.signal_no
+    LIMIT 1
+  ) AS n
+)
+(SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l WHERE l.leased_until <= now() ORDER BY l.leased_until LIMIT ${most})
+UNION ALL
+(
+  SELECT s.tenant_id, s.partition::int4 FROM signalled AS s
+  WHERE NOT EXISTS (SELECT FROM ${schema}.delivery_leases AS l WHERE l.tenant_id = s.tenant_id AND l.partition = s.partition OFFSET 0)
+  ORDER BY s.signal_no
+  LIMIT ${most}
+)
+LIMIT ${most}`
+}
+
+export const leasedRow = row({ partition: int4, takenOver: bool })
+
+/**
+ * Leases that are free or the worker's own become the worker's. One that was taken over stays so when its owner asks again: the answer to the first
+ * time may be lost.
+ */
+export const takeLeases = (schema: Statement, tenantId: string, worker: WorkerLease, partitions: ReadonlyArray<number>) => statement`
+INSERT INTO ${schema}.delivery_leases AS l (tenant_id, partition, worker_id, leased_until)
+SELECT ${tenant(tenantId)}, g.partition, ${text(worker.workerId)}, ${until(worker)} FROM unnest(${int4Array(partitions)}) AS g (partition) ORDER BY g.partition
+ON CONFLICT (tenant_id, partition) DO UPDATE
+SET worker_id = EXCLUDED.worker_id, leased_until = EXCLUDED.leased_until,
+    taken_over = CASE WHEN l.leased_until <= now() THEN l.leased_until > '-infinity' ELSE l.taken_over END
+WHERE l.leased_until <= now() OR l.worker_id = EXCLUDED.worker_id
+RETURNING l.partition::int4 AS partition, l.taken_over`
+
+export const epochRow = row({ partition: int4, epoch: int8 })
+
+/** Microseconds since 1970: no epoch is ever given out twice, not even after a tenant was removed, or by a database that was restored. */
+const newEpoch = raw("(extract(epoch FROM now()) * 1000000)::int8")
+
+/** Waits for a statement of the owner before. What follows in the transaction sees what that statement wrote. */
+export const raiseEpochs = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => statement`
+INSERT INTO ${schema}.delivery_partitions AS p (tenant_id, partition, epoch)
+SELECT ${tenant(tenantId)}, g.partition, ${newEpoch} FROM unnest(${int4Array(partitions)}) AS g (partition) ORDER BY g.partition
+ON CONFLICT (tenant_id, partition) DO UPDATE SET epoch = greatest(p.epoch + 1, EXCLUDED.epoch)
+RETURNING p.partition::int4 AS partition, p.epoch`
+
+/** Raises those epochs that still hold. Locked in the order of the fence. */
+export const replaceEpochs = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => {
+  const [own, partitions] = [tenant(tenantId), int4Array(owned.map(({ partition }) => partition))]
+  return statement`
+WITH locked AS MATERIALIZED (
+  SELECT p.partition, p.epoch FROM ${schema}.delivery_partitions AS p
+  WHERE p.tenant_id = ${own} AND p.partition = ANY (${partitions})
+  ORDER BY p.partition
+  FOR NO KEY UPDATE
+)
+UPDATE ${schema}.delivery_partitions AS p SET epoch = greatest(p.epoch + 1, ${newEpoch})
+WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(
+  SELECT l.partition FROM locked AS l
+  WHERE (l.partition, l.epoch) IN (SELECT * FROM unnest(${partitions}, ${int8Array(owned.map(({ epoch }) => epoch))}))
+))
+RETURNING p.partition::int4 AS partition, p.epoch`
+}
+
+/** The destinations with a row in `table` in their order, one step of an index for each: \`name (destination_id)\`, part of a WITH RECURSIVE. */
+const destinationsWith = (name: string, rows: Statement) => statement`${raw(name)} AS (
+  (SELECT r.destination_id FROM ${rows} ORDER BY r.destination_id LIMIT 1)
+  UNION ALL
+  SELECT n.destination_id FROM ${raw(name)} AS p
+  CROSS JOIN LATERAL (SELECT r.destination_id FROM ${rows} AND r.destination_id > p.destination_id ORDER BY r.destination_id LIMIT 1) AS n
+)`
+
+const entriesOf = (schema: Statement, tenantId: string) => statement`${schema}.delivery_entries AS r WHERE r.tenant_id = ${tenant(tenantId)}`
+const unsettledOf = (schema: Statement, tenantId: string) =>
+  statement`${schema}.deliveries AS r WHERE r.tenant_id = ${tenant(tenantId)} AND r.state IN ('sending', 'waiting')`
+
+const partitionOfRow = raw(partitionOfSql("d.destination_id"))
+
+/** A delivery that waits, or a destination with entries. */
+export const foundRow = row({ destinationId: uuid, deliveryId: optional(uuid), dueAt: optional(float8), tries: optional(int4) })
+
+export const findWork = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => {
+  const wanted = int4Array(partitions)
+  return statement`
+WITH RECURSIVE ${destinationsWith("unsettled", unsettledOf(schema, tenantId))},
+${destinationsWith("waiting", entriesOf(schema, tenantId))}
+(
+  SELECT d.destination_id, w.delivery_id, w.due_at, w.tries
+  FROM unsettled AS d
+  CROSS JOIN LATERAL (${waitingOf(schema, tenantId, raw("d.destination_id"), waitingPerDestination)}) AS w
+  WHERE ${partitionOfRow} = ANY (${wanted})
+  ORDER BY w.due_at, w.delivery_id
+)
+UNION ALL
+SELECT d.destination_id, NULL, NULL, NULL FROM waiting AS d WHERE ${partitionOfRow} = ANY (${wanted})`
+}
+
+/** The deliveries of a destination that wait, by due time. */
+export const waitingOf = (schema: Statement, tenantId: string, destinationId: Statement, limit: number) => statement`
+  SELECT d.delivery_id, floor(extract(epoch FROM d.due_at) * 1000)::float8 AS due_at, d.tries
+  FROM ${schema}.deliveries AS d
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.destination_id = ${destinationId} AND d.state IN ('sending', 'waiting') AND d.due_at IS NOT NULL
+  ORDER BY d.due_at, d.delivery_id
+  LIMIT ${raw(String(limit))}`
+
+
+/** In front of `releaseLeases`, in the order in which others lock: leases before epochs. */
+export const lockLeases = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => statement`
+SELECT l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l
+WHERE l.tenant_id = ${tenant(tenantId)} AND l.partition = ANY (${int4Array(partitions)})
+ORDER BY l.partition
+FOR UPDATE`
+
+/**
+ * Idle partitions lose their lease unless there is work after all: what a publisher brings later has a signal, which finds a partition without a
+ * lease. The others are free at once.
+ */
+export const releaseLeases = (schema: Statement, tenantId: string, released: ReadonlyArray<OwnedPartition & { readonly idle: boolean }>) => {
+  const own = tenant(tenantId)
+  const idle = int4Array(released.flatMap((each) => each.idle ? [each.partition] : []))
+  const of = (table: string) => statement`EXISTS (SELECT FROM ${schema}.${raw(table)} AS r WHERE r.tenant_id = ${own} AND r.partition = f.partition OFFSET 0)`
+  return statement`
+WITH RECURSIVE ${fenced(schema, tenantId, released)},
+${destinationsWith("unsettled", unsettledOf(schema, tenantId))},
+${destinationsWith("waiting", entriesOf(schema, tenantId))},
+sending AS (
+  SELECT ${partitionOfRow} AS partition
+  FROM (SELECT u.destination_id FROM unsettled AS u UNION ALL SELECT w.destination_id FROM waiting AS w) AS d
+  CROSS JOIN LATERAL (
+    SELECT l.client FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state = 'active'
+    LIMIT 1
+  ) AS l
+  WHERE ${partitionOfRow} = ANY (${idle}) AND ${raw(tenantIsActive(schema.text))} AND ${raw(clientIsLive(schema.text, "l.client"))}
+),
+idle AS MATERIALIZED (
+  SELECT f.partition FROM fence AS f
+  WHERE f.partition = ANY (${idle}) AND NOT ${of("delivery_signals")} AND NOT ${of("delivery_flights")} AND f.partition NOT IN (SELECT s.partition FROM sending AS s)
+),
+ended AS (
+  DELETE FROM ${schema}.delivery_leases AS l WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT i.partition FROM idle AS i))
+)
+UPDATE ${schema}.delivery_leases AS l SET leased_until = '-infinity'
+WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f WHERE f.partition NOT IN (SELECT i.partition FROM idle AS i)))`
+}
+
+/** When the allowance of each rate is used up to, for the owner that follows. */
+export const keepRateMarks = (
+  schema: Statement,
+  tenantId: string,
+  owned: ReadonlyArray<OwnedPartition>,
+  rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>
+) => {
+  const [own, destinations] = [tenant(tenantId), uuidArray(rateMarks.map(({ destinationId }) => destinationId))]
+  return statement`
+WITH ${fenced(schema, tenantId, owned)},
+held AS MATERIALIZED (
+  SELECT d.destination_id FROM ${schema}.delivery_destinations AS d
+  WHERE d.tenant_id = ${own} AND d.destination_id = ANY (${destinations}) AND ${partitionOfRow} IN (SELECT f.partition FROM fence AS f)
+  ORDER BY d.destination_id
+  FOR NO KEY UPDATE
+)
+UPDATE ${schema}.delivery_destinations AS d SET rate_mark = r.mark
+FROM unnest(${destinations}, ${float8Array(rateMarks.map(({ mark }) => mark))}) AS r (destination_id, mark)
+WHERE d.tenant_id = ${own} AND d.destination_id = r.destination_id AND d.destination_id = ANY (ARRAY(SELECT h.destination_id FROM held AS h))`
+}

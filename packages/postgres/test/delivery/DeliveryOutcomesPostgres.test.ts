@@ -1,4 +1,0 @@
-import { DeliveryOutcomesSuite } from "@waybill/testkit/suites"
-import { testStorage } from "../TestStorage.ts"
-
-DeliveryOutcomesSuite.suite("Postgres", testStorage())
