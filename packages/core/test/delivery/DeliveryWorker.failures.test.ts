@@ -7,6 +7,9 @@ import { engineBy, eventsOf, hook, makeEngine, ways } from "./Engine.ts"
 
 const hour = 3_600_000
 
+/** Nobody else wants its partitions: what tells of days need not renew every few seconds. */
+const forDays = { leaseMillis: hour }
+
 const pauses = (requests: ReadonlyArray<ReceivedRequest>): ReadonlyArray<number> =>
   requests.slice(1).map((request, n) => request.at - requests[n]!.at)
 
@@ -15,37 +18,43 @@ describe.each(ways)("by %s", (way) => {
 
   describe("retries", () => {
     it.effect("go on for three days with the same bytes and id, and end as a dead letter", () =>
-      inEngine(Effect.gen(function*() {
-        const engine = yield* makeEngine({ policy: { maxAttempts: 80 } })
-        yield* engine.receivers.script(hook, Receiver.fail(503))
-        yield* TestWaybill.run
-        yield* engine.publish("A", "B")
-        yield* TestWaybill.pass("4 days")
-        const requests = yield* engine.receivers.requests(hook)
-        assert.lengthOf(requests, 80)
-        assert.isAbove(requests.at(-1)!.at, 60 * hour)
-        assert.lengthOf(new Set(requests.map((request) => new TextDecoder().decode(request.body))), 1)
-        assert.lengthOf(new Set(requests.map((request) => request.headers["webhook-id"])), 1)
-        const [dead] = yield* engine.list({ state: "dead" })
-        assert.deepStrictEqual([dead!.attempts.length, dead!.events, dead!.nextAttemptAt], [80, 2, null])
-      })))
+      inEngine(
+        Effect.gen(function*() {
+          const engine = yield* makeEngine({ policy: { maxAttempts: 80 } })
+          yield* engine.receivers.script(hook, Receiver.fail(503))
+          yield* TestWaybill.run
+          yield* engine.publish("A", "B")
+          yield* TestWaybill.pass("4 days")
+          const requests = yield* engine.receivers.requests(hook)
+          assert.lengthOf(requests, 80)
+          assert.isAbove(requests.at(-1)!.at, 60 * hour)
+          assert.lengthOf(new Set(requests.map((request) => new TextDecoder().decode(request.body))), 1)
+          assert.lengthOf(new Set(requests.map((request) => request.headers["webhook-id"])), 1)
+          const [dead] = yield* engine.list({ state: "dead" })
+          assert.deepStrictEqual([dead!.attempts.length, dead!.events, dead!.nextAttemptAt], [80, 2, null])
+        }),
+        forDays
+      ))
 
     it.effect("double from the initial to the longest pause, a fifth more or less", () =>
-      inEngine(Effect.gen(function*() {
-        const engine = yield* makeEngine()
-        yield* engine.receivers.script(hook, Receiver.fail(500))
-        yield* TestWaybill.run
-        yield* engine.publish("A")
-        yield* TestWaybill.pass("1 day")
-        const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
-        const found = pauses(yield* engine.receivers.requests(hook))
-        assert.lengthOf(found, 11)
-        for (const [n, pause] of found.entries()) {
-          // a worker may look up to a second late
-          assert.isAtLeast(pause, doubled[n]! * 800 - 1)
-          assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
-        }
-      })))
+      inEngine(
+        Effect.gen(function*() {
+          const engine = yield* makeEngine()
+          yield* engine.receivers.script(hook, Receiver.fail(500))
+          yield* TestWaybill.run
+          yield* engine.publish("A")
+          yield* TestWaybill.pass("1 day")
+          const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
+          const found = pauses(yield* engine.receivers.requests(hook))
+          assert.lengthOf(found, 11)
+          for (const [n, pause] of found.entries()) {
+            // a worker may look up to a second late
+            assert.isAtLeast(pause, doubled[n]! * 800 - 1)
+            assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
+          }
+        }),
+        forDays
+      ))
 
     it.effect("differ by their jitter, so that deliveries do not march in step", () =>
       inEngine(Effect.gen(function*() {
@@ -58,22 +67,25 @@ describe.each(ways)("by %s", (way) => {
       })))
 
     it.effect("wait as long as the receiver asks, within the longest pause (SPEC-GAP-D24)", () =>
-      inEngine(Effect.gen(function*() {
-        const engine = yield* makeEngine()
-        yield* engine.receivers.script(hook, [
-          Receiver.fail(429, { retryAfterSeconds: 600 }),
-          Receiver.fail(503, { retryAfterSeconds: 1e9 }),
-          Receiver.fail(503, { retryAfterSeconds: 0 }),
-          Receiver.accept()
-        ])
-        yield* TestWaybill.run
-        yield* engine.publish("A")
-        yield* TestWaybill.pass("1 day")
-        const [asked, bounded, own] = pauses(yield* engine.receivers.requests(hook))
-        assert.isTrue(asked! >= 600_000 && asked! <= 601_000)
-        assert.isTrue(bounded! >= hour && bounded! <= hour + 1000)
-        assert.isTrue(own! >= 16_000 && own! <= 25_000)
-      })))
+      inEngine(
+        Effect.gen(function*() {
+          const engine = yield* makeEngine()
+          yield* engine.receivers.script(hook, [
+            Receiver.fail(429, { retryAfterSeconds: 600 }),
+            Receiver.fail(503, { retryAfterSeconds: 1e9 }),
+            Receiver.fail(503, { retryAfterSeconds: 0 }),
+            Receiver.accept()
+          ])
+          yield* TestWaybill.run
+          yield* engine.publish("A")
+          yield* TestWaybill.pass("1 day")
+          const [asked, bounded, own] = pauses(yield* engine.receivers.requests(hook))
+          assert.isTrue(asked! >= 600_000 && asked! <= 601_000)
+          assert.isTrue(bounded! >= hour && bounded! <= hour + 1000)
+          assert.isTrue(own! >= 16_000 && own! <= 25_000)
+        }),
+        forDays
+      ))
 
     it.effect("treat refused connections and timeouts as failures, and a hanging receiver meets the deadline", () =>
       inEngine(Effect.gen(function*() {
@@ -206,24 +218,27 @@ describe.each(ways)("by %s", (way) => {
 
   describe("410 Gone (SPEC-GAP-D25)", () => {
     it.effect("pauses the subscription, says why, and holds the delivery until it is resumed", () =>
-      inEngine(Effect.gen(function*() {
-        const engine = yield* makeEngine()
-        yield* engine.receivers.script(hook, [Receiver.gone, Receiver.accept()])
-        yield* TestWaybill.run
-        yield* engine.publish("A")
-        yield* TestWaybill.pass("1 day")
-        const status = yield* engine.deliveries.destinationStatus(engine.tenant.tenantId, engine.subscription.id)
-        assert.deepStrictEqual([status.state, status.reason], ["paused", "The receiver answered 410 Gone."])
-        assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "paused")
-        yield* engine.publish("A")
-        yield* TestWaybill.pass("1 day")
-        assert.lengthOf(yield* engine.receivers.requests(hook), 1)
-        yield* engine.patch({ status: "active" })
-        yield* TestWaybill.pass("1 minute")
-        const [first, again] = yield* engine.receivers.requests(hook)
-        assert.deepStrictEqual(again!.body, first!.body)
-        assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
-      })))
+      inEngine(
+        Effect.gen(function*() {
+          const engine = yield* makeEngine()
+          yield* engine.receivers.script(hook, [Receiver.gone, Receiver.accept()])
+          yield* TestWaybill.run
+          yield* engine.publish("A")
+          yield* TestWaybill.pass("1 day")
+          const status = yield* engine.deliveries.destinationStatus(engine.tenant.tenantId, engine.subscription.id)
+          assert.deepStrictEqual([status.state, status.reason], ["paused", "The receiver answered 410 Gone."])
+          assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "paused")
+          yield* engine.publish("A")
+          yield* TestWaybill.pass("1 day")
+          assert.lengthOf(yield* engine.receivers.requests(hook), 1)
+          yield* engine.patch({ status: "active" })
+          yield* TestWaybill.pass("1 minute")
+          const [first, again] = yield* engine.receivers.requests(hook)
+          assert.deepStrictEqual(again!.body, first!.body)
+          assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
+        }),
+        forDays
+      ))
 
     it.effect("pauses once: attempts that end later do not undo a resume", () =>
       inEngine(Effect.gen(function*() {
