@@ -26,7 +26,7 @@ try {
     postgres,
     quick,
     profiles: profiles === undefined ? undefined : resolve(profiles),
-    receiver: new Proxy({ url }, { get: (own, name) => name === "url" ? own.url : receiver.call[name as keyof ReceiverHandlers] }) as
+    receiver: new Proxy({ url, pid: receiver.pid }, { get: (own, name) => name === "url" || name === "pid" ? own[name] : receiver.call[name as keyof ReceiverHandlers] }) as
       & typeof receiver.call
       & { readonly url: string }
   }

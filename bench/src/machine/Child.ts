@@ -12,6 +12,7 @@ export type Remote<H> = {
 
 export interface Child<H> {
   readonly call: Remote<H>
+  readonly pid: number
   /** Resolves when the process has exited. */
   readonly end: () => Promise<void>
 }
@@ -57,6 +58,7 @@ export const startChild = async <H extends Handlers>(
   await send("ready", [])
   return {
     call: call as Remote<H>,
+    pid: child.pid!,
     end: () => {
       child.disconnect()
       return gone

@@ -22,6 +22,8 @@ export const settings: Readonly<Record<string, string>> = {
 
 export interface PostgresServer {
   readonly version: string
+  /** Of the first of its processes. */
+  readonly pid: number
   /** A new, empty database. */
   readonly database: (name: string) => Promise<string>
   /** Flushes dirty pages of earlier rounds, so that the next one does not pay for them. */
@@ -60,6 +62,7 @@ export const startPostgres = async (extra: Readonly<Record<string, string>> = {}
   const [version] = await query(urlOf("postgres"), "SHOW server_version")
   return {
     version: String(version!["server_version"]),
+    pid: Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]),
     database: async (name) => {
       await query(urlOf("postgres"), `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
       await query(urlOf("postgres"), `CREATE DATABASE ${name}`)

@@ -1,6 +1,6 @@
 /** Deliveries of one event each: the full cost of a single webhook. */
 import { median } from "../measure/Stats.ts"
-import { alternate, type Scenario, startContender } from "./Bench.ts"
+import { alternate, processorVerdict, rateLine, type Scenario, startContender } from "./Bench.ts"
 
 export const deliveries: Scenario = {
   name: "deliveries",
@@ -14,17 +14,18 @@ export const deliveries: Scenario = {
       await startContender(bench, "graphile-worker", { tuned }),
       await startContender(bench, "pg-boss", { tuned })
     ]
-    const rates = await alternate(bench, contenders, {
+    const results = await alternate(bench, contenders, {
       rounds: bench.quick ? 1 : 3,
       count: () => bench.quick ? 5000 : 40_000
     })
     for (const contender of contenders) await contender.end()
-    const rate = (name: string) => median(rates.get(name)!)
+    const rate = (name: string) => median(results.get(name)!.rates)
     const peer = Math.max(rate("graphile-worker"), rate("pg-boss"))
     return {
-      lines: contenders.map(({ name }) => ({ label: labels[name]!, value: rate(name), unit: "/s" as const, rounds: rates.get(name)! })),
+      lines: contenders.map(({ name }) => rateLine(labels[name]!, results.get(name)!)),
       verdicts: [
-        { label: "Waybill to the better peer", ratio: rate("waybill") / peer, target: 1.3, better: "higher" },
+        { label: "Waybill to the better peer", ratio: rate("waybill") / peer, target: 1.5, better: "higher" },
+        ...processorVerdict(results.get("waybill")!, [results.get("graphile-worker")!, results.get("pg-boss")!], 0.65),
         { label: "Waybill to the bare loop", ratio: rate("waybill") / rate("undici"), target: 0.5, better: "higher" }
       ]
     }
