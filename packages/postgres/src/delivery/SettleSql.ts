@@ -8,8 +8,8 @@ import { partitionOfSql } from "./SignalSql.ts"
 /** After a crash of the database some outcomes may be unknown, and their deliveries go out again under the same ids. */
 export const doNotWaitForDisk = raw("SET LOCAL synchronous_commit TO off")
 
-/** A delivery that was taken for the first time stands in the flight that its id names. */
-const isFirst = ({ deliveryId, flight }: DeliveryOutcome): boolean => flightOf(deliveryId) === flight
+/** What is sent for the first time stands in the flight that its id names. A first attempt that was undone is in another one. */
+const isFirst = ({ attempt, deliveryId, flight }: DeliveryOutcome): boolean => attempt === 1 && flightOf(deliveryId) === flight
 
 /** By id; of several outcomes of a delivery that of the last attempt, because one statement writes each row once. */
 const lastOfEach = (outcomes: ReadonlyArray<DeliveryOutcome>): ReadonlyArray<DeliveryOutcome> => {
