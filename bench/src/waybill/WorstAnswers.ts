@@ -179,8 +179,8 @@ const operators = async (database: string, most: Amounts, post: Post, get: Get) 
   await post("operator", `${operator}/secrets/wide`, { accounts }, "PUT")
   await multiply(database, "secrets", "hmac_secret_id = 'wide'", most.largeKeys, { hmac_secret_id: "'wide' || n" })
   await multiply(database, "tenants", "true", 1000, { tenant_id: "'tenant-' || n" })
-  await query(database, `INSERT INTO waybill.deliveries (tenant_id, delivery_id, destination_id, state, token, attempt, tries, refs, keys, sent_at, settled_at, attempts)
-    SELECT '${tenantId}', ${uuid("n")}::uuid, ${uuid("1")}::uuid, 'dead', 1, 25, 25,
+  await query(database, `INSERT INTO waybill.deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, settled_at, attempts)
+    SELECT '${tenantId}', ${uuid("n")}::uuid, ${uuid("1")}::uuid, 'dead', 25, 25,
            (SELECT array_agg(event_no) FROM (SELECT event_no FROM waybill.transit_events WHERE shipment_id = 'LARGE' AND sequence > 1000 LIMIT 4) AS e),
            ARRAY['LARGE'], now(), now(),
            (SELECT array_agg(json_build_object('attempt', a, 'at', 1790000000000, 'durationMillis', 3, 'outcome', 'http', 'status', 500, 'excerpt', repeat('x', 1000))::text) FROM generate_series(1, 25) AS a)
