@@ -70,7 +70,7 @@ export const makeWaybill = async (options: ContenderOptions): Promise<Contender>
     publish: async (mark) => {
       const n = stored++
       await runtime.runPromise(Effect.flatMap(TransitEvents, (events) =>
-        events.publish(carrier, [sampleEvent(shipmentOf(n), [accountOf(n % destinations)], mark)])))
+        events.append(carrier, [sampleEvent(shipmentOf(n), [accountOf(n % destinations)], mark)])))
       return nowMillis()
     },
     close: () => runtime.dispose()

@@ -34,7 +34,7 @@ const timed = async (calls: number, atOnce: number, call: () => Promise<unknown>
 const publishCall = (events: number, pool: number | undefined) => {
   const shipments = Array.from({ length: events }, () => pool === undefined ? shipmentOf(fresh++) : `K${shipmentOf(published++ % pool).slice(1)}`)
   return runtime.runPromise(Effect.flatMap(TransitEvents, (service) =>
-    service.publish(carrier, shipments.map((shipmentId) => sampleEvent(shipmentId, [accountOf(0)])))))
+    service.append(carrier, shipments.map((shipmentId) => sampleEvent(shipmentId, [accountOf(0)])))))
 }
 
 const encoder = new TextEncoder()

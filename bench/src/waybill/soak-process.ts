@@ -25,7 +25,7 @@ const publishCall = async (marks: { next: number } | undefined) => {
     const n = published++ % underWay
     return sampleEvent(shipmentOf(n), [accountOf(n % destinations)], `mark-${String(place === 0 ? mark : 0).padStart(8, "0")}`)
   })
-  await runtime.runPromise(Effect.flatMap(TransitEvents, (service) => service.publish(carrier, events)))
+  await runtime.runPromise(Effect.flatMap(TransitEvents, (service) => service.append(carrier, events)))
   return performance.timeOrigin + performance.now()
 }
 
