@@ -192,12 +192,12 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
         const worker = yield* acquire(tenantId)
         const { deliveries: [a, b] } = yield* takeFrom(worker)
         yield* settle(worker, { outcomes: [outcomeOf(b!, { state: "waiting" })] })
-        yield* take(worker, { from: [from(1, { again: [b!.deliveryId] })] })
+        const { deliveries: [again] } = yield* take(worker, { from: [from(1, { again: [b!.deliveryId] })] })
         for (const { deliveryId } of [a!, b!]) {
           assert.deepStrictEqual(yield* queue.retry(tenantId, deliveryId), Option.some<DeliveryState>("sending"))
           assert.strictEqual(yield* stateOf(tenantId, deliveryId), "sending")
         }
-        yield* settle(worker, { outcomes: [outcomeOf({ ...b!, attempt: 2 }, { state: "waiting" })] })
+        yield* settle(worker, { outcomes: [outcomeOf(again!, { state: "waiting" })] })
         yield* queue.closeDestination(tenantId, idOf(1))
         assert.deepStrictEqual(yield* queue.retry(tenantId, b!.deliveryId), Option.some<DeliveryState>("cancelled"))
         assert.strictEqual(yield* stateOf(tenantId, b!.deliveryId), "cancelled")
