@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { AccessStore, type DeliveryUpdate, DeliveryWorker, FreightChargeIntake, ShipmentIntake, secretOfClient, SigningSecrets, Tenants, TransitEvents } from "@waybill/core"
 import { Effect, Layer, Option, Redacted } from "effect"
-import { billChange, jsonOf, ltlJourney, postedShipment, QueueFaults, ScriptedReceivers, StorageMemory, TestWaybill, verifySignature } from "../src/index.ts"
+import { billChange, jsonOf, ltlJourney, postedShipment, StoreFaults, ScriptedReceivers, StorageMemory, TestWaybill, verifySignature } from "../src/index.ts"
 
 const url = "https://receiver.example/hook"
 
@@ -60,10 +60,10 @@ describe("TestWaybill", () => {
       assert.isTrue(Option.isNone(yield* Effect.provide(Effect.flatMap(AccessStore, (store) => store.findTenant("t")), StorageMemory.layer)))
     }))
 
-  it.effect("gives every additional worker its own queue with faults", () =>
+  it.effect("gives every additional worker its own store with faults", () =>
     Effect.gen(function*() {
       const { faults, worker } = yield* TestWaybill.worker()
-      yield* faults.break("tenantsDue", "before")
+      yield* faults.break("look", "before")
       assert.strictEqual((yield* Effect.flip(worker.drain))._tag, "StorageError")
       assert.strictEqual(yield* (yield* DeliveryWorker).drain, 0)
       assert.strictEqual(yield* worker.drain, 0)
@@ -81,6 +81,6 @@ describe("TestWaybill", () => {
 
   it("can be imported without a test framework", () => {
     assert.isTrue(Layer.isLayer(TestWaybill.layer()))
-    assert.isDefined(QueueFaults)
+    assert.isDefined(StoreFaults)
   })
 })

@@ -10,7 +10,8 @@ import { workerMillis } from "./WorkerTime.ts"
 /** Partitions that one look answers, at most. */
 const partitionsPerLook = 256
 
-/** Hints of many publishers are followed together. */
+/** After so many looks in a row that found nothing free, hints of many publishers are followed together. */
+const looksAtOnce = 100
 const lookGapMillis = 25
 
 /** A partition without work is kept so long. */
@@ -25,6 +26,8 @@ export class Owning {
   private nextRenewal = -Infinity
   private nextLook = -Infinity
   private lookedAt = -Infinity
+  /** Looks that found nothing free, since one did or since a second without any. */
+  private looksInVain = 0
   private renewedAt = -Infinity
   private workers = 1
   private active = 0
@@ -70,7 +73,7 @@ export class Owning {
     work.hint(tenantId)
     // its signals may be in a partition that nobody owns
     if ((work.tenants.get(tenantId)?.partitions.size ?? 0) === partitionsPerTenant) return
-    const soonest = this.lookedAt + lookGapMillis
+    const soonest = this.lookedAt + (this.looksInVain < looksAtOnce ? 0 : lookGapMillis)
     if (soonest >= this.nextLook) return
     this.nextLook = soonest
     this.bell.openUnsafe()
@@ -137,6 +140,7 @@ export class Owning {
     const { options, store, work, worker } = this.parts
     return Effect.gen(function*() {
       const now = yield* workerMillis
+      if (owning.lookedAt < now - 1000) owning.looksInVain = 0
       owning.lookedAt = now
       owning.nextLook = now + options.pollMillis
       const { free: found, signalled } = yield* store.look(worker.workerId, partitionsPerLook)
@@ -144,6 +148,7 @@ export class Owning {
       const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (free.length < found.length) owning.nextRenewal = now
       for (const { tenantId } of signalled) work.hint(tenantId)
+      owning.looksInVain = free.length === 0 ? owning.looksInVain + 1 : 0
       if (free.length === 0) return signalled.length > 0
       // who is alive may have changed since: a worker that died leaves what it had
       if (owning.room(free.length) < free.length && owning.renewedAt < now - 1000) yield* owning.renew

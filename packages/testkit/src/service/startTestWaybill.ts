@@ -208,7 +208,7 @@ const holdWhile = (awaited: Set<Promise<unknown>>, work: Promise<unknown>): void
 const buildContext = async (options: StartOptions, clock: VirtualClock, scope: Scope.Scope): Promise<Context.Context<TestServices>> => {
   const random = Effect.runSync(Random.withSeed(Effect.map(Effect.context<never>(), (context) => Context.get(context, Random.Random)), options.seed ?? "waybill"))
   const { delivery, pickupDesk, timeZone } = options
-  const layer = TestWaybill.layer({ ...(delivery === undefined ? {} : { delivery }), ...(timeZone === undefined ? {} : { timeZone }) })
+  const layer = TestWaybill.layer({ delivery: { leaseMillis, ...delivery }, ...(timeZone === undefined ? {} : { timeZone }) })
   const surroundings = Layer.mergeAll(
     Layer.succeed(Clock.Clock, clock),
     Layer.succeed(Random.Random, random),
@@ -218,6 +218,9 @@ const buildContext = async (options: StartOptions, clock: VirtualClock, scope: S
   )
   return Effect.runPromise(Layer.buildWithScope(Layer.provideMerge(layer, surroundings), scope), { scheduler: realScheduler })
 }
+
+/** The only worker has no one to take over from it: renewing leases through a month of virtual time would take seconds. */
+const leaseMillis = 30 * 86_400_000
 
 /** Full hours and midnights of every time zone are full quarter hours in UTC. */
 const quarterMillis = 900_000
