@@ -26,6 +26,8 @@ export interface InFlight {
   readonly lastKey: string
   /** Sent for the first time: its keys stand in its flight only. */
   readonly first: boolean
+  /** A load told that it waits. That may be its outcome, or an operator retried it after that: it is loaded again. */
+  waits?: true
 }
 
 export interface Destination {
@@ -229,6 +231,7 @@ export const begun = (destination: Destination, deliveryId: string, what: InFlig
 /** What ends a delivery makes room for others under its keys. */
 export const settled = (destination: Destination, deliveryId: string, waiting: WaitingDelivery | undefined, at: number): void => {
   destination.settledAt = at
+  if (waiting === undefined && destination.inFlight.get(deliveryId)?.waits === true) destination.stale = true
   destination.inFlight.delete(deliveryId)
   if (waiting !== undefined) insertWaiting(destination, waiting)
   if (destination.loads > 0) destination.loading.set(deliveryId, waiting)
@@ -275,6 +278,12 @@ export const loadInto = (destination: Destination, loaded: LoadedDestination): v
   destination.settings = loaded
   const { inFlight, loading } = destination
   destination.waiting = loaded.waiting.filter(({ deliveryId }) => !inFlight.has(deliveryId) && !loading.has(deliveryId))
+  for (const { deliveryId } of loaded.waiting) {
+    const own = inFlight.get(deliveryId)
+    if (own !== undefined) own.waits = true
+    // it ended meanwhile; or it ended before, and an operator retried it
+    else if (loading.has(deliveryId) && loading.get(deliveryId) === undefined) destination.stale = true
+  }
   for (const [deliveryId, waiting] of loading) if (waiting !== undefined && !inFlight.has(deliveryId)) insertWaiting(destination, waiting)
   destination.moreWaiting = loaded.moreWaiting
   if (before === undefined) {

@@ -112,7 +112,7 @@ export class Owning {
       }
       // acquired by a call whose answer was lost
       const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
-      if (unknown.length > 0) yield* owning.acquire(unknown)
+      if (unknown.length > 0) yield* owning.acquire(unknown, true)
       owning.share(asked)
     })
   }
@@ -167,14 +167,15 @@ export class Owning {
     return Math.max(0, this.fair(this.active + free) - this.parts.work.partitions.length)
   }
 
-  private acquire(partitions: ReadonlyArray<{ readonly tenantId: string; readonly partition: number }>): Effect.Effect<void, StorageError> {
+  /** `isLeased`: their leases are this worker's by a call whose answer was lost, so what was sent of them in the last minute is not known. */
+  private acquire(partitions: ReadonlyArray<{ readonly tenantId: string; readonly partition: number }>, isLeased = false): Effect.Effect<void, StorageError> {
     const { store, work, worker } = this.parts
     return Effect.forEach(byTenant(partitions), ([tenantId, own]) =>
       Effect.flatMap(workerMillis, (asked) =>
         Effect.flatMap(store.acquire(worker, tenantId, own.map(({ partition }) => partition)), (answer) =>
           Effect.map(workerMillis, (answered) => {
             this.parts.learnTime(answer.now, asked, answered)
-            for (const each of answer.partitions) work.hold(each, answer.now)
+            for (const each of answer.partitions) work.hold(isLeased ? { ...each, takenOver: true } : each, answer.now)
             this.active += answer.partitions.length
           }))), { discard: true })
   }
