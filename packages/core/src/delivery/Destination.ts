@@ -216,7 +216,8 @@ export const foundBy = (
   }
   if (asked !== undefined && asked.batches === 0) return
   if (found.blocked && destination.settledAt > since) destination.behind = true
-  else destination.blocked ||= found.blocked
+  // from the first key on it tells all there is
+  else destination.blocked = found.blocked || (destination.blocked && asked?.after !== undefined)
   destination.ahead = found.more
   destination.cursor = found.more ? found.after : undefined
 }
