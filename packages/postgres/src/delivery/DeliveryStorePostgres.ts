@@ -44,7 +44,6 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
     Effect.gen(function*() {
       const sql = yield* PgClient
       const { identifier: schema } = yield* WaybillSchema
-      const takeFrom = take(schema, sources)
       const owning = new Owning(sql, schema)
       const dropping = new Dropping(sql, schema, sources)
 
@@ -57,7 +56,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
           })),
         acquire: (worker, tenantId, partitions) => asOwner("acquire", sql.withTransaction(owning.acquire(worker, tenantId, partitions))),
         load: (tenantId, destinationIds) => asOwner("load", Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
-        take: (request) => asOwner("take", Effect.map(sql.rows(takenRow, takeFrom(request)), (rows) => takenOf(request, rows))),
+        take: (request) => asOwner("take", Effect.map(sql.rows(takenRow, take(schema, sources, request)), (rows) => takenOf(request, rows))),
         reclaim: (tenantId, owned, flight) => asOwner("reclaim", sql.withTransaction(owning.reclaim(tenantId, owned, flight))),
         settle: (request) =>
           asOwner("settle", sql.withTransaction(Effect.andThen(

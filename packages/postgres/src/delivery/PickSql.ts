@@ -1,0 +1,173 @@
+/** The first half of a take: which destinations are taken from, and which of their entries. */
+import { flightOf, partitionOf, type TakeRequest } from "@waybill/core"
+import { float8, int4Array, textArray, uuidArray } from "../client/SqlRow.ts"
+import { nothing, type Parameter, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { accessOf, seenOnce } from "./DeliveryGateSql.ts"
+import type { PayloadSource } from "./PayloadSource.ts"
+import { partitionOfSql } from "./SignalSql.ts"
+
+/** A take as its parts see it. Parts that nothing is asked of are left out: a statement that is smaller starts sooner. */
+export interface Taking {
+  readonly schema: Statement
+  readonly sources: ReadonlyArray<PayloadSource>
+  readonly request: TakeRequest
+  readonly tenantId: Parameter
+  readonly lookAt: Parameter
+  /** Whether deliveries that waited are sent again. */
+  readonly again: boolean
+  /** Whether keys in flight are passed over. */
+  readonly flown: boolean
+}
+
+export const takingOf = (schema: Statement, sources: ReadonlyArray<PayloadSource>, request: TakeRequest): Taking => ({
+  schema,
+  sources,
+  request,
+  tenantId: tenant(request.tenantId),
+  lookAt: value(request.lookAt),
+  again: request.from.some(({ again }) => again.length > 0),
+  flown: request.from.some(({ inFlight }) => inFlight.length > 0)
+})
+
+/**
+ * `heard (destination_id, key)`: the signals that are consumed, and `signals`: one more of them than may be. The delete names rows by where they
+ * are. Every other way depends on what the planner believes of a table that is empty whenever it is analysed.
+ */
+export const heardSignals = ({ request, schema, tenantId }: Taking) => {
+  const limit = value(request.signals)
+  return statement`
+signals AS MATERIALIZED (
+  SELECT s.signal_no, s.spot, row_number() OVER () AS n
+  FROM fence AS f
+  CROSS JOIN LATERAL (
+    SELECT s.signal_no, s.ctid AS spot FROM ${schema}.delivery_signals AS s
+    WHERE s.tenant_id = ${tenantId} AND s.partition = f.partition
+    ORDER BY s.signal_no
+    LIMIT ${limit}::int4 + 1
+  ) AS s
+  LIMIT ${limit}::int4 + 1
+),
+heard AS (
+  DELETE FROM ${schema}.delivery_signals AS s
+  USING signals AS w
+  WHERE s.tenant_id = ${tenantId} AND s.ctid = w.spot AND s.signal_no = w.signal_no AND w.n <= ${limit}::int4
+  RETURNING s.destination_id, s.key
+)`
+}
+
+/** `wanted`: the destinations that were named, and those with a signal that nobody named. */
+export const wantedDestinations = ({ again, request: { from, skip, unasked } }: Taking) => {
+  const named = uuidArray(from.map(({ destinationId }) => destinationId))
+  const repeated = again ? textArray(from.map((each) => each.again.length === 0 ? null : `{${each.again.join(",")}}`)) : statement`ARRAY[NULL]`
+  return statement`
+wanted AS MATERIALIZED (
+  SELECT g.place, g.destination_id, g.after, g.batches, g.again::uuid[] AS again, true AS asked
+  FROM unnest(${named}, ${textArray(from.map(({ after }) => after ?? null))}, ${int4Array(from.map(({ batches }) => batches))}, ${repeated})
+    WITH ORDINALITY AS g (destination_id, after, batches, again, place)
+  WHERE g.destination_id IS NOT NULL
+  UNION ALL
+  (
+    SELECT cardinality(${named}) + row_number() OVER (), h.destination_id, NULL, 1, NULL, false
+    FROM (SELECT DISTINCT h.destination_id FROM heard AS h) AS h
+    WHERE h.destination_id NOT IN (SELECT unnest(${named}) UNION ALL SELECT unnest(${uuidArray(skip)}))
+    LIMIT ${unasked}::int4
+  )
+)`
+}
+
+/** `flown (keys)`: the keys of named deliveries in flight, by their destinations. Each flight is read once. */
+export const keysInFlight = ({ request, schema, tenantId }: Taking) => {
+  const flown = request.from.flatMap(({ destinationId, inFlight }) => inFlight.map((id) => ({ id, flight: flightOf(id), partition: partitionOf(destinationId) })))
+  const flights = uuidArray(flown.map(({ flight }) => flight))
+  return statement`
+flown AS MATERIALIZED (
+  SELECT jsonb_object_agg(u.destination_id, u.keys) AS keys
+  FROM (
+    SELECT u.destination_id, jsonb_object_agg(k.key, '') AS keys
+    FROM (SELECT DISTINCT g.* FROM unnest(${int4Array(flown.map(({ partition }) => partition))}, ${flights}) AS g (partition, flight)) AS g
+    CROSS JOIN LATERAL (
+      SELECT f.flight, f.deliveries FROM ${schema}.delivery_flights AS f
+      WHERE f.tenant_id = ${tenantId} AND f.partition = g.partition AND f.flight = g.flight
+      LIMIT 1
+    ) AS f
+    CROSS JOIN LATERAL unnest(f.deliveries) AS u
+    CROSS JOIN LATERAL unnest(u.keys) AS k (key)
+    WHERE u.delivery_id IS NULL
+      AND (f.flight, u.ordinal) IN (SELECT * FROM unnest(${flights}, ${int4Array(flown.map(({ id }) => Number.parseInt(id.slice(-4), 16)))}))
+    GROUP BY u.destination_id
+  ) AS u
+)`
+}
+
+/**
+ * `found`: the destinations that are not closed, and whether anything is sent to them now. `held`: keys of deliveries that wait or are sent, with the
+ * one that goes first: one that is sent, else the oldest. Keys of those that are sent for the first time come with no delivery.
+ */
+export const foundDestinations = ({ flown, schema, tenantId }: Taking) => {
+  const unsettled = statement`
+      FROM ${schema}.deliveries AS u CROSS JOIN LATERAL unnest(u.keys) AS k (key)
+      WHERE u.tenant_id = ${tenantId} AND u.destination_id = w.destination_id AND u.state IN ('sending', 'waiting')`
+  return statement`
+found AS MATERIALIZED (
+  SELECT w.place, w.destination_id, w.after, w.batches, w.again, d.version, d.source, d.client, a.sees_all, d.batch_max_size,
+         d.state = 'active' AND a.admitted AS sends, ${flown ? raw("coalesce(h.unsettled || h.flown, h.unsettled, h.flown)") : raw("h.unsettled")} AS held
+  FROM wanted AS w
+  CROSS JOIN LATERAL (
+    SELECT d.* FROM ${schema}.delivery_destinations AS d
+    WHERE d.tenant_id = ${tenantId} AND d.destination_id = w.destination_id AND d.state <> 'closed'
+      AND (w.asked OR d.breaker_open_until IS NULL AND coalesce(d.rate_mark <= extract(epoch FROM now()) * 1000, true))
+    LIMIT 1
+  ) AS d
+  CROSS JOIN LATERAL (${raw(accessOf(schema.text, "d.client"))}) AS a
+  CROSS JOIN LATERAL (
+    SELECT CASE WHEN EXISTS (SELECT ${unsettled} OFFSET 0)
+             THEN (SELECT jsonb_object_agg(k.key, u.delivery_id ORDER BY u.state = 'sending', u.delivery_id DESC) ${unsettled}) END AS unsettled
+           ${flown ? raw(", (SELECT f.keys FROM flown AS f) -> w.destination_id::text AS flown") : nothing}
+    OFFSET 0
+  ) AS h
+  WHERE ${raw(partitionOfSql("w.destination_id"))} IN (SELECT f.partition FROM fence AS f)
+)`
+}
+
+/**
+ * `picked`: the entries to take of each destination, and one more. Without any, the destination has a row all the same.
+ *
+ * Where a batch holds one entry, only the first of each key is picked; `followed`: there are more, or what follows is not looked at. Else a batch ends where the weights of
+ * its entries add up to `room`: each weighs its share of the count, or of half of the bytes if that is more. `torn`: a key whose first entries are in
+ * an earlier batch. What is picked stands in the order of its index, so windows need no ORDER BY, and no sort.
+ */
+export const pickedEntries = ({ lookAt, request, schema, sources, tenantId }: Taking) => {
+  const maxBytes = float8(request.maxBatchBytes)
+  return statement`
+picked AS MATERIALIZED (
+  SELECT f.place, f.destination_id, f.version, f.source, f.sends, f.after, f.batches, CASE WHEN coalesce(e.n, 1) = 1 THEN f.held END AS held,
+         e.key, e.sequence, e.ref, e.spot, e.n, e.batch, e.torn, e.followed, e.seen
+  FROM found AS f
+  LEFT JOIN LATERAL (
+    SELECT q.key, q.sequence, q.ref, q.spot, q.n, q.batch, f.batch_max_size = 1 AND q.followed OR q.last AS followed,
+           NOT q.opens AND q.batch > floor((q.before - q.previous) / q.room) AS torn,
+           CASE WHEN q.batch < f.batches THEN ${raw(seenOnce(schema.text, sources, "f"))} END AS seen
+    FROM (
+      SELECT e.*, row_number() OVER o AS n, lag(e.weight) OVER o AS previous, sum(e.weight) OVER o - e.weight AS before,
+             floor((sum(e.weight) OVER o - e.weight) / e.room) AS batch
+      FROM (
+        SELECT e.*, ${maxBytes} * f.batch_max_size AS room, greatest(2 * f.batch_max_size * e.size::float8, ${maxBytes}) AS weight
+        FROM (
+          SELECT e.*, lag(e.key) OVER o IS DISTINCT FROM e.key AS opens, lead(e.key) OVER o IS NOT DISTINCT FROM e.key AS followed,
+                 row_number() OVER o = ${lookAt}::int4 AS last
+          FROM (
+            SELECT e.key, e.sequence, e.ref, e.size, e.ctid AS spot FROM ${schema}.delivery_entries AS e
+            WHERE e.tenant_id = ${tenantId} AND e.destination_id = f.destination_id AND e.key > coalesce(f.after, '')
+            ORDER BY e.key, e.sequence, e.ref
+            LIMIT ${lookAt}::int4
+          ) AS e
+          WINDOW o AS (ROWS UNBOUNDED PRECEDING)
+        ) AS e
+        WHERE (f.held IS NULL OR NOT f.held ? e.key) AND (e.opens OR f.batch_max_size > 1)
+        LIMIT CASE WHEN f.sends AND f.batches > 0 THEN f.batches * f.batch_max_size + 1 ELSE 0 END
+      ) AS e
+      WINDOW o AS (ROWS UNBOUNDED PRECEDING)
+    ) AS q
+  ) AS e ON true
+)`
+}
