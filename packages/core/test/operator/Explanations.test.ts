@@ -143,7 +143,7 @@ describe("Explanations", () => {
       const destinations = queue.destinations("acme", { state: undefined, after: undefined, limit: 1 })
       const { verdictOf } = yield* Effect.promise(() => import("../../src/operator/Verdict.ts"))
       const [destination] = (yield* destinations).destinations
-      const trace = { now: 0, waiting: true, behind: false, deliveries: [], dropped: undefined }
+      const trace = { now: 0, waiting: true, behind: false, deliveries: [], recent: [], dropped: undefined }
       assert.deepInclude(verdictOf({ ...destination!, held: true }, trace), { verdict: "waiting", waitingFor: "access" })
     })))
 
