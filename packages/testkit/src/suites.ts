@@ -61,7 +61,7 @@ export {
 
 /** Helpers of the suites, for an adapter's own tests. */
 export * as fixtures from "./StorageFixtures.ts"
-export * as workerFixtures from "./delivery/WorkerFixtures.ts"
+export * as workerFixtures from "./WorkerFixtures.ts"
 export * as chargeFixtures from "./freight-charges/ChargeFixtures.ts"
 export * as invoiceFixtures from "./invoices/InvoiceFixtures.ts"
 

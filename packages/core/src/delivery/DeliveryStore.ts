@@ -5,7 +5,7 @@
  * outcomes, so what is due, in flight and allowed is in its memory. Every write names the epoch of the ownership; a write of an
  * earlier epoch changes nothing and says so.
  *
- * All values are plain. Instants are milliseconds since 1970 by the store's clock.
+ * All values are plain. Instants are milliseconds since 1970 by the store's clock. Keys are in the order of their code points.
  */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"

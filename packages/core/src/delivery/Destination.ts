@@ -4,6 +4,7 @@
  *
  * All instants are by the store's clock.
  */
+import { compareText } from "../shared/CodePoints.ts"
 import type { LoadedDestination, TakeFrom, TakenFrom, WaitingDelivery } from "./DeliveryStore.ts"
 import { afterFailure, afterSuccess, type Breaker, breakerState, closedBreaker } from "./model/Breaker.ts"
 import { markAfter, markAfterOthers, takeFromRate } from "./model/RateLimit.ts"
@@ -169,7 +170,7 @@ export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
   const after = destination.cursor
   const inFlight: Array<string> = []
   for (const [deliveryId, { first, lastKey }] of destination.inFlight) {
-    if (first && (again.length > 0 || after === undefined || lastKey > after)) inFlight.push(deliveryId)
+    if (first && (again.length > 0 || after === undefined || compareText(lastKey, after) > 0)) inFlight.push(deliveryId)
   }
   return { destinationId: destination.destinationId, after, batches: plan.batches, inFlight, again }
 }
@@ -181,7 +182,7 @@ export const signalled = (destination: Destination, key: string | undefined, at:
     destination.stale = true
     destination.sends = true
     destination.behind = true
-  } else if (destination.cursor === undefined || key > destination.cursor) destination.ahead = true
+  } else if (destination.cursor === undefined || compareText(key, destination.cursor) > 0) destination.ahead = true
   else destination.behind = true
 }
 

@@ -1,5 +1,6 @@
 /** Takes what may go out, tenant by tenant. */
 import { Effect } from "effect"
+import { compareText } from "../shared/CodePoints.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { beginLoad, type Destination, endLoad, foundBy, loadInto, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
@@ -303,7 +304,7 @@ export class Taking {
       if (destination === undefined) continue
       // what was looked at from there on was looked at with it
       const { after, batches } = named.get(destinationId) ?? { after: undefined, batches: 1 }
-      const covered = key !== undefined && answered.has(destinationId) && batches > 0 && (after === undefined || key > after)
+      const covered = key !== undefined && answered.has(destinationId) && batches > 0 && (after === undefined || compareText(key, after) > 0)
       if (!covered) {
         signalled(destination, key, work.nextEvent())
         heard.add(destination)

@@ -1,7 +1,6 @@
 /** Tenants, API keys and what clients may see, in memory. */
-import { AccessStore, keyClient, type ListedApiKey, type ListRange, type Tenant } from "@waybill/core"
+import { AccessStore, compareText, keyClient, type ListedApiKey, type ListRange, type Tenant } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { compareText } from "../shared/CodePoints.ts"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import { type SecretRows, SecretTables } from "../delivery/SecretTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"

@@ -1,7 +1,6 @@
 /** The audit log in memory. */
-import { type AuditRecord, AuditStore } from "@waybill/core"
+import { type AuditRecord, AuditStore, compareText } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 
 export const AuditStoreMemory = {

@@ -5,6 +5,7 @@ import {
   type BacklogExcess,
   type BacklogPosition,
   backlogStep,
+  compareText,
   DeliveryControl,
   type DeliveryState,
   type DestinationTrace,
@@ -18,7 +19,6 @@ import {
   type TraceSubject
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
-import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { isInFlight, oldestOf } from "./DeliveryLogMemory.ts"
 import { type Delivery, type Destination, type DestinationRows, DestinationTables } from "./DestinationTables.ts"

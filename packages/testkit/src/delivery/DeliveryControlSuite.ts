@@ -3,7 +3,7 @@ import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type Destin
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, publish, seed, subscribe } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, outcomeOf, settle, take, takeFrom, takeOne } from "./WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, outcomeOf, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 
 const overview = (tenantId: string, n = 1): Effect.Effect<DestinationOverview, unknown, DeliveryQueue> =>
   Effect.flatMap(DeliveryQueue, (queue) =>

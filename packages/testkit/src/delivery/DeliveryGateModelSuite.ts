@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { SimulationRandom } from "../simulation/SimulationRandom.ts"
 import { freshTenant, publish, subscribe } from "../StorageFixtures.ts"
-import { acquire, byDestination, drain, end, eventIdsOf, release, takeFrom } from "./WorkerFixtures.ts"
+import { acquire, byDestination, drain, end, eventIdsOf, release, takeFrom } from "../WorkerFixtures.ts"
 
 const schedules = 30
 

@@ -3,7 +3,7 @@ import { AccessStore, DeliveryQueue, DeliveryStore, type SecretOwner, SecretStor
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, publish, seed, storedSecret, subscribe } from "../StorageFixtures.ts"
-import { acquire, drop, drain, drainedEvents, end, eventIdsOf, from, hasWork, outcomeOf, release, settle, take, takeFrom, takeOne } from "./WorkerFixtures.ts"
+import { acquire, drop, drain, drainedEvents, end, eventIdsOf, from, hasWork, outcomeOf, release, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 
 /** Ends the access of a client; what it saw last stays. */
 const endAccess = (tenantId: string, client: string, accounts: ReadonlyArray<string>) =>

@@ -1,6 +1,7 @@
 /** What operators see of destinations and deliveries, in memory. */
 import {
   type CarryingDelivery,
+  compareText,
   type DeliveryQuery,
   type DeliveryState,
   type DeliverySummary,
@@ -9,7 +10,6 @@ import {
   type DestinationQuery,
   overviewCount
 } from "@waybill/core"
-import { compareText } from "../shared/CodePoints.ts"
 import type { DestinationGate } from "./DestinationGate.ts"
 import type { Delivery, Destination, DestinationRows } from "./DestinationTables.ts"
 

@@ -3,7 +3,7 @@ import { AccessStore, defaultPolicy, DeliveryQueue, type DestinationOverview, ty
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, subscribe } from "../StorageFixtures.ts"
-import { acquire, changeOf, from, outcomeOf, settle, take, takeFrom } from "./WorkerFixtures.ts"
+import { acquire, changeOf, from, outcomeOf, settle, take, takeFrom } from "../WorkerFixtures.ts"
 
 const destinations = (tenantId: string, query: Partial<DestinationQuery> = {}) =>
   Effect.flatMap(DeliveryQueue, (queue) =>

@@ -20,7 +20,7 @@ import {
   takeOne,
   takeRequest,
   workerId
-} from "./WorkerFixtures.ts"
+} from "../WorkerFixtures.ts"
 
 const find = (tenantId: string, deliveryId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), Option.getOrThrow))

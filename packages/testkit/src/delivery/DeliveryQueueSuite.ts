@@ -3,7 +3,7 @@ import { type DeliveryQuery, DeliveryQueue, type DeliveryState, type StoragePort
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, type Layer, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, publish, seed, subscribe, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, from, outcomeOf, settle, take, takeFrom, takeOne } from "./WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, from, outcomeOf, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 
 const everything: DeliveryQuery = { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after: undefined, limit: 100 }
 

@@ -3,7 +3,7 @@ import { type DeliveryOutcome, DeliveryQueue, DeliveryStore, type DeliveryState,
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, drop, end, eventIdsOf, from, type OwningWorker, outcomeOf, settle, take, takeFrom, takeOne } from "./WorkerFixtures.ts"
+import { acquire, changeOf, drop, end, eventIdsOf, from, type OwningWorker, outcomeOf, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 
 const find = (tenantId: string, deliveryId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), Option.getOrThrow))

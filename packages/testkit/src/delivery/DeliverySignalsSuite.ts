@@ -3,7 +3,7 @@ import { DeliveryQueue, DeliveryStore, SecretStore, type StoragePorts } from "@w
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, storedSecret, subscribe } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, from, hasWork, settle, take } from "./WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, from, hasWork, settle, take } from "../WorkerFixtures.ts"
 
 const versionOf = (tenantId: string) =>
   Effect.flatMap(DeliveryStore, (store) => Effect.map(store.load(tenantId, [idOf(1)]), ([loaded]) => loaded!.version))

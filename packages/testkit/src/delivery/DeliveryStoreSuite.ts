@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSee, publish, seed, storedSecret, subscribe, textOf } from "../StorageFixtures.ts"
-import { acquire, changeOf, end, eventIdsOf, from, outcomeOf, settle, take, takeFrom, takeOne } from "./WorkerFixtures.ts"
+import { acquire, changeOf, end, eventIdsOf, from, outcomeOf, settle, take, takeFrom, takeOne } from "../WorkerFixtures.ts"
 
 const idsOf = (deliveries: ReadonlyArray<TakenDelivery>) => deliveries.map(eventIdsOf)
 

@@ -3,6 +3,7 @@ import {
   type AttemptRecord,
   type Breaker,
   closedBreaker,
+  compareText,
   type DeliveryState,
   type DestinationSettings,
   type DestinationState,
@@ -13,7 +14,6 @@ import {
   type Signal
 } from "@waybill/core"
 import { Context, Effect, Layer, Option } from "effect"
-import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 

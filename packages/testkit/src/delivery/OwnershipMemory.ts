@@ -1,7 +1,6 @@
 /** Who owns which partition, in memory. */
-import { type AcquiredPartition, type DeliveryStore, type OwnedPartition, type Partition, type WaitingDelivery, waitingPerDestination, type WorkerLease } from "@waybill/core"
+import { type AcquiredPartition, compareText, type DeliveryStore, type OwnedPartition, type Partition, type WaitingDelivery, waitingPerDestination, type WorkerLease } from "@waybill/core"
 import type { Effect } from "effect"
-import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
 import type { DestinationGate } from "./DestinationGate.ts"
 import { type Delivery, type Destination, type DestinationRows, type Flight, flightKey, type LeaseRow, partitionsHeld, type Tenant } from "./DestinationTables.ts"

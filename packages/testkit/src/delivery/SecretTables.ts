@@ -1,8 +1,7 @@
 /** Sealed signing secrets of all tenants. */
-import { accountOfGrant, secretUsableBy, type StoredSecret } from "@waybill/core"
+import { accountOfGrant, compareText, secretUsableBy, type StoredSecret } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import type { AccessRows } from "../access/AccessTables.ts"
-import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 
 export class SecretTables extends Context.Service<SecretTables, SecretRows>()("@waybill/testkit/delivery/SecretTables") {

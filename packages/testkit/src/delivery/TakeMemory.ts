@@ -1,6 +1,5 @@
 /** Takes entries out of destinations in memory, and freezes them as deliveries. */
-import { deliveryIdOf, flightOf, partitionOf, type Signal, type Taken, type TakenDelivery, type TakenFrom, type TakeFrom, type TakeRequest } from "@waybill/core"
-import { compareText } from "../shared/CodePoints.ts"
+import { compareText, deliveryIdOf, flightOf, partitionOf, type Signal, type Taken, type TakenDelivery, type TakenFrom, type TakeFrom, type TakeRequest } from "@waybill/core"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import type { DestinationGate } from "./DestinationGate.ts"
 import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, type SignalRow, type Tenant } from "./DestinationTables.ts"

@@ -1,8 +1,7 @@
 /** Charge subscriptions with their windows, in memory. */
-import { accountOfGrant, type ListRange, ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core"
+import { accountOfGrant, compareText, type ListRange, ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
-import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { documentsIn } from "../shared/SubscriptionDocuments.ts"
 import { type ChargeSubscriptionRow, covers, type FreightChargeRows, FreightChargeTables } from "./FreightChargeTables.ts"

@@ -3,7 +3,7 @@ import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, type StorageP
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { drain, drainedBodies, hasWork } from "../delivery/WorkerFixtures.ts"
+import { drain, drainedBodies, hasWork } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
 import {
   chargeDestination,

@@ -3,7 +3,7 @@ import { ChargeSubscriptionStore, DeliveryControl, DeliveryQueue, FreightBillSto
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
-import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../delivery/WorkerFixtures.ts"
+import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { bytesOf, eventually, freshTenant, idOf, letSee, textOf } from "../StorageFixtures.ts"
 import { chargeDestination, publishBills, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"
 

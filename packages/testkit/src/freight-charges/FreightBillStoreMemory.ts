@@ -1,7 +1,6 @@
 /** Freight bills in memory. */
-import { type BillChanges, type BillRow, FreightBillStore } from "@waybill/core"
+import { type BillChanges, type BillRow, compareText, FreightBillStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { FreightChargeTables } from "./FreightChargeTables.ts"
 

@@ -3,7 +3,7 @@ import { type BillRow, ChargeSubscriptionStore, DeliveryQueue, DeliveryStore, Fr
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
-import { acquire, drain, drainedBodies, end, takeOne } from "../delivery/WorkerFixtures.ts"
+import { acquire, drain, drainedBodies, end, takeOne } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, textOf } from "../StorageFixtures.ts"
 import { chargeDestination, chargeRecord, inFlightBodies, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
 

@@ -6,13 +6,13 @@ import {
   type ChargeSubscriptionRecord,
   type ChargeNotification,
   type ChargeViewer,
+  compareText,
   type InFlightBill,
   type WindowTimes
 } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type EntryPart, joinedPayloads, type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
-import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"

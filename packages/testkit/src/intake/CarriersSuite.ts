@@ -11,7 +11,7 @@ import {
 } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
-import { drainedBodies, drainedEvents } from "../delivery/WorkerFixtures.ts"
+import { drainedBodies, drainedEvents } from "../WorkerFixtures.ts"
 import { freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
 import { follow, report } from "../shipment-status/StatusFixtures.ts"
 

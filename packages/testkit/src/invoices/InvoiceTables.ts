@@ -1,8 +1,7 @@
 /** Rows of the memory stores: invoices with their history, document records, and contents in chunks. */
-import { type DocumentFile, type DocumentRecord, type InvoiceCarrier, type InvoiceHistoryEntry, type InvoiceRow, type InvoiceViewer, isOfCarrier, type ShipmentInvoiceEntry } from "@waybill/core"
+import { compareText, type DocumentFile, type DocumentRecord, type InvoiceCarrier, type InvoiceHistoryEntry, type InvoiceRow, type InvoiceViewer, isOfCarrier, type ShipmentInvoiceEntry } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
-import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 

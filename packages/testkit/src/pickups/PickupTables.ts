@@ -1,7 +1,6 @@
 /** Rows of the memory store: pickups by number and PRO, their history, and answered requests. */
-import { type AnsweredRequest, isOwn, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
+import { type AnsweredRequest, compareText, isOwn, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
-import { compareText } from "../shared/CodePoints.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"

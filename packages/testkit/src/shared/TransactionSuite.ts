@@ -14,7 +14,7 @@ import {
 } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect"
-import { drain, hasWork } from "../delivery/WorkerFixtures.ts"
+import { drain, hasWork } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, destinationSettings, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}

@@ -1,10 +1,9 @@
 /** Rows of the memory stores: statuses by lookup key, subscriptions by reference. */
-import type { StatusFound, StatusHistoryEntry, StatusLookup, StatusNotice, StatusSearch, StatusSubscriptionRecord, StatusWrite } from "@waybill/core"
+import { compareText, type StatusFound, type StatusHistoryEntry, type StatusLookup, type StatusNotice, type StatusSearch, type StatusSubscriptionRecord, type StatusWrite } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
-import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"

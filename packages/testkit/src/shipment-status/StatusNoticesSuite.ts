@@ -3,7 +3,7 @@ import { DeliveryQueue, DeliveryStore, ShipmentStatusStore, type StoragePorts, T
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
-import { acquire, drain, drainedBodies, drop, end, hasWork, takeOne } from "../delivery/WorkerFixtures.ts"
+import { acquire, drain, drainedBodies, drop, end, hasWork, takeOne } from "../WorkerFixtures.ts"
 import { freshTenant, idOf, letSee, letSeeAll, publish, textOf } from "../StorageFixtures.ts"
 import { follow, report, statusDestination } from "./StatusFixtures.ts"
 

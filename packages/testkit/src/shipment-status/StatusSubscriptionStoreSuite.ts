@@ -3,7 +3,7 @@ import { DeliveryQueue, StatusSubscriptionStore, type StoragePorts, Transaction 
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import { freshTenant, idOf, letSee, occurredAt } from "../StorageFixtures.ts"
-import { drainedBodies } from "../delivery/WorkerFixtures.ts"
+import { drainedBodies } from "../WorkerFixtures.ts"
 import { follow, report } from "./StatusFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}

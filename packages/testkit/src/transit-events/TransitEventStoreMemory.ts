@@ -1,5 +1,6 @@
 /** The event log in memory. */
 import {
+  compareText,
   countLimit,
   EventIdTaken,
   type EventPosition,
@@ -17,7 +18,6 @@ import {
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
-import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { newestWithin } from "../shared/NewestFirst.ts"
 import { type EventRow, type TransitEventRows, TransitEventTables } from "./TransitEventTables.ts"

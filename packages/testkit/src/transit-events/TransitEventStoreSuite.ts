@@ -22,7 +22,7 @@ import {
   subscribe,
   textOf
 } from "../StorageFixtures.ts"
-import { drain, drainedBodies, drainedEvents } from "../delivery/WorkerFixtures.ts"
+import { drain, drainedBodies, drainedEvents } from "../WorkerFixtures.ts"
 
 const everything: EventFilter = {
   shipmentId: undefined,

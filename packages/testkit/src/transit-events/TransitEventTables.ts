@@ -1,10 +1,9 @@
 /** Rows of the memory stores of the event log: events by shipment, subscriptions by filter. */
-import type { NewEvent, PageCursor, SubscriptionRecord } from "@waybill/core"
+import { compareText, type NewEvent, type PageCursor, type SubscriptionRecord } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
-import { compareText } from "../shared/CodePoints.ts"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"

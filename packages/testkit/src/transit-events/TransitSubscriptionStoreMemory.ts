@@ -1,8 +1,7 @@
 /** Subscriptions to transit events in memory. */
-import { type ReplayRequest, type StoredSubscription, type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core"
+import { compareText, type ReplayRequest, type StoredSubscription, type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
-import { compareText } from "../shared/CodePoints.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { documentsIn } from "../shared/SubscriptionDocuments.ts"
 import { TransitEventTables } from "./TransitEventTables.ts"

@@ -17,7 +17,7 @@ import {
   type SubscriptionFixture,
   textOf
 } from "../StorageFixtures.ts"
-import { byDestination, drain, drainedEvents, hasWork } from "../delivery/WorkerFixtures.ts"
+import { byDestination, drain, drainedEvents, hasWork } from "../WorkerFixtures.ts"
 
 /** Sends everything, and answers the ids of the events that subscription `n` was sent. */
 const sentTo = (tenantId: string, n = 1) => Effect.map(drainedEvents(tenantId), (found) => found[n] ?? [])

@@ -15,7 +15,7 @@ import {
   type TakeRequest
 } from "@waybill/core"
 import { Effect } from "effect"
-import { destinationSettings, idOf, occurredAt, textOf } from "../StorageFixtures.ts"
+import { destinationSettings, idOf, occurredAt, textOf } from "./StorageFixtures.ts"
 
 /** A worker with the partitions of a tenant that it acquired. */
 export interface OwningWorker {
