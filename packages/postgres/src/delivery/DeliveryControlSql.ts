@@ -3,7 +3,7 @@ import { type DeliveryState, healthCount, purgeReason, traceDeliveries, type Tra
 import { bool, float8, int4, int8, int8Array, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { firstIdAt, inFlightOf, inPartitionOf, stateGroups } from "./DeliveryLogSql.ts"
-import { signalChanged } from "./DestinationSql.ts"
+import { signalChanged } from "../shared/DeliveryEntrySql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 
 export const destinationRow = row({ destinationId: uuid })
@@ -17,7 +17,8 @@ WITH changed AS (
       state = 'paused', state_reason = ${reason}, paused_by = 'operator', version = version + 1
   WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'
   RETURNING destination_id
-)${signalChanged(schema)}
+)
+${signalChanged(schema, tenant(tenantId))}
 RETURNING destination_id`
 
 const resumed = raw("state = coalesce(resumes_as, 'active'), state_reason = NULL, paused_by = NULL, resumes_as = NULL, state_since = now(), version = version + 1")
@@ -33,7 +34,7 @@ WITH changed AS (
   WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'paused'
   RETURNING destination_id
 ),
-signalled AS (${signalChanged(schema)})
+signalled AS (${signalChanged(schema, tenant(tenantId))})
 ${isOpen(schema, tenantId, destinationId)}`
 
 /** An operator's pause that commits meanwhile stays, because the condition is checked on the row that is written. */
@@ -42,7 +43,8 @@ WITH changed AS (
   UPDATE ${schema}.delivery_destinations SET ${resumed}
   WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'paused' AND paused_by IS DISTINCT FROM 'operator'
   RETURNING destination_id
-)${signalChanged(schema)}
+)
+${signalChanged(schema, tenant(tenantId))}
 RETURNING destination_id`
 
 /** A take that began before keeps what it took; no later one takes anything. */
@@ -53,7 +55,7 @@ WITH changed AS (
   WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'active'
   RETURNING destination_id
 ),
-signalled AS (${signalChanged(schema)})
+signalled AS (${signalChanged(schema, tenant(tenantId))})
 ${isOpen(schema, tenantId, destinationId)}`
 
 export const endPurge = (schema: Statement, tenantId: string, destinationId: string) => statement`
@@ -61,7 +63,8 @@ WITH changed AS (
   UPDATE ${schema}.delivery_destinations SET ${resumed}
   WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'paused' AND state_reason = ${purgeReason}
   RETURNING destination_id
-)${signalChanged(schema)}`
+)
+${signalChanged(schema, tenant(tenantId))}`
 
 export const stateRow = row({ state: only<DeliveryState>(text) })
 

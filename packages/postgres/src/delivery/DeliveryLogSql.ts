@@ -20,7 +20,7 @@ import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, 
 import { concat, nothing, raw, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
-import { partitionOfSql } from "./SignalSql.ts"
+import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
 export const firstIdAt = (millis: number): string => {

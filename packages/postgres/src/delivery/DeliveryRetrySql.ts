@@ -4,7 +4,7 @@ import { int8, only, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { inFlightOf, payloads } from "./DeliveryLogSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
-import { signalChanges } from "./SignalSql.ts"
+import { signalChanged } from "../shared/DeliveryEntrySql.ts"
 
 /** Locks the destination of a delivery, like `lockDestination`. */
 export const lockDestinationOf = (schema: Statement, tenantId: string, deliveryId: string) => statement`
@@ -47,7 +47,7 @@ changed AS (
   WHERE d.tenant_id = ${own} AND d.delivery_id = ${deliveryId} AND EXISTS (SELECT FROM whole)
   RETURNING d.destination_id
 ),
-signalled AS (${raw(signalChanges(schema.text, "changed"))})
+signalled AS (${signalChanged(schema, tenant(tenantId))})
 SELECT CASE WHEN EXISTS (SELECT FROM changed) THEN b.state ELSE 'cancelled' END AS state FROM before AS b
 UNION ALL
 SELECT 'sending' WHERE NOT EXISTS (SELECT FROM before) AND (
@@ -71,6 +71,6 @@ WITH recovered AS (
 changed AS (
   SELECT DISTINCT destination_id FROM recovered
 ),
-signalled AS (${raw(signalChanges(schema.text, "changed"))})
+signalled AS (${signalChanged(schema, tenant(tenantId))})
 SELECT count(*) AS recovered FROM recovered`
 }

@@ -20,7 +20,6 @@ import {
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { int8Array, uuidArray } from "../client/PgBulk.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { HighPriority } from "../client/PgLending.ts"
 import type { Decoded } from "../client/SqlRow.ts"
@@ -175,11 +174,10 @@ class Dropping {
 
   /** What clients may still see of entries that hold several things is queued again, and old records of drops are removed. */
   private readonly forget = Effect.fnUntraced(function*(this: Dropping, tenantId: string, gone: ReadonlyArray<Decoded<typeof drops.goneRow>>) {
-    const destinations = gone.map(({ destinationId }) => destinationId)
     for (const { remainder } of this.sources) {
-      if (remainder !== undefined) yield* this.sql.bulk(remainder(this.schema.text), [tenantId, uuidArray(destinations), int8Array(gone.map(({ ref }) => ref))])
+      if (remainder !== undefined) yield* this.sql.run(remainder(this.schema, tenantId, gone))
     }
-    yield* this.sql.run(trimDrops(this.schema, tenantId, [...new Set(destinations)]))
+    yield* this.sql.run(trimDrops(this.schema, tenantId, [...new Set(gone.map(({ destinationId }) => destinationId))]))
   })
 }
 

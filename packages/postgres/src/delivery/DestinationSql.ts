@@ -2,10 +2,7 @@
 import type { DestinationSettings, DestinationState, PausedBy } from "@waybill/core"
 import { int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
-import { signalChanges } from "./SignalSql.ts"
-
-/** Signals for the rows of `changed (destination_id)`, a part of the statement. */
-export const signalChanged = (schema: Statement): Statement => raw(signalChanges(schema.text, "changed"))
+import { signalChanged } from "../shared/DeliveryEntrySql.ts"
 
 export const countColumn = int8
 
@@ -58,7 +55,8 @@ WITH changed AS (
       state = ${next}, version = version + 1
   WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'
   RETURNING destination_id
-)${signalChanged(schema)}`
+)
+${signalChanged(schema, tenant(tenantId))}`
 }
 
 /** One signal for each open destination of the client, or of the tenant: in whatever state it is, because its owner may have found it without access. */
@@ -67,7 +65,8 @@ WITH changed AS (
   SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${client === undefined ? nothing : statement`AND l.client = ${client}`}
   ORDER BY l.destination_id
-)${signalChanged(schema)}`
+)
+${signalChanged(schema, tenant(tenantId))}`
 
 /**
  * A statement of its own before those that change several rows of a destination: operators' calls take turns, and the next statement sees
@@ -115,7 +114,8 @@ uncounted AS (
   UPDATE ${schema}.delivery_destination_counts AS c SET live = c.live - 1
   WHERE c.tenant_id = ${own} AND c.client = (SELECT client FROM changed) AND c.source = (SELECT source FROM changed)
 ),
-${cancelRetries(schema, tenantId, destinationId, nothing)}${signalChanged(schema)}`
+${cancelRetries(schema, tenantId, destinationId, nothing)}
+${signalChanged(schema, tenant(tenantId))}`
 }
 
 export const destinationStatus = (schema: Statement, tenantId: string, destinationId: string) => statement`

@@ -5,7 +5,7 @@ import { raw, type Statement, statement, tenant } from "../client/SqlStatement.t
 import { holdsUnseen, mayBeSent } from "./DeliveryGateSql.ts"
 import { countDrops, recordDrops } from "./DropRecordsSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
-import { partitionOfSql } from "./SignalSql.ts"
+import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 
 const step = raw(String(purgeStep))
 

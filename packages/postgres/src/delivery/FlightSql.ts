@@ -1,7 +1,7 @@
 /** SQL statements that make what was in flight wait again, because its sender is gone or never began. */
 import { int4Array, row, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { partitionOfSql } from "./SignalSql.ts"
+import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 
 export interface Interrupted {
   readonly partitions: ReadonlyArray<number>

@@ -4,7 +4,7 @@ import { nothing, raw, type Statement, statement } from "../client/SqlStatement.
 import { holdsUnseen } from "./DeliveryGateSql.ts"
 import { payloadOf } from "./PayloadSql.ts"
 import type { Taking } from "./PickSql.ts"
-import { partitionOfSql } from "./SignalSql.ts"
+import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 
 /**
  * `repeated`: deliveries that wait and that no other holds back, with whether their client may no longer see all that is in them. `again`: those that are

@@ -1,4 +1,5 @@
 /** What the delivery queue has to know of the areas whose things it carries. */
+import type { Statement } from "../client/SqlStatement.ts"
 
 /** Where the bytes that entries refer to are kept. The queue knows tables, not areas. */
 export interface PayloadSource {
@@ -21,9 +22,6 @@ export interface PayloadSource {
   readonly visible: (schema: string, client: string, key: string, ref: string) => string
   /** The same for a client that is known not to see everything. Only for entries that are judged by key. */
   readonly visibleByAccounts?: (schema: string, client: string, key: string) => string
-  /**
-   * Where an entry holds several things: a statement that queues those a client may still see, for entries that were dropped.
-   * $2: their destinations, $3: their refs.
-   */
-  readonly remainder?: (schema: string) => string
+  /** Where an entry holds several things: a statement that queues those a client may still see, for entries that were dropped. */
+  readonly remainder?: (schema: Statement, tenantId: string, dropped: ReadonlyArray<{ readonly destinationId: string; readonly ref: number }>) => Statement
 }

@@ -4,7 +4,7 @@ import { float8, int4Array, textArray, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Parameter, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { accessOf, seenOnce } from "./DeliveryGateSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
-import { partitionOfSql } from "./SignalSql.ts"
+import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 
 /** A take as its parts see it. Parts that nothing is asked of are left out: a statement that is smaller starts sooner. */
 export interface Taking {

@@ -2,7 +2,7 @@
 import type { StoredSecret } from "@waybill/core"
 import { bool, byteaArray, float8, int4, int8, optional, row, text, textArray, timestamptz, timestamptzArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { signalChanged } from "./DestinationSql.ts"
+import { signalChanged } from "../shared/DeliveryEntrySql.ts"
 
 /** The account in an account within a carrier (`accountWithin`), null in everything else. */
 const carriersAccount = "substring(owner.account from '^ [^ ]+ [^ ]+ (.*)$')"
@@ -78,7 +78,8 @@ changed AS (
   UPDATE ${schema}.delivery_destinations AS l SET version = l.version + 1
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ANY (ARRAY(SELECT destination_id FROM locked))
   RETURNING l.destination_id
-)${signalChanged(schema)}`
+)
+${signalChanged(schema, tenant(tenantId))}`
 
 /** After the write of the secret, which waits for those that open destinations with it. */
 export const raiseSignedDestinations = (schema: Statement, tenantId: string, hmacSecretId: string) =>

@@ -1,7 +1,9 @@
-/** The bytes that the delivery queue sends, and how long they are kept. These statements are texts with the tenant as `$1`, like those of the queue. */
-import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+/** The bytes that the delivery queue sends, and how long they are kept. Conditions of access are texts with the tenant as `$1`, like those of the queue. */
+import { int8Array, uuidArray } from "../client/SqlRow.ts"
+import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
 
 /** Where the delivery queue finds the bytes of entries: single notices and closed windows. */
 export const freightChargePayloads: PayloadSource = {
@@ -42,43 +44,51 @@ export const freightChargeWindowPayloads: PayloadSource = {
     WHERE NOT ${freightChargePayloads.visible(schema, client, "''", "c.notice_no")}
     OFFSET 0
   )`,
-  remainder: (schema) => splitWindows(schema)
+  remainder: (schema, tenantId, dropped) => splitWindows(schema, tenantId, dropped)
 }
 
 /** If a client may see only part of a window, a new window with that part is sent instead. */
-const splitWindows = (schema: string) => `
+const splitWindows = (schema: Statement, tenantId: string, windows: ReadonlyArray<{ readonly destinationId: string; readonly ref: number }>) => {
+  const own = tenant(tenantId)
+  const sees = raw(freightChargePayloads.visible(schema.text, "l.client", "''", "c.notice_no"))
+  return statement`
 WITH kept AS MATERIALIZED (
   SELECT g.destination_id, w.closed_at, (
-    SELECT array_agg(c.notice_no ORDER BY c.place) FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place)
-    WHERE ${freightChargePayloads.visible(schema, "l.client", "''", "c.notice_no")}
+    SELECT array_agg(c.notice_no ORDER BY c.place) FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place) WHERE ${sees}
   ) AS notices
-  FROM unnest($2::uuid[], $3::int8[]) AS g (destination_id, window_no)
+  FROM unnest(${uuidArray(windows.map(({ destinationId }) => destinationId))}, ${int8Array(windows.map(({ ref }) => ref))}) AS g (destination_id, window_no)
   CROSS JOIN LATERAL (
     SELECT l.client FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = $1 AND l.destination_id = g.destination_id AND l.source = '${freightChargeWindowPayloads.source}'
+    WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.source = ${raw(`'${freightChargeWindowPayloads.source}'`)}
     OFFSET 0
   ) AS l
   CROSS JOIN LATERAL (
-    SELECT w.closed_at, w.notices FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = $1 AND w.window_no = g.window_no
+    SELECT w.closed_at, w.notices FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = ${own} AND w.window_no = g.window_no
     OFFSET 0
   ) AS w
 ),
 made AS (
   INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices, first_notice)
-  SELECT $1, k.destination_id, k.closed_at, k.notices, (SELECT min(n) FROM unnest(k.notices) AS n) FROM kept AS k WHERE k.notices IS NOT NULL
+  SELECT ${own}, k.destination_id, k.closed_at, k.notices, (SELECT min(n) FROM unnest(k.notices) AS n) FROM kept AS k WHERE k.notices IS NOT NULL
   RETURNING window_no, subscription_id, closed_at, notices
-)
-INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-SELECT $1, m.subscription_id, 'window', floor(extract(epoch FROM m.closed_at) * 1000)::int8, m.window_no, least(z.size, 2147483647)::int4
-FROM made AS m
-CROSS JOIN LATERAL (
-  SELECT sum(octet_length(n.body) + 1) - 1 AS size
-  FROM unnest(m.notices) AS c (notice_no)
+),
+queued AS (${
+    queueEntries(
+      schema,
+      statement`SELECT ${own}, m.subscription_id, 'window', floor(extract(epoch FROM m.closed_at) * 1000)::int8, m.window_no, least(z.size, 2147483647)::int4
+  FROM made AS m
   CROSS JOIN LATERAL (
-    SELECT n.body FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = c.notice_no
-    OFFSET 0
-  ) AS n
-) AS z`
+    SELECT sum(octet_length(n.body) + 1) - 1 AS size
+    FROM unnest(m.notices) AS c (notice_no)
+    CROSS JOIN LATERAL (
+      SELECT n.body FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = ${own} AND n.notice_no = c.notice_no
+      OFFSET 0
+    ) AS n
+  ) AS z`
+    )
+  })
+${signalQueued(schema, own)}`
+}
 
 const pruneSize = 1000
 
