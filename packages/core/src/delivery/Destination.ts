@@ -56,6 +56,9 @@ export interface Destination {
   settledAt: number
   /** Loads without an answer, and what became of deliveries meanwhile: undefined where one waits no more. */
   loads: number
+  /** The last load that was begun, and the last whose answer counted. */
+  lastLoad: number
+  loadedBy: number
   readonly loading: Map<string, WaitingDelivery | undefined>
   /** By due time. */
   waiting: Array<WaitingDelivery>
@@ -100,6 +103,8 @@ export const makeDestination = (
   signalledAt: 0,
   settledAt: 0,
   loads: 0,
+  lastLoad: 0,
+  loadedBy: 0,
   loading: new Map(),
   waiting: [],
   moreWaiting: false,
@@ -186,6 +191,10 @@ export const signalled = (destination: Destination, key: string | undefined, at:
   else destination.behind = true
 }
 
+/** Whether a take looked at what a signal tells of that it consumed. `asked` as in `foundBy`. */
+export const coversSignal = (asked: TakeFrom | undefined, key: string | undefined): boolean =>
+  key !== undefined && (asked === undefined || asked.batches > 0 && (asked.after === undefined || compareText(key, asked.after) > 0))
+
 /** A delivery that was named in a take and left out waits for another one of its shipments: so long, unless something ends before. */
 const leftOutMillis = 1000
 
@@ -263,10 +272,11 @@ export const insertWaiting = (destination: Destination, waiting: WaitingDelivery
   list.splice(at, 0, waiting)
 }
 
-/** It is asked for now. */
-export const beginLoad = (destination: Destination): void => {
+/** It is asked for now. Answers the number of this load. */
+export const beginLoad = (destination: Destination): number => {
   destination.stale = false
   destination.loads += 1
+  return ++destination.lastLoad
 }
 
 export const endLoad = (destination: Destination): void => {
@@ -275,7 +285,10 @@ export const endLoad = (destination: Destination): void => {
 }
 
 /** What was loaded replaces what was known, except for what this worker knows better. */
-export const loadInto = (destination: Destination, loaded: LoadedDestination): void => {
+export const loadInto = (destination: Destination, loaded: LoadedDestination, load: number): void => {
+  // a later load was answered first
+  if (load < destination.loadedBy) return
+  destination.loadedBy = load
   const before = destination.settings
   destination.settings = loaded
   const { inFlight, loading } = destination

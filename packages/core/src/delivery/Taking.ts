@@ -1,8 +1,7 @@
 /** Takes what may go out, tenant by tenant. */
 import { Effect } from "effect"
-import { compareText } from "../shared/CodePoints.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { beginLoad, type Destination, endLoad, foundBy, loadInto, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { beginLoad, coversSignal, type Destination, endLoad, foundBy, loadInto, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
@@ -121,7 +120,7 @@ export class Taking {
 
   private loadThese(tenant: HeldTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> {
     const { store, work } = this.parts
-    for (const destination of unknown) beginLoad(destination)
+    const loads = new Map(unknown.map((destination) => [destination, beginLoad(destination)]))
     return store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(
       Effect.onError(() => Effect.sync(() => {
         for (const destination of unknown) destination.stale = true
@@ -133,7 +132,7 @@ export class Taking {
           work.unready(tenant, destination)
           if (settings === undefined) this.closed(tenant, destination)
           else {
-            loadInto(destination, settings)
+            loadInto(destination, settings, loads.get(destination)!)
             if (settings.secretRefused) this.sending.pauseForSecret(destination, settings)
             work.touch(destination)
           }
@@ -302,10 +301,7 @@ export class Taking {
     for (const { destinationId, key } of taken.signals) {
       const destination = work.destination(tenant.tenantId, destinationId)
       if (destination === undefined) continue
-      // what was looked at from there on was looked at with it
-      const { after, batches } = named.get(destinationId) ?? { after: undefined, batches: 1 }
-      const covered = key !== undefined && answered.has(destinationId) && batches > 0 && (after === undefined || compareText(key, after) > 0)
-      if (!covered) {
+      if (!answered.has(destinationId) || !coversSignal(named.get(destinationId), key)) {
         signalled(destination, key, work.nextEvent())
         heard.add(destination)
       }

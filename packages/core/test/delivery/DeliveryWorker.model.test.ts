@@ -162,6 +162,6 @@ describe.each(ways)("whatever happens, by %s,", (way) => {
     "every event arrives at least once, in its shipment's order, at its customer and nobody else's",
     [listOf(step, 1, 60)],
     ([steps]) => engineBy(way)(live(steps)),
-    { timeout: 120_000, arbitrary: { runs: 40, maxShrinks: 200 } }
+    { timeout: 120_000, arbitrary: { runs: 40, size: 60, maxShrinks: 200 } }
   )
 })

@@ -1,0 +1,120 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { LoadedDestination } from "@waybill/core"
+import * as Arbitrary from "effect/Arbitrary"
+import { attemptsBegin, type Destination, makeDestination, type SlotOwner } from "../../src/delivery/Destination.ts"
+import { Slots } from "../../src/delivery/Slots.ts"
+import { int, listOf } from "../arbitraries.ts"
+import { makeLoaded } from "./DestinationLife.ts"
+
+const concurrency = 1000
+
+const makeSlots = () => new Slots({ concurrency, maxBytesInFlight: 1_000_000 })
+
+const owner = (tenant: number, client: number): SlotOwner => ({ tenantId: `tenant ${tenant}`, client: `client ${client}` })
+
+const destinationOf = ({ client, tenantId }: SlotOwner, failing = false): Destination => {
+  const settings: LoadedDestination = makeLoaded({}, { client })
+  return Object.assign(makeDestination({ tenantId, destinationId: "destination", partition: 0, othersUntil: undefined }), { settings, failing })
+}
+
+/** Each of them takes one slot after the other, in turn, as long as anybody may. */
+const fill = (slots: Slots, owners: ReadonlyArray<SlotOwner>): ReadonlyArray<number> => {
+  const had = owners.map(() => 0)
+  for (let more = true; more;) {
+    more = false
+    for (const [n, each] of owners.entries()) {
+      if (slots.ofClient(each) === 0) continue
+      slots.use(each, 1)
+      had[n]! += 1
+      more = true
+    }
+  }
+  return had
+}
+
+describe("slots", () => {
+  it("give a client alone half", () => {
+    assert.deepStrictEqual(fill(makeSlots(), [owner(1, 1)]), [500])
+  })
+
+  it("give clients that want the same the same, and leave as much for whoever comes next", () => {
+    const slots = makeSlots()
+    for (const each of fill(slots, [owner(1, 1), owner(2, 2)])) assert.approximately(each, concurrency / 3, 1)
+    assert.approximately(slots.free, concurrency / 3, 2)
+  })
+
+  it("give a tenant alone three quarters, however many clients it has", () => {
+    const slots = makeSlots()
+    fill(slots, Array.from({ length: 50 }, (_, client) => owner(1, client)))
+    assert.strictEqual(slots.used, 750)
+  })
+
+  it("give a client at once what it asks for within its share", () => {
+    const slots = makeSlots()
+    assert.strictEqual(slots.ofClient(owner(1, 1)), 500)
+    slots.use(owner(1, 1), 500)
+    assert.strictEqual(slots.ofClient(owner(1, 1)), 0)
+    assert.strictEqual(slots.ofClient(owner(1, 2)), 250)
+    assert.strictEqual(slots.ofClient(owner(2, 1)), 250)
+  })
+
+  it("are given back", () => {
+    const slots = makeSlots()
+    fill(slots, [owner(1, 1)])
+    slots.use(owner(1, 1), -500)
+    assert.deepStrictEqual([slots.used, slots.ofClient(owner(1, 1)), slots.ofTenant("tenant 1")], [0, 500, 750])
+  })
+
+  it.prop(
+    "always have room for a client of another tenant, as long as few tenants take all they may",
+    [listOf(Arbitrary.all({ tenant: int(1, 3), client: int(1, 4), wanted: int(1, 600) }), 1, 60)],
+    ([wishes]) => {
+      const slots = makeSlots()
+      for (const { client, tenant, wanted } of wishes) {
+        const each = owner(tenant, client)
+        slots.use(each, Math.min(wanted, slots.ofClient(each)))
+      }
+      assert.isAtMost(slots.used, concurrency)
+      assert.isAtLeast(slots.ofClient(owner(9, 9)), 1)
+    },
+    { arbitrary: { runs: 300, size: 60 } }
+  )
+
+  it("are held back while outcomes of as many attempts are not written, and while too many bytes are in flight", () => {
+    const slots = makeSlots()
+    slots.unwritten = concurrency
+    assert.strictEqual(slots.ofClient(owner(1, 1)), 0)
+    slots.unwritten = 0
+    slots.bytes = 1_000_000
+    assert.deepStrictEqual([slots.ofClient(owner(1, 1)), slots.freeBytes], [0, 0])
+  })
+})
+
+describe("destinations whose last attempt failed", () => {
+  it("have a tenth together and one each, whoever they belong to", () => {
+    const slots = makeSlots()
+    const failing = Array.from({ length: 300 }, (_, n) => destinationOf(owner(n % 3, n), true))
+    let attempts = 0
+    for (const destination of [...failing, ...failing]) {
+      const given = slots.of(destination, owner(0, 0))
+      assert.isAtMost(given, 1)
+      if (given === 0) continue
+      slots.failing += 1
+      attemptsBegin(destination, 0, 1)
+      attempts += 1
+    }
+    assert.strictEqual(attempts, concurrency / 10)
+  })
+
+  it("take nothing from those whose last attempt was accepted", () => {
+    const slots = makeSlots()
+    slots.failing = concurrency / 10
+    assert.strictEqual(slots.of(destinationOf(owner(1, 1), true), owner(1, 1)), 0)
+    assert.strictEqual(slots.of(destinationOf(owner(1, 1)), owner(1, 1)), 500)
+  })
+
+  it("have one slot at least, however few there are", () => {
+    const slots = new Slots({ concurrency: 2, maxBytesInFlight: 1000 })
+    assert.strictEqual(slots.of(destinationOf(owner(1, 1), true), owner(1, 1)), 1)
+  })
+})
