@@ -198,6 +198,23 @@ const takes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         }
       }))
 
+    it.effect("answers the store's clock, and the version of a destination that was loaded", () =>
+      Effect.gen(function*() {
+        const [queue, store] = [yield* DeliveryQueue, yield* DeliveryStore]
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const worker = yield* acquire(tenantId)
+        const before = yield* load(tenantId)
+        const taken = yield* take(worker, { from: [from(1)] })
+        assert.strictEqual(taken.from[0]!.version, before.version)
+        const { now } = yield* store.renew({ workerId: worker.workerId, leaseMillis: 600_000 })
+        assert.closeTo(taken.now, now, 60_000)
+        assert.closeTo(now, yield* Clock.currentTimeMillis, 120_000)
+        yield* queue.changeDestination(tenantId, destinationSettings())
+        const after = yield* load(tenantId)
+        assert.deepStrictEqual([(yield* takeFrom(worker)).found!.version, after.version > before.version], [after.version, true])
+      }))
+
     it.effect("takes nothing twice", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
