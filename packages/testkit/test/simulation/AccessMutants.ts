@@ -2,30 +2,20 @@
 import type { Mutant } from "./Mutant.ts"
 
 const queue = "testkit/src/delivery/DeliveryQueueMemory.ts"
+const take = "testkit/src/delivery/TakeMemory.ts"
+const store = "testkit/src/delivery/DeliveryStoreMemory.ts"
 const gate = "testkit/src/delivery/DestinationGate.ts"
 const control = "testkit/src/delivery/DeliveryControlMemory.ts"
 const access = "testkit/src/access/AccessTables.ts"
-const shipments = "testkit/src/access/ShipmentTables.ts"
+const taking = "core/src/delivery/Taking.ts"
 
 export const accessMutants: ReadonlyArray<Mutant> = [
   // the end of access
   {
-    name: "a claim returns entries of a client without access",
-    file: queue,
-    find: "for (const destination of due) if (!gate.admits(destination, now)) holdBack(destination)",
-    replace: ""
-  },
-  {
-    name: "access is checked at the first claim of a destination, and not again under its lease",
-    file: queue,
-    find: ".filter((destination) => gate.admits(destination, now))\n        for (const destination of refilled)",
-    replace: "\n        for (const destination of refilled)"
-  },
-  {
-    name: "a freeze does not notice that access ended after the claim",
-    file: queue,
-    find: "return destination !== undefined && isActive(destination) && gate.admits(destination, now)",
-    replace: "return destination !== undefined && isActive(destination)"
+    name: "a client without access receives deliveries",
+    file: take,
+    find: ` || !this.gate.admits(destination, this.now)) return`,
+    replace: ") return"
   },
   {
     name: "a suspended tenant receives deliveries",
@@ -39,60 +29,66 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     find: "some(({ liveUntil }) => liveUntil > now)",
     replace: "some(({ liveUntil }) => liveUntil > now - 1000)"
   },
-  // held destinations
   {
-    name: "a held destination loses its waiting entries",
+    name: "restored access leaves no signal",
     file: queue,
-    find: `journal.set(destination, "held", true)`,
-    replace: `journal.set(destination, "held", true)\n        for (const entry of [...destination.byRef.values()]) rows.drop(destination, entry, "not_visible", 0)`
-  },
-  {
-    name: "a held destination is not due when access is restored",
-    file: queue,
-    find: `journal.set(destination, "held", false)\n              rows.wake(destination, now)`,
-    replace: `journal.set(destination, "held", false)`
+    find: "if (destination.settings.client === (client ?? destination.settings.client)) rows.signal(destination, undefined)",
+    replace: ""
   },
   {
     name: "destinations stay held when their tenant is resumed",
     file: queue,
-    find: "destination.settings.client !== (client ?? destination.settings.client)",
-    replace: "destination.settings.client !== client"
+    find: "destination.settings.client === (client ?? destination.settings.client)",
+    replace: "destination.settings.client === client"
   },
   // lost access to entries
   {
     name: "access at queueing is enough to send",
-    file: gate,
-    find: "const changes = this.access.changes + this.shipments.changes",
-    replace: "const changes = (destination.clearedAt ??= 0)"
-  },
-  {
-    name: "a client that lost an account still receives events of that account",
-    file: access,
-    find: "[...before.accounts].some((account) => !after.accounts.has(account))) this.changes += 1",
-    replace: "false) this.changes += 1"
-  },
-  {
-    name: "a reassigned shipment is still sent to its previous accounts",
-    file: shipments,
-    find: "if (before.some((grant) => !after.includes(grant))) this.changes += 1",
+    file: take,
+    find: "if (own.some((entry) => !this.gate.sees(destination, entry))) unseen.add(key)",
     replace: ""
   },
   {
     name: "a delivery with an entry that its client may no longer see is retried",
-    file: gate,
-    find: "for (const delivery of ended) this.withdraw(destination, delivery, now)",
+    file: take,
+    find: "if (delivery.entries.some((entry) => !this.gate.sees(destination, entry))) {",
+    replace: "if (false) {"
+  },
+  {
+    name: "entries that a client may no longer see are kept",
+    file: taking,
+    find: "for (const key of found.unseenKeys) tenant.drops.keys.push({ destinationId: found.destinationId, key })",
     replace: ""
   },
   {
-    name: "a delivery in flight at a reassignment is retried",
-    file: gate,
-    find: "destination.clearedAt = ended.length === frozen.length ? changes : undefined",
-    replace: "destination.clearedAt = changes"
+    name: "deliveries that a client may no longer see are kept",
+    file: taking,
+    find: "for (const deliveryId of found.unseenDeliveries) tenant.drops.deliveries.push({ destinationId: found.destinationId, deliveryId })",
+    replace: ""
   },
   {
-    name: "access is not checked again for a retried dead letter",
-    file: queue,
-    find: "destination.clearedAt = undefined",
+    name: "a drop that failed is forgotten",
+    file: taking,
+    find: "        keys.push(...request.keys)\n        deliveries.push(...request.deliveries)\n",
+    replace: ""
+  },
+  {
+    name: "a drop removes entries that the client sees again",
+    file: store,
+    find: "const unseen = destination?.byKey.get(key)?.filter((entry) => !this.gate.sees(destination, entry)) ?? []",
+    replace: "const unseen = destination?.byKey.get(key)?.slice() ?? []"
+  },
+  {
+    name: "a drop does not compare the epoch",
+    rare: true,
+    file: store,
+    find: "const openOf = (id: string) => held.has(partitionOf(id)) ? tenant.destinations.get(id) : undefined",
+    replace: "const openOf = (id: string) => tenant.destinations.get(id)"
+  },
+  {
+    name: "entries of a removed subscription stay",
+    file: taking,
+    find: "    tenant.drops.closed.add(destination.destinationId)\n",
     replace: ""
   },
   {
@@ -101,12 +97,24 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     find: "for (const entry of delivery.entries) if (!this.rows.waits(destination, entry)) this.rows.enqueue(destination, entry, now)",
     replace: ""
   },
+  {
+    name: "entries of a withdrawn delivery are not looked at",
+    file: taking,
+    find: "            destination.behind = true\n            work.touch(destination)",
+    replace: ""
+  },
   // operator calls
   {
     name: "an operator's resume activates a destination that its client had stopped",
     file: control,
     find: `const resumesAs = state === "inactive" ? "inactive" as const : destination.resumesAs`,
     replace: "const resumesAs = undefined"
+  },
+  {
+    name: "an operator's resume leaves no signal",
+    file: control,
+    find: "        rows.setState(destination, state, undefined, now)\n        rows.signal(destination, undefined)",
+    replace: "        rows.setState(destination, state, undefined, now)"
   },
   {
     name: "a purge continues in a resumed destination",
@@ -137,5 +145,11 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     file: control,
     find: "if (destination.status.reason === purgeReason) resume(destination, now)",
     replace: ""
+  },
+  {
+    name: "a backlog quota drops more than its excess",
+    file: control,
+    find: ".slice(0, excess.limit)",
+    replace: ".slice(0, excess.limit + 1)"
   }
 ]

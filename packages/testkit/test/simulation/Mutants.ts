@@ -1,99 +1,162 @@
 /** Faulty changes to the engine and the store. The simulation has to detect each of them. */
 import { accessMutants } from "./AccessMutants.ts"
 import type { Mutant } from "./Mutant.ts"
+import { ownershipMutants } from "./OwnershipMutants.ts"
+import { storeMutants } from "./StoreMutants.ts"
 
-const queue = "testkit/src/delivery/DeliveryQueueMemory.ts"
-const claims = "testkit/src/delivery/DestinationClaims.ts"
-const tables = "testkit/src/delivery/DestinationTables.ts"
-const events = "testkit/src/transit-events/TransitEventTables.ts"
-const secrets = "testkit/src/delivery/SecretTables.ts"
-const pump = "core/src/delivery/DeliveryPump.ts"
+const destination = "core/src/delivery/Destination.ts"
+const taking = "core/src/delivery/Taking.ts"
+const sending = "core/src/delivery/Sending.ts"
+const settling = "core/src/delivery/Settling.ts"
+const work = "core/src/delivery/HeldWork.ts"
 const outcomes = "core/src/delivery/UnwrittenOutcomes.ts"
-const held = "core/src/delivery/HeldDestination.ts"
 const attempts = "core/src/delivery/Attempts.ts"
 const time = "core/src/delivery/WorkerTime.ts"
-const plan = "core/src/delivery/DestinationPlan.ts"
-const batch = "core/src/delivery/model/Batch.ts"
 const retry = "core/src/delivery/model/RetryDecision.ts"
 const rate = "core/src/delivery/model/RateLimit.ts"
 const breaker = "core/src/delivery/model/Breaker.ts"
 const signature = "core/src/delivery/model/Signature.ts"
 
-export const mutants: ReadonlyArray<Mutant> = [
-  // leases and fencing tokens
+const engineMutants: ReadonlyArray<Mutant> = [
+  // what a worker knows of a destination
   {
-    name: "freeze does not check the token",
-    file: queue,
-    find: "const destination = rows.held(tenantId, each)",
-    replace: "const destination = rows.find(tenantId, each.destinationId)"
+    name: "a signal of an earlier shipment does not move the cursor back",
+    file: destination,
+    find: "    destination.behind = true\n  } else if (destination.cursor === undefined || key > destination.cursor) destination.ahead = true\n  else destination.behind = true",
+    replace: "    destination.behind = true\n  } else destination.ahead = true"
   },
   {
-    name: "settle does not check the token, and a sender without lease ends a delivery",
-    file: queue,
-    find: "const destination = this.rows.held(tenantId, outcome)\n    const attempt",
-    replace: "const destination = this.rows.find(tenantId, outcome.destinationId)\n    const attempt"
+    name: "the cursor is not reset when nothing is left after it",
+    file: destination,
+    find: "    destination.cursor = undefined\n    destination.ahead = true",
+    replace: "    destination.ahead = true"
   },
   {
-    name: "release does not check the token",
-    file: queue,
-    find: "const destination = this.rows.held(tenantId, outcome)\n    if (destination === undefined) return false",
-    replace: "const destination = this.rows.find(tenantId, outcome.destinationId)\n    if (destination === undefined) return false"
+    name: "what was passed over is not looked at again when a delivery ends",
+    file: destination,
+    find: "  destination.blocked = false\n  destination.behind = true",
+    replace: "  destination.blocked = false"
   },
   {
-    name: "heartbeat does not check the token",
-    file: queue,
-    find: "const kept = leases.flatMap((lease) => rows.held(tenantId, lease) ?? [])",
-    replace: "const kept = leases.flatMap((lease) => rows.find(tenantId, lease.destinationId) ?? [])"
+    name: "a take does not tell its worker that it passed over something",
+    file: destination,
+    find: "  else destination.blocked = found.blocked ||",
+    replace: "  else destination.blocked = false &&"
   },
   {
-    name: "a claim returns the token of the previous lease",
-    file: queue,
-    find: `journal.set(destination, "token", destination.token + 1)`,
+    name: "a delivery that ended beside a take does not free its shipments",
+    file: destination,
+    find: "if (found.blocked && destination.settledAt > since) destination.behind = true\n",
+    replace: "if (false) destination.behind = true\n"
+  },
+  {
+    name: "a signal that was heard beside a take is forgotten",
+    file: destination,
+    find: "const isOutdated = destination.signalledAt > since",
+    replace: "const isOutdated = false"
+  },
+  {
+    name: "a paused destination is never asked again",
+    file: destination,
+    find: "    destination.stale = true\n    destination.sends = true\n",
+    replace: "    destination.stale = true\n"
+  },
+  {
+    name: "a change is not loaded",
+    file: taking,
+    find: "if (destination.settings?.version !== found.version) destination.stale = true",
     replace: ""
   },
   {
-    name: "a claim leases nothing",
-    file: queue,
-    find: "rows.setDue(destination, now + request.leaseMillis)\n        }",
-    replace: "rows.setDue(destination, now)\n        }"
-  },
-  {
-    name: "a released destination still counts as leased",
-    file: queue,
-    find: `this.journal.set(destination, "leased", false)`,
+    name: "a retry that an operator asked for beside a load is forgotten",
+    rare: true,
+    file: destination,
+    find: "else if (loading.has(deliveryId) && loading.get(deliveryId) === undefined) destination.stale = true",
     replace: ""
   },
   {
-    name: "leases are never renewed",
-    file: pump,
-    find: "if (pump.destinations.size > 0 && now >= pump.nextHeartbeat) yield* pump.heartbeat(now)",
+    name: "a load brings back a delivery that ended meanwhile",
+    rare: true,
+    file: destination,
+    find: "!inFlight.has(deliveryId) && !loading.has(deliveryId))",
+    replace: "!inFlight.has(deliveryId))"
+  },
+  {
+    name: "retries that waited at a takeover are forgotten",
+    file: work,
+    find: "for (const destinationId of new Set([...backlogs, ...waiting.map((each) => each.destinationId)])) {",
+    replace: "for (const destinationId of new Set(backlogs)) {"
+  },
+  {
+    name: "entries that waited at a takeover are forgotten",
+    file: work,
+    find: "for (const destinationId of new Set([...backlogs, ...waiting.map((each) => each.destinationId)])) {",
+    replace: "for (const destinationId of new Set(waiting.map((each) => each.destinationId))) {"
+  },
+  {
+    name: "a retry is not put on the list of what waits",
+    file: destination,
+    find: "  if (waiting !== undefined) insertWaiting(destination, waiting)\n",
     replace: ""
   },
   {
-    name: "a worker sends a batch whose freeze was refused",
-    file: pump,
-    find: "if (!ours.has(destination.destinationId)) {",
-    replace: "if (false) {"
+    name: "a retry is sent at once",
+    file: settling,
+    find: "dueAt: Math.ceil(now + outcome.dueInMillis)",
+    replace: "dueAt: Math.ceil(now)"
+  },
+  // takes
+  {
+    name: "a worker takes without waiting for the outcome of its last take",
+    file: taking,
+    find: "        tenant.lostFlights.add(request.flight)\n",
+    replace: ""
   },
   {
-    name: "a worker continues under a lease with a freeze of unknown outcome",
-    file: pump,
-    find: "for (const { held } of planned) held.doubtful = true",
+    name: "a signal that a take consumed is not kept",
+    file: taking,
+    find: "        signalled(destination, key, work.nextEvent())\n",
     replace: ""
+  },
+  {
+    name: "signals that are left are not taken",
+    rare: true,
+    file: taking,
+    find: "if (taken.moreSignals) tenant.signalled = true",
+    replace: ""
+  },
+  {
+    name: "keys in flight are not named",
+    file: destination,
+    find: "if (first && (again.length > 0 || after === undefined || lastKey > after)) inFlight.push(deliveryId)",
+    replace: ""
+  },
+  {
+    name: "two takes of a tenant take of the same destination",
+    file: taking,
+    find: "if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue",
+    replace: ""
+  },
+  {
+    name: "a take takes unasked of destinations that are busy",
+    file: taking,
+    find: "else if (!named.has(destination)) skip.push(destination.destinationId)",
+    replace: ""
+  },
+  {
+    name: "whoever wants a take while another one runs is forgotten",
+    file: taking,
+    find: "if (exit._tag === \"Failure\" || tenant.signalled || goesOn || work.demand.has(tenant)) work.want(tenant)",
+    replace: "if (exit._tag === \"Failure\" || tenant.signalled || goesOn) work.want(tenant)"
+  },
+  {
+    name: "what a take cannot load is sent",
+    rare: true,
+    file: sending,
+    find: "!loaded && destination.stale",
+    replace: "false"
   },
   // counting attempts
-  {
-    name: "a retry is not counted when it is frozen",
-    file: queue,
-    find: `journal.set(delivery, "attempt", delivery.attempt + 1)\n      journal.set(delivery, "tries", delivery.tries + 1)`,
-    replace: ""
-  },
-  {
-    name: "an attempt that the worker's stop interrupted is counted",
-    file: queue,
-    find: `if (outcome.uncount) journal.set(delivery, "tries", delivery.tries - 1)`,
-    replace: ""
-  },
   {
     name: "a delivery has one attempt more than its policy allows",
     file: retry,
@@ -107,18 +170,6 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: "const spareTakeovers = 300"
   },
   {
-    name: "a manual retry keeps the count of attempts",
-    file: queue,
-    find: `this.journal.set(delivery, "tries", 0)`,
-    replace: ""
-  },
-  {
-    name: "a manual retry changes a delivery in flight",
-    file: queue,
-    find: `if (state === "sending" || state === "cancelled") return state`,
-    replace: `if (state === "cancelled") return state`
-  },
-  {
     name: "Retry-After is ignored",
     file: retry,
     find: "Math.min(Math.max(own, asked), policy.maxBackoffSeconds)",
@@ -130,24 +181,18 @@ export const mutants: ReadonlyArray<Mutant> = [
     find: "2 ** Math.min(attempt - 1, 40)",
     replace: "1"
   },
-  // bytes and ids
+  // bytes and signatures
   {
     name: "a retry gets a new webhook-id",
     file: attempts,
-    find: "deliveryId: due.deliveryId,\n    attempt: due.attempt + 1,",
-    replace: "deliveryId: due.deliveryId.replace(/.$/, \"f\"),\n    attempt: due.attempt + 1,"
+    find: "  deliveryId: taken.deliveryId,\n",
+    replace: "  deliveryId: taken.attempt > 1 ? taken.deliveryId.replace(/.$/, \"f\") : taken.deliveryId,\n"
   },
   {
     name: "a retry has a new sentAt",
     file: attempts,
-    find: "wrap(destination.envelope, due.deliveryId, due.sentAt, due.payloads)",
-    replace: "wrap(destination.envelope, due.deliveryId, due.sentAt + due.attempt, due.payloads)"
-  },
-  {
-    name: "a retry has only the first event of its batch",
-    file: claims,
-    find: "payloads: each.payloads,",
-    replace: "payloads: each.payloads.slice(0, 1),"
+    find: "wrap(destination.envelope, taken.deliveryId, taken.sentAt, [taken.body])",
+    replace: "wrap(destination.envelope, taken.deliveryId, taken.sentAt + taken.attempt - 1, [taken.body])"
   },
   {
     name: "only the newest secret signs",
@@ -155,159 +200,36 @@ export const mutants: ReadonlyArray<Mutant> = [
     find: "return keys.map((key) => `v1",
     replace: "return keys.slice(0, 1).map((key) => `v1"
   },
-  // order
-  {
-    name: "a shipment's next event does not wait for the one before",
-    file: claims,
-    find: "if (!held.has(key)) yield*",
-    replace: "yield*"
-  },
-  {
-    name: "a destination's entries are sent in reverse order",
-    file: claims,
-    find: "yield* destination.byKey.get(key)!",
-    replace: "yield* destination.byKey.get(key)!.toReversed()"
-  },
-  {
-    name: "a shipment is in two batches at the same time",
-    file: batch,
-    find: "for (const entry of current) closedKeys.add(entry.key)",
-    replace: ""
-  },
-  {
-    name: "a batch is sorted in reverse",
-    file: batch,
-    find: "batches.push(current.sort(byOrder))",
-    replace: "batches.push(current.sort((a, b) => byOrder(b, a)))"
-  },
-  {
-    name: "retried deliveries of one shipment are sent concurrently",
-    file: claims,
-    find: " && !mustWait(each, destination, true)",
-    replace: ""
-  },
-  {
-    name: "an older delivery's retry does not hold the next one",
-    file: claims,
-    find: "if (underWay || compareText(other.deliveryId, delivery.deliveryId) < 0) return true",
-    replace: "if (underWay) return true"
-  },
-  // losses and duplicates
-  {
-    name: "frozen entries stay in the queue",
-    file: queue,
-    find: "for (const entry of entries) this.rows.dequeue(destination, entry)",
-    replace: ""
-  },
-  {
-    name: "a delivery whose sender died is not sent again",
-    file: claims,
-    find: `delivery.state === "sending" && delivery.token !== destination.token`,
-    replace: "false && delivery.token !== destination.token"
-  },
-  {
-    name: "a dead letter disappears",
-    file: queue,
-    find: `this.journal.drop(destination.unsettled, delivery.deliveryId)\n  }`,
-    replace: `this.journal.drop(destination.unsettled, delivery.deliveryId)\n    if (delivery.state === "dead") this.journal.drop(destination.tenant.deliveries, delivery.deliveryId)\n  }`
-  },
-  {
-    name: "a released destination with a delivery in flight is due only at its next retry",
-    file: claims,
-    find: `dues.push(delivery.state === "sending" ? now : delivery.dueAt!)`,
-    replace: `if (delivery.state !== "sending") dues.push(delivery.dueAt!)`
-  },
-  {
-    name: "entries that are queued under a lease are ignored at its release",
-    rare: true,
-    file: claims,
-    find: "release.arrivals !== destination.arrivals || ",
-    replace: ""
-  },
-  {
-    name: "a shipment whose delivery ended does not make its destination due",
-    file: held,
-    find: "progress: destination.more || destination.settled,",
-    replace: "progress: destination.more,"
-  },
-  {
-    name: "a dead letter does not make the next events of its shipments sendable",
-    file: pump,
-    find: "for (const { destination } of [...finished, ...hopeless]) destination.settled = true\n    const changed",
-    replace: "for (const { destination } of finished) destination.settled = true\n    const changed"
-  },
-  {
-    name: "publishing makes no destination due",
-    file: events,
-    find: "if (queued > 0) this.destinations.arrive(destination, now)",
-    replace: ""
-  },
+  // outcomes
   {
     name: "outcomes that could not be written are forgotten",
-    file: pump,
-    find: "this.outcomes.putBack({ finished, hopeless })",
-    replace: ""
+    file: settling,
+    find: "Effect.onError(() => Effect.sync(() => outcomes.putBack(own)))",
+    replace: "Effect.onError(() => Effect.void)"
   },
   {
     name: "an outcome whose write failed is written only with the next outcome",
     file: outcomes,
-    find: "latch.openUnsafe()",
-    replace: "if (latch === this.done) latch.openUnsafe()"
+    find: "    this.failed.openUnsafe()\n  }\n}",
+    replace: "  }\n}"
   },
   {
-    name: "a repeated write of an old outcome undoes later changes",
-    file: queue,
-    find: "const current = attempt === undefined || attempt === delivery.attempt",
-    replace: "const current = true"
-  },
-  // subscriptions
-  {
-    name: "a claim returns a paused destination",
-    file: queue,
-    find: "filter((destination) => isActive(destination) && destination.dueAt! <= now && asked(destination))",
-    replace: "filter((destination) => destination.dueAt! <= now && asked(destination))"
+    name: "a flight is removed before all its deliveries have outcomes",
+    file: settling,
+    find: "open !== undefined && open.left === count",
+    replace: "open !== undefined"
   },
   {
-    name: "new entries are found only by hints",
-    file: pump,
-    find: "else for (const tenantId of arrived) agenda.arrived.comeBack(tenantId)",
-    replace: ""
+    name: "flights are never removed",
+    file: settling,
+    find: "open !== undefined && open.left === count",
+    replace: "open !== undefined && open.left < 0"
   },
   {
-    name: "due destinations are searched only among destinations with new entries",
-    file: queue,
-    find: `(destination.arrival !== undefined) === (request.only === "arrived")`,
-    replace: "destination.arrival !== undefined"
-  },
-  {
-    name: "a destination that was paused after its claim is frozen",
-    file: queue,
-    find: "isActive(destination) && gate.admits(destination, now)",
-    replace: "gate.admits(destination, now)"
-  },
-  {
-    name: "deliveries of a removed subscription are not cancelled",
-    file: tables,
-    find: `this.journal.set(delivery, "state", "cancelled")`,
-    replace: ""
-  },
-  {
-    name: "a closed destination still sends",
-    file: tables,
-    find: "this.journal.drop(destination.tenant.destinations, destination.destinationId)",
-    replace: ""
-  },
-  {
-    name: "a subscription with a new endpoint is sent to the old one",
-    file: queue,
-    find: `journal.set(destination, "settings", { ...settings, client, envelope`,
-    replace: `journal.set(destination, "settings", { ...settings, client, endpointUrl, envelope`
-  },
-  {
-    name: "the circuit breaker of an old endpoint applies to the new one",
-    file: queue,
-    find: `if (endpointUrl !== settings.endpointUrl) journal.set(destination, "breaker", closedBreaker)`,
-    replace: ""
+    name: "the breaker is written before the outcome that changed it",
+    file: outcomes,
+    find: "if (isChanged) this.changed.add(ended.destination)",
+    replace: "if (isChanged) this.change(ended.destination)"
   },
   {
     name: "410 is ignored",
@@ -316,16 +238,16 @@ export const mutants: ReadonlyArray<Mutant> = [
     replace: "pause: undefined"
   },
   {
-    name: "secrets whose overlap ended still sign",
-    file: secrets,
-    find: "versions: stored.versions.filter(({ signsUntil }) => signsUntil === undefined || signsUntil > now)",
-    replace: "versions: stored.versions.map((version) => ({ ...version, signsUntil: undefined }))"
+    name: "a signal forgets a pause that is not written yet",
+    file: destination,
+    find: "    destination.sends = true\n    destination.behind = true",
+    replace: "    destination.sends = true\n    destination.pause = undefined\n    destination.behind = true"
   },
   {
-    name: "a claim returns destinations of other tenants",
-    file: queue,
-    find: "[...rows.tenant(request.tenantId).scheduled].filter(",
-    replace: "[...rows.tenants.values()].flatMap(({ scheduled }) => [...scheduled]).filter("
+    name: "what an attempt to an old endpoint says counts for the new one",
+    file: sending,
+    find: "const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl",
+    replace: "const elsewhere = false"
   },
   // clocks
   {
@@ -340,12 +262,12 @@ export const mutants: ReadonlyArray<Mutant> = [
     find: "Math.floor((startedAt + storeAhead) / 1000)",
     replace: "Math.floor(startedAt / 1000)"
   },
-  // rate limit, circuit breaker, fairness
+  // rate limit and circuit breaker
   {
-    name: "the state of the rate limit is not stored",
-    file: queue,
-    find: `journal.set(destination, "rateMark", freeze.rateMark)`,
-    replace: ""
+    name: "attempts do not count for the rate",
+    file: rate,
+    find: "Math.max(mark ?? now, now) + posts * rhythm(rateLimitPerMinute).spacing",
+    replace: "Math.max(mark ?? now, now)"
   },
   {
     name: "a burst is twice the rate limit",
@@ -355,9 +277,9 @@ export const mutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "the circuit breaker is ignored",
-    file: plan,
-    find: "const state = breakerState(destination.breaker, now)",
-    replace: `const state = breakerState(destination.breaker, now) && "closed"`
+    file: destination,
+    find: "const state = breakerState(breaker, now)",
+    replace: `const state = breakerState(breaker, now) && "closed"`
   },
   {
     name: "the circuit breaker never opens",
@@ -368,27 +290,10 @@ export const mutants: ReadonlyArray<Mutant> = [
   {
     name: "more than one probe is sent after the circuit breaker was open",
     rare: true,
-    file: plan,
-    find: "Math.min(limits.room, 1)",
-    replace: "limits.room"
-  },
-  {
-    name: "a manual retry between claim and freeze is not detected",
-    file: queue,
-    find: "delivery.tries !== (freeze.againTries?.[at] ?? delivery.tries)",
-    replace: "delivery.tries < 0"
-  },
-  {
-    name: "outcomes of the old endpoint count for the new one",
-    file: queue,
-    find: "const replaced = outcome.endpointUrl !== undefined && outcome.endpointUrl !== destination.settings.endpointUrl",
-    replace: "const replaced = false"
-  },
-  {
-    name: "a destination always starts at its first shipment",
-    file: queue,
-    find: `if (freeze.cursor !== undefined) journal.set(destination, "cursor", freeze.cursor)`,
-    replace: ""
-  },
-  ...accessMutants
+    file: destination,
+    find: "destination.inFlight.size > 0 ? 0 : Math.min(room, 1)",
+    replace: "room"
+  }
 ]
+
+export const mutants: ReadonlyArray<Mutant> = [...engineMutants, ...ownershipMutants, ...storeMutants, ...accessMutants]

@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryQueue } from "@waybill/core"
+import { DeliveryStore } from "@waybill/core"
 import { explain, shrink, simulate, simulateMany, StorageMemory } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 
-/** The memory store with some calls of its queue replaced. */
-const storage = (changed: (queue: DeliveryQueue["Service"]) => Partial<DeliveryQueue["Service"]>) =>
-  Layer.effect(DeliveryQueue, Effect.map(DeliveryQueue, (queue) => ({ ...queue, ...changed(queue) }))).pipe(Layer.provideMerge(StorageMemory.layer))
+/** The memory store with some calls of workers replaced. */
+const storage = (changed: (store: DeliveryStore["Service"]) => Partial<DeliveryStore["Service"]>) =>
+  Layer.effect(DeliveryStore, Effect.map(DeliveryStore, (store) => ({ ...store, ...changed(store) }))).pipe(Layer.provideMerge(StorageMemory.layer))
 
 /** A broken store that drops outcomes. */
-const dropsOutcomes = storage((queue) => ({ settle: (tenantId, outcomes) => queue.settle(tenantId, { ...outcomes, deliveries: [] }) }))
+const dropsOutcomes = storage((store) => ({ settle: (request) => store.settle({ ...request, outcomes: [] }) }))
 
 /** The first seed that detects the broken store. */
 const firstFailingSeed = async (): Promise<number> => {
@@ -60,7 +60,7 @@ describe("a schedule", { timeout: 120_000 }, () => {
   it("detects an invariant that a custom store violates", async () => {
     const seed = await firstFailingSeed()
     const { trace, violation } = await simulate({ seed, storage: dropsOutcomes })
-    assert.strictEqual(violation!.rule, "Writes take effect under a valid lease, and only then")
+    assert.strictEqual(violation!.rule, "Writes take effect under the current epoch, and only then")
     assert.isTrue(trace.some((line) => line.includes(violation!.rule)))
     await simulateMany({ from: seed, count: 1, storage: dropsOutcomes }).then(
       () => assert.fail("without onFailure the violation is thrown"),
@@ -82,11 +82,10 @@ describe("a schedule", { timeout: 120_000 }, () => {
 
   it("runs the same steps over an asynchronous store", async () => {
     const slow = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.andThen(Effect.promise(() => Promise.resolve()), effect)
-    const asynchronous = storage((queue) => ({
-      claim: (request) => slow(queue.claim(request)),
-      freeze: (tenantId, destinations) => slow(queue.freeze(tenantId, destinations)),
-      settle: (tenantId, outcomes) => slow(queue.settle(tenantId, outcomes)),
-      find: (tenantId, deliveryId) => slow(queue.find(tenantId, deliveryId))
+    const asynchronous = storage((store) => ({
+      acquire: (worker, tenantId, partitions) => slow(store.acquire(worker, tenantId, partitions)),
+      take: (request) => slow(store.take(request)),
+      settle: (request) => slow(store.settle(request))
     }))
     for (let seed = 1; seed <= 20; seed++) {
       assert.deepStrictEqual((await simulate({ seed, storage: asynchronous })).trace, (await simulate({ seed })).trace)

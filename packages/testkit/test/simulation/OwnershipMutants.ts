@@ -1,0 +1,241 @@
+/** Faulty changes to the ownership of partitions, in the engine and in the store. */
+import type { Mutant } from "./Mutant.ts"
+
+const owning = "core/src/delivery/Owning.ts"
+const taking = "core/src/delivery/Taking.ts"
+const sending = "core/src/delivery/Sending.ts"
+const work = "core/src/delivery/HeldWork.ts"
+const destination = "core/src/delivery/Destination.ts"
+const ownership = "testkit/src/delivery/OwnershipMemory.ts"
+const tables = "testkit/src/delivery/DestinationTables.ts"
+const take = "testkit/src/delivery/TakeMemory.ts"
+const store = "testkit/src/delivery/DeliveryStoreMemory.ts"
+
+export const ownershipMutants: ReadonlyArray<Mutant> = [
+  // epochs and leases in the store
+  {
+    name: "no write compares the epoch",
+    file: tables,
+    find: "new Set(owned.filter(({ epoch, partition }) => epochs.get(partition) === epoch).map(({ partition }) => partition))",
+    replace: "new Set(owned.filter(({ partition }) => epochs.has(partition)).map(({ partition }) => partition))"
+  },
+  {
+    name: "a take does not compare the epoch",
+    file: take,
+    find: "this.held = partitionsHeld(this.tenant, request.owned)",
+    replace: "this.held = new Set(request.owned.map(({ partition }) => partition))"
+  },
+  {
+    name: "a settlement does not compare the epoch",
+    file: store,
+    find: "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {\n    const tenant = this.rows.tenant(tenantId)\n    const held = partitionsHeld(tenant, owned)",
+    replace: "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {\n    const tenant = this.rows.tenant(tenantId)\n    const held = new Set(owned.map(({ partition }) => partition))"
+  },
+  {
+    name: "a settlement under an old epoch says that it was written",
+    file: store,
+    find: "    return [...held]\n",
+    replace: "    return owned.map(({ partition }) => partition)\n"
+  },
+  {
+    name: "a new owner does not raise the epoch",
+    file: ownership,
+    find: "const epoch = this.raiseEpoch(tenant, partition)",
+    replace: "const epoch = tenant.epochs.get(partition) ?? this.raiseEpoch(tenant, partition)"
+  },
+  {
+    name: "a partition is acquired while its owner is alive",
+    file: ownership,
+    find: "if (before !== undefined && before.workerId !== workerId && !isOver) return []",
+    replace: ""
+  },
+  {
+    name: "a partition of a dead owner is never free",
+    file: ownership,
+    find: "const free = this.leases().filter(({ lease }) => lease.leasedUntil <= now)",
+    replace: "const free = this.leases().filter(({ lease }) => lease.leasedUntil === -Infinity)"
+  },
+  {
+    name: "a partition that nobody has owned is not found",
+    file: ownership,
+    find: "if (lease === undefined) unowned.push({ tenantId, partition })",
+    replace: "if (lease === undefined) continue"
+  },
+  {
+    name: "a renewal extends no lease",
+    file: ownership,
+    find: "for (const { partition, tenant } of own) this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis })",
+    replace: ""
+  },
+  {
+    name: "flights are forgotten at a takeover",
+    file: ownership,
+    find: "      this.interrupt(tenant, flight, now)\n      this.journal.drop(tenant.flights, key)",
+    replace: "      this.journal.drop(tenant.flights, key)"
+  },
+  {
+    name: "flights are left at a takeover",
+    file: ownership,
+    find: "      this.interruptAll(tenant, partition, now)\n",
+    replace: ""
+  },
+  {
+    name: "a takeover is told as a handover",
+    file: ownership,
+    find: "takenOver: isOver && before.leasedUntil !== -Infinity",
+    replace: "takenOver: false"
+  },
+  {
+    name: "a reclaimed take counts as an attempt",
+    file: ownership,
+    find: `        this.journal.set(delivery, "attempt", delivery.attempt - 1)\n        this.journal.set(delivery, "tries", delivery.tries - 1)`,
+    replace: ""
+  },
+  {
+    name: "a reclaimed take may still happen",
+    file: ownership,
+    find: "return { tenantId: tenant.tenantId, partition, epoch: this.raiseEpoch(tenant, partition) }",
+    replace: "return { tenantId: tenant.tenantId, partition, epoch: tenant.epochs.get(partition)! }"
+  },
+  {
+    name: "a busy partition is given back as an idle one",
+    file: ownership,
+    find: "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)",
+    replace: "if (true) this.journal.drop(tenant.leases, partition)"
+  },
+  {
+    name: "a partition with work is idle if its worker says so",
+    file: ownership,
+    find: "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)",
+    replace: "if (idle) this.journal.drop(tenant.leases, partition)"
+  },
+  {
+    name: "rates are not handed over",
+    file: ownership,
+    find: `if (destination !== undefined && held.has(destination.partition)) this.journal.set(destination, "rateMark", mark)`,
+    replace: ""
+  },
+  // the engine
+  {
+    name: "leases are never renewed",
+    file: owning,
+    find: "owning.nextRenewal = asked + options.leaseMillis / 3",
+    replace: "owning.nextRenewal = Infinity"
+  },
+  {
+    name: "a worker keeps partitions that it has lost",
+    file: owning,
+    find: "        work.lose(tenantId, partition)\n        yield* reportLost(tenantId, 1)\n",
+    replace: ""
+  },
+  {
+    name: "a worker sends after its lease",
+    file: sending,
+    find: " || now >= parts.leasedUntil) {",
+    replace: ") {"
+  },
+  {
+    name: "a worker takes after its lease, again and again",
+    file: taking,
+    find: "if (now >= taking.parts.leasedUntil) return",
+    replace: ""
+  },
+  {
+    name: "nothing is taken after a lease that had run out",
+    file: owning,
+    find: "if (hadRunOut) work.bell.openUnsafe()",
+    replace: ""
+  },
+  {
+    name: "the answer of a take counts for the next ownership",
+    file: taking,
+    find: "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)",
+    replace: "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) !== undefined || held.size < 0"
+  },
+  {
+    name: "a worker takes its own partitions over",
+    file: owning,
+    find: "const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)",
+    replace: "const free = found"
+  },
+  {
+    name: "a partition is forgotten whose acquisition had no answer",
+    file: owning,
+    find: "if (unknown.length > 0) yield* owning.acquire(unknown, true)",
+    replace: ""
+  },
+  {
+    name: "the rate is forgotten at a takeover",
+    file: destination,
+    find: "othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))",
+    replace: "rateMark"
+  },
+  {
+    name: "the rate is forgotten where an acquisition had no answer",
+    rare: true,
+    file: owning,
+    find: "work.hold(isLeased ? { ...each, takenOver: true } : each, answer.now)",
+    replace: "work.hold(each, answer.now)"
+  },
+  {
+    name: "a lost take is not reclaimed",
+    file: taking,
+    find: "Effect.forEach(tenant.lostFlights, (flight) => this.reclaim(tenant, flight), { discard: true })",
+    replace: "Effect.sync(() => tenant.lostFlights.clear())"
+  },
+  {
+    name: "what a lost take had consumed is forgotten",
+    file: taking,
+    find: "      work.found(tenant.tenantId, { backlogs, waiting })\n",
+    replace: ""
+  },
+  {
+    name: "the epoch of a reclaim is not kept",
+    file: taking,
+    find: "if (held !== undefined) held.epoch = Math.max(held.epoch, epoch)",
+    replace: ""
+  },
+  {
+    name: "the share of others is not given back",
+    file: owning,
+    find: "for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true",
+    replace: ""
+  },
+  {
+    name: "a worker takes more than its share",
+    file: owning,
+    find: "return Math.max(0, this.fair(this.active + free) - this.parts.work.partitions.length)",
+    replace: "return free"
+  },
+  {
+    name: "an idle partition is never given up",
+    file: owning,
+    find: "else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true",
+    replace: ""
+  },
+  {
+    name: "a partition is given back with attempts in flight",
+    file: owning,
+    find: "for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false",
+    replace: ""
+  },
+  {
+    name: "a worker that stops keeps its partitions",
+    file: owning,
+    find: "      this.giveBack(() => true),\n",
+    replace: "      Effect.void,\n"
+  },
+  {
+    name: "a partition is only found by hints",
+    file: owning,
+    find: "owning.nextLook = now + options.pollMillis",
+    replace: "owning.nextLook = Infinity"
+  },
+  {
+    name: "flights of a lost partition count for the next owner",
+    rare: true,
+    file: work,
+    find: "for (const [name, flight] of tenant.flights) if (flight.partition === partition) tenant.flights.delete(name)",
+    replace: ""
+  }
+]
