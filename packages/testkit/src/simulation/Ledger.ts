@@ -70,6 +70,8 @@ export interface LedgerDestination {
   recovered: boolean
   /** When its attempts began, by the store's clock. */
   readonly sends: Array<number>
+  /** Until when its attempts have used the rate. */
+  paidUntil: number
   /** Attempts that were taken and have no outcome, with the ownership that took them. */
   readonly inFlight: Map<string, number>
   readonly waiting: Map<string, Array<LedgerEntry>>
@@ -155,6 +157,7 @@ export class Ledger {
       failures: 0,
       recovered: false,
       sends: [],
+      paidUntil: 0,
       inFlight: new Map(),
       waiting: new Map(),
       entries: new Map(),

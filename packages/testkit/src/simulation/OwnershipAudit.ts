@@ -23,7 +23,7 @@ export class OwnershipAudit {
     const { ledger: { partitions }, simulation } = this
     partitions.workers.set(workerId, now + leaseMillis)
     const own = partitions.ownedBy(workerId)
-    for (const partition of own) partition.leasedUntil = now + leaseMillis
+    for (const partition of own) partitions.lease(partition, now + leaseMillis)
     const expected = own.map(({ epoch, name }) => `${name} by ${epoch}`).sort().join()
     const answered = owned.map(({ epoch, partition, tenantId }) => `${tenantId}/${partition} by ${epoch}`).sort().join()
     if (answered !== expected) simulation.violate("A renewal extends the leases of its worker, and no others", `${who}: ${answered} instead of ${expected}`)
@@ -78,8 +78,8 @@ export class OwnershipAudit {
       if (this.onlyReceiversFail) simulation.violate("A worker without faults keeps its partitions", `${who} took over ${partition.name}`)
     }
     partition.owner = workerId
-    partition.leasedUntil = simulation.storeNow + leaseMillis
     partition.ownership += 1
+    ledger.partitions.lease(partition, simulation.storeNow + leaseMillis)
     for (const destination of ledger.in(partition)) {
       destination.failures = destination.breaker.failures
       destination.recovered = false
@@ -126,6 +126,8 @@ export class OwnershipAudit {
   released(who: string, tenantId: string, partitions: ReadonlyArray<OwnedPartition>): ReadonlyArray<LedgerPartition> {
     const fenced = this.ledger.partitions.fenced(tenantId, partitions)
     for (const partition of fenced) {
+      const left = this.onlyReceiversFail ? this.ledger.in(partition).flatMap(({ unsettled }) => [...unsettled.values()]).filter(isInFlight) : []
+      if (left.length > 0) this.simulation.violate("A partition is given back when nothing of it is in flight", `${who}: ${partition.name} with ${left.map(({ id }) => id).join()}`)
       partition.owner = undefined
       partition.leasedUntil = 0
     }

@@ -12,6 +12,8 @@ export interface LedgerPartition {
   leasedUntil: number
   /** Counts the owners: unlike the epoch it stays the same when an owner reclaims a take. */
   ownership: number
+  /** When the lease of each owner ends, or ended. */
+  readonly leaseEnds: Map<number, number>
   /** Deliveries of each flight that may lack an outcome. */
   readonly flights: Map<string, Set<LedgerDelivery>>
 }
@@ -29,7 +31,7 @@ export class PartitionLedger {
     const name = `${tenantId}/${partition}`
     let own = this.all.get(name)
     if (own === undefined) {
-      own = { tenantId, partition, name, epoch: 0, owner: undefined, leasedUntil: 0, ownership: 0, flights: new Map() }
+      own = { tenantId, partition, name, epoch: 0, owner: undefined, leasedUntil: 0, ownership: 0, leaseEnds: new Map(), flights: new Map() }
       this.all.set(name, own)
     }
     return own
@@ -38,6 +40,11 @@ export class PartitionLedger {
   /** Those whose epoch holds. */
   fenced(tenantId: string, owned: ReadonlyArray<OwnedPartition>): ReadonlyArray<LedgerPartition> {
     return owned.filter((each) => each.tenantId === tenantId && this.get(tenantId, each.partition).epoch === each.epoch).map(({ partition }) => this.get(tenantId, partition))
+  }
+
+  lease(partition: LedgerPartition, until: number): void {
+    partition.leasedUntil = until
+    partition.leaseEnds.set(partition.ownership, until)
   }
 
   ownedBy(workerId: string): ReadonlyArray<LedgerPartition> {

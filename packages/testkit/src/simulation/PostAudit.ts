@@ -1,6 +1,6 @@
 /** Checks the POSTs of workers: permitted, to the right receiver, with the right body and headers, and within the rate. */
 import { type WebhookRequest } from "@waybill/core"
-import { type Ledger, type LedgerDelivery, type LedgerKey, permitOf } from "./Ledger.ts"
+import { type Ledger, type LedgerDelivery, type LedgerDestination, type LedgerKey, permitOf } from "./Ledger.ts"
 import type { Permit, Permits } from "./TakeAudit.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
@@ -11,6 +11,12 @@ const toleratedMillis = 150_000
 const takeToSendMillis = 50
 
 const windowMillis = 60_000
+
+/** Of a minute's attempts, so many may begin at once. */
+const burstShare = 0.1
+
+/** Clocks of workers differ from the store's by the time that calls take. */
+const clockMillis = 100
 
 const decoder = new TextDecoder()
 
@@ -81,6 +87,7 @@ export class PostAudit {
         simulation.violate("An event is sent after the shipment's previous event is accepted or dead", `${id} has ${entry.key}/${entry.sequence}, and ${entry.before.sequence} is neither`)
       }
     }
+    this.compareLease(sender, delivery, permit)
     this.compareRate(sender, delivery, permit)
     delivery.posts += 1
     simulation.counts.posts += 1
@@ -129,11 +136,28 @@ export class PostAudit {
     }
   }
 
+  /** A worker whose lease has ended sends nothing, unless it slept at that moment. */
+  private compareLease({ name, pausedAt }: Sender, { destination, id }: LedgerDelivery, { learnedAt, ownership }: Permit): void {
+    const late = this.simulation.storeNow - destination.partition.leaseEnds.get(ownership)!
+    if (late > takeToSendMillis && pausedAt < learnedAt) this.simulation.violate("No attempt begins after the lease of its worker", `${name}: ${id}, ${late} ms late`)
+  }
+
+  /** Attempts keep the distance of the rate, also across owners: half an attempt too many is one. */
+  private compareRhythm(destination: LedgerDestination, at: number): void {
+    const limit = destination.settings.policy.rateLimitPerMinute
+    const burst = Math.max(1, Math.floor(limit * burstShare))
+    const spacing = windowMillis / (limit - burst + 1)
+    destination.paidUntil = Math.max(destination.paidUntil, at) + spacing
+    const early = destination.paidUntil - at - burst * spacing
+    if (early > spacing / 2 + clockMillis) this.simulation.violate("Attempts keep the distance of their rate, also across owners", `${destination.name}: ${Math.round(early)} ms early`)
+  }
+
   /** A process that slept between its decision and the POST is late by its sleep, whatever it does. */
   private compareRate({ pausedAt }: Sender, { destination }: LedgerDelivery, { learnedAt }: Permit): void {
     const at = pausedAt >= learnedAt ? pausedAt : this.simulation.storeNow
     destination.sends.push(at)
     const limit = destination.settings.policy.rateLimitPerMinute
+    this.compareRhythm(destination, at)
     const times = destination.sends.filter((each) => each > at - windowMillis && each <= at)
     if (times.length > limit) {
       this.simulation.violate("Attempts in sixty seconds are within the rate limit", `${destination.name}: ${times.length} of ${limit}, the first ${at - Math.min(...times)} ms ago`)

@@ -82,7 +82,7 @@ export class SettleAudit {
   private compareUnchanged(gone: ReadonlySet<LedgerDestination>, judged: ReadonlySet<LedgerDestination>, late: boolean): void {
     for (const destination of gone) if (destination.open && destination.state === "active") this.simulation.violate("410 pauses the subscription", destination.name)
     for (const destination of judged) {
-      if (!destination.open || destination.failures === destination.breaker.failures) continue
+      if (!destination.open || destination.failures === undefined || destination.failures === destination.breaker.failures) continue
       if (late) destination.failures = undefined
       else this.simulation.violate("The circuit breaker counts every outcome", `${destination.name}: ${destination.failures} failures in a row, written ${destination.breaker.failures}`)
     }

@@ -63,14 +63,14 @@ export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
     workers: isWide ? random.between(2, maxWorkers) : random.pick([1, 2, 2, 3]),
     destinations: isWide ? random.between(6, 12) : random.pick([1, 1, 2, 3]),
     shipments: random.between(1, 3),
-    publications: random.between(1, 6),
+    publications: isWide ? random.between(4, 16) : random.between(1, 6),
     interventions: random.pick([0, 0, 1, 2, 3, 5]),
     faults: random.pick([0, 1, 2, 3, 4, 6, 8])
   }
   const faults = fixed.faults ?? drawn.faults
   const interventions = fixed.interventions ?? drawn.interventions
   // one random stream per destination, so that a smaller number of destinations does not change the others
-  const destinations = Array.from({ length: fixed.destinations ?? drawn.destinations }, (_, at) => drawDestination(new SimulationRandom(seed, `destination ${at}`), at % tenants))
+  const destinations = Array.from({ length: fixed.destinations ?? drawn.destinations }, (_, at) => drawDestination(new SimulationRandom(seed, `destination ${at}`), at % tenants, isWide))
   return {
     workers: fixed.workers ?? drawn.workers,
     shipments: fixed.shipments ?? drawn.shipments,
@@ -99,7 +99,7 @@ const drawOptions = (random: SimulationRandom, fixed: Partial<DeliveryOptionValu
     destinationConcurrency: random.pick([1, 2, 4]),
     leaseMillis: attemptTimeoutMillis + random.pick([1, 1, 500, 1500, 10_000]),
     pollMillis: random.pick([1000, 5000, 5000]),
-    maxBatchBytes: random.pick([40, 1_000_000, 1_000_000]),
+    maxBatchBytes: random.pick([70, 1_000_000, 1_000_000]),
     drainMillis: random.pick([0, 500, 3000]),
     ...fixed
   }
@@ -110,9 +110,10 @@ const drawOptions = (random: SimulationRandom, fixed: Partial<DeliveryOptionValu
   return { ...options, attemptTimeoutMillis: longest }
 }
 
-const drawDestination = (random: SimulationRandom, tenant: number): DestinationShape => ({
+/** `isSlow`: what is published keeps its partitions busy for some time. */
+const drawDestination = (random: SimulationRandom, tenant: number, isSlow: boolean): DestinationShape => ({
   tenant,
-  policy: drawPolicy(random),
+  policy: isSlow ? { ...drawPolicy(random), batchMaxSize: 1, rateLimitPerMinute: 20 } : drawPolicy(random),
   whenDead: random.share(0.2) ? "pause" : "goOn"
 })
 

@@ -260,14 +260,22 @@ export class Simulation {
     if (this.simulation.violation !== undefined) return
     if (late) this.simulation.violate("A stopped worker ends in time", all.filter((process) => !process.ended).map(({ name }) => name).join(", "))
     await this.compareAll()
-    this.compareOwners()
+    await this.compareOwners(all)
   }
 
   /** After a stop nobody owns anything, and no partition needs an owner. */
-  private compareOwners(): void {
+  private async compareOwners(stopped: ReadonlyArray<WorkerProcess>): Promise<void> {
     const { ledger, simulation, store } = this
-    if (this.shape.faults > 0 && this.shape.hasInternalFaults) return
-    for (const { name, owner } of ledger.partitions.leased(simulation.storeNow)) simulation.violate("A worker that stops gives its partitions back", `${name} of ${owner}`)
+    for (const { name, workerId } of stopped) {
+      const left = workerId === undefined ? [] : ledger.partitions.ownedBy(workerId)
+      if (left.length > 0) simulation.violate("A worker that stops gives its partitions back", `${name} has ${left.map((partition) => partition.name).join()}`)
+    }
+    if (!this.shape.endsIdle) return
+    const waits = store.run(store.delivery.look("nobody", Number.MAX_SAFE_INTEGER), (exit) => {
+      const free = Exit.isSuccess(exit) ? exit.value.free : []
+      if (free.length > 0) simulation.violate("A partition without work has no owner and needs none", free.map(({ partition, tenantId }) => `${tenantId}/${partition}`).join())
+    })
+    if (waits !== undefined) await waits
   }
 
   private async compareAll(): Promise<void> {

@@ -208,12 +208,6 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: "Effect.onError(() => Effect.void)"
   },
   {
-    name: "an outcome whose write failed is written only with the next outcome",
-    file: outcomes,
-    find: "    this.failed.openUnsafe()\n  }\n}",
-    replace: "  }\n}"
-  },
-  {
     name: "a flight is removed before all its deliveries have outcomes",
     file: settling,
     find: "open !== undefined && open.left === count",
@@ -228,8 +222,8 @@ const engineMutants: ReadonlyArray<Mutant> = [
   {
     name: "the breaker is written before the outcome that changed it",
     file: outcomes,
-    find: "if (isChanged) this.changed.add(ended.destination)",
-    replace: "if (isChanged) this.change(ended.destination)"
+    find: "    this.ended.push(ended)\n    if (isChanged) this.changed.add(ended.destination)\n",
+    replace: "    if (isChanged) this.change(ended.destination)\n    this.ended.push(ended)\n"
   },
   {
     name: "410 is ignored",

@@ -123,22 +123,10 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: "owning.nextRenewal = Infinity"
   },
   {
-    name: "a worker keeps partitions that it has lost",
-    file: owning,
-    find: "        work.lose(tenantId, partition)\n        yield* reportLost(tenantId, 1)\n",
-    replace: ""
-  },
-  {
     name: "a worker sends after its lease",
     file: sending,
     find: " || now >= parts.leasedUntil) {",
     replace: ") {"
-  },
-  {
-    name: "a worker takes after its lease, again and again",
-    file: taking,
-    find: "if (now >= taking.parts.leasedUntil) return",
-    replace: ""
   },
   {
     name: "nothing is taken after a lease that had run out",
@@ -190,22 +178,10 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "the epoch of a reclaim is not kept",
-    file: taking,
-    find: "if (held !== undefined) held.epoch = Math.max(held.epoch, epoch)",
-    replace: ""
-  },
-  {
     name: "the share of others is not given back",
     file: owning,
     find: "for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true",
     replace: ""
-  },
-  {
-    name: "a worker takes more than its share",
-    file: owning,
-    find: "return Math.max(0, this.fair(this.active + free) - this.parts.work.partitions.length)",
-    replace: "return free"
   },
   {
     name: "an idle partition is never given up",
@@ -224,12 +200,6 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     file: owning,
     find: "      this.giveBack(() => true),\n",
     replace: "      Effect.void,\n"
-  },
-  {
-    name: "a partition is only found by hints",
-    file: owning,
-    find: "owning.nextLook = now + options.pollMillis",
-    replace: "owning.nextLook = Infinity"
   },
   {
     name: "flights of a lost partition count for the next owner",
