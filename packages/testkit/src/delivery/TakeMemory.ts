@@ -54,9 +54,14 @@ export class Take {
     const { from, skip, unasked } = this.request
     const named = new Set([...from.map(({ destinationId }) => destinationId), ...skip])
     return signals
-      .filter(({ destinationId }) => !named.has(destinationId) && this.tenant.destinations.get(destinationId)?.breaker.openUntil === undefined)
+      .filter(({ destinationId }) => !named.has(destinationId) && this.mayGuess(this.tenant.destinations.get(destinationId)))
       .slice(0, unasked)
       .map(({ destinationId }) => ({ destinationId, after: undefined, batches: 1, inFlight: [], again: [] }))
+  }
+
+  /** Its breaker was closed, and its rate not used up, when its last owner wrote them. */
+  private mayGuess(destination: Destination | undefined): boolean {
+    return destination === undefined || (destination.breaker.openUntil === undefined && (destination.rateMark ?? 0) <= this.now)
   }
 
   private takeFrom(destination: Destination, from: TakeFrom): TakenFrom {

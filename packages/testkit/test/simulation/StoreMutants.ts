@@ -143,8 +143,14 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     name: "a destination with an open breaker is taken unasked",
     rare: true,
     file: take,
-    find: "!named.has(destinationId) && this.tenant.destinations.get(destinationId)?.breaker.openUntil === undefined",
-    replace: "!named.has(destinationId)"
+    find: "destination.breaker.openUntil === undefined && (destination.rateMark ?? 0) <= this.now",
+    replace: "(destination.rateMark ?? 0) <= this.now"
+  },
+  {
+    name: "a destination whose rate is used up is taken unasked",
+    file: take,
+    find: "destination.breaker.openUntil === undefined && (destination.rateMark ?? 0) <= this.now",
+    replace: "destination.breaker.openUntil === undefined"
   },
   {
     name: "a take returns more unasked deliveries than it may",
