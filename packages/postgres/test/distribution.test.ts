@@ -19,11 +19,12 @@ const undistributed = new Set(["cluster", "delivery_workers", "migrations"])
 
 /** Statements across tenants, and why they do not prevent distribution. */
 const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
-  { says: /^[\s(]*SELECT tenant_id, false AS arrived FROM/, why: "whose turn it is: ids and due times only, gathered from all nodes" },
-  { says: /min\(due_at\) - now\(\)/, why: "how long to sleep, gathered from all nodes" },
+  { says: /^\s*WITH RECURSIVE signalled AS \([^]*\.delivery_leases AS l/, why: "which partitions have no owner, gathered from all nodes: ids and times only" },
+  { says: /^\s*WITH mine AS MATERIALIZED \([^]*SKIP LOCKED/, why: "the leases of a worker, in whatever tenant" },
+  { says: /AS workers,[^]*AS active/, why: "how many partitions have an owner" },
   { says: /^\s*SELECT tenant_id, min\(closes_at\) AS due/, why: "whose windows close: ids and times only" },
   { says: /min\(closes_at\) - now\(\)/, why: "how long to sleep" },
-  { says: /AS entries,[^]*AS unsettled/, why: "the metrics of the whole installation" },
+  { says: /AS waiting_entries,[^]*AS unsettled/, why: "the metrics of the whole installation" },
   { says: /^\s*SELECT entry_id, .* FROM \S+\.audit_entries WHERE entry_id >=/, why: "the operator's audit log: the newest entries of all nodes" },
   { says: /^\s*SELECT entry_id, tenant_id FROM \S+\.audit_entries WHERE entry_id </, why: "entries that retention removes, tenant by tenant" },
   { says: /^\s*SELECT tenant_id, name, hosts, state FROM \S+\.tenants/, why: "an operator's list of tenants" },
@@ -34,7 +35,9 @@ const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string
 
 /** Statements with a full scan, and why that is acceptable. */
 const readWhole: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
-  { says: /AS entries,[^]*AS unsettled/, why: "counts for metrics, up to a bound" }
+  { says: /AS waiting_entries,[^]*AS unsettled/, why: "counts for metrics, up to a bound" },
+  { says: /^\s*WITH RECURSIVE signalled AS \([^]*\.delivery_leases AS l/, why: "leases, few for each tenant with work" },
+  { says: /AS workers,[^]*AS active/, why: "leases, few for each tenant with work" }
 ]
 
 const recorded = recordedStatements()

@@ -8,7 +8,13 @@ import * as log from "../src/delivery/DeliveryLogSql.ts"
 import * as retries from "../src/delivery/DeliveryRetrySql.ts"
 import * as destinations from "../src/delivery/DestinationSql.ts"
 import * as drops from "../src/delivery/DropRecordsSql.ts"
+import * as unsendable from "../src/delivery/DropSql.ts"
+import * as flights from "../src/delivery/FlightSql.ts"
+import { load } from "../src/delivery/LoadSql.ts"
+import * as ownership from "../src/delivery/OwnershipSql.ts"
 import * as secrets from "../src/delivery/SecretSql.ts"
+import { settle } from "../src/delivery/SettleSql.ts"
+import { take } from "../src/delivery/TakeSql.ts"
 import { PgClient, Sql } from "../src/index.ts"
 import * as chargeSubscriptions from "../src/freight-charges/ChargeSubscriptionSql.ts"
 import * as chargeWindows from "../src/freight-charges/ChargeWindowSql.ts"
@@ -53,6 +59,7 @@ const statementsIn = (quoted: string) => {
   const own = Sql.tenant("t")
   const none = Sql.textArray([])
   const statements = {
+    ...ofOwners(schema),
     ...ofDeliveries(schema),
     "invoices of a shipment": invoices.historyOfShipment(schema, "t", "S", { entries: 1, bytes: 1 }),
     "put invoice": invoices.putInvoice(schema, "t", invoice),
@@ -68,6 +75,36 @@ const statementsIn = (quoted: string) => {
 const id = "00000000-0000-7000-8000-000000000001"
 const atStart = { key: "", sequence: 0, ref: 0 }
 const anyDelivery = { state: undefined, destinationId: undefined, since: undefined, order: "newest", after: undefined, limit: 1 } as const
+
+const owned = [{ tenantId: "t", partition: 0, epoch: 1 }]
+const taken = { destinationId: id, after: undefined, batches: 1, inFlight: [], again: [] }
+const taking = { tenantId: "t", owned, flight: id, sentAt: 0, from: [taken], signals: 1, skip: [], unasked: 0, maxBatchBytes: 1, lookAt: 1 }
+const outcome = { destinationId: id, deliveryId: id, flight: id, attempt: 1, state: "waiting", dueInMillis: 0, uncount: false, record: undefined } as const
+const change = { destinationId: id, endpointUrl: "u", breaker: { failures: 0, openUntil: undefined }, pause: undefined, always: false }
+const settling = { tenantId: "t", owned, outcomes: [outcome], ended: [{ partition: 0, flight: id }], destinations: [] }
+const interrupted = { partitions: [0], flight: undefined }
+const worker = { workerId: "w", leaseMillis: 1 }
+
+const ofOwners = (schema: Sql.Statement) => ({
+  "take": take(schema, sources, taking),
+  "take beside what is in flight": take(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id] }] }),
+  "take and send again": take(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id], again: [id] }] }),
+  "settle first attempts": settle(schema, settling),
+  "settle further attempts": settle(schema, { ...settling, outcomes: [{ ...outcome, attempt: 2 }], destinations: [change] }),
+  "take leases": ownership.takeLeases(schema, "t", worker, [0]),
+  "raise epochs": ownership.raiseEpochs(schema, "t", [0]),
+  "replace epochs": ownership.replaceEpochs(schema, "t", owned),
+  "find the work of a partition": ownership.findWork(schema, "t", [0]),
+  "keep rate marks": ownership.keepRateMarks(schema, "t", owned, [{ destinationId: id, mark: 0 }]),
+  "release leases": ownership.releaseLeases(schema, "t", [{ ...owned[0]!, idle: true }]),
+  "lock what was in flight": flights.lockInterrupted(schema, "t", interrupted),
+  "interrupt what was in flight": flights.interrupt(schema, "t", interrupted, [id]),
+  "interrupt a lost take": flights.interrupt(schema, "t", { ...interrupted, flight: id }, [id]),
+  "load destinations": load(schema, "t", [id]),
+  "drop what waits in a closed destination": unsendable.dropClosed(schema, "t", id),
+  "drop entries without access": unsendable.dropUnseen(schema, sources, "t", id, ["S"]),
+  "withdraw deliveries": unsendable.withdraw(schema, sources, "t", [0], [id])
+})
 
 const ofDeliveries = (schema: Sql.Statement) => ({
   "count a backlog": backlogs.countBacklog(schema, "t", 1, { destinationId: id, ...atStart }),

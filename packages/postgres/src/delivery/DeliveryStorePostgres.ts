@@ -166,18 +166,27 @@ class Dropping {
     const held = (yield* sql.rows(partitionRow, lockFence(schema, tenantId, owned))).map(({ partition }) => partition)
     if (held.length === 0) return { dropped: 0, more: false }
     if (deliveries.length > 0) yield* sql.run(drops.withdraw(schema, sources, tenantId, held, deliveries))
-    const left = closed.length === 0 ? [] : yield* sql.rows(drops.goneRow, drops.dropClosed(schema, tenantId, held, closed))
-    const unseen = keys.length === 0 ? [] : yield* sql.rows(drops.goneRow, drops.dropUnseen(schema, sources, tenantId, held, keys))
-    if (unseen.length > 0) yield* this.forget(tenantId, unseen)
-    return { dropped: left.length + unseen.length, more: left.length === purgeStep || unseen.length === purgeStep }
+    const isHeld = (destinationId: string) => held.includes(partitionOf(destinationId))
+    const gone: Array<Decoded<typeof drops.goneRow>> = []
+    for (const destinationId of closed.filter(isHeld)) {
+      if (gone.length < purgeStep) gone.push(...yield* sql.rows(drops.goneRow, drops.dropClosed(schema, tenantId, destinationId)))
+    }
+    for (const destinationId of new Set(keys.map((each) => each.destinationId))) {
+      if (gone.length >= purgeStep || !isHeld(destinationId)) continue
+      const named = keys.flatMap((each) => each.destinationId === destinationId ? [each.key] : [])
+      const unseen = yield* sql.rows(drops.goneRow, drops.dropUnseen(schema, sources, tenantId, destinationId, named))
+      if (unseen.length > 0) yield* this.forget(tenantId, unseen)
+      gone.push(...unseen)
+    }
+    return { dropped: gone.length, more: gone.length >= purgeStep }
   })
 
-  /** What clients may still see of entries that hold several things is queued again, and old records of drops are removed. */
+  /** What the client may still see of entries that hold several things is queued again, and old records of drops are removed. */
   private readonly forget = Effect.fnUntraced(function*(this: Dropping, tenantId: string, gone: ReadonlyArray<Decoded<typeof drops.goneRow>>) {
     for (const { remainder } of this.sources) {
       if (remainder !== undefined) yield* this.sql.run(remainder(this.schema, tenantId, gone))
     }
-    yield* this.sql.run(trimDrops(this.schema, tenantId, [...new Set(gone.map(({ destinationId }) => destinationId))]))
+    yield* this.sql.run(trimDrops(this.schema, tenantId, [gone[0]!.destinationId]))
   })
 }
 

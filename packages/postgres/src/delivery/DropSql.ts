@@ -1,5 +1,5 @@
 /** SQL statements for what is not to be sent. They run behind `lockFence`, in its transaction. */
-import { type DropRequest, purgeStep } from "@waybill/core"
+import { purgeStep } from "@waybill/core"
 import { int4Array, int8, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { holdsUnseen, mayBeSent } from "./DeliveryGateSql.ts"
@@ -11,62 +11,52 @@ const step = raw(String(purgeStep))
 
 export const goneRow = row({ destinationId: uuid, ref: int8 })
 
-/** Rows are named by where they are: every other way depends on what the planner believes of a table that is empty whenever it is analysed. */
-const deleteChosen = (schema: Statement, tenantId: string) => statement`
-gone AS (
-  DELETE FROM ${schema}.delivery_entries AS e USING chosen AS c
-  WHERE e.tenant_id = ${tenant(tenantId)} AND e.ctid = c.spot AND e.destination_id = c.destination_id AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
-  RETURNING e.destination_id, e.key, e.sequence, e.ref
-)`
-
-/** What waits in closed destinations. Nobody asks for it any more, so it is not counted. */
-export const dropClosed = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>, closed: ReadonlyArray<string>) => {
-  const own = tenant(tenantId)
+/** What waits in a closed destination, up to a step. Nobody asks for it any more, so it is not counted. */
+export const dropClosed = (schema: Statement, tenantId: string, closed: string) => {
+  const entries = statement`FROM ${schema}.delivery_entries AS e
+  WHERE e.tenant_id = ${tenant(tenantId)} AND e.destination_id = (SELECT l.destination_id FROM closed AS l)`
   return statement`
-WITH chosen AS MATERIALIZED (
-  SELECT l.destination_id, e.key, e.sequence, e.ref, e.spot
-  FROM unnest(${uuidArray(closed)}) AS g (destination_id)
-  CROSS JOIN LATERAL (
-    SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state = 'closed'
-    LIMIT 1
-  ) AS l
-  CROSS JOIN LATERAL (
-    SELECT e.key, e.sequence, e.ref, e.ctid AS spot FROM ${schema}.delivery_entries AS e
-    WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id
-    LIMIT ${step}
-  ) AS e
-  WHERE ${raw(partitionOfSql("l.destination_id"))} = ANY (${int4Array(partitions)})
-  LIMIT ${step}
-),${deleteChosen(schema, tenantId)}
-SELECT g.destination_id, g.ref FROM gone AS g`
+WITH closed AS MATERIALIZED (
+  SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ${uuid(closed)} AND l.state = 'closed'
+),
+stretch AS MATERIALIZED (
+  SELECT e.key, e.sequence, e.ref ${entries} ORDER BY e.key, e.sequence, e.ref LIMIT ${step}
+),
+last AS MATERIALIZED (
+  SELECT s.key, s.sequence, s.ref FROM stretch AS s ORDER BY s.key DESC, s.sequence DESC, s.ref DESC LIMIT 1
+)
+DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l.ref FROM last AS l)
+RETURNING e.destination_id, e.ref`
 }
 
-/** What clients may no longer see of some keys. Judged anew: what was given back to a client meanwhile stays. */
-export const dropUnseen = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, partitions: ReadonlyArray<number>, keys: DropRequest["keys"]) => {
-  const own = tenant(tenantId)
+/**
+ * What the client of a destination may no longer see of some keys, up to a step. Judged anew: what was given back to it meanwhile stays. Rows are
+ * named by where they are: every other way depends on what the planner believes of a table that is empty whenever it is analysed.
+ */
+export const dropUnseen = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, destinationId: string, keys: ReadonlyArray<string>) => {
+  const [own, destination] = [tenant(tenantId), uuid(destinationId)]
   return statement`
 WITH chosen AS MATERIALIZED (
   SELECT l.destination_id, e.key, e.sequence, e.ref, e.spot
   FROM (
-    SELECT DISTINCT g.destination_id, g.key
-    FROM unnest(${uuidArray(keys.map(({ destinationId }) => destinationId))}, ${textArray(keys.map(({ key }) => key))}) AS g (destination_id, key)
-  ) AS g
-  CROSS JOIN LATERAL (
     SELECT l.destination_id, l.source, l.client FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state <> 'closed'
+    WHERE l.tenant_id = ${own} AND l.destination_id = ${destination} AND l.state <> 'closed'
     LIMIT 1
   ) AS l
   CROSS JOIN LATERAL (
     SELECT e.key, e.sequence, e.ref, e.ctid AS spot FROM ${schema}.delivery_entries AS e
-    WHERE e.tenant_id = ${own} AND e.destination_id = g.destination_id AND e.key = g.key
-    ORDER BY e.sequence, e.ref
-    LIMIT ${step}
+    WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id AND e.key = ANY (${textArray(keys)})
+    OFFSET 0
   ) AS e
-  WHERE ${raw(partitionOfSql("l.destination_id"))} = ANY (${int4Array(partitions)})
-    AND ${raw(mayBeSent(schema.text, sources, { source: "l.source", client: "l.client", entry: "e" }))} IS FALSE
+  WHERE ${raw(mayBeSent(schema.text, sources, { source: "l.source", client: "l.client", entry: "e" }))} IS FALSE
   LIMIT ${step}
-),${deleteChosen(schema, tenantId)},
+),
+gone AS (
+  DELETE FROM ${schema}.delivery_entries AS e USING chosen AS c
+  WHERE e.tenant_id = ${own} AND e.ctid = c.spot AND e.destination_id = c.destination_id AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
+  RETURNING e.destination_id, e.key, e.sequence, e.ref
+),
 recorded AS (${recordDrops(schema, tenantId, "not_visible")}),
 removed AS (
   SELECT g.destination_id, count(*) AS entries FROM gone AS g GROUP BY g.destination_id

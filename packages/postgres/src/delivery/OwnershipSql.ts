@@ -136,9 +136,11 @@ WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(
 RETURNING p.partition::int4 AS partition, p.epoch`
 }
 
-/** The destinations with a row in `table` in their order, one step of an index for each: \`name (destination_id)\`, part of a WITH RECURSIVE. */
+const firstId = raw("'00000000-0000-0000-0000-000000000000'::uuid")
+
+/** `name (destination_id)`, part of a WITH RECURSIVE: the destinations with such rows in their order, one step in an index for each. */
 const destinationsWith = (name: string, rows: Statement) => statement`${raw(name)} AS (
-  (SELECT r.destination_id FROM ${rows} ORDER BY r.destination_id LIMIT 1)
+  (SELECT r.destination_id FROM ${rows} AND r.destination_id >= ${firstId} ORDER BY r.destination_id LIMIT 1)
   UNION ALL
   SELECT n.destination_id FROM ${raw(name)} AS p
   CROSS JOIN LATERAL (SELECT r.destination_id FROM ${rows} AND r.destination_id > p.destination_id ORDER BY r.destination_id LIMIT 1) AS n

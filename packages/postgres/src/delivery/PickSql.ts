@@ -104,9 +104,11 @@ flown AS MATERIALIZED (
  * one that goes first: one that is sent, else the oldest. Keys of those that are sent for the first time come with no delivery.
  */
 export const foundDestinations = ({ flown, schema, tenantId }: Taking) => {
+  // by the order of its index, or the planner may look for them among all deliveries of the tenant
   const unsettled = statement`
-      FROM ${schema}.deliveries AS u CROSS JOIN LATERAL unnest(u.keys) AS k (key)
-      WHERE u.tenant_id = ${tenantId} AND u.destination_id = w.destination_id AND u.state IN ('sending', 'waiting')`
+      FROM ${schema}.deliveries AS u
+      WHERE u.tenant_id = ${tenantId} AND u.destination_id = w.destination_id AND u.state IN ('sending', 'waiting')
+      ORDER BY u.due_at`
   return statement`
 found AS MATERIALIZED (
   SELECT w.place, w.destination_id, w.after, w.batches, w.again, d.version, d.source, d.client, a.sees_all, d.batch_max_size,
@@ -120,8 +122,10 @@ found AS MATERIALIZED (
   ) AS d
   CROSS JOIN LATERAL (${raw(accessOf(schema.text, "d.client"))}) AS a
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN EXISTS (SELECT ${unsettled} OFFSET 0)
-             THEN (SELECT jsonb_object_agg(k.key, u.delivery_id ORDER BY u.state = 'sending', u.delivery_id DESC) ${unsettled}) END AS unsettled
+    SELECT CASE WHEN EXISTS (SELECT ${unsettled} OFFSET 0) THEN (
+             SELECT jsonb_object_agg(k.key, u.delivery_id ORDER BY u.state = 'sending', u.delivery_id DESC)
+             FROM (SELECT u.* ${unsettled} OFFSET 0) AS u CROSS JOIN LATERAL unnest(u.keys) AS k (key)
+           ) END AS unsettled
            ${flown ? raw(", (SELECT f.keys FROM flown AS f) -> w.destination_id::text AS flown") : nothing}
     OFFSET 0
   ) AS h
