@@ -85,21 +85,17 @@ export const ofCarrier = (schema: Statement, tenant: Expression, shipmentId: Exp
 
 /** The shipments of a relation `ships (shipment_id)` that have a status. */
 export const withStatus = (schema: Statement, tenant: Expression) => statement`
-SELECT s.shipment_id FROM ships AS s
-CROSS JOIN LATERAL (
-  SELECT 1 FROM ${schema}.shipment_statuses AS t WHERE t.tenant_id = ${tenant} AND t.shipment_id = s.shipment_id
-  OFFSET 0
-) AS status`
+SELECT t.shipment_id FROM ${schema}.shipment_statuses AS t
+WHERE t.tenant_id = ${tenant} AND t.shipment_id = ANY (ARRAY(SELECT shipment_id FROM ships))`
 
 /** Clients that may see the shipments in a relation `ships (shipment_id)`, as `viewers (shipment_id, client)`. One lookup per shipment, account and carrier number. */
 export const viewers = (schema: Statement, tenant: Expression) => statement`
 viewers AS MATERIALIZED (
-  SELECT s.shipment_id, ca.client
-  FROM ships AS s
-  CROSS JOIN LATERAL (
-    SELECT unnest(sh.accounts || sh.carrier) AS account
+  SELECT a.shipment_id, ca.client
+  FROM (
+    SELECT sh.shipment_id, unnest(sh.accounts || sh.carrier) AS account
     FROM ${schema}.shipments AS sh
-    WHERE sh.tenant_id = ${tenant} AND sh.shipment_id = s.shipment_id
+    WHERE sh.tenant_id = ${tenant} AND sh.shipment_id = ANY (ARRAY(SELECT shipment_id FROM ships))
     OFFSET 0
   ) AS a
   CROSS JOIN LATERAL (

@@ -71,8 +71,8 @@ ORDER BY e.sequence DESC, e.event_id DESC`
 
 /**
  * Subscriptions that match the shipments in a relation `ships (shipment_id)`, as `matched (shipment_id,
- * subscription_id, type_mask)`. Each step is a lookup per shipment, account or client (OFFSET 0 keeps the planner from
- * choosing a full scan), so subscriptions to other freight cost nothing.
+ * subscription_id, type_mask)`. Each step is a lookup by an array of keys, or by the key of each account or client (OFFSET 0 keeps the
+ * planner from choosing a full scan), so subscriptions to other freight cost nothing.
  */
 export const matchShipments = (schema: Statement, tenant: Expression) => statement`
 ${viewers(schema, tenant)},
@@ -85,19 +85,18 @@ wishes AS MATERIALIZED (
     OFFSET 0
   ) AS r
 ),
+named AS MATERIALIZED (
+  SELECT substr(r.route, 3) AS shipment_id, r.subscription_id, r.type_mask, r.client FROM ${schema}.transit_routes AS r
+  WHERE r.tenant_id = ${tenant} AND r.route = ANY (ARRAY(SELECT 's:' || s.shipment_id FROM ships AS s))
+),
 matched AS MATERIALIZED (
   SELECT v.shipment_id, w.subscription_id, w.type_mask
   FROM viewers AS v
   JOIN wishes AS w ON w.client = v.client
   UNION ALL
-  SELECT s.shipment_id, r.subscription_id, r.type_mask
-  FROM ships AS s
-  CROSS JOIN LATERAL (
-    SELECT r.subscription_id, r.type_mask, r.client FROM ${schema}.transit_routes AS r
-    WHERE r.tenant_id = ${tenant} AND r.route = 's:' || s.shipment_id
-    OFFSET 0
-  ) AS r
-  JOIN viewers AS v ON v.shipment_id = s.shipment_id AND v.client = r.client
+  SELECT n.shipment_id, n.subscription_id, n.type_mask
+  FROM named AS n
+  JOIN viewers AS v ON v.shipment_id = n.shipment_id AND v.client = n.client
 )`
 
 /** One element for each event, but for the tenant and the trace. */
