@@ -1,4 +1,4 @@
-/** Who may be sent what: the conditions that claims and freezes apply. */
+/** Who may be sent what: the conditions that takes and drops apply. */
 import type { PayloadSource } from "./PayloadSource.ts"
 
 /** Whether the tenant may send. A tenant that is not registered may. */
@@ -18,29 +18,31 @@ export const accessOf = (schema: string, client: string): string => `
   FROM ${schema}.clients AS c WHERE c.tenant_id = $1 AND c.client = ${client}
   OFFSET 0`
 
+/** What holds for each source, by the source of a row; sources with the same condition share it. */
+const bySource = (source: string, sources: ReadonlyArray<PayloadSource>, condition: (each: PayloadSource) => string): string => {
+  const names = new Map<string, Array<string>>()
+  for (const each of sources) names.set(condition(each), [...names.get(condition(each)) ?? [], `'${each.source}'`])
+  return `CASE ${[...names].map(([holds, of]) => `WHEN ${source} IN (${of.join(", ")}) THEN ${holds}`).join("\n    ")} END`
+}
+
 /**
- * Whether the client of a destination may see an entry \`q (key, ref)\` of it: null where the entry before has the same key, and so the same
- * answer, or where its client sees everything. The rows of a destination come with the entries of a key in a row, \`opens\` says which is the first.
+ * Whether the client of a destination may see an entry `q (key, ref)` of it: null where the entry before has the same key, and so the same
+ * answer, or where its client sees everything. The rows of a destination come with the entries of a key in a row, `opens` says which is the first.
  */
-export const seenOnce = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string): string => `CASE ${destination}.source ${
-  sources.map((each) =>
+export const seenOnce = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string): string =>
+  bySource(`${destination}.source`, sources, (each) =>
     each.judged === "by key"
-      ? `WHEN '${each.source}' THEN CASE WHEN q.opens AND NOT ${destination}.sees_all THEN ${(each.visibleByAccounts ?? each.visible)(schema, `${destination}.client`, "q.key", "q.ref")} END`
-      : `WHEN '${each.source}' THEN ${each.visible(schema, `${destination}.client`, "q.key", "q.ref")}`
-  ).join("\n    ")
-} END`
+      ? `CASE WHEN q.opens AND NOT ${destination}.sees_all THEN ${(each.visibleByAccounts ?? each.visible)(schema, `${destination}.client`, "q.key", "q.ref")} END`
+      : each.visible(schema, `${destination}.client`, "q.key", "q.ref"))
 
 /** Whether a client may see one entry, given by its key and ref. */
 export const mayBeSent = (schema: string, sources: ReadonlyArray<PayloadSource>, of: { readonly source: string; readonly client: string; readonly entry: string }): string =>
-  `CASE ${of.source} ${
-    sources.map((each) => `WHEN '${each.source}' THEN ${each.visible(schema, of.client, `${of.entry}.key`, `${of.entry}.ref`)}`).join("\n    ")
-  } END`
+  bySource(of.source, sources, (each) => each.visible(schema, of.client, `${of.entry}.key`, `${of.entry}.ref`))
 
-/** Whether a frozen delivery \`d (keys, refs)\` of the destination \`l\` holds something that its client may no longer see. */
-export const holdsUnseen = (schema: string, sources: ReadonlyArray<PayloadSource>): string => `CASE l.source ${
-  sources.map((each) => `WHEN '${each.source}' THEN EXISTS (
+/** Whether a frozen delivery `d (keys, refs)` of the destination `l` holds something that its client may no longer see. */
+export const holdsUnseen = (schema: string, sources: ReadonlyArray<PayloadSource>): string =>
+  bySource("l.source", sources, (each) => `EXISTS (
       SELECT FROM unnest(${each.judged === "by key" ? "d.keys" : "d.refs"}) AS r (${each.judged === "by key" ? "key" : "ref"})
       WHERE NOT ${each.visible(schema, "l.client", each.judged === "by key" ? "r.key" : "''", each.judged === "by key" ? "0" : "r.ref")}
       OFFSET 0
-    )`).join("\n    ")
-} END`
+    )`)
