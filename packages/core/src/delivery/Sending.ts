@@ -26,7 +26,12 @@ export class Sending {
   begin(
     tenant: HeldTenant,
     deliveries: ReadonlyArray<TakenDelivery>,
-    { loaded, promised }: { readonly loaded: boolean; readonly promised: Map<Destination, { attempts: number }> }
+    { isHeld, loaded, promised }: {
+      /** Whether a partition is still held as it was when this was taken. */
+      readonly isHeld: (partition: number) => boolean
+      readonly loaded: boolean
+      readonly promised: Map<Destination, { attempts: number }>
+    }
   ): Effect.Effect<void> {
     const sending = this
     const { parts } = this
@@ -37,15 +42,15 @@ export class Sending {
       let keysOf: LoadedDestination | undefined
       let now = yield* workerMillis
       for (const [n, delivery] of deliveries.entries()) {
-        const destination = work.find(tenant.tenantId, delivery.destinationId)
-        if (destination === undefined) continue
-        begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
-        work.keepBusy(destination)
         // hundreds at a stretch would hold up whatever else this process does
         if (n % sendsAtAStretch === sendsAtAStretch - 1) {
           yield* Effect.yieldNow
           now = yield* workerMillis
         }
+        const destination = isHeld(partitionOf(delivery.destinationId)) ? work.find(tenant.tenantId, delivery.destinationId) : undefined
+        if (destination === undefined) continue
+        begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
+        work.keepBusy(destination)
         const { settings } = destination
         // a process that slept may have lost the partition; whoever owns it now sends this
         if (settings === undefined || !loaded && destination.stale || settings.secretRefused || now >= parts.leasedUntil) {
@@ -59,6 +64,12 @@ export class Sending {
         if (keysOf !== settings) {
           keys = yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now))
           keysOf = settings
+          now = yield* workerMillis
+          if (destination.lost) continue
+          if (now >= parts.leasedUntil) {
+            sending.giveBack(destination, delivery)
+            continue
+          }
         }
         const promise = promised.get(destination)
         if (promise !== undefined && promise.attempts > 0) promise.attempts -= 1

@@ -222,7 +222,7 @@ export class Taking {
       const unknown = taking.unknownAmong(tenant, taken)
       // what cannot be loaded is not sent: it waits again
       const loaded = unknown.length === 0 ? true : yield* Effect.match(taking.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
-      yield* taking.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { loaded, promised })
+      yield* taking.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { isHeld, loaded, promised })
       if (taken.moreSignals) tenant.signalled = true
       return heard
     }).pipe(Effect.ensuring(Effect.sync(() => {
