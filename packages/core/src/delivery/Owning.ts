@@ -97,19 +97,18 @@ export class Owning {
       const { active, now, owned, workers } = yield* store.renew(worker)
       const answered = yield* workerMillis
       owning.parts.learnTime(now, asked, answered)
+      const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
+      const lost = work.partitions.filter(({ epoch, partition, tenantId }) => (kept.get(`${tenantId} ${partition}`) ?? -1) < epoch)
+      for (const { partition, tenantId } of lost) work.lose(tenantId, partition)
       const hadRunOut = answered >= owning.parts.leasedUntil
+      // from now on what is held may be sent
       owning.parts.leasedUntil = asked + options.leaseMillis
       // whoever takes waits while leases have run out
       if (hadRunOut) work.bell.openUnsafe()
       owning.nextRenewal = asked + options.leaseMillis / 3
       owning.workers = workers
       owning.active = active
-      const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
-      for (const { epoch, partition, tenantId } of work.partitions) {
-        if ((kept.get(`${tenantId} ${partition}`) ?? -1) >= epoch) continue
-        work.lose(tenantId, partition)
-        yield* reportLost(tenantId, 1)
-      }
+      for (const { tenantId } of lost) yield* reportLost(tenantId, 1)
       // acquired by a call whose answer was lost
       const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (unknown.length > 0) yield* owning.acquire(unknown, true)
@@ -150,8 +149,8 @@ export class Owning {
       for (const { tenantId } of signalled) work.hint(tenantId)
       owning.looksInVain = free.length === 0 ? owning.looksInVain + 1 : 0
       if (free.length === 0) return signalled.length > 0
-      // who is alive may have changed since: a worker that died leaves what it had
-      if (owning.room(free.length) < free.length && owning.renewedAt < now - 1000) yield* owning.renew
+      // who is alive and what is owned may have changed since: what is free now may count among what was owned then
+      if (work.partitions.length + free.length > owning.fair(owning.active) && owning.renewedAt < now - lookGapMillis) yield* owning.renew
       const mine = free.slice(0, owning.room(free.length))
       yield* owning.acquire(mine)
       if (found.length === partitionsPerLook) owning.nextLook = now
@@ -177,7 +176,12 @@ export class Owning {
             this.parts.learnTime(answer.now, asked, answered)
             for (const each of answer.partitions) work.hold(isLeased ? { ...each, takenOver: true } : each, answer.now)
             this.active += answer.partitions.length
-          }))), { discard: true })
+          }))), { discard: true }).pipe(Effect.onError(() =>
+      Effect.sync(() => {
+        // a renewal tells whether they are this worker's now
+        this.nextRenewal = -Infinity
+      })
+    ))
   }
 
   /** Releases what is being left and has nothing in flight. */
