@@ -59,7 +59,7 @@ describe("a destination", () => {
     assert.deepStrictEqual(life.store.entries, [])
     assert.deepStrictEqual([...life.store.deliveries.values()].filter(({ state }) => state !== "ended"), [])
   }
-  const often = { arbitrary: { runs: 500, size: 160, maxShrinks: 2000 } }
+  const often = { arbitrary: { runs: 1000, size: 160, maxShrinks: 2000 } }
 
   it.prop("forgets nothing, whatever is published, taken, written and loaded in whatever order", [stepsOf(course)], ([steps]) => forgetsNothing(steps), often)
 
