@@ -20,6 +20,7 @@ import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, 
 import { concat, nothing, raw, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
+import { bodyOf } from "./PayloadSql.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
@@ -225,9 +226,7 @@ export const findDelivery = (schema: Statement, tenantId: string, deliveryId: st
   const own = tenant(tenantId)
   return statement`
 SELECT ${summaryRow.columns("d")}, l.endpoint_url, l.envelope_open, l.envelope_close,
-       (SELECT string_agg(x.body, ',' ORDER BY r.place)
-        FROM unnest(d.refs) WITH ORDINALITY AS r (ref, place)
-        CROSS JOIN LATERAL (${payloads(schema, sources, "x.body")}) AS x) AS body
+       (${raw(bodyOf(schema.text, sources))}) AS body
 FROM (
   SELECT ${summary}, d.refs FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ${uuid(deliveryId)}
   UNION ALL
@@ -235,14 +234,6 @@ FROM (
 ) AS d
 CROSS JOIN LATERAL (SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id OFFSET 0) AS l`
 }
-
-/** The stored payload of `r.ref` in the source of the destination `l`. */
-export const payloads = (schema: Statement, sources: ReadonlyArray<PayloadSource>, columns: string): Statement =>
-  raw(sources.map((each) => `(
-      SELECT ${columns} FROM ${schema.text}.${each.table} AS x
-      WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'
-      OFFSET 0
-    )`).join(" UNION ALL "))
 
 /** Deliveries that are removed in one statement. */
 const pruneSize = raw("2000")

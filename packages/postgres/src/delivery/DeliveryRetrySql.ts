@@ -2,8 +2,9 @@
 import type { DeliveryState } from "@waybill/core"
 import { int8, only, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { inFlightOf, payloads } from "./DeliveryLogSql.ts"
+import { inFlightOf } from "./DeliveryLogSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
+import { payloadOf } from "./PayloadSql.ts"
 import { signalChanged } from "../shared/DeliveryEntrySql.ts"
 
 /** Locks the destination of a delivery, like `lockDestination`. */
@@ -38,8 +39,8 @@ whole AS MATERIALIZED (
     OFFSET 0
   ) AS l
   WHERE d.state <> 'cancelled' AND (
-    SELECT count(x.found) = cardinality(d.refs) FROM unnest(d.refs) AS r (ref)
-    LEFT JOIN LATERAL (${payloads(schema, sources, "1 AS found")}) AS x ON true
+    SELECT count(x.order_id) = cardinality(d.refs) FROM unnest(d.refs) AS r (ref)
+    LEFT JOIN LATERAL (${raw(payloadOf(schema.text, sources, "l.source", "r.ref"))}) AS x ON true
   )
 ),
 changed AS (
