@@ -30,7 +30,8 @@ export class Sending {
       /** Whether a partition is still held as it was when this was taken. */
       readonly isHeld: (partition: number) => boolean
       readonly loaded: boolean
-      readonly promised: Map<Destination, { attempts: number }>
+      /** Slots that were taken for it. */
+      readonly promised: Map<Destination, { attempts: number; readonly isFailing: boolean }>
     }
   ): Effect.Effect<void> {
     const sending = this
@@ -72,9 +73,12 @@ export class Sending {
           }
         }
         const promise = promised.get(destination)
-        if (promise !== undefined && promise.attempts > 0) promise.attempts -= 1
-        else slots.use(ownerOf(destination), 1)
-        yield* sending.send(destination, attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 }), now)
+        const isPromised = promise !== undefined && promise.attempts > 0
+        const isFailing = isPromised ? promise.isFailing : destination.failing
+        if (isPromised) promise.attempts -= 1
+        else slots.use(ownerOf(destination), 1, isFailing)
+        const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 })
+        yield* sending.send(destination, attempt, { isFailing, now })
       }
     })
   }
@@ -115,19 +119,16 @@ export class Sending {
     this.parts.outcomes.change(destination)
   }
 
-  private send(destination: Destination, attempt: Attempt, now: number): Effect.Effect<void> {
+  private send(destination: Destination, attempt: Attempt, { isFailing, now }: { readonly isFailing: boolean; readonly now: number }): Effect.Effect<void> {
     const { parts } = this
     const { slots } = parts
     this.begun += 1
     slots.bytes += attempt.body.length
-    if (destination.failing) slots.failing += 1
-    const wasFailing = destination.failing
     destination.bytesPerDelivery += (attempt.body.length - destination.bytesPerDelivery) / 8
     attemptsBegin(destination, parts.storeTime(now), 1)
     return parts.attempts.begin(attempt, (verdict) => {
       slots.bytes -= attempt.body.length
-      if (wasFailing) slots.failing -= 1
-      slots.use({ tenantId: attempt.tenantId, client: attempt.destination.client }, -1)
+      slots.use({ tenantId: attempt.tenantId, client: attempt.destination.client }, -1, isFailing)
       this.ended(destination, attempt, verdict)
     })
   }

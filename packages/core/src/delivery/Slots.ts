@@ -55,9 +55,10 @@ export class Slots {
     return Math.min(free, Math.max(0, Math.ceil(this.limits.concurrency * failingPart) - this.failing), destination.running > 0 ? 0 : 1)
   }
 
-  /** Takes slots, or with a negative number gives them back. */
-  use(owner: SlotOwner, attempts: number): void {
+  /** Takes slots, or with a negative number gives them back; `isFailing`: for a destination whose last attempt had failed when they were taken. */
+  use(owner: SlotOwner, attempts: number, isFailing: boolean): void {
     this.used += attempts
+    if (isFailing) this.failing += attempts
     change(this.byTenant, owner.tenantId, attempts)
     change(this.byClient, keyOf(owner), attempts)
   }

@@ -186,7 +186,7 @@ export class Taking {
       if (wanted === 0) continue
       destination.taking = true
       work.keepBusy(destination)
-      slots.use(owner, wanted)
+      slots.use(owner, wanted, destination.failing)
       attempts += wanted
       bytes -= wanted * destination.bytesPerDelivery
       asked.push({ destination, plan, from: takeFromOf(destination, plan), attempts: wanted })
@@ -200,7 +200,7 @@ export class Taking {
     const { parts } = this
     const { slots, work } = parts
     const request = this.requestOf(tenant, asked, now)
-    const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination) }]))
+    const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination), isFailing: destination.failing }]))
     const since = work.nextEvent()
     const held = new Map(tenant.partitions)
     const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)
@@ -227,7 +227,7 @@ export class Taking {
       return heard
     }).pipe(Effect.ensuring(Effect.sync(() => {
       if (guess !== undefined) tenant.guess = undefined
-      for (const { attempts, owner } of promised.values()) if (attempts > 0) slots.use(owner, -attempts)
+      for (const { attempts, isFailing, owner } of promised.values()) if (attempts > 0) slots.use(owner, -attempts, isFailing)
       for (const { destination } of asked) {
         destination.taking = false
         work.touch(destination)
