@@ -1,0 +1,102 @@
+/** What one tenant's or client's receivers and backlogs take from everybody else: nothing that the others would notice. */
+import { assert, describe, it } from "@effect/vitest"
+import { type DeliveryOptionValues, TenantLimits, TransitEvents } from "@waybill/core"
+import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, TestWaybill } from "@waybill/testkit"
+import { Effect } from "effect"
+import * as Clock from "effect/Clock"
+
+const healthy = "https://healthy.example/hook"
+const neighbour = "https://neighbour.example/hook"
+
+const publish = (tenant: SeededTenant, account: string, ...shipmentIds: ReadonlyArray<string>) =>
+  Effect.flatMap(TransitEvents, (events) =>
+    Effect.orDie(events.append(tenant.carrier, shipmentIds.map((shipmentId) => reportedEvent(shipmentId, { accounts: [account] })))))
+
+const shipments = (prefix: string, count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, n) => `${prefix} ${n}`)
+
+/** A healthy client of a tenant of its own, and one of the tenant that has all the others. */
+const makeScene = Effect.gen(function*() {
+  const [crowded, quiet] = [yield* TestWaybill.tenant("crowded"), yield* TestWaybill.tenant("quiet")]
+  const receivers = yield* ScriptedReceivers
+  yield* (yield* TenantLimits).put(crowded.tenantId, { eventSubscriptionsPerClient: 1000 })
+  const delivery = { batchMaxSize: 1, rateLimitPerMinute: 60_000 }
+  yield* TestWaybill.subscribe(quiet, quiet.customer("healthy", ["A"]), { endpointUrl: healthy, delivery })
+  yield* TestWaybill.subscribe(crowded, crowded.customer("neighbour", ["A"]), { endpointUrl: neighbour, delivery })
+
+  /** So many destinations of one client, all of which get whatever is published for account H. */
+  const crowd = (count: number, settings: Readonly<Record<string, number>> = {}) =>
+    Effect.forEach(Array.from({ length: count }, (_, n) => `https://crowd-${n}.example/hook`), (endpointUrl) =>
+      Effect.as(TestWaybill.subscribe(crowded, crowded.customer("crowd", ["H"]), { endpointUrl, delivery: { ...delivery, ...settings } }), endpointUrl))
+
+  /** One event after the other arrives before the next one is published, at the healthy client and at the neighbour. */
+  const everybodyElseIsServed = (events: number, millis: number) =>
+    Effect.gen(function*() {
+      const before = (yield* receivers.delivered(healthy)).length
+      for (let n = 0; n < events; n++) {
+        yield* publish(quiet, "A", `A${n}`)
+        yield* publish(crowded, "A", `A${n}`)
+        yield* TestWaybill.pass(millis)
+        assert.lengthOf(yield* receivers.delivered(healthy), before + n + 1)
+        assert.lengthOf(yield* receivers.delivered(neighbour), before + n + 1)
+      }
+    })
+
+  return { crowd, crowded, everybodyElseIsServed, receivers }
+})
+
+const layer = (delivery: Partial<DeliveryOptionValues>) => TestWaybill.layer({ delivery: { drainMillis: 0, ...delivery } })
+
+describe("seven hundred destinations of one client whose receivers hang", () => {
+  it.effect("take half of the attempts at first, a tenth when they have failed, and hold up nobody else", () =>
+    Effect.gen(function*() {
+      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeScene
+      const urls = yield* crowd(700, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
+      yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.hang), { discard: true })
+      yield* TestWaybill.run
+      yield* publish(crowded, "H", "H1")
+      yield* TestWaybill.pass(1000)
+      const atFirst = (yield* receivers.requests()).length
+      assert.strictEqual(atFirst, 250)
+      yield* everybodyElseIsServed(15, 100)
+      // by now each of them has failed
+      yield* TestWaybill.pass("90 seconds")
+      const now = yield* Clock.currentTimeMillis
+      const inFlight = (yield* receivers.requests()).filter(({ at, url }) => url.includes("crowd") && at > now - 15_000)
+      assert.strictEqual(inFlight.length, 50)
+      yield* everybodyElseIsServed(15, 100)
+    }).pipe(Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
+})
+
+describe("two hundred destinations that are tried again every second", () => {
+  it.effect("hold up nobody else", () =>
+    Effect.gen(function*() {
+      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeScene
+      const urls = yield* crowd(200, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
+      yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.delay(300, Receiver.fail(503))), { discard: true })
+      yield* TestWaybill.run
+      yield* publish(crowded, "H", ...shipments("H", 3))
+      yield* TestWaybill.pass(5000)
+      const before = (yield* receivers.requests()).length
+      yield* everybodyElseIsServed(25, 100)
+      const tried = (yield* receivers.requests()).length - before - 50
+      assert.isAtLeast(tried, 200, "all of them are tried meanwhile")
+    }).pipe(Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
+})
+
+describe("a tenant that publishes a hundred times as much as the others", () => {
+  it.effect("has what is left, and its backlog delays nobody else", () =>
+    Effect.gen(function*() {
+      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeScene
+      const urls = yield* crowd(2, { rateLimitPerMinute: 6_000_000 })
+      yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.delay(50)), { discard: true })
+      yield* TestWaybill.run
+      for (let round = 0; round < 10; round++) {
+        yield* publish(crowded, "H", ...shipments(`round ${round}`, 100))
+        yield* everybodyElseIsServed(1, 100)
+      }
+      const waiting = 2000 - (yield* Effect.forEach(urls, (url) => receivers.delivered(url))).flat().length
+      assert.isAbove(waiting, 1000, "there is a backlog")
+      yield* TestWaybill.pass("5 minutes")
+      assert.lengthOf((yield* Effect.forEach(urls, (url) => receivers.delivered(url))).flat(), 2000)
+    }).pipe(Effect.scoped, Effect.provide(layer({ concurrency: 32, destinationConcurrency: 8 }))), 60_000)
+})
