@@ -98,7 +98,8 @@ class Owning {
     const leased = yield* sql.rows(ownership.leasedRow, ownership.takeLeases(schema, tenantId, worker, wanted))
     const takenOver = new Set(leased.flatMap((each) => each.takenOver ? [each.partition] : []))
     const partitions = leased.map(({ partition }) => partition)
-    if (partitions.length === 0) return { now: Date.now(), partitions: [] }
+    // not by this machine's clock, which may be wrong
+    if (partitions.length === 0) return { ...yield* sql.one(ownership.nowRow, ownership.readNow), partitions: [] }
     const epochs = yield* sql.rows(ownership.epochRow, ownership.raiseEpochs(schema, tenantId, partitions))
     yield* this.interrupt(tenantId, { partitions, flight: undefined })
     const work = yield* this.find(tenantId, partitions)
