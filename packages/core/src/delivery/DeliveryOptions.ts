@@ -8,9 +8,9 @@ export interface DeliveryOptionValues {
   readonly destinationConcurrency: number
   /** The whole attempt, from name lookup to the last byte read, in milliseconds. */
   readonly attemptTimeoutMillis: number
-  /** How long a lease lasts without a heartbeat. Longer than the attempt; a killed process's claims are taken up after it. */
+  /** How long a lease lasts without a renewal. Longer than the attempt; a killed process's partitions are taken over after it. */
   readonly leaseMillis: number
-  /** How long an idle worker waits before it asks the queue without having been woken. */
+  /** How long an idle worker waits before it looks for work without having been woken; a third of a lease at most. */
   readonly pollMillis: number
   /** Bytes of one request body, at most, unless a single event is larger. */
   readonly maxBatchBytes: number

@@ -36,7 +36,7 @@ export const reportLost = (tenantId: string, partitions: number): Effect.Effect<
     )
   )
 
-/** One line a claim, or a step of the backlog's upkeep. */
+/** One line a drop, or a step of the backlog's upkeep. */
 export const reportDropped = (tenantId: string, reason: DropReason, entries: number): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(Metric.withAttributes(metrics.droppedTotal, { reason }), entries),

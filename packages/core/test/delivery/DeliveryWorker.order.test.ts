@@ -180,6 +180,6 @@ describe.each(ways)("by %s", (way) => {
           assert.lengthOf(yield* engine.delivered(), 10_000)
         }),
         { concurrency: 32, destinationConcurrency: 8 }
-      ), 30_000)
+      ), 60_000)
   })
 })

@@ -5,7 +5,7 @@ import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { TestClock } from "effect/testing"
-import { answering, engineBy, eventsOf, hook, makeEngine, storeCalls, ways, workerOn, workerOver } from "./Engine.ts"
+import { answering, clockAhead, engineBy, eventsOf, hook, makeEngine, storeCalls, ways, workerOn, workerOver } from "./Engine.ts"
 
 /** A worker that is killed a second after it began to send, and its lease run out. */
 const killedWhileSending = Effect.scoped(Effect.gen(function*() {
@@ -39,15 +39,7 @@ const workerWithLateTake = (late: number) =>
 const workerWithOwnClock = Effect.gen(function*() {
   const clock = yield* Clock.clockWith(Effect.succeed)
   let ahead = 0
-  const own: Clock.Clock = {
-    currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + ahead,
-    currentTimeMillis: Effect.sync(() => clock.currentTimeMillisUnsafe() + ahead),
-    currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n,
-    currentTimeNanos: Effect.sync(() => clock.currentTimeNanosUnsafe() + BigInt(ahead) * 1_000_000n),
-    monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-    monotonicTimeNanos: clock.monotonicTimeNanos,
-    sleep: (duration) => clock.sleep(duration)
-  }
+  const own = clockAhead(clock, () => ahead)
   const byStore = Effect.provideService(Clock.Clock, clock)
   const worker = yield* workerOn((store) => answering(store, (_, answer) => byStore(answer)))
   yield* Effect.forkScoped(Effect.provideService(worker.run, Clock.Clock, own))

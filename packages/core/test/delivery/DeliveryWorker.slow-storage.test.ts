@@ -3,7 +3,7 @@ import { type TakeRequest, TransitEvents } from "@waybill/core"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
-import { answering, workerOver } from "./Engine.ts"
+import { answering, clockAhead, workerOver } from "./Engine.ts"
 
 const endpointUrl = "https://customer.example/hook"
 
@@ -14,17 +14,6 @@ const slowWorker = (millis: () => number) =>
 const publish = (tenant: SeededTenant, shipmentId: string, number: number) =>
   Effect.flatMap(TransitEvents, (events) =>
     Effect.orDie(events.append(tenant.carrier, [reportedEvent(shipmentId, { eventId: `${shipmentId}/${number}`, accounts: ["A"] })])))
-
-/** A clock that differs from another one by so much. */
-const clockAhead = (clock: Clock.Clock, millis: number): Clock.Clock => ({
-  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
-  currentTimeMillis: Effect.sync(() => clock.currentTimeMillisUnsafe() + millis),
-  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n,
-  currentTimeNanos: Effect.sync(() => clock.currentTimeNanosUnsafe() + BigInt(millis) * 1_000_000n),
-  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
-  monotonicTimeNanos: clock.monotonicTimeNanos,
-  sleep: (duration) => clock.sleep(duration)
-})
 
 const healthy = "https://healthy.example/hook"
 
@@ -178,7 +167,7 @@ describe("a worker whose storage is slow", () => {
         yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
         yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
         const own = yield* Clock.clockWith(Effect.succeed)
-        yield* workerOver((store) => answering(store, (_, answer) => Effect.provideService(answer, Clock.Clock, clockAhead(own, millis))))
+        yield* workerOver((store) => answering(store, (_, answer) => Effect.provideService(answer, Clock.Clock, clockAhead(own, () => millis))))
         yield* publish(tenant, "S", 1)
         yield* TestWaybill.pass("1 minute")
         const requests = yield* receivers.requests(endpointUrl)

@@ -2,6 +2,7 @@
 import { Deliveries, type DeliveryOptionValues, DeliveryStore, type DeliveryView, DeliveryWorker, type StorageError, TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, ScriptedReceivers, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Context, Effect, Layer, References } from "effect"
+import type * as Clock from "effect/Clock"
 import { untyped } from "../untyped.ts"
 
 export const hook = "https://receiver.example/hook"
@@ -76,6 +77,17 @@ export const workerOn = Effect.fnUntraced(function*(own: (store: Store) => Parti
 
 /** One that works until the scope ends. */
 export const workerOver = (own: (store: Store) => Partial<Store>) => Effect.flatMap(workerOn(own), ({ run }) => Effect.forkScoped(run))
+
+/** A machine's clock that differs from another one by so much; timers and the monotonic time go on as there. */
+export const clockAhead = (clock: Clock.Clock, millis: () => number): Clock.Clock => ({
+  currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis(),
+  currentTimeMillis: Effect.sync(() => clock.currentTimeMillisUnsafe() + millis()),
+  currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe() + BigInt(millis()) * 1_000_000n,
+  currentTimeNanos: Effect.sync(() => clock.currentTimeNanosUnsafe() + BigInt(millis()) * 1_000_000n),
+  monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+  monotonicTimeNanos: clock.monotonicTimeNanos,
+  sleep: (duration) => clock.sleep(duration)
+})
 
 /** The events of a request, as `shipment/sequence`. */
 export const eventsOf = (request: ReceivedRequest): ReadonlyArray<string> => batchOf(request).events.map(nameOf)
