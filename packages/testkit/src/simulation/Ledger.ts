@@ -106,6 +106,8 @@ export class Ledger {
   readonly access = new AccessLedger()
   /** How many entries and deliveries are unfinished. */
   unfinished = 0
+  /** When somebody last published, or changed something, by the store's clock. */
+  changedAt = 0
 
   destination(tenantId: string, destinationId: string): LedgerDestination | undefined {
     return this.destinations.get(destinationKeyOf(tenantId, destinationId))

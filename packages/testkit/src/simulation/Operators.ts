@@ -166,6 +166,7 @@ export class Operators {
   private runOperation<A, E>(effect: Effect.Effect<A, E, SimulatedPorts>, then: (value: A) => void | Promise<void>): void | Promise<void> {
     let after: void | Promise<void> = undefined
     const waits = this.store.run(effect, (exit) => {
+      this.ledger.changedAt = this.simulation.storeNow
       if (Exit.isSuccess(exit)) after = then(exit.value)
       else this.simulation.violate("A call of the store succeeds", String(exit.cause))
     })

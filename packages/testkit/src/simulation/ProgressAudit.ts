@@ -8,6 +8,9 @@ import type { WorkerProcess } from "./WorkerProcess.ts"
 /** Beyond polls and leases: calls, attempts and timers take time. */
 const slackMillis = 5_000
 
+/** What may be sent is taken that soon once its owner hears of it. */
+const soonMillis = 2_500
+
 const minuteMillis = 60_000
 
 export class ProgressAudit {
@@ -46,7 +49,7 @@ export class ProgressAudit {
       this.lasts(`share of ${name}`, own > share, leaseMillis + pollMillis + slackMillis, "Workers share partitions evenly", `${name} has ${own}, its share is ${share}`)
     }
     for (const destination of this.ledger.destinations.values()) {
-      const limit = pollMillis + slackMillis + minuteMillis / destination.settings.policy.rateLimitPerMinute
+      const limit = pollMillis + soonMillis + minuteMillis / destination.settings.policy.rateLimitPerMinute
       this.lasts(`sends of ${destination.name}`, running.has(destination.partition.owner) && this.waitsAlone(destination), limit, "What may be sent is sent without waiting", destination.name)
     }
   }

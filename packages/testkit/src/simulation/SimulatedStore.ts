@@ -19,6 +19,9 @@ import type { SimulationContext } from "./SimulationContext.ts"
 /** The ports that an adapter has to provide. All its times must come from Effect's `Clock`. */
 export type SimulatedPorts = Transaction | AccessStore | SecretStore | DeliveryStore | DeliveryQueue | DeliveryControl | TransitEventStore | TransitSubscriptionStore
 
+/** Signals are consumed within a poll. */
+const quietMillis = 6_000
+
 const nanos = (millis: number): bigint => BigInt(Math.floor(millis)) * 1_000_000n
 
 export class SimulatedStore {
@@ -76,14 +79,17 @@ export class SimulatedStore {
     })
   }
 
-  /** Checks that these partitions, which were given back, are found by other workers if they need an owner. */
-  expectFree(partitions: ReadonlyArray<LedgerPartition>): void {
-    const needed = partitions.filter((partition) => this.ledger.hasWork(partition, this.simulation.storeNow))
-    if (needed.length === 0) return
+  /** Checks that these partitions, which were given back, are found by other workers if they need an owner; `idle` ones only then. */
+  expectFree(partitions: ReadonlyArray<LedgerPartition>, idle: ReadonlySet<number>): void {
+    const { ledger, simulation } = this
+    const hasWork = new Map(partitions.map((partition) => [partition, ledger.hasWork(partition, simulation.storeNow)]))
+    // signals of the last seconds may be left
+    const isQuiet = simulation.storeNow - ledger.changedAt > quietMillis
     this.query(this.delivery.look("nobody", Number.MAX_SAFE_INTEGER), ({ free }) => {
-      for (const { name, partition, tenantId } of needed) {
-        if (free.some((each) => each.tenantId === tenantId && each.partition === partition)) continue
-        this.simulation.violate("A partition that is given back with work is free at once", name)
+      for (const [{ name, partition, tenantId }, isNeeded] of hasWork) {
+        const isFree = free.some((each) => each.tenantId === tenantId && each.partition === partition)
+        if (isNeeded && !isFree) simulation.violate("A partition that is given back with work is free at once", name)
+        if (!isNeeded && isFree && isQuiet && idle.has(partition)) simulation.violate("A partition that is given back without work needs no owner", name)
       }
     })
   }

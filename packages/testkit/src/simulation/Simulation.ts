@@ -111,6 +111,10 @@ export class Simulation {
           }
         }))
     }
+    if (!shape.hasInternalFaults) {
+      this.progress.begin(0)
+      this.watch()
+    }
     simulation.after(shape.spanMillis * 2 + random.pick([1, 500, 4000]), () => this.stopFaults(random.share(0.4)))
   }
 
@@ -119,7 +123,7 @@ export class Simulation {
     const { operators, shape, simulation, takeInterventions } = this
     if (this.faultsStopped) return
     const soon = () => takeInterventions.pick([0, 0, 1, 3])
-    if (shape.interventions > 0 && takeInterventions.share(0.02)) {
+    if (shape.interventions > 0 && takeInterventions.share(0.04)) {
       const destination = takeInterventions.pick(destinations)
       simulation.after(soon(), () => deliveryIds.length > 0 ? operators.retryTaken(tenantId, deliveryIds) : operators.interveneTaken(destination))
     }
@@ -136,7 +140,7 @@ export class Simulation {
       seed: this.seed,
       number,
       skewMillis: faults.pick([0, 0, 0, 3, -250, 7000, -3_600_000, 86_400_000]),
-      killedAtEffect: shape.hasInternalFaults && shape.faults > 0 && !this.faultsStopped && faults.share(shape.shortLivedShare) ? faults.between(1, faults.pick([6, 40])) : Infinity
+      killedAtEffect: shape.hasInternalFaults && shape.faults > 0 && !this.faultsStopped && faults.share(shape.shortLivedShare) ? faults.between(1, faults.pick([8, 40])) : Infinity
     })
     process.onEnd = () => this.replace(process)
     this.processes.push(process)
@@ -187,9 +191,10 @@ export class Simulation {
     const pause = Math.max(...policies.map((policy) => policy.maxBackoffSeconds)) * 1000
     const { leaseMillis, pollMillis } = shape.options
     const timeoutMillis = this.longestPause() + 20_000 + 3 * (leaseMillis + pollMillis + pause) + (this.ledger.unfinished + this.ledger.deliveries.size + 12) * Math.ceil(60_000 / slowest)
-    this.progress.begin(simulation.now + this.longestPause() + this.unansweredMillis)
+    const isCalm = this.processes.every(({ pendingCalls }) => pendingCalls === 0)
+    if (shape.hasInternalFaults) this.progress.begin(simulation.now + this.longestPause() + (isCalm ? 0 : this.unansweredMillis))
     simulation.after(timeoutMillis, () => simulation.violate("All work finishes in time after faults stop", this.describeUnfinished()))
-    this.pollUntilDone()
+    if (shape.hasInternalFaults) this.watch()
     return this.restore(recovering)
   }
 
@@ -203,15 +208,16 @@ export class Simulation {
     return Math.max(0, ...this.processes.map(({ resumesAt }) => resumesAt - this.simulation.now))
   }
 
-  /** Checks four times a second whether all work is finished, and resumes destinations that were paused meanwhile. */
-  private pollUntilDone(): void {
+  /** Checks four times a second whether there is progress, after the end of faults whether all work is finished, and resumes destinations that were paused meanwhile. */
+  private watch(): void {
     this.simulation.after(250, () => {
       this.progress.look(this.processes)
+      if (!this.faultsStopped) return this.watch()
       if (this.ledger.unfinished === 0 && (!this.shape.endsIdle || this.isIdle())) {
         this.over = true
         return undefined
       }
-      this.pollUntilDone()
+      this.watch()
       return this.restore(false)
     })
   }

@@ -41,6 +41,8 @@ export class StoreConnection {
   private readonly takes: TakeAudit
   private readonly settles: SettleAudit
   private readonly onTake: OnTake
+  /** Whether processes, store and network have no faults. */
+  private readonly onlyReceiversFail: boolean
 
   constructor(
     simulation: SimulationContext,
@@ -50,7 +52,8 @@ export class StoreConnection {
     this.ledger = parts.ledger
     this.store = parts.store
     this.faultModel = parts.faultModel
-    this.ownership = new OwnershipAudit(simulation, this.ledger, !parts.shape.hasInternalFaults)
+    this.onlyReceiversFail = !parts.shape.hasInternalFaults
+    this.ownership = new OwnershipAudit(simulation, this.ledger, this.onlyReceiversFail)
     this.takes = new TakeAudit(simulation, this.ledger)
     this.loads = new LoadAudit(simulation, this.ledger, (destination, version) => this.takes.compareVersion(destination, version))
     this.settles = new SettleAudit(simulation, this.ledger)
@@ -116,7 +119,7 @@ export class StoreConnection {
           process,
           call: "release",
           about: () => partitions.map(({ epoch, idle, partition }) => `${partition} of ${tenantId} by ${epoch}${idle ? ", idle" : ""}`).join(),
-          applied: () => this.store.expectFree(ownership.released(process.name, tenantId, partitions))
+          applied: () => this.store.expectFree(ownership.released(process.name, tenantId, partitions), new Set(partitions.filter(({ idle }) => idle && this.onlyReceiversFail).map(({ partition }) => partition)))
         }, delivery.release(tenantId, partitions, structuredClone(rateMarks)))
       }
     }

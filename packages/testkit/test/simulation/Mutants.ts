@@ -22,7 +22,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   {
     name: "a signal of an earlier shipment does not move the cursor back",
     file: destination,
-    find: "    destination.behind = true\n  } else if (destination.cursor === undefined || key > destination.cursor) destination.ahead = true\n  else destination.behind = true",
+    find: "    destination.behind = true\n  } else if (destination.cursor === undefined || compareText(key, destination.cursor) > 0) destination.ahead = true\n  else destination.behind = true",
     replace: "    destination.behind = true\n  } else destination.ahead = true"
   },
   {
@@ -128,7 +128,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   {
     name: "keys in flight are not named",
     file: destination,
-    find: "if (first && (again.length > 0 || after === undefined || lastKey > after)) inFlight.push(deliveryId)",
+    find: "if (first && (again.length > 0 || after === undefined || compareText(lastKey, after) > 0)) inFlight.push(deliveryId)",
     replace: ""
   },
   {

@@ -105,6 +105,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a partition with work is idle if its worker says so",
+    rare: true,
     file: ownership,
     find: "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)",
     replace: "if (idle) this.journal.drop(tenant.leases, partition)"
@@ -136,12 +137,14 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "the answer of a take counts for the next ownership",
+    rare: true,
     file: taking,
     find: "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)",
     replace: "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) !== undefined || held.size < 0"
   },
   {
     name: "a worker takes its own partitions over",
+    rare: true,
     file: owning,
     find: "const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)",
     replace: "const free = found"

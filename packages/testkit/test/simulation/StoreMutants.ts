@@ -26,6 +26,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "the largest key of several signals is told",
+    rare: true,
     file: take,
     find: "compareText(key, before.key) < 0)",
     replace: "compareText(key, before.key) > 0)"
