@@ -333,7 +333,7 @@ export class Ledger {
       for (const entry of delivery.entries) entry.passed = true
       dropped += delivery.entries.length
     }
-    for (const key of [...destination.waiting.keys()]) dropped += this.drop(destination, key)
+    for (const key of destination.waiting.keys()) dropped += this.drop(destination, key)
     return dropped
   }
 
