@@ -1,4 +1,5 @@
 /** Checks attempts that a take granted against circuit breaker and delivery policy. */
+import { longestAnswerMillis } from "./FaultModel.ts"
 import { type LedgerDestination, spareTakeovers } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 import type { TakeCall } from "./TakeAudit.ts"
@@ -24,7 +25,7 @@ export class GrantAudit {
     const { openUntil } = destination.breaker
     if (openUntil === undefined || destination.recovered) return
     const inFlight = [...destination.inFlight.values()].filter((ownership) => ownership === destination.partition.ownership).length
-    if (openUntil > at + 1) {
+    if (openUntil > at + longestAnswerMillis) {
       this.simulation.violate("No attempt is made while the circuit breaker is open", `${who}: ${destination.name}, ${count} attempts, ${openUntil - at} ms early`)
     } else if (inFlight > 1) {
       this.simulation.violate("One probe is sent after the circuit breaker was open", `${who}: ${destination.name}, ${count} attempts, ${inFlight} in flight`)

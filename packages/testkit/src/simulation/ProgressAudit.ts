@@ -1,7 +1,8 @@
 /** Checks after the end of faults that workers make progress: every partition with work has an owner, shares are even, and nothing that may be sent is left alone. */
 import type { DeliveryOptionValues } from "@waybill/core"
-import type { Ledger, LedgerDestination } from "./Ledger.ts"
+import { isInFlight, type Ledger, type LedgerDestination } from "./Ledger.ts"
 import type { LedgerPartition } from "./PartitionLedger.ts"
+import type { Shape } from "./Shape.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 import type { WorkerProcess } from "./WorkerProcess.ts"
 
@@ -17,14 +18,17 @@ export class ProgressAudit {
   private readonly simulation: SimulationContext
   private readonly ledger: Ledger
   private readonly options: DeliveryOptionValues
+  /** A worker learns by its next renewal what a call without an answer gave it. */
+  private readonly unknownMillis: number
   private calmSince = Infinity
   /** Since when each of these has been so at every look. */
   private readonly since = new Map<string, number>()
 
-  constructor(simulation: SimulationContext, ledger: Ledger, options: DeliveryOptionValues) {
+  constructor(simulation: SimulationContext, ledger: Ledger, { hasInternalFaults, options }: Pick<Shape, "hasInternalFaults" | "options">) {
     this.simulation = simulation
     this.ledger = ledger
     this.options = options
+    this.unknownMillis = hasInternalFaults ? options.leaseMillis / 3 : 0
   }
 
   /** Faults stop, and all processes run from `now` on. */
@@ -49,7 +53,7 @@ export class ProgressAudit {
       this.lasts(`share of ${name}`, own > share, leaseMillis + pollMillis + slackMillis, "Workers share partitions evenly", `${name} has ${own}, its share is ${share}`)
     }
     for (const destination of this.ledger.destinations.values()) {
-      const limit = pollMillis + soonMillis + minuteMillis / destination.settings.policy.rateLimitPerMinute
+      const limit = pollMillis + soonMillis + this.unknownMillis + minuteMillis / destination.settings.policy.rateLimitPerMinute
       this.lasts(`sends of ${destination.name}`, running.has(destination.partition.owner) && this.waitsAlone(destination), limit, "What may be sent is sent without waiting", destination.name)
     }
   }
@@ -71,14 +75,20 @@ export class ProgressAudit {
     return owner === undefined || leasedUntil <= this.simulation.storeNow
   }
 
-  /** Nothing of the destination is in flight, though something may be sent and neither time, rate nor breaker holds it back. */
+  /** Whether the worker has an attempt in flight, so that it may have no room. */
+  private isSending(workerId: string | undefined): boolean {
+    return [...this.ledger.destinations.values()].some(({ partition, unsettled }) =>
+      partition.owner === workerId && [...unsettled.values()].some(isInFlight))
+  }
+
+  /** Nothing of the destination's owner is in flight, though something may be sent and neither time, rate nor breaker holds it back. */
   private waitsAlone(destination: LedgerDestination): boolean {
     const now = this.simulation.storeNow
     const { breaker, partition, sends, settings, unsettled, waiting } = destination
     if (this.isFree(partition) || !this.ledger.admits(destination, now) || breaker.openUntil !== undefined) return false
     const deliveries = [...unsettled.values()]
     const lastSent = sends.at(-1) ?? 0
-    if (deliveries.some(({ state }) => state === "sending") || now - lastSent < (minuteMillis / settings.policy.rateLimitPerMinute) * 1.2) return false
+    if (this.isSending(partition.owner) || now - lastSent < (minuteMillis / settings.policy.rateLimitPerMinute) * 1.2) return false
     const isDue = deliveries.some(({ dueAt }) => dueAt <= now)
     return isDue || [...waiting.keys()].some((key) => deliveries.every(({ keys }) => !keys.has(key)))
   }

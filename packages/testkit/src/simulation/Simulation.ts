@@ -43,7 +43,7 @@ export class Simulation {
     this.simulation = new SimulationContext(seed, tracing)
     this.faults = new SimulationRandom(seed, "faults")
     this.store = new SimulatedStore(this.simulation, this.ledger, ports)
-    this.progress = new ProgressAudit(this.simulation, this.ledger, this.shape.options)
+    this.progress = new ProgressAudit(this.simulation, this.ledger, this.shape)
     this.faultModel = new FaultModel(this.simulation, this.shape.hasInternalFaults)
     this.receivers = new Receivers(this.simulation, this.ledger, this.sha256, { slow: this.shape.faults > 0 ? 0.05 : 0, onlyReceiversFail: !this.shape.hasInternalFaults })
     this.takeInterventions = new SimulationRandom(seed, "take interventions")
@@ -192,7 +192,9 @@ export class Simulation {
     const { leaseMillis, pollMillis } = shape.options
     const timeoutMillis = this.longestPause() + 20_000 + 3 * (leaseMillis + pollMillis + pause) + (this.ledger.unfinished + this.ledger.deliveries.size + 12) * Math.ceil(60_000 / slowest)
     const isCalm = this.processes.every(({ pendingCalls }) => pendingCalls === 0)
-    if (shape.hasInternalFaults) this.progress.begin(simulation.now + this.longestPause() + (isCalm ? 0 : this.unansweredMillis))
+    const calmAt = simulation.now + this.longestPause() + (isCalm ? 0 : this.unansweredMillis)
+    this.idleSince = calmAt
+    if (shape.hasInternalFaults) this.progress.begin(calmAt)
     simulation.after(timeoutMillis, () => simulation.violate("All work finishes in time after faults stop", this.describeUnfinished()))
     if (shape.hasInternalFaults) this.watch()
     return this.restore(recovering)

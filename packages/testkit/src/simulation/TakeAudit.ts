@@ -1,5 +1,6 @@
 /** Checks takes against the reference model. */
 import { deliveryIdOf, flightOf, formatInstant, type Taken, type TakenDelivery, type TakenFrom, type TakeFrom, type TakeRequest } from "@waybill/core"
+import { longestAnswerMillis } from "./FaultModel.ts"
 import { GrantAudit } from "./GrantAudit.ts"
 import { isInFlight, type Ledger, type LedgerDelivery, type LedgerDestination, type LedgerEntry, permitOf } from "./Ledger.ts"
 import type { LedgerPartition } from "./PartitionLedger.ts"
@@ -150,7 +151,7 @@ export class TakeAudit {
       return undefined
     }
     if (delivery.state !== "waiting") simulation.violate("A delivery has one attempt at a time", `${delivery.id} is ${delivery.state}`)
-    if (delivery.dueAt > simulation.storeNow) simulation.violate("No delivery is sent again before its time", `${delivery.id}, ${delivery.dueAt - simulation.storeNow} ms early`)
+    if (delivery.dueAt > simulation.storeNow + longestAnswerMillis) simulation.violate("No delivery is sent again before its time", `${delivery.id}, ${delivery.dueAt - simulation.storeNow} ms early`)
     const unseen = delivery.entries.find(({ key }) => !this.ledger.access.sees(destination, key))
     if (unseen !== undefined) simulation.violate("Nothing is taken that its client may not see", `${destination.name}: ${unseen.orderId} in ${delivery.id}`)
     const older = blocker(delivery)
@@ -257,6 +258,9 @@ export class TakeAudit {
       if (taken.deliveries.some((each) => each.deliveryId === deliveryId) || found.unseenDeliveries.includes(deliveryId)) continue
       const delivery = destination.unsettled.get(deliveryId)
       if (delivery?.state !== "waiting" || sharesAnyKey(delivery)) continue
+      // one that ended meanwhile is named as one in flight
+      const named = asked.inFlight.flatMap((id) => this.ledger.deliveries.get(id) ?? [])
+      if (named.some((other) => sharesKey(other, delivery))) continue
       this.simulation.violate("A take sends the deliveries again that it was asked for", `${deliveryId} of ${destination.name}`)
     }
   }
