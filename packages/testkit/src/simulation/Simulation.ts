@@ -227,7 +227,7 @@ export class Simulation {
   /** Whether nothing has had an owner for longer than it takes to be found by one. */
   private isIdle(): boolean {
     const { now, storeNow } = this.simulation
-    if (this.ledger.partitions.leased(storeNow).length > 0) this.idleSince = now
+    if (this.ledger.partitions.leased(storeNow).length > 0) this.idleSince = Math.max(this.idleSince, now)
     return now - this.idleSince > this.shape.options.pollMillis + 1000
   }
 
