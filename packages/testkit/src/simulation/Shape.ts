@@ -58,12 +58,12 @@ export const maxWorkers = 8
 export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
   const random = new SimulationRandom(seed, "shape")
   const tenants = random.pick([1, 1, 2])
-  const isWide = random.share(1 / 32)
+  const isWide = random.share(1 / 48)
   const drawn = {
     workers: isWide ? random.between(2, maxWorkers) : random.pick([1, 2, 2, 3]),
     destinations: isWide ? random.between(6, 12) : random.pick([1, 1, 2, 3]),
     shipments: random.between(1, 3),
-    publications: isWide ? random.between(4, 16) : random.between(1, 6),
+    publications: isWide ? random.between(3, 8) : random.between(1, 6),
     interventions: random.pick([0, 0, 1, 2, 3, 5]),
     faults: random.pick([0, 1, 2, 3, 4, 6, 8])
   }
@@ -113,7 +113,7 @@ const drawOptions = (random: SimulationRandom, fixed: Partial<DeliveryOptionValu
 /** `isSlow`: what is published keeps its partitions busy for some time. */
 const drawDestination = (random: SimulationRandom, tenant: number, isSlow: boolean): DestinationShape => ({
   tenant,
-  policy: isSlow ? { ...drawPolicy(random), batchMaxSize: 1, rateLimitPerMinute: 20 } : drawPolicy(random),
+  policy: isSlow ? { ...drawPolicy(random), batchMaxSize: 1, rateLimitPerMinute: 30 } : drawPolicy(random),
   whenDead: random.share(0.2) ? "pause" : "goOn"
 })
 

@@ -16,7 +16,7 @@ import { WorkerProcess } from "./WorkerProcess.ts"
 import { SimulationContext } from "./SimulationContext.ts"
 
 /** More than any schedule needs to end. */
-const maxSteps = 20_000
+const maxSteps = 40_000
 
 export class Simulation {
   readonly simulation: SimulationContext
