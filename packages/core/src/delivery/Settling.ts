@@ -55,6 +55,8 @@ export class Settling {
 
   private forget(ended: ReadonlyArray<Ended>): void {
     this.parts.slots.unwritten -= ended.reduce((sum, { sent }) => sum + (sent === undefined ? 0 : 1), 0)
+    // others may have waited for it
+    this.parts.work.makeRoom()
   }
 
   private ofTenant(tenant: HeldTenant, own: OfTenant): Effect.Effect<void, StorageError> {

@@ -91,7 +91,7 @@ export class Operators {
   publish(): void | Promise<void> {
     const { random } = this
     const { tenantId } = random.pick(this.slots)
-    return this.publishOf(tenantId, `S${random.between(1, this.shape.shipments)}`, random.between(1, 3), random.share(0.1))
+    return this.publishOf(tenantId, `S${random.between(1, this.shape.shipments)}`, random.pick([1, 1, 2, 3]), random.share(0.1))
   }
 
   private reassign(tenantId: string, random: SimulationRandom): void | Promise<void> {

@@ -62,7 +62,7 @@ export const drawShape = (seed: number, fixed: SimulationShape): Shape => {
   const drawn = {
     workers: isWide ? random.between(2, maxWorkers) : random.pick([1, 2, 2, 3]),
     destinations: isWide ? random.between(6, 12) : random.pick([1, 1, 2, 3]),
-    shipments: random.between(1, 3),
+    shipments: random.pick([1, 2, 3, 6]),
     publications: isWide ? random.between(3, 8) : random.between(1, 6),
     interventions: random.pick([0, 0, 1, 2, 3, 5]),
     faults: random.pick([0, 1, 2, 3, 4, 6, 8])

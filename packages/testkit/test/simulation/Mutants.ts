@@ -20,12 +20,6 @@ const signature = "core/src/delivery/model/Signature.ts"
 const engineMutants: ReadonlyArray<Mutant> = [
   // what a worker knows of a destination
   {
-    name: "a signal of an earlier shipment does not move the cursor back",
-    file: destination,
-    find: "    destination.behind = true\n  } else if (destination.cursor === undefined || compareText(key, destination.cursor) > 0) destination.ahead = true\n  else destination.behind = true",
-    replace: "    destination.behind = true\n  } else destination.ahead = true"
-  },
-  {
     name: "what was passed over is not looked at again when a delivery ends",
     file: destination,
     find: "  destination.blocked = false\n  destination.behind = true",
