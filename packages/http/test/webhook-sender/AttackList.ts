@@ -178,7 +178,7 @@ const configuration: Readonly<Record<number, Attack>> = {
     tests: [own("WebhookSenderHttp.connections.test.ts", "sends many at once, each over its own connection up to the limit"), own("hostile.addresses.test.ts", "tries a few of a thousand addresses")],
     left: "Requests to one origin are bounded by connections at a time, not by a rate across tenants."
   },
-  54: { attack: "changes while something is under way", tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "that is removed while an attempt is under way keeps the record of that attempt"], subscriptions("keeps all of several concurrent changes")] },
+  54: { attack: "changes while something is in flight", tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "that is removed while a delivery is in flight keeps its outcome"], subscriptions("keeps all of several concurrent changes")] },
   55: { attack: "test calls as a scanner", tests: [["core/test/freight-charges/ChargeSubscriptions.test.ts", "is allowed ten times a minute per client"]] },
   56: { attack: "payloads that are too large", behaviours: ["refuses-before-body"], tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "has at most so many bytes in a body as the operator allows"]] },
   57: { attack: "guessing ids", tests: [subscriptions("are private: another client's id answers like an unknown one")] },
