@@ -68,12 +68,14 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a drop that failed is forgotten",
+    rare: true,
     file: taking,
     find: "        keys.push(...request.keys)\n        deliveries.push(...request.deliveries)\n",
     replace: ""
   },
   {
     name: "a drop removes entries that the client sees again",
+    rare: true,
     file: store,
     find: "const unseen = destination?.byKey.get(key)?.filter((entry) => !this.gate.sees(destination, entry)) ?? []",
     replace: "const unseen = destination?.byKey.get(key)?.slice() ?? []"
@@ -99,6 +101,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "entries of a withdrawn delivery are not looked at",
+    rare: true,
     file: taking,
     find: "            destination.behind = true\n            work.touch(destination)",
     replace: ""
@@ -130,6 +133,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a purge cancels deliveries in flight",
+    rare: true,
     file: control,
     find: `filter(({ state }) => state === "waiting")`,
     replace: "filter(() => true)"

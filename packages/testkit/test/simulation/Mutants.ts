@@ -154,6 +154,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a delivery that kills its senders never dies",
+    rare: true,
     file: retry,
     find: "const spareTakeovers = 3",
     replace: "const spareTakeovers = 300"
@@ -223,12 +224,14 @@ const engineMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a signal forgets a pause that is not written yet",
+    rare: true,
     file: destination,
     find: "    destination.sends = true\n    destination.behind = true",
     replace: "    destination.sends = true\n    destination.pause = undefined\n    destination.behind = true"
   },
   {
     name: "what an attempt to an old endpoint says counts for the new one",
+    rare: true,
     file: sending,
     find: "const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl",
     replace: "const elsewhere = false"

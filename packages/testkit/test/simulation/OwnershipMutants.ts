@@ -125,6 +125,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a worker sends after its lease",
+    rare: true,
     file: sending,
     find: " || now >= parts.leasedUntil) {",
     replace: ") {"

@@ -149,6 +149,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a destination whose rate is used up is taken unasked",
+    rare: true,
     file: take,
     find: "destination.breaker.openUntil === undefined && (destination.rateMark ?? 0) <= this.now",
     replace: "destination.breaker.openUntil === undefined"
@@ -174,6 +175,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "an outcome of an earlier attempt counts",
+    rare: true,
     file: store,
     find: ` || delivery.state !== "sending" || delivery.attempt !== attempt) return`,
     replace: ` || delivery.state !== "sending") return`
