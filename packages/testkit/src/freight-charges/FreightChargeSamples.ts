@@ -29,7 +29,7 @@ const party = (name: string, account: string) => ({
   country: "USA"
 })
 
-const header = (version: number | undefined) => version === undefined ? {} : { header: { function: `PFC${version}` } }
+const header = (version: number | undefined) => version === undefined ? {} : { function: `PFC${version}`, header: { function: `PFC${version}` } }
 
 const date = "2026-11-20T08:15:00.000"
 
