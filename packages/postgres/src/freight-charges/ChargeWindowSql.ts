@@ -1,5 +1,6 @@
 /** SQL statements for the windows of hourly and daily subscriptions. */
-import { int8, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
+import { partitionOf } from "@waybill/core"
+import { int4, int8, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
 
@@ -43,6 +44,12 @@ WITH refs AS MATERIALIZED (
   (SELECT e.ref FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = ${own} AND e.destination_id = ${subscriptionId} LIMIT 100)
   UNION
   (SELECT d.ref FROM ${schema}.delivery_drops AS d WHERE d.tenant_id = ${own} AND d.destination_id = ${subscriptionId} ORDER BY d.drop_no DESC LIMIT 100)
+  UNION
+  (
+    SELECT unnest(d.refs) FROM ${schema}.deliveries_in_flight AS d
+    WHERE d.tenant_id = ${own} AND d.partition = ${int4(partitionOf(subscription))} AND d.destination_id = ${subscriptionId}
+    LIMIT 100
+  )
   UNION
   ${refsIn(schema, own, subscriptionId, statement`IN ('sending', 'waiting')`, nothing)}
   UNION

@@ -1,88 +1,10 @@
 /** SQL statements for freight bills. */
-import { pruneLowest } from "../delivery/NoticeRetention.ts"
-import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { partitionOfSql, signalEntries } from "../delivery/SignalSql.ts"
-
-/** Where the delivery queue finds the bytes of entries: single notices and closed windows. */
-export const freightChargePayloads: PayloadSource = {
-  source: "freight-charges",
-  table: "freight_charge_notices",
-  ref: "notice_no",
-  orderId: "notice_id",
-  key: "bill_id",
-  sequence: "version",
-  judged: "one by one",
-  visible: (schema, client, _key, ref) => `EXISTS (
-    SELECT FROM (
-      SELECT unnest(n.accounts) AS account FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = ${ref}
-      OFFSET 0
-    ) AS a
-    CROSS JOIN LATERAL (
-      SELECT FROM ${schema}.client_accounts AS ca WHERE ca.tenant_id = $1 AND ca.account = a.account AND ca.client = ${client}
-      OFFSET 0
-    ) AS ca
-    OFFSET 0
-  )`
-}
-
-export const freightChargeWindowPayloads: PayloadSource = {
-  source: "freight-charge-windows",
-  table: "freight_charge_window_payloads",
-  ref: "window_no",
-  orderId: "window_id",
-  found: (orderIds) => `x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest(${orderIds}) AS g WHERE g ~ '^[0-9]{1,18}$'))`,
-  key: "key",
-  sequence: "sequence",
-  judged: "one by one",
-  visible: (schema, client, _key, ref) => `NOT EXISTS (
-    SELECT FROM (
-      SELECT unnest(w.notices) AS notice_no FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = $1 AND w.window_no = ${ref}
-      OFFSET 0
-    ) AS c
-    WHERE NOT ${freightChargePayloads.visible(schema, client, "''", "c.notice_no")}
-    OFFSET 0
-  )`,
-  remainder: (schema) => splitWindows(schema)
-}
-
-/** If a client may see only part of a window, a new window with that part is sent instead. */
-const splitWindows = (schema: string) => `
-WITH kept AS MATERIALIZED (
-  SELECT g.destination_id, w.closed_at, (
-    SELECT array_agg(c.notice_no ORDER BY c.place) FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place)
-    WHERE ${freightChargePayloads.visible(schema, "l.client", "''", "c.notice_no")}
-  ) AS notices
-  FROM unnest($2::uuid[], $3::int8[]) AS g (destination_id, window_no)
-  CROSS JOIN LATERAL (
-    SELECT l.client FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = $1 AND l.destination_id = g.destination_id AND l.source = '${freightChargeWindowPayloads.source}'
-    OFFSET 0
-  ) AS l
-  CROSS JOIN LATERAL (
-    SELECT w.closed_at, w.notices FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = $1 AND w.window_no = g.window_no
-    OFFSET 0
-  ) AS w
-),
-made AS (
-  INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices, first_notice)
-  SELECT $1, k.destination_id, k.closed_at, k.notices, (SELECT min(n) FROM unnest(k.notices) AS n) FROM kept AS k WHERE k.notices IS NOT NULL
-  RETURNING window_no, subscription_id, closed_at, notices
-),
-queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, m.subscription_id, 'window', floor(extract(epoch FROM m.closed_at) * 1000)::int8, m.window_no, least(z.size, 2147483647)::int4
-  FROM made AS m
-  CROSS JOIN LATERAL (
-    SELECT sum(octet_length(n.body) + 1) - 1 AS size
-    FROM unnest(m.notices) AS c (notice_no)
-    CROSS JOIN LATERAL (
-      SELECT n.body FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = c.notice_no
-      OFFSET 0
-    ) AS n
-  ) AS z
-  RETURNING destination_id, key
-)
-${signalEntries(schema, "queued")}`
+import type { BillChanges, BillRow, BillState, WindowTimes } from "@waybill/core"
+import type { PgArray } from "../client/PgBulk.ts"
+import { byteaArray, int4, int4Array, int8, only, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
+import { type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { arrayLiteral } from "../shared/ShipmentLocks.ts"
 
 /** The condition differs from that of the live index by client on purpose: with that index Postgres would read the whole tenant to find a few ids. */
 const isLive = statement`coalesce(s.cancelled_at, 'infinity') = 'infinity'`
@@ -220,14 +142,10 @@ live AS MATERIALIZED (
   FOR SHARE
 ),
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, t.subscription_id, n.bill_id, n.version, n.notice_no, n.size
-  FROM unnest($7::uuid[], $8::text[]) AS t (subscription_id, notice_id)
-  JOIN live AS s ON s.id = t.subscription_id
-  JOIN added AS n ON n.notice_id = t.notice_id
-  RETURNING destination_id, key
+  ${queueEntries(schema, entriesOfNotices(own, liveIds, textArray(live.map((each) => each.noticeId))))}
 ),
-signalled AS (${signalEntries(schema, "queued")}
+told AS (
+  ${signalQueued(schema, own)}
 ),
 ${collectNotices(schema, own, later)}`
 }
@@ -327,120 +245,9 @@ ORDER BY b.bill_id`
 
 const pruneSize = raw("1000")
 
-export const nextClosing = (schema: string) => `
-SELECT (extract(epoch FROM min(closes_at) - now()) * 1000)::float8 AS millis
-FROM ${schema}.freight_charge_subscriptions
-WHERE closes_at IS NOT NULL AND closes_at > now()`
-
-/** $2: the subscription; $3: bills. Windows are few: a subscription has one an hour at most. */
-export const windowsWith = (schema: string) => `
-WITH refs AS MATERIALIZED (
-  (SELECT e.ref FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = $1 AND e.destination_id = $2::uuid LIMIT 100)
-  UNION
-  (SELECT d.ref FROM ${schema}.delivery_drops AS d WHERE d.tenant_id = $1 AND d.destination_id = $2::uuid ORDER BY d.drop_no DESC LIMIT 100)
-  UNION
-  (SELECT unnest(d.refs) FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = $1 AND d.partition = ${partitionOfSql("$2::uuid")} AND d.destination_id = $2::uuid LIMIT 100)
-  ${["IN ('sending', 'waiting')", "= 'dead'", "IN ('delivered', 'cancelled', 'dismissed')"].map((states) => `UNION
-  (
-    SELECT unnest(d.refs) FROM (
-      SELECT d.refs FROM ${schema}.deliveries AS d
-      WHERE d.tenant_id = $1 AND d.destination_id = $2::uuid AND d.state ${states}
-      ${states.includes("sending") ? "" : "ORDER BY d.delivery_id DESC"}
-      LIMIT 100
-    ) AS d
-  )`).join("\n  ")}
-)
-SELECT (
-         SELECT min(c.closes_at) FROM ${schema}.freight_charge_collected AS c
-         WHERE c.tenant_id = $1 AND c.subscription_id = $2::uuid AND c.bill_id = ANY ($3::text[])
-       ) AS closes_at,
-       ARRAY(
-         SELECT w.window_no::text FROM refs AS r
-         CROSS JOIN LATERAL (
-           SELECT w.window_no, w.notices FROM ${schema}.freight_charge_windows AS w
-           WHERE w.tenant_id = $1 AND w.window_no = r.ref AND w.subscription_id = $2::uuid
-           OFFSET 0
-         ) AS w
-         WHERE EXISTS (
-           SELECT FROM unnest(w.notices) AS c (notice_no)
-           CROSS JOIN LATERAL (
-             SELECT n.bill_id FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = c.notice_no
-             OFFSET 0
-           ) AS n
-           WHERE n.bill_id = ANY ($3::text[])
-         )
-       ) AS order_ids`
-
-const closedAtOnce = 200
-
-/** Each call closes a limited number, even if many windows close at the same midnight. */
-export const dueWindows = (schema: string) => `
-SELECT id
-FROM ${schema}.freight_charge_subscriptions
-WHERE tenant_id = $1 AND closes_at <= now()
-ORDER BY closes_at
-LIMIT ${closedAtOnce}`
-
-/** Locks in the common order, and skips windows that another process closed meanwhile. */
-export const lockDueWindows = (schema: string) => `
-SELECT id
-FROM ${schema}.freight_charge_subscriptions
-WHERE tenant_id = $1 AND id = ANY ($2::uuid[]) AND closes_at <= now()
-ORDER BY id
-FOR UPDATE`
-
-/**
- * Closes the due windows of these subscriptions: several of one subscription, if the first was not closed in time. A separate
- * statement after the locks, so that it sees what the transactions that the locks waited for collected.
- */
-export const closeWindows = (schema: string) => `
-WITH due AS MATERIALIZED (
-  SELECT unnest($2::uuid[]) AS id
-),
-collected AS (
-  DELETE FROM ${schema}.freight_charge_collected AS c USING due
-  WHERE c.tenant_id = $1 AND c.subscription_id = due.id AND c.closes_at <= now()
-  RETURNING c.subscription_id, c.closes_at, c.bill_id, c.notice_no
-),
-closed AS (
-  UPDATE ${schema}.freight_charge_subscriptions AS s
-  SET closed_until = greatest(s.closed_until, (SELECT max(c.closes_at) FROM collected AS c WHERE c.subscription_id = s.id)),
-      closes_at = (
-        SELECT min(c.closes_at) FROM ${schema}.freight_charge_collected AS c
-        WHERE c.tenant_id = $1 AND c.subscription_id = s.id AND c.closes_at > now()
-      )
-  FROM due
-  WHERE s.tenant_id = $1 AND s.id = due.id AND s.id = ANY ($2::uuid[])
-),
-windows AS (
-  INSERT INTO ${schema}.freight_charge_windows (tenant_id, subscription_id, closed_at, notices, first_notice)
-  SELECT $1, subscription_id, closes_at, array_agg(notice_no ORDER BY bill_id), min(notice_no)
-  FROM collected
-  GROUP BY subscription_id, closes_at
-  RETURNING window_no, subscription_id, closed_at
-),
-sizes AS (
-  SELECT c.subscription_id, c.closes_at, sum(octet_length(n.body) + 1) - 1 AS size
-  FROM collected AS c
-  CROSS JOIN LATERAL (
-    SELECT n.body FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = c.notice_no
-    OFFSET 0
-  ) AS n
-  GROUP BY c.subscription_id, c.closes_at
-),
-queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, w.subscription_id, 'window', floor(extract(epoch FROM w.closed_at) * 1000)::int8, w.window_no, least(z.size, 2147483647)::int4
-  FROM windows AS w JOIN sizes AS z ON z.subscription_id = w.subscription_id AND z.closes_at = w.closed_at
-  RETURNING destination_id, key
-),
-signalled AS (${signalEntries(schema, "queued")}
-)
-SELECT count(*) AS closed FROM windows`
-
-const pruneSize = 1000
-
-export const pruneBills = (schema: string) => `
+export const pruneBills = (schema: Statement, tenantId: string, endedBefore: number) => {
+  const own = tenant(tenantId)
+  return statement`
 WITH old AS (
   SELECT bill_id FROM ${schema}.freight_bills
   WHERE tenant_id = ${own} AND ended_at < ${timestamptz(endedBefore)}

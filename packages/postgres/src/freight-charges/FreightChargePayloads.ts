@@ -32,7 +32,7 @@ export const freightChargeWindowPayloads: PayloadSource = {
   table: "freight_charge_window_payloads",
   ref: "window_no",
   orderId: "window_id",
-  found: "x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest($4::text[]) AS g WHERE g ~ '^[0-9]{1,18}$'))",
+  found: (orderIds) => `x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest(${orderIds}) AS g WHERE g ~ '^[0-9]{1,18}$'))`,
   key: "key",
   sequence: "sequence",
   judged: "one by one",

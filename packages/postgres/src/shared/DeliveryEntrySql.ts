@@ -2,10 +2,10 @@
 import { partitionsPerTenant } from "@waybill/core"
 import { type Expression, raw, type Statement, statement } from "../client/SqlStatement.ts"
 
-/** Queues the rows of a query (tenant, destination, key, sequence, ref, size), and returns their destinations. */
+/** Queues the rows of a query (tenant, destination, key, sequence, ref, size), and returns their destinations and keys. */
 export const queueEntries = (schema: Statement, entries: Statement) => statement`INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
   ${entries}
-  RETURNING destination_id`
+  RETURNING destination_id, key`
 
 /** The partition of a destination, like core's `partitionOf`. */
 export const partitionOfSql = (destinationId: string): string => `(get_byte(uuid_send(${destinationId}), 15) % ${partitionsPerTenant})`

@@ -16,8 +16,9 @@ import {
 import { type Expression, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { signalEntries } from "../delivery/SignalSql.ts"
-import { accountsSee, clientSees, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { arrayLiteral } from "../shared/ShipmentLocks.ts"
+import { accountsSeeText, clientSeesText, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */
 export const shipmentStatusPayloads: PayloadSource = {
@@ -182,10 +183,7 @@ ${signalQueued(schema, own)}`
 const entriesOfFollowed = (own: Expression) => statement`SELECT ${own}, f.subscription_id, n.shipment_id, n.sequence, n.notice_no, n.size
   FROM stored AS n
   JOIN followed AS f ON f.shipment_id = n.shipment_id
-  JOIN viewers AS v ON v.shipment_id = f.shipment_id AND v.client = f.client
-  RETURNING destination_id, key
-)
-${signalEntries(schema, "queued")}`
+  JOIN viewers AS v ON v.shipment_id = f.shipment_id AND v.client = f.client`
 
 /** Limits lookups of a key such as "N/A", which very many shipments may share. */
 const maxOfOneKey = raw("1000")

@@ -3,8 +3,8 @@ import type { NewEvent } from "@waybill/core"
 import { bytea, byteaArray, int4Array, int8, int8Array, optional, row, text, textArray, timestamptzArray } from "../client/SqlRow.ts"
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { signalEntries } from "../delivery/SignalSql.ts"
-import { accountsSee, clientSees, viewers, withStatus } from "../shared/ShipmentSql.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { accountsSeeText, clientSeesText, viewers, withStatus } from "../shared/ShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */
 export const transitEventPayloads: PayloadSource = {
@@ -132,13 +132,10 @@ ships AS MATERIALIZED (
 ),
 ${matchShipments(schema, tenant)},
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, m.subscription_id, e.shipment_id, e.sequence, e.event_no, e.size
-  FROM stored AS e
-  JOIN matched AS m ON m.shipment_id = e.shipment_id AND m.type_mask & e.type_bit <> 0
-  RETURNING destination_id, key
+  ${queueEntries(schema, entriesOfStored(tenant))}
 ),
-signalled AS (${signalEntries(schema, "queued")}
+arrived AS (
+  ${signalQueued(schema, tenant)}
 )
 ${withStatus(schema, tenant)}`
 

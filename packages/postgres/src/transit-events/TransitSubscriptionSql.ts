@@ -1,6 +1,8 @@
 /** SQL statements for subscriptions to transit events. */
-import type { ColumnHint } from "../client/PgTypes.ts"
-import { signalEntries } from "../delivery/SignalSql.ts"
+import type { DestinationState, PausedBy, ReplayRequest, SubscriptionRecord } from "@waybill/core"
+import { bool, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
+import { type Expression, nothing, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
 import { clientSees } from "../shared/ShipmentSql.ts"
 
 export const lockedRow = row({ shipmentId: text, isInserted: bool })
@@ -110,14 +112,18 @@ const storedEvents = (tenantId: string, destinationId: Expression) =>
 export const queueHistory = (schema: Statement, tenantId: string, { client, id, typeMask }: SubscriptionRecord, shipmentIds: ReadonlyArray<string>) => {
   const stored = statement`${storedEvents(tenantId, uuid(id))}
   FROM ${schema}.transit_events AS e
-  WHERE e.tenant_id = $1
-    AND e.shipment_id = ANY ($5::text[])
-    AND e.type_bit & $4::int4 <> 0
-    AND ${clientSees(schema, "$3", "e.shipment_id")}
-  ON CONFLICT DO NOTHING
-  RETURNING destination_id, key
+  WHERE e.tenant_id = ${tenant(tenantId)}
+    AND e.shipment_id = ANY (${textArray(shipmentIds)})
+    AND e.type_bit & ${int4(typeMask)} <> 0
+    AND ${clientSees(schema, tenant(tenantId), value(client), statement`e.shipment_id`)}`
+  return statement`
+WITH queued AS (
+  ${queueStored(schema, stored)}
 )
-${signalEntries(schema, "queued")}`
+${signalQueued(schema, tenant(tenantId))}`
+}
+
+export const replayedRow = row({ isFound: bool, queued: int8 })
 
 /** Returns whether the subscription exists, and how many events were queued again. */
 export const replay = (schema: Statement, tenantId: string, id: string, { from, to = Infinity, ...request }: ReplayRequest) => {
@@ -137,19 +143,10 @@ WITH wanted AS (
   WHERE s.tenant_id = ${tenant(tenantId)} AND s.id = ${uuid(id)} AND s.deleted_at IS NULL
 ),
 queued AS (
-  INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, w.id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
-  FROM wanted AS w
-  JOIN ${schema}.transit_events AS e ON e.tenant_id = $1
-  WHERE e.recorded_at >= ($3::timestamptz[])[1] AND e.recorded_at < ($3::timestamptz[])[2]
-    AND ($4::text[] IS NULL OR e.shipment_id = ANY ($4::text[]))
-    AND (w.shipment_ids IS NULL OR e.shipment_id = ANY (w.shipment_ids))
-    AND e.type_bit & w.type_mask <> 0
-    AND ${clientSees(schema, "w.client", "e.shipment_id")}
-  ON CONFLICT DO NOTHING
-  RETURNING destination_id, key
+  ${queueStored(schema, stored)}
 ),
-signalled AS (${signalEntries(schema, "queued")}
+told AS (
+  ${signalQueued(schema, tenant(tenantId))}
 )
 SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS queued`
 }
