@@ -151,6 +151,8 @@ export class Taking {
     destination.waiting = []
     destination.moreWaiting = false
     tenant.drops.closed.add(destination.destinationId)
+    // something was heard since it was asked for, or another load of it failed
+    if (destination.stale) this.parts.work.touch(destination)
   }
 
   /** What goes out next, of these destinations or of all: one destination of each client after the other. */
