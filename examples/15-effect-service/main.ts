@@ -115,7 +115,10 @@ const scenario = Effect.gen(function*() {
   yield* Console.log(`the webhook is in the trace of the call: ${pickUp !== undefined && sent?.traceId === pickUp.traceId}`)
   const metrics = (yield* PrometheusMetrics.format()).split("\n")
   yield* Console.log(metrics.filter((line) => /^(orders_picked_up_total|waybill_delivered_events_total) /.test(line)).toSorted().join("\n"))
+})
 
+// after the background work: it writes until it has stopped
+const cleanUp = Effect.gen(function*() {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DROP TABLE example_orders`
   yield* sql`DROP SCHEMA ${sql(schema)} CASCADE`
@@ -128,5 +131,6 @@ process.env["DATABASE_URL"] ??= temporary!.url
 process.env["SEALING_KEY"] ??= "MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY="
 
 await Effect.runPromise(Effect.scoped(Effect.provide(scenario, Server)))
+await Effect.runPromise(Effect.provide(cleanUp, Database))
 await temporary?.stop()
 await rm(directory, { recursive: true, force: true })
