@@ -101,7 +101,7 @@ export const hostile: Scenario = {
         }
       }
       const p99 = (rounds: ReadonlyArray<ReadonlyArray<number>>) => percentile(rounds.flat(), 0.99)
-      verdicts.push({ label: `${label}: p99 of healthy destinations`, ratio: p99(found.withHostile) / p99(found.without), target: 1.2, better: "lower" as const })
+      verdicts.push({ label: `${label}: p99 of healthy destinations`, ratio: p99(found.withHostile) / p99(found.without), target: 1.5, better: "lower" as const })
     }
     const inside = await child.call.inside()
     await child.end()

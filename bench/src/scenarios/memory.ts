@@ -13,7 +13,7 @@ export const memory: Scenario = {
       await contender.end()
       const label = `most resident memory, ${batchMaxSize === 1 ? "one event" : "200 events"} a POST`
       lines.push({ label, value: mostBytes / 2 ** 20, unit: "MB" as const, note: `${Math.round(perSecond).toLocaleString("en-US")} events/s` })
-      verdicts.push({ label, ratio: mostBytes / 2 ** 20, target: 400, better: "lower" as const })
+      verdicts.push({ label, ratio: mostBytes / 2 ** 20, target: 350, better: "lower" as const })
     }
     return { lines, verdicts }
   }

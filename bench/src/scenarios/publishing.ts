@@ -37,14 +37,12 @@ export const publishing: Scenario = {
     const rate = (label: string) => median(rounds.get(label)!)
     return {
       lines: Array.from(rounds, ([label, each]) => ({ label, value: median(each), unit: "/s" as const, rounds: each })),
-      verdicts: ["one call at a time", "two calls at once"].flatMap((how) =>
-        ["primary key only", "same indexes"].map((indexes) => ({
-          label: `${how}, to bare with ${indexes}`,
-          ratio: rate(known(how)) / rate(bare(indexes, how)),
-          target: 0.35,
-          better: "higher" as const
-        }))
-      ),
+      verdicts: ([["one call at a time", 0.4], ["two calls at once", 0.45]] as const).map(([how, target]) => ({
+        label: `${how}, to bare with same indexes`,
+        ratio: rate(known(how)) / rate(bare("same indexes", how)),
+        target,
+        better: "higher" as const
+      })),
       remarks: ["Indexes of the log besides its primary key: (tenant, event id) unique, (tenant, shipment, sequence, event id), (tenant, occurred at), BRIN on recorded at."]
     }
   }
