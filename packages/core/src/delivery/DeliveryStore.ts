@@ -228,10 +228,11 @@ export interface WorkerLease {
 export class DeliveryStore extends Context.Service<DeliveryStore, {
   /**
    * Says that the worker is alive, and extends its leases. Answers what it still owns, how many workers are alive, this one included, and
-   * how many partitions have an owner.
+   * how many partitions have an owner. `startedAt`: when the store last began to run; outcomes that were settled just before may be lost.
    */
   readonly renew: (worker: WorkerLease) => Effect.Effect<{
     readonly now: number
+    readonly startedAt: number
     readonly owned: ReadonlyArray<OwnedPartition>
     readonly workers: number
     readonly active: number

@@ -30,6 +30,7 @@ export class Owning {
   private looksInVain = 0
   private renewedAt = -Infinity
   private workers = 1
+  private storeStartedAt: number | undefined
   private active = 0
 
   constructor(parts: EngineParts) {
@@ -94,12 +95,17 @@ export class Owning {
     return Effect.gen(function*() {
       const asked = yield* workerMillis
       owning.nextRenewal = owning.renewedAt = asked
-      const { active, now, owned, workers } = yield* store.renew(worker)
+      const { active, now, owned, startedAt, workers } = yield* store.renew(worker)
       const answered = yield* workerMillis
       owning.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
       const lost = work.partitions.filter(({ epoch, partition, tenantId }) => (kept.get(`${tenantId} ${partition}`) ?? -1) < epoch)
       for (const { partition, tenantId } of lost) work.lose(tenantId, partition)
+      // what is in memory may be ahead of what a crash left in the store: everything is acquired anew
+      if (startedAt !== (owning.storeStartedAt ??= startedAt)) {
+        owning.storeStartedAt = startedAt
+        for (const { partition, tenantId } of work.partitions) work.lose(tenantId, partition)
+      }
       const hadRunOut = answered >= owning.parts.leasedUntil
       // from now on what is held may be sent
       owning.parts.leasedUntil = asked + options.leaseMillis
@@ -109,7 +115,7 @@ export class Owning {
       owning.workers = workers
       owning.active = active
       for (const { tenantId } of lost) yield* reportLost(tenantId, 1)
-      // acquired by a call whose answer was lost
+      // acquired by a call whose answer was lost, or before the store was started again
       const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (unknown.length > 0) yield* owning.acquire(unknown, true)
       owning.share(asked)

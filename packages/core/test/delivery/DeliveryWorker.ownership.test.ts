@@ -300,3 +300,28 @@ describe("a lost answer", () => {
       options
     ))
 })
+
+describe("a worker whose store crashed and was started again", () => {
+  it.effect("sends what it believes to be written, and was lost", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      let startedAt = 0
+      let losesOutcomes = true
+      const worker = yield* workerOn((store) => ({
+        ...store,
+        renew: (lease) => Effect.map(store.renew(lease), (answer) => ({ ...answer, startedAt })),
+        settle: (request) => losesOutcomes ? Effect.succeed(request.owned.map(({ partition }) => partition)) : store.settle(request)
+      }))
+      yield* Effect.forkScoped(worker.run)
+      yield* engine.publish("S")
+      yield* TestWaybill.pass("1 second")
+      assert.deepStrictEqual(yield* engine.delivered(), ["S/1"])
+      assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["sending"])
+      losesOutcomes = false
+      startedAt = 1
+      // by the next renewal; a quiet partition would be given back and acquired anew only later
+      yield* TestWaybill.pass("8 seconds")
+      assert.deepStrictEqual(yield* engine.delivered(), ["S/1", "S/1"])
+      assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered"])
+    }).pipe(Effect.scoped)))
+})

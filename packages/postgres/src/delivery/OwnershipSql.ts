@@ -39,10 +39,11 @@ CROSS JOIN LATERAL (
   LIMIT 1
 ) AS p`
 
-export const shareRow = row({ now: float8, workers: int4, active: int4 })
+export const shareRow = row({ now: float8, startedAt: float8, workers: int4, active: int4 })
 
 export const shares = (schema: Statement) => statement`
-SELECT ${nowColumn}, (SELECT count(*)::int4 FROM ${schema}.delivery_workers WHERE alive_until > now()) AS workers,
+SELECT ${nowColumn}, floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS started_at,
+       (SELECT count(*)::int4 FROM ${schema}.delivery_workers WHERE alive_until > now()) AS workers,
        (SELECT count(*)::int4 FROM ${schema}.delivery_leases WHERE leased_until > now()) AS active`
 
 export const nowRow = row({ now: float8 })

@@ -29,6 +29,7 @@ export class Ownership {
     for (const { partition, tenant } of own) this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis })
     return {
       now,
+      startedAt: 0,
       owned: own.map(({ partition, tenant, tenantId }) => ({ tenantId, partition, epoch: tenant.epochs.get(partition)! })),
       workers: [...this.rows.workers.values()].filter((aliveUntil) => aliveUntil > now).length,
       active: this.leases().filter(({ lease }) => lease.leasedUntil > now).length
