@@ -10,7 +10,8 @@ const started = (dataDir: string, more: { readonly uid?: number; readonly gid?: 
   new Program({ args: [], env: { WAYBILL_PORT: "0", WAYBILL_DATA_DIR: dataDir }, ...more })
 
 const delivered = (program: Program, kind = "") =>
-  eventually(() => program.stdout.match(new RegExp(`✓ signed ${kind}.*`, "g")) ?? undefined, { what: () => `a delivery ${kind}:\n${program.output}` })
+  // after a kill the leases of the process before have to run out: 20 seconds, and 5
+  eventually(() => program.stdout.match(new RegExp(`✓ signed ${kind}.*`, "g")) ?? undefined, { seconds: 40, what: () => `a delivery ${kind}:\n${program.output}` })
 
 /** The printed commands, once they are there. */
 const commandsOf = (program: Program) =>
