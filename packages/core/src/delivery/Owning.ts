@@ -99,7 +99,11 @@ export class Owning {
       const answered = yield* workerMillis
       owning.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
-      const lost = work.partitions.filter(({ epoch, partition, tenantId }) => (kept.get(`${tenantId} ${partition}`) ?? -1) < epoch)
+      // a later epoch is one that an acquisition raised after this worker had given it up; a reclaim that has no answer may have raised it too
+      const lost = work.partitions.filter(({ epoch, partition, tenantId }) => {
+        const answeredEpoch = kept.get(`${tenantId} ${partition}`) ?? -1
+        return answeredEpoch < epoch || answeredEpoch > epoch && work.tenants.get(tenantId)?.lostFlights.size === 0
+      })
       for (const { partition, tenantId } of lost) work.lose(tenantId, partition)
       // what is in memory may be ahead of what a crash left in the store: everything is acquired anew
       if (startedAt !== (owning.storeStartedAt ??= startedAt)) {
@@ -114,7 +118,7 @@ export class Owning {
       owning.nextRenewal = asked + options.leaseMillis / 3
       owning.workers = workers
       owning.active = active
-      for (const { tenantId } of lost) yield* reportLost(tenantId, 1)
+      for (const { partition, tenantId } of lost) if (!kept.has(`${tenantId} ${partition}`)) yield* reportLost(tenantId, 1)
       // acquired by a call whose answer was lost, or before the store was started again
       const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (unknown.length > 0) yield* owning.acquire(unknown, true)
