@@ -19,6 +19,9 @@ export interface HeldPartition {
   quietSince: number | undefined
 }
 
+/** How a tenant's open flights are named: one take has a flight of its name in every partition that it took of. */
+export const flightName = (partition: number, flight: string): string => `${partition} ${flight}`
+
 /** A flight with deliveries whose outcome is not written. */
 export interface OpenFlight {
   readonly partition: number

@@ -2,9 +2,9 @@
 import { Effect } from "effect"
 import { type Attempt, attemptOf, pausedByDeath, type Verdict } from "./Attempts.ts"
 import { attemptsBegin, begun, type Destination, failed, ownerOf, succeeded } from "./Destination.ts"
-import { flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "./DeliveryStore.ts"
+import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
-import type { HeldTenant } from "./HeldWork.ts"
+import { flightName, type HeldTenant } from "./HeldWork.ts"
 import { maySendAgainAfterCrash } from "./model/RetryDecision.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -86,7 +86,7 @@ export class Sending {
   private openFlights(tenant: HeldTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
     for (const { destinationId, flight } of deliveries) {
       const partition = partitionOf(destinationId)
-      const name = `${partition} ${flight}`
+      const name = flightName(partition, flight)
       const open = tenant.flights.get(name)
       if (open === undefined) tenant.flights.set(name, { partition, flight, left: 1 })
       else open.left += 1
@@ -94,23 +94,15 @@ export class Sending {
   }
 
   /** It was taken and is not sent: it waits again, and no attempt was made. */
-  private giveBack(destination: Destination, { attempt, deliveryId, destinationId, flight }: TakenDelivery): void {
-    this.parts.outcomes.add({
-      destination,
-      outcome: { destinationId, deliveryId, flight, attempt, state: "waiting", dueInMillis: 0, uncount: true, record: undefined },
-      sent: undefined
-    }, false)
+  private giveBack(destination: Destination, delivery: TakenDelivery): void {
+    this.parts.outcomes.add({ destination, outcome: unsent(delivery, "waiting"), sent: undefined }, false)
   }
 
   /** Every process that sent it died. */
-  private giveUp(destination: Destination, { attempt, deliveryId, destinationId, flight }: TakenDelivery, maxAttempts: number): void {
+  private giveUp(destination: Destination, delivery: TakenDelivery, maxAttempts: number): void {
     const pauses = destination.settings?.whenDead === "pause"
     if (pauses) pause(destination, pausedByDeath(maxAttempts), true)
-    this.parts.outcomes.add({
-      destination,
-      outcome: { destinationId, deliveryId, flight, attempt, state: "dead", dueInMillis: 0, uncount: true, record: undefined },
-      sent: undefined
-    }, pauses)
+    this.parts.outcomes.add({ destination, outcome: unsent(delivery, "dead"), sent: undefined }, pauses)
   }
 
   /** The client may not use the secret any more. */
@@ -178,3 +170,6 @@ const pause = (destination: Destination, reason: string, always: boolean): void 
   destination.pause = reason
   destination.pauseAlways ||= always
 }
+
+const unsent = ({ attempt, deliveryId, destinationId, flight }: TakenDelivery, state: "waiting" | "dead"): DeliveryOutcome =>
+  ({ destinationId, deliveryId, flight, attempt, state, dueInMillis: 0, uncount: true, record: undefined })

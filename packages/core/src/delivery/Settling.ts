@@ -5,7 +5,7 @@ import { changeWritten, type Destination, settled } from "./Destination.ts"
 import { report } from "./DeliveryReport.ts"
 import type { DestinationChange, SettleRequest, WaitingDelivery } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
-import type { HeldTenant } from "./HeldWork.ts"
+import { flightName, type HeldTenant } from "./HeldWork.ts"
 import type { Ended } from "./UnwrittenOutcomes.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -85,13 +85,13 @@ export class Settling {
       // unless this worker raised the epoch itself meanwhile
       if (tenant.partitions.get(partition)?.epoch === epoch) work.lose(tenant.tenantId, partition)
     }
-    for (const { flight, partition } of request.ended) if (kept.has(partition)) tenant.flights.delete(`${partition} ${flight}`)
+    for (const { flight, partition } of request.ended) if (kept.has(partition)) tenant.flights.delete(flightName(partition, flight))
     const written: Array<Ended> = []
     const again: OfTenant = { ended: [], changed: new Set() }
     for (const each of own.ended) {
       const { destination, outcome } = each
       if (kept.has(destination.partition)) {
-        const open = tenant.flights.get(`${destination.partition} ${outcome.flight}`)
+        const open = tenant.flights.get(flightName(destination.partition, outcome.flight))
         if (open !== undefined) open.left -= 1
         written.push(each)
       } else if (destination.lost) this.forget([each])
@@ -113,7 +113,7 @@ const requestOf = (tenant: HeldTenant, { changed, ended }: OfTenant): SettleRequ
   const counts = new Map<string, number>()
   const partitions = new Set<number>()
   for (const { destination, outcome } of ended) {
-    const name = `${destination.partition} ${outcome.flight}`
+    const name = flightName(destination.partition, outcome.flight)
     counts.set(name, (counts.get(name) ?? 0) + 1)
     partitions.add(destination.partition)
   }
