@@ -62,6 +62,8 @@ export interface Destination {
   readonly loading: Map<string, WaitingDelivery | undefined>
   /** By due time. */
   waiting: Array<WaitingDelivery>
+  /** Those that a take named and left out, since they were loaded. */
+  readonly leftOut: Set<string>
   moreWaiting: boolean
   readonly inFlight: Map<string, InFlight>
   /** Attempts that have not ended. */
@@ -107,6 +109,7 @@ export const makeDestination = (
   loadedBy: 0,
   loading: new Map(),
   waiting: [],
+  leftOut: new Set(),
   moreWaiting: false,
   inFlight: new Map(),
   running: 0,
@@ -222,6 +225,10 @@ export const foundBy = (
     const leftOut = destination.waiting.filter(({ deliveryId }) => named.has(deliveryId) && !taken.has(deliveryId) && !gone.has(deliveryId))
     destination.waiting = destination.waiting.filter(({ deliveryId }) => !named.has(deliveryId))
     for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis })
+    // left out twice, it may have ended without this worker knowing
+    if (leftOut.some(({ deliveryId }) => destination.leftOut.has(deliveryId))) destination.stale = true
+    for (const deliveryId of asked.again) destination.leftOut.delete(deliveryId)
+    for (const { deliveryId } of leftOut) destination.leftOut.add(deliveryId)
     if (destination.waiting.length === 0 && destination.moreWaiting) destination.stale = true
   }
   if (asked !== undefined && asked.batches === 0) return
@@ -301,6 +308,7 @@ export const loadInto = (destination: Destination, loaded: LoadedDestination, lo
   }
   for (const [deliveryId, waiting] of loading) if (waiting !== undefined && !inFlight.has(deliveryId)) insertWaiting(destination, waiting)
   destination.moreWaiting = loaded.moreWaiting
+  destination.leftOut.clear()
   if (before === undefined) {
     destination.rateMark = rateMarkOf(loaded, destination.othersUntil)
     destination.bytesPerDelivery = loaded.policy.batchMaxSize * guessedEventBytes
