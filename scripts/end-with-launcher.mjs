@@ -3,7 +3,8 @@
 if (process.channel && process.env.WAYBILL_LAUNCHER === String(process.ppid)) {
   process.channel.unref()
   process.once("disconnect", () => {
-    process.kill(process.pid, "SIGTERM")
+    // SIGINT, which does not wait for load balancers: the launcher may be started again on the same port
+    process.kill(process.pid, "SIGINT")
     setTimeout(() => process.kill(process.pid, "SIGKILL"), 5_000).unref()
   })
 }

@@ -103,7 +103,7 @@ function endWhenNpmIsGone(child) {
   const watch = setInterval(() => {
     if (process.ppid === npm) return
     clearInterval(watch)
-    child.kill("SIGTERM")
+    child.kill("SIGINT")
     setTimeout(() => child.kill("SIGKILL"), 5_000)
   }, 250)
 }

@@ -14,3 +14,19 @@ export const makeStopSignals = (): ((now: number) => boolean) => {
     return now - first >= sameRequestMillis
   }
 }
+
+let first: NodeJS.Signals | undefined
+
+/** The signal that asked to stop; `undefined` if none did. */
+export const firstStopSignal = (): NodeJS.Signals | undefined => first
+
+/** The first request to stop starts a graceful shutdown, the second one exits at once. */
+export const handleStopSignals = (): void => {
+  const endsAtOnce = makeStopSignals()
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    process.on(signal, () => {
+      first ??= signal
+      if (endsAtOnce(performance.now())) process.exit(1)
+    })
+  }
+}

@@ -6,15 +6,9 @@ import { waybill } from "./commands/Commands.ts"
 import { exitCodeOf } from "./commands/shared/Outcome.ts"
 import { describe, writeLine } from "./serve/Logging.ts"
 import { version } from "./serve/Version.ts"
-import { makeStopSignals } from "./StopSignals.ts"
+import { handleStopSignals } from "./StopSignals.ts"
 
-/** The first request to stop starts a graceful shutdown, the second one exits at once. */
-const endsAtOnce = makeStopSignals()
-for (const signal of ["SIGINT", "SIGTERM"] as const) {
-  process.on(signal, () => {
-    if (endsAtOnce(performance.now())) process.exit(1)
-  })
-}
+handleStopSignals()
 
 /** The reader of our output closed the pipe, as `head` does. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

@@ -12,8 +12,10 @@ export interface ReadinessCheck {
 /** Checks of the program, besides the one of the storage. Default: none. */
 export class Readiness extends Context.Reference<{
   readonly checks: ReadonlyArray<ReadinessCheck>
-}>("@waybill/http/server/Readiness", { defaultValue: () => ({ checks: [] }) }) {
-  static readonly layer = (checks: ReadonlyArray<ReadinessCheck>): Layer.Layer<never> => Layer.succeed(Readiness, { checks })
+  /** A stopping process is not ready, whatever its checks say, and still serves. */
+  readonly isStopping: () => boolean
+}>("@waybill/http/server/Readiness", { defaultValue: () => ({ checks: [], isStopping: () => false }) }) {
+  static readonly layer = (checks: ReadonlyArray<ReadinessCheck>): Layer.Layer<never> => Layer.succeed(Readiness, { checks, isStopping: () => false })
 }
 
 /** Passes while the storage answers. */
@@ -23,6 +25,9 @@ export interface CheckedReadiness {
   readonly status: "ready" | "not_ready"
   readonly checks: ReadonlyArray<{ readonly name: string; readonly ok: boolean }>
 }
+
+/** What a stopping process answers. */
+export const stoppingReadiness: CheckedReadiness = { status: "not_ready", checks: [{ name: "running", ok: false }] }
 
 /** A check that takes longer has failed. */
 const checkTimeoutMillis = 3_000

@@ -8,7 +8,7 @@ import type { HandlersOf } from "../shared/Contract.ts"
 import { unknownPath } from "../shared/Refused.ts"
 import type { Site } from "../shared/Site.ts"
 import { contentSecurityPolicy } from "./DocsPage.ts"
-import { Readiness, runChecks, storageCheck } from "./Readiness.ts"
+import { Readiness, runChecks, stoppingReadiness, storageCheck } from "./Readiness.ts"
 import type { SystemContract, withPublicMetrics } from "./SystemContract.ts"
 
 const waitingEntries = Metric.gauge("waybill_queue_waiting_entries", { description: "Events waiting to be put into a delivery." })
@@ -30,7 +30,9 @@ type Handlers = HandlersOf<typeof SystemContract> & HandlersOf<ReturnType<typeof
 
 export const makeSystemHandlers = Effect.gen(function*() {
   const queue = yield* DeliveryQueue
-  const checks = [storageCheck(yield* AccessStore), ...(yield* Readiness).checks]
+  const { checks: ownChecks, isStopping } = yield* Readiness
+  const checks = [storageCheck(yield* AccessStore), ...ownChecks]
+  const checked = Effect.suspend(() => isStopping() ? Effect.succeed(stoppingReadiness) : runChecks(checks))
 
   const readDepth = queue.depth.pipe(
     Effect.timeout(3_000),
@@ -48,7 +50,7 @@ export const makeSystemHandlers = Effect.gen(function*() {
 
   return (documents: Documents): Handlers => ({
     health: () => Effect.succeed(json({ status: "ok" })),
-    readiness: () => Effect.map(runChecks(checks), (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),
+    readiness: () => Effect.map(checked, (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),
     metrics: () =>
       Effect.map(Effect.andThen(readDepth, PrometheusMetrics.format()), (text) =>
         HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })),

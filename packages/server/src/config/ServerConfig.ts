@@ -49,6 +49,8 @@ export interface ServerConfig {
   readonly delivery: Pick<DeliveryOptionValues, "leaseMillis" | "attemptTimeoutMillis" | "drainMillis" | "keepSettledMillis">
   readonly retention: ReturnType<typeof RetentionOptions.defaultValue>
   readonly drainMillis: number
+  /** How long a stopping process is not ready and still serves. */
+  readonly drainDelayMillis: number
   readonly logFormat: "json" | "pretty"
   readonly logLevel: LogLevel.LogLevel
   /** Whether traces and metrics are exported. */
@@ -121,6 +123,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
       keepAuditMillis: days(given.keepAuditDays ?? 400)
     },
     drainMillis: delivery.drainMillis,
+    drainDelayMillis: given.drainDelay ?? (environment.isTerminal ? 0 : 5_000),
     logFormat: given.logFormat ?? (environment.isTerminal ? "pretty" : "json"),
     logLevel: logLevels[given.logLevel ?? "info"],
     telemetry: given.otlpEndpoint !== undefined,
@@ -257,6 +260,7 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   leaseSeconds: config.delivery.leaseMillis / 1000,
   attemptTimeoutSeconds: config.delivery.attemptTimeoutMillis / 1000,
   drainSeconds: config.drainMillis / 1000,
+  drainDelaySeconds: config.drainDelayMillis / 1000,
   keepDays: inDays(config.delivery.keepSettledMillis),
   keepDeliveredDays: inDays(config.retention.keepDeliveredShipmentsMillis),
   keepEndedBillsDays: inDays(config.retention.keepEndedBillsMillis),

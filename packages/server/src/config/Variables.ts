@@ -207,6 +207,12 @@ export const variables = {
   ),
   attemptTimeout: variable("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", "15", "for one POST of a webhook, answer included", seconds(0.1, 600)),
   drain: variable("WAYBILL_DRAIN_SECONDS", "10", "a stop waits for requests and attempts in flight, at most", seconds(0, 600)),
+  drainDelay: variable(
+    "WAYBILL_DRAIN_DELAY_SECONDS",
+    "5; 0 in a terminal",
+    "how long a process that gets SIGTERM is not ready and still serves, so that load balancers notice",
+    seconds(0, 600)
+  ),
   keepDays: variable("WAYBILL_KEEP_DAYS", "30", "settled deliveries stay visible to operators", days),
   keepDeliveredDays: variable("WAYBILL_KEEP_DELIVERED_DAYS", "365", "shipments can be looked up after the consignee got them", days),
   keepEndedBillsDays: variable("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "freight bills are kept after they were invoiced or removed", days),

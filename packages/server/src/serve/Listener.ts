@@ -76,18 +76,28 @@ const probes = new Set(["/healthz", "/readyz", "/metrics"])
 
 /**
  * Answers requests until the scope ends. Then it accepts no more, waits `drainMillis` for requests in flight,
- * interrupts the rest, which also answers them, and closes.
+ * interrupts the rest, which also answers them, and closes. While it drains, each response ends its connection: callers
+ * without a load balancer that reads `/readyz` then connect to another process before this one stops listening.
  */
-export const answerWith = Effect.fnUntraced(function*(listener: Listener, app: App, drainMillis: number) {
+export const answerWith = Effect.fnUntraced(function*(
+  listener: Listener,
+  app: App,
+  stop: { readonly drainMillis: number; readonly isDraining: () => boolean }
+) {
   const { server } = listener
   const running = yield* Scope.make("parallel")
   const handler = yield* NodeHttpServer.makeHandler(app, { scope: running }).pipe(
     Effect.provideService(HttpMiddleware.TracerDisabledWhen, (request) => probes.has(request.url))
   )
   yield* Effect.acquireRelease(
-    Effect.sync(() => void server.on("request", handler)),
+    Effect.sync(() => {
+      server.on("request", (_, response) => {
+        if (stop.isDraining()) response.shouldKeepAlive = false
+      })
+      server.on("request", handler)
+    }),
     () =>
-      closed(server, drainMillis).pipe(
+      closed(server, stop.drainMillis).pipe(
         Effect.andThen(Scope.close(running, Exit.void)),
         Effect.andThen(closed(server, 1_000)),
         Effect.andThen(Effect.sync(() => server.closeAllConnections()))

@@ -24,6 +24,7 @@ import { type DemoState, openDemo } from "../demo/DemoState.ts"
 import { hasDashboard, plainBanner } from "./Banner.ts"
 import { documentsLayer } from "./Documents.ts"
 import { indexPage } from "./IndexPage.ts"
+import { makeDrain } from "./Drain.ts"
 import { answerWith, listen } from "./Listener.ts"
 import { readinessLayer } from "./ServerReadiness.ts"
 import { version } from "./Version.ts"
@@ -41,21 +42,26 @@ export const serve = (config: ServerConfig) =>
     const keys = yield* keysOf(config)
     const url = yield* openDatabase(config)
     const demo = config.demo ? yield* openDemo(config.dataDir) : undefined
-    const services = yield* buildOn(url, servicesLayer(config, keys, url, demo))
+    const drain = makeDrain(config.drainDelayMillis)
+    const services = yield* buildOn(url, servicesLayer(config, keys, url, demo, drain.isDraining))
 
     // Stop both at the same time: no more requests, no more attempts.
     const running = yield* Scope.fork(yield* Effect.scope, "parallel")
     const tryThese = () => demo === undefined ? [] : demoCommands(demo, config, config.publicUrl ?? listener.url)
     const apps = yield* appsFor(config, tryThese).pipe(Effect.provideContext(services))
-    yield* answerWith(listener, adminListener === undefined ? apps.whole : apps.customers, config.drainMillis).pipe(Scope.provide(running))
-    if (adminListener !== undefined) yield* answerWith(adminListener, apps.operators, config.drainMillis).pipe(Scope.provide(running))
+    const stop = { drainMillis: config.drainMillis, isDraining: drain.isDraining }
+    yield* answerWith(listener, adminListener === undefined ? apps.whole : apps.customers, stop).pipe(Scope.provide(running))
+    if (adminListener !== undefined) yield* answerWith(adminListener, apps.operators, stop).pipe(Scope.provide(running))
     if (config.role !== "api") yield* runBackground.pipe(Effect.provideContext(services), Effect.forkIn(running))
+    const demoScope = yield* Scope.fork(yield* Effect.scope)
+    // Added last, so that a stop begins with it: everything above still works until it ends.
+    yield* Effect.addFinalizer(() => drain.run)
 
     yield* Effect.logInfo("Ready.").pipe(Effect.annotateLogs({ url: listener.url, ...(adminListener === undefined ? {} : { adminUrl }), role: config.role }))
     if (config.role !== "worker") yield* checkPublicTenant(config.publicTenant).pipe(Effect.provideContext(services))
     yield* demo === undefined
       ? plainBanner(config, listener.url, adminUrl)
-      : startDemo({ config, state: demo, url: listener.url, adminUrl }).pipe(Effect.provideContext(services))
+      : startDemo({ config, state: demo, url: listener.url, adminUrl }).pipe(Effect.provideContext(services), Scope.provide(demoScope))
     return yield* Effect.never
   })).pipe(Effect.onInterrupt(() => Effect.logInfo("Stopped.")))
 
@@ -73,7 +79,7 @@ const checkPublicTenant = Effect.fnUntraced(function*(tenantId: string | undefin
   })
 })
 
-const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted, demo: DemoState | undefined) => {
+const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted, demo: DemoState | undefined, isStopping: () => boolean) => {
   const database = StoragePostgres.layer({ schema: config.schema, listen: config.role !== "api" }).pipe(Layer.provideMerge(poolLayer(config, url)))
   const storage = documentsLayer(config).pipe(Layer.provideMerge(database))
   const transport = Layer.mergeAll(
@@ -84,7 +90,7 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
   )
   return Layer.merge(
     AuthenticatorStandard.layer({ operatorKeys: keys.operators, jwt: config.jwt }),
-    readinessLayer(config.schema)
+    readinessLayer(config.schema, isStopping)
   ).pipe(
     Layer.provideMerge(Waybill.layer({ storage, transport })),
     Layer.provideMerge(Layer.mergeAll(

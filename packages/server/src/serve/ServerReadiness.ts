@@ -1,4 +1,4 @@
-/** Readiness of this process: the database answers and has a supported schema version. */
+/** Readiness of this process: the database answers and has a supported schema version, and the process is not stopping. */
 import { Readiness } from "@waybill/http"
 import { migrations, pending, PgClient } from "@waybill/postgres"
 import { Effect, Layer, Schema } from "effect"
@@ -10,7 +10,7 @@ class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("Migrati
 }
 
 /** A newer program may have migrated the schema, or a restored backup may be older than this program. */
-export const readinessLayer = (schema: string): Layer.Layer<never, never, PgClient.PgClientService> =>
+export const readinessLayer = (schema: string, isStopping: () => boolean): Layer.Layer<never, never, PgClient.PgClientService> =>
   Layer.effect(
     Readiness,
     Effect.gen(function*() {
@@ -19,6 +19,6 @@ export const readinessLayer = (schema: string): Layer.Layer<never, never, PgClie
         Effect.flatMap((missing) => missing.length === 0 ? Effect.void : new MigrationsMissing({ names: missing.map(({ name }) => name) })),
         Effect.provideService(PgClient.PgClient, sql)
       )
-      return { checks: [{ name: "migrations", check }] }
+      return { checks: [{ name: "migrations", check }], isStopping }
     })
   )

@@ -47,6 +47,7 @@ export class ServerProcess {
         PATH: process.env["PATH"] ?? "",
         HOME: tmpdir(),
         WAYBILL_LAUNCHER: String(process.pid),
+        WAYBILL_DRAIN_DELAY_SECONDS: "0",
         CHAOS_CLOCK_SHIFT_SECONDS: String(clockShiftSeconds),
         ...env
       },

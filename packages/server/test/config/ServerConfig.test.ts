@@ -61,6 +61,17 @@ describe("ServerConfig", () => {
       assert.isTrue((yield* read({ WAYBILL_OPERATOR_KEY: "0123456789abcdef0123456789abcdef", WAYBILL_DEMO: "true" })).demo)
     }))
 
+  it.effect("serves for five seconds after SIGTERM, not at all in a terminal, or as long as configured", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* read({})).drainDelayMillis, 5_000)
+      assert.strictEqual((yield* read({ WAYBILL_DRAIN_DELAY_SECONDS: "0" })).drainDelayMillis, 0)
+      const inTerminal = readServerConfig({ names: [], isTerminal: true, directory: "/srv" }).pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnvRecord({}))
+      )
+      assert.strictEqual((yield* inTerminal).drainDelayMillis, 0)
+      assert.property(yield* faultsOf({ WAYBILL_DRAIN_DELAY_SECONDS: "soon" }), "WAYBILL_DRAIN_DELAY_SECONDS")
+    }))
+
   it.effect("enables the dashboard by default, and reserves its path", () =>
     Effect.gen(function*() {
       assert.isTrue((yield* read({})).dashboard)

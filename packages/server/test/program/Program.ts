@@ -54,7 +54,7 @@ export class Program {
       cwd,
       detached: launched,
       // The environment of the tests must not reach the program.
-      env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), ...command.env, ...env },
+      env: { PATH: process.env["PATH"] ?? "", HOME: tmpdir(), WAYBILL_DRAIN_DELAY_SECONDS: "0", ...command.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
       ...(uid === undefined ? {} : { uid }),
       ...(gid === undefined ? {} : { gid })

@@ -1,0 +1,22 @@
+/** The first step of a stop: the process is not ready and still serves, until load balancers send it no more requests. */
+import { Effect } from "effect"
+import { firstStopSignal } from "../StopSignals.ts"
+
+export interface Drain {
+  readonly isDraining: () => boolean
+  /** Ends when requests no longer have to be served. */
+  readonly run: Effect.Effect<void>
+}
+
+/** Only SIGTERM has the delay: SIGINT is somebody at the keyboard, or a launcher that is gone, and no load balancer waits for either. */
+export const makeDrain = (delayMillis: number, signal: () => NodeJS.Signals | undefined = firstStopSignal): Drain => {
+  let isDraining = false
+  return {
+    isDraining: () => isDraining,
+    run: Effect.suspend(() => {
+      isDraining = true
+      if (delayMillis === 0 || signal() !== "SIGTERM") return Effect.void
+      return Effect.logInfo(`Stopping: not ready, and serving for ${delayMillis / 1000} s more.`).pipe(Effect.andThen(Effect.sleep(delayMillis)))
+    })
+  }
+}
