@@ -25,8 +25,8 @@ export interface Attempt {
   readonly body: Uint8Array
   readonly events: number
   readonly traceparent: string | undefined
-  /** Live signing keys, newest first; `undefined` when they cannot be read. */
-  readonly keys: ReadonlyArray<Uint8Array> | undefined
+  /** Live signing keys, newest first. */
+  readonly keys: ReadonlyArray<Uint8Array>
   /** What the store's clock is ahead of the worker's time: all that is told of time goes by the store's. */
   readonly storeAhead: number
 }
@@ -68,7 +68,7 @@ const broken = AttemptOutcome.Failed({
 
 const unsignable = AttemptOutcome.Failed({
   failure: "signing",
-  detail: "The signing secret of this subscription cannot be read. Ask the operator to register it again."
+  detail: "The signing secret of this subscription does not exist. Ask the operator to register it again."
 })
 
 /** Sends one attempt and never fails; an interrupted one says so. Only the sending itself can be interrupted, wherever it runs. */
@@ -97,8 +97,7 @@ export const requestOf = (
   { body, deliveryId, keys, destination, storeAhead }: Attempt,
   startedAt: number
 ): WebhookRequest | AttemptOutcome => {
-  // a key that cannot be read is a fault of ours, never a reason to send unsigned
-  if (keys === undefined || (keys.length === 0 && destination.signing === "required")) return unsignable
+  if (keys.length === 0 && destination.signing === "required") return unsignable
   // receivers refuse what is minutes off, and a process whose clock is would not notice
   const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
   const headers: Record<string, string> = {

@@ -26,6 +26,11 @@ export const pausedDestinationsTotal = Metric.counter("waybill_destinations_paus
   incremental: true
 })
 
+export const unreadableSecretsTotal = Metric.counter("waybill_unreadable_secrets_total", {
+  description: "Times a destination was held because this process cannot open its signing secret; each is tried once a minute.",
+  incremental: true
+})
+
 export const lostLeasesTotal = Metric.counter("waybill_lost_leases_total", {
   description: "Leases another process took over while this one still held the destination.",
   incremental: true

@@ -77,6 +77,8 @@ export interface Destination {
   /** Why it is to be paused; nothing is taken until that is written. */
   pause: string | undefined
   pauseAlways: boolean
+  /** This process cannot open its secret: until then nothing is taken, and then it is loaded again. */
+  unreadableUntil: number | undefined
   /** A take that names it has no answer yet, or its attempts have not begun. */
   taking: boolean
   bytesPerDelivery: number
@@ -119,6 +121,7 @@ export const makeDestination = (
   failing: false,
   pause: undefined,
   pauseAlways: false,
+  unreadableUntil: undefined,
   taking: false,
   bytesPerDelivery: 0,
   usedAt: 0,
@@ -146,8 +149,9 @@ const nothing: Plan = { again: [], batches: 0, lookAt: undefined }
 
 /** What of a loaded destination may go out at `now`, `room` attempts at most: what waits for a retry first. */
 export const planOf = (destination: Destination, now: number, room: number): Plan => {
-  const { breaker, settings, waiting } = destination
+  const { breaker, settings, unreadableUntil, waiting } = destination
   if (settings === undefined || !destination.sends || destination.pause !== undefined) return nothing
+  if (unreadableUntil !== undefined) return { ...nothing, lookAt: unreadableUntil }
   const due = countDue(waiting, now)
   const nextDue = waiting[due]?.dueAt
   if (due === 0 && !destination.ahead && !destination.behind) return nextDue === undefined ? nothing : { ...nothing, lookAt: nextDue }
@@ -320,6 +324,17 @@ export const loadInto = (destination: Destination, loaded: LoadedDestination, lo
     destination.window = firstWindow
   }
 }
+
+/** How long a destination is left alone whose secret this process cannot open. A version of it may end meanwhile. */
+const unreadableMillis = 60_000
+
+/** Whether the keys that sign for it could be opened. */
+export const secretOpened = (destination: Destination, isOpen: boolean, now: number): void => {
+  destination.unreadableUntil = isOpen ? undefined : now + unreadableMillis
+}
+
+/** It is loaded again before anything is asked of it. */
+export const needsLoad = ({ stale, unreadableUntil = Infinity }: Destination, now: number): boolean => stale || unreadableUntil <= now
 
 /** What its last owner left, and where that one was cut short, as if it had sent all it might have. */
 const rateMarkOf = ({ policy, rateMark }: LoadedDestination, othersUntil: number | undefined): number | undefined =>

@@ -231,7 +231,7 @@ export class HeldWork {
     let quiet = true
     for (const [destinationId, destination] of partition.destinations) {
       if (destination.taking || destination.loads > 0 || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
-      else if (destination.usedAt + rememberedMillis <= now && destination.breaker.failures === 0) partition.destinations.delete(destinationId)
+      else if (destination.usedAt + rememberedMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined) partition.destinations.delete(destinationId)
     }
     return quiet
   }

@@ -1,7 +1,7 @@
 /** Begins the attempts of what was taken, and judges how they ended. */
 import { Effect } from "effect"
 import { type Attempt, attemptOf, pausedByDeath, type Verdict } from "./Attempts.ts"
-import { attemptsBegin, begun, type Destination, failed, ownerOf, succeeded } from "./Destination.ts"
+import { attemptsBegin, begun, type Destination, failed, ownerOf, secretOpened, succeeded } from "./Destination.ts"
 import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
 import { flightName, type HeldTenant } from "./HeldWork.ts"
@@ -66,11 +66,17 @@ export class Sending {
           keys = yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now))
           keysOf = settings
           now = yield* workerMillis
+          secretOpened(destination, keys !== undefined, parts.storeTime(now))
           if (destination.lost) continue
           if (now >= parts.leasedUntil) {
             sending.giveBack(destination, delivery)
             continue
           }
+        }
+        // another process may be able to sign it: a key of ours that is missing costs the delivery no attempt
+        if (keys === undefined) {
+          sending.giveBack(destination, delivery)
+          continue
         }
         const promise = promised.get(destination)
         const isPromised = promise !== undefined && promise.attempts > 0

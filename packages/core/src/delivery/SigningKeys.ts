@@ -1,6 +1,7 @@
 /** Opens sealed secrets for signing, remembering what was opened: the same sealed bytes always hold the same key. */
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
 import { Base64 } from "effect/encoding"
+import { unreadableSecretsTotal } from "./DeliveryMetrics.ts"
 import type { LoadedDestination } from "./DeliveryStore.ts"
 import type { Sealer } from "./Sealer.ts"
 import { placeOfSecret } from "./SigningSecrets.ts"
@@ -9,6 +10,7 @@ const maxRemembered = 10_000
 
 export const makeSigningKeys = (sealer: Sealer["Service"]) => {
   const opened = new Map<string, Uint8Array>()
+  const reported = new Set<string>()
 
   const open = (place: string, sealed: Uint8Array) =>
     Effect.suspend(() => {
@@ -22,12 +24,22 @@ export const makeSigningKeys = (sealer: Sealer["Service"]) => {
         }))
     })
 
+  /** One line for each secret: a destination whose secret cannot be opened is asked about again and again. */
+  const report = (place: string) =>
+    Effect.suspend(() => {
+      const counted = Metric.update(unreadableSecretsTotal, 1)
+      if (reported.has(place)) return counted
+      if (reported.size >= maxRemembered) reported.clear()
+      reported.add(place)
+      return Effect.andThen(counted, Effect.logError(`Signing secret ${place} cannot be opened: it was sealed with a key that this process does not have. Its deliveries wait, without an attempt. Start this process with the WAYBILL_SEALING_KEY that sealed it.`))
+    })
+
   /** The keys that sign for a destination now, newest first; `undefined` when one cannot be opened. */
   return (tenantId: string, destination: LoadedDestination, now: number): Effect.Effect<ReadonlyArray<Uint8Array> | undefined> =>
     Effect.forEach(
       destination.secrets.filter((version) => version.signsUntil === undefined || version.signsUntil > now),
       (version) => open(placeOfSecret(tenantId, destination.hmacSecretId), version.sealed)
     ).pipe(
-      Effect.catchTag("SecretUnreadable", (error) => Effect.as(Effect.logError(error.message), undefined))
+      Effect.catchTag("SecretUnreadable", ({ hmacSecretId }) => Effect.as(report(hmacSecretId), undefined))
     )
 }

@@ -1,7 +1,7 @@
 /** Takes what may go out, tenant by tenant. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { beginLoad, coversSignal, type Destination, endLoad, foundBy, loadInto, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { beginLoad, coversSignal, type Destination, endLoad, foundBy, loadInto, needsLoad, ownerOf, type Plan, planOf, secretOpened, signalled, takeFromOf } from "./Destination.ts"
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
@@ -119,20 +119,27 @@ export class Taking {
   }
 
   private loadThese(tenant: HeldTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> {
-    const { store, work } = this.parts
+    const { services, store, work } = this.parts
     const loads = new Map(unknown.map((destination) => [destination, beginLoad(destination)]))
     return store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(
       Effect.onError(() => Effect.sync(() => {
         for (const destination of unknown) destination.stale = true
       })),
-      Effect.map((loaded) => {
+      Effect.bindTo("loaded"),
+      Effect.bind("unreadable", ({ loaded }) =>
+        Effect.flatMap(workerMillis, (now) =>
+          Effect.filter(loaded, (each) => Effect.map(services.keysOf(tenant.tenantId, each, this.parts.storeTime(now)), (keys) => keys === undefined)))),
+      Effect.bind("now", () => workerMillis),
+      Effect.map(({ loaded, now, unreadable }) => {
         const byId = new Map(loaded.map((each) => [each.destinationId, each]))
+        const closedTo = new Set(unreadable)
         for (const destination of unknown) {
           const settings = byId.get(destination.destinationId)
           work.unready(tenant, destination)
           if (settings === undefined) this.closed(tenant, destination)
           else {
             loadInto(destination, settings, loads.get(destination)!)
+            secretOpened(destination, !closedTo.has(settings), this.parts.storeTime(now))
             if (settings.secretRefused) this.sending.pauseForSecret(destination, settings)
             work.touch(destination)
           }
@@ -170,7 +177,8 @@ export class Taking {
       clients.push(turn)
       const destination = next.value
       if (among?.has(destination) === false) continue
-      if (destination.stale) {
+      if (needsLoad(destination, storeNow)) {
+        destination.stale = true
         work.unready(tenant, destination)
         work.touch(destination)
         continue
@@ -388,5 +396,5 @@ function* take<A>(all: Iterable<A>, most: number): Iterable<A> {
 
 /** Whether a take may give something of it that nobody asked for. */
 const isIdle = (destination: Destination, now: number): boolean =>
-  !destination.taking && destination.inFlight.size === 0 && destination.pause === undefined && destination.breaker.failures === 0 &&
-  !destination.failing && (destination.rateMark ?? 0) <= now && destination.cursor === undefined
+  !destination.taking && destination.inFlight.size === 0 && destination.pause === undefined && destination.unreadableUntil === undefined &&
+  destination.breaker.failures === 0 && !destination.failing && (destination.rateMark ?? 0) <= now && destination.cursor === undefined

@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { DeliveryWorker, SecretStore } from "@waybill/core"
 import { Receiver, type ReceivedRequest, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/testkit/suites"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
+import * as Clock from "effect/Clock"
 import { engineBy, eventsOf, hook, makeEngine, ways } from "./Engine.ts"
 
 const hour = 3_600_000
@@ -255,18 +256,60 @@ describe.each(ways)("by %s", (way) => {
   })
 
   describe("a secret that cannot be read", () => {
-    it.effect("fails the attempt and sends nothing unsigned", () =>
+    /** What another deployment sealed, with a key that no process here has. */
+    const foreign = new Uint8Array(60)
+
+    it.effect("holds its deliveries without an attempt, and sends them once it can be read", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
-        yield* engine.publish("A")
-        // the secret of another deployment, sealed with another key
         const secrets = yield* SecretStore
-        yield* secrets.put(engine.tenant.tenantId, "main", fixtures.storedSecret([{ sealed: new Uint8Array(60), signsUntil: undefined }]))
+        const own = Option.getOrThrow(yield* secrets.find(engine.tenant.tenantId, "main"))
+        yield* secrets.put(engine.tenant.tenantId, "main", fixtures.storedSecret([{ sealed: foreign, signsUntil: undefined }]))
+        yield* engine.publish("A", "B")
         yield* TestWaybill.run
-        yield* TestWaybill.pass("1 minute")
+        yield* TestWaybill.pass("10 minutes")
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("10 minutes")
         assert.deepStrictEqual(yield* engine.receivers.requests(), [])
-        const [dead] = yield* engine.list({ state: "dead" })
-        assert.deepStrictEqual(dead!.attempts.map((each) => each.outcome), ["signing", "signing"])
+        assert.deepStrictEqual(yield* engine.list({ state: "dead" }), [])
+        assert.deepStrictEqual((yield* engine.list()).flatMap((each) => each.attempts), [])
+        yield* secrets.put(engine.tenant.tenantId, "main", own)
+        yield* TestWaybill.pass("1 minute")
+        assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "A/2", "B/1"])
+        assert.isTrue((yield* engine.list()).every((each) => each.attempts.length === 1))
+      })))
+
+    it.effect("holds what another process took before it died, with the attempts that it had", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
+        yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.accept()])
+        yield* engine.publish("A")
+        const worker = yield* DeliveryWorker
+        yield* worker.drain
+        const secrets = yield* SecretStore
+        const own = Option.getOrThrow(yield* secrets.find(engine.tenant.tenantId, "main"))
+        yield* secrets.put(engine.tenant.tenantId, "main", fixtures.storedSecret([{ sealed: foreign, signsUntil: undefined }]))
+        yield* TestWaybill.run
+        yield* TestWaybill.pass("1 hour")
+        assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.length]), [["waiting", 1]])
+        yield* secrets.put(engine.tenant.tenantId, "main", own)
+        yield* TestWaybill.pass("1 minute")
+        assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.length]), [["delivered", 2]])
+      })))
+
+    it.effect("sends again as soon as the version that cannot be read has ended", () =>
+      inEngine(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
+        const secrets = yield* SecretStore
+        const own = Option.getOrThrow(yield* secrets.find(engine.tenant.tenantId, "main"))
+        const signsUntil = (yield* Clock.currentTimeMillis) + 600_000
+        yield* secrets.put(engine.tenant.tenantId, "main", { ...own, versions: [...own.versions, { sealed: foreign, signsUntil }] })
+        yield* engine.publish("A")
+        yield* TestWaybill.run
+        yield* TestWaybill.pass("9 minutes")
+        assert.deepStrictEqual(yield* engine.receivers.requests(), [])
+        yield* TestWaybill.pass("3 minutes")
+        assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
       })))
   })
 
