@@ -87,6 +87,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
           (put) => ({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) })
         )),
       list: (tenantId, query = {}) => service.run(ofTenant(tenantId, SigningSecrets, (secrets) => secrets.list(tenantId, plain(query)))),
+      reseal: (tenantId) => service.run(ofTenant(tenantId, SigningSecrets, (secrets) => secrets.reseal(tenantId))),
       delete: (tenantId, hmacSecretId) => service.run(ofTenant(tenantId, SigningSecrets, (secrets) => secrets.remove(tenantId, hmacSecretId)))
     },
     deliveries: {

@@ -25,8 +25,10 @@ interface SealingKey {
 export class Sealer extends Context.Service<Sealer, {
   readonly seal: (place: string, plain: Uint8Array) => Effect.Effect<Uint8Array>
   readonly open: (place: string, sealed: Uint8Array) => Effect.Effect<Uint8Array, SecretUnreadable>
+  /** Whether the key that seals now sealed it. */
+  readonly isSealedByNewest: (sealed: Uint8Array) => boolean
 }>()("@waybill/core/delivery/Sealer") {
-  /** The first key seals, all of them open: put a new key in front, and old secrets stay readable. 32 bytes each. */
+  /** The first key seals, all of them open. A new key goes behind the old one first, until every process has it. 32 bytes each. */
   static readonly layer = (keys: readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]): Layer.Layer<Sealer> =>
     Layer.effect(
       Sealer,
@@ -49,10 +51,12 @@ export class Sealer extends Context.Service<Sealer, {
             return sealed
           })
 
+        const isSealedBy = ({ id }: SealingKey, sealed: Uint8Array) => id.every((byte, index) => byte === sealed[1 + index])
+
         const open = (place: string, sealed: Uint8Array) =>
           Effect.suspend(() => {
             const unreadable = new SecretUnreadable({ hmacSecretId: place })
-            const known = imported.find(({ id }) => id.every((byte, index) => byte === sealed[1 + index]))
+            const known = imported.find((key) => isSealedBy(key, sealed))
             if (sealed[0] !== version || known === undefined) return Effect.fail(unreadable)
             const iv = own(sealed.subarray(1 + keyIdLength, headLength))
             const additionalData = own(encoder.encode(place))
@@ -62,7 +66,7 @@ export class Sealer extends Context.Service<Sealer, {
             }).pipe(Effect.map((plain) => new Uint8Array(plain)))
           })
 
-        return Sealer.of({ seal, open })
+        return Sealer.of({ seal, open, isSealedByNewest: (sealed) => isSealedBy(newest, sealed) })
       })
     )
 }

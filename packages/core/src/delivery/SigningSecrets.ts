@@ -16,6 +16,7 @@ import { RandomBytes } from "../shared/UniqueIds.ts"
 import { SecretInUse, SecretNotFound, SecretNotUsable, type SecretUnreadable } from "./DeliveryErrors.ts"
 import { canonicalSecretId, clientOfSecret, ownerMissing, ownerNamed, type SecretOwner, secretUsableBy } from "./model/SecretOwner.ts"
 import { formatSecret, parseSecret } from "./model/Signature.ts"
+import { type Resealed, resealSecrets } from "./ResealSecrets.ts"
 import { Sealer } from "./Sealer.ts"
 import { type ListedSecret, SecretStore, type SealedVersion, type StoredSecret } from "./SecretStore.ts"
 
@@ -86,6 +87,8 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
   readonly list: (tenantId: string, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
   /** Fails while a subscription that was not deleted is signed with it. */
   readonly remove: (tenantId: string, hmacSecretId: string) => Effect.Effect<void, SecretNotFound | SecretInUse | StorageError>
+  /** Seals every secret of the tenant with the newest sealing key: needed before an older key is taken away. */
+  readonly reseal: (tenantId: string) => Effect.Effect<Resealed, TenantNotFound | StorageError>
   /** Whether this caller may name the secret. Another client's secret answers like an unknown one. */
   readonly mayName: (principal: Principal, hmacSecretId: string) => Effect.Effect<boolean, StorageError>
   /**
@@ -182,6 +185,11 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         if (removed === "used") return yield* new SecretInUse({ hmacSecretId: id })
       })
 
+      const reseal = Effect.fn("SigningSecrets.reseal")(function*(tenantId: string) {
+        yield* tenants.get(tenantId)
+        return yield* resealSecrets({ store, sealer, transaction, placeOf: (id) => placeOfSecret(tenantId, id) }, tenantId)
+      })
+
       const isFor = (principal: Principal, stored: Option.Option<StoredSecret>): boolean =>
         Option.isSome(stored) && secretUsableBy(stored.value.owner, principal)
 
@@ -198,7 +206,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         if (!usable) return yield* new SecretNotUsable({ hmacSecretId, client })
       })
 
-      return SigningSecrets.of({ put, list, remove, mayName, use, checkUse })
+      return SigningSecrets.of({ put, list, remove, reseal, mayName, use, checkUse })
     })
   )
 }

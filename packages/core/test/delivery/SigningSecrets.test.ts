@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DeliveryOptions, parseSecret, secretOfClient, Sealer, SecretStore, SigningSecrets, type Principal, TransitSubscriptions } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
-import { Effect, Option, Redacted } from "effect"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { json } from "../arbitraries.ts"
 import { untyped } from "../untyped.ts"
@@ -170,6 +170,38 @@ describe("SigningSecrets", () => {
       yield* (yield* TransitSubscriptions).remove(customer, id)
       yield* secrets.remove("acme", "main")
       for (const gone of ["main", "never", "", "a\nb"]) assert.strictEqual((yield* Effect.flip(secrets.remove("acme", gone)))._tag, "SecretNotFound")
+    })))
+
+  it.effect("are sealed again with the newest key, all that sign, and lose nothing", () =>
+    inService(Effect.gen(function*() {
+      const { secrets } = yield* setup
+      const store = yield* SecretStore
+      const under = (...keys: readonly [number, ...ReadonlyArray<number>]) => {
+        const [first, ...others] = keys.map((n) => Redacted.make(new Uint8Array(32).fill(n)))
+        return Effect.provide(Layer.fresh(SigningSecrets.layer).pipe(Layer.provide(Sealer.layer([first!, ...others]))))
+      }
+      const reseal = Effect.flatMap(SigningSecrets, (each) => each.reseal("acme"))
+      const kept = (id: string) => Effect.map(store.find("acme", id), Option.getOrThrow)
+      yield* secrets.remove("acme", "main")
+      const old = yield* Effect.gen(function*() {
+        const own = yield* SigningSecrets
+        const names = Array.from({ length: 120 }, (_, n) => `s${n}`)
+        for (const id of names) yield* own.put("acme", id, { client: "a", bodySignature: true })
+        const rotated = yield* own.put("acme", "s7", { secret: given, overlapSeconds: 100 })
+        return { names, secret: Redacted.value(rotated.secret) }
+      }).pipe(under(1))
+      const before = yield* kept("s7")
+      assert.deepStrictEqual(yield* reseal.pipe(under(2)), { resealed: 0, unchanged: 0, unreadable: old.names.toSorted().slice(0, 100) })
+      assert.deepStrictEqual(yield* kept("s7"), before)
+      assert.deepStrictEqual(yield* reseal.pipe(under(2, 1)), { resealed: 120, unchanged: 0, unreadable: [] })
+      assert.deepStrictEqual(yield* reseal.pipe(under(2, 1)), { resealed: 0, unchanged: 120, unreadable: [] })
+      const { versions, ...rest } = yield* kept("s7")
+      assert.deepStrictEqual([rest, versions.map(({ signsUntil }) => signsUntil)], [(({ versions: _, ...others }) => others)(before), before.versions.map(({ signsUntil }) => signsUntil)])
+      // the old key is gone: the same secret still signs
+      const again = yield* Effect.flatMap(SigningSecrets, (own) => own.put("acme", "s7", { rotate: false })).pipe(under(2))
+      assert.strictEqual(Redacted.value(again.secret), given)
+      assert.strictEqual((yield* Effect.flip(Effect.flatMap(SigningSecrets, (own) => own.reseal("nobody")))).
+        _tag, "TenantNotFound")
     })))
 
   it.effect("changes nothing when the same secret is put again", () =>

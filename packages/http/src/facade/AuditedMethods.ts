@@ -21,7 +21,7 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
   },
   limits: { put: tenant("limits.put") },
   apiKeys: { create: { action: "api-key.create", object: "api-key" }, revoke: { action: "api-key.revoke", object: "api-key" } },
-  secrets: { put: { action: "secret.put", object: "secret" }, delete: { action: "secret.delete", object: "secret" } },
+  secrets: { put: { action: "secret.put", object: "secret" }, delete: { action: "secret.delete", object: "secret" }, reseal: tenant("secrets.reseal") },
   clients: { delete: { action: "client.delete", object: "client" } },
   deliveries: {
     get: { action: "delivery.read-body", object: "delivery" },

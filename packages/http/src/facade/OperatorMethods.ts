@@ -108,6 +108,8 @@ export interface SecretMethods {
   readonly list: (tenantId: string, query?: PageQuery) => Promise<SecretsPage>
   /** Rejects with `secret_in_use` while a subscription uses the secret. */
   readonly delete: (tenantId: string, hmacSecretId: string) => Promise<void>
+  /** Encrypts every secret of the tenant with the first of `sealingKeys`. Call it before you take an older key away. `unreadable` has ids that no key here opens, at most 100. */
+  readonly reseal: (tenantId: string) => Promise<{ readonly resealed: number; readonly unchanged: number; readonly unreadable: ReadonlyArray<string> }>
 }
 
 /** Exactly one of them. A freight bill is found by its PRO, by its id as `shipmentId`, or by its shipment. */

@@ -74,7 +74,7 @@ export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "pu
   /** Keys for `/operator`; at least 20 characters each. A key may have a name, and may be read-only. */
   readonly operatorKeys?: ReadonlyArray<OperatorKeySetting>
   readonly jwt?: JwtOptions
-  /** 32 bytes each, as bytes or base64. The first key encrypts webhook secrets, all keys decrypt them: put a new key first. */
+  /** 32 bytes each, as bytes or base64. The first key encrypts webhook secrets, all keys decrypt them: to rotate, give `[old, new]` to every process first, then `[new, old]`. */
   readonly sealingKeys: readonly [Uint8Array | string, ...ReadonlyArray<Uint8Array | string>]
   /** Private networks and hosts that webhooks may reach, such as `10.1.0.0/16` or `receiver.internal`. */
   readonly egressAllow?: ReadonlyArray<string>

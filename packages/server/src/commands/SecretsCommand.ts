@@ -2,9 +2,11 @@
 import { OperatorClient, type Secret, type SecretSettings } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { observed, readConfig } from "./ServeCommand.ts"
+import { resealAll } from "./shared/ResealAll.ts"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
-import { usageError } from "./shared/Outcome.ts"
-import { jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
+import { failed, usageError } from "./shared/Outcome.ts"
+import { counted, jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
 import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
@@ -149,7 +151,30 @@ const deleteCommand = Command.make(
   Command.withExamples([{ command: "waybill secrets delete old --tenant acme", description: "An obsolete secret" }])
 )
 
+/** Works on the database, because it needs the sealing keys. */
+const resealCommand = Command.make(
+  "reseal",
+  { json: jsonFlag },
+  Effect.fnUntraced(function*({ json }) {
+    const config = yield* readConfig
+    if (config.sealingKeys === undefined) return yield* usageError("Set WAYBILL_SEALING_KEY to the new key and the old one, as new,old.")
+    const result = yield* resealAll(config, config.sealingKeys).pipe(Effect.scoped, Effect.provide(observed(config)))
+    const { resealed, unchanged, unreadable } = result
+    yield* printResult(json, {
+      json: result,
+      text: `${counted(resealed, "secret")} sealed again with the first key, ${unchanged} unchanged.`
+    })
+    if (unreadable.length > 0) {
+      const { hmacSecretId, tenantId } = unreadable[0]!
+      return yield* failed(`${counted(unreadable.length, "secret")} cannot be opened, such as ${printable(hmacSecretId)} of ${tenantId}. Add the key that sealed them: WAYBILL_SEALING_KEY=new,old.`)
+    }
+  })
+).pipe(
+  Command.withDescription("Seal every stored secret with the first sealing key, so that older ones can be taken away. Needs the server's variables"),
+  Command.withExamples([{ command: "WAYBILL_SEALING_KEY=$NEW,$OLD waybill secrets reseal", description: "After every process has both keys" }])
+)
+
 export const secretsCommand = Command.make("secrets").pipe(
-  Command.withDescription("Register, rotate, list and delete the secrets that sign webhooks"),
-  Command.withSubcommands([putCommand, rotateCommand, listCommand, deleteCommand])
+  Command.withDescription("Register, rotate, list, delete and seal again the secrets that sign webhooks"),
+  Command.withSubcommands([putCommand, rotateCommand, listCommand, deleteCommand, resealCommand])
 )

@@ -1,6 +1,9 @@
+import { OperatorClient } from "@waybill/client"
+import { randomBytes } from "node:crypto"
 import { expect, inject, it } from "vitest"
+import { run } from "../commands/Cli.ts"
 import { loadBalancer } from "./LoadBalancer.ts"
-import { eventually, Program, receiver, sharedSettings } from "./Program.ts"
+import { eventually, leaked, Program, receiver, sharedSettings } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -82,4 +85,47 @@ it("skips the drain delay at SIGINT, and a second signal ends the delay at once"
   // Signals in the first second are the same request, so it is repeated until it counts.
   await eventually(() => ended.child.kill("SIGTERM") && ended.ended === undefined ? undefined : true)
   expect(await ended.end()).toEqual({ code: 1, signal: null })
+})
+
+it("changes the sealing key in a rolling restart: no attempt fails, and the old key is not needed afterwards", { timeout: 240_000 }, async () => {
+  const { env, operatorKey, sealingKey: old } = sharedSettings(pgUrl, { WAYBILL_POOL_SIZE: "4" })
+  const fresh = randomBytes(32).toString("base64")
+  const under = async (keys: string) => {
+    const program = new Program({ env: { ...env, WAYBILL_SEALING_KEY: keys } })
+    return { program, url: await program.ready() }
+  }
+  const hook = await receiver()
+  let before = await under(old)
+  const tenant = await tenantOn(before.url, operatorKey)
+  let sent = 0
+  const publishAt = async (url: string) => {
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", ++sent)])
+    await eventually(() => hook.receptions.length === sent ? true : undefined)
+  }
+  await tenant.customerAt(before.url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
+  await publishAt(before.url)
+  for (const keys of [`${old},${fresh}`, `${fresh},${old}`]) {
+    const next = await under(keys)
+    await new OperatorClient({ baseUrl: next.url, apiKey: operatorKey }).putSecret("acme", "main", {})
+    await publishAt(next.url)
+    await before.program.kill("SIGTERM")
+    await publishAt(next.url)
+    before = next
+  }
+
+  const reseal = (keys: string) => run(["secrets", "reseal", "--json"], { env: { ...env, WAYBILL_SEALING_KEY: keys } })
+  const withoutOld = await reseal(fresh)
+  expect(withoutOld.code).toBe(1)
+  expect(withoutOld.stderr).toContain("WAYBILL_SEALING_KEY=new,old")
+  const done = await reseal(`${fresh},${old}`)
+  expect([done.code, JSON.parse(done.stdout).unreadable]).toEqual([0, []])
+  expect(JSON.parse((await reseal(fresh)).stdout)).toMatchObject({ resealed: 0, unreadable: [] })
+
+  const last = await under(fresh)
+  await before.program.kill("SIGTERM")
+  await publishAt(last.url)
+  const { data } = await new OperatorClient({ baseUrl: last.url, apiKey: operatorKey }).listDeliveries("acme", {})
+  expect(data.flatMap(({ attempts }) => attempts.map(({ outcome }) => outcome))).toEqual(Array.from({ length: sent }, () => "accepted"))
+  expect(leaked([done, withoutOld].map(({ stderr, stdout }) => stdout + stderr).join(""), [old, fresh, tenant.secret])).toEqual([])
+  expect(await last.program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
 })

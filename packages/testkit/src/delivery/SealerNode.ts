@@ -11,6 +11,7 @@ export const SealerNode = {
   layer: (passphrase = "waybill test kit"): Layer.Layer<Sealer> => {
     const key = createHash("sha256").update(passphrase).digest()
     return Layer.succeed(Sealer, {
+      isSealedByNewest: () => true,
       seal: (place, plain) =>
         Effect.sync(() => {
           const nonce = randomBytes(nonceLength)
