@@ -101,6 +101,14 @@ export interface SigningSecret {
   readonly secret: string
 }
 
+export interface ResealedSecrets {
+  /** Secrets that an older key had encrypted. */
+  readonly resealed: number
+  readonly unchanged: number
+  /** Ids of secrets that no key here opens, at most 100. */
+  readonly unreadable: ReadonlyArray<string>
+}
+
 export interface SecretMethods {
   /** Registers or rotates a secret. Returns the secret that signs from now on. */
   readonly put: (tenantId: string, hmacSecretId: string, settings?: SecretSettings) => Promise<SigningSecret>
@@ -108,8 +116,8 @@ export interface SecretMethods {
   readonly list: (tenantId: string, query?: PageQuery) => Promise<SecretsPage>
   /** Rejects with `secret_in_use` while a subscription uses the secret. */
   readonly delete: (tenantId: string, hmacSecretId: string) => Promise<void>
-  /** Encrypts every secret of the tenant with the first of `sealingKeys`. Call it before you take an older key away. `unreadable` has ids that no key here opens, at most 100. */
-  readonly reseal: (tenantId: string) => Promise<{ readonly resealed: number; readonly unchanged: number; readonly unreadable: ReadonlyArray<string> }>
+  /** Encrypts every secret of the tenant with the first of `sealingKeys`. Call it before you take an older key away. */
+  readonly reseal: (tenantId: string) => Promise<ResealedSecrets>
 }
 
 /** Exactly one of them. A freight bill is found by its PRO, by its id as `shipmentId`, or by its shipment. */
