@@ -3,6 +3,7 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { checkCommandNames, checkCommands } from "./docs/commands.mjs"
+import { checkConformance } from "./docs/conformance.mjs"
 import { checkGlossary } from "./docs/glossary.mjs"
 import { checkIndex, checkLinks } from "./docs/links.mjs"
 import { checkWrittenLogLines } from "./docs/log-lines.mjs"
@@ -48,6 +49,8 @@ const onCall = pageOf("docs/on-call.md")
 faults.push(...checkMetrics(onCall, rules), ...checkAlerts(onCall, rules))
 const logged = checkLogLines(pages)
 report(logged.blocks.length, "blocks of log lines match the sources", [...logged.faults, ...checkWrittenLogLines()])
+
+faults.push(...checkConformance())
 
 const glossary = checkGlossary(pageOf("docs/glossary.md"))
 report(glossary.words, "retired words are not used", glossary.faults)

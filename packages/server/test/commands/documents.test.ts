@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { waybill } from "../../src/commands/Commands.ts"
 import { exitCodes } from "../../src/commands/shared/Outcome.ts"
-import { publisherRequirements } from "../../src/commands/check/PublisherRequirements.ts"
 import { requirements } from "../../src/commands/check/Requirements.ts"
 import { run } from "./Cli.ts"
 
@@ -50,7 +49,7 @@ describe("docs/commands.md", { timeout: 300_000 }, () => {
   it("has every exit code and every requirement of check", () => {
     for (const code of Object.values(exitCodes)) expect(document).toMatch(new RegExp(`^\\| ${code} \\|`, "m"))
     const listed = [...sectionOf("`waybill check`").matchAll(/^\| `([a-z-]+)` \| (.*) \|$/gm)].map(([, id, sentence]) => ({ id, sentence }))
-    expect(listed).toEqual([...requirements, ...publisherRequirements].map(({ id, sentence }) => ({ id, sentence })))
+    expect(listed).toEqual(requirements.map(({ id, sentence }) => ({ id, sentence })))
   })
 })
 

@@ -144,7 +144,7 @@ describe("check", { timeout: 90_000 }, () => {
   it("finds no flaw in the client's receiver", async () => {
     const secret = newSecret()
     const junit = join(directory(), "check.xml")
-    const checked = await run(["check", await kit(secret), "--junit", junit], { env: { WAYBILL_WEBHOOK_SECRET: secret } })
+    const checked = await run(["check", await kit(secret), "--report", "junit", "--output", junit], { env: { WAYBILL_WEBHOOK_SECRET: secret } })
     expect(checked.stdout).not.toContain("✗")
     expect(checked).toMatchObject({ code: 0, stderr: "" })
     expect(checked.stdout).toContain("requirements met.")
@@ -156,17 +156,21 @@ describe("check", { timeout: 90_000 }, () => {
   it("detects one that accepts everything", async () => {
     const gullible = await receiver()
     const secret = newSecret()
-    const junit = join(directory(), "check.xml")
-    const checked = await run(["check", `${gullible.url}/?a&b="<`, "--json", "--junit", junit], { env: { WAYBILL_WEBHOOK_SECRET: secret } })
+    const env = { WAYBILL_WEBHOOK_SECRET: secret }
+    const address = `${gullible.url}/?a&b="<`
+    const checked = await run(["check", address, "--report", "json"], { env })
     expect(checked.code).toBe(1)
-    const [{ passed, requirements }] = jsonLines(checked.stdout) as [{ passed: boolean; requirements: ReadonlyArray<{ id: string; met: boolean }> }]
-    expect(passed).toBe(false)
-    expect(requirements.filter(({ met }) => !met).map(({ id }) => id)).toEqual(["unsigned", "no-headers", "wrong-signature", "other-body", "other-id", "unknown-version", "stale", "ahead"])
+    const [{ counts, passed, results }] = jsonLines(checked.stdout) as [{ counts: object; passed: boolean; results: ReadonlyArray<{ id: string; status: string }> }]
+    expect({ counts, passed }).toEqual({ counts: { passed: 10, failed: 8, notChecked: 0 }, passed: false })
+    expect(results.filter(({ status }) => status === "failed").map(({ id }) => id)).toEqual(["unsigned", "no-headers", "wrong-signature", "other-body", "other-id", "unknown-version", "stale", "ahead"])
     expect(checked.stderr).toContain("8 requirements of 18 not met")
     expect(checked.stderr).toMatch(/^1\/18 {2}good\n/)
-    const xml = readFileSync(junit, "utf8")
-    expect(xml.match(/<failure message="/g)).toHaveLength(8)
+    const xml = (await run(["check", address, "--report", "junit", "--only", "unsigned", "--only", "good"], { env })).stdout
+    expect(xml.match(/<failure message="/g)).toHaveLength(1)
     expect(xml).toContain("?a&amp;b=&quot;&lt;")
+    const html = join(directory(), "check.html")
+    await run(["check", address, "--report", "html", "--output", html, "--only", "unsigned"], { env })
+    expect(readFileSync(html, "utf8")).toMatch(/<td class="failed">failed<\/td><td><code>unsigned<\/code>/)
     expect(gullible.receptions.every(({ body }) => JSON.parse(body).events.every((each: any) => each.shipment.shipmentId.startsWith("WAYBILL-CHECK-")))).toBe(true)
   })
 

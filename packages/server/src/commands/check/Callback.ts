@@ -17,8 +17,13 @@ export interface Post {
 /** A status, or `drop`: close the connection without a response. */
 export type InboxAnswer = number | "drop"
 
-/** Bytes; larger than any batch. */
+/** Bytes of one delivery; larger than any batch. */
 const mostBytes = 32 * 1024 * 1024
+
+/** What all inboxes hold together. Later requests are answered 429 and not kept, so that a sender cannot fill the memory. */
+const mostPosts = 10_000
+const mostHeldBytes = 128 * 1024 * 1024
+const mostConnections = 256
 
 export class Inbox {
   readonly url: string
@@ -103,14 +108,22 @@ const listen = (server: Server, host: string, port: number): Promise<number> =>
  */
 export const openCallback = async (options: { readonly host: string; readonly port: number; readonly publicUrl?: string }): Promise<Callback> => {
   const inboxes = new Map<string, Inbox>()
+  let [posts, heldBytes] = [0, 0]
+  const received = (request: IncomingMessage, body: Uint8Array, inbox: Inbox): InboxAnswer => {
+    if (posts >= mostPosts || heldBytes + body.byteLength > mostHeldBytes) return 429
+    posts += 1
+    heldBytes += body.byteLength
+    return inbox.receive(request, body)
+  }
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
-    const body = await bodyOf(request)
-    const inbox = inboxes.get(new URL(request.url ?? "/", "http://callback").pathname.split("/").at(-1)!)
-    const answer = inbox === undefined ? 404 : body === undefined ? 413 : inbox.receive(request, body)
+    const inbox = inboxes.get((request.url ?? "").split(/[/?]/u).at(-1)!)
+    const body = inbox === undefined ? undefined : await bodyOf(request)
+    const answer = inbox === undefined ? 404 : body === undefined ? 413 : received(request, body, inbox)
     if (answer === "drop") return void request.socket.destroy()
-    response.writeHead(answer, { "content-length": 0 }).end()
+    response.writeHead(answer, { "content-length": 0, ...(body === undefined ? { connection: "close" } : {}) }).end()
   }
   const server = createServer((request, response) => void serve(request, response).catch(() => response.destroy()))
+  server.maxConnections = mostConnections
   const port = await listen(server, options.host, options.port)
   const host = options.host.includes(":") ? `[${options.host}]` : options.host
   const base = (options.publicUrl ?? `http://${host}:${port}`).replace(/\/+$/, "")

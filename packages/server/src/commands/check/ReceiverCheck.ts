@@ -1,8 +1,12 @@
-/** The checks of a receiver. */
-import type { DeliveryKind } from "./SampleDeliveries.ts"
+/** Checks a receiver: runs the requirements one by one. */
+import { WebhookSecretUnusable } from "@waybill/client"
+import { Effect } from "effect"
+import { CommandFailed, exitCodes, failed, usageError } from "../shared/Outcome.ts"
+import { printable } from "../shared/Output.ts"
+import type { CheckResult } from "./CheckResult.ts"
 import { Receiver } from "./Receiver.ts"
-import { requirements } from "./Requirements.ts"
-import type { Check } from "./Verdict.ts"
+import { type Requirement, requirements } from "./Requirements.ts"
+import type { DeliveryKind } from "./SampleDeliveries.ts"
 
 interface Options {
   readonly url: string
@@ -11,21 +15,30 @@ interface Options {
   readonly kind: DeliveryKind
 }
 
-export const receiverChecks = (options: Options): ReadonlyArray<Check> => {
-  const receiver = new Receiver(options)
-  return requirements.filter(({ kinds }) => kinds === undefined || kinds.includes(options.kind)).map(({ find, id, sentence }) => ({
-    id,
-    sentence,
-    find: async () => {
+export const requirementsFor = (kind: DeliveryKind): ReadonlyArray<Requirement> => requirements.filter(({ kinds }) => kinds === undefined || kinds.includes(kind))
+
+const resultOf = ({ find, id, sentence }: Requirement, receiver: Receiver) =>
+  Effect.tryPromise({
+    try: async () => {
       const { answers, detail, met } = await find(receiver)
-      return {
-        met,
-        detail,
-        millis: answers.reduce((sum, { millis }) => sum + millis, 0),
-        ...(answers.every(({ status }) => status === undefined)
-          ? { unreachable: `No response from ${options.url}: ${answers[0]?.trouble}. Start the receiver, or correct the address.` }
-          : {})
-      }
+      const millis = answers.reduce((sum, answer) => sum + answer.millis, 0)
+      const result: CheckResult = { id, sentence, status: met ? "passed" : "failed", detail: printable(detail), millis }
+      return { result, trouble: answers.every(({ status }) => status === undefined) ? answers[0]?.trouble : undefined }
+    },
+    catch: (error) => error instanceof WebhookSecretUnusable ? usageError(error.message) : failed(error instanceof Error ? error.message : String(error))
+  })
+
+/** Fails when the receiver does not respond at all. */
+export const checkReceiver = Effect.fnUntraced(function*(options: Options, chosen: ReadonlyArray<Requirement>, onResult: (result: CheckResult) => void) {
+  const receiver = new Receiver(options)
+  const results: Array<CheckResult> = []
+  for (const requirement of chosen) {
+    const { result, trouble } = yield* resultOf(requirement, receiver)
+    if (results.length === 0 && trouble !== undefined) {
+      return yield* new CommandFailed({ detail: `No response from ${options.url}: ${trouble}. Start the receiver, or correct the address.`, code: exitCodes.unreachable })
     }
-  }))
-}
+    results.push(result)
+    onResult(result)
+  }
+  return results
+})

@@ -1,0 +1,85 @@
+/** What the check cannot find out or create by itself: credentials, and things of the implementation that exist. */
+import { Exit, Schema } from "effect"
+
+const text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10_000))
+
+const Credentials = Schema.Union([Schema.Struct({ apiKey: text }), Schema.Struct({ bearer: text })])
+export type Credentials = typeof Credentials.Type
+
+const client = <F extends Schema.Struct.Fields>(more: F) => Schema.Union([Schema.Struct({ apiKey: text, ...more }), Schema.Struct({ bearer: text, ...more })])
+
+const Client = client({ accounts: Schema.NonEmptyArray(text) })
+const Carrier = client({ DOT: Schema.optionalKey(text), MC: Schema.optionalKey(text) })
+
+const Shipment = Schema.Struct({
+  shipmentId: text,
+  proNumber: text,
+  bolNumber: text,
+  originPostalCode: text,
+  poNumber: text,
+  destinationPostalCode: text,
+  accountNumber: text,
+  /** A day, such as 2026-11-18. */
+  pickupDate: text
+})
+export type KnownShipment = typeof Shipment.Type
+
+export const Fixtures = Schema.Struct({
+  bases: Schema.optionalKey(Schema.Struct({
+    a: Schema.optionalKey(text),
+    b: Schema.optionalKey(text),
+    c: Schema.optionalKey(text),
+    d: Schema.optionalKey(text),
+    e: Schema.optionalKey(text)
+  })),
+  clients: Schema.optionalKey(Schema.Struct({
+    customer: Schema.optionalKey(Client),
+    other: Schema.optionalKey(Client),
+    carrier: Schema.optionalKey(Carrier)
+  })),
+  webhook: Schema.optionalKey(Schema.Struct({ hmacSecretId: text, secret: text })),
+  shipment: Schema.optionalKey(Shipment),
+  foreignShipment: Schema.optionalKey(Shipment),
+  events: Schema.optionalKey(Schema.Struct({ shipmentIds: Schema.Array(text).check(Schema.isMinLength(2), Schema.isMaxLength(10)), foreignShipmentId: text })),
+  bills: Schema.optionalKey(Schema.Struct({
+    account: text,
+    /** Bills of the account that are in flight. */
+    uniqueIDs: Schema.Array(text).check(Schema.isMinLength(1), Schema.isMaxLength(100)),
+    emptyAccount: text,
+    foreignAccount: text
+  }))
+})
+export type Fixtures = typeof Fixtures.Type
+
+/** Texts that begin with `env:` name a variable, so that no secret has to be in the file. */
+const withVariables = (value: unknown, environment: Readonly<Record<string, string | undefined>>): unknown => {
+  if (typeof value === "string" && value.startsWith("env:")) {
+    const found = environment[value.slice(4)]
+    if (found === undefined || found === "") throw new RangeError(`The variable ${value.slice(4)}, which the fixtures name, is not set.`)
+    return found
+  }
+  if (Array.isArray(value)) return value.map((each) => withVariables(each, environment))
+  if (typeof value === "object" && value !== null) return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, withVariables(each, environment)]))
+  return value
+}
+
+/** Throws a `RangeError` that says what is wrong with the file. */
+export const parseFixtures = (json: string, environment: Readonly<Record<string, string | undefined>>): Fixtures => {
+  let value: unknown
+  try {
+    value = JSON.parse(json)
+  } catch (error) {
+    throw new RangeError(`The fixtures are not JSON: ${error instanceof Error ? error.message : String(error)}.`, { cause: error })
+  }
+  const exit = Schema.decodeUnknownExit(Fixtures)(withVariables(value, environment), { onExcessProperty: "error", errors: "all" })
+  if (Exit.isSuccess(exit)) return exit.value
+  const reason = exit.cause.reasons[0]
+  const error = reason !== undefined && "error" in reason ? reason.error : exit.cause
+  throw new RangeError(`The fixtures are not as documented: ${String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, " ").slice(0, 500)}`)
+}
+
+/** Every secret of the fixtures, for redaction. */
+export const secretsIn = ({ clients = {}, webhook }: Fixtures): ReadonlyArray<string> => [
+  ...Object.values(clients).map((each) => "bearer" in each ? each.bearer : each.apiKey),
+  ...(webhook === undefined ? [] : [webhook.secret])
+]

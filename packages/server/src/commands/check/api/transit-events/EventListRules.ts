@@ -1,0 +1,235 @@
+/** Rules of area D about the list of events. */
+import type { Exchange } from "../ApiCaller.ts"
+import { callText, expectEachRefused, expectEqual, expectStatus } from "../Expectations.ts"
+import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
+import { compareEvents, eventsPage, type ListedEvent, expectProblem } from "./EventShapes.ts"
+
+const needs = ["customer", "events"] as const
+
+const firstShipment = ({ fixtures }: RuleContext): string => fixtures.events!.shipmentIds[0]!
+
+const eventsOfFirst = async (context: RuleContext) => {
+  const { data, exchange } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "500" })
+  if (data.length < 3 || new Set(data.map(({ type }) => type)).size < 2) {
+    throw new Violation(`${firstShipment(context)} has ${data.length} events; at least three of two types are needed for this check.`, exchange)
+  }
+  return { data, exchange }
+}
+
+/** Expects the filter to give exactly these of all events. */
+const expectFiltered = async (context: RuleContext, query: Readonly<Record<string, string | ReadonlyArray<string>>>, fits: (event: ListedEvent) => boolean): Promise<string> => {
+  const { data: all } = await eventsOfFirst(context)
+  const { data, exchange } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "500", ...query })
+  const unexpected = data.find((event) => !fits(event))
+  if (unexpected !== undefined) throw new Violation(`${unexpected.eventId}, ${unexpected.type} at ${unexpected.occurredAt}, is listed and does not match the filter.`, exchange)
+  const missing = all.filter(fits).find(({ eventId }) => !data.some((event) => event.eventId === eventId))
+  if (missing !== undefined) throw new Violation(`${missing.eventId}, ${missing.type} at ${missing.occurredAt}, matches the filter and is not listed.`, exchange)
+  return `${data.length} of ${all.length} events`
+}
+
+const expectSorted = (events: ReadonlyArray<ListedEvent>, direction: 1 | -1, exchange: Exchange): void => {
+  const at = events.findIndex((event, index) => index > 0 && direction * compareEvents(events[index - 1]!, event) >= 0)
+  if (at > 0) throw new Violation(`${events[at]!.shipment.shipmentId} #${events[at]!.sequence} ${events[at]!.eventId} is listed after #${events[at - 1]!.sequence} of ${events[at - 1]!.shipment.shipmentId}.`, exchange)
+}
+
+const middle = async (context: RuleContext): Promise<ListedEvent> => {
+  const { data } = await eventsOfFirst(context)
+  return data[Math.floor(data.length / 2)]!
+}
+
+const refuses = (id: string, sentence: string, queries: ReadonlyArray<Readonly<Record<string, string>>>) => ({
+  id,
+  sentence,
+  needs: ["customer"] as const,
+  run: (context: RuleContext) =>
+    expectEachRefused(queries.map((query) => [new URLSearchParams(query).toString(), () => context.call("d", "GET", "/v1/events", { query })]))
+})
+
+export const eventListRules = [
+  ...rulesOf("d", "Area D, Operations: List events", [
+    {
+      id: "events",
+      sentence: "lists events in the shape of EventsPage, with page 1 and pageSize 100 by default",
+      needs,
+      run: async (context) => {
+        const { data, exchange, page, pageSize } = await eventsPage(context, {})
+        expectEqual([page, pageSize], [1, 100], "page and pageSize without parameters", exchange)
+        await eventsOfFirst(context)
+        return `${data.length} events on page 1`
+      }
+    },
+    { id: "events-shipment", sentence: "lists only events of the shipment that shipmentId names", needs, run: (context) => expectFiltered(context, {}, (event) => event.shipment.shipmentId === firstShipment(context)) },
+    {
+      id: "events-type",
+      sentence: "lists only events of the type that eventTypes names",
+      needs,
+      run: async (context) => {
+        const { type } = await middle(context)
+        return expectFiltered(context, { eventTypes: type }, (event) => event.type === type)
+      }
+    },
+    {
+      id: "events-types",
+      sentence: "lists events of every type that eventTypes names when it is repeated",
+      needs,
+      run: async (context) => {
+        const types = [...new Set((await eventsOfFirst(context)).data.map(({ type }) => type))].slice(0, 2)
+        return expectFiltered(context, { eventTypes: types }, (event) => types.includes(event.type))
+      }
+    },
+    {
+      id: "events-from",
+      sentence: "includes events at occurredFrom, and none before",
+      needs,
+      run: async (context) => {
+        const { occurredAt } = await middle(context)
+        return expectFiltered(context, { occurredFrom: occurredAt }, (event) => Date.parse(event.occurredAt) >= Date.parse(occurredAt))
+      }
+    },
+    {
+      id: "events-to",
+      sentence: "excludes events at occurredTo and after",
+      needs,
+      run: async (context) => {
+        const { occurredAt } = await middle(context)
+        return expectFiltered(context, { occurredTo: occurredAt }, (event) => Date.parse(event.occurredAt) < Date.parse(occurredAt))
+      }
+    },
+    {
+      id: "events-order",
+      sentence: "orders events by shipmentId, sequence and eventId",
+      needs,
+      run: async (context) => {
+        const { data, exchange } = await eventsPage(context, { pageSize: "500" })
+        expectSorted(data, 1, exchange)
+        const first = await eventsOfFirst(context)
+        expectSorted(first.data, 1, first.exchange)
+        return `${data.length} events in order`
+      }
+    },
+    {
+      id: "events-desc",
+      sentence: "reverses the whole order with order=desc",
+      level: "should",
+      source: "published definition of area D: order applies to the whole key",
+      needs,
+      run: async (context) => {
+        const { data, exchange } = await eventsPage(context, { pageSize: "500", order: "desc", shipmentId: firstShipment(context) })
+        expectSorted(data, -1, exchange)
+        expectEqual(data.length, (await eventsOfFirst(context)).data.length, "The number of events with order=desc", exchange)
+        return `${data.length} events in reverse`
+      }
+    },
+    {
+      id: "events-pages",
+      sentence: "lists every event once across pages, and says which page it is",
+      needs,
+      run: async (context) => {
+        const { data: all } = await eventsOfFirst(context)
+        const listed: Array<string> = []
+        let last: Exchange | undefined
+        for (let page = 1; page <= Math.min(4, Math.ceil(all.length / 2)); page++) {
+          const found = await eventsPage(context, { shipmentId: firstShipment(context), page: String(page), pageSize: "2" })
+          expectEqual([found.page, found.pageSize], [page, 2], "page and pageSize", found.exchange)
+          listed.push(...found.data.map(({ eventId }) => eventId))
+          last = found.exchange
+        }
+        expectEqual(listed, all.slice(0, listed.length).map(({ eventId }) => eventId), "What pages of two list", last)
+        expectEqual(listed.length >= Math.min(8, all.length), true, "Whether the pages have every event", last)
+        return `${listed.length} events on pages of two`
+      }
+    },
+    {
+      id: "events-total",
+      sentence: "counts the events that match in totalCount and totalPages, if it gives them",
+      needs,
+      run: async (context) => {
+        const { data: all } = await eventsOfFirst(context)
+        const { exchange, totalCount, totalPages } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
+        if (totalCount !== undefined && totalCount !== null) expectEqual(totalCount, all.length, "totalCount", exchange)
+        if (totalPages !== undefined && totalPages !== null) expectEqual(totalPages, Math.ceil(all.length / 2), "totalPages", exchange)
+        return `${totalCount ?? "no"} events on ${totalPages ?? "?"} pages`
+      }
+    },
+    {
+      id: "events-page-headers",
+      sentence: "gives paging information in headers too",
+      needs,
+      run: async (context) => {
+        const { exchange } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
+        const found = [...exchange.headers].map(([name]) => name).filter((name) => name === "link" || /page|total|count/u.test(name))
+        if (found.length === 0) throw new Violation(`${callText(exchange)} has no header with paging information, such as Link or X-Total-Count.`, exchange)
+        return found.join(", ")
+      }
+    },
+    {
+      id: "events-past-the-end",
+      sentence: "answers an empty page after the last one",
+      needs,
+      run: async (context) => {
+        const { data, exchange } = await eventsPage(context, { shipmentId: firstShipment(context), page: "9999" })
+        expectEqual(data.length, 0, "The number of events on page 9999", exchange)
+        return "empty"
+      }
+    },
+    {
+      id: "events-unknown-shipment",
+      sentence: "answers an empty page for an unknown shipment",
+      level: "should",
+      needs: ["customer"],
+      run: async (context) => {
+        const exchange = await context.call("d", "GET", "/v1/events", { query: { shipmentId: "WAYBILL-CHECK-NO-SUCH-SHIPMENT" } })
+        expectStatus(exchange, 200, 404)
+        if (exchange.status === 200) expectEqual((exchange.json as { data?: unknown })?.data, [], "data", exchange)
+        return String(exchange.status)
+      }
+    },
+    refuses("events-page-range", "refuses a page below 1", [{ page: "0" }, { page: "-1" }, { page: "first" }]),
+    refuses("events-page-size", "refuses a pageSize below 1 or above 500", [{ pageSize: "0" }, { pageSize: "501" }, { pageSize: "many" }]),
+    refuses("events-order-value", "refuses an order other than asc and desc", [{ order: "sideways" }]),
+    refuses("events-time-value", "refuses times that are no date-time", [{ occurredFrom: "yesterday" }, { occurredTo: "2026-13-45T00:00:00Z" }]),
+    refuses("events-type-value", "refuses an unknown event type", [{ eventTypes: "NO_SUCH_TYPE" }])
+  ]),
+  ...rulesOf("d", "Authentication; published definition of area D: each call carries credentials", [
+    {
+      id: "events-unauthenticated",
+      level: "should",
+      sentence: "refuses the list of events without valid credentials with 401",
+      needs: [],
+      run: async (context) => {
+        for (const as of ["nobody", "invalid"] as const) expectStatus(await context.call("d", "GET", "/v1/events", { as }), 401)
+        return "401"
+      }
+    },
+    {
+      id: "events-foreign",
+      sentence: "lists no event of a shipment that the caller has no access to",
+      needs,
+      run: async (context) => {
+        const shipmentId = context.fixtures.events!.foreignShipmentId
+        const exchange = await context.call("d", "GET", "/v1/events", { query: { shipmentId } })
+        expectStatus(exchange, 200, 403, 404)
+        if (exchange.status === 200) expectEqual((exchange.json as { data?: unknown })?.data, [], `What is listed of ${shipmentId}`, exchange)
+        const all = await eventsPage(context, { pageSize: "500" })
+        if (all.data.some((event) => event.shipment.shipmentId === shipmentId)) throw new Violation(`The list without filters shows ${shipmentId}.`, all.exchange)
+        return `nothing of ${shipmentId}`
+      }
+    }
+  ]),
+  ...rulesOf("d", "Errors: Area D error body", [
+    {
+      id: "events-error-body",
+      level: "should",
+      sentence: "explains refused lists in the error body of area D",
+      needs: ["customer"],
+      run: async (context) => {
+        const refused = [await context.call("d", "GET", "/v1/events", { query: { pageSize: "0" } }), await context.call("d", "GET", "/v1/events", { as: "nobody" })]
+        for (const exchange of refused) {
+          expectStatus(exchange, 400, 401, 403, 422)
+          expectProblem(exchange)
+        }
+        return refused.map(({ status }) => status).join(", ")
+      }
+    }
+  ])
+]
