@@ -1,8 +1,20 @@
 /** Every rule, in the order of reports. */
 import type { Rule } from "./Rule.ts"
+import { chargeNotificationRules } from "./freight-charges/ChargeNotificationRules.ts"
+import { chargeSubscriptionRules } from "./freight-charges/ChargeSubscriptionRules.ts"
+import { lookupRules } from "./shipment-status/LookupRules.ts"
+import { statusSubscriptionRules } from "./shipment-status/StatusSubscriptionRules.ts"
 import { eventDeliveryRules } from "./transit-events/EventDeliveryRules.ts"
 import { eventListRules } from "./transit-events/EventListRules.ts"
 import { eventSubscriptionRules } from "./transit-events/EventSubscriptionRules.ts"
 
-/** The lists come after the deliveries, because these publish more. */
-export const rules: ReadonlyArray<Rule> = [...eventSubscriptionRules, ...eventDeliveryRules, ...eventListRules]
+/** The list of events comes after its deliveries, because these publish more. */
+export const rules: ReadonlyArray<Rule> = [
+  ...lookupRules,
+  ...statusSubscriptionRules,
+  ...eventSubscriptionRules,
+  ...eventDeliveryRules,
+  ...eventListRules,
+  ...chargeSubscriptionRules,
+  ...chargeNotificationRules
+]
