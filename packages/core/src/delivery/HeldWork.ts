@@ -154,8 +154,10 @@ export class HeldWork {
 
   /** Something may go out of the destination now. */
   touch(destination: Destination): void {
-    const tenant = this.tenants.get(destination.tenantId)
-    if (tenant === undefined || destination.lost) return
+    const { destinationId, partition, tenantId } = destination
+    const tenant = this.tenants.get(tenantId)
+    // it may be forgotten, and known anew by now
+    if (tenant?.partitions.get(partition)?.destinations.get(destinationId) !== destination) return
     const { settings, stale } = destination
     if (settings === undefined || stale) tenant.unloaded.add(destination)
     else {
@@ -228,14 +230,23 @@ export class HeldWork {
 
   /** Forgets destinations in which there is nothing to do and of which nothing has to be remembered; whether the partition is quiet. */
   tidy(partition: HeldPartition, now: number): boolean {
-    let quiet = true
+    const tenant = this.tenants.get(partition.tenantId)
+    if (tenant === undefined) return true
+    let quiet = !hasDrops(tenant)
     for (const [destinationId, destination] of partition.destinations) {
       if (destination.taking || destination.loads > 0 || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
-      else if (destination.usedAt + rememberedMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined) partition.destinations.delete(destinationId)
+      else if (destination.usedAt + rememberedMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined) {
+        partition.destinations.delete(destinationId)
+        tenant.busy.delete(destination)
+        this.unready(tenant, destination)
+      }
     }
     return quiet
   }
 }
+
+/** Whether something is to be dropped of it that the store has not dropped. */
+export const hasDrops = ({ drops }: HeldTenant): boolean => drops.closed.size + drops.keys.length + drops.deliveries.length > 0
 
 const makeTenant = (tenantId: string): HeldTenant => ({
   tenantId,

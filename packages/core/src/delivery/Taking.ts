@@ -5,7 +5,7 @@ import { beginLoad, coversSignal, type Destination, endLoad, foundBy, loadInto, 
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
-import { type HeldTenant, rememberedMillis } from "./HeldWork.ts"
+import { hasDrops, type HeldTenant, rememberedMillis } from "./HeldWork.ts"
 import type { Sending } from "./Sending.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -84,12 +84,12 @@ export class Taking {
       if (tenant.ready.size > 0) work.crowded.add(tenant)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
       if (asked.length > 0 || tenant.signalled) yield* taking.take(tenant, asked, now)
-      if (tenant.drops.closed.size + tenant.drops.keys.length + tenant.drops.deliveries.length > 0) yield* taking.drop(tenant)
+      if (hasDrops(tenant)) yield* taking.drop(tenant)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         tenant.taking = false
         // whoever wanted it meanwhile may have woken a loop that left it alone
-        if (exit._tag === "Failure" || tenant.signalled || goesOn || work.demand.has(tenant)) work.want(tenant)
+        if (exit._tag === "Failure" || tenant.signalled || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
       })
     ))
   }
@@ -108,7 +108,7 @@ export class Taking {
       if (asked.length > 0) yield* taking.take(tenant, asked, now)
     }).pipe(Effect.ensuring(Effect.sync(() => {
       tenant.hearing = false
-      if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || work.demand.has(tenant)) work.want(tenant)
+      if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
     })))
   }
 
@@ -123,7 +123,11 @@ export class Taking {
     const loads = new Map(unknown.map((destination) => [destination, beginLoad(destination)]))
     return store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(
       Effect.onError(() => Effect.sync(() => {
-        for (const destination of unknown) destination.stale = true
+        for (const destination of unknown) {
+          destination.stale = true
+          // another load of it may have been answered
+          work.touch(destination)
+        }
       })),
       Effect.bindTo("loaded"),
       Effect.bind("unreadable", ({ loaded }) =>
@@ -348,7 +352,7 @@ export class Taking {
         else for (const destinationId of request.closed) closed.delete(destinationId)
         // what was in a withdrawn delivery waits again
         for (const destinationId of new Set([...request.keys, ...request.deliveries].map((each) => each.destinationId))) {
-          const destination = work.find(tenant.tenantId, destinationId)
+          const destination = work.destination(tenant.tenantId, destinationId)
           if (destination !== undefined) {
             destination.behind = true
             work.touch(destination)
