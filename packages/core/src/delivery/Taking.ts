@@ -351,10 +351,13 @@ export class Taking {
         if (more) keys.push(...request.keys)
         else for (const destinationId of request.closed) closed.delete(destinationId)
         // what was in a withdrawn delivery waits again
-        for (const destinationId of new Set([...request.keys, ...request.deliveries].map((each) => each.destinationId))) {
+        const withdrawn = new Set(request.deliveries.map((each) => each.destinationId))
+        for (const destinationId of new Set([...request.keys.map((each) => each.destinationId), ...withdrawn])) {
           const destination = work.destination(tenant.tenantId, destinationId)
           if (destination !== undefined) {
             destination.behind = true
+            // a delivery that its client may see again waits as before
+            if (withdrawn.has(destinationId)) destination.stale = true
             work.touch(destination)
           }
         }
