@@ -183,4 +183,30 @@ describe("a partition that is tidied", () => {
       destination.sends = false
     }).isQuiet)
   })
+
+  it("is not quiet while the store has not dropped what a client may not be sent", () => {
+    const drops: ReadonlyArray<(tenant: ReturnType<typeof tenantOf>) => void> = [
+      ({ drops }) => void drops.closed.add(idOf(1)),
+      ({ drops }) => void drops.keys.push({ destinationId: idOf(1), key: "A" }),
+      ({ drops }) => void drops.deliveries.push({ destinationId: idOf(1), deliveryId: "one" })
+    ]
+    for (const drop of drops) {
+      const work = holding()
+      drop(tenantOf(work))
+      assert.isFalse(work.tidy(work.partition("acme", 0)!, now))
+    }
+  })
+
+  it("never makes a destination ready that it forgot", () => {
+    const work = holding()
+    const forgotten = loaded(work, 1)
+    work.touch(forgotten)
+    assert.isTrue(work.tidy(work.partition("acme", 0)!, now + rememberedMillis))
+    assert.strictEqual(tenantOf(work).ready.size, 0)
+    const known = loaded(work, 1)
+    work.touch(forgotten)
+    assert.strictEqual(tenantOf(work).ready.size, 0)
+    work.touch(known)
+    assert.deepStrictEqual(Array.from(tenantOf(work).ready.values()), [new Set([known])])
+  })
 })

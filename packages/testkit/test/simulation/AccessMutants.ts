@@ -8,6 +8,7 @@ const gate = "testkit/src/delivery/DestinationGate.ts"
 const control = "testkit/src/delivery/DeliveryControlMemory.ts"
 const access = "testkit/src/access/AccessTables.ts"
 const taking = "core/src/delivery/Taking.ts"
+const work = "core/src/delivery/HeldWork.ts"
 
 export const accessMutants: ReadonlyArray<Mutant> = [
   // the end of access
@@ -103,8 +104,22 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     name: "entries of a withdrawn delivery are not looked at",
     rare: true,
     file: taking,
-    find: "            destination.behind = true\n            work.touch(destination)",
+    find: "            destination.behind = true\n            // a delivery",
+    replace: "            // a delivery"
+  },
+  {
+    name: "a delivery that is seen again before it is withdrawn is forgotten",
+    rare: true,
+    file: taking,
+    find: "if (withdrawn.has(destinationId)) destination.stale = true",
     replace: ""
+  },
+  {
+    name: "a partition of which something is to be dropped is given back as idle",
+    rare: true,
+    file: work,
+    find: "let quiet = !hasDrops(tenant)",
+    replace: "let quiet = true"
   },
   // operator calls
   {

@@ -135,7 +135,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   {
     name: "whoever wants a take while another one runs is forgotten",
     file: taking,
-    find: "if (exit._tag === \"Failure\" || tenant.signalled || goesOn || work.demand.has(tenant)) work.want(tenant)",
+    find: "if (exit._tag === \"Failure\" || tenant.signalled || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)",
     replace: "if (exit._tag === \"Failure\" || tenant.signalled || goesOn) work.want(tenant)"
   },
   {
