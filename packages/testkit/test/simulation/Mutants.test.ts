@@ -5,7 +5,7 @@ import { bundleMutants, type MutatedSimulation } from "./mutated.ts"
 
 const isLong = process.env["WAYBILL_PROOF"] === "long"
 
-/** Most mutants are detected within a few hundred schedules, rare ones after more than ten thousand. */
+/** Most mutants are detected within 400 schedules, rare ones after more, a few after more than ten thousand. */
 const seeds = { from: 1, count: isLong ? 60_000 : 10_000 }
 
 const tried = isLong ? mutants : mutants.filter(({ rare }) => rare !== true)

@@ -40,6 +40,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a signal that was heard beside a take is forgotten",
+    rare: true,
     file: destination,
     find: "const isOutdated = destination.signalledAt > since",
     replace: "const isOutdated = false"
@@ -264,6 +265,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "the circuit breaker is ignored",
+    rare: true,
     file: destination,
     find: "const state = breakerState(breaker, now)",
     replace: `const state = breakerState(breaker, now) && "closed"`
