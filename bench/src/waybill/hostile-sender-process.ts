@@ -9,7 +9,7 @@ const [ca] = process.argv.slice(2)
 const runtime = ManagedRuntime.make(WebhookSenderHttp.layer({ egress: Result.getOrThrow(parseEgressAllow("127.0.0.0/8")), ca: [ca!] }))
 const sender = await runtime.runPromise(Effect.map(WebhookSender, (sender) => sender))
 
-const body = new Uint8Array(1024).fill(0x20)
+const body = [new Uint8Array(1024).fill(0x20)]
 const deadlineMillis = 2000
 
 /** Resident memory after a full garbage collection. */

@@ -84,7 +84,7 @@ import { fullOrder, fullReport, leastOrder, pickupAnswer, pickupVisibility } fro
 import { forRandom } from "./random.ts"
 import { bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, publicShipment, secret, verifiedShipment } from "./samples.ts"
 
-const hmac = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>) => chunks.reduce((hash, chunk) => hash.update(chunk), createHmac("sha256", key)).digest()
+const hmac: core.HmacSha256 = (key, pieces) => pieces.reduce((hash, piece) => hash.update(piece), createHmac("sha256", key)).digest("base64")
 
 const fullEvent: ReportedEvent = {
   eventId: "01JD",
@@ -272,10 +272,10 @@ describe("Client and core agree", () => {
       proNumber: "1", shipmentReferenceNumbers: leastUpdate.shipmentReferenceNumbers, deliveryInformation_messages: "POD available"
     }
     for (const notification of [leastUpdate, leastInformation]) {
-      expect(parseStatusNotification(core.wrap({ open: "", close: "" }, "0199-d", 0, [bytesOf(notification)]))).toEqual(notification)
+      expect(parseStatusNotification(core.bytesOfBody(core.wrap({ open: "", close: "" }, "0199-d", 0, [bytesOf(notification)])))).toEqual(notification)
     }
     const charges = [core.sampleCharge("2026-11-20T08:15:00.000"), chargeOf("B2", 7)]
-    expect(parseFreightCharges(core.wrap({ open: "[", close: "]" }, "0199-d", 0, charges.map((charge) => bytesOf(charge))))).toEqual(charges)
+    expect(parseFreightCharges(core.bytesOfBody(core.wrap({ open: "[", close: "]" }, "0199-d", 0, charges.map((charge) => bytesOf(charge)))))).toEqual(charges)
   })
 
   it("on the document types and the pickup states", () => {
@@ -359,7 +359,8 @@ describe("Client and core agree", () => {
 
   it("on delivery bodies and their signatures", () => forRandom(50, async (random) => {
     const events = Array.from({ length: 1 + random.below(4) }, (_, index) => eventOf("S1", index, { notes: random.pick(["", "é", "\"", "\u2028"]) }))
-    const body = core.wrap(core.eventBatchEnvelope, "0199-d", Date.parse("2026-11-20T08:00:00Z"), events.map((event) => bytesOf(event)))
+    const pieces = core.wrap(core.eventBatchEnvelope, "0199-d", Date.parse("2026-11-20T08:00:00Z"), events.map((event) => bytesOf(event)))
+    const body = core.bytesOfBody(pieces)
     expect(parseEventBatch(body)).toEqual({ deliveryId: "0199-d", sentAt: "2026-11-20T08:00:00.000Z", events })
     const newest = core.formatSecret(random.bytes(24 + random.below(41)))
     const keys = [newest, secret].map((text) => core.parseSecret(text)!)
@@ -367,8 +368,8 @@ describe("Client and core agree", () => {
     const headers = {
       "webhook-id": "0199-d",
       "webhook-timestamp": "1700000000",
-      "webhook-signature": core.signatureHeader(hmac, keys, { deliveryId: "0199-d", timestampSeconds: 1_700_000_000, body }),
-      "x-signature": core.bodySignatureHeader(hmac, keys[0]!, body)
+      "webhook-signature": core.signatureHeader(hmac, keys, { deliveryId: "0199-d", timestampSeconds: 1_700_000_000, body: pieces }),
+      "x-signature": core.bodySignatureHeader(hmac, keys[0]!, pieces)
     }
     for (const secrets of [newest, secret, [secret, newest]]) expect((await verifyDelivery({ secrets, headers, body, now })).deliveryId).toBe("0199-d")
     expect(await verifyXSignature({ secrets: [secret, newest], headers, body })).toEqual({ secretIndex: 1 })

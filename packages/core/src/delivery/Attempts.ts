@@ -7,6 +7,7 @@ import type { LoadedDestination, TakenDelivery } from "./DeliveryStore.ts"
 import type { Hmac } from "./Hmac.ts"
 import { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import { wrap } from "./model/Envelope.ts"
+import type { RequestBody } from "./model/RequestBody.ts"
 import { decideRetry } from "./model/RetryDecision.ts"
 import { bodySignatureHeader, signatureHeader } from "./model/Signature.ts"
 import type { WebhookRequest, WebhookSender } from "./WebhookSender.ts"
@@ -22,7 +23,9 @@ export interface Attempt {
   readonly attempt: number
   /** The same since the last manual retry. */
   readonly tries: number
-  readonly body: Uint8Array
+  readonly body: RequestBody
+  /** Those of its events. */
+  readonly bytes: number
   readonly events: number
   readonly traceparent: string | undefined
   /** Live signing keys, newest first. */
@@ -57,6 +60,7 @@ export const attemptOf = (
   attempt: taken.attempt,
   tries: taken.tries,
   body: wrap(destination.envelope, taken.deliveryId, taken.sentAt, [taken.body]),
+  bytes: taken.body.length,
   events: taken.events,
   traceparent: taken.traceparent
 })

@@ -11,6 +11,7 @@ import { DeliveryNotDismissable, DeliveryNotFound, DeliveryNotRetryable, Destina
 import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type DestinationStatus } from "./DeliveryQueue.ts"
 import { type DeliveryState, deliveryStates } from "./model/DeliveryState.ts"
 import { wrap } from "./model/Envelope.ts"
+import { bytesOfBody } from "./model/RequestBody.ts"
 import { Wakeups } from "./Wakeups.ts"
 
 export const DeliveryListQuery = Schema.Struct({
@@ -108,7 +109,7 @@ export class Deliveries extends Context.Service<Deliveries, {
         const found = isUniqueId(deliveryId) ? yield* queue.find(tenantId, deliveryId) : Option.none<DeliveryDetail>()
         if (Option.isNone(found)) return yield* new DeliveryNotFound({ deliveryId })
         const { endpointUrl, envelope, payloads, sentAt } = found.value
-        const body = new TextDecoder().decode(wrap(envelope, deliveryId, sentAt, payloads))
+        const body = new TextDecoder().decode(bytesOfBody(wrap(envelope, deliveryId, sentAt, payloads)))
         return { ...deliveryView(found.value), endpointUrl, body }
       })
 

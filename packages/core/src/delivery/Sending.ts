@@ -121,11 +121,11 @@ export class Sending {
     const { parts } = this
     const { slots } = parts
     this.begun += 1
-    slots.bytes += attempt.body.length
-    destination.bytesPerDelivery += (attempt.body.length - destination.bytesPerDelivery) / 8
+    slots.bytes += attempt.bytes
+    destination.bytesPerDelivery += (attempt.bytes - destination.bytesPerDelivery) / 8
     attemptsBegin(destination, parts.storeTime(now), 1)
     return parts.attempts.begin(attempt, (verdict) => {
-      slots.bytes -= attempt.body.length
+      slots.bytes -= attempt.bytes
       slots.use({ tenantId: attempt.tenantId, client: attempt.destination.client }, -1, isFailing)
       this.ended(destination, attempt, verdict)
     })

@@ -1,6 +1,7 @@
 /** Outbound transport port: one POST to a receiver, with an outcome and never an exception. */
 import { Context, type Effect } from "effect"
 import type { AttemptOutcome } from "./model/AttemptOutcome.ts"
+import type { RequestBody } from "./model/RequestBody.ts"
 
 /**
  * The one sentence for an address that webhooks may not reach: for a literal that is refused, a name that leads to one, and a
@@ -14,8 +15,8 @@ export interface WebhookRequest {
   readonly url: string
   /** Names in lower case; the sender adds `content-length`, `user-agent` and what HTTP itself needs. */
   readonly headers: Readonly<Record<string, string>>
-  /** The exact bytes that were signed. */
-  readonly body: Uint8Array
+  /** Exactly what was signed. */
+  readonly body: RequestBody
   /** Milliseconds for the whole attempt: name lookup, connect, TLS, head and body. */
   readonly deadlineMillis: number
 }

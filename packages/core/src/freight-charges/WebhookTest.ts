@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import { TooManyCalls } from "../access/AccessErrors.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import type { Hmac } from "../delivery/Hmac.ts"
+import type { RequestBody } from "../delivery/model/RequestBody.ts"
 import { bodySignatureHeader, signatureHeader } from "../delivery/model/Signature.ts"
 import type { Sealer } from "../delivery/Sealer.ts"
 import type { SecretStore } from "../delivery/SecretStore.ts"
@@ -22,8 +23,6 @@ export const testsPerMinute = 10
 
 /** Most clients whose recent tests are remembered. Beyond that the least recent client is removed. */
 const maxClients = 10_000
-
-const encoder = new TextEncoder()
 
 export interface WebhookTestRequest {
   readonly tenantId: string
@@ -46,7 +45,7 @@ export const makeWebhookTest = (services: {
 }) => {
   const { hmac, ids, sealer, secrets, sender, timeoutMillis } = services
 
-  const signatures = Effect.fnUntraced(function*(request: WebhookTestRequest, deliveryId: string, body: Uint8Array, now: number) {
+  const signatures = Effect.fnUntraced(function*(request: WebhookTestRequest, deliveryId: string, body: RequestBody, now: number) {
     const { hmacSecretId, tenantId } = request
     const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
     const live = (stored?.versions ?? []).filter((version) => version.signsUntil === undefined || version.signsUntil > now)
@@ -62,7 +61,7 @@ export const makeWebhookTest = (services: {
   return Effect.fnUntraced(function*(request: WebhookTestRequest) {
     const now = yield* Clock.currentTimeMillis
     const deliveryId = ids.nextAt(now)
-    const body = encoder.encode(JSON.stringify([sampleCharge(request.date)]))
+    const body = [JSON.stringify([sampleCharge(request.date)])]
     const signed = yield* signatures(request, deliveryId, body, now).pipe(
       Effect.catchTag("SecretUnreadable", (error) => Effect.andThen(Effect.logError(error.message), unsignable(request)))
     )

@@ -1,18 +1,16 @@
 /** One POST from start to outcome. */
 import { clearTimeout, setTimeout } from "node:timers"
-import { type AttemptFailure, AttemptOutcome } from "@waybill/core"
+import { type AttemptFailure, AttemptOutcome, type RequestBody } from "@waybill/core"
 import { addressNotAllowed } from "./AddressGuard.ts"
 import { excerptOf, maxExcerptBytes, outcomeOfAnswer } from "./Answer.ts"
 import type { Connection, Exchange } from "./Connection.ts"
 import type { Origin } from "./Connections.ts"
 import type { ConnectFailure } from "./GuardedConnector.ts"
+import type { WritableRequest } from "./RequestWriter.ts"
 import type { ResponseHead } from "./ResponseParser.ts"
 
-export interface AttemptOptions {
+export interface AttemptOptions extends WritableRequest {
   readonly origin: Origin
-  /** Request line and headers with the empty line, in latin1. */
-  readonly head: string
-  readonly body: Uint8Array
   readonly deadlineMillis: number
   readonly nowMillis: () => number
   readonly settle: (outcome: AttemptOutcome) => void
@@ -32,7 +30,8 @@ const maxTimerMillis = 2 ** 31 - 1
 export class Attempt implements Exchange {
   readonly origin: Origin
   readonly head: string
-  readonly body: Uint8Array
+  readonly body: RequestBody
+  readonly bodyBytes: number
   connection: Connection | undefined
   readonly #nowMillis: () => number
   readonly #settle: (outcome: AttemptOutcome) => void
@@ -44,10 +43,11 @@ export class Attempt implements Exchange {
   #excerpt: Buffer | undefined
   #excerptBytes = 0
 
-  constructor({ body, deadlineMillis, head, nowMillis, origin, settle }: AttemptOptions) {
+  constructor({ body, bodyBytes, deadlineMillis, head, nowMillis, origin, settle }: AttemptOptions) {
     this.origin = origin
     this.head = head
     this.body = body
+    this.bodyBytes = bodyBytes
     this.#nowMillis = nowMillis
     this.#settle = settle
     // Sockets use real time, so the deadline does too. Timers of equal length are cheap in Node.

@@ -2,13 +2,11 @@
 import type { Socket } from "node:net"
 import type { Origin } from "./Connections.ts"
 import type { ConnectFailure, GuardedConnector } from "./GuardedConnector.ts"
+import { type WritableRequest, writeRequest } from "./RequestWriter.ts"
 import { type ResponseEvents, ResponseParser } from "./ResponseParser.ts"
 
 /** A request that waits for a connection or uses one. After `onComplete`, `onOverflow`, `onBroken` or `onConnectFailure` it ends. */
-export interface Exchange extends ResponseEvents {
-  /** Request line and headers with the empty line, in latin1. */
-  readonly head: string
-  readonly body: Uint8Array
+export interface Exchange extends ResponseEvents, WritableRequest {
   connection: Connection | undefined
   /** The request is about to be written. */
   readonly onStart: () => void
@@ -108,11 +106,7 @@ export class Connection {
     this.#surplus = false
     this.#parser.reset()
     exchange.onStart()
-    // Head and body leave in one system call, and the body is not copied.
-    this.#socket.cork()
-    this.#socket.write(exchange.head, "latin1")
-    if (exchange.body.length > 0) this.#socket.write(exchange.body)
-    this.#socket.uncork()
+    writeRequest(this.#socket, exchange)
   }
 
   /** Closes the connection, also while it is being established. Resolves when the socket is closed. */

@@ -14,10 +14,20 @@ export const HmacNode = {
       return key
     }
     return {
-      sha256: (key, chunks) => {
+      sha256: (key, pieces) => {
         const hmac = createHmac("sha256", keyOf(key))
-        for (const chunk of chunks) hmac.update(chunk)
-        return hmac.digest()
+        // Each update is a call into OpenSSL, so texts that follow one another are joined.
+        let text = ""
+        for (const piece of pieces) {
+          if (typeof piece === "string") text += piece
+          else {
+            if (text !== "") hmac.update(text)
+            text = ""
+            hmac.update(piece)
+          }
+        }
+        if (text !== "") hmac.update(text)
+        return hmac.digest("base64")
       }
     }
   })

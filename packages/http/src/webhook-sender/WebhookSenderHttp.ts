@@ -8,6 +8,7 @@ import { Connections, type OriginAddress } from "./Connections.ts"
 import { makeGuardedConnector } from "./GuardedConnector.ts"
 import { NameResolver, type ResolveName } from "./NameResolver.ts"
 import { isHeaderValue, requestHead, sharedHead } from "./RequestHead.ts"
+import { byteLengthOf } from "./RequestWriter.ts"
 
 /** All optional. Ignores the environment, including proxy variables. */
 export interface WebhookSenderHttpOptions {
@@ -46,13 +47,14 @@ const make = Effect.fnUntraced(function*(options: WebhookSenderHttpOptions) {
       settle(connections.closed ? AttemptOutcome.Interrupted() : refused)
       return nothing
     }
-    const head = requestHead(destination.head, request.headers, request.body.length)
+    const { body, deadlineMillis } = request
+    const bodyBytes = byteLengthOf(body)
+    const head = requestHead(destination.head, request.headers, bodyBytes)
     if (head === undefined) {
       settle(unwritable)
       return nothing
     }
-    const { body, deadlineMillis } = request
-    const attempt = new Attempt({ origin: connections.origin(destination.origin), head, body, deadlineMillis, nowMillis, settle })
+    const attempt = new Attempt({ origin: connections.origin(destination.origin), head, body, bodyBytes, deadlineMillis, nowMillis, settle })
     attempt.origin.submit(attempt)
     return () => attempt.abandon()
   }

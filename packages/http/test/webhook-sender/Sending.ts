@@ -8,7 +8,7 @@ export const allowing = (text: string) => Result.getOrThrow(parseEgressAllow(tex
 export const loopbackSender = (options: WebhookSenderHttpOptions = {}) =>
   WebhookSenderHttp.layer({ egress: allowing("127.0.0.0/8"), ...options })
 
-export const body = new TextEncoder().encode(`{"proNumber":"123"}`)
+export const body = [`{"proNumber":`, new TextEncoder().encode(`"123"`), "}"]
 
 /** Long enough for every expected response. */
 const deadlineMillis = 10_000

@@ -39,7 +39,7 @@ describe("WebhookSenderHttp and the receiver's response", () => {
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
       const body = Uint8Array.from({ length: 256 }, (_, index) => index)
-      const outcome = yield* send(`${receiver.url}?a=b%20c`, { body, headers: { "content-type": "application/json", "webhook-id": "dlv_1" } })
+      const outcome = yield* send(`${receiver.url}?a=b%20c`, { body: [body], headers: { "content-type": "application/json", "webhook-id": "dlv_1" } })
       assert.deepStrictEqual(outcome, { _tag: "Accepted", status: 200, excerpt: "ok" })
       const [request] = receiver.requests
       assert.deepStrictEqual(new Uint8Array(request!.body), body)
@@ -56,21 +56,30 @@ describe("WebhookSenderHttp and the receiver's response", () => {
       ])
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("sends an empty body and a body that is part of a larger buffer", () =>
+  it.live("sends the pieces of a body one after the other, texts in UTF-8", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
-      assert.strictEqual(summary(yield* send(receiver.url, { body: new Uint8Array(0) })), "Accepted 200")
-      assert.strictEqual(summary(yield* send(receiver.url, { body: new TextEncoder().encode("xxhelloxx").subarray(2, 7) })), "Accepted 200")
+      const part = new TextEncoder().encode("xxhelloxx").subarray(2, 7)
+      const bodies = [[], [""], [new Uint8Array(0)], [part], ["é", part, "", "\u2028", part, part, "\ud800"]]
+      for (const body of bodies) assert.strictEqual(summary(yield* send(receiver.url, { body })), "Accepted 200")
       assert.include(receiver.requests[0]!.head, "content-length: 0")
-      assert.strictEqual(receiver.requests[1]!.body.toString(), "hello")
+      assert.deepStrictEqual(receiver.requests.map((request) => request.body.toString()), ["", "", "", "hello", "éhello\u2028hellohello\ufffd"])
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("sends a body of 8 MB whole", () =>
+  it.live("sends bodies of every size whole, alone and many at once", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver()
-      const body = new Uint8Array(8 * 1024 * 1024).map((_, index) => index * 7)
-      assert.strictEqual(summary(yield* send(receiver.url, { body })), "Accepted 200")
-      assert.isTrue(Buffer.from(body).equals(receiver.requests[0]!.body))
+      const bodies = [1, 1024, 15_000, 16_000, 16_383, 16_384, 16_385, 70_000, 8 * 1024 * 1024].map((size, n) => new Uint8Array(size).map((_, index) => index * 7 + n))
+      const sendOne = (body: Uint8Array, n: number) => send(receiver.url, { body: ["[", body, "]"], headers: { "webhook-id": String(n) } })
+      const wanted = (body: Uint8Array) => Buffer.concat([Buffer.from("["), body, Buffer.from("]")])
+      const several = bodies.slice(0, -1).flatMap((body) => [body, body, body, body])
+      for (const body of bodies) assert.strictEqual(summary(yield* sendOne(body, -1)), "Accepted 200")
+      for (const [n, body] of bodies.entries()) assert.isTrue(wanted(body).equals(receiver.requests[n]!.body), `${body.length} bytes`)
+      yield* Effect.forEach(several, sendOne, { concurrency: "unbounded" })
+      for (const { body, head } of receiver.requests.slice(bodies.length)) {
+        const n = Number(/webhook-id: (\d+)/.exec(head)![1])
+        assert.isTrue(wanted(several[n]!).equals(body), `${several[n]!.length} bytes, one of many`)
+      }
     }).pipe(Effect.provide(loopbackSender())))
 
   it.live("uses the configured user agent", () =>
@@ -334,7 +343,7 @@ describe("WebhookSenderHttp and the receiver's response", () => {
   it.live("accepts a response that comes before the whole request was read", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { silent: true })
-      const sending = yield* Effect.forkChild(send(receiver.url, { body: new Uint8Array(32 * 1024 * 1024) }))
+      const sending = yield* Effect.forkChild(send(receiver.url, { body: [new Uint8Array(32 * 1024 * 1024)] }))
       const socket = yield* receiver.connected
       socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
       assert.strictEqual(summary(yield* Fiber.join(sending)), "http_4xx 413")

@@ -216,7 +216,7 @@ describe("WebhookSenderHttp and its connections", () => {
       const scope = yield* Scope.make()
       const context = yield* Layer.buildWithScope(loopbackSender({ connectionsPerOrigin: 2 }), scope)
       const sender = Context.get(context, WebhookSender)
-      const request = { url: receiver.url, headers: {}, body: new Uint8Array(3), deadlineMillis: 10_000 }
+      const request = { url: receiver.url, headers: {}, body: [new Uint8Array(3)], deadlineMillis: 10_000 }
       const sending = yield* Effect.forkChild(Effect.all(Array.from({ length: 5 }, () => sender.send(request)), { concurrency: "unbounded" }))
       while (receiver.requests.length < 2) yield* Effect.yieldNow
       yield* Scope.close(scope, Exit.void)
@@ -251,7 +251,8 @@ describe("WebhookSenderHttp and its connections", () => {
           new Attempt({
             origin,
             head: "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n",
-            body: new Uint8Array(0),
+            body: [],
+            bodyBytes: 0,
             deadlineMillis: 10_000,
             nowMillis: () => 0,
             settle: (outcome) => resume(Effect.succeed(outcome))

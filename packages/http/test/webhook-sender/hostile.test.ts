@@ -25,7 +25,7 @@ const givenUp: ReadonlyArray<HostileBehaviourName> = [
   "hundred-answers", "interim-behind", "half-answer-behind", "bytes-behind", "closes-and-goes-on"
 ]
 
-const large = new Uint8Array(8 * 1024 * 1024).fill(0x20)
+const large = [new Uint8Array(8 * 1024 * 1024).fill(0x20)]
 
 describe("WebhookSenderHttp and a receiver that", () => {
   for (const { does, ends, name, next, outcome, unsent } of hostileBehaviours) {

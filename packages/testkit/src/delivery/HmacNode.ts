@@ -1,16 +1,11 @@
 /** HMAC-SHA256 by `node:crypto`, and the receiver's side of it: whether a request is signed as Standard Webhooks asks. */
 import { Hmac, parseSecret, signatureHeader } from "@waybill/core"
 import { Layer } from "effect"
-import { createHmac, timingSafeEqual } from "node:crypto"
-
-const sha256 = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const hmac = createHmac("sha256", key)
-  for (const chunk of chunks) hmac.update(chunk)
-  return new Uint8Array(hmac.digest())
-}
+import { timingSafeEqual } from "node:crypto"
+import { hmacSha256 } from "./HmacSha256.ts"
 
 export const HmacNode = {
-  layer: Layer.succeed(Hmac, { sha256 })
+  layer: Layer.succeed(Hmac, { sha256: hmacSha256 })
 }
 
 /** What a receiver has in hand when it checks a signature. */
@@ -26,7 +21,7 @@ export const verifySignature = (secret: string, { body, headers }: SignedRequest
   const key = parseSecret(secret)
   if (key === undefined) return false
   const timestampSeconds = Number(headers["webhook-timestamp"])
-  const expected = encoder.encode(signatureHeader(sha256, [key], { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body }))
+  const expected = encoder.encode(signatureHeader(hmacSha256, [key], { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body: [body] }))
   return (headers["webhook-signature"] ?? "").split(" ").some((each) => {
     const given = encoder.encode(each)
     return given.length === expected.length && timingSafeEqual(given, expected)

@@ -1,5 +1,5 @@
 /** Receivers without a network: each answers by a script, and records its requests. */
-import { AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core"
+import { AttemptOutcome, bytesOfBody, type WebhookRequest, WebhookSender } from "@waybill/core"
 import { Context, Effect, Exit, Latch, Layer } from "effect"
 import * as Clock from "effect/Clock"
 
@@ -106,7 +106,7 @@ const make = (options: { readonly byCallbacks: boolean }) =>
 
     const send = (request: WebhookRequest): Effect.Effect<AttemptOutcome> =>
       Effect.flatMap(Clock.currentTimeMillis, (at) => {
-        const received: ReceivedRequest = { ...request, body: request.body.slice(), at }
+        const received: ReceivedRequest = { ...request, body: bytesOfBody(request.body), at }
         log.push(received)
         // the count may still be too low after waking, so check again
         const woken = [...waiting]

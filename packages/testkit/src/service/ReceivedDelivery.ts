@@ -1,8 +1,8 @@
 /** A delivery as a receiver got it, and the result of its signature check. */
 import { type DeliveryInformation, type DeliveryUpdate, parseSecret, type PreliminaryFreightCharge, signatureHeader, type TransitEvent } from "@waybill/core"
-import { createHmac } from "node:crypto"
 import { type ReceivedRequest, jsonOf } from "../delivery/WebhookSenderScripted.ts"
 import { verifySignature } from "../delivery/HmacNode.ts"
+import { hmacSha256 } from "../delivery/HmacSha256.ts"
 
 /**
  * - `good`: signed with a secret of the service, over this id, time and body.
@@ -70,14 +70,8 @@ export const wronglySigned = (request: ReceivedRequest): ReceivedRequest =>
 
 const signed = (request: ReceivedRequest, keys: ReadonlyArray<Uint8Array>, timestampSeconds: number): ReceivedRequest => {
   const { body, headers } = request
-  const signature = signatureHeader(sha256, keys, { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body })
+  const signature = signatureHeader(hmacSha256, keys, { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body: [body] })
   // the older header has no time, so only another key changes it
-  const older = headers["x-signature"] === undefined ? {} : { "x-signature": Buffer.from(sha256(keys[0]!, [body])).toString("base64") }
+  const older = headers["x-signature"] === undefined ? {} : { "x-signature": hmacSha256(keys[0]!, [body]) }
   return { ...request, headers: { ...headers, ...older, "webhook-timestamp": String(timestampSeconds), "webhook-signature": signature } }
-}
-
-const sha256 = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
-  const hmac = createHmac("sha256", key)
-  for (const chunk of chunks) hmac.update(chunk)
-  return new Uint8Array(hmac.digest())
 }

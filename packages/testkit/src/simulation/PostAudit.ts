@@ -1,5 +1,5 @@
 /** Checks the POSTs of workers: permitted, to the right receiver, with the right body and headers, and within the rate. */
-import { type WebhookRequest } from "@waybill/core"
+import { bytesOfBody, type HmacSha256, type WebhookRequest } from "@waybill/core"
 import { type Ledger, type LedgerDelivery, type LedgerDestination, type LedgerKey, permitOf } from "./Ledger.ts"
 import type { Permit, Permits } from "./TakeAudit.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
@@ -19,8 +19,6 @@ const burstShare = 0.1
 const clockMillis = 100
 
 const decoder = new TextDecoder()
-
-export type Sha256 = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>) => Uint8Array
 
 export interface Post {
   readonly delivery: LedgerDelivery
@@ -53,11 +51,11 @@ export interface Sender {
 export class PostAudit {
   private readonly simulation: SimulationContext
   private readonly ledger: Ledger
-  private readonly sha256: Sha256
+  private readonly sha256: HmacSha256
   /** Whether processes, store and network have no faults. */
   private readonly onlyReceiversFail: boolean
 
-  constructor(simulation: SimulationContext, ledger: Ledger, sha256: Sha256, onlyReceiversFail: boolean) {
+  constructor(simulation: SimulationContext, ledger: Ledger, sha256: HmacSha256, onlyReceiversFail: boolean) {
     this.simulation = simulation
     this.ledger = ledger
     this.sha256 = sha256
@@ -79,7 +77,8 @@ export class PostAudit {
       return undefined
     }
     for (let each = 1; each <= delivery.attempt; each++) sender.permits.delete(permitOf(id, each))
-    if (decoder.decode(request.body) !== delivery.body) simulation.violate("Every attempt of a delivery has the same body", `${id}: ${decoder.decode(request.body)}`)
+    const body = decoder.decode(bytesOfBody(request.body))
+    if (body !== delivery.body) simulation.violate("Every attempt of a delivery has the same body", `${id}: ${body}`)
     this.compareLoaded(sender, request, permit)
     this.compareAccess(delivery)
     for (const entry of delivery.entries) {
@@ -114,8 +113,8 @@ export class PostAudit {
     const off = Number(timestamp) * 1000 - simulation.storeNow
     const isTimed = sender.clockSetStep < permit.askedStep
     if (!/^\d{10}$/.test(timestamp) || (isTimed && Math.abs(off) > toleratedMillis)) simulation.violate("webhook-timestamp is the time of the attempt, within the tolerance of receivers", `${id}: ${off} ms off`)
-    const prefix = Buffer.from(`${id}.${timestamp}.`)
-    const signed = (keys: ReadonlyArray<LedgerKey>) => keys.map(({ key }) => `v1,${Buffer.from(this.sha256(key, [prefix, request.body])).toString("base64")}`).join(" ")
+    const content = [`${id}.${timestamp}.`, bytesOfBody(request.body)]
+    const signed = (keys: ReadonlyArray<LedgerKey>) => keys.map(({ key }) => `v1,${this.sha256(key, content)}`).join(" ")
     const candidates = used.flatMap(({ keys }) => this.activeSince(keys, permit.askedAt))
     if (!candidates.some((keys) => signed(keys) === request.headers["webhook-signature"])) {
       simulation.violate("An attempt is signed with every secret that is active", `${id}, out of ${candidates.length}`)

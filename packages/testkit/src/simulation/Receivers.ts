@@ -1,7 +1,7 @@
 /** Receivers and the network to them: when a request arrives, how it is answered, and whether the answer arrives. */
-import { AttemptOutcome, type WebhookRequest, type WebhookSender } from "@waybill/core"
+import { AttemptOutcome, type HmacSha256, type WebhookRequest, type WebhookSender } from "@waybill/core"
 import { Effect } from "effect"
-import { type Post, PostAudit, type Sha256 } from "./PostAudit.ts"
+import { type Post, PostAudit } from "./PostAudit.ts"
 import type { Ledger } from "./Ledger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 import type { WorkerProcess } from "./WorkerProcess.ts"
@@ -18,7 +18,7 @@ export class Receivers {
   private slow: number
 
   /** `slow`: the share of slow answers, some beyond the deadline. `onlyReceiversFail`: processes, store and network have no faults. */
-  constructor(simulation: SimulationContext, ledger: Ledger, sha256: Sha256, { slow, onlyReceiversFail }: { readonly slow: number; readonly onlyReceiversFail: boolean }) {
+  constructor(simulation: SimulationContext, ledger: Ledger, sha256: HmacSha256, { slow, onlyReceiversFail }: { readonly slow: number; readonly onlyReceiversFail: boolean }) {
     this.simulation = simulation
     this.slow = slow
     this.audit = new PostAudit(simulation, ledger, sha256, onlyReceiversFail)

@@ -1,18 +1,17 @@
 /** Cheap sealing and signatures, for schedules that do not test cryptography. */
-import { placeOfSecret, type Sealer, SecretUnreadable } from "@waybill/core"
+import { type HmacSha256, placeOfSecret, type Sealer, SecretUnreadable } from "@waybill/core"
 import { Effect } from "effect"
-import { createHmac } from "node:crypto"
-import type { Sha256 } from "./PostAudit.ts"
 
 const keyLength = 32
+const encoder = new TextEncoder()
 
 /** Bound to tenant and secret id, as a real sealed key is. */
 export const sealedKey = (tenantId: string, hmacSecretId: string, key: Uint8Array): Uint8Array =>
-  Uint8Array.from([...new TextEncoder().encode(placeOfSecret(tenantId, hmacSecretId)), ...key])
+  Uint8Array.from([...encoder.encode(placeOfSecret(tenantId, hmacSecretId)), ...key])
 
 export const openSealer: Sealer["Service"] = {
   isSealedByNewest: () => true,
-  seal: (place, plain) => Effect.sync(() => Uint8Array.from([...new TextEncoder().encode(place), ...plain])),
+  seal: (place, plain) => Effect.sync(() => Uint8Array.from([...encoder.encode(place), ...plain])),
   open: (place, sealed) =>
     Effect.suspend(() => {
       const own = Buffer.from(sealed.subarray(0, -keyLength)).toString() === place
@@ -20,14 +19,8 @@ export const openSealer: Sealer["Service"] = {
     })
 }
 
-export const realSha256: Sha256 = (key, chunks) => {
-  const hmac = createHmac("sha256", key)
-  for (const chunk of chunks) hmac.update(chunk)
-  return new Uint8Array(hmac.digest())
-}
-
 /** Not cryptographic: only gives other results for other bytes or another key. */
-export const cheapSha256: Sha256 = (key, chunks) => {
+export const cheapSha256: HmacSha256 = (key, pieces) => {
   let low = 0x811c_9dc5
   let high = 0x1234_5678
   const take = (bytes: Uint8Array) => {
@@ -37,9 +30,6 @@ export const cheapSha256: Sha256 = (key, chunks) => {
     }
   }
   take(key)
-  for (const chunk of chunks) take(chunk)
-  const result = new Uint8Array(32)
-  new DataView(result.buffer).setInt32(0, low)
-  new DataView(result.buffer).setInt32(4, high)
-  return result
+  for (const piece of pieces) take(typeof piece === "string" ? encoder.encode(piece) : piece)
+  return `${low >>> 0}/${high >>> 0}`
 }

@@ -1,12 +1,13 @@
 /** One schedule from its seed: several processes of the real engine, one store, receivers and faults. */
 import { type Context, Exit } from "effect"
+import { hmacSha256 } from "../delivery/HmacSha256.ts"
 import { accessChanges } from "./AccessChanges.ts"
 import { SimulationRandom } from "./SimulationRandom.ts"
 import { injectFault } from "./Faults.ts"
 import { Ledger, type LedgerDestination } from "./Ledger.ts"
 import { interventions, Operators, tenantOf } from "./Operators.ts"
 import { Receivers } from "./Receivers.ts"
-import { cheapSha256, openSealer, realSha256 } from "./Secrets.ts"
+import { cheapSha256, openSealer } from "./Secrets.ts"
 import { drawShape, maxWorkers, type Shape, type SimulationShape } from "./Shape.ts"
 import { type SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"
 import { StoreConnection } from "./StoreConnection.ts"
@@ -75,7 +76,7 @@ export class Simulation {
   }
 
   private get sha256() {
-    return this.shape.realHmac ? realSha256 : cheapSha256
+    return this.shape.realHmac ? hmacSha256 : cheapSha256
   }
 
   /** Schedules publications, interventions, access changes and faults at random times, then the end of faults. */

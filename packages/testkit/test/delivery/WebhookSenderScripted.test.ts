@@ -9,7 +9,7 @@ const url = "https://receiver.example/"
 const setup = Effect.gen(function*() {
   const sender = yield* WebhookSender
   const receivers = yield* ScriptedReceivers
-  const body = new TextEncoder().encode(JSON.stringify({ deliveryId: "d", sentAt: "", events: [{ eventId: "e", sequence: 1, shipment: { shipmentId: "S" } }] }))
+  const body = [JSON.stringify({ deliveryId: "d", sentAt: "", events: [{ eventId: "e", sequence: 1, shipment: { shipmentId: "S" } }] })]
   return { sender, receivers, send: (to = url) => sender.send({ url: to, headers: { "webhook-id": "d" }, body, deadlineMillis: 15_000 }) }
 })
 

@@ -1,27 +1,26 @@
 /** Standard Webhooks signatures: what is signed, and how the headers read. SPEC-GAP-D3 */
 import { Base64 } from "effect/encoding"
 import { Result } from "effect"
+import type { RequestBody } from "./RequestBody.ts"
 
-const encoder = new TextEncoder()
-
-/** HMAC-SHA256 of the chunks as if they were one piece. */
-export type HmacSha256 = (key: Uint8Array, chunks: ReadonlyArray<Uint8Array>) => Uint8Array
+/** HMAC-SHA256 of the pieces as if they were one, in base64. */
+export type HmacSha256 = (key: Uint8Array, pieces: RequestBody) => string
 
 /** One attempt to sign. `timestampSeconds` is the Unix time of this attempt, not of the delivery. */
 export interface SignedContent {
   readonly deliveryId: string
   readonly timestampSeconds: number
-  readonly body: Uint8Array
+  readonly body: RequestBody
 }
 
 /** The `webhook-signature` header: one `v1` signature for every live key, newest first, separated by blanks. */
 export const signatureHeader = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array>, content: SignedContent): string => {
-  const prefix = encoder.encode(`${content.deliveryId}.${content.timestampSeconds}.`)
-  return keys.map((key) => `v1,${Base64.encode(hmac(key, [prefix, content.body]))}`).join(" ")
+  const signed = [`${content.deliveryId}.${content.timestampSeconds}.`, ...content.body]
+  return keys.map((key) => `v1,${hmac(key, signed)}`).join(" ")
 }
 
 /** The older `X-Signature` header: base64 of the HMAC over the bare body. It carries no time, so it cannot stop a replay. */
-export const bodySignatureHeader = (hmac: HmacSha256, key: Uint8Array, body: Uint8Array): string => Base64.encode(hmac(key, [body]))
+export const bodySignatureHeader = (hmac: HmacSha256, key: Uint8Array, body: RequestBody): string => hmac(key, body)
 
 /** `whsec_` and standard base64 of 24 to 64 random bytes, as bytes; `undefined` when it is anything else. */
 export const parseSecret = (text: string): Uint8Array | undefined => {

@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eventBatchEnvelope, wrap } from "@waybill/core"
+import { bytesOfBody, eventBatchEnvelope, type RequestBody, wrap } from "@waybill/core"
 import { json, listOf } from "../../arbitraries.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)
-const textOf = (body: Uint8Array) => new TextDecoder().decode(body)
+const textOf = (body: RequestBody) => new TextDecoder().decode(bytesOfBody(body))
 
 describe("wrap", () => {
   it.prop("puts events of any content into one JSON body under the delivery's id", [listOf(json, 1, 5)], ([events]) => {
@@ -14,8 +14,14 @@ describe("wrap", () => {
 
   it("makes the same bytes of parts that were joined already", () => {
     const [a, b, c] = ["{\"n\":1}", "{\"n\":\"ä\"}", "{\"n\":3}"]
-    const apart = wrap(eventBatchEnvelope, "d", 0, [bytes(a), bytes(b), bytes(c)])
-    assert.deepStrictEqual(wrap(eventBatchEnvelope, "d", 0, [bytes(`${a},${b}`), bytes(c)]), apart)
-    assert.deepStrictEqual(wrap(eventBatchEnvelope, "d", 0, [bytes(`${a},${b},${c}`)]), apart)
+    const apart = textOf(wrap(eventBatchEnvelope, "d", 0, [bytes(a), bytes(b), bytes(c)]))
+    assert.strictEqual(textOf(wrap(eventBatchEnvelope, "d", 0, [bytes(`${a},${b}`), bytes(c)])), apart)
+    assert.strictEqual(textOf(wrap(eventBatchEnvelope, "d", 0, [bytes(`${a},${b},${c}`)])), apart)
+  })
+
+  it("sends the stored bytes themselves", () => {
+    const stored = bytes("{}")
+    assert.strictEqual(wrap({ open: "", close: "" }, "d", 0, [stored])[0], stored)
+    assert.strictEqual(wrap(eventBatchEnvelope, "d", 0, [stored])[1], stored)
   })
 })
