@@ -1,5 +1,6 @@
 /** Quotas of a tenant and of each of its clients. The operator can change each quota per tenant. */
 import { Schema } from "effect"
+import { LargeInteger } from "../../shared/Integer.ts"
 import { isObject } from "../../shared/Json.ts"
 
 /** Every quota with its default. The names are part of the operator API and of error messages. */
@@ -37,7 +38,7 @@ const largest: { readonly [Name in Quota]?: number } = {
   requestsPerSecondPerCustomer: 1_000_000,
   requestsPerSecondPerCarrier: 1_000_000,
   uploadsPerClient: 10_000,
-  documentBytes: Number.MAX_SAFE_INTEGER
+  documentBytes: 2 ** 50
 }
 
 /** One entry and one day at least, because otherwise no delivery could be sent. */
@@ -46,7 +47,7 @@ const smallest: { readonly [Name in Quota]?: number } = { waitingPerSubscription
 const limitOf = (quota: Quota) => {
   const minimum = smallest[quota] ?? 0
   const maximum = largest[quota] ?? 1_000_000_000
-  return Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `${quota} is an integer from ${minimum} to ${maximum}.` }))
+  return (maximum > 2 ** 31 ? LargeInteger : Schema.Int).check(Schema.isBetween({ minimum, maximum }, { message: `${quota} is an integer from ${minimum} to ${maximum}.` }))
 }
 
 type LimitSchema = ReturnType<typeof limitOf>

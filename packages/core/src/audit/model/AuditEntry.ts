@@ -1,6 +1,7 @@
 /** An entry of the audit log: actor, address, action, object and result. */
 import { Schema } from "effect"
 import { InstantText } from "../../shared/Instant.ts"
+import { Count } from "../../shared/Integer.ts"
 import { ListCursor, ListLimit } from "../../shared/ListPage.ts"
 
 /** A recorded call. Contains nothing of its body or query. */
@@ -41,7 +42,7 @@ export const AuditEntry = Schema.Struct({
   tenantId: Schema.NullOr(Schema.String),
   object: Schema.Struct({ kind: Schema.String, id: Schema.String }),
   result: Schema.Literals(["ok", "refused"]),
-  status: Schema.Int.annotate({ description: "HTTP status of the response. 0: the process ended before it answered; the call may have been executed." }),
+  status: Count.annotate({ description: "HTTP status of the response. 0: the process ended before it answered; the call may have been executed." }),
   requestId: Schema.String
 }).annotate({ identifier: "AuditEntry" })
 export type AuditEntry = typeof AuditEntry.Type

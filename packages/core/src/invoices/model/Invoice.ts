@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { ShipmentId } from "../../shared/Identifier.ts"
 import { parseInstant } from "../../shared/Instant.ts"
+import { Integer } from "../../shared/Integer.ts"
 import { moneyText } from "./Money.ts"
 
 const text = (maxLength: number) =>
@@ -35,13 +36,13 @@ export const CalendarDate = Schema.String.annotate({ format: "date" }).check(
   Schema.makeFilter((given: string) => parseInstant(`${given}T00:00:00Z`) !== undefined || "Use a date such as 2026-11-20.")
 )
 
-export const InvoiceComment = Schema.Struct({ id: optional(Schema.Int), commentText: optional(long) }).annotate({ identifier: "Comment" })
+export const InvoiceComment = Schema.Struct({ id: optional(Integer), commentText: optional(long) }).annotate({ identifier: "Comment" })
 export type InvoiceComment = typeof InvoiceComment.Type
 
 export const InvoiceComments = list(InvoiceComment, 1000)
 
 /** `type` is free text of the parties. Types that mean an account address the invoice to it. */
-export const InvoiceAttribute = Schema.Struct({ id: optional(Schema.Int), type: optional(short), value: optional(long) }).annotate({
+export const InvoiceAttribute = Schema.Struct({ id: optional(Integer), type: optional(short), value: optional(long) }).annotate({
   identifier: "Attribute"
 })
 export type InvoiceAttribute = typeof InvoiceAttribute.Type
@@ -130,7 +131,7 @@ const InvoiceCharge = Schema.Union([
   Schema.Struct({
     chargeType: Schema.Literal("ITEM_CHARGE"),
     ...anyCharge,
-    itemId: Schema.Int,
+    itemId: Integer,
     itemUUID: optional(short),
     itemDescription: optional(long),
     nmfcNumber: optional(short),
@@ -141,7 +142,7 @@ const InvoiceCharge = Schema.Union([
   Schema.Struct({
     chargeType: Schema.Literal("HANDLING_UNIT_CHARGE"),
     ...anyCharge,
-    handlingUnitId: Schema.Int,
+    handlingUnitId: Integer,
     handlingUnitUUID: optional(short),
     handlingUnitDescription: optional(long),
     handlingUnitPackageType: optional(short),

@@ -1,17 +1,18 @@
 /** Lookup keys of pickups. */
 import { Schema } from "effect"
-import { given, nameUpTo } from "./KeptText.ts"
+import { anyCase, given, nameUpTo } from "./KeptText.ts"
 import type { PickupRequest } from "./PickupRequest.ts"
 
-const oneOf = (what: string, words: ReadonlyArray<string>) =>
-  Schema.String.check(Schema.isPattern(new RegExp(`^(?:${words.join("|")})$`, "iu"), { message: `${what} is one of ${words.join(", ")}.` }))
+/** The published values. Any case of them is read. */
+export const lookupTypes = ["PickupConfirmationID", "PRO"] as const
+export const testFlags = ["true", "false"] as const
 
 /** Parameters of the visibility call, all text. `requestType` has no effect and any value: no values are published, and reading never cancels. SPEC-GAP-C13 */
 export const PickupQuery = Schema.Struct({
   lookupValue: nameUpTo(100).check(Schema.isPattern(/\S/u, { message: "lookupValue must not be empty." })),
-  lookupType: oneOf("lookupType", ["PickupConfirmationID", "PRO"]),
+  lookupType: anyCase("lookupType", lookupTypes),
   requestType: nameUpTo(100).check(Schema.isPattern(/\S/u, { message: "requestType must not be empty." })),
-  isTest: oneOf("isTest", ["true", "false"])
+  isTest: anyCase("isTest", testFlags)
 }).annotate({ identifier: "PickupQuery" })
 export type PickupQuery = typeof PickupQuery.Type
 

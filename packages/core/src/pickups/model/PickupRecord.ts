@@ -1,7 +1,8 @@
 /** A pickup with its history, for the carrier. */
 import { Schema } from "effect"
 import { carrierNamed } from "../../access/model/CarrierNumbers.ts"
-import { formatInstant } from "../../shared/Instant.ts"
+import { formatInstant, InstantText } from "../../shared/Instant.ts"
+import { Count } from "../../shared/Integer.ts"
 import type { KeptPickup } from "./Pickup.ts"
 import type { PickupReport } from "./PickupReport.ts"
 import { PickupRequest } from "./PickupRequest.ts"
@@ -22,8 +23,8 @@ export interface PickupEvent {
 }
 
 const HistoryEntry = Schema.Struct({
-  position: Schema.Int,
-  at: Schema.String,
+  position: Count,
+  at: InstantText,
   what: Schema.Literals(whatHappened),
   by: Schema.String,
   status: Schema.String,
@@ -41,7 +42,7 @@ export const PickupRecord = Schema.Struct({
   accounts: Schema.Array(Schema.String),
   /** The carrier that decided it, in tenants with several carriers. */
   carrier: Schema.NullOr(Schema.Struct({ dot: Schema.optionalKey(Schema.String), mc: Schema.optionalKey(Schema.String) })),
-  createdAt: Schema.String,
+  createdAt: InstantText,
   request: PickupRequest,
   /** `pickupConfirmationId` is empty while the pickup has no number. */
   visibility: PickupVisibility,

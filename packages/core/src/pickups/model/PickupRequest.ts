@@ -1,7 +1,7 @@
 /** A shipper's request (area C, pickup request body). Unknown fields are dropped. SPEC-GAP-C4 */
 import { Schema, SchemaGetter } from "effect"
 import { DateText } from "./DateText.ts"
-import { KeptText, nameUpTo, textUpTo } from "./KeptText.ts"
+import { anyCase, KeptText, nameUpTo, textUpTo } from "./KeptText.ts"
 
 const orNull = <S extends Schema.Top>(schema: S) => Schema.NullOr(schema)
 
@@ -21,11 +21,8 @@ const list = <S extends Schema.Top>(item: S, maximum: number) =>
 const integer = (minimum: number, maximum: number) =>
   Schema.Int.check(Schema.isBetween({ minimum, maximum }, { message: `Use an integer from ${minimum} to ${maximum}.` }))
 
-const anyCase = (what: string, words: ReadonlyArray<string>) =>
-  Schema.String.check(Schema.isPattern(new RegExp(`^(?:${words.join("|")})$`, "iu"), { message: `${what} is one of ${words.join(", ")}.` }))
-
 /** `True` and `False` in any case; JSON booleans are accepted too. SPEC-GAP-C2 */
-export const TestFlag = Schema.Union([Schema.Boolean, Schema.String.check(Schema.isPattern(/^(?:true|false)$/iu))])
+export const TestFlag = Schema.Union([Schema.Boolean, anyCase("isTest", ["True", "False"])])
   .annotate({ message: "isTest is \"True\" or \"False\"." })
   .pipe(Schema.decodeTo(Schema.Boolean, {
     decode: SchemaGetter.transform((flag) => typeof flag === "boolean" ? flag : flag.toLowerCase() === "true"),

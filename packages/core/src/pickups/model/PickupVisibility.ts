@@ -1,5 +1,6 @@
 /** The public view of a pickup (area C, pickup visibility response). */
 import { Schema } from "effect"
+import { Count, LargeInteger } from "../../shared/Integer.ts"
 import { visibleInformationCode, InformationCode } from "./InformationCode.ts"
 import { given, integerOf } from "./KeptText.ts"
 import { zoneText } from "./LocationZone.ts"
@@ -13,15 +14,15 @@ const EquipmentInformation = Schema.Struct({
   trailerNumber: Schema.NullOr(Schema.String),
   gpsCoordinates: Schema.NullOr(Schema.Struct({ latitude: Schema.NullOr(Schema.Finite), longitude: Schema.NullOr(Schema.Finite) })),
   /** 3, 2 or 1; `null` while more stops remain. */
-  stopsAway: Schema.NullOr(Schema.Int)
+  stopsAway: Schema.NullOr(Count)
 }).annotate({ identifier: "PickupEquipmentInformation" })
 
 const VisibleShipment = Schema.Struct({
   proNumber: Schema.NullOr(Schema.String),
   destinationPostalCode: Schema.NullOr(Schema.String),
   destinationCountry: Schema.NullOr(Schema.String),
-  handlingUnitQuantity: Schema.NullOr(Schema.Int),
-  weight: Schema.NullOr(Schema.Int),
+  handlingUnitQuantity: Schema.NullOr(Count),
+  weight: Schema.NullOr(Count),
   referenceNumbers: Schema.NullOr(Schema.Array(Schema.Struct({
     referenceType: Schema.NullOr(Schema.String),
     referenceValue: Schema.NullOr(Schema.String)
@@ -42,8 +43,19 @@ export const PickupVisibility = Schema.Struct({
 }).annotate({ identifier: "PickupVisibility" })
 export type PickupVisibility = typeof PickupVisibility.Type
 
+const IntegerOrNull = Schema.NullOr(LargeInteger)
+
 /** The view with integers where the interface text has integers, for peers that check it: one that no integer stands for is `null`. SPEC-GAP-C6 */
-export const withIntegers = (pickup: PickupVisibility) => ({
+export const PickupVisibilityWithIntegers = Schema.Struct({
+  ...PickupVisibility.fields,
+  pickupConfirmationId: IntegerOrNull,
+  informationCode: Schema.Struct({ ...InformationCode.fields, code: IntegerOrNull, subCode: IntegerOrNull }).annotate({ identifier: "PickupInformationCodeWithIntegers" }),
+  shipmentArray: Schema.Array(
+    Schema.Struct({ ...VisibleShipment.fields, proNumber: IntegerOrNull, destinationPostalCode: IntegerOrNull }).annotate({ identifier: "PickupShipmentWithIntegers" })
+  )
+}).annotate({ identifier: "PickupVisibilityWithIntegers" })
+
+export const withIntegers = (pickup: PickupVisibility): typeof PickupVisibilityWithIntegers.Type => ({
   ...pickup,
   pickupConfirmationId: integerOf(pickup.pickupConfirmationId),
   informationCode: { ...pickup.informationCode, code: integerOf(pickup.informationCode.code), subCode: integerOf(pickup.informationCode.subCode) },

@@ -1,38 +1,39 @@
 /** Published code lists of shipment status. Closed lists refuse unknown codes; open lists accept new codes of a known form. */
 import { Schema } from "effect"
 
-const closed = <const L extends ReadonlyArray<string>>(what: string, values: L) =>
-  Schema.Literals(values).annotate({ identifier: what, message: `${what} is one of ${values.join(", ")}.` })
+/** `identifier` differs from those of other lists by more than case, because code generators write a file for each. `member` names the value in messages. */
+const closed = <const L extends ReadonlyArray<string>>(identifier: string, member: string, values: L) =>
+  Schema.Literals(values).annotate({ identifier, message: `${member} is one of ${values.join(", ")}.` })
 
 export const milestones = ["Picked-up", "In Transit", "Interline", "Out for Delivery", "Delivered"] as const
-export const ShipmentMilestoneStatus = closed("ShipmentMilestoneStatus", milestones)
+export const ShipmentMilestoneStatus = closed("ShipmentMilestoneStatus", "ShipmentMilestoneStatus", milestones)
 export type Milestone = typeof ShipmentMilestoneStatus.Type
 
 /** Events at a terminal. */
 export const terminalStatuses = ["Arrived", "Unloaded", "Loaded", "Departed"] as const
-export const TerminalStatus = closed("TerminalStatus", terminalStatuses)
+export const TerminalStatus = closed("TerminalStatus", "TerminalStatus", terminalStatuses)
 export type TerminalStatus = typeof TerminalStatus.Type
 
 /** Exceptions of the freight itself. Once reported, they stay. */
 export const freightExceptions = ["Damaged", "Short", "Lost", "Reconsigned"] as const
 export type FreightException = (typeof freightExceptions)[number]
 
-export const NotifiedTerminalStatus = closed("terminalStatus", [...terminalStatuses, ...freightExceptions] as const)
+export const NotifiedTerminalStatus = closed("NotifiedTerminalStatus", "terminalStatus", [...terminalStatuses, ...freightExceptions] as const)
 
-export const TerminalType = closed("terminaltype", ["origin", "intermediate", "delivery", "interline"] as const)
+export const TerminalType = closed("TerminalType", "terminaltype", ["origin", "intermediate", "delivery", "interline"] as const)
 export type TerminalType = typeof TerminalType.Type
 
-export const AppointmentStatus = closed("AppointmentStatus", ["Requested", "Secured", "Missed"] as const)
+export const AppointmentStatus = closed("AppointmentStatus", "AppointmentStatus", ["Requested", "Secured", "Missed"] as const)
 
 export const appointmentChanges = ["appointment scheduled", "appointment rescheduled", "appointment missed"] as const
-export const AppointmentChange = closed("appointmentStatus", appointmentChanges)
+export const AppointmentChange = closed("AppointmentChange", "appointmentStatus", appointmentChanges)
 export type AppointmentChange = typeof AppointmentChange.Type
 
-export const CrossBorderStatus = closed("CrossBorderStatus", ["Bond", "Hold", "ClearedCustoms"] as const)
+export const CrossBorderStatus = closed("CrossBorderStatus", "CrossBorderStatus", ["Bond", "Hold", "ClearedCustoms"] as const)
 export type CrossBorderStatus = typeof CrossBorderStatus.Type
 
 export const customsStatuses = ["Broker Identified", "Bond", "Hold", "Cleared Customs"] as const
-export const CustomsStatus = closed("customsStatus", customsStatuses)
+export const CustomsStatus = closed("CustomsStatus", "customsStatus", customsStatuses)
 export type CustomsStatus = typeof CustomsStatus.Type
 
 export const deliveryMessages = [
@@ -44,19 +45,20 @@ export const deliveryMessages = [
   "Missed delivery",
   "Customs information"
 ] as const
-export const DeliveryMessage = closed("deliveryInformation_messages", deliveryMessages)
+export const DeliveryMessage = closed("DeliveryMessage", "deliveryInformation_messages", deliveryMessages)
 export type DeliveryMessage = typeof DeliveryMessage.Type
 
 export const TimeCriticalType = closed(
   "TimeCriticalType",
+  "TimeCriticalType",
   ["Deliver On Date", "Deliver On or After Date", "Deliver By Date", "Delivery Window"] as const
 )
 
-export const CountryCode = closed("country", ["USA", "CAN", "MEX"] as const)
-export const WeightUnit = closed("weightUnit", ["kg", "lbs"] as const)
-export const DimensionsUnit = closed("dimensionsUnit", ["In", "Ft", "M", "CM"] as const)
-export const NestedOrStacked = closed("nestedOrStacked", ["Nested", "Stacked"] as const)
-export const BrokerType = closed("type", ["Import", "Export"] as const)
+export const CountryCode = closed("NorthAmericanCountry", "country", ["USA", "CAN", "MEX"] as const)
+export const WeightUnit = closed("WeightUnit", "weightUnit", ["kg", "lbs"] as const)
+export const DimensionsUnit = closed("DimensionsUnit", "dimensionsUnit", ["In", "Ft", "M", "CM"] as const)
+export const NestedOrStacked = closed("NestedOrStacked", "nestedOrStacked", ["Nested", "Stacked"] as const)
+export const BrokerType = closed("BrokerType", "type", ["Import", "Export"] as const)
 
 const limitedAccessGroups = [
   "Airport", "Church", "Club", "Construction", "Fair", "Farm", "Hotel", "Mine", "Other", "Park", "Port", "School", "Secure",

@@ -1,6 +1,7 @@
 /** Schemas that shipment status shares with other interfaces, in the published spelling. Unknown fields are dropped. */
 import { Schema } from "effect"
 import { parseInstant } from "../../shared/Instant.ts"
+import { Integer } from "../../shared/Integer.ts"
 import { BrokerType, CountryCode, DimensionsUnit, NestedOrStacked, TerminalStatus, WeightUnit } from "./CodeLists.ts"
 
 /** Text that every store can hold: no control characters except tabs and line ends, no unpaired surrogates. */
@@ -21,12 +22,19 @@ const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.Nul
 export const isDateOnly = (text: string): boolean => /^\d{4}-\d{2}-\d{2}$/.test(text) && parseInstant(`${text}T00:00:00Z`) !== undefined
 
 /** A date, or a date-time with a UTC offset. A missing time is never filled in. SPEC-GAP-A9 */
-export const DateOrInstant = Schema.String.annotate({ identifier: "DateOrInstant", format: "date-time" }).check(
-  Schema.makeFilter((text: string) =>
-    isDateOnly(text) || parseInstant(text) !== undefined ||
-    "Use a date such as 2026-11-20, or a date-time with a UTC offset such as 2026-11-20T17:00:00-06:00."
+export const DateOrInstant = Schema.String.check(
+  Schema.makeFilter(
+    (text: string) =>
+      isDateOnly(text) || parseInstant(text) !== undefined ||
+      "Use a date such as 2026-11-20, or a date-time with a UTC offset such as 2026-11-20T17:00:00-06:00.",
+    {
+      // A pattern, because generated clients turn the format date-time into a type that cannot hold a date.
+      toJsonSchema: () => ({ pattern: "^\\d{4}-\\d{2}-\\d{2}(?:[Tt]\\d{2}:\\d{2}:\\d{2}(?:\\.\\d{1,9})?(?:[Zz]|[+-]\\d{2}:\\d{2}))?$" }),
+      description: "A date, or a date-time with a UTC offset.",
+      examples: ["2026-11-20", "2026-11-20T17:00:00-06:00"]
+    }
   )
-)
+).annotate({ identifier: "DateOrInstant" })
 
 /** The local calendar date of a date or date-time. */
 export const localDate = (text: string): string => text.slice(0, 10)
@@ -104,7 +112,7 @@ export const Commodity = Schema.Struct({
 }).annotate({ identifier: "Commodity" })
 
 export const HandlingUnit = Schema.Struct({
-  index: maybe(Schema.Int),
+  index: maybe(Integer),
   count: maybe(Schema.Finite),
   type: maybe(plainText(50)),
   tareWeight: maybe(Schema.Finite),

@@ -2,6 +2,7 @@
 import { Schema } from "effect"
 import { AccountNumber, EventId, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
+import { LargeInteger } from "../../shared/Integer.ts"
 import { EventType } from "./EventType.ts"
 
 const text = (maxLength: number) =>
@@ -51,7 +52,7 @@ export const Shipment = Schema.Struct({
 /** The largest sequence that a sender may assign. It leaves room to continue counting without losing precision. */
 export const maxGivenSequence = 9_000_000_000_000_000
 
-const Sequence = Schema.Int.check(
+const Sequence = LargeInteger.check(
   Schema.isBetween({ minimum: 0, maximum: maxGivenSequence }, { message: `sequence is an integer from 0 to ${maxGivenSequence}.` })
 )
 

@@ -1,0 +1,13 @@
+/**
+ * Integers without bounds of their own. `Schema.Int` writes the bounds of JavaScript's safe integers into JSON Schema, and code
+ * generators turn those into types and checks that do not compile. Where there are real bounds, use `Schema.Int` with `isBetween`.
+ */
+import { Schema } from "effect"
+
+export const Integer = Schema.Number.check(Schema.isInt({ toJsonSchema: () => ({ type: "integer" }) }))
+
+/** 0 or more. */
+export const Count = Integer.check(Schema.isGreaterThanOrEqualTo(0))
+
+/** Often larger than 32 bits hold, which the format tells generators of typed clients. */
+export const LargeInteger = Schema.Number.check(Schema.isInt({ toJsonSchema: () => ({ type: "integer", format: "int64" }) }))
