@@ -10,6 +10,7 @@ import { reportedEvent, type Script, ScriptedReceivers, TestWaybill } from "@way
 import { Effect, Exit, Layer, Logger, Metric, Redacted, References, Scope } from "effect"
 import { HttpEffect, type HttpServerRequest } from "effect/http"
 import type { AccessPorts } from "../src/access/TokenAccess.ts"
+import { descriptionOf } from "./openapi/ApiDescription.ts"
 import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, type ReadinessCheck, type WaybillApps, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
 
 export { reportedEvent }
@@ -96,9 +97,15 @@ export const startService = async (options: TestServiceOptions = {}) => {
   const handlers = { whole: handlerOf(parts.whole), customers: handlerOf(parts.customers), operators: handlerOf(parts.operators) }
   const handler = handlers.whole
 
-  const fetch = async (request: Request, part: keyof WaybillApps = "whole"): Promise<Answer> => {
+  const describedBy = async (of: typeof handler) => descriptionOf(await (await of(new Request("http://waybill.test/openapi.json"))).text())
+  const descriptions = { whole: await describedBy(handlers.whole), customers: await describedBy(handlers.customers), operators: await describedBy(handlers.operators) }
+
+  /** `sent` is the JSON of the request, if it is known. */
+  const fetch = async (request: Request, part: keyof WaybillApps = "whole", sent?: unknown): Promise<Answer> => {
     const response = await handlers[part](request)
     const text = await response.text()
+    const fault = descriptions[part].faultOf({ method: request.method, target: targetOf(request), sent, status: response.status, headers: response.headers, text })
+    if (fault !== undefined) throw new Error(fault)
     if (response.status >= 400) globalThis.waybillTestOutput?.said(JSON.stringify([...response.headers, text]))
     return { status: response.status, headers: response.headers, text, json: parsed(text) }
   }
@@ -113,7 +120,9 @@ export const startService = async (options: TestServiceOptions = {}) => {
           ...headers
         },
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
-      })
+      }),
+      "whole",
+      typeof body === "string" ? parsed(body) : body
     )
 
   /** A tenant with a secret called `main`, a carrier, and functions that create keys. */
@@ -160,7 +169,13 @@ export const startService = async (options: TestServiceOptions = {}) => {
     received: (url: string) =>
       run(Effect.flatMap(ScriptedReceivers, (receivers) =>
         Effect.map(receivers.requests(url), (requests) =>
-          requests.map(({ body, headers }) => ({ headers, text: decoder.decode(body), json: JSON.parse(decoder.decode(body)) as any }))))),
+          requests.map(({ body, headers }) => {
+            const text = decoder.decode(body)
+            const json = JSON.parse(text) as any
+            const fault = descriptions.whole.faultOfNotification({ headers, body: json })
+            if (fault !== undefined) throw new Error(fault)
+            return { headers, text, json }
+          })))),
     /** Sets the behaviour of a receiver. */
     script: (url: string, script: Script) => run(Effect.flatMap(ScriptedReceivers, (receivers) => receivers.script(url, script))),
     /** Sends everything due. */
@@ -178,6 +193,9 @@ export const problemCode = (answer: Answer): string | undefined =>
     typeof answer.json.title === "string" && typeof answer.json.instance === "string"
     ? answer.json.code
     : undefined
+
+/** As written: a parsed URL has no dots and no fragment any more. */
+const targetOf = (request: Request): string => request.url.replace(/^[a-z]+:\/\/[^/]*/, "").split("#", 1)[0]!
 
 const parsed = (text: string): unknown => {
   try {

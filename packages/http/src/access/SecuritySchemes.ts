@@ -59,6 +59,9 @@ const authorizationOf = (scheme: SecurityScheme): string | undefined => {
   }
 }
 
+/** Whether a 401 has a `WWW-Authenticate` header. */
+export const hasChallenge = (schemes: SecuritySchemesByName): boolean => Object.values(schemes).some((scheme) => authorizationOf(scheme) !== undefined)
+
 /** Adds to a 401 which credentials the service expects. A scheme outside of `Authorization` has no challenge. */
 export const withChallenge = (problem: Problem, failure: Failure, schemes: SecuritySchemesByName): Problem => {
   if (problem.status !== 401) return problem

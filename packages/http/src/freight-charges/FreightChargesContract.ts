@@ -1,18 +1,14 @@
 /** Area E over HTTP: subscriptions to freight charges, bills in flight, and notifications. */
-import { ChargeSubscription, ChargeSubscriptionCreate, PreliminaryFreightCharge, WebhookTest } from "@waybill/core"
+import { ChargeSubscription, ChargeSubscriptionCreate, Count, PreliminaryFreightCharge, WebhookTest } from "@waybill/core"
 import { Schema } from "effect"
-import { type AnswerSpec, contract } from "../shared/Contract.ts"
+import { contract } from "../shared/Contract.ts"
 import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"
-import { ChargeProblem, chargeProblem } from "./ChargeProblem.ts"
+import { chargeProblem } from "./ChargeProblem.ts"
 
 const subscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }
 
-const refused = (description: string): AnswerSpec => ({ description, schema: ChargeProblem })
-
-const invalid = refused("The body is invalid; details name the field")
-const unauthorized = refused("Credentials missing or invalid")
-const forbidden = refused("Not an account of the caller")
-const notFound = refused("No such subscription of this caller")
+const forbidden = "Not an account of the caller."
+const notFound = "No such subscription of this caller."
 
 /** Room for ten thousand account numbers. */
 const maxSubscriptionBytes = 2 * 1024 * 1024
@@ -31,11 +27,12 @@ export const FreightChargesContract = contract({
       description: "For accounts of the caller. Bills in flight now are kept for the in-flight list.",
       body: { schema: ChargeSubscriptionCreate, maxBytes: maxSubscriptionBytes },
       answers: {
-        201: { description: "Subscribed", schema: ChargeSubscription },
-        400: invalid,
-        401: unauthorized,
+        201: { description: "Subscribed", schema: ChargeSubscription }
+      },
+      refusals: {
+        400: "The body is invalid; details name the field.",
         403: forbidden,
-        409: refused("A subscription of the caller covers one of the accounts; details name it")
+        409: "A subscription of the caller covers one of the accounts, or a quota is used up; details name it."
       }
     },
     getChargeSubscription: {
@@ -43,8 +40,10 @@ export const FreightChargesContract = contract({
       path: "/v1/subscriptions/{subscriptionId}",
       access: "caller",
       summary: "Get a subscription",
+      description: "As it was created, with its status.",
       params: subscriptionId,
-      answers: { 200: { description: "The subscription", schema: ChargeSubscription }, 401: unauthorized, 404: notFound }
+      answers: { 200: { description: "The subscription", schema: ChargeSubscription } },
+      refusals: { 404: notFound }
     },
     cancelChargeSubscription: {
       method: "DELETE",
@@ -53,7 +52,8 @@ export const FreightChargesContract = contract({
       summary: "Cancel a subscription",
       description: "Ends the subscription; nothing more is sent. Can be repeated.",
       params: subscriptionId,
-      answers: { 204: { description: "Cancelled" }, 401: unauthorized, 403: forbidden, 404: notFound }
+      answers: { 204: { description: "Cancelled" } },
+      refusals: { 404: notFound }
     },
     listInFlight: {
       method: "GET",
@@ -62,12 +62,8 @@ export const FreightChargesContract = contract({
       summary: "List bills that were in flight",
       description: "Bills of the subscribed accounts that were open when the subscription was created; an empty array when there were none.",
       params: subscriptionId,
-      answers: {
-        200: { description: "Freight charges", schema: Schema.Array(PreliminaryFreightCharge) },
-        401: unauthorized,
-        403: forbidden,
-        404: notFound
-      }
+      answers: { 200: { description: "Freight charges", schema: Schema.Array(PreliminaryFreightCharge) } },
+      refusals: { 404: notFound }
     },
     testWebhook: {
       method: "POST",
@@ -78,10 +74,11 @@ export const FreightChargesContract = contract({
         "except those that an operator paused.",
       body: { schema: WebhookTest },
       answers: {
-        200: { description: "The receiver accepted it", schema: Schema.Struct({ message: Schema.String, resumed: Schema.optionalKey(Schema.Int) }) },
-        400: refused("The receiver did not accept it; message gives the reason"),
-        401: unauthorized,
-        409: refused("The receiver accepted it, but its subscription stays suspended: an operator paused it, and message gives the reason")
+        200: { description: "The receiver accepted it", schema: Schema.Struct({ message: Schema.String, resumed: Schema.optionalKey(Count) }) }
+      },
+      refusals: {
+        400: "The receiver did not accept it; message gives the reason.",
+        409: "The receiver accepted it, but its subscription stays suspended: an operator paused it, and message gives the reason."
       }
     }
   },

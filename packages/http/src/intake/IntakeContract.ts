@@ -2,6 +2,7 @@
 import {
   BillChangeReport,
   BillRemovalReport,
+  Count,
   InstantText,
   maxItemsPerCall,
   PickupRecord,
@@ -32,7 +33,7 @@ const reportOf = <Key extends Schema.Struct.Fields>(name: string, key: Key) =>
   Schema.Struct({
     results: Schema.Array(
       Schema.Struct({
-        index: Schema.Int.annotate({ description: "Position in the call, from 0." }),
+        index: Count.annotate({ description: "Position in the call, from 0." }),
         result: Schema.Literals(["accepted", "duplicate", "error"]),
         ...key,
         errors: Schema.optionalKey(Schema.Array(ProblemFault))
@@ -61,14 +62,14 @@ const ShipmentRecord = Schema.Struct({
   covered: Schema.Boolean.annotate({ description: "Whether lookups find it: true once it has a milestone." }),
   shipment: Schema.Struct({ ...fields, ShipmentMilestoneStatus: Schema.optionalKey(ShipmentMilestoneStatus) }).annotate({ identifier: "KnownShipment" }),
   history: Schema.Array(Schema.Struct({
-    position: Schema.Int,
+    position: Count,
     occurredAt: InstantText,
     outcome,
     report: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "The report as the service read it." })
   }))
 }).annotate({ identifier: "ShipmentRecord" })
 
-const integer = Schema.optionalKey(Schema.Int)
+const integer = Schema.optionalKey(Count)
 
 const partial = {
   partial: {
@@ -80,6 +81,8 @@ const partial = {
 } as const
 
 const pickupId = { pickupId: "The carrierPickupNumber; while there is none, the service's own id." }
+
+const noPickup = "No such pickup, or not visible to the caller."
 
 export const IntakeContract = contract({
   area: "intake",
@@ -120,7 +123,8 @@ export const IntakeContract = contract({
       summary: "Get the record of a shipment",
       description: "Its fields, the accounts that have access, and the outcome of every report.",
       params: { shipmentId: "The id it was registered under." },
-      answers: { 200: { description: "The shipment", schema: ShipmentRecord } }
+      answers: { 200: { description: "The shipment", schema: ShipmentRecord } },
+      refusals: { 404: "No such shipment, or not visible to the caller." }
     },
     reportStatusUpdates: {
       method: "POST",
@@ -154,7 +158,8 @@ export const IntakeContract = contract({
       description: "A transition that is not permitted is refused with the reason. Repeating the last report is a duplicate.",
       params: pickupId,
       body: { schema: PickupReport, maxBytes: 1024 * 1024 },
-      answers: { 200: { description: "Taken", schema: PickupReportResult } }
+      answers: { 200: { description: "Taken", schema: PickupReportResult } },
+      refusals: { 404: noPickup }
     },
     getPickupRecord: {
       method: "GET",
@@ -163,7 +168,8 @@ export const IntakeContract = contract({
       summary: "Get the record of a pickup",
       description: "The request, its visibility, and its history.",
       params: pickupId,
-      answers: { 200: { description: "The pickup", schema: PickupRecord } }
+      answers: { 200: { description: "The pickup", schema: PickupRecord } },
+      refusals: { 404: noPickup }
     }
   }
 })

@@ -4,29 +4,22 @@ import {
   DocumentResponse,
   DocumentType,
   Invoice,
-  InvoiceComment,
-  InvoiceComments,
   isCommentParameter,
   maxInvoiceBytes,
   maxInvoicesPerPage,
   maxRecordsPerPage
 } from "@waybill/core"
 import { Schema } from "effect"
-import { type AnswerSpec, contract } from "../shared/Contract.ts"
-import { invoiceProblem, ResultStatusCodes } from "./InvoiceProblem.ts"
+import { contract } from "../shared/Contract.ts"
+import { invoiceProblem } from "./InvoiceProblem.ts"
 
 /** The body of every write, deletes included, which therefore cannot respond 204. SPEC-GAP-B32 */
 const Message = Schema.Struct({ message: Schema.String }).annotate({ identifier: "SuccessMessage" })
 
-const refused = (description: string): AnswerSpec => ({ description, schema: ResultStatusCodes })
-
-const invalid = refused("Invalid input")
-const unauthorized = refused("Credentials missing or invalid")
-const notAllowed = refused("The caller is not a carrier, or the number is another carrier's")
-const noInvoice = refused("No such invoice, or not visible to the caller")
-const noDocuments = refused("No such documents, or not visible to the caller")
-
-const refusals = { 400: invalid, 401: unauthorized }
+const notAllowed = "The caller is not a carrier, or the number is another carrier's."
+const noInvoice = "No such invoice, or not visible to the caller."
+const noDocuments = "No such documents, or not visible to the caller."
+const quotaUsedUp = "A quota is used up; X-Waybill-Detail names it."
 
 const warningHeader = {
   "X-Waybill-Warning": { description: "Possible errors in the accepted invoice, such as lines that do not add up, or several currencies.", schema: Schema.String }
@@ -50,13 +43,19 @@ const ofCarrier = { DOT: text("DOT number of the carrier, if several use one id.
 
 const page = (max: number) =>
   ({
-    limit: { kind: "integer", schema: Schema.Int, description: `Maximum number of results, from 1 to ${max}.`, default: max },
+    limit: { kind: "integer", schema: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: max })), description: "Maximum number of results.", default: max },
     cursor: text("X-Next-Cursor of the previous page.")
   }) as const
 
-const comments = <S extends Schema.Top>(schema: S, description: string) => ({ comments: { kind: "pairs", schema, description, isPart: isCommentParameter } }) as const
-
-const inTheQuery = "As JSON, or in another common query encoding. Stored in the history."
+/** OpenAPI has no encoding of objects that every client generator can write, so the one to send is text. SPEC-GAP-B10 */
+const comments = {
+  comments: {
+    kind: "pairs",
+    schema: Schema.Array(Schema.String),
+    description: "The reason, stored in the history. Each is plain text, or the JSON of a comment with id and commentText. Other common encodings of objects are accepted too.",
+    isPart: isCommentParameter
+  }
+} as const
 
 /** Twice the limit, to allow for JSON whitespace. */
 const maxInvoiceBodyBytes = 2 * maxInvoiceBytes
@@ -77,7 +76,8 @@ export const InvoicesContract = contract({
       summary: "Create an invoice",
       description: "Idempotent: the same content gets the same response. Other content with a known uniqueID is refused.",
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
-      answers: { 200: { description: "Created", schema: Message, headers: warningHeader }, ...refusals, 403: notAllowed }
+      answers: { 200: { description: "Created", schema: Message, headers: warningHeader } },
+      refusals: { 403: notAllowed }
     },
     listInvoices: {
       method: "GET",
@@ -92,16 +92,18 @@ export const InvoicesContract = contract({
         invoiceNumber: text("The carrier's invoice number."),
         ...page(maxInvoicesPerPage)
       },
-      answers: { 200: { description: "The invoices; may be an empty list", schema: Schema.Array(Invoice), headers: pageHeaders }, ...refusals }
+      answers: { 200: { description: "The invoices; may be an empty list", schema: Schema.Array(Invoice), headers: pageHeaders } }
     },
     getInvoice: {
       method: "GET",
       path: "/invoices/{uniqueID}",
       access: "caller",
       summary: "Get an invoice",
+      description: "As it was last written.",
       params: uniqueID,
       query: ofCarrier,
-      answers: { 200: { description: "The invoice", schema: Invoice, headers: warningHeader }, ...refusals, 404: noInvoice }
+      answers: { 200: { description: "The invoice", schema: Invoice, headers: warningHeader } },
+      refusals: { 404: noInvoice }
     },
     updateInvoice: {
       method: "PUT",
@@ -110,18 +112,21 @@ export const InvoicesContract = contract({
       summary: "Replace an invoice",
       description: "Replaces the whole invoice. The ids in path and body must be equal.",
       params: uniqueID,
-      query: comments(InvoiceComments, `The reason. ${inTheQuery}`),
+      query: comments,
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
-      answers: { 200: { description: "Replaced", schema: Message, headers: warningHeader }, ...refusals, 403: notAllowed, 404: noInvoice }
+      answers: { 200: { description: "Replaced", schema: Message, headers: warningHeader } },
+      refusals: { 403: notAllowed, 404: noInvoice }
     },
     deleteInvoice: {
       method: "DELETE",
       path: "/invoices/{uniqueID}",
       access: "caller",
       summary: "Delete an invoice",
+      description: "Lists and lookups no longer show it. Its history is kept.",
       params: uniqueID,
-      query: { ...ofCarrier, ...comments(InvoiceComment, `The reason. ${inTheQuery}`) },
-      answers: { 200: { description: "Deleted", schema: Message }, ...refusals, 403: notAllowed, 404: noInvoice }
+      query: { ...ofCarrier, ...comments },
+      answers: { 200: { description: "Deleted", schema: Message } },
+      refusals: { 403: notAllowed, 404: noInvoice }
     },
     uploadDocument: {
       method: "POST",
@@ -137,11 +142,9 @@ export const InvoicesContract = contract({
           schema: Message,
           // In a header, because the body has no member for them. SPEC-GAP-B33
           headers: { "X-Waybill-File-Ids": { description: "Ids of the new files, in order, separated by commas.", schema: Schema.String } }
-        },
-        ...refusals,
-        403: notAllowed,
-        413: refused("A file or the other part of the body is too large")
-      }
+        }
+      },
+      refusals: { 403: notAllowed, 409: quotaUsedUp, 413: "A file or the other part of the body is too large." }
     },
     listDocuments: {
       method: "GET",
@@ -155,16 +158,18 @@ export const InvoicesContract = contract({
         documentType: { kind: "list", schema: Schema.Array(DocumentType), description: "Only files of these types." },
         ...page(maxRecordsPerPage)
       },
-      answers: { 200: { description: "The documents; may be an empty list", schema: Schema.Array(DocumentResponse), headers: pageHeaders }, ...refusals }
+      answers: { 200: { description: "The documents; may be an empty list", schema: Schema.Array(DocumentResponse), headers: pageHeaders } }
     },
     getDocument: {
       method: "GET",
       path: "/documents/{invoiceNumber}",
       access: "caller",
       summary: "Get supporting documents",
+      description: "All files of the invoice number, with their contents.",
       params: invoiceNumber,
       query: ofCarrier,
-      answers: { 200: { description: "The documents; content is base64", schema: DocumentResponse }, ...refusals, 404: noDocuments }
+      answers: { 200: { description: "The documents; content is base64", schema: DocumentResponse } },
+      refusals: { 404: noDocuments }
     },
     deleteDocument: {
       method: "DELETE",
@@ -177,9 +182,10 @@ export const InvoicesContract = contract({
       query: {
         fileIds: { kind: "list", schema: Schema.Array(Schema.String), description: "Files to delete. Default: all." },
         ...ofCarrier,
-        ...comments(InvoiceComment, `The reason. ${inTheQuery}`)
+        ...comments
       },
-      answers: { 200: { description: "Deleted", schema: Message }, ...refusals, 403: notAllowed, 404: noDocuments }
+      answers: { 200: { description: "Deleted", schema: Message } },
+      refusals: { 403: notAllowed, 404: noDocuments }
     }
   }
 })

@@ -5,6 +5,7 @@ import {
   ApiKeyRequest,
   AuditQuery,
   ClientListQuery,
+  Count,
   DeliveryListQuery,
   ExplainQuery,
   LimitsChange,
@@ -52,6 +53,14 @@ const pageOf = (fields: Pick<typeof TenantListQuery.fields, "cursor" | "limit">)
   limit: { kind: "integer", schema: fields.limit.schema, description: "Maximum number of results. A page of large results has fewer.", default: 100 }
 } as const)
 
+const noTenant = "No such tenant."
+const noApiKey = "No such tenant, or no such key of it."
+const noClient = "No such tenant, or no such client of it."
+const noSecret = "No such tenant, or no such secret of it."
+const noDelivery = "No such tenant, or no such delivery of it."
+const noSubscription = "No such tenant, or no such subscription of it."
+const noShipment = "No such tenant, or no such shipment of it."
+
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
 
 /** Keys and secrets may have ten thousand accounts, replays a thousand shipments. */
@@ -68,9 +77,11 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "tenant.put", object: "tenant", id: "tenantId" },
       summary: "Create or change a tenant",
+      description: "Its name, and the hosts whose public lookups are about it.",
       params: tenant,
       body: { schema: TenantSettings, closed: true },
-      answers: { 200: { description: "The tenant", schema: Tenant } }
+      answers: { 200: { description: "The tenant", schema: Tenant } },
+      refusals: { 409: "A deleted tenant of this id is still being removed, or another tenant has one of the hosts." }
     },
     listTenants: {
       method: "GET",
@@ -89,7 +100,8 @@ export const OperatorContract = contract({
       summary: "Suspend a tenant",
       description: "Its carriers, customers and public lookups are refused with 403, and nothing is sent. Takes effect on every node immediately. Operators' calls still work.",
       params: tenant,
-      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
+      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } },
+      refusals: { 404: noTenant }
     },
     resumeTenant: {
       method: "POST",
@@ -99,7 +111,8 @@ export const OperatorContract = contract({
       summary: "Resume a suspended tenant",
       description: "Sends the waiting entries.",
       params: tenant,
-      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } }
+      answers: { 200: { description: "The tenant's state", schema: TenantStateShown } },
+      refusals: { 404: noTenant }
     },
     deleteTenant: {
       method: "DELETE",
@@ -110,7 +123,8 @@ export const OperatorContract = contract({
       description: "Calls are refused immediately, as for an unknown tenant. Its data is removed in the background; until then its id cannot be used again (409).",
       params: tenant,
       query: { confirm: { kind: "text", schema: Schema.String, description: "The tenantId again." } },
-      answers: { 204: { description: "Deleted" } }
+      answers: { 204: { description: "Deleted" } },
+      refusals: { 404: noTenant }
     },
     getLimits: {
       method: "GET",
@@ -119,7 +133,8 @@ export const OperatorContract = contract({
       summary: "Get the quotas of a tenant",
       description: "All quotas, defaults included.",
       params: tenant,
-      answers: { 200: { description: "The quotas", schema: LimitsShown } }
+      answers: { 200: { description: "The quotas", schema: LimitsShown } },
+      refusals: { 404: noTenant }
     },
     putLimits: {
       method: "PUT",
@@ -130,7 +145,8 @@ export const OperatorContract = contract({
       description: "Any of them; null resets one to its default. Data above a lowered quota stays. Other processes use the new quotas within seconds.",
       params: tenant,
       body: { schema: LimitsChange, closed: true },
-      answers: { 200: { description: "All quotas", schema: LimitsShown } }
+      answers: { 200: { description: "All quotas", schema: LimitsShown } },
+      refusals: { 404: noTenant }
     },
     listAudit: {
       method: "GET",
@@ -155,7 +171,8 @@ export const OperatorContract = contract({
       description: "Keys of the same name are the same client, so a replaced key keeps its subscriptions.",
       params: tenant,
       body: { schema: ApiKeyRequest, closed: true, maxBytes: maxSettingsBytes },
-      answers: { 201: { description: "The key, shown once", schema: ApiKey } }
+      answers: { 201: { description: "The key, shown once", schema: ApiKey } },
+      refusals: { 404: noTenant }
     },
     listApiKeys: {
       method: "GET",
@@ -165,7 +182,8 @@ export const OperatorContract = contract({
       description: "Keys that are not revoked, expired ones included, in order of creation. Never returns a key's value.",
       params: tenant,
       query: pageOf(ApiKeyListQuery.fields),
-      answers: { 200: { description: "Keys", schema: ApiKeysPage } }
+      answers: { 200: { description: "Keys", schema: ApiKeysPage } },
+      refusals: { 404: noTenant }
     },
     listClients: {
       method: "GET",
@@ -175,7 +193,8 @@ export const OperatorContract = contract({
       description: "Clients of API keys, and clients that have used a token, by client.",
       params: tenant,
       query: pageOf(ClientListQuery.fields),
-      answers: { 200: { description: "Clients", schema: ClientsPage } }
+      answers: { 200: { description: "Clients", schema: ClientsPage } },
+      refusals: { 404: noTenant }
     },
     removeClient: {
       method: "DELETE",
@@ -185,7 +204,8 @@ export const OperatorContract = contract({
       summary: "Remove a client",
       description: "Revokes its keys, closes its subscriptions of all areas, drops waiting entries, and removes its access.",
       params: { tenantId, client: "Percent-encoded. A bare name means key:<name>." },
-      answers: { 204: { description: "Removed" } }
+      answers: { 204: { description: "Removed" } },
+      refusals: { 404: noClient }
     },
     revokeApiKey: {
       method: "DELETE",
@@ -195,7 +215,8 @@ export const OperatorContract = contract({
       summary: "Revoke an API key",
       description: "Takes effect on every node immediately.",
       params: { tenantId, id: "The key's id." },
-      answers: { 204: { description: "Revoked" } }
+      answers: { 204: { description: "Revoked" } },
+      refusals: { 404: noApiKey }
     },
     putSecret: {
       method: "PUT",
@@ -208,7 +229,8 @@ export const OperatorContract = contract({
         "with rotate: false it changes only the owner and bodySignature.",
       params: ofSecret,
       body: { schema: SecretSettings, closed: true, optional: true, maxBytes: maxSettingsBytes },
-      answers: { 200: { description: "The secret, which signs new deliveries", schema: SigningSecret } }
+      answers: { 200: { description: "The secret, which signs new deliveries", schema: SigningSecret } },
+      refusals: { 404: noTenant }
     },
     listSecrets: {
       method: "GET",
@@ -218,7 +240,8 @@ export const OperatorContract = contract({
       description: "By hmacSecretId. Never returns the secret's value.",
       params: tenant,
       query: pageOf(SecretListQuery.fields),
-      answers: { 200: { description: "Secrets", schema: SecretsPage } }
+      answers: { 200: { description: "Secrets", schema: SecretsPage } },
+      refusals: { 404: noTenant }
     },
     deleteSecret: {
       method: "DELETE",
@@ -228,7 +251,8 @@ export const OperatorContract = contract({
       summary: "Delete a signing secret",
       description: "409 while a subscription is signed with it.",
       params: ofSecret,
-      answers: { 204: { description: "Deleted" } }
+      answers: { 204: { description: "Deleted" } },
+      refusals: { 404: noSecret, 409: "A subscription names the secret." }
     },
     listDeliveries: {
       method: "GET",
@@ -245,7 +269,8 @@ export const OperatorContract = contract({
         order: { kind: "text", schema: DeliveryListQuery.fields.order.schema, description: "By time of creation.", default: "newest" },
         ...pageOf(DeliveryListQuery.fields)
       },
-      answers: { 200: { description: "Deliveries", schema: DeliveriesPage } }
+      answers: { 200: { description: "Deliveries", schema: DeliveriesPage } },
+      refusals: { 404: noTenant }
     },
     getDelivery: {
       method: "GET",
@@ -256,7 +281,8 @@ export const OperatorContract = contract({
       summary: "Get a delivery",
       description: "With its exact body and every attempt. A read-only operator key is refused.",
       params: ofDelivery,
-      answers: { 200: { description: "The delivery", schema: DeliveryInFull } }
+      answers: { 200: { description: "The delivery", schema: DeliveryInFull } },
+      refusals: { 404: noDelivery }
     },
     retryDelivery: {
       method: "POST",
@@ -266,7 +292,8 @@ export const OperatorContract = contract({
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
       params: ofDelivery,
-      answers: { 202: { description: "Queued for sending" } }
+      answers: { 202: { description: "Queued for sending" } },
+      refusals: { 404: noDelivery, 409: "The delivery is being sent, or its subscription does not exist any more." }
     },
     dismissDelivery: {
       method: "POST",
@@ -276,7 +303,8 @@ export const OperatorContract = contract({
       summary: "Dismiss a dead letter",
       description: "It no longer counts as dead and is not recovered. It can still be retried.",
       params: ofDelivery,
-      answers: { 202: { description: "Dismissed" } }
+      answers: { 202: { description: "Dismissed" } },
+      refusals: { 404: noDelivery, 409: "The delivery is not a dead letter." }
     },
     listAllSubscriptions: {
       method: "GET",
@@ -290,15 +318,18 @@ export const OperatorContract = contract({
         state: { kind: "text", schema: SubscriptionListQuery.fields.state.schema, description: "Only subscriptions in this state." },
         ...pageOf(SubscriptionListQuery.fields)
       },
-      answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } }
+      answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } },
+      refusals: { 404: noTenant }
     },
     getSubscriptionStatus: {
       method: "GET",
       path: subscriptionPath,
       access: "operator",
       summary: "Get a subscription with its delivery state",
+      description: "Of any area, with the reason for its state, its waiting entries and its last attempt.",
       params: ofSubscription,
-      answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
+      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
+      refusals: { 404: noSubscription }
     },
     pauseSubscription: {
       method: "POST",
@@ -310,7 +341,8 @@ export const OperatorContract = contract({
         "Attempts in flight are completed.",
       params: ofSubscription,
       body: { schema: PauseCall, closed: true },
-      answers: { 200: { description: "The paused subscription", schema: OperatorSubscription } }
+      answers: { 200: { description: "The paused subscription", schema: OperatorSubscription } },
+      refusals: { 404: noSubscription }
     },
     recoverSubscription: {
       method: "POST",
@@ -321,7 +353,8 @@ export const OperatorContract = contract({
       description: "Queues every dead letter since the given instant again, under the same id.",
       params: ofSubscription,
       body: { schema: RecoverCall, closed: true },
-      answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ recovered: Schema.Int }) } }
+      answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ recovered: Count }) } },
+      refusals: { 404: noSubscription }
     },
     resumeSubscription: {
       method: "POST",
@@ -332,7 +365,8 @@ export const OperatorContract = contract({
       description: "Works for every pause, by its client, the service or an operator. For freight charges, dead letters since the pause are sent first, then the waiting entries, in order. " +
         "A subscription that its client had made inactive becomes inactive again; resuming an active one has no effect.",
       params: ofSubscription,
-      answers: { 200: { description: "The subscription", schema: OperatorSubscription } }
+      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
+      refusals: { 404: noSubscription }
     },
     purgeSubscription: {
       method: "POST",
@@ -342,7 +376,8 @@ export const OperatorContract = contract({
       summary: "Drop the waiting entries of a subscription",
       description: "Waiting entries are removed, and deliveries that wait for a retry are cancelled. Attempts in flight are completed.",
       params: ofSubscription,
-      answers: { 202: { description: "The number of dropped entries", schema: Schema.Struct({ dropped: Schema.Int }) } }
+      answers: { 202: { description: "The number of dropped entries", schema: Schema.Struct({ dropped: Count }) } },
+      refusals: { 404: noSubscription }
     },
     removeSubscription: {
       method: "DELETE",
@@ -352,7 +387,8 @@ export const OperatorContract = contract({
       summary: "Delete a subscription of any area",
       description: "Has the same effect as a deletion by its client: nothing more is sent, and waiting entries are dropped.",
       params: ofSubscription,
-      answers: { 204: { description: "Deleted" } }
+      answers: { 204: { description: "Deleted" } },
+      refusals: { 404: noSubscription }
     },
     explainDelivery: {
       method: "GET",
@@ -367,7 +403,8 @@ export const OperatorContract = contract({
         shipmentId: { kind: "text", schema: ExplainQuery.fields.shipmentId.schema, description: "A shipment, or the id of a freight bill." },
         pro: { kind: "text", schema: ExplainQuery.fields.pro.schema, description: "A PRO number." }
       },
-      answers: { 200: { description: "The result, and the rules that decided it", schema: Explanation } }
+      answers: { 200: { description: "The result, and the rules that decided it", schema: Explanation } },
+      refusals: { 404: noSubscription }
     },
     getHealth: {
       method: "GET",
@@ -386,7 +423,8 @@ export const OperatorContract = contract({
       description: "As new deliveries of the same events, limited to events that match the filters and that the client has access to now.",
       params: ofSubscription,
       body: { schema: ReplayCall, closed: true, maxBytes: maxSettingsBytes },
-      answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Schema.Int }) } }
+      answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Count }) } },
+      refusals: { 404: noSubscription }
     },
     findShipments: {
       method: "GET",
@@ -398,7 +436,8 @@ export const OperatorContract = contract({
       query: {
         reference: { kind: "text", schema: Schema.String, description: "A shipmentId, a PRO, a bill of lading or a purchase order.", required: true }
       },
-      answers: { 200: { description: "Shipments", schema: NamedShipments } }
+      answers: { 200: { description: "Shipments", schema: NamedShipments } },
+      refusals: { 404: noTenant }
     },
     getShipmentJourney: {
       method: "GET",
@@ -408,7 +447,8 @@ export const OperatorContract = contract({
       description: "The newest 500 entries of all areas, and the deliveries with data of the shipment. " +
         "A shipment without a shipmentId is found by its PRO. Deliveries of hourly and daily charges are not included.",
       params: { tenantId, shipmentId: "The shipment's id, or its PRO if it has no id." },
-      answers: { 200: { description: "The journey", schema: ShipmentJourney } }
+      answers: { 200: { description: "The journey", schema: ShipmentJourney } },
+      refusals: { 404: noShipment }
     }
   }
 })

@@ -18,6 +18,7 @@ import {
   TransitSubscriptions
 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
+import { HttpServerResponse } from "effect/http"
 import { json, jsonWithList, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { existingTenant } from "./ExistingTenant.ts"
@@ -95,7 +96,7 @@ export const OperatorHandlers = Effect.gen(function*() {
   return handlers
 })
 
-const accepted = json({}, { status: 202 })
+const accepted = HttpServerResponse.empty({ status: 202 })
 
 const stateOf = ({ state, tenantId }: Tenant) => json({ tenantId, state })
 

@@ -1,6 +1,7 @@
 /** Response schemas of the operator API. */
 import {
   AuditEntry,
+  Count,
   deliveryStates,
   InstantText,
   maxCountedUses,
@@ -10,6 +11,8 @@ import {
   waitReasons
 } from "@waybill/core"
 import { Schema } from "effect"
+
+const HttpStatus = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 }))
 
 const nextCursor = Schema.NullOr(Schema.String)
 
@@ -44,8 +47,8 @@ const Client = Schema.Struct({
   client: Schema.String.annotate({ description: "key:<name>, or jwt:<issuer>:<sub> of a token." }),
   accounts: Schema.Array(Schema.String),
   roles: Schema.Array(Schema.String),
-  keys: Schema.Int.annotate({ description: "Keys that are neither revoked nor expired." }),
-  subscriptions: Schema.Int.annotate({ description: "Of all areas." }),
+  keys: Count.annotate({ description: "Keys that are neither revoked nor expired." }),
+  subscriptions: Count.annotate({ description: "Of all areas." }),
   lastSeenAt: Schema.NullOr(InstantText).annotate({ description: "Written about once a minute." }),
   state: Schema.Literals(["live", "held"]).annotate({ description: "held: it has no access at present, so nothing is sent, and new entries wait." })
 }).annotate({ identifier: "Client" })
@@ -72,7 +75,7 @@ const Secret = Schema.Struct({
   createdAt: InstantText,
   rotatedAt: Schema.NullOr(InstantText),
   signsUntil: Schema.NullOr(InstantText).annotate({ description: "When the last older version stops signing; null if only the current one signs." }),
-  usedBy: Schema.Int.annotate({ description: `Subscriptions that are signed with it. ${maxCountedUses} means that many or more.` })
+  usedBy: Count.annotate({ description: `Subscriptions that are signed with it. ${maxCountedUses} means that many or more.` })
 }).annotate({ identifier: "Secret" })
 
 export const SecretsPage = Schema.Struct({ data: Schema.Array(Secret), nextCursor }).annotate({ identifier: "SecretsPage" })
@@ -80,11 +83,11 @@ export const SecretsPage = Schema.Struct({ data: Schema.Array(Secret), nextCurso
 const outcome = Schema.String.annotate({ description: "accepted, gone, interrupted, or the kind of failure, such as timeout or http_5xx." })
 
 const Attempt = Schema.Struct({
-  attempt: Schema.Int,
+  attempt: Count,
   at: InstantText,
-  durationMillis: Schema.Int,
+  durationMillis: Count,
   outcome,
-  status: Schema.NullOr(Schema.Int),
+  status: Schema.NullOr(HttpStatus),
   detail: Schema.NullOr(Schema.String),
   answer: Schema.NullOr(Schema.String.annotate({ description: "The first bytes of the receiver's response." }))
 }).annotate({ identifier: "DeliveryAttempt" })
@@ -97,7 +100,7 @@ const delivery = {
   settledAt: Schema.NullOr(InstantText),
   nextAttemptAt: Schema.NullOr(InstantText),
   reason: Schema.NullOr(Schema.String.annotate({ description: "Why it was cancelled, unless its subscription was deleted." })),
-  events: Schema.Int,
+  events: Count,
   attempts: Schema.Array(Attempt)
 }
 
@@ -113,9 +116,9 @@ export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), next
 
 const area = Schema.String.annotate({ description: "transit-events, shipment-status or freight-charges." })
 
-const upTo10000 = (what: string) => Schema.Int.annotate({ description: `${what} 10,000 means that many or more.` })
+const upTo10000 = (what: string) => Count.annotate({ description: `${what} 10,000 means that many or more.` })
 
-const counted = (what: string) => Schema.Int.annotate({ description: `${what} 1,000 means that many or more.` })
+const counted = (what: string) => Count.annotate({ description: `${what} 1,000 means that many or more.` })
 
 export const OperatorSubscription = Schema.Struct({
   subscriptionId: Schema.String,
@@ -126,11 +129,11 @@ export const OperatorSubscription = Schema.Struct({
   filters: Schema.Record(Schema.String, Schema.Unknown).annotate({ description: "Its filters, with the members of its area." }),
   accounts: Schema.NullOr(Schema.Array(Schema.String)).annotate({ description: "Its accounts; null for all accounts of its client." }),
   delivery: Schema.Struct({
-    maxAttempts: Schema.Int,
-    initialBackoffSeconds: Schema.Int,
-    maxBackoffSeconds: Schema.Int,
-    batchMaxSize: Schema.Int,
-    rateLimitPerMinute: Schema.Int
+    maxAttempts: Count,
+    initialBackoffSeconds: Count,
+    maxBackoffSeconds: Count,
+    batchMaxSize: Count,
+    rateLimitPerMinute: Count
   }),
   state: Schema.Literals(subscriptionStates),
   reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service or an operator paused it." })),
@@ -141,14 +144,14 @@ export const OperatorSubscription = Schema.Struct({
   oldestWaitingAt: Schema.NullOr(InstantText).annotate({ description: "Oldest of the first 1,000 waiting entries." }),
   inFlight: counted("Deliveries that are being sent or wait for their next attempt."),
   dead: counted("Dead letters."),
-  dropped: Schema.Int.annotate({ description: "All entries removed without being sent." }),
+  dropped: Count.annotate({ description: "All entries removed without being sent." }),
   dueAt: Schema.NullOr(InstantText).annotate({ description: "When its earliest retry is due." }),
   breaker: Schema.Struct({
     state: Schema.Literals(["closed", "open", "half-open"]).annotate({ description: "open: nothing is sent. half-open: one delivery is sent, the probe." }),
-    failures: Schema.Int.annotate({ description: "Failed attempts since the last accepted one." }),
+    failures: Count.annotate({ description: "Failed attempts since the last accepted one." }),
     until: Schema.NullOr(InstantText)
   }),
-  lastAttempt: Schema.NullOr(Schema.Struct({ at: InstantText, outcome, status: Schema.NullOr(Schema.Int) }))
+  lastAttempt: Schema.NullOr(Schema.Struct({ at: InstantText, outcome, status: Schema.NullOr(HttpStatus) }))
 }).annotate({ identifier: "OperatorSubscription" })
 
 export const OperatorSubscriptionsPage = Schema.Struct({ data: Schema.Array(OperatorSubscription), nextCursor }).annotate({ identifier: "OperatorSubscriptionsPage" })
@@ -164,8 +167,8 @@ export const Explanation = Schema.Struct({
   deliveries: Schema.Array(Schema.Struct({
     deliveryId: Schema.String,
     state: Schema.Literals(deliveryStates),
-    attempts: Schema.Int,
-    lastStatus: Schema.NullOr(Schema.Int).annotate({ description: "The receiver's HTTP status at the last attempt, if there was a response." }),
+    attempts: Count,
+    lastStatus: Schema.NullOr(HttpStatus).annotate({ description: "The receiver's HTTP status at the last attempt, if there was a response." }),
     at: InstantText
   })).annotate({ description: "Newest first, 50 at most, from the subscription's newest 1,000 in each state." })
 }).annotate({ identifier: "Explanation" })

@@ -1,18 +1,12 @@
 /** Area C over HTTP: order, update, cancel and track pickups. */
-import { PickupAnswer, PickupQuery, PickupRequest, PickupVisibility } from "@waybill/core"
+import { lookupTypes, PickupAnswer, PickupQuery, PickupRequest, PickupVisibility, PickupVisibilityWithIntegers, testFlags } from "@waybill/core"
 import { Schema } from "effect"
 import { type AnswerSpec, contract } from "../shared/Contract.ts"
-import { PickupProblem, pickupProblem } from "./PickupProblem.ts"
+import { pickupProblem } from "./PickupProblem.ts"
 
-const refused = (description: string): AnswerSpec => ({ description, schema: PickupProblem })
-
-const refusals = { 401: refused("Credentials missing or invalid"), 403: refused("The caller has no access, or not this role") }
-const notFound: AnswerSpec = { description: "No such pickup, or not visible to the caller" }
-
-const deskFailed: AnswerSpec = {
-  ...refused("The carrier's dispatch could not decide. Nothing was ordered."),
-  headers: { "Retry-After": { description: "Seconds to wait.", schema: Schema.Int } }
-}
+const notFound = "No such pickup, or not visible to the caller."
+const arrived = "The driver has already arrived, or the request is invalid."
+const deskFailed = "The carrier's dispatch could not decide. Nothing was ordered or changed."
 
 const answered: AnswerSpec = {
   description: "The carrier's decision, a list of one. A carrierPickupNumber confirms the pickup.",
@@ -27,8 +21,7 @@ const pickupId = { pickupId: "The carrierPickupNumber of the accepted pickup." }
 /** Far larger than any real request. The limit is needed because these bodies are read into memory as a whole. */
 const maxRequestBytes = 1024 * 1024
 
-const parameter = (name: keyof typeof PickupQuery.fields, description: string) =>
-  ({ kind: "text", schema: PickupQuery.fields[name], description, required: true }) as const
+const parameter = <S extends Schema.Top>(schema: S, description: string) => ({ kind: "text", schema, description, required: true }) as const
 
 // Paths end with a slash as published; every path also works without one. SPEC-GAP-C32
 export const PickupsContract = contract({
@@ -50,7 +43,8 @@ export const PickupsContract = contract({
         }
       },
       body: { schema: PickupRequest, maxBytes: maxRequestBytes },
-      answers: { 200: answered, 400: refused("Invalid input"), ...refusals, 503: deskFailed }
+      answers: { 200: answered },
+      refusals: { 503: deskFailed }
     },
     getPickup: {
       method: "GET",
@@ -59,10 +53,10 @@ export const PickupsContract = contract({
       summary: "Get the status of a pickup",
       description: "By its number, or by a PRO of one of its shipments. Read-only: a requestType of Cancel cancels nothing.",
       query: {
-        lookupValue: parameter("lookupValue", "The number to look up."),
-        lookupType: parameter("lookupType", "The kind of number: PickupConfirmationID or PRO."),
-        requestType: parameter("requestType", "Such as PickupStatus or Status; has no effect."),
-        isTest: parameter("isTest", "true for test pickups, false for real ones.")
+        lookupValue: parameter(PickupQuery.fields.lookupValue, "The number to look up."),
+        lookupType: parameter(Schema.Literals(lookupTypes), "The kind of number. Upper and lower case are the same."),
+        requestType: parameter(PickupQuery.fields.requestType, "Such as PickupStatus or Status; has no effect."),
+        isTest: parameter(Schema.Literals(testFlags), "true for test pickups, false for real ones. Upper and lower case are the same.")
       },
       headers: {
         "X-Waybill-Integers": {
@@ -70,7 +64,8 @@ export const PickupsContract = contract({
           schema: Schema.Literals(["true", "false"])
         }
       },
-      answers: { 200: { description: "The pickup", schema: PickupVisibility }, 400: refused("Invalid parameters"), ...refusals, 404: notFound }
+      answers: { 200: { description: "The pickup", schema: Schema.Union([PickupVisibility, PickupVisibilityWithIntegers]) } },
+      refusals: { 404: notFound }
     },
     updatePickup: {
       method: "PUT",
@@ -81,7 +76,8 @@ export const PickupsContract = contract({
         "the previous agreement is valid.",
       params: pickupId,
       body: { schema: PickupRequest, maxBytes: maxRequestBytes },
-      answers: { 200: answered, 400: refused("Invalid input, or the driver has already arrived"), ...refusals, 404: notFound, 503: deskFailed }
+      answers: { 200: answered },
+      refusals: { 400: arrived, 404: notFound, 503: deskFailed }
     },
     deletePickup: {
       method: "DELETE",
@@ -90,7 +86,8 @@ export const PickupsContract = contract({
       summary: "Cancel a pickup",
       description: "Until the driver has arrived. Cancelling again succeeds as well.",
       params: pickupId,
-      answers: { 200: cancelled, 400: refused("The driver has already arrived"), ...refusals, 404: notFound, 503: deskFailed }
+      answers: { 200: cancelled },
+      refusals: { 400: arrived, 404: notFound, 503: deskFailed }
     }
   }
 })

@@ -24,7 +24,7 @@ export interface DocsPageOptions {
 }
 
 export const docsPageOf = (document: OpenApiDocument, { openApiPath, server }: DocsPageOptions): string => {
-  const { schemas: components, securitySchemes = {} } = document["components"] as DocumentComponents
+  const { responses, schemas: components, securitySchemes = {} } = document["components"] as DocumentComponents
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -37,8 +37,11 @@ export const docsPageOf = (document: OpenApiDocument, { openApiPath, server }: D
 <h1>${escape(document.info.title)}</h1>
 <p class="dim">${escape(document.info.version)} · <a href="${escape(openApiPath)}">OpenAPI 3.1</a></p>
 <p>${escape(document.info.description)}</p>
-<p>All paths are below <code>${escape(server)}</code>.${credentialsOf(securitySchemes)} Error responses are listed as <q>default</q>.</p>
+<p>All paths are below <code>${escape(server)}</code>.${credentialsOf(securitySchemes)}</p>
 ${document.tags.map((tag) => sectionOf(document, tag)).join("\n")}
+<h2>Refusals</h2>
+${Object.entries(responses).sort(([a], [b]) => a < b ? -1 : 1).map(([name, response]) =>
+    `<details id="response-${escape(name)}"><summary>${escape(name)}</summary>${responseOf(name.slice(-3), response)}</details>`).join("\n")}
 <h2>Schemas</h2>
 ${Object.entries(components).sort(([a], [b]) => a < b ? -1 : 1).map(([name, schema]) =>
     `<details id="schema-${escape(name)}"><summary>${escape(name)}</summary>${schemaOf(schema)}</details>`).join("\n")}
@@ -49,6 +52,7 @@ ${Object.entries(components).sort(([a], [b]) => a < b ? -1 : 1).map(([name, sche
 
 interface DocumentComponents {
   readonly schemas: Readonly<Record<string, unknown>>
+  readonly responses: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   readonly securitySchemes?: SecuritySchemesByName
 }
 
@@ -72,21 +76,27 @@ const operationOf = (method: string, path: string, operation: OpenApiOperation):
   `<details id="${escape(operation.operationId)}"><summary><b>${method}</b><code>${escape(path)}</code> ${escape(operation.summary)}</summary>
 ${operation.description === undefined ? "" : `<p>${escape(operation.description)}</p>`}
 ${parametersOf(operation)}${operation.requestBody === undefined ? "" : `<p>Body</p>${contentOf(operation.requestBody)}`}
-${Object.entries(operation.responses).map(([status, response]) => responseOf(status, response)).join("")}</details>`
+${responsesOf(operation)}</details>`
 
 const parametersOf = (operation: OpenApiOperation): string => {
   const rows = (operation.parameters ?? []).map((parameter) =>
     `<tr><td><code>${escape(parameter["name"])}</code><br><span class="dim">${escape(parameter["in"])}${
       parameter["required"] === true ? ", required" : ""
-    }</span></td><td>${escape(parameter["description"])}</td><td>${parameter["schema"] === undefined ? contentOf(parameter) : schemaOf(parameter["schema"])}</td></tr>`
+    }</span></td><td>${escape(parameter["description"])}</td><td>${schemaOf(parameter["schema"])}</td></tr>`
   )
   return rows.length === 0 ? "" : `<table>${rows.join("")}</table>`
 }
 
+/** Responses of the call itself, and one line for the refusals that it shares with other calls. */
+const responsesOf = ({ responses }: OpenApiOperation): string => {
+  const own = Object.entries(responses).filter(([, response]) => response["$ref"] === undefined)
+  const shared = Object.entries(responses).filter(([, response]) => response["$ref"] !== undefined)
+  const links = shared.map(([status, response]) => `<a href="#response-${escape(nameIn(response))}">${escape(status)}</a>`)
+  return own.map(([status, response]) => responseOf(status, response)).join("") + (links.length === 0 ? "" : `<p><span class="dim">Refused with</span> ${links.join(" ")}</p>`)
+}
+
 const responseOf = (status: string, response: Readonly<Record<string, unknown>>): string =>
-  response["$ref"] === undefined
-    ? `<p>${escape(status)} <span class="dim">${escape(response["description"])}</span></p>${contentOf(response)}`
-    : `<p>${escape(status)} <span class="dim">refused:</span> <a href="#schema-${escape(nameIn(response))}">${escape(nameIn(response))}</a></p>`
+  `<p>${escape(status)} <span class="dim">${escape(response["description"])}</span></p>${contentOf(response)}`
 
 const nameIn = (reference: Readonly<Record<string, unknown>>): string => String(reference["$ref"]).split("/").at(-1)!
 

@@ -1,16 +1,18 @@
 /** Builds the OpenAPI 3.1 document of mounted contracts, webhooks included. */
+import { Count } from "@waybill/core"
 import { Schema, type JsonSchema } from "effect"
-import type { SecuritySchemesByName } from "../access/SecuritySchemes.ts"
+import { hasChallenge, type SecuritySchemesByName } from "../access/SecuritySchemes.ts"
 import { type AnswerSpec, type BodySpec, type ContractSpec, type EndpointSpec, type HeaderSpec, type PlacedContract, shapeOf, type WebhookSpec } from "../shared/Contract.ts"
 import { maxRecordBytes } from "../invoices/UploadReader.ts"
 import { maxItemBytes, maxValuesOf } from "../shared/ParseBody.ts"
+import { refusalsOf } from "../shared/Refusals.ts"
 import { defaultMaxBodyBytes, jsonMediaTypes } from "../shared/RequestBody.ts"
 
 type Json = { readonly [key: string]: unknown }
 
 export interface OpenApiDocument extends Json {
   readonly openapi: "3.1.0"
-  readonly info: { readonly title: string; readonly version: string; readonly description: string }
+  readonly info: { readonly title: string; readonly version: string; readonly description: string; readonly contact: Json; readonly license: Json }
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
   readonly webhooks?: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>
   readonly tags: ReadonlyArray<{ readonly name: string; readonly description: string }>
@@ -35,7 +37,7 @@ export interface OpenApiOptions {
 }
 
 export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenApiOptions): OpenApiDocument => {
-  const schemas = new Components()
+  const schemas = new Components(hasChallenge(options.securitySchemes))
   const security = Object.keys(options.securitySchemes).map((name) => ({ [name]: [] }))
   const contracts = mounted.map(({ contract }) => contract)
   const webhooks = contracts.flatMap((contract) =>
@@ -55,7 +57,9 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
       version: options.version,
       description: `${contracts.length === 1 ? contracts[0]!.description : "Freight visibility over the industry's open interfaces."}${
         security.length === 0 ? " The application that serves these calls authenticates their callers." : ""
-      }`
+      }`,
+      contact: { name: "The operator of this service" },
+      license: { name: "MIT", identifier: "MIT" }
     },
     servers: [{ url: options.server }],
     ...(security.length === 0 ? {} : { security }),
@@ -64,7 +68,7 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
     ...(webhooks.length === 0 ? {} : { webhooks: Object.fromEntries(webhooks) }),
     components: {
       schemas: schemas.definitions,
-      responses: schemas.problems,
+      responses: schemas.refusals,
       ...(security.length === 0 ? {} : { securitySchemes: options.securitySchemes })
     }
   }
@@ -73,18 +77,26 @@ export const openApiOf = (mounted: ReadonlyArray<PlacedContract>, options: OpenA
 /** Schemas as components, each with its identifier. */
 class Components {
   readonly definitions: Record<string, JsonSchema.JsonSchema> = {}
-  readonly problems: Record<string, Json> = {}
+  readonly refusals: Record<string, Json> = {}
+  readonly challenged: boolean
 
-  /** The error response in the format of the area, with the name of its schema. */
-  problem(contract: ContractSpec): Json {
-    const { contentType, headers, schema } = shapeOf(contract)
-    const written = this.of(schema, false)
-    const name = String(written["$ref"]).split("/").at(-1)!
-    this.problems[name] = {
-      description: "Refused, and why",
-      ...(headers === undefined ? {} : { headers: headersOf(headers.specs, this) }),
-      content: { [contentType]: { schema: written } }
+  constructor(challenged: boolean) {
+    this.challenged = challenged
+  }
+
+  /** A refusal in the format of the area. Those that mean the same for every call are components, named by schema and status. */
+  refusal(contract: ContractSpec, endpoint: EndpointSpec, status: number, description: string): Json {
+    const { bodiless, contentType, headers, schema } = shapeOf(contract)
+    const body = this.of(schema, false)
+    const specs = { ...headers?.specs, ...(status === 401 && this.challenged ? challenge : {}), ...(status === 429 || status === 503 ? retryAfter : {}) }
+    const response = {
+      description,
+      ...(Object.keys(specs).length === 0 ? {} : { headers: headersOf(specs, this) }),
+      ...(bodiless?.includes(status) === true ? {} : { content: { [contentType]: { schema: body } } })
     }
+    if (endpoint.refusals?.[status] !== undefined) return response
+    const name = `${nameOf(body)}${status}`
+    this.refusals[name] = response
     return { $ref: `#/components/responses/${name}` }
   }
 
@@ -102,6 +114,13 @@ class Components {
     return inComponents(document.schema)
   }
 }
+
+const challenge = { "WWW-Authenticate": { description: "The schemes of credentials that the service accepts.", schema: Schema.String } }
+
+const retryAfter = { "Retry-After": { description: "Seconds to wait.", schema: Count } }
+
+/** The component that a schema refers to. */
+const nameOf = (schema: JsonSchema.JsonSchema): string => String(schema["$ref"]).split("/").at(-1)!
 
 const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
   JSON.parse(JSON.stringify(schema).replaceAll("\"$ref\":\"#/$defs/", "\"$ref\":\"#/components/schemas/"))
@@ -124,7 +143,7 @@ const operationOf = (name: string, contract: ContractSpec, endpoint: EndpointSpe
     ...(endpoint.body === undefined ? {} : { requestBody: bodyOf(endpoint.body, schemas) }),
     responses: {
       ...Object.fromEntries(Object.entries(endpoint.answers).map(([status, answer]) => [status, answerOf(answer, schemas)])),
-      default: schemas.problem(contract)
+      ...Object.fromEntries(Object.entries(refusalsOf(endpoint)).map(([status, description]) => [status, schemas.refusal(contract, endpoint, Number(status), description)]))
     }
   }
 }
@@ -149,16 +168,24 @@ const parametersOf = (endpoint: EndpointSpec, schemas: Components): ReadonlyArra
     in: "query",
     required: parameter.required === true,
     description: parameter.description,
-    // The only way of OpenAPI to describe objects in a query.
-    ...(parameter.kind === "pairs" ? { content: { "application/json": { schema: schemas.of(parameter.schema, false) } } } : { schema: { ...schemas.of(parameter.schema, true), ...(parameter.default === undefined ? {} : { default: parameter.default }) } }),
-    ...(parameter.kind === "list" ? { style: "form", explode: true } : {})
+    schema: { ...schemas.of(parameter.schema, true), ...(parameter.default === undefined ? {} : { default: parameter.default }) },
+    ...(parameter.kind === "list" || parameter.kind === "pairs" ? { style: "form", explode: true } : {})
   }))
 ]
 
 const bodyOf = (body: BodySpec, schemas: Components): Json => {
-  const schema = schemas.of(body.schema, body.closed === true)
+  const whole = schemas.of(body.schema, body.closed === true)
+  const schema = body.items === undefined ? whole : itemsOf(whole, body.items, schemas)
   const contentTypes = body.contentTypes ?? jsonMediaTypes
   return { description: bodyLimitsOf(body), required: body.optional !== true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }
+}
+
+/** The object with the list, the list alone, one item, or the object with one item. */
+const itemsOf = (whole: JsonSchema.JsonSchema, member: string, schemas: Components): JsonSchema.JsonSchema => {
+  const { properties } = schemas.definitions[nameOf(whole)] as { readonly properties: Readonly<Record<string, JsonSchema.JsonSchema>> }
+  const list = properties[member]!
+  const item = list["items"] as JsonSchema.JsonSchema
+  return { anyOf: [whole, list, item, { type: "object", properties: { [member]: item }, required: [member] }] }
 }
 
 /** Limits that `maxItems` cannot express. */

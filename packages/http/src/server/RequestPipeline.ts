@@ -239,9 +239,10 @@ const refusalOf = Effect.fnUntraced(function*({ contract, correlationId }: Excha
   const detailHeaders = shape.headers?.write(problem)
   // The operator finds it by the correlation id, even if the body does not contain the detail.
   if (detailHeaders !== undefined) yield* Effect.annotateLogs(Effect.logInfo("Request refused.", problem.detail), { problem: problem.code })
-  const body = shape.write(problem, instanceOf(correlationId))
   const options = { status: problem.status, headers: { ...problem.headers, ...detailHeaders } }
-  return body === undefined ? HttpServerResponse.empty(options) : HttpServerResponse.text(body, { ...options, contentType: shape.contentType })
+  return shape.bodiless?.includes(problem.status) === true
+    ? HttpServerResponse.empty(options)
+    : HttpServerResponse.text(shape.write(problem, instanceOf(correlationId)), { ...options, contentType: shape.contentType })
 })
 
 /** Logs the error if a streamed body fails after the response began; the connection then ends early. */

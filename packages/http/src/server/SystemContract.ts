@@ -50,7 +50,8 @@ export const SystemContract = contract({
       access: "public",
       summary: "One area of this document",
       params: { document: "The area's name and .json, such as transit-events.json." },
-      answers: { 200: { description: "OpenAPI 3.1, one area", schema: anything } }
+      answers: { 200: { description: "OpenAPI 3.1, one area", schema: anything } },
+      refusals: { 404: "No such area." }
     },
     docs: {
       method: "GET",

@@ -88,7 +88,10 @@ export interface EndpointSpec {
   /** Request headers of this call, besides those of every call. */
   readonly headers?: Readonly<Record<string, HeaderSpec>>
   readonly body?: BodySpec
+  /** Successful responses by status. */
   readonly answers: Readonly<Record<number, AnswerSpec>>
+  /** What a refusal means for this call, by status. `refusalsOf` adds the statuses that every call of its kind has. */
+  readonly refusals?: Readonly<Record<number, string>>
   /** The call is recorded in the audit log: every write of operators and intake, and every read of a delivery body. */
   readonly audit?: AuditSpec
 }

@@ -1,15 +1,15 @@
 /** Pagination headers: page number, totals if known, and links to other pages. */
-import type { Page } from "@waybill/core"
+import { Count, type Page } from "@waybill/core"
 import { Schema } from "effect"
 import type { HeaderSpec } from "./Contract.ts"
 import type { Site } from "./Site.ts"
 
 /** The interfaces say "pagination in headers" and define none. SPEC-GAP-D6 */
 export const pageHeaders = {
-  "X-Page": { description: "The page's number, from 1.", schema: Schema.Int },
-  "X-Page-Size": { description: "Most results a page holds.", schema: Schema.Int },
-  "X-Total-Count": { description: "Number of all results. Absent if counting would be too expensive.", schema: Schema.Int },
-  "X-Total-Pages": { description: "All pages. Absent like X-Total-Count.", schema: Schema.Int },
+  "X-Page": { description: "The page's number, from 1.", schema: Count },
+  "X-Page-Size": { description: "Most results a page holds.", schema: Count },
+  "X-Total-Count": { description: "Number of all results. Absent if counting would be too expensive.", schema: Count },
+  "X-Total-Pages": { description: "All pages. Absent like X-Total-Count.", schema: Count },
   "Link": {
     description: "RFC 8288: first, prev, next and, where it is known, last. Follow next as it is: all pages then show one state of the list.",
     schema: Schema.String

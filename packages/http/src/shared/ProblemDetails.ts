@@ -43,8 +43,9 @@ export interface Problem<Code extends string = string> {
 export interface ProblemShape {
   readonly contentType: string
   readonly schema: Schema.Top
-  /** `undefined` means a response without a body. */
-  readonly write: (problem: Problem, instance: string) => string | undefined
+  readonly write: (problem: Problem, instance: string) => string
+  /** Statuses whose responses have no body. */
+  readonly bodiless?: ReadonlyArray<number>
   /** Values besides the body, for response headers and the log. */
   readonly headers?: ProblemHeaders
 }

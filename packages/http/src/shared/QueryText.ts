@@ -7,7 +7,7 @@ export interface QueryParameter {
   /**
    * How the text becomes a value. A `list` may be repeated (`a=1&a=2`) or comma-separated; every other kind may occur
    * once. An `instant` whose `+` was decoded as a blank is repaired. `pairs` is the whole query: every decoded name
-   * with its value, for values with several spellings.
+   * with its value, for values with several spellings. Its schema describes the one to send.
    */
   readonly kind: "text" | "integer" | "boolean" | "instant" | "list" | "pairs"
   /** The schema in core. */

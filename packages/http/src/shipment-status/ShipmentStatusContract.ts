@@ -1,42 +1,30 @@
 /** Area A over HTTP: shipment lookups, status subscriptions, and notifications. */
 import { DeliveryInformation, DeliveryUpdate, PublicShipment, SubscribeRequest, SubscriptionResult, VerifiedShipment } from "@waybill/core"
 import { Schema } from "effect"
-import { type AnswerSpec, contract } from "../shared/Contract.ts"
+import { contract } from "../shared/Contract.ts"
 import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"
-import { StatusProblem, statusProblem } from "./StatusProblem.ts"
+import { statusProblem } from "./StatusProblem.ts"
 
 const pro = { proNumber: "The carrier's PRO number. Case, blanks and hyphens do not matter." }
 const bol = { bolNumber: "A BOL number.", originPostalCode: "Postal code of the pick-up; of a US one the first five digits count." }
 const po = { poNumber: "A PO number.", destinationPostalCode: "Postal code of the consignee; of a US one the first five digits count." }
 
-const refused = (description: string, headers?: AnswerSpec["headers"]): AnswerSpec => ({
-  description,
-  schema: StatusProblem,
-  ...(headers === undefined ? {} : { headers })
-})
-
-const notFound = refused("No such shipment, or not picked up yet")
-const noAccess = refused("Not logged in, or no access")
-const tooMany = refused("Too many lookups of others' freight", {
-  "Retry-After": { description: "Seconds to wait.", schema: Schema.Int }
-})
+const notFound = "No such shipment, or not picked up yet."
+const noAccess = "Not logged in, or no access."
+const tooMany = "Too many lookups of others' freight, or too many requests. Retry-After says when to send it again."
 
 const verifiedAnswers = {
   200: { description: "The shipment, every field", schema: VerifiedShipment },
-  202: { description: "Found, but not of the caller's accounts: the public fields", schema: PublicShipment },
-  401: noAccess,
-  404: notFound,
-  429: tooMany
+  202: { description: "Found, but not of the caller's accounts: the public fields", schema: PublicShipment }
 }
+const verifiedRefusals = { 401: noAccess, 404: notFound, 429: tooMany }
 
-const publicAnswers = {
-  200: { description: "The public fields", schema: PublicShipment },
-  401: refused("Credentials were sent that are not valid"),
-  404: notFound,
-  429: tooMany
-}
+const publicAnswers = { 200: { description: "The public fields", schema: PublicShipment } }
+const publicRefusals = { 401: "Credentials were sent that are not valid.", 404: notFound, 429: tooMany }
 
 const severalMatch = "Of several shipments the caller's own comes first, then the one picked up last."
+
+const publicLookup = "Needs no credentials. Credentials that are sent have to be valid."
 
 /** Room for a thousand references in any script. */
 const maxSubscribeBytes = 1024 * 1024
@@ -56,7 +44,8 @@ export const ShipmentStatusContract = contract({
       summary: "Look up a shipment by PRO number",
       description: severalMatch,
       params: pro,
-      answers: verifiedAnswers
+      answers: verifiedAnswers,
+      refusals: verifiedRefusals
     },
     verifiedByBol: {
       method: "GET",
@@ -65,7 +54,8 @@ export const ShipmentStatusContract = contract({
       summary: "Look up a shipment by BOL number and origin",
       description: severalMatch,
       params: bol,
-      answers: verifiedAnswers
+      answers: verifiedAnswers,
+      refusals: verifiedRefusals
     },
     verifiedByPo: {
       method: "GET",
@@ -74,7 +64,8 @@ export const ShipmentStatusContract = contract({
       summary: "Look up a shipment by PO number and destination",
       description: severalMatch,
       params: po,
-      answers: verifiedAnswers
+      answers: verifiedAnswers,
+      refusals: verifiedRefusals
     },
     pickedUp: {
       method: "GET",
@@ -89,35 +80,39 @@ export const ShipmentStatusContract = contract({
       },
       answers: {
         200: { description: "The shipments, by pick-up", schema: Schema.Array(VerifiedShipment) },
-        204: { description: "None in the range" },
-        401: noAccess,
-        404: refused("No such account"),
-        429: tooMany
-      }
+        204: { description: "None in the range" }
+      },
+      refusals: { 401: noAccess, 404: "No such account.", 429: tooMany }
     },
     publicByPro: {
       method: "GET",
       path: "/shipment/pro/{proNumber}/public",
       access: "anonymous",
       summary: "Look up a shipment's public fields by PRO number",
+      description: publicLookup,
       params: pro,
-      answers: publicAnswers
+      answers: publicAnswers,
+      refusals: publicRefusals
     },
     publicByBol: {
       method: "GET",
       path: "/shipment/bol/{bolNumber}/{originPostalCode}/public",
       access: "anonymous",
       summary: "Look up a shipment's public fields by BOL number and origin",
+      description: publicLookup,
       params: bol,
-      answers: publicAnswers
+      answers: publicAnswers,
+      refusals: publicRefusals
     },
     publicByPo: {
       method: "GET",
       path: "/shipment/po/{poNumber}/{destinationPostalCode}/public",
       access: "anonymous",
       summary: "Look up a shipment's public fields by PO number and destination",
+      description: publicLookup,
       params: po,
-      answers: publicAnswers
+      answers: publicAnswers,
+      refusals: publicRefusals
     },
     subscribe: {
       method: "POST",
@@ -126,15 +121,18 @@ export const ShipmentStatusContract = contract({
       summary: "Follow shipments",
       description: "By any of their references, which may belong to no shipment yet. What is sent is limited to what the caller may see then.",
       body: { schema: SubscribeRequest, maxBytes: maxSubscribeBytes },
-      answers: { 200: { description: "Subscribed", schema: SubscriptionResult }, 401: noAccess }
+      answers: { 200: { description: "Subscribed", schema: SubscriptionResult } },
+      refusals: { 401: noAccess, 409: "A quota is used up; the message names it." }
     },
     unsubscribe: {
       method: "DELETE",
       path: "/notifications/unsubscribe/{transactionId}",
       access: "caller",
       summary: "Follow no longer",
+      description: "Ends the whole subscription. Nothing more is sent.",
       params: { transactionId: "As received from subscribing." },
-      answers: { 200: { description: "Unsubscribed", schema: SubscriptionResult }, 401: noAccess, 404: refused("No such subscription of this caller") }
+      answers: { 200: { description: "Unsubscribed", schema: SubscriptionResult } },
+      refusals: { 401: noAccess, 404: "No such subscription of this caller." }
     }
   },
   webhooks: {

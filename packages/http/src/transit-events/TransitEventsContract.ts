@@ -1,5 +1,6 @@
 /** Area D over HTTP: event lists, subscriptions, and deliveries. */
 import {
+  Count,
   defaultEventPageSize,
   defaultSubscriptionPageSize,
   EventBatch,
@@ -20,9 +21,9 @@ import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
 
 const page = {
   page: PageNumber,
-  pageSize: Schema.Int,
-  totalPages: Schema.optionalKey(Schema.NullOr(Schema.Int)),
-  totalCount: Schema.optionalKey(Schema.NullOr(Schema.Int))
+  pageSize: Count,
+  totalPages: Schema.optionalKey(Schema.NullOr(Count)),
+  totalCount: Schema.optionalKey(Schema.NullOr(Count))
 }
 
 const EventsPage = Schema.Struct({ data: Schema.Array(TransitEvent), ...page }).annotate({ identifier: "EventsPage" })
@@ -34,6 +35,8 @@ const generatedAt = { description: "When this answer was put together.", schema:
 const maxSubscriptionBytes = 1024 * 1024
 
 const subscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }
+
+const notFound = "No such subscription of this caller."
 
 export const TransitEventsContract = contract({
   area: "transit-events",
@@ -113,17 +116,20 @@ export const TransitEventsContract = contract({
           description: "Created",
           schema: TransitSubscription,
           closed: true,
-          headers: { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri" }) } }
+          headers: { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri-reference" }) } }
         }
-      }
+      },
+      refusals: { 409: "A quota is used up, or the secret does not exist or belongs to another client." }
     },
     getSubscription: {
       method: "GET",
       path: "/v1/subscriptions/{subscriptionId}",
       access: "caller",
       summary: "Get a subscription",
+      description: "With its filters, its delivery settings and its status.",
       params: subscriptionId,
-      answers: { 200: { description: "The subscription", schema: TransitSubscription, closed: true } }
+      answers: { 200: { description: "The subscription", schema: TransitSubscription, closed: true } },
+      refusals: { 404: notFound }
     },
     updateSubscription: {
       method: "PATCH",
@@ -134,7 +140,8 @@ export const TransitEventsContract = contract({
         "or one of their members back to the default. The status of a subscription that the operator paused cannot be changed: 409 with the reason.",
       params: subscriptionId,
       body: { schema: SubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: maxSubscriptionBytes },
-      answers: { 200: { description: "The changed subscription", schema: TransitSubscription, closed: true } }
+      answers: { 200: { description: "The changed subscription", schema: TransitSubscription, closed: true } },
+      refusals: { 404: notFound, 409: "An operator paused the subscription, or the secret does not exist or belongs to another client." }
     },
     deleteSubscription: {
       method: "DELETE",
@@ -143,7 +150,8 @@ export const TransitEventsContract = contract({
       summary: "Delete a subscription",
       description: "Deliveries stop immediately. Deleting an own subscription again succeeds.",
       params: subscriptionId,
-      answers: { 204: { description: "Deleted" } }
+      answers: { 204: { description: "Deleted" } },
+      refusals: { 404: notFound }
     }
   },
   webhooks: {

@@ -1,11 +1,12 @@
 /** Checks a response against its contract, for any request. */
 import { Exit, Schema } from "effect"
 import { shapeOf } from "../../src/shared/Contract.ts"
+import { refusalsOf } from "../../src/shared/Refusals.ts"
 import type { Answer } from "../TestService.ts"
 import type { Operation } from "./Operations.ts"
 
-/** Statuses of HTTP itself, allowed everywhere; documents describe them as the `default` response of every call. */
-const refusals = [400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429]
+/** What a request is refused with that is not the described call: another method, or a changed path. */
+const ofOtherCalls = [400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429]
 
 const decoders = new WeakMap<Schema.Top, (value: unknown) => Exit.Exit<unknown, unknown>>()
 
@@ -23,9 +24,10 @@ export const faultOf = ({ contract, endpoint, template }: Operation, method: str
   if (status >= 500) return `blames the service with ${status}`
   if (headers.get("x-request-id") === null || headers.get("x-content-type-options") !== "nosniff") return "lacks the headers that every answer has"
   if (method === "HEAD" || status === 204) return text === "" ? undefined : "has a body where there may be none"
-  if (status >= 400) return refusalFault(contract, endpoint.answers[status]?.schema, answer)
   // Another method or a changed path is another call.
-  if (method !== endpoint.method || !isPathOf(template, path)) return undefined
+  const isCall = method === endpoint.method && isPathOf(template, path)
+  if (status >= 400) return refusalFault(contract, isCall ? Object.keys(refusalsOf(endpoint)).map(Number) : ofOtherCalls, answer)
+  if (!isCall) return undefined
   const declared = endpoint.answers[status]
   if (declared === undefined) return `has the status ${status}, which the contract does not declare`
   if (declared.schema === undefined || declared.contentType !== undefined) return undefined
@@ -38,20 +40,19 @@ const isPathOf = (template: string, path: string): boolean => {
   return segments.length === pattern.length && pattern.every((part, at) => part.startsWith("{") || part === segments[at])
 }
 
-/** The error as the contract declares it for this status, or the area's default. */
+/** The error has a declared status and the format of the area. */
 const refusalFault = (
   contract: Operation["contract"],
-  declared: Schema.Top | undefined,
+  declared: ReadonlyArray<number>,
   { headers, json, status, text }: Answer
 ): string | undefined => {
-  if (!refusals.includes(status)) return `refuses with ${status}, which nothing declares`
+  if (!declared.includes(status)) return `refuses with ${status}, which the contract does not declare`
   const shape = shapeOf(contract)
-  const isBare = shape.write({ status, code: "any", title: "Any", detail: "Any." }, "urn:any") === undefined
-  if (isBare) return text === "" ? undefined : "has a body where the interface shows none"
+  if (shape.bodiless?.includes(status) === true) return text === "" ? undefined : "has a body where the interface shows none"
   if (headers.get("content-type") !== shape.contentType) return `is ${headers.get("content-type")}, not ${shape.contentType}`
   const lacking = Object.keys(shape.headers?.specs ?? {}).find((name) => !/^[\x20-\x7e]{1,1000}$/.test(headers.get(name) ?? ""))
   if (lacking !== undefined) return `has no ${lacking} that could be read`
   if (text.length > 64 * 1024) return `is ${text.length} characters long`
-  const misfit = fits(declared ?? shape.schema, true, json)
+  const misfit = fits(shape.schema, true, json)
   return misfit === undefined ? undefined : `is not refused in the area's shape: ${misfit}`
 }

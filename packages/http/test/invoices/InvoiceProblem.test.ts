@@ -38,7 +38,7 @@ describe("an error of area B (SPEC-GAP-B30)", () => {
 
 describe("an error of area C", () => {
   it("is a message, and has no body for 404", () => {
-    expect(pickupProblem.write(invalid("invalid"), "urn:uuid:1")).toBe("{\"message\":\"a.0: Fault 0.\"}")
-    expect(pickupProblem.write(unknownPath.problem, "urn:uuid:1")).toBeUndefined()
+    expect(pickupProblem.write(invalid("invalid"))).toBe("{\"message\":\"a.0: Fault 0.\"}")
+    expect(pickupProblem.bodiless).toEqual([404])
   })
 })

@@ -1,7 +1,4 @@
-import { documentsSample, invoiceSample, pickupRequest } from "@waybill/testkit"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { charge } from "../freight-charges/FreightChargeSamples.ts"
-import { movingShipment } from "../shipment-status/ShipmentSamples.ts"
 import { operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
 
 type Json = { readonly [key: string]: unknown }
@@ -47,13 +44,12 @@ describe("the OpenAPI documents", () => {
         expect(path).toMatch(/^\//)
         expect(["GET", "POST", "PUT", "PATCH", "DELETE"]).toContain(method)
         expect(operation["operationId"]).toMatch(/^[a-zA-Z]+$/)
-        expect(Object.keys(operation["responses"] as Json)).toContain("default")
         const parameters = (operation["parameters"] ?? []) as ReadonlyArray<Json>
         const inPath = parameters.filter((parameter) => parameter["in"] === "path")
         expect(inPath.map(({ name }) => `{${String(name)}}`)).toEqual(path.match(/\{[^}]+\}/g) ?? [])
         for (const parameter of parameters) {
           expect(parameter).toMatchObject({ name: expect.any(String), description: expect.stringMatching(/./) })
-          expect(["schema", "content"].filter((member) => member in parameter).length).toBe(1)
+          expect([parameter["name"], "schema" in parameter, "content" in parameter]).toEqual([parameter["name"], true, false])
           if (parameter["in"] === "path") expect(parameter["required"]).toBe(true)
         }
         for (const response of Object.values(operation["responses"] as Record<string, Json>)) {
@@ -130,16 +126,64 @@ describe("the OpenAPI documents", () => {
   })
 
   it("describe errors in each area's own format", () => {
-    const shapeOf = (area: string) => Object.entries((documents.get(`/openapi/${area}.json`)!["components"] as Record<string, Json>)["responses"] as Json)
-    expect(areas.map((area) => shapeOf(area).map(([name, { content }]: any) => [name, Object.keys(content)]))).toEqual([
-      [["StatusProblem", ["application/json"]]],
-      [["ResultStatusCodes", ["application/json"]]],
-      [["PickupProblem", ["application/json"]]],
-      [["ProblemDetails", ["application/problem+json"]]],
-      [["ChargeProblem", ["application/json"]]],
-      [["ProblemDetails", ["application/problem+json"]]],
-      [["ProblemDetails", ["application/problem+json"]]]
-    ])
+    const formats = {
+      "shipment-status": ["StatusProblem", "application/json"],
+      "invoices": ["ResultStatusCodes", "application/json"],
+      "pickups": ["PickupProblem", "application/json"],
+      "transit-events": ["ProblemDetails", "application/problem+json"],
+      "freight-charges": ["ChargeProblem", "application/json"],
+      "intake": ["ProblemDetails", "application/problem+json"],
+      "operator": ["ProblemDetails", "application/problem+json"]
+    }
+    for (const [area, [name, mediaType]] of Object.entries(formats)) {
+      const document = documents.get(`/openapi/${area}.json`)!
+      for (const { method, operation, path } of operationsOf(document["paths"])) {
+        for (const [status, response] of Object.entries(operation["responses"] as Record<string, Json>)) {
+          if (Number(status) < 400) continue
+          const { content } = (typeof response["$ref"] === "string" ? resolve(document, response["$ref"]) : response) as { readonly content?: Json }
+          const bare = area === "pickups" && status === "404"
+          expect([method, path, status, content]).toEqual([method, path, status, bare ? undefined : { [mediaType!]: { schema: { $ref: `#/components/schemas/${name}` } } }])
+        }
+      }
+    }
+  })
+
+  it("declare every refusal by its status, and none by default", () => {
+    each((document) => {
+      for (const { method, operation, path } of operationsOf(document["paths"])) {
+        const statuses = Object.keys(operation["responses"] as Json)
+        const common = ["400", "401", "403", "414", "429", "500", "503", ...(operation["requestBody"] === undefined ? [] : ["408", "413", "415"])]
+        expect([method, path, common.filter((status) => !statuses.includes(status)), statuses.includes("default")]).toEqual([method, path, [], false])
+      }
+    })
+    const conflicts = resolve(documents.get("/openapi.json")!, "#/paths/~1pfc~1v1~1subscriptions/post/responses/409/description")
+    expect(conflicts).toContain("covers one of the accounts")
+  })
+
+  it("name schemas so that generators can write a file for each", () => {
+    each((document) => {
+      const names = Object.keys((document["components"] as Record<string, Json>)["schemas"] as Json)
+      for (const name of names) expect(name).toMatch(/^[A-Z][A-Za-z0-9]*$/)
+      expect(new Set(names.map((name) => name.toLowerCase())).size).toBe(names.length)
+    })
+  })
+
+  it("have no bounds of a programming language", () => {
+    each((document) => expect(JSON.stringify(document)).not.toContain(String(Number.MAX_SAFE_INTEGER).slice(0, -1)))
+  })
+
+  it("list the published values of a pickup lookup", () => {
+    const parameters = resolve(documents.get("/openapi.json")!, "#/paths/~1pickup~1v1~1pickups~1/get/parameters") as ReadonlyArray<{ readonly name: string; readonly schema: Json }>
+    const values = (name: string) => parameters.find((parameter) => parameter.name === name)!.schema["enum"]
+    expect([values("lookupType"), values("isTest")]).toEqual([["PickupConfirmationID", "PRO"], ["true", "false"]])
+  })
+
+  it("do not call a date a date-time", () => {
+    const { DateOrInstant, Event } = resolve(documents.get("/openapi.json")!, "#/components/schemas") as Record<string, Json>
+    expect([DateOrInstant!["type"], DateOrInstant!["format"]]).toEqual(["string", undefined])
+    const pattern = new RegExp(DateOrInstant!["pattern"] as string, "u")
+    expect(["2026-11-20", "2026-11-20T17:00:00-06:00", "20.11.2026", "2026-11-20T17:00"].map((text) => pattern.test(text))).toEqual([true, true, false, false])
+    expect((Event!["properties"] as Record<string, Json>)["occurredAt"]).toMatchObject({ format: "date-time" })
   })
 
   it("require a key or a token everywhere", () => {
@@ -214,159 +258,6 @@ describe("the OpenAPI documents", () => {
       for (const other of allowed) expect(Object.keys((documents.get("/openapi.json")!["paths"] as Record<string, Json>)[path]!)).toContain(other.toLowerCase())
     }
     expect(described.size).toBe(72)
-  })
-})
-
-describe("responses", () => {
-  /** A JSON Schema validator, as far as these documents need it. */
-  const conforms = (document: Json, schema: Json, value: unknown): boolean => {
-    if (typeof schema["$ref"] === "string") return conforms(document, resolve(document, schema["$ref"]) as Json, value)
-    if (Array.isArray(schema["anyOf"])) return schema["anyOf"].some((option: Json) => conforms(document, option, value))
-    if (Array.isArray(schema["oneOf"])) return schema["oneOf"].filter((option: Json) => conforms(document, option, value)).length === 1
-    if (Array.isArray(schema["enum"]) && !schema["enum"].includes(value)) return false
-    switch (schema["type"]) {
-      case "object": {
-        if (typeof value !== "object" || value === null || Array.isArray(value)) return false
-        const properties = (schema["properties"] ?? {}) as Record<string, Json>
-        return ((schema["required"] ?? []) as ReadonlyArray<string>).every((name) => name in value) &&
-          Object.entries(value).every(([name, inner]) =>
-            properties[name] === undefined ? schema["additionalProperties"] !== false : conforms(document, properties[name], inner))
-      }
-      case "array":
-        return Array.isArray(value) && value.every((item) => conforms(document, schema["items"] as Json ?? {}, item))
-      case "integer":
-        return Number.isInteger(value)
-      case undefined:
-        return true
-      default:
-        return value === null ? schema["type"] === "null" : typeof value === schema["type"]
-    }
-  }
-
-  const schemaOf = (document: Json, method: string, template: string, status: number) =>
-    resolve(document, `#/paths/${template.replaceAll("/", "~1")}/${method.toLowerCase()}/responses/${status}/content/application~1json/schema`) as Json | undefined
-
-  /** Responses, errors and notifications of the two areas with their own formats. */
-  const expectStatusAndCharges = async (document: Json) => {
-    const shop = await acme.customer("shop", ["A1"])
-    const stranger = await acme.customer("stranger", ["A9"])
-    const status = "/in-transit/v1"
-    const pro = `${status}/shipment/pro/{proNumber}`
-    const range = `${status}/shipment/po/{accountNumber}/{startDate}/{endDate}/verified`
-    const { json: { subscriptionId } } = await acme.subscribeToCharges(shop, ["A1"])
-    const { json: { transactionId } } = await acme.follow(shop, "nothing")
-    await acme.follow(shop, "S9")
-    const ofSubscription = "/pfc/v1/subscriptions/{subscriptionId}"
-    const calls: ReadonlyArray<readonly [number, string, string, string, string, unknown?]> = [
-      [200, "POST", "/intake/v1/shipments", "/intake/v1/shipments?partial=true", acme.carrier, { shipments: [{}, movingShipment("S9", { accounts: ["A1"] })] }],
-      [200, "POST", "/intake/v1/status-updates", "/intake/v1/status-updates?partial=true", acme.carrier, { updates: [
-        {},
-        { shipmentId: "S9", shipmentMilestoneStatus: "Out for Delivery", countsToDelivery: 3, occurredAt: "2026-11-20T09:00:00Z" },
-        { shipmentId: "S9", deliveryInformation_messages: "Accessorial added", occurredAt: "2026-11-20T09:30:00Z" }
-      ] }],
-      [200, "GET", "/intake/v1/shipments/{shipmentId}", "/intake/v1/shipments/S9", acme.carrier],
-      [200, "POST", "/intake/v1/freight-charges", "/intake/v1/freight-charges?partial=true", acme.carrier, { charges: [{}, charge("created", "B9")] }],
-      [200, "GET", `${pro}/verified`, `${status}/shipment/pro/PRO-S9/verified`, shop],
-      [202, "GET", `${pro}/verified`, `${status}/shipment/pro/PRO-S9/verified`, stranger],
-      [404, "GET", `${pro}/verified`, `${status}/shipment/pro/PRO-S0/verified`, shop],
-      [401, "GET", `${pro}/verified`, `${status}/shipment/pro/PRO-S9/verified`, "wrong"],
-      [200, "GET", `${pro}/public`, `${status}/shipment/pro/PRO-S9/public`, shop],
-      [200, "GET", range, `${status}/shipment/po/A1/2026-11-01/2026-11-30/verified`, shop],
-      [401, "GET", range, `${status}/shipment/po/A1/2026-11-01/2026-11-30/verified`, stranger],
-      [200, "DELETE", `${status}/notifications/unsubscribe/{transactionId}`, `${status}/notifications/unsubscribe/${transactionId}`, shop],
-      [200, "POST", `${status}/notifications/subscribe`, `${status}/notifications/subscribe`, shop, { referenceNumbers: ["S9"], webhookUrl: "https://receiver.example/" }],
-      [200, "GET", ofSubscription, `/pfc/v1/subscriptions/${subscriptionId}`, shop],
-      [404, "GET", ofSubscription, `/pfc/v1/subscriptions/${subscriptionId}`, stranger],
-      [409, "POST", "/pfc/v1/subscriptions", "/pfc/v1/subscriptions", shop, { webhookUrl: "https://receiver.example/", accounts: ["A1"], dataOptions: {} }],
-      [403, "POST", "/pfc/v1/subscriptions", "/pfc/v1/subscriptions", stranger, { webhookUrl: "https://receiver.example/", accounts: ["A1"], dataOptions: {} }],
-      [400, "POST", "/pfc/v1/subscriptions", "/pfc/v1/subscriptions", shop, {}],
-      [200, "GET", `${ofSubscription}/inflight`, `/pfc/v1/subscriptions/${subscriptionId}/inflight`, shop],
-      [200, "POST", "/pfc/webhooks/test", "/pfc/webhooks/test", shop, { webhookUrl: "https://receiver.example/" }],
-      [200, "POST", "/operator/v1/tenants/{tenantId}/subscriptions/{subscriptionId}/resume", `/operator/v1/tenants/acme/subscriptions/${subscriptionId}/resume`, operatorKey]
-    ]
-    for (const [expected, method, template, path, key, body] of calls) {
-      const answer = await service.send(method, path, { key, ...(body === undefined ? {} : { body }) })
-      const schema = schemaOf(document, method, template, answer.status)
-      expect([template, answer.status, answer.text, schema !== undefined && conforms(document, schema, answer.json)]).toEqual([template, expected, answer.text, true])
-    }
-    await service.deliver()
-    for (const [webhook, url, count] of [["shipmentStatus", "https://acme.example/status", 3], ["freightCharges", "https://acme.example/charges", 1]] as const) {
-      const schema = resolve(document, `#/webhooks/${webhook}/post/requestBody/content/application~1json/schema`) as Json
-      const received = await service.received(url)
-      expect(received.length).toBeGreaterThanOrEqual(count)
-      for (const { json, text } of received) expect([text, conforms(document, schema, json)]).toEqual([text, true])
-    }
-  }
-
-  /** The same for invoices, documents and pickups. */
-  const expectInvoicesAndPickups = async (document: Json) => {
-    const shop = await acme.customer("buyer", ["A1"])
-    const invoice = invoiceSample({ accounts: ["A1"], total: "1" })
-    const upload = documentsSample({ accounts: ["A1"], documents: [{ documentType: "POD", files: ["JVBERi0="] }] })
-    const asked = pickupRequest({ day: "2099-11-20" })
-    const number = (await service.send("POST", "/pickup/v1/pickups/", { key: shop, body: asked })).json[0].carrierPickupNumber
-    const look = (value: string) => `/pickup/v1/pickups/?lookupValue=${value}&lookupType=PickupConfirmationID&requestType=Status&isTest=false`
-    const calls: ReadonlyArray<readonly [number, string, string, string, string, unknown?]> = [
-      [200, "POST", "/invoicing/invoices", "/invoicing/invoices", acme.carrier, invoice],
-      [400, "POST", "/invoicing/invoices", "/invoicing/invoices", acme.carrier, {}],
-      [401, "POST", "/invoicing/invoices", "/invoicing/invoices", "wrong", {}],
-      [403, "POST", "/invoicing/invoices", "/invoicing/invoices", shop, invoice],
-      [200, "GET", "/invoicing/invoices", "/invoicing/invoices", shop],
-      [200, "GET", "/invoicing/invoices/{uniqueID}", "/invoicing/invoices/INV-1", shop],
-      [404, "GET", "/invoicing/invoices/{uniqueID}", "/invoicing/invoices/INV-0", shop],
-      [200, "PUT", "/invoicing/invoices/{uniqueID}", "/invoicing/invoices/INV-1", acme.carrier, invoice],
-      [201, "POST", "/invoicing/documents", "/invoicing/documents", acme.carrier, upload],
-      [413, "POST", "/invoicing/documents", "/invoicing/documents", acme.carrier, { ...upload, note: "x".repeat(2 ** 20) }],
-      [200, "GET", "/invoicing/documents", "/invoicing/documents", shop],
-      [200, "GET", "/invoicing/documents/{invoiceNumber}", "/invoicing/documents/4711", shop],
-      [200, "DELETE", "/invoicing/documents/{invoiceNumber}", "/invoicing/documents/4711", acme.carrier],
-      [404, "DELETE", "/invoicing/documents/{invoiceNumber}", "/invoicing/documents/4711", acme.carrier],
-      [200, "DELETE", "/invoicing/invoices/{uniqueID}", "/invoicing/invoices/INV-1", acme.carrier],
-      [200, "POST", "/pickup/v1/pickups/", "/pickup/v1/pickups/", shop, asked],
-      [400, "POST", "/pickup/v1/pickups/", "/pickup/v1/pickups/", shop, {}],
-      [200, "PUT", "/pickup/v1/pickups/{pickupId}", `/pickup/v1/pickups/${number}`, shop, pickupRequest({ day: "2099-11-21", number })],
-      [200, "GET", "/pickup/v1/pickups/", look(number), shop],
-      [401, "GET", "/pickup/v1/pickups/", look(number), "wrong"],
-      [200, "POST", "/intake/v1/pickups/{pickupId}/status", `/intake/v1/pickups/${number}/status`, acme.carrier, { status: "En Route", equipmentInformation: { gpsCoordinates: { latitude: 1, longitude: 2 } } }],
-      [200, "GET", "/pickup/v1/pickups/", look(number), shop],
-      [200, "GET", "/intake/v1/pickups/{pickupId}", `/intake/v1/pickups/${number}`, acme.carrier]
-    ]
-    for (const [expected, method, template, path, key, body] of calls) {
-      const answer = await service.send(method, path, { key, ...(body === undefined ? {} : { body }) })
-      const schema = schemaOf(document, method, template, answer.status)
-      expect([template, answer.status, answer.text, schema !== undefined && conforms(document, schema, answer.json)]).toEqual([template, expected, answer.text, true])
-    }
-  }
-
-  it("match the document", async () => {
-    const document = documents.get("/openapi.json")!
-    const created = await acme.subscribe(acme.carrier, { filters: { eventTypes: ["DELAY"] } })
-    await service.deliver()
-    const calls: ReadonlyArray<readonly [string, string, string, unknown?]> = [
-      ["POST", "/intake/v1/transit-events", "/intake/v1/transit-events?partial=true", { events: [{ type: "DELAY" }, { type: "DELAY", occurredAt: "2026-11-20T08:15:00Z", shipment: { shipmentId: "S1", origin: {}, destination: {} } }] }],
-      ["GET", "/visibility/v1/events", "/visibility/v1/events"],
-      ["GET", "/visibility/v1/subscriptions", "/visibility/v1/subscriptions"],
-      ["GET", "/visibility/v1/subscriptions/{subscriptionId}", `/visibility/v1/subscriptions/${created.json.id}`],
-      ["PUT", "/operator/v1/tenants/{tenantId}", "/operator/v1/tenants/acme", { name: "acme" }],
-      ["POST", "/operator/v1/tenants/{tenantId}/api-keys", "/operator/v1/tenants/acme/api-keys", { name: "x", roles: ["customer"] }],
-      ["PUT", "/operator/v1/tenants/{tenantId}/secrets/{hmacSecretId}", "/operator/v1/tenants/acme/secrets/x", { client: "x" }],
-      ["GET", "/operator/v1/tenants/{tenantId}/secrets", "/operator/v1/tenants/acme/secrets"],
-      ["GET", "/operator/v1/tenants/{tenantId}/deliveries", "/operator/v1/tenants/acme/deliveries"],
-      ["GET", "/operator/v1/tenants/{tenantId}/subscriptions/{subscriptionId}", `/operator/v1/tenants/acme/subscriptions/${created.json.id}`],
-      ["POST", "/operator/v1/tenants/{tenantId}/subscriptions/{subscriptionId}/replay", `/operator/v1/tenants/acme/subscriptions/${created.json.id}/replay`, { from: "2020-01-01T00:00:00Z" }]
-    ]
-    for (const [method, template, path, body] of calls) {
-      const answer = await service.send(method, path, { key: path.startsWith("/operator") ? operatorKey : acme.carrier, ...(body === undefined ? {} : { body }) })
-      const pointer = `#/paths/${template.replaceAll("/", "~1")}/${method.toLowerCase()}/responses/${answer.status}/content/application~1json/schema`
-      const schema = resolve(document, pointer) as Json | undefined
-      expect([template, answer.status, schema === undefined]).toEqual([template, answer.status, false])
-      expect([template, answer.text, conforms(document, schema!, answer.json)]).toEqual([template, answer.text, true])
-      await service.deliver()
-    }
-    await expectStatusAndCharges(document)
-    await expectInvoicesAndPickups(document)
-    const refusal = await service.send("GET", "/visibility/v1/events?page=0", { key: acme.carrier })
-    expect(conforms(document, { $ref: "#/components/schemas/ProblemDetails" }, refusal.json)).toBe(true)
   })
 })
 
