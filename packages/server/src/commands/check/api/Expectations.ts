@@ -73,6 +73,7 @@ export const jsonOf = (post: Post): unknown => {
 
 /** Expects valid Standard Webhooks signatures at the time of receipt. */
 export const expectSigned = async ({ fixtures }: RuleContext, posts: ReadonlyArray<Post>): Promise<string> => {
+  if (posts.length === 0) throw new Violation("Nothing came to a subscription that names a secret.")
   for (const post of posts) {
     try {
       await verifyDelivery({ secrets: [fixtures.webhook!.secret], headers: post.headers, body: post.body, now: new Date(post.at) })

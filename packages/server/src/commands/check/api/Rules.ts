@@ -2,6 +2,9 @@
 import type { Rule } from "./Rule.ts"
 import { chargeNotificationRules } from "./freight-charges/ChargeNotificationRules.ts"
 import { chargeSubscriptionRules } from "./freight-charges/ChargeSubscriptionRules.ts"
+import { documentRules } from "./invoices/DocumentRules.ts"
+import { invoiceRules } from "./invoices/InvoiceRules.ts"
+import { pickupRules } from "./pickups/PickupRules.ts"
 import { lookupRules } from "./shipment-status/LookupRules.ts"
 import { statusSubscriptionRules } from "./shipment-status/StatusSubscriptionRules.ts"
 import { eventDeliveryRules } from "./transit-events/EventDeliveryRules.ts"
@@ -12,6 +15,9 @@ import { eventSubscriptionRules } from "./transit-events/EventSubscriptionRules.
 export const rules: ReadonlyArray<Rule> = [
   ...lookupRules,
   ...statusSubscriptionRules,
+  ...invoiceRules,
+  ...documentRules,
+  ...pickupRules,
   ...eventSubscriptionRules,
   ...eventDeliveryRules,
   ...eventListRules,
