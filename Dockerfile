@@ -24,7 +24,8 @@ COPY --from=build /build/LICENSE ./
 COPY --from=build /build/node_modules ./node_modules
 COPY --from=build /build/packages ./packages
 RUN install -d -o node -g node -m 700 /var/lib/waybill && ln -s /app/packages/server/dist/main.js /usr/local/bin/waybill
-USER node
+# by number, because Kubernetes cannot check a name against runAsNonRoot: this is the user node
+USER 1000:1000
 EXPOSE 8080
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.WAYBILL_PORT || 8080}/healthz`).then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]

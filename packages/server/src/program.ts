@@ -1,10 +1,10 @@
 /** The `waybill` program: commands, signals and exit codes. */
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
-import { Cause, Effect } from "effect"
-import { CliConfig, Command, GlobalFlag } from "effect/cli"
+import { Cause, Console, Effect } from "effect"
+import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { waybill } from "./commands/Commands.ts"
 import { exitCodeOf } from "./commands/shared/Outcome.ts"
-import { describe, writeLine } from "./serve/Logging.ts"
+import { describe, fatalLine, writeLine } from "./serve/Logging.ts"
 import { version } from "./serve/Version.ts"
 import { handleStopSignals } from "./StopSignals.ts"
 
@@ -22,13 +22,31 @@ const report = (cause: Cause.Cause<unknown>): Effect.Effect<void> => {
   const error = Cause.squash(cause)
   // The argument parser has already printed its error.
   if (isTagged(error) && error._tag === "ShowHelp") return Effect.void
-  return Effect.sync(() => writeLine(`waybill: ${describe(error)}`))
+  return Effect.sync(() => writeLine(logsJson ? fatalLine(describe(error)) : `waybill: ${describe(error)}`))
+}
+
+/**
+ * Whether the program runs as a server whose log is JSON: then its last line is, too. Read from the environment, because the settings
+ * themselves may be what is wrong.
+ */
+const [command] = process.argv.slice(2)
+const format = process.env["WAYBILL_LOG_FORMAT"]?.trim().toLowerCase()
+const logsJson = (command === undefined || command === "serve") && (format === "json" || format !== "pretty" && process.stderr.isTTY !== true)
+
+/** An invalid command line gets its error and where the help is; the help itself would hide the error. */
+const presenter: CliOutput.Presenter = {
+  present: (event) =>
+    event._tag === "InvalidInvocation"
+      ? Effect.flatMap(CliOutput.Formatter, (formatter) =>
+        Console.error(`${formatter.formatErrors(event.errors).trim()}\n\nSee ${[...event.commandPath, "--help"].join(" ")}`))
+      : CliOutput.defaultPresenter.present(event)
 }
 
 const isTagged = (error: unknown): error is { readonly _tag: string } => typeof error === "object" && error !== null && "_tag" in error
 
 Command.run(waybill, { version }).pipe(
   Effect.provideService(CliConfig.CliConfig, CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })),
+  Effect.provideService(CliOutput.Presenter, presenter),
   Effect.provide(NodeServices.layer),
   Effect.tapCause(report),
   NodeRuntime.runMain({

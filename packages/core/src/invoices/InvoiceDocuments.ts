@@ -28,6 +28,15 @@ import { uploadWhole } from "./UploadWhole.ts"
 /** Most records per page. Each record may have many files. SPEC-GAP-B14 */
 export const maxRecordsPerPage = 100
 
+/** Files whose contents are looked for before an answer begins, at most. */
+const mostCheckedContents = 100
+
+const contentMissing = (contentId: string) =>
+  new StorageError({
+    operation: "DocumentContents.read",
+    cause: new Error(`Content ${contentId} is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS).`)
+  })
+
 export const DocumentQuery = Schema.Struct({
   invoiceNumber: Schema.optionalKey(InvoiceNumber),
   DOT: Schema.optionalKey(CarrierNumberText),
@@ -141,6 +150,19 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
           }))
         })
 
+      /**
+       * The answer begins with its status, so that contents which are not there are found before it: those of a process with another
+       * store, or of a backup without its files. Of many files only the first are looked at.
+       */
+      const checkContents = (tenantId: string, records: ReadonlyArray<DocumentRecord>) =>
+        Effect.forEach(
+          records.flatMap(({ files }) => files).slice(0, mostCheckedContents),
+          ({ contentId, size }) =>
+            Effect.flatMap(size === 0 ? Effect.succeed(true) : Effect.map(contents.read(tenantId, contentId, 0), (bytes) => bytes !== undefined), (isThere) =>
+              isThere ? Effect.void : Effect.fail(contentMissing(contentId))),
+          { concurrency: 4, discard: true }
+        )
+
       const shown = (tenantId: string, { doc, files }: DocumentRecord): StoredDocuments => {
         const types = [...new Set(files.map((each) => each.documentType))]
         const stored = (file: DocumentFile): StoredFile => {
@@ -170,6 +192,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
           ? yield* documents.find(principal.tenantId, viewer, invoiceNumber)
           : (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]
         if (found === undefined) return yield* new DocumentNotFound({ invoiceNumber })
+        yield* checkContents(principal.tenantId, [found])
         return shown(principal.tenantId, found)
       })
 
@@ -183,6 +206,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
         const rows = yield* documents.list(principal.tenantId, viewer, filter, { after, limit: limit + 1 })
         const data = rows.slice(0, limit)
         const last = data[data.length - 1]
+        yield* checkContents(principal.tenantId, data)
         return {
           data: data.map((each) => shown(principal.tenantId, each)),
           nextCursor: rows.length > limit ? cursorAt({ id: last!.invoiceNumber, carrier: last!.carrier }) : undefined

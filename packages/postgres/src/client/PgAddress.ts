@@ -7,12 +7,15 @@ import { parse } from "pg-connection-string"
 import type { PgPoolConfig } from "./PgClient.ts"
 
 /**
- * The URL is read as pg reads it, with `sslrootcert`, `sslcert`, `sslkey` and `sslmode=no-verify`, so that one URL means the
- * same for Waybill's pool and a pool of the host. Like in pg, the URL takes precedence, and the environment names what is missing.
+ * The URL is read by pg's parser, with `sslrootcert`, `sslcert`, `sslkey`. `sslmode` means what it means to libpq, so that one URL means the
+ * same for Waybill, `psql` and `pg_dump`: `require` encrypts and checks no certificate, `verify-full` does. Like in pg, the URL takes precedence,
+ * and the environment names what is missing.
  */
 export const sessionConfig = (config: PgPoolConfig): SqlPg.Config => {
   const { env } = process
-  const url = parse(Redacted.value(config.url))
+  const text = Redacted.value(config.url)
+  // pg's own mode, which libpq does not know, and a URL that chooses by itself
+  const url = parse(text, { useLibpqCompat: !/[?&](sslmode=no-verify|uselibpqcompat=)/.test(text) })
   const password = url.password || env["PGPASSWORD"]
   const ssl = url.ssl ?? config.ssl
   const isPlain = config.prepare === false

@@ -16,11 +16,12 @@ describe("the options of a connection", () => {
     assert.strictEqual(configOf("postgres://someone@/freight?host=/var/run/postgresql").host, "/var/run/postgresql")
   })
 
-  it("read TLS modes as pg does", () => {
+  it("read TLS modes as libpq does", () => {
     const ssl = (mode: string) => configOf(`postgres://db/freight?sslmode=${mode}`).ssl
     assert.strictEqual(ssl("disable"), false)
+    assert.deepEqual(ssl("require"), { rejectUnauthorized: false })
     assert.deepEqual(ssl("verify-full"), {})
-    assert.deepEqual(ssl("no-verify"), { rejectUnauthorized: false })
+    assert.deepEqual(ssl("no-verify"), { rejectUnauthorized: false }, "pg's own mode")
     assert.isUndefined(configOf("postgres://db/freight").ssl)
     assert.strictEqual(configOf("postgres://db/freight", { ssl: true }).ssl, true)
     assert.strictEqual(configOf("postgres://db/freight?sslmode=disable", { ssl: true }).ssl, false, "the URL takes precedence")

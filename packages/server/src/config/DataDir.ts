@@ -16,8 +16,31 @@ export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("Data
 
 const unusable = (dir: string, what: string) => (cause: unknown) =>
   new DataDirUnusable({
-    detail: `${what} in ${dir}: ${cause instanceof Error ? cause.message : String(cause)}. Point WAYBILL_DATA_DIR at a directory that this user may write to.`
+    detail: `${what} in ${dir}: ${cause instanceof Error ? cause.message : String(cause)}. ${hintOf(dir, cause)}`
   })
+
+const noneNeeded = "With WAYBILL_DATABASE_URL, WAYBILL_OPERATOR_KEY and WAYBILL_SEALING_KEY set, no data directory is needed."
+
+const hintOf = (dir: string, cause: unknown): string => {
+  switch (reasonOf(cause)) {
+    case "read-only":
+      return `The file system is read-only: mount a writable volume at ${dir}, or point WAYBILL_DATA_DIR at one. ${noneNeeded}`
+    case "full":
+      return "The disk is full: free space on it."
+    case "permission":
+      return `User ${process.getuid?.() ?? "of this process"} may not write there: make it the owner (chown), or point WAYBILL_DATA_DIR at a directory that it may write to. ${noneNeeded}`
+    default:
+      return "Point WAYBILL_DATA_DIR at a directory that this user may write to."
+  }
+}
+
+/** Of a file system error, or of SQLite, which takes the lock: 8 is a read-only database, 14 one that cannot be opened. */
+const reasonOf = (cause: unknown): "read-only" | "full" | "permission" | undefined => {
+  const { code, errcode } = (cause ?? {}) as { readonly code?: unknown; readonly errcode?: unknown }
+  if (code === "EROFS" || errcode === 8) return "read-only"
+  if (code === "ENOSPC" || code === "EDQUOT") return "full"
+  return code === "EACCES" || code === "EPERM" || errcode === 14 ? "permission" : undefined
+}
 
 const attempt = <A>(dir: string, what: string, run: () => Promise<A>): Effect.Effect<A, DataDirUnusable> =>
   Effect.tryPromise({ try: run, catch: unusable(dir, what) })

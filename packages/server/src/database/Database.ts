@@ -50,6 +50,11 @@ export const buildOn = Effect.fnUntraced(function*<A, E>(url: Redacted.Redacted,
     if (Exit.isSuccess(built)) return built.value
     yield* Scope.close(own, built)
     const error = Cause.squash(built.cause)
+    if (error instanceof SqlError.SqlError && error.reason._tag === "AuthorizationError") {
+      return yield* new DatabaseUnusable({
+        detail: `The user in WAYBILL_DATABASE_URL lacks a privilege at ${databaseLocation(url)}: ${driverMessage(error)}. Grant it, or give the output of waybill migrate --print to a user who may create the tables.`
+      })
+    }
     if (attempt === maxBuilds || Cause.hasInterrupts(built.cause) || !isLostConnection(error)) return yield* built
     yield* Effect.logWarning(`Database connection to ${databaseLocation(url)} lost during the start. Starting again.`)
     yield* waitUntilReady(url)
@@ -70,6 +75,8 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
       return yield* new DatabaseUnusable({ detail: `The Postgres at ${place} is version ${Math.floor(result / 10_000)}. Waybill needs ${minPostgresVersion} or newer.` })
     }
     const why = driverMessage(result)
+    const certificate = certificateHint(result)
+    if (certificate !== undefined) return yield* new DatabaseUnusable({ detail: `The certificate of the database at ${place} is refused: ${why}. ${certificate}` })
     if (result.reason._tag !== "ConnectionError") {
       return yield* new DatabaseUnusable({ detail: `The database at ${place} refused the connection: ${why}. Check WAYBILL_DATABASE_URL.` })
     }
@@ -86,6 +93,19 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
     yield* Effect.sleep(500)
   }
 })
+
+/** What to do about a TLS certificate that this process does not accept. Waiting does not help. */
+const certificateHint = ({ reason: { cause } }: SqlError.SqlError): string | undefined => {
+  for (let error = cause, depth = 0; typeof error === "object" && error !== null && depth < 5; error = (error as { readonly cause?: unknown }).cause, depth++) {
+    const { code } = error as { readonly code?: unknown }
+    if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return "Use the host name that is in the certificate in WAYBILL_DATABASE_URL, or sslmode=verify-ca."
+    if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID") return "Renew it, and check the clock of this machine."
+    if (typeof code === "string" && /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)|CERT_UNTRUSTED/.test(code)) {
+      return "Name its certificate authority in WAYBILL_DATABASE_URL: sslmode=verify-full&sslrootcert=/path/to/ca.pem. sslmode=require encrypts without checking it."
+    }
+  }
+  return undefined
+}
 
 /** Creates a new connection for each attempt, because a pool that failed to connect cannot be used again. */
 const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlError> =>

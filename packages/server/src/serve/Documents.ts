@@ -1,6 +1,7 @@
 /** Storage of document contents: database, directory or S3. */
 import type { DocumentContents, Transaction } from "@waybill/core"
 import { DocumentContentsDirectory } from "@waybill/http"
+import type { S3Calls } from "@waybill/http/s3"
 import { Effect, Layer, Schema } from "effect"
 import { constants } from "node:fs"
 import { access, mkdir } from "node:fs/promises"
@@ -60,8 +61,39 @@ const inS3 = ({ bucket, prefix }: { readonly bucket: string; readonly prefix: st
       catch: (cause) =>
         new DocumentsUnusable({ detail: `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}. Set AWS_REGION; other stores than Amazon's take any, such as us-east-1.` })
     })
+    yield* checkBucket(client, bucket, prefix)
     return DocumentContentsS3.layer({ client, bucket, prefix })
   }))
+
+/** One call that needs credentials, bucket and permission. A store that does not answer may be back before the first upload. */
+const checkBucket = (client: Pick<S3Calls, "listMultipartUploads">, bucket: string, prefix: string): Effect.Effect<void, DocumentsUnusable> =>
+  Effect.tryPromise({ try: () => client.listMultipartUploads({ Bucket: bucket, Prefix: prefix }), catch: (cause) => cause }).pipe(
+    Effect.timeoutOrElse({ duration: checkMillis, orElse: () => Effect.fail(new Error(`no answer within ${checkMillis / 1000} s`)) }),
+    Effect.matchEffect({
+      onSuccess: () => Effect.void,
+      onFailure: (cause) => {
+        const detail = `Documents cannot be kept in s3://${bucket}: ${sentence(cause)}.`
+        const hint = bucketHint(cause)
+        return hint === undefined
+          ? Effect.logWarning(`Document store did not answer: ${sentence(cause)}. Uploads and downloads of documents fail until it does.`)
+          : Effect.fail(new DocumentsUnusable({ detail: `${detail} ${hint}` }))
+      }
+    })
+  )
+
+const checkMillis = 10_000
+
+/** What to do about a refusal; `undefined` if the store did not answer. */
+const bucketHint = (cause: unknown): string | undefined => {
+  const { $metadata, name } = (cause ?? {}) as { readonly name?: unknown; readonly $metadata?: { readonly httpStatusCode?: number } }
+  if (name === "NoSuchBucket") return "Create the bucket, or correct WAYBILL_DOCUMENTS."
+  if (name === "CredentialsProviderError") return "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, a profile or a role."
+  const status = $metadata?.httpStatusCode ?? 0
+  if (status < 400 || status >= 500 || status === 408 || status === 429) return undefined
+  return name === "InvalidAccessKeyId" || name === "SignatureDoesNotMatch" || status === 401
+    ? "Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY."
+    : "Check the bucket's region, and that these credentials may put, get and delete objects, and list and abort multipart uploads."
+}
 
 /** The S3 client finds region and credentials itself. */
 const s3Settings = (endpoint: string | undefined) =>

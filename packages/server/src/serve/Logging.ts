@@ -85,6 +85,10 @@ const jsonLine = ({ at, cause, fields, level, message }: LogEntry): string =>
 const plain = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? String(value) : value instanceof Error ? value.message : value
 
+/** Why the server cannot start or go on, as its last log entry. */
+export const fatalLine = (message: string): string =>
+  withoutSecrets(jsonLine({ at: new Date(), level: "error", message, fields: {}, cause: undefined }))
+
 const prettyLine = ({ at, cause, fields, level, message }: LogEntry): string => {
   const time = at.toTimeString().slice(0, 8)
   const rest = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === "string" ? value : JSON.stringify(value, plain)}`).join("")

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { describe, expect, inject, it } from "vitest"
-import { directory, eventually, leaked, Program, receiver, sharedSettings } from "../program/Program.ts"
+import { directory, eventually, leaked, listening, Program, receiver, sharedSettings, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
 import { jsonLines, run } from "./Cli.ts"
 
@@ -25,7 +25,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     const well = await examined(env)
     expect(well).toMatchObject({ code: 0, healthy: true, stderr: "" })
     expect(Object.values(well.found).map(({ name, result }) => [name, result])).toEqual(
-      ["settings", "data directory", "egress", "database", "migrations", "clock", "secrets", "queue"].map((name) => [name, "ok"])
+      ["settings", "data directory", "egress", "jwks", "documents", "database", "migrations", "clock", "secrets", "queue"].map((name) => [name, "ok"])
     )
     expect(well.found["database"]!.detail).toMatch(/^Postgres \d+/)
     expect(well.found["secrets"]!.detail).toBe("the only one can be opened")
@@ -45,6 +45,21 @@ describe("doctor", { timeout: 90_000 }, () => {
     const secrets = [operatorKey, env["WAYBILL_SEALING_KEY"]!, tenant.secret]
     expect(leaked([well, dead, closed, inWords].map(({ stderr, stdout }) => stdout + stderr).join(""), secrets)).toEqual([])
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("reports an identity provider that is away or answers no keys, and a place of documents that cannot be used", async () => {
+    const { env } = sharedSettings(pgUrl)
+    let answer = JSON.stringify({ keys: [{ kty: "EC" }] })
+    const provider = await listening((_, response) => void response.writeHead(200).end(answer))
+    const jwt = { WAYBILL_JWT_JWKS_URL: `${urlOf(provider)}/jwks`, WAYBILL_JWT_ISSUER: "https://login.example/", WAYBILL_JWT_AUDIENCE: "waybill" }
+    expect((await examined({ ...env, ...jwt })).found["jwks"]).toMatchObject({ result: "ok", detail: `1 key at ${jwt.WAYBILL_JWT_JWKS_URL}` })
+    answer = "<html>not found</html>"
+    expect((await examined({ ...env, ...jwt, WAYBILL_DOCUMENTS: "directory:/dev/null/papers" })).found).toMatchObject({
+      jwks: { result: "failed", detail: expect.stringContaining("answers no JSON with keys"), todo: expect.stringContaining("WAYBILL_JWT_JWKS_URL") },
+      documents: { result: "failed", detail: expect.stringContaining("/dev/null/papers") }
+    })
+    const away = await examined({ ...env, ...jwt, WAYBILL_JWT_JWKS_URL: "http://127.0.0.1:9/jwks" })
+    expect(away).toMatchObject({ code: 1, found: { jwks: { result: "failed", detail: expect.stringContaining("cannot be fetched: ") } } })
   })
 
   it("changes nothing, and reports missing migrations", async () => {

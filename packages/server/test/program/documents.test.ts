@@ -22,8 +22,12 @@ const upload = (invoiceNumber: string, files: ReadonlyArray<Uint8Array>) =>
 /** Peak memory of the process in MiB; when run from source, it starts high. */
 const mostResident = (program: Program) => Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${program.child.pid}/status`, "utf8"))![1]) / 1024
 
+/** Settings of the server that was started last. */
+let lastSettings: Readonly<Record<string, string>> | undefined
+
 const served = async (more: Readonly<Record<string, string>> = {}) => {
   const { env, operatorKey } = sharedSettings(pgUrl, more)
+  lastSettings = env
   const program = new Program({ env })
   const url = await program.ready()
   const { carrierKey } = await tenantOn(url, operatorKey)
@@ -93,11 +97,30 @@ describe("documents, served", { timeout: 120_000 }, () => {
     expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("does not start when the directory is unusable, and says so in one line", async () => {
+  it("does not start when the directory is unusable, and says so in its log", async () => {
     const { env } = sharedSettings(pgUrl, { WAYBILL_DOCUMENTS: "directory:/dev/null/papers" })
     const program = new Program({ env })
     expect(await program.end()).toEqual({ code: 1, signal: null })
-    expect(program.stderr).toContain("waybill: Documents cannot be kept in /dev/null/papers: ")
-    expect(program.stderr.trim().split("\n").filter((line) => !line.startsWith("{"))).toHaveLength(1)
+    expect(program.stderr).toContain("Documents cannot be kept in /dev/null/papers: ")
+    expect(program.stderr.trim().split("\n").filter((line) => !line.startsWith("{"))).toEqual([])
+  })
+
+  it("answers 503 and not the beginning of a document that is in the store of another process only", async () => {
+    const { documents, url, carrierKey } = await served({ WAYBILL_DOCUMENTS: `directory:${join(directory(), "papers")}` })
+    await documents.upload(upload("4712", [fileSample("PDF", 1000)]))
+    const settings = lastSettings!
+    const other = new Program({ env: { ...settings, WAYBILL_DOCUMENTS: "postgres" } })
+    const otherUrl = await other.ready()
+    const get = async (base: string, path: string) => {
+      const response = await fetch(`${base}/invoicing/documents${path}`, { headers: { "x-api-key": carrierKey } })
+      return [response.status, JSON.stringify(await response.json())] as const
+    }
+    expect((await get(url, "/4712"))[0]).toBe(200)
+    for (const path of ["/4712", "?invoiceNumber=4712"]) {
+      const [status, body] = await get(otherUrl, path)
+      expect(status).toBe(503)
+      expect(body).not.toContain("content")
+    }
+    expect(other.output).toContain("is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS).")
   })
 })

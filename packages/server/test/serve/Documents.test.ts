@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished, vi } from "vitest"
+import { listening, urlOf } from "../program/Program.ts"
 import { documentsLayer, DocumentsUnusable } from "../../src/serve/Documents.ts"
 
 /** A storage whose contents must not be used. */
@@ -64,7 +65,29 @@ describe("the documents setting", () => {
     return Effect.gen(function*() {
       assert.match(yield* refusal(settings), /^Documents cannot be kept in s3:\/\/papers: .*Set AWS_REGION/)
       vi.stubEnv("AWS_REGION", "eu-central-1")
+      assert.match(yield* refusal(settings), /Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/)
+      vi.stubEnv("AWS_ACCESS_KEY_ID", "id")
+      vi.stubEnv("AWS_SECRET_ACCESS_KEY", "key")
+      // a store that does not answer may be back before the first upload
       yield* Effect.scoped(Layer.build(built(settings)))
+    })
+  })
+
+  it.effect.each([
+    [403, "SignatureDoesNotMatch", /Correct AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY\.$/],
+    [403, "AccessDenied", /list and abort multipart uploads\.$/],
+    [404, "NoSuchBucket", /Create the bucket, or correct WAYBILL_DOCUMENTS\.$/]
+  ] as const)("does not start with a store that answers %s %s, and says what to do", ([status, code, hint]) => {
+    vi.stubEnv("AWS_REGION", "eu-central-1")
+    vi.stubEnv("AWS_ACCESS_KEY_ID", "id")
+    vi.stubEnv("AWS_SECRET_ACCESS_KEY", "wrong")
+    onTestFinished(() => void vi.unstubAllEnvs())
+    return Effect.gen(function*() {
+      const server = yield* Effect.promise(() => listening((_, response) =>
+        void response.writeHead(status, { "content-type": "application/xml" }).end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>refused</Message></Error>`)))
+      const message = yield* refusal({ documents: { kind: "s3", bucket: "papers", prefix: "" }, s3Endpoint: urlOf(server) })
+      assert.match(message, /^Documents cannot be kept in s3:\/\/papers: /)
+      assert.match(message, hint)
     })
   })
 })

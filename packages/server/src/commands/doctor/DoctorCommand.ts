@@ -8,6 +8,7 @@ import { counted, jsonFlag } from "../shared/Output.ts"
 import { databaseFindings } from "./DatabaseFindings.ts"
 import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
 import { dataDirFinding, egressFinding } from "./MachineFindings.ts"
+import { documentsFinding, jwksFinding } from "./ServiceFindings.ts"
 
 const marks = { ok: "ok      ", warning: "warning ", failed: "FAILED  ", skipped: "skipped " } as const
 
@@ -16,7 +17,7 @@ const lineOf = ({ detail, name, result, todo }: Finding): string =>
 
 const settingsFindings = ({ faults }: ConfigInvalid): ReadonlyArray<Finding> => [
   ...faults.map(({ problem, variable }) => broken("settings", `${variable} ${problem}`, "Correct it; the server does not start otherwise.")),
-  ...["data directory", "egress", "database", "migrations", "clock", "secrets", "queue"].map((name) => skipped(name, "not checked: the settings are invalid"))
+  ...["data directory", "egress", "jwks", "documents", "database", "migrations", "clock", "secrets", "queue"].map((name) => skipped(name, "not checked: the settings are invalid"))
 ]
 
 const findings = Effect.gen(function*() {
@@ -27,6 +28,8 @@ const findings = Effect.gen(function*() {
       : warning("settings", config.warnings.join(" "), "The server starts with them; change them if they are not intended."),
     yield* dataDirFinding(config),
     egressFinding(config),
+    yield* jwksFinding(config),
+    yield* documentsFinding(config),
     ...(yield* databaseFindings(config))
   ]
   return found

@@ -1,0 +1,67 @@
+/** Checks of other services: the identity provider's keys, and the place of documents. */
+import { Transaction } from "@waybill/core"
+import { Effect, Layer, Logger } from "effect"
+import { documentsText, type ServerConfig } from "../../config/ServerConfig.ts"
+import { documentsLayer } from "../../serve/Documents.ts"
+import { counted } from "../shared/Output.ts"
+import { broken, type Finding, ok } from "./Finding.ts"
+
+const timeoutMillis = 5_000
+
+/** More keys than any provider has. */
+const mostBytes = 1024 * 1024
+
+export const jwksFinding = ({ jwt }: Pick<ServerConfig, "jwt">): Effect.Effect<Finding> => {
+  const name = "jwks"
+  if (jwt === undefined) return Effect.succeed(ok(name, "JWTs are not accepted"))
+  const todo = "Correct WAYBILL_JWT_JWKS_URL, or let this machine reach it. Until then tokens are answered 503."
+  return Effect.promise(async () => {
+    try {
+      const response = await fetch(jwt.jwksUrl, { signal: AbortSignal.timeout(timeoutMillis), redirect: "manual" })
+      if (!response.ok) return broken(name, `${jwt.jwksUrl} answers ${response.status}`, todo)
+      const keys = keysIn(await textOf(response))
+      return keys === undefined || keys === 0
+        ? broken(name, `${jwt.jwksUrl} answers no JSON with keys`, todo)
+        : ok(name, `${counted(keys, "key")} at ${jwt.jwksUrl}`)
+    } catch (error) {
+      const { cause, message } = error as Error
+      return broken(name, `${jwt.jwksUrl} cannot be fetched: ${cause instanceof Error && cause.message !== "" ? cause.message : message}`, todo)
+    }
+  })
+}
+
+const textOf = async (response: Response): Promise<string> => {
+  const chunks: Array<Uint8Array> = []
+  let length = 0
+  for await (const chunk of response.body ?? []) {
+    length += chunk.length
+    if (length > mostBytes) throw new Error(`the answer is larger than ${mostBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+const keysIn = (text: string): number | undefined => {
+  try {
+    const { keys } = JSON.parse(text) as { readonly keys?: unknown }
+    return Array.isArray(keys) ? keys.length : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Opens the place as a start does. */
+export const documentsFinding = (config: Pick<ServerConfig, "documents" | "s3Endpoint">): Effect.Effect<Finding> => {
+  const name = "documents"
+  if (config.documents.kind === "postgres") return Effect.succeed(ok(name, "in the database"))
+  const warnings: Array<string> = []
+  const heard = Logger.layer([Logger.make(({ message }) => void warnings.push([message].flat().join(" ")))])
+  const database = Layer.succeed(Transaction, Transaction.of({ run: (effect) => effect, handle: Effect.void }))
+  return Effect.scoped(Layer.build(documentsLayer(config).pipe(Layer.provide(database)))).pipe(
+    Effect.provide(heard),
+    Effect.match({
+      onFailure: (error) => broken(name, error.message, "The server does not start otherwise."),
+      onSuccess: () => warnings.length === 0 ? ok(name, documentsText(config.documents)) : broken(name, warnings.join(" "), "Start the store, or correct WAYBILL_S3_ENDPOINT.")
+    })
+  )
+}
