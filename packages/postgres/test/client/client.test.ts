@@ -126,6 +126,26 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
       }))
     }))
 
+  it.effect("plans a prepared statement again after a slow one, when its table has grown", () =>
+    Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const rows = yield* table("id int8 PRIMARY KEY, n int8")
+      yield* administer(`VACUUM (ANALYZE) ${rows}`)
+      yield* Effect.scoped(Effect.gen(function*() {
+        const connection = yield* sql.reserve
+        const read = connection.execute(`SELECT n FROM ${rows} WHERE id = $1`, [1], undefined)
+        for (let n = 0; n < 8; n++) yield* read
+        yield* administer(`INSERT INTO ${rows} SELECT n, n FROM generate_series(1, 20000) AS n`)
+        const [{ name }] = yield* connection.executeUnprepared(`SELECT name FROM pg_prepared_statements WHERE statement LIKE '%${rows}%'`, [], undefined)
+        const plan = Effect.map(connection.executeUnprepared(`EXPLAIN EXECUTE ${name}(1)`, [], undefined), (lines) => JSON.stringify(lines))
+        assert.include(yield* plan, "Seq Scan")
+        // stands for the statement that the old plan makes slow
+        yield* connection.execute("SELECT pg_sleep(1.1)", [], undefined)
+        assert.deepStrictEqual(plain(yield* read), [{ n: 1 }])
+        assert.include(yield* plan, "Index Scan")
+      }))
+    }))
+
   it.effect("rolls back a failed transaction, and only the savepoint that fails inside one", () =>
     Effect.gen(function*() {
       const sql = yield* SqlClient.SqlClient

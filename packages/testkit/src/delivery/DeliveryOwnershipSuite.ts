@@ -70,6 +70,22 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         assert.lengthOf((yield* takeFrom(again)).deliveries, 1)
       }))
 
+    it.effect("names a new owner the waiting deliveries of each destination once", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        for (const n of [1, 9, 2]) yield* subscribe(tenantId, { n })
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const worker = yield* acquire(tenantId)
+        const { deliveries } = yield* take(worker, { from: [from(1), from(9), from(2)] })
+        yield* end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 })
+        yield* release(worker, false)
+        const named = (rows: ReadonlyArray<{ readonly destinationId: string; readonly deliveryId: string }>) =>
+          rows.map(({ deliveryId, destinationId }) => [destinationId, deliveryId]).sort()
+        assert.lengthOf(deliveries, 3)
+        assert.deepStrictEqual(named((yield* acquire(tenantId)).waiting), named(deliveries))
+      }))
+
     it.effect("gives each partition to one of many workers that ask at once", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
