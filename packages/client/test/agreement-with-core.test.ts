@@ -19,6 +19,8 @@ import type {
   FreightBillRemoval,
   FreightBillVersion,
   ItemResult,
+  PickupChange,
+  PickupDecision,
   PickupHistory,
   PickupRecord,
   PickupReported,
@@ -312,6 +314,10 @@ describe("Client and core agree", () => {
     expectTypeOf<keyof PickupReported>().toEqualTypeOf<keyof core.PickupReportResult>()
     expectTypeOf<core.PickupRecord>().toExtend<PickupRecord>()
     expectTypeOf<keyof PickupRecord>().toEqualTypeOf<keyof core.PickupRecord>()
+    expectTypeOf<Names<PickupDecision>>().toEqualTypeOf<Names<core.CarrierDecision>>()
+    expectTypeOf<PickupDecision>().toExtend<core.CarrierDecisionInput>()
+    expectTypeOf<core.PickupChangeEntry>().toExtend<PickupChange>()
+    expectTypeOf<keyof PickupChange>().toEqualTypeOf<keyof core.PickupChangeEntry>()
     expectTypeOf<keyof PickupHistory>().toEqualTypeOf<keyof core.PickupRecord["history"][number]>()
   })
 

@@ -12,6 +12,7 @@ import type { FreightBillStore } from "./freight-charges/FreightBillStore.ts"
 import type { DocumentContents } from "./invoices/DocumentContents.ts"
 import type { DocumentStore } from "./invoices/DocumentStore.ts"
 import type { InvoiceStore } from "./invoices/InvoiceStore.ts"
+import type { PickupSignals } from "./pickups/PickupSignals.ts"
 import type { PickupStore } from "./pickups/PickupStore.ts"
 import { describeCopy, type EffectCopy, EffectCopiesMet, effectCopy } from "./shared/EffectCopy.ts"
 import type { StorageError } from "./shared/StorageError.ts"
@@ -37,6 +38,7 @@ export type StoragePorts =
   | DocumentStore
   | DocumentContents
   | PickupStore
+  | PickupSignals
   | DeliveryStore
   | DeliveryQueue
   | DeliveryStore

@@ -19,6 +19,7 @@ import * as InvoiceStorePostgres from "./invoices/InvoiceStorePostgres.ts"
 import { applyMigrations, missingMigrations } from "./migrations/HostMigrations.ts"
 import { quoteSchema } from "./migrations/Migrations.ts"
 import { resetForeignTransactionIds } from "./migrations/TransactionIds.ts"
+import * as PickupSignalsPostgres from "./pickups/PickupSignalsPostgres.ts"
 import * as PickupStorePostgres from "./pickups/PickupStorePostgres.ts"
 import { WaybillSchema } from "./shared/Schema.ts"
 import * as TransactionPostgres from "./shared/TransactionPostgres.ts"
@@ -97,6 +98,7 @@ export const stores = (options: StoragePostgresOptions) => {
     FreightBillStorePostgres.layer,
     ChargeSubscriptionStorePostgres.layer,
     PickupStorePostgres.layer,
+    PickupSignalsPostgres.layer,
     InvoiceStorePostgres.layer,
     DocumentStorePostgres.layer,
     DocumentContentsPostgres.layer,

@@ -46,8 +46,9 @@ const claims = {
 }
 const subscription = { id, client: "c", doc: "{}", typeMask: 1, shipmentIds: [], matched: true, createdAt: 0, updatedAt: 0 }
 const pickup = {
-  pickupId: id, number: "1", isTest: false, client: "c", accounts: [], carrier: undefined, doc: "{}", createdAt: 0, pros: []
+  pickupId: id, number: "1", isTest: false, client: "c", accounts: [], carrier: undefined, status: "Accepted", waits: false, doc: "{}", createdAt: 0, pros: []
 }
+const pickupChange = { body: new Uint8Array(), traceparent: undefined }
 const pickupEntry = { pickupId: id, position: 1, at: 0, doc: "{}" }
 const invoice = { uniqueId: "U", carrier, shipmentId: "S", invoiceNumber: "N", accounts: [], body: new Uint8Array() }
 const documents = { invoiceNumber: "N", carrier, shipmentId: "S", accounts: [], doc: "{}", files: [] }
@@ -98,10 +99,11 @@ const statementsIn = (quoted: string) => {
     "insert charge subscription": chargeSubscriptions.insertSubscription(schema, "t", { id, client: "c", doc: "{}", webhookUrl: "", accounts: [], createdAt: 0 }),
     "cancel charge subscription": chargeSubscriptions.cancelSubscription(schema, "t", "c", id),
     "prune charge lists": charges.pruneLists(schema, "t", 0),
-    "insert pickup": pickups.insertPickup(schema, "t", pickup, pickupEntry),
-    "update pickup": pickups.updatePickup(schema, "t", pickup, pickupEntry),
+    "insert pickup": pickups.insertPickup(schema, "t", pickup, pickupEntry, pickupChange),
+    "update pickup": pickups.updatePickup(schema, "t", pickup, pickupEntry, pickupChange),
     "pickup by number": pickups.pickupOfNumber(schema, "t", "all", { number: "1", isTest: false }, false),
     "pickups by PRO": pickups.pickupsOfPros(schema, "t", [], 1),
+    "changes of pickups": pickups.changes(schema, "t", { viewer: { carrier: [" dot 1"] }, after: 0, since: 0, status: "Accepted", limit: 1, bytes: 1 }),
     "history of pickups": pickups.historiesOf(schema, "t", []),
     "invoices of a shipment": invoices.historyOfShipment(schema, "t", "S", { entries: 1, bytes: 1 }),
     "put invoice": invoices.putInvoice(schema, "t", invoice),
@@ -187,6 +189,7 @@ const queues = ["delivery_entries", "delivery_signals", "delivery_flights", "del
 const readWhole: Readonly<Record<string, string>> = {
   "delivery_flights by delivery_flights_pkey": "the flights of a tenant: what is in flight",
   "tenants by tenants_pkey": "the tenant itself",
+  "pickup_feeds by pickup_feeds_pkey": "the one row of a tenant",
   "clients by clients_seeing_all": "the few clients that see everything",
   "freight_charge_notices by freight_charge_notices_pkey": "in a view, and only for destinations of windows, at most one an hour"
 }

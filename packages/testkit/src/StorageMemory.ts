@@ -19,6 +19,7 @@ import { DocumentContentsMemory } from "./invoices/DocumentContentsMemory.ts"
 import { DocumentStoreMemory } from "./invoices/DocumentStoreMemory.ts"
 import { InvoiceStoreMemory } from "./invoices/InvoiceStoreMemory.ts"
 import { InvoiceTables } from "./invoices/InvoiceTables.ts"
+import { PickupSignalsMemory } from "./pickups/PickupSignalsMemory.ts"
 import { PickupStoreMemory } from "./pickups/PickupStoreMemory.ts"
 import { PickupTables } from "./pickups/PickupTables.ts"
 import { KeptChanges } from "./shared/KeptChanges.ts"
@@ -48,6 +49,7 @@ export const StorageMemory = {
     FreightBillStoreMemory.layer,
     ChargeSubscriptionStoreMemory.layer,
     PickupStoreMemory.layer,
+    PickupSignalsMemory.layer,
     InvoiceStoreMemory.layer,
     DocumentStoreMemory.layer,
     DocumentContentsMemory.layer,

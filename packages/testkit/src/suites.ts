@@ -20,6 +20,7 @@ import * as FreightBillStoreSuite from "./freight-charges/FreightBillStoreSuite.
 import * as DocumentContentsSuite from "./invoices/DocumentContentsSuite.ts"
 import * as DocumentStoreSuite from "./invoices/DocumentStoreSuite.ts"
 import * as InvoiceStoreSuite from "./invoices/InvoiceStoreSuite.ts"
+import * as PickupChangesSuite from "./pickups/PickupChangesSuite.ts"
 import * as PickupStoreSuite from "./pickups/PickupStoreSuite.ts"
 import * as CarriersSuite from "./intake/CarriersSuite.ts"
 import * as TransactionSuite from "./shared/TransactionSuite.ts"
@@ -48,6 +49,7 @@ export {
   DocumentStoreSuite,
   FreightBillStoreSuite,
   InvoiceStoreSuite,
+  PickupChangesSuite,
   PickupStoreSuite,
   SecretStoreSuite,
   ShipmentStatusStoreSuite,
@@ -90,7 +92,8 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       InvoiceStoreSuite,
       DocumentStoreSuite,
       DocumentContentsSuite,
-      PickupStoreSuite,
+      PickupChangesSuite,
+  PickupStoreSuite,
       DeliveryStoreSuite,
       DeliverySignalsSuite,
       DeliverySettleSuite,

@@ -3,7 +3,7 @@ import { type CallOptions, Connection, type ConnectionOptions } from "../connect
 import type { EventType, TransitEvent } from "../transit-events/TransitEvent.ts"
 import type { FreightBillChange } from "./FreightBillChange.ts"
 import type { ChargePublication, IntakeReport, ShipmentRegistration, StatusPublication } from "./IntakeReport.ts"
-import type { PickupRecord, PickupReported, ReportedPickup } from "./ReportedPickup.ts"
+import type { PickupChangeQuery, PickupChanges, PickupDecision, PickupRecord, PickupReported, ReportedPickup } from "./ReportedPickup.ts"
 import type { ReportedShipment, ReportedStatus, ShipmentRecord } from "./ReportedShipment.ts"
 
 /** An event as the carrier's system reports it. The service assigns an absent `eventId` or `sequence`. */
@@ -81,6 +81,23 @@ export class IntakeClient {
     const path = ["pickups", pickupId, "status"]
     const answer = await this.#connection.send({ method: "POST", path, body: report, repeatable: true }, options)
     return answer.json as PickupReported
+  }
+
+  /**
+   * Decides on a pickup that waits for it, by the service's own id. Rejects with status 409 if it is decided already, which a retry after
+   * a lost response may meet too.
+   */
+  async decidePickup(pickupId: string, decision: PickupDecision, options?: CallOptions): Promise<PickupReported> {
+    const path = ["pickups", pickupId, "decision"]
+    const answer = await this.#connection.send({ method: "POST", path, body: decision, repeatable: true }, options)
+    return answer.json as PickupReported
+  }
+
+  /** The work list: every order, change, cancellation, decision and report of pickups once, in order. */
+  async listPickupChanges({ since, ...query }: PickupChangeQuery = {}, options?: CallOptions): Promise<PickupChanges> {
+    const asked = { ...query, since: since instanceof Date ? since.toISOString() : since }
+    const answer = await this.#connection.send({ method: "GET", path: ["pickups"], query: asked, repeatable: true }, options)
+    return answer.json as PickupChanges
   }
 
   /** Everything known about a pickup: the request, its visibility, and its history. */

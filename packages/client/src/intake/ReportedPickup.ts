@@ -54,11 +54,13 @@ export interface PickupHistory {
   /** Position in the history, in order of arrival. */
   readonly position: number
   readonly at: string
-  readonly what: OpenList<"ordered" | "changed" | "change not accepted" | "cancelled" | "reported">
+  readonly what: OpenList<"ordered" | "changed" | "change requested" | "change not accepted" | "decided" | "cancelled" | "reported">
   /** The client that made the entry. */
   readonly by: string
   /** Status after the entry. */
   readonly status: OpenList<PickupStatus>
+  /** What the carrier decided. */
+  readonly decision?: OpenList<"accept" | "reject" | "callUs">
   readonly messages?: ReadonlyArray<string>
   readonly request?: PickupRequest
   /** The report as the service read it. */
@@ -78,8 +80,54 @@ export interface PickupRecord {
   /** The carrier that decided on the pickup, where a tenant has several. */
   readonly carrier: { readonly dot?: string; readonly mc?: string } | null
   readonly createdAt: string
+  /** The request that waits for your decision: the order, or a change of it. */
+  readonly waiting: PickupRequest | null
   readonly request: PickupRequest
   /** `pickupConfirmationId` is empty until the pickup has a number. */
   readonly visibility: PickupVisibility
   readonly history: ReadonlyArray<PickupHistory>
+}
+
+/** Your decision on a pickup that waits. */
+export interface PickupDecision extends
+  Unknown<{
+    /** Only with `accept`: becomes the carrierPickupNumber. If left out, the service issues one. */
+    readonly confirmationNumber: string
+    readonly scac: string
+    readonly carrierName: string
+    /** For the shipper. */
+    readonly message: string
+  }>
+{
+  /** `call`: the shipper phones you, and you report the result as a status. */
+  readonly decision: "accept" | "reject" | "call"
+}
+
+/** An entry of the carrier's work list. */
+export interface PickupChange {
+  readonly at: string
+  readonly change: OpenList<"ordered" | "changed" | "cancelled" | "decided" | "status">
+  /** Id of the pickup in the service, from the order on. */
+  readonly pickupId: string
+  /** The carrierPickupNumber; `null` until there is one. */
+  readonly confirmationNumber: string | null
+  /** Status after the change. */
+  readonly status: OpenList<PickupStatus>
+  readonly request: PickupRequest
+}
+
+export interface PickupChangeQuery {
+  /** Where a list without cursor starts. */
+  readonly since?: string | Date | undefined
+  /** The present status of the pickup. */
+  readonly status?: PickupStatus | undefined
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined
+  readonly limit?: number | undefined
+}
+
+export interface PickupChanges {
+  readonly data: ReadonlyArray<PickupChange>
+  /** Always there: ask again with it later for what has happened since. */
+  readonly nextCursor: string
 }

@@ -10,6 +10,10 @@ export {
   type StatusPublication
 } from "./IntakeReport.ts"
 export {
+  type PickupChange,
+  type PickupChangeQuery,
+  type PickupChanges,
+  type PickupDecision,
   type PickupHistory,
   type PickupRecord,
   type PickupReported,

@@ -3,6 +3,7 @@ import {
   type FreightBillChange,
   IntakeClient,
   type IntakeReport,
+  type PickupChanges,
   type PickupRecord,
   type PickupReported,
   type ReportedEvent,
@@ -91,6 +92,32 @@ describe("IntakeClient", () => {
     expect(received).toEqual([expect.objectContaining({ method: "POST", path: "/intake/v1/pickups/C%2F1/status", body: fullReport })])
   })
 
+  it("decides on a pickup that waits", async () => {
+    const taken: PickupReported = { result: "accepted", pickupId: "0199-p", carrierPickupNumber: "C/1", status: "Accepted" }
+    const decision = { decision: "accept", confirmationNumber: "C/1", scac: "ABCD", carrierName: "Carrier", message: null } as const
+    const { client, received } = clientOf((_, count) => count === 0 ? json(taken) : problem(409))
+    expect(await client.decidePickup("0199-p", decision)).toEqual(taken)
+    expect(received).toEqual([expect.objectContaining({ method: "POST", path: "/intake/v1/pickups/0199-p/decision", body: decision })])
+    await expect(client.decidePickup("0199-p", decision)).rejects.toMatchObject({ status: 409 })
+  })
+
+  it("lists the changes of pickups from an instant or a cursor", async () => {
+    const request = { ...pickupBody(fullOrder, null), isTest: false } as PickupRequest
+    const changes: PickupChanges = {
+      data: [{ at: "2026-11-20T08:15:00.000Z", change: "ordered", pickupId: "0199-p", confirmationNumber: null, status: "Call us", request }],
+      nextCursor: "1"
+    }
+    const { client, received } = clientOf(() => json(changes))
+    expect(await client.listPickupChanges({ since: new Date("2026-11-20T00:00:00Z"), status: "Call us", limit: 5 })).toEqual(changes)
+    await client.listPickupChanges({ cursor: "1" })
+    await client.listPickupChanges()
+    expect(received.map(({ path }) => path)).toEqual([
+      expect.stringMatching(/^\/intake\/v1\/pickups\?(?=.*since=2026-11-20T00%3A00%3A00.000Z)(?=.*status=Call(\+|%20)us)(?=.*limit=5)/),
+      "/intake/v1/pickups?cursor=1",
+      "/intake/v1/pickups"
+    ])
+  })
+
   it("gets the record of a pickup", async () => {
     const request = { ...pickupBody(fullOrder, null), isTest: false } as PickupRequest
     const record: PickupRecord = {
@@ -100,6 +127,7 @@ describe("IntakeClient", () => {
       client: "shipper",
       accounts: ["4711"],
       carrier: null,
+      waiting: null,
       createdAt: "2026-11-20T08:15:00.000Z",
       request,
       visibility: pickupVisibility,

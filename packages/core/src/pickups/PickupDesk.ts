@@ -44,14 +44,22 @@ export interface PickupDeskCall<Tx = unknown> {
 }
 
 /**
- * Runs inside the transaction that stores the answer. If it fails, nothing is stored and the error asks the caller to retry. It must not
+ * The host's own dispatch. Runs inside the transaction that stores the answer. If it fails, nothing is stored and the error asks the caller to retry. It must not
  * call Waybill, nor take a connection from the pool that Waybill uses: it would wait for one while it holds one. It is not called for test
- * pickups. Without a host's desk, every request is accepted.
+ * pickups.
  */
-export class PickupDesk extends Context.Reference<{
+export interface PickupDispatch {
   readonly decide: (order: PickupOrder, call: PickupDeskCall) => Effect.Effect<PickupDecision, PickupDeskFailed>
   /** The shipper cancelled the pickup. May be called more than once for a pickup. */
   readonly cancelled?: (pickup: CancelledPickup, call: PickupDeskCall) => Effect.Effect<void, PickupDeskFailed>
-}>("@waybill/core/pickups/PickupDesk", {
+}
+
+/** The carrier decides over intake (`Pickups.decide`). The shipper's call waits for it so long, and is then answered "Call us". */
+export interface PickupWait {
+  readonly waitMillis: number
+}
+
+/** Who decides on pickups. By default every request is accepted. */
+export class PickupDesk extends Context.Reference<PickupDispatch | PickupWait>("@waybill/core/pickups/PickupDesk", {
   defaultValue: () => ({ decide: () => Effect.succeed({ decision: "accept" }) })
 }) {}

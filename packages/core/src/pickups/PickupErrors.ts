@@ -15,6 +15,13 @@ export class PickupFinal extends Schema.TaggedError<PickupFinal>()("PickupFinal"
   }
 }
 
+/** The carrier has decided: nothing waits for a decision. */
+export class PickupDecided extends Schema.TaggedError<PickupDecided>()("PickupDecided", { pickupId: Schema.String, status: Schema.String }) {
+  override get message(): string {
+    return `Pickup ${this.pickupId} is decided already, its status is ${this.status}. Report what happens next as its status.`
+  }
+}
+
 /** The carrier's desk returned no usable decision. Waybill changed nothing. */
 export class PickupDeskFailed extends Schema.TaggedError<PickupDeskFailed>()("PickupDeskFailed", { cause: Schema.Defect() }) {
   override get message(): string {

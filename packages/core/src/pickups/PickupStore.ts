@@ -15,6 +15,10 @@ export interface PickupRow {
   readonly accounts: ReadonlyArray<string>
   /** Grants of the carrier that decided it (`carrierOf`); `undefined` while every carrier of the tenant may. */
   readonly carrier: ReadonlyArray<string> | undefined
+  /** Its status, one of `pickupStatuses`. */
+  readonly status: string
+  /** Whether its order, or a change of it, waits for the carrier's decision. */
+  readonly waits: boolean
   /** JSON that only core reads. */
   readonly doc: string
   /** Normalised PROs for lookups. */
@@ -36,6 +40,44 @@ export interface PickupHistoryEntry {
   /** JSON that only core reads. */
   readonly doc: string
 }
+
+/** A new entry of the carrier's work list. */
+export interface PickupChange {
+  readonly body: Uint8Array
+  readonly traceparent: string | undefined
+}
+
+/** A stored entry of the carrier's work list. */
+export interface PickupChangeRow {
+  /** Increases in commit order, per tenant. */
+  readonly changeNo: number
+  /** The entry's JSON. */
+  readonly body: Uint8Array
+}
+
+/** What of the work list is read, after `after`. */
+export interface PickupChangeRange {
+  readonly viewer: PickupViewer
+  readonly after: number
+  /** Entries from this instant on, in milliseconds since 1970. */
+  readonly since: number | undefined
+  /** The present status of the pickup. */
+  readonly status: string | undefined
+  readonly limit: number
+  /** Most bytes of entries, unless the first one alone is larger. */
+  readonly bytes: number
+}
+
+export interface PickupChangeRows {
+  readonly entries: ReadonlyArray<PickupChangeRow>
+  /** All entries up to here are returned or do not match, if nothing is returned. */
+  readonly through: number
+  /** Whether the read ended before the end of the list without a match. */
+  readonly more: boolean
+}
+
+/** Most entries that one read compares, so that a filter that matches little cannot hold the database. */
+export const changesPerRead = 2_000
 
 /** A pickup with its history. */
 export interface FollowedPickup {
@@ -60,9 +102,25 @@ export class PickupStore extends Context.Service<PickupStore, {
   readonly remember: (tenantId: string, client: string, key: string, answered: AnsweredRequest) => Effect.Effect<void, StorageError>
   /** The next value of the tenant's counter, from 1. A rollback may release the value again. */
   readonly nextNumber: (tenantId: string, isTest: boolean) => Effect.Effect<number, StorageError>
-  readonly insert: (tenantId: string, pickup: PickupRow, history: PickupHistoryEntry) => Effect.Effect<void, PickupNumberTaken | StorageError>
+  /** Stores a pickup. `change` is its entry in the carrier's work list, as JSON bytes; none for test pickups. */
+  readonly insert: (
+    tenantId: string,
+    pickup: PickupRow,
+    history: PickupHistoryEntry,
+    change?: PickupChange | undefined
+  ) => Effect.Effect<void, PickupNumberTaken | StorageError>
   /** Replaces everything except id, client, test flag and creation time. */
-  readonly update: (tenantId: string, pickup: PickupRow, history: PickupHistoryEntry) => Effect.Effect<void, PickupNumberTaken | StorageError>
+  readonly update: (
+    tenantId: string,
+    pickup: PickupRow,
+    history: PickupHistoryEntry,
+    change?: PickupChange | undefined
+  ) => Effect.Effect<void, PickupNumberTaken | StorageError>
+  /**
+   * Reads the work list in commit order. Entries are numbered under a lock of the tenant that lasts until commit, so no entry appears
+   * before one that was read.
+   */
+  readonly changes: (tenantId: string, range: PickupChangeRange) => Effect.Effect<PickupChangeRows, StorageError>
   /** Finds a pickup by number. With `forUpdate`, locks it until the transaction ends. */
   readonly find: (
     tenantId: string,
@@ -76,8 +134,13 @@ export class PickupStore extends Context.Service<PickupStore, {
     viewer: PickupViewer,
     by: { readonly pro: string; readonly isTest: boolean }
   ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
-  /** Finds a pickup by Waybill's id and locks it until the transaction ends. For carriers. */
-  readonly findById: (tenantId: string, viewer: PickupViewer, pickupId: string) => Effect.Effect<Option.Option<PickupRow>, StorageError>
+  /** Finds a pickup by Waybill's id. With `forUpdate`, locks it until the transaction ends. For carriers. */
+  readonly findById: (
+    tenantId: string,
+    viewer: PickupViewer,
+    pickupId: string,
+    forUpdate?: boolean
+  ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
   /** Finds real pickups by PRO, with or without a number, latest order first; at most `limit`. */
   readonly ofPros: (tenantId: string, pros: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<FollowedPickup>, StorageError>
   readonly history: (tenantId: string, pickupId: string) => Effect.Effect<ReadonlyArray<PickupHistoryEntry>, StorageError>

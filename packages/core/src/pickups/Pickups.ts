@@ -1,28 +1,36 @@
-/** Orders, changes, cancels and looks up pickups. Carriers report their progress. */
+/** Orders, changes, cancels and looks up pickups. Carriers list them, decide on them and report their progress. */
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { NotPermitted } from "../access/AccessErrors.ts"
-import { carrierOf, isCarrier, isOperator, type Principal } from "../access/model/Principal.ts"
-import { sha256 } from "../access/Sha256.ts"
+import type { NotPermitted } from "../access/AccessErrors.ts"
+import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { HostTransaction, Transaction } from "../shared/Transaction.ts"
 import { mapPaced } from "../shared/Turns.ts"
-import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
-import { type Decided, decidedTest, readDecision } from "./ReadDecision.ts"
-import { reportedPickup, cancelledPickup, type KeptPickup, changedPickup, newPickup } from "./model/Pickup.ts"
+import { UniqueIds } from "../shared/UniqueIds.ts"
+import { makeDecide } from "./DecidePickup.ts"
+import { makeListChanges, type PickupChangePage } from "./ListChanges.ts"
+import type { CarrierDecision } from "./model/CarrierDecision.ts"
+import { cancelledPickup, changedPickup, type KeptPickup, newPickup, reportedPickup, type WaitingRequest, withAnswer } from "./model/Pickup.ts"
 import { type PickupAnswer, pickupAnswer, answerWords } from "./model/PickupAnswer.ts"
-import { pickupAccounts, isPickupNumber, isTestNumber, issuedNumber, pickupLookup, plainPros, pickupPros, type PickupQuery } from "./model/PickupLookup.ts"
+import type { PickupChangeQuery } from "./model/PickupChange.ts"
+import { isPickupNumber, isTestNumber, pickupLookup, type PickupQuery } from "./model/PickupLookup.ts"
 import { type PickupEvent, type PickupRecord, pickupRecord } from "./model/PickupRecord.ts"
-import type { PickupReport, PickupReportResult } from "./model/PickupReport.ts"
+import { type PickupReport, type PickupReportResult, reportResult } from "./model/PickupReport.ts"
 import type { PickupRequest } from "./model/PickupRequest.ts"
-import { isFinalPickup, isVisiblePickup, type PickupStatus, shipperMayCancel } from "./model/PickupStatus.ts"
+import { decidedStatus, isFinalPickup, isVisiblePickup, type PickupStatus, shipperMayCancel } from "./model/PickupStatus.ts"
 import { type PickupVisibility, visiblePickup } from "./model/PickupVisibility.ts"
-import { type CancelledPickup, PickupDesk, type PickupDeskCall, type PickupOrder } from "./PickupDesk.ts"
-import { PickupDeskFailed, PickupFinal, PickupNotFound, type PickupNumberTaken } from "./PickupErrors.ts"
-import { type AnsweredRequest, type PickupHistoryEntry, type PickupRow, PickupStore, type PickupViewer } from "./PickupStore.ts"
+import { settledByReport } from "./model/SettledByReport.ts"
+import { carriersOnly, shippersAndCarriers, viewerOf } from "./PickupAccess.ts"
+import { type CancelledPickup, PickupDesk, type PickupDeskCall, type PickupDispatch, type PickupOrder } from "./PickupDesk.ts"
+import { type PickupDecided, PickupDeskFailed, PickupFinal, PickupNotFound, type PickupNumberTaken } from "./PickupErrors.ts"
+import { fingerprintOf, type FoundPickup, makePickupRecords, pickupIn } from "./PickupRecords.ts"
+import { PickupSignals } from "./PickupSignals.ts"
+import { type AnsweredRequest, type PickupRow, PickupStore } from "./PickupStore.ts"
+import { makePickupWaits, type Waits } from "./PickupWaits.ts"
+import { type Decided, decidedTest, readDecision } from "./ReadDecision.ts"
 import { checkChange, checkIdempotencyKey, checkNew, readQuery, readReport, readRequest } from "./ReadRequest.ts"
 
 export interface PickupOptions {
@@ -52,6 +60,16 @@ export class Pickups extends Context.Service<Pickups, {
   readonly visibility: (principal: Principal, query: typeof PickupQuery.Encoded) => Effect.Effect<PickupVisibility, PickupNotFound | Failure>
   /** For carriers: reports progress of a pickup, by its number, or by Waybill's id while it has no number. */
   readonly report: (principal: Principal, pickupId: string, body: typeof PickupReport.Encoded) => Effect.Effect<PickupReportResult, PickupNotFound | Failure>
+  /** For carriers: decides on an order, or on a change, that waits for a decision. */
+  readonly decide: (
+    principal: Principal,
+    pickupId: string,
+    decision: typeof CarrierDecision.Encoded
+  ) => Effect.Effect<PickupReportResult, PickupNotFound | PickupDecided | Failure>
+  /** For carriers: the work list in commit order. A page continues at the `nextCursor` of the page before, also after the list's end. */
+  readonly changes: (principal: Principal, query?: typeof PickupChangeQuery.Encoded) => Effect.Effect<PickupChangePage, Failure>
+  /** Answers every call that waits for a decision, and lets none wait any more. Before a stop. */
+  readonly endWaits: Effect.Effect<void>
   /** For carriers: returns the pickup with its history. */
   readonly record: (principal: Principal, pickupId: string) => Effect.Effect<PickupRecord, PickupNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/pickups/Pickups") {
@@ -62,6 +80,10 @@ export class Pickups extends Context.Service<Pickups, {
       const transaction = yield* Transaction
       const ids = yield* UniqueIds
       const desk = yield* PickupDesk
+      const signals = yield* PickupSignals
+      const records = makePickupRecords(store, signals)
+      const waits = makePickupWaits(store, signals)
+      const wait = "waitMillis" in desk ? desk : undefined
 
       /** Calls the desk with the open transaction. */
       const callDesk = <A>(call: (call: PickupDeskCall) => Effect.Effect<A, PickupDeskFailed>): Effect.Effect<A, PickupDeskFailed | StorageError> =>
@@ -70,31 +92,44 @@ export class Pickups extends Context.Service<Pickups, {
             ? Effect.scoped(Effect.flatMap(transaction.handle, (handle) => call({ transaction: handle })))
             : call({ transaction: host }))
 
-      const ask = (order: PickupOrder): Effect.Effect<Decided, PickupDeskFailed | StorageError> =>
+      const ask = (dispatch: PickupDispatch, order: PickupOrder): Effect.Effect<Decided, PickupDeskFailed | StorageError> =>
         order.request.isTest
           ? Effect.succeed(decidedTest(order.request))
-          : Effect.flatMap(callDesk((call) => desk.decide(order, call)), (decision) => readDecision(decision, order.request))
+          : Effect.flatMap(callDesk((call) => dispatch.decide(order, call)), (decision) => readDecision(decision, order.request))
 
-      /** Skips numbers that a desk has already issued. */
-      const issue = Effect.fnUntraced(function*(tenantId: string, isTest: boolean) {
-        for (;;) {
-          const number = issuedNumber(yield* store.nextNumber(tenantId, isTest), isTest)
-          if (Option.isNone(yield* store.find(tenantId, "all", { number, isTest }))) return number
-        }
-      })
+      const answerOf = (principal: Principal, outcome: Outcome): Effect.Effect<ReadonlyArray<PickupAnswer>, StorageError> =>
+        "answer" in outcome ? Effect.succeed(outcome.answer) : Effect.map(waits.answer(principal, outcome, wait?.waitMillis ?? 0), (answer) => [answer])
 
-      const order = Effect.fnUntraced(function*(principal: Principal, request: PickupRequest, requestId: string | undefined) {
+      /** Stores an order that waits for the carrier's decision. */
+      const orderWaiting = Effect.fnUntraced(function*(principal: Principal, request: PickupRequest, key: string | undefined) {
         const { client, tenantId } = principal
         const now = yield* Clock.currentTimeMillis
         const pickupId = ids.nextAt(now)
-        const decided = yield* ask({ tenantId, requestId: requestId ?? pickupId, pickupId, kind: "new", request })
-        const number = decided.decision === "accept" ? decided.number ?? (yield* issue(tenantId, request.isTest)) : undefined
-        const pickup = newPickup(request, decidedStatus[decided.decision], decided.carrier)
-        const row = { pickupId, number, isTest: request.isTest, client, carrier: carrierOf(principal), createdAt: now, ...foundBy(pickup) }
-        const event: PickupEvent = { what: "ordered", by: client, status: pickup.words, messages: decided.messages, request }
-        yield* Effect.catchTag(store.insert(tenantId, row, entryOf(row, pickup, now, event)), "PickupNumberTaken", numberTaken)
-        return [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: number ?? null })]
+        const waiting = { id: pickupId, request, key: key ?? null }
+        const carrier = { carrierName: null, scac: null, routing: null, trailerNumber: request.trailerNumber }
+        const pickup = newPickup(request, "Call us", carrier, waiting)
+        const row = { pickupId, number: undefined, isTest: false, client, carrier: carrierOf(principal), createdAt: now }
+        yield* Effect.catchTag(records.insert(tenantId, row, pickup, { what: "ordered", by: client, status: pickup.words, request }), "PickupNumberTaken", numberTaken)
+        return { pickupId, waiting }
       })
+
+      const orderDecided = Effect.fnUntraced(function*(principal: Principal, request: PickupRequest, dispatch: PickupDispatch, requestId: string | undefined) {
+        const { client, tenantId } = principal
+        const now = yield* Clock.currentTimeMillis
+        const pickupId = ids.nextAt(now)
+        const decided = yield* ask(dispatch, { tenantId, requestId: requestId ?? pickupId, pickupId, kind: "new", request })
+        const number = decided.decision === "accept" ? decided.number ?? (yield* records.issue(tenantId, request.isTest)) : undefined
+        const pickup = newPickup(request, decidedStatus[decided.decision], decided.carrier, null)
+        const row = { pickupId, number, isTest: request.isTest, client, carrier: carrierOf(principal), createdAt: now }
+        const event: PickupEvent = { what: "ordered", by: client, status: pickup.words, messages: decided.messages, request }
+        yield* Effect.catchTag(records.insert(tenantId, row, pickup, event), "PickupNumberTaken", numberTaken)
+        return { answer: [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: number ?? null })] }
+      })
+
+      const order = (principal: Principal, request: PickupRequest, requestId?: string, key?: string): Effect.Effect<Outcome, PickupDeskFailed | StorageError> =>
+        "waitMillis" in desk
+          ? request.isTest ? orderDecided(principal, request, neverAsked, requestId) : orderWaiting(principal, request, key)
+          : orderDecided(principal, request, desk, requestId)
 
       /** Carries out a request once per idempotency key. SPEC-GAP-C18 */
       const once = Effect.fnUntraced(function*(
@@ -106,11 +141,12 @@ export class Pickups extends Context.Service<Pickups, {
         const { client, tenantId } = principal
         const fingerprint = yield* fingerprintOf(request)
         const known = yield* store.answered(tenantId, client, key)
-        if (Option.isSome(known)) return yield* remembered(known.value, fingerprint)
+        if (Option.isSome(known)) return yield* remembered(known.value, fingerprint, request)
         yield* checked
-        const answer = yield* order(principal, request, yield* fingerprintOf([tenantId, client, key]))
+        const outcome = yield* order(principal, request, yield* fingerprintOf([tenantId, client, key]), key)
+        const answer = "answer" in outcome ? outcome.answer : { waitsFor: outcome.pickupId }
         yield* store.remember(tenantId, client, key, { fingerprint, answer: JSON.stringify(answer) })
-        return answer
+        return outcome
       })
 
       const create = Effect.fn("Pickups.create")(function*(principal: Principal, input: unknown, options: PickupOptions = {}) {
@@ -118,58 +154,58 @@ export class Pickups extends Context.Service<Pickups, {
         const key = yield* checkIdempotencyKey(options.idempotencyKey)
         const request = yield* readRequest(input)
         const checked = checkNew(principal, request, yield* Clock.currentTimeMillis)
-        if (key !== undefined) return yield* transaction.run(once(principal, key, request, checked))
+        if (key !== undefined) return yield* answerOf(principal, yield* transaction.run(once(principal, key, request, checked)))
         yield* checked
-        return yield* transaction.run(order(principal, request, undefined))
+        return yield* answerOf(principal, yield* transaction.run(order(principal, request)))
       })
 
-      /** Finds and locks a pickup that the caller may see, by number. */
-      const findOwn = Effect.fnUntraced(function*(principal: Principal, number: string, isTest: boolean) {
-        const found = isPickupNumber(number)
-          ? yield* store.find(principal.tenantId, viewerOf(principal), { number, isTest }, true)
-          : Option.none<PickupRow>()
-        if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId: number })
-        return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
-      })
-
-      const storeChange = Effect.fnUntraced(function*(tenantId: string, before: PickupRow, pickup: KeptPickup, event: PickupEvent, number = before.number) {
-        const now = yield* Clock.currentTimeMillis
-        const counted = { ...pickup, entries: pickup.entries + 1 }
-        const row = { ...before, number, ...foundBy(counted) }
-        yield* store.update(tenantId, row, entryOf(row, counted, now, event))
-      })
-
-      const change = Effect.fnUntraced(function*(principal: Principal, number: string, request: PickupRequest, now: number) {
+      const changeWaiting = Effect.fnUntraced(function*(principal: Principal, found: FoundPickup, request: PickupRequest) {
         const { client, tenantId } = principal
-        const { pickup, row } = yield* findOwn(principal, number, request.isTest)
-        if (isFinalPickup(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
-        const current = { carrier: pickup.carrier, messages: [], carrierPickupNumber: number, pickupStatus: "Accept" as const }
-        if (sameRequest(pickup.request, request)) return [pickupAnswer(request, current)]
-        yield* checkChange(principal, pickup, request, now)
-        const { pickupId } = row
+        const { pickup, row: { pickupId } } = found
+        // a retry waits for the same decision
+        if (pickup.waiting !== null && sameRequest(pickup.waiting.request, request)) return { pickupId, waiting: pickup.waiting }
+        const waiting: WaitingRequest = { id: ids.nextAt(yield* Clock.currentTimeMillis), request, key: null }
+        yield* records.update(tenantId, found, { ...pickup, waiting }, { what: "change requested", by: client, status: pickup.words, request })
+        return { pickupId, waiting }
+      })
+
+      const changeDecided = Effect.fnUntraced(function*(principal: Principal, found: FoundPickup, request: PickupRequest, dispatch: PickupDispatch) {
+        const { client, tenantId } = principal
+        const { pickup, row: { pickupId, number } } = found
         const requestId = yield* fingerprintOf([tenantId, pickupId, pickup.entries, request])
-        const before = { carrierPickupNumber: number, request: pickup.request }
-        const decided = yield* ask({ tenantId, requestId, pickupId, kind: "modify", request, before })
+        const decided = yield* ask(dispatch, { tenantId, requestId, pickupId, kind: "modify", request, before: { carrierPickupNumber: number!, request: pickup.request } })
         if (decided.decision !== "accept") {
           // the earlier agreement stays valid
-          yield* storeChange(tenantId, row, pickup, { what: "change not accepted", by: client, status: pickup.words, messages: decided.messages, request })
-          return [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: null })]
+          yield* records.update(tenantId, found, pickup, { what: "change not accepted", by: client, status: pickup.words, messages: decided.messages, request })
+          return { answer: [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: null })] }
         }
         const after = changedPickup(pickup, request, decided.carrier)
         const event: PickupEvent = { what: "changed", by: client, status: after.words, messages: decided.messages, request }
-        yield* storeChange(tenantId, row, after, event, decided.number ?? number)
-        return [pickupAnswer(request, { ...decided, pickupStatus: "Accept", carrierPickupNumber: decided.number ?? number })]
+        yield* records.update(tenantId, found, after, event, decided.number ?? number)
+        return { answer: [pickupAnswer(request, { ...decided, pickupStatus: "Accept", carrierPickupNumber: decided.number ?? number! })] }
+      })
+
+      const change = Effect.fnUntraced(function*(principal: Principal, number: string, request: PickupRequest, now: number) {
+        const found = yield* records.findOwn(principal, number, request.isTest)
+        const { pickup } = found
+        if (isFinalPickup(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
+        const current = { carrier: pickup.carrier, messages: [], carrierPickupNumber: number, pickupStatus: "Accept" as const }
+        if (pickup.waiting === null && sameRequest(pickup.request, request)) return { answer: [pickupAnswer(request, current)] }
+        yield* checkChange(principal, pickup, request, now)
+        if (!("waitMillis" in desk)) return yield* changeDecided(principal, found, request, desk)
+        return request.isTest ? yield* changeDecided(principal, found, request, neverAsked) : yield* changeWaiting(principal, found, request)
       })
 
       const update = Effect.fn("Pickups.update")(function*(principal: Principal, number: string, input: unknown) {
         yield* shippersAndCarriers(principal)
         const request = yield* readRequest(input, number)
         const now = yield* Clock.currentTimeMillis
-        return yield* Effect.catchTag(transaction.run(change(principal, number, request, now)), "PickupNumberTaken", numberTaken)
+        const outcome = yield* Effect.catchTag(transaction.run(change(principal, number, request, now)), "PickupNumberTaken", numberTaken)
+        return yield* answerOf(principal, outcome)
       })
 
       const callBack = (pickup: CancelledPickup): Effect.Effect<void, PickupDeskFailed | StorageError> => {
-        const { cancelled } = desk
+        const cancelled = "waitMillis" in desk ? undefined : desk.cancelled
         return pickup.request.isTest || cancelled === undefined ? Effect.void : callDesk((call) => cancelled(pickup, call))
       }
 
@@ -177,12 +213,13 @@ export class Pickups extends Context.Service<Pickups, {
         yield* shippersAndCarriers(principal)
         yield* transaction.run(Effect.gen(function*() {
           const { tenantId } = principal
-          const { pickup, row } = yield* findOwn(principal, number, isTestNumber(number))
+          const found = yield* records.findOwn(principal, number, isTestNumber(number))
+          const { pickup, row } = found
           if (pickup.status === "Cancelled") return
           if (!shipperMayCancel(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
           yield* callBack({ tenantId, pickupId: row.pickupId, carrierPickupNumber: number, request: pickup.request })
-          const after = cancelledPickup(pickup)
-          yield* storeChange(tenantId, row, after, { what: "cancelled", by: principal.client, status: after.words })
+          const after = withoutWait(cancelledPickup(pickup))
+          yield* records.update(tenantId, found, after, { what: "cancelled", by: principal.client, status: after.words })
         })).pipe(Effect.catchTag("PickupNumberTaken", numberTaken))
       })
 
@@ -199,31 +236,18 @@ export class Pickups extends Context.Service<Pickups, {
         return visiblePickup(found.value.number, pickup.value)
       })
 
-      /** Finds and locks a pickup by number or by Waybill's id. For carriers. */
-      const findForCarrier = Effect.fnUntraced(function*(principal: Principal, pickupId: string) {
-        const { tenantId } = principal
-        const viewer = viewerOf(principal)
-        const byNumber = isPickupNumber(pickupId)
-          ? yield* store.find(tenantId, viewer, { number: pickupId, isTest: isTestNumber(pickupId) }, true)
-          : Option.none<PickupRow>()
-        const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, viewer, pickupId) : byNumber
-        if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
-        return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
-      })
-
       const applyReport = Effect.fnUntraced(function*(principal: Principal, pickupId: string, report: PickupReport) {
         const { tenantId } = principal
-        const { pickup, row } = yield* findForCarrier(principal, pickupId)
+        const found = yield* records.findForCarrier(principal, pickupId)
+        const { pickup, row } = found
         const fingerprint = yield* fingerprintOf(report)
         if (pickup.lastReport === fingerprint) return reportResult("duplicate", row, pickup)
         const outcome = reportedPickup(pickup, report)
         if (outcome._tag === "Refused") return yield* InvalidInput.of(outcome.fault)
         const number = yield* numberAfter(row, report, outcome.pickup.status)
-        const event: PickupEvent = { what: "reported", by: principal.client, status: outcome.pickup.words, report }
-        const taken = Effect.as(
-          storeChange(tenantId, row, { ...outcome.pickup, lastReport: fingerprint }, event, number),
-          reportResult("accepted", { ...row, number }, outcome.pickup)
-        )
+        const after = { ...settledByReport(row.pickupId, outcome.pickup, number), lastReport: fingerprint }
+        const event: PickupEvent = { what: "reported", by: principal.client, status: after.words, report }
+        const taken = Effect.as(records.update(tenantId, found, after, event, number), reportResult("accepted", { ...row, number }, after))
         return yield* Effect.catchTag(taken, "PickupNumberTaken", (error) =>
           InvalidInput.of(fault(["carrierPickupNumber"], `${error.number} belongs to another pickup.`, "conflict")))
       })
@@ -237,66 +261,53 @@ export class Pickups extends Context.Service<Pickups, {
       const record = Effect.fn("Pickups.record")(function*(principal: Principal, pickupId: string) {
         yield* carriersOnly(principal)
         return yield* transaction.run(Effect.gen(function*() {
-          const { pickup, row } = yield* findForCarrier(principal, pickupId)
+          const { pickup, row } = yield* records.findForCarrier(principal, pickupId)
           const history = yield* store.history(principal.tenantId, row.pickupId)
           return pickupRecord(row, pickup, yield* mapPaced(history, ({ at, doc, position }) => ({ at, position, event: JSON.parse(doc) as PickupEvent })))
         }))
       })
 
-      return Pickups.of({ create, update, cancel, visibility, report, record })
+      const decide = makeDecide(records, transaction)
+      const changes = makeListChanges(store)
+
+      return Pickups.of({ create, update, cancel, visibility, report, decide, changes, endWaits: waits.endAll, record })
     })
   )
 }
 
-const shippersAndCarriers = (principal: Principal) =>
-  isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
+/** What a call does next: it answers, or waits for the carrier's decision after its transaction. */
+type Outcome = { readonly answer: ReadonlyArray<PickupAnswer> } | Waits
 
-const carriersOnly = (principal: Principal) =>
-  isCarrier(principal) ? Effect.void : Effect.fail(new NotPermitted({ needed: "carrier" }))
+/** For test pickups, which no desk decides. */
+const neverAsked: PickupDispatch = { decide: () => Effect.die(new Error("A test pickup was sent to the desk.")) }
 
-const viewerOf = (principal: Principal): PickupViewer => {
-  if (!isCarrier(principal)) return { client: principal.client, accounts: principal.accounts }
-  const carrier = carrierOf(principal)
-  return carrier === undefined ? "all" : { carrier }
-}
-
-/** The first carrier with a number that writes to a pickup owns it. */
-const claimed = (principal: Principal, row: PickupRow): PickupRow => ({ ...row, carrier: row.carrier ?? carrierOf(principal) })
-
-const decidedStatus = { accept: "Accepted", reject: "Rejected", callUs: "Call us" } as const satisfies Record<string, PickupStatus>
-
-const pickupIn = (row: PickupRow): KeptPickup => JSON.parse(row.doc) as KeptPickup
-
-/** The store's columns of a pickup. */
-const foundBy = (pickup: KeptPickup) => ({
-  accounts: pickupAccounts(pickup.request),
-  pros: [...new Set([...pickupPros(pickup.request), ...plainPros((pickup.shipments ?? []).map((each) => each.proNumber))])],
-  doc: JSON.stringify(pickup)
-})
-
-const entryOf = (row: PickupRow, pickup: KeptPickup, at: number, event: PickupEvent): PickupHistoryEntry => ({
-  pickupId: row.pickupId,
-  position: pickup.entries,
-  at,
-  doc: JSON.stringify(event)
-})
-
-const fingerprintOf = (value: unknown): Effect.Effect<string> =>
-  Effect.map(sha256(canonicalText(value)), (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""))
+/** A cancelled pickup cannot be changed, so a change of it no longer waits. */
+const withoutWait = (pickup: KeptPickup): KeptPickup =>
+  pickup.waiting === null
+    ? pickup
+    : withAnswer(pickup, pickup.waiting, pickupAnswer(pickup.waiting.request, {
+      pickupStatus: "Reject",
+      carrierPickupNumber: null,
+      carrier: pickup.carrier,
+      messages: ["The pickup was cancelled."]
+    }))
 
 /** Compares two requests without function and number, which identify the call and not its content. */
 const sameRequest = (a: PickupRequest, b: PickupRequest): boolean => contentOf(a) === contentOf(b)
 
 const contentOf = ({ carrierPickupNumber: _number, requestFunction: _function, ...content }: PickupRequest): string => canonicalText(content)
 
-const remembered = (known: AnsweredRequest, fingerprint: string): Effect.Effect<ReadonlyArray<PickupAnswer>, InvalidInput> =>
-  known.fingerprint === fingerprint
-    ? Effect.succeed(JSON.parse(known.answer) as ReadonlyArray<PickupAnswer>)
-    : Effect.fail(InvalidInput.of(fault(
+const remembered = (known: AnsweredRequest, fingerprint: string, request: PickupRequest): Effect.Effect<Outcome, InvalidInput> => {
+  if (known.fingerprint !== fingerprint) {
+    return Effect.fail(InvalidInput.of(fault(
       ["Idempotency-Key"],
       "Another request came under this key. Use a new key for a new request, or send the first one unchanged.",
       "conflict"
     )))
+  }
+  const answer = JSON.parse(known.answer) as ReadonlyArray<PickupAnswer> | { readonly waitsFor: string }
+  return Effect.succeed("waitsFor" in answer ? { pickupId: answer.waitsFor, waiting: { id: answer.waitsFor, request } } : { answer })
+}
 
 /** SPEC-GAP-C1: a pickup that is accepted later gets its number with that report, and keeps it. */
 const numberAfter = (row: PickupRow, report: PickupReport, status: PickupStatus): Effect.Effect<string | undefined, InvalidInput> => {
@@ -314,13 +325,6 @@ const numberAfter = (row: PickupRow, report: PickupReport, status: PickupStatus)
     ? refused("The pickup has no number yet: give the one that it is accepted under.", "required")
     : Effect.succeed(after)
 }
-
-const reportResult = (result: PickupReportResult["result"], row: PickupRow, pickup: KeptPickup): PickupReportResult => ({
-  result,
-  pickupId: row.pickupId,
-  carrierPickupNumber: row.number ?? null,
-  status: pickup.words
-})
 
 /** The desk issued a number twice. This is the host's mistake, not the caller's. */
 const numberTaken = (error: PickupNumberTaken) =>

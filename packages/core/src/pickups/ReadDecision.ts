@@ -1,6 +1,6 @@
 /** Parses and checks the desk's decision, because hosts write the desk. */
 import { Effect, Schema } from "effect"
-import type { CarrierDetails } from "./model/Pickup.ts"
+import type { CarrierDetails } from "./model/PickupAnswer.ts"
 import { given } from "./model/KeptText.ts"
 import { isPickupNumber, isTestNumber } from "./model/PickupLookup.ts"
 import type { PickupRequest } from "./model/PickupRequest.ts"
@@ -31,7 +31,7 @@ const decode = Schema.decodeUnknownEffect(Decision)
 
 const invalidDecision = (sentence: string) => new PickupDeskFailed({ cause: new Error(sentence) })
 
-const defaultMessages = { accept: [], reject: ["The carrier cannot take this request."], callUs: ["Call the carrier about this request."] }
+export const defaultMessages = { accept: [], reject: ["The carrier cannot take this request."], callUs: ["Call the carrier about this request."] }
 
 /** Refuses decisions that must not reach a shipper. SPEC-GAP-C14 */
 export const readDecision = Effect.fnUntraced(function*(decision: PickupDecision, request: PickupRequest) {

@@ -18,7 +18,7 @@ import type { OperatorKeySetting } from "../access/OperatorKeys.ts"
 import type { WaybillHttpOptions } from "../server/WaybillHttp.ts"
 import { contentsLayerOf, type ExternalDocuments } from "./ExternalDocuments.ts"
 import type { LogEntry } from "./HostLog.ts"
-import { type HostPickupDesk, pickupDeskLayer } from "./PickupMethods.ts"
+import { type HostPickupDesk, pickupDeskLayer, type WaitingPickupDesk } from "./PickupMethods.ts"
 import { plain } from "./Plain.ts"
 import { TransportHttp, type TransportHttpOptions } from "../webhook-sender/TransportHttp.ts"
 
@@ -92,8 +92,11 @@ export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "pu
   /** Returns the key that public lookups through `handler` are counted by, if you know the caller's address better. */
   readonly clientAddress?: (request: Request) => string | undefined
   readonly basePaths?: WaybillHttpOptions["basePaths"]
-  /** Decides on pickups. Default: every request is accepted with a generated number. */
-  readonly pickupDesk?: HostPickupDesk<NoInfer<Tx>>
+  /**
+   * Decides on pickups: your own dispatch, or `{ waitSeconds: 20 }` for carriers who decide with `pickups.decide` or over intake. Default:
+   * every request is accepted with a generated number.
+   */
+  readonly pickupDesk?: HostPickupDesk<NoInfer<Tx>> | WaitingPickupDesk
   /** Storage of document contents outside of `storage`: `documentsInDirectory(path)`, or `documentsInS3` of `@waybill/http/s3`. */
   readonly documents?: ExternalDocuments
   /** Receives every log entry, with the errors of your own code. Default: warnings and errors go to standard error as JSON. */
@@ -128,7 +131,7 @@ const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, retenti
     Layer.succeed(RetentionOptions, { ...RetentionOptions.defaultValue(), ...kept }),
     othersLookupsPerMinute === undefined ? Layer.empty : Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute }),
     // the transaction that it gets comes from the storage, whose type it has
-    pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk as HostPickupDesk),
+    pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk as HostPickupDesk | WaitingPickupDesk),
     FreightChargeOptions.layer(timeZone === undefined ? {} : { timeZone })
   )
 }

@@ -1,5 +1,6 @@
 /** Methods of area C over core's use cases. */
-import { type PickupOptions, Pickups, withNulls } from "@waybill/core"
+import { mapPaced, type PickupChangeEntry, type PickupOptions, Pickups, withNulls } from "@waybill/core"
+import { Effect } from "effect"
 import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
 import { plain } from "./Plain.ts"
 import { type Around, as, type Run } from "./Run.ts"
@@ -9,10 +10,16 @@ export const pickupCallsOf = (run: Run, around: Around): PickupMethods => ({
     run(around(as(said, Pickups, (all, principal) => all.create(principal, withNulls(plain(request)), plain(options) as PickupOptions | undefined)))),
   update: (said, number, request) => run(around(as(said, Pickups, (all, principal) => all.update(principal, number, withNulls(plain(request), number))))),
   cancel: (said, number) => run(around(as(said, Pickups, (all, principal) => all.cancel(principal, number)))),
-  report: (said, pickupId, report) => run(around(as(said, Pickups, (all, principal) => all.report(principal, pickupId, plain(report)))))
+  report: (said, pickupId, report) => run(around(as(said, Pickups, (all, principal) => all.report(principal, pickupId, plain(report))))),
+  decide: (said, pickupId, decision) => run(around(as(said, Pickups, (all, principal) => all.decide(principal, pickupId, plain(decision)))))
 })
+
+const decoder = new TextDecoder()
 
 export const pickupReadsOf = (run: Run): PickupReadMethods => ({
   visibility: (said, query) => run(as(said, Pickups, (all, principal) => all.visibility(principal, plain(query)))),
+  changes: (said, query = {}) =>
+    run(Effect.flatMap(as(said, Pickups, (all, principal) => all.changes(principal, plain(query))), ({ data, nextCursor }) =>
+      Effect.map(mapPaced(data, (body): PickupChangeEntry => JSON.parse(decoder.decode(body))), (entries) => ({ data: entries, nextCursor })))),
   record: (said, pickupId) => run(as(said, Pickups, (all, principal) => all.record(principal, pickupId)))
 })

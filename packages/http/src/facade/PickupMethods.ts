@@ -1,10 +1,14 @@
 /** Pickups as promises. */
 import {
   type CancelledPickup,
+  type CarrierDecisionInput,
   type PickupAnswer,
+  type PickupChangeEntry,
+  type PickupChangeQuery,
   type PickupDecision,
   PickupDesk,
   type PickupDeskCall,
+  type PickupDispatch,
   PickupDeskFailed,
   type PickupInput,
   type PickupOptions,
@@ -32,10 +36,20 @@ export interface PickupMethods {
   readonly cancel: (principal: HostPrincipal, carrierPickupNumber: string) => Promise<void>
   /** Reports the progress of a pickup, for carriers; by its number, or by its `pickupId` until it has one. */
   readonly report: (principal: HostPrincipal, pickupId: string, report: PickupReportInput) => Promise<PickupReportResult>
+  /** Decides on an order, or on a change of it, that waits for a decision, for carriers. */
+  readonly decide: (principal: HostPrincipal, pickupId: string, decision: CarrierDecisionInput) => Promise<PickupReportResult>
+}
+
+export interface PickupChanges {
+  readonly data: ReadonlyArray<PickupChangeEntry>
+  /** Always there: ask again with it later for what has happened since. */
+  readonly nextCursor: string
 }
 
 export interface PickupReadMethods {
   readonly visibility: (principal: HostPrincipal, query: PickupQuery) => Promise<PickupVisibility>
+  /** The work list, for carriers: every order, change, cancellation, decision and report once, in commit order. */
+  readonly changes: (principal: HostPrincipal, query?: typeof PickupChangeQuery.Encoded) => Promise<PickupChanges>
   /** The pickup with its history, for carriers. */
   readonly record: (principal: HostPrincipal, pickupId: string) => Promise<PickupRecord>
 }
@@ -54,15 +68,29 @@ export type HostPickupDesk<Tx = unknown> =
     readonly cancelled?: (pickup: CancelledPickup, call: PickupDeskCall<Tx>) => Promise<void>
   }
 
-/** When it rejects, nothing is stored and the caller is asked to retry. */
-export const pickupDeskLayer = (desk: HostPickupDesk): Layer.Layer<never> => {
+/** The carrier decides with `pickups.decide` or over intake. The shipper's call waits for it so long, and is then answered "Call us". */
+export interface WaitingPickupDesk {
+  readonly waitSeconds: number
+}
+
+/** When the host's dispatch rejects, nothing is stored and the caller is asked to retry. */
+export const pickupDeskLayer = (desk: HostPickupDesk | WaitingPickupDesk): Layer.Layer<never> => {
+  if ("waitSeconds" in desk) return Layer.succeed(PickupDesk, { waitMillis: waitMillisOf(desk) })
   const { cancelled, decide } = typeof desk === "function" ? { decide: desk, cancelled: undefined } : desk
   // an interruption waits for the desk, because it uses the transaction
   const asked = <A>(call: () => Promise<A>) =>
     Effect.uninterruptible(Effect.tryPromise({ try: () => insideDesk(service, call), catch: (cause) => new PickupDeskFailed({ cause }) }))
-  const service: (typeof PickupDesk)["Service"] = {
+  const service: PickupDispatch = {
     decide: (order, call) => asked(async () => decide.call(desk, order, call)),
     ...(cancelled === undefined ? {} : { cancelled: (pickup, call) => asked(async () => cancelled.call(desk, pickup, call)) })
   }
   return Layer.succeed(PickupDesk, service)
+}
+
+/** Calls over HTTP end after minutes at the latest, in the service or in a proxy before it. */
+const maxWaitSeconds = 300
+
+const waitMillisOf = ({ waitSeconds }: WaitingPickupDesk): number => {
+  if (!(waitSeconds >= 0 && waitSeconds <= maxWaitSeconds)) throw new RangeError(`pickupDesk.waitSeconds is a number from 0 to ${maxWaitSeconds}.`)
+  return waitSeconds * 1000
 }

@@ -1,5 +1,5 @@
 /** The layers behind the methods and handlers: built at the first call, released by `stop`. */
-import { PickupDesk, runBackground, StorageError, type StoragePorts, type Waybill } from "@waybill/core"
+import { PickupDesk, Pickups, runBackground, StorageError, type StoragePorts, type Waybill } from "@waybill/core"
 import { Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
 import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HostRequest } from "../access/AuthenticatorHost.ts"
@@ -126,6 +126,7 @@ export class Service {
     if (built === undefined) return
     const run = Effect.runPromiseWith(built.context)
     if (this.#worker !== undefined) await run(Fiber.interrupt(this.#worker))
+    await run(Context.get(built.context, Pickups).endWaits)
     await run(Effect.ignore(Effect.timeout(Effect.promise(() => Promise.allSettled(this.#running)), stopTimeoutMillis)))
     await run(Scope.close(built.scope, Exit.void))
   }

@@ -30,7 +30,7 @@ export type * from "./AreaTypes.ts"
 export type * from "./ChargeMethods.ts"
 export type * from "./InvoiceMethods.ts"
 export type * from "./OperatorMethods.ts"
-export type { HostPickupDesk, PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
+export type { HostPickupDesk, PickupChanges, PickupMethods, PickupReadMethods, WaitingPickupDesk } from "./PickupMethods.ts"
 export type * from "./ShipmentMethods.ts"
 
 export interface EventsPage {

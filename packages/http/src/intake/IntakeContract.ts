@@ -2,9 +2,13 @@
 import {
   BillChangeReport,
   BillRemovalReport,
+  CarrierDecision,
   Count,
+  defaultListLimit,
   InstantText,
   maxItemsPerCall,
+  PickupChangeEntry,
+  PickupChangeQuery,
   PickupRecord,
   PickupReport,
   PickupReportResult,
@@ -79,6 +83,11 @@ const partial = {
     default: false
   }
 } as const
+
+const PickupChanges = Schema.Struct({
+  data: Schema.Array(PickupChangeEntry),
+  nextCursor: Schema.String.annotate({ description: "Always there. Ask again with it for what has happened since." })
+}).annotate({ identifier: "PickupChanges" })
 
 const pickupId = { pickupId: "The carrierPickupNumber; while there is none, the service's own id." }
 
@@ -160,6 +169,34 @@ export const IntakeContract = contract({
       body: { schema: PickupReport, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Taken", schema: PickupReportResult } },
       refusals: { 404: noPickup }
+    },
+    listPickupChanges: {
+      method: "GET",
+      path: "/v1/pickups",
+      access: "caller",
+      summary: "List the changes of pickups",
+      description: "The carrier's work list: every order, change, cancellation, decision and report once, in commit order, without test pickups. " +
+        "A carrier with a dot or mc number is shown what it or no carrier has decided.",
+      query: {
+        since: { kind: "text", schema: PickupChangeQuery.fields.since.schema, description: "Where a list without cursor starts." },
+        status: { kind: "text", schema: PickupChangeQuery.fields.status.schema, description: "The present status of the pickup, in any case." },
+        cursor: { kind: "text", schema: Schema.String, description: "nextCursor of the page before." },
+        limit: { kind: "integer", schema: PickupChangeQuery.fields.limit.schema, description: "Entries per page.", default: defaultListLimit }
+      },
+      answers: { 200: { description: "A page of changes, oldest first", schema: PickupChanges } }
+    },
+    decidePickup: {
+      method: "POST",
+      path: "/v1/pickups/{pickupId}/decision",
+      access: "caller",
+      audit: { action: "pickup.decide", object: "pickup", id: "pickupId" },
+      summary: "Decide on a pickup",
+      description: "On an order, or on a change of it, that waits for a decision; 409 if there is none. The shipper's call is answered with it. After " +
+        "call, report the result as a status.",
+      params: pickupId,
+      body: { schema: CarrierDecision, maxBytes: 64 * 1024 },
+      answers: { 200: { description: "Decided", schema: PickupReportResult } },
+      refusals: { 404: noPickup, 409: "The pickup is decided already." }
     },
     getPickupRecord: {
       method: "GET",

@@ -1,7 +1,7 @@
 /** HTTP handlers of intake over core's use cases. */
 import { FreightChargeIntake, type IntakeResults, Pickups, ShipmentIntake, ShipmentStatuses, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
 import { Effect } from "effect"
-import { json, jsonWithList } from "../shared/Answer.ts"
+import { encodedCursorPage, json, jsonWithList } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { bounded } from "../shared/ProblemDetails.ts"
 import type { IntakeContract } from "./IntakeContract.ts"
@@ -22,6 +22,8 @@ export const IntakeHandlers = Effect.gen(function*() {
     reportStatusUpdates: ({ body, principal, query }) => Effect.map(updates.report(principal, body, { partial: query.partial === true }), answer),
     reportFreightCharges: ({ body, principal, query }) => Effect.map(charges.report(principal, body, { partial: query.partial === true }), answer),
     reportPickupStatus: ({ body, params, principal }) => Effect.map(pickups.report(principal, params.pickupId, body), (taken) => json(taken)),
+    listPickupChanges: ({ principal, query }) => Effect.map(pickups.changes(principal, query), encodedCursorPage),
+    decidePickup: ({ body, params, principal }) => Effect.map(pickups.decide(principal, params.pickupId, body), (taken) => json(taken)),
     getPickupRecord: ({ params, principal }) => Effect.flatMap(pickups.record(principal, params.pickupId), (record) => jsonWithList(record, "history"))
   }
   return handlers

@@ -25,6 +25,10 @@ export const encodedPage = (page: Page<Uint8Array>, headers: Headers) => {
   return joined("{\"data\":[", page.data, `],${JSON.stringify({ page: number, pageSize, totalPages, totalCount }).slice(1)}`, headers)
 }
 
+/** A page whose items are encoded JSON, and where the next one starts. */
+export const encodedCursorPage = ({ data, nextCursor }: { readonly data: ReadonlyArray<Uint8Array>; readonly nextCursor: string }) =>
+  joined("{\"data\":[", data, `],${JSON.stringify({ nextCursor }).slice(1)}`, {})
+
 /** Several encoded items as one array, sent while they are read. */
 export const encodedStream = <E>(items: Stream.Stream<Uint8Array, E>) => {
   const array = Stream.suspend(() => {

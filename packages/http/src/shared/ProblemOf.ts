@@ -22,6 +22,7 @@ import type {
   DestinationNotFound,
   NotPermitted,
   OperatorReadOnly,
+  PickupDecided,
   PickupDeskFailed,
   PickupFinal,
   PickupNotFound,
@@ -71,6 +72,7 @@ export type ServiceFailure =
   | DestinationNotFound
   | NotPermitted
   | OperatorReadOnly
+  | PickupDecided
   | PickupDeskFailed
   | PickupFinal
   | PickupNotFound
@@ -127,6 +129,7 @@ const kinds = {
   DeliveryNotDismissable: [409, "delivery_not_dismissable"],
   TenantBeingRemoved: [409, "tenant_being_removed"],
   DeliveryNotRetryable: [409, "delivery_not_retryable"],
+  PickupDecided: [409, "pickup_decided"],
   QuotaExceeded: [409, "quota_exceeded"],
   SecretInUse: [409, "secret_in_use"],
   SecretNotUsable: [409, "secret_not_usable"],

@@ -266,7 +266,7 @@ describe("pickups", () => {
     await within.pickups.create(customer, pickup())
     expect(transaction.joined).toBe(3)
     expect(Object.keys(within.invoices).concat(Object.keys(within.documents), Object.keys(within.pickups))).toEqual([
-      "create", "replace", "remove", "upload", "remove", "create", "update", "cancel", "report"
+      "create", "replace", "remove", "upload", "remove", "create", "update", "cancel", "report", "decide"
     ])
     await expect(waybill.within({} as never).invoices.create(carrier, invoice())).rejects.toThrow("no transaction")
   })

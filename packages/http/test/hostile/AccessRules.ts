@@ -104,6 +104,10 @@ const knownReport: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) :
 
 const record: Kind = (caller, target) => !isCarrier(caller) ? hidden(403) : seesFreight(caller, target) ? shown(200) : hidden(404)
 
+const carriersOnly = (status: number): Kind => (caller) => isCarrier(caller) ? shown(status) : hidden(403)
+
+const decidedPickup: Kind = (caller, target) => record(caller, target).status === 200 ? shown(409) : record(caller, target)
+
 const namesSecret = (status: number): Kind => (caller, target) => mayName(caller, target) ? shown(status) : hidden(400)
 
 /** Without a secret only the accounts matter. A client subscribes to an account once. */
@@ -182,6 +186,9 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     reportFreightCharges: [changes(reportOfBill)],
     reportPickupStatus: [changes(record)],
     getShipmentRecord: [reads(record)],
+    listPickupChanges: [reads(carriersOnly(200))],
+    // The pickups of the subjects are decided.
+    decidePickup: [reads(decidedPickup)],
     getPickupRecord: [reads(record)]
   },
   operator: {

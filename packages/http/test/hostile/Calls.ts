@@ -69,6 +69,7 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
     })).slice(0, 1)
   }),
   reportPickupStatus: ({ carrierPickupNumber: _, ...body }) => ({ ...body, status: "En Route", stopEtaTimeZone: "UTC-5", stopEta: `${later}T10:00:00` }),
+  decidePickup: (body) => ({ ...body, decision: "accept", confirmationNumber: "C-1", scac: "ABCD" }),
   createInvoice: (body, subject) => invoice(body, subject),
   updateInvoice: (body, subject) => invoice(body, subject),
   uploadDocument: (body, subject) => ({

@@ -38,6 +38,8 @@ const acceptedShare: Readonly<Record<string, number>> = {
   "operator.dismissDelivery": 0,
   // Accepts only one of eventId, shipmentId and pro.
   "operator.explainDelivery": 0.5,
+  // Every order here was accepted at once.
+  "intake.decidePickup": 0,
   // Half of them remove unknown bills.
   "intake.reportFreightCharges": 0.4
 }

@@ -66,3 +66,26 @@ describe("a pickup report of the carrier's system", () => {
     expect((await record(number)).json.visibility.status).toBe("Accepted")
   })
 })
+
+describe("the carrier's work list over HTTP", () => {
+  it("lists each change once, and nextCursor is always there", async () => {
+    const list = (query = "") => service.send("GET", `/intake/v1/pickups${query}`, { key: acme.carrier })
+    const start = (await list()).json.nextCursor
+    const number = await order()
+    await report(number, { status: "En Route" })
+    const page = await list(`?cursor=${start}`)
+    expect([page.status, page.json.data.map(({ change, confirmationNumber, status }: any) => [change, confirmationNumber, status])])
+      .toEqual([200, [["ordered", number, "Accepted"], ["status", number, "En Route"]]])
+    expect(Object.keys(page.json.data[0])).toEqual(["at", "change", "pickupId", "confirmationNumber", "status", "request"])
+    expect((await list(`?cursor=${page.json.nextCursor}`)).json).toEqual({ data: [], nextCursor: page.json.nextCursor })
+    expect((await list(`?cursor=${start}&limit=1&status=en%20route`)).json.data).toEqual([page.json.data[0]])
+    expect((await list("?since=2099-01-01T00:00:00Z")).json).toEqual({ data: [], nextCursor: page.json.nextCursor })
+    expect((await list("?cursor=none")).json.errors[0]).toMatchObject({ parameter: "cursor" })
+    expect(problemCode(await service.send("GET", "/intake/v1/pickups", { key: shipper }))).toBe("not_permitted")
+  })
+
+  it("answers 409 to a decision on a pickup that is decided", async () => {
+    const decision = await service.send("POST", `/intake/v1/pickups/${await order()}/decision`, { key: acme.carrier, body: { decision: "accept" } })
+    expect([decision.status, problemCode(decision)]).toEqual([409, "pickup_decided"])
+  })
+})

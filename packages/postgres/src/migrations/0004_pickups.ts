@@ -1,4 +1,4 @@
-/** Pickups with their PRO numbers and history, and the responses of idempotent requests. */
+/** Pickups with their PRO numbers and history, the carrier's work list, and the responses of idempotent requests. */
 import type { Migration } from "./Migrations.ts"
 
 export const pickups: Migration = {
@@ -14,12 +14,15 @@ CREATE TABLE ${schema}.pickups (
   is_test boolean NOT NULL,
   client text COLLATE "C" NOT NULL,
   accounts text[] NOT NULL,
+  status text NOT NULL,
+  waits boolean NOT NULL,
   doc text NOT NULL,
   created_at timestamptz NOT NULL,
   PRIMARY KEY (tenant_id, pickup_id)
 ) WITH (fillfactor = 80);
 CREATE UNIQUE INDEX pickups_number ON ${schema}.pickups (tenant_id, number, is_test) WHERE number IS NOT NULL;
-CREATE INDEX pickups_created ON ${schema}.pickups (tenant_id, created_at);
+-- for pruning. The tenant comes last, so that no lookup of a tenant uses it while the table has no statistics: what is old is removed soon
+CREATE INDEX pickups_created ON ${schema}.pickups (created_at, tenant_id);
 
 CREATE TABLE ${schema}.pickup_pros (
   tenant_id text COLLATE "C" NOT NULL,
@@ -37,6 +40,27 @@ CREATE TABLE ${schema}.pickup_history (
   doc text NOT NULL,
   PRIMARY KEY (tenant_id, pickup_id, position)
 );
+
+-- the last number of pickup_changes. Its row lock lasts until commit, so that the numbers are in commit order
+CREATE TABLE ${schema}.pickup_feeds (
+  tenant_id text COLLATE "C" PRIMARY KEY,
+  last bigint NOT NULL,
+  last_at timestamptz NOT NULL
+) WITH (fillfactor = 50);
+
+-- body: the JSON as it is listed and sent, byte for byte. at: never before that of an earlier number
+CREATE TABLE ${schema}.pickup_changes (
+  tenant_id text COLLATE "C" NOT NULL,
+  change_no bigint NOT NULL,
+  pickup_id uuid NOT NULL,
+  at timestamptz NOT NULL,
+  traceparent text,
+  body bytea NOT NULL,
+  PRIMARY KEY (tenant_id, change_no)
+);
+CREATE INDEX pickup_changes_at ON ${schema}.pickup_changes (tenant_id, at, change_no);
+-- for pruning; the tenant comes last as above
+CREATE INDEX pickup_changes_pickup ON ${schema}.pickup_changes (pickup_id, tenant_id);
 
 CREATE TABLE ${schema}.pickup_answers (
   tenant_id text COLLATE "C" NOT NULL,

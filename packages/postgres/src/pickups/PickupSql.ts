@@ -1,6 +1,6 @@
 /** SQL statements for pickups. */
-import type { PickupHistoryEntry, PickupRow, PickupViewer } from "@waybill/core"
-import { bool, int8, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
+import { changesPerRead, type PickupChange, type PickupChangeRange, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
+import { bool, bytea, int8, nullable, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 
 /** Serialises requests of a client with the same idempotency key. */
@@ -20,7 +20,8 @@ export const insertAnswer = (
   { answer, fingerprint }: { readonly answer: string; readonly fingerprint: string }
 ) => statement`
 INSERT INTO ${schema}.pickup_answers (tenant_id, client, key, fingerprint, answer)
-VALUES (${tenant(tenantId)}, ${client}, ${key}, ${fingerprint}, ${answer})`
+VALUES (${tenant(tenantId)}, ${client}, ${key}, ${fingerprint}, ${answer})
+ON CONFLICT (tenant_id, client, key) DO UPDATE SET fingerprint = EXCLUDED.fingerprint, answer = EXCLUDED.answer`
 
 export const nextNumber = (schema: Statement, tenantId: string, isTest: boolean) => statement`
 INSERT INTO ${schema}.pickup_counters AS c (tenant_id, is_test, last) VALUES (${tenant(tenantId)}, ${isTest}, 1)
@@ -30,12 +31,26 @@ RETURNING last`
 /** Column `accounts` also has the carrier's numbers, which start with a blank (` dot 123`). */
 const accountsOf = ({ accounts, carrier = [] }: PickupRow) => textArray([...accounts, ...carrier])
 
-/** Stores a pickup with `stored`, replaces its PRO numbers and adds its history entry. */
+/** Numbers a new entry of the work list and stores it. */
+const listed = (schema: Statement, tenantId: string, pickupId: Parameter, at: number, change: PickupChange | undefined): Statement =>
+  change === undefined ? nothing : statement`,
+numbered AS (
+  INSERT INTO ${schema}.pickup_feeds AS f (tenant_id, last, last_at) VALUES (${tenant(tenantId)}, 1, ${timestamptz(at)})
+  ON CONFLICT (tenant_id) DO UPDATE SET last = f.last + 1, last_at = greatest(f.last_at, EXCLUDED.last_at)
+  RETURNING last, last_at
+),
+listed AS (
+  INSERT INTO ${schema}.pickup_changes (tenant_id, change_no, pickup_id, at, traceparent, body)
+  SELECT ${tenant(tenantId)}, last, ${pickupId}, last_at, ${text(change.traceparent)}, ${bytea(change.body)} FROM numbered
+)`
+
+/** Stores a pickup with `stored`, replaces its PRO numbers, and adds its entries to its history and to the work list. */
 const withHistory = (
   schema: Statement,
   tenantId: string,
   pickup: PickupRow,
   { at, doc, position }: PickupHistoryEntry,
+  change: PickupChange | undefined,
   stored: (pickupId: Parameter) => Statement
 ) => {
   const pickupId = uuid(pickup.pickupId)
@@ -50,20 +65,21 @@ named AS (
   INSERT INTO ${schema}.pickup_pros (tenant_id, pro, pickup_id)
   SELECT DISTINCT ${tenant(tenantId)}::text, pro, ${pickupId} FROM unnest(${pros}) AS pro
   ON CONFLICT DO NOTHING
-)
+)${listed(schema, tenantId, pickupId, at, change)}
 INSERT INTO ${schema}.pickup_history (tenant_id, pickup_id, position, doc, at)
 SELECT ${tenant(tenantId)}, ${pickupId}, ${int8(position)}, ${doc}, ${timestamptz(at)}`
 }
 
-export const insertPickup = (schema: Statement, tenantId: string, pickup: PickupRow, entry: PickupHistoryEntry) =>
-  withHistory(schema, tenantId, pickup, entry, (pickupId) => statement`
-  INSERT INTO ${schema}.pickups (tenant_id, pickup_id, number, accounts, doc, is_test, client, created_at)
-  VALUES (${tenant(tenantId)}, ${pickupId}, ${text(pickup.number)}, ${accountsOf(pickup)}, ${pickup.doc},
+export const insertPickup = (schema: Statement, tenantId: string, pickup: PickupRow, entry: PickupHistoryEntry, change: PickupChange | undefined) =>
+  withHistory(schema, tenantId, pickup, entry, change, (pickupId) => statement`
+  INSERT INTO ${schema}.pickups (tenant_id, pickup_id, number, accounts, status, waits, doc, is_test, client, created_at)
+  VALUES (${tenant(tenantId)}, ${pickupId}, ${text(pickup.number)}, ${accountsOf(pickup)}, ${pickup.status}, ${pickup.waits}, ${pickup.doc},
     ${pickup.isTest}, ${pickup.client}, ${timestamptz(pickup.createdAt)})`)
 
-export const updatePickup = (schema: Statement, tenantId: string, pickup: PickupRow, entry: PickupHistoryEntry) =>
-  withHistory(schema, tenantId, pickup, entry, (pickupId) => statement`
-  UPDATE ${schema}.pickups SET number = ${text(pickup.number)}, accounts = ${accountsOf(pickup)}, doc = ${pickup.doc}
+export const updatePickup = (schema: Statement, tenantId: string, pickup: PickupRow, entry: PickupHistoryEntry, change: PickupChange | undefined) =>
+  withHistory(schema, tenantId, pickup, entry, change, (pickupId) => statement`
+  UPDATE ${schema}.pickups SET number = ${text(pickup.number)}, accounts = ${accountsOf(pickup)}, status = ${pickup.status},
+    waits = ${pickup.waits}, doc = ${pickup.doc}
   WHERE tenant_id = ${tenant(tenantId)} AND pickup_id = ${pickupId}`)
 
 export const pickupRow = row({
@@ -72,13 +88,15 @@ export const pickupRow = row({
   isTest: bool,
   client: text,
   accounts: textArray,
+  status: text,
+  waits: bool,
   doc: text,
   createdAt: timestamptz,
   pros: textArray
 })
 
 const selectPickups = (schema: Statement, tenantId: string) => statement`
-SELECT p.pickup_id, p.number, p.is_test, p.client, p.accounts, p.doc, p.created_at,
+SELECT p.pickup_id, p.number, p.is_test, p.client, p.accounts, p.status, p.waits, p.doc, p.created_at,
        ARRAY(SELECT r.pro FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = p.tenant_id AND r.pickup_id = p.pickup_id ORDER BY r.pro) AS pros
 FROM ${schema}.pickups AS p
 WHERE p.tenant_id = ${tenant(tenantId)}`
@@ -100,8 +118,9 @@ export const pickupOfNumber = (
 ) => statement`${selectPickups(schema, tenantId)} AND p.number = ${number} AND p.is_test = ${isTest} ${seenBy(viewer)}
 ${forUpdate ? lockedPickup : nothing}`
 
-export const pickupOfId = (schema: Statement, tenantId: string, viewer: PickupViewer, pickupId: string) =>
-  statement`${selectPickups(schema, tenantId)} AND p.pickup_id = ${uuid(pickupId)} ${seenBy(viewer)} ${lockedPickup}`
+export const pickupOfId = (schema: Statement, tenantId: string, viewer: PickupViewer, pickupId: string, forUpdate: boolean) =>
+  statement`${selectPickups(schema, tenantId)} AND p.pickup_id = ${uuid(pickupId)} ${seenBy(viewer)}
+${forUpdate ? lockedPickup : nothing}`
 
 const lockedPickup = statement`FOR UPDATE OF p`
 
@@ -123,6 +142,57 @@ AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.t
 AND NOT p.is_test
 ORDER BY p.created_at DESC, p.pickup_id DESC
 LIMIT ${int8(limit)}`
+
+export const changeRow = row({ changeNo: nullable(int8), body: optional(bytea), through: int8, scanned: int8 })
+
+/** Where a list begins: after the cursor, and not before the first entry of `since`. */
+const startOf = (schema: Statement, tenantId: string, since: number | undefined): Statement =>
+  since === undefined ? nothing : statement`
+  AND c.change_no >= COALESCE((
+    SELECT s.change_no FROM ${schema}.pickup_changes AS s WHERE s.tenant_id = ${tenant(tenantId)} AND s.at >= ${timestamptz(since)}
+    ORDER BY s.at, s.change_no
+    LIMIT 1
+  ), 9223372036854775807)`
+
+/**
+ * One row for each entry, or one row without entry. OFFSET 0: one lookup for each, whatever the planner knows of the tables. `through` is the last entry that
+ * was compared; at the end of the list its last.
+ */
+export const changes = (schema: Statement, tenantId: string, { after, bytes, limit, since, status, viewer }: PickupChangeRange) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH scanned AS MATERIALIZED (
+  SELECT c.change_no, c.pickup_id FROM ${schema}.pickup_changes AS c
+  WHERE c.tenant_id = ${own} AND c.change_no > ${int8(after)} ${startOf(schema, tenantId, since)}
+  ORDER BY c.change_no
+  LIMIT ${int8(changesPerRead)}
+),
+matching AS MATERIALIZED (
+  SELECT s.change_no FROM scanned AS s
+  CROSS JOIN LATERAL (
+    SELECT FROM ${schema}.pickups AS p
+    WHERE p.tenant_id = ${own} AND p.pickup_id = s.pickup_id ${status === undefined ? nothing : statement`AND p.status = ${status}`} ${seenBy(viewer)}
+    OFFSET 0
+  ) AS p
+  ORDER BY s.change_no
+  LIMIT ${int8(limit)}
+),
+measured AS (
+  SELECT m.change_no, c.body, sum(octet_length(c.body)) OVER (ORDER BY m.change_no) AS bytes
+  FROM matching AS m
+  CROSS JOIN LATERAL (SELECT c.body FROM ${schema}.pickup_changes AS c WHERE c.tenant_id = ${own} AND c.change_no = m.change_no OFFSET 0) AS c
+),
+entries AS (
+  SELECT m.change_no, m.body FROM measured AS m
+  WHERE m.bytes <= ${int8(bytes)} OR m.change_no = (SELECT min(change_no) FROM matching)
+)
+SELECT e.change_no, e.body,
+       COALESCE(r.last, greatest(${int8(after)}, (SELECT f.last FROM ${schema}.pickup_feeds AS f WHERE f.tenant_id = ${own}))) AS through,
+       r.scanned
+FROM (SELECT count(*) AS scanned, max(change_no) AS last FROM scanned) AS r
+LEFT JOIN entries AS e ON true
+ORDER BY e.change_no`
+}
 
 export const historyRow = row({ pickupId: uuid, position: int8, at: timestamptz, doc: text })
 
@@ -159,6 +229,9 @@ pros AS (
 ),
 history AS (
   DELETE FROM ${schema}.pickup_history AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id
+),
+changes AS (
+  DELETE FROM ${schema}.pickup_changes AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id
 ),
 gone AS (
   DELETE FROM ${schema}.pickups AS t USING old WHERE t.tenant_id = ${own} AND t.pickup_id = old.pickup_id RETURNING 1

@@ -1,5 +1,5 @@
 /** Pickups on Postgres. */
-import { type PickupHistoryEntry, PickupNumberTaken, type PickupRow, PickupStore, StorageError } from "@waybill/core"
+import { changesPerRead, type PickupChangeRange, type PickupHistoryEntry, PickupNumberTaken, type PickupRow, PickupStore, StorageError } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { isUuid } from "../access/AccessStorePostgres.ts"
@@ -39,20 +39,30 @@ export const layer = Layer.effect(
       return found.map((pickup) => ({ pickup, history: histories.get(pickup.pickupId)! }))
     })
 
+    const changes = Effect.fnUntraced(function*(tenantId: string, range: PickupChangeRange) {
+      const rows = yield* sql.rows(statements.changeRow, statements.changes(schema, tenantId, range))
+      const entries = rows.flatMap(({ body, changeNo }) => body === undefined || changeNo === null ? [] : [{ changeNo, body }])
+      const { scanned, through } = rows[0]!
+      return { entries, through, more: entries.length === 0 && scanned === changesPerRead }
+    })
+
     return PickupStore.of({
       answered: (tenantId, client, key) => StorageError.refail("PickupStore.answered")(answered(tenantId, client, key)),
       remember: (tenantId, client, key, answer) =>
         sql.run(statements.insertAnswer(schema, tenantId, client, key, answer)).pipe(StorageError.refail("PickupStore.remember")),
       nextNumber: (tenantId, isTest) =>
         sql.one(int8, statements.nextNumber(schema, tenantId, isTest)).pipe(StorageError.refail("PickupStore.nextNumber")),
-      insert: (tenantId, pickup, history) => put("PickupStore.insert", statements.insertPickup(schema, tenantId, pickup, history), pickup),
-      update: (tenantId, pickup, history) => put("PickupStore.update", statements.updatePickup(schema, tenantId, pickup, history), pickup),
+      insert: (tenantId, pickup, history, change) =>
+        put("PickupStore.insert", statements.insertPickup(schema, tenantId, pickup, history, change), pickup),
+      update: (tenantId, pickup, history, change) =>
+        put("PickupStore.update", statements.updatePickup(schema, tenantId, pickup, history, change), pickup),
+      changes: (tenantId, range) => StorageError.refail("PickupStore.changes")(changes(tenantId, range)),
       find: (tenantId, viewer, number, forUpdate = false) =>
         findFirst(statements.pickupOfNumber(schema, tenantId, viewer, number, forUpdate)).pipe(StorageError.refail("PickupStore.find")),
       findByPro: (tenantId, viewer, pro) =>
         findFirst(statements.pickupOfPro(schema, tenantId, viewer, pro)).pipe(StorageError.refail("PickupStore.findByPro")),
-      findById: (tenantId, viewer, pickupId) =>
-        !isUuid(pickupId) ? Effect.succeedNone : findFirst(statements.pickupOfId(schema, tenantId, viewer, pickupId)).pipe(
+      findById: (tenantId, viewer, pickupId, forUpdate = false) =>
+        !isUuid(pickupId) ? Effect.succeedNone : findFirst(statements.pickupOfId(schema, tenantId, viewer, pickupId, forUpdate)).pipe(
           StorageError.refail("PickupStore.findById")
         ),
       ofPros: (tenantId, pros, limit) => StorageError.refail("PickupStore.ofPros")(ofPros(tenantId, pros, limit)),

@@ -1,5 +1,5 @@
 /** One call of every method of the service, with the objects that it needs. */
-import type { HostPrincipal, Waybill, WaybillWithin } from "@waybill/http"
+import type { HostPrincipal, Waybill, WaybillError, WaybillWithin } from "@waybill/http"
 import { documentsSample, fileSample, pickupRequest } from "@waybill/testkit"
 import { bill, carrier, customer, event, invoice, shipment, tenantId } from "./Service.ts"
 
@@ -145,6 +145,17 @@ export const withinCalls: Methods = {
     report: async (scene) => {
       const number = await ordered(scene)
       return ({ pickups }) => pickups.report(carrier, number, { status: "En Route" })
+    },
+    decide: async (scene) => {
+      const number = await ordered(scene)
+      return async ({ pickups }) => {
+        try {
+          await pickups.decide(carrier, number, { decision: "accept" })
+        } catch (error) {
+          // every order is accepted at once
+          if ((error as WaybillError).code !== "pickup_decided") throw error
+        }
+      }
     }
   }
 }
@@ -199,6 +210,10 @@ export const serviceCalls: Methods = {
     visibility: async (scene) => {
       const lookupValue = await ordered(scene)
       return () => scene.waybill.pickups.visibility(customer, { lookupValue, lookupType: "PickupConfirmationID", requestType: "Status", isTest: "false" })
+    },
+    changes: async (scene) => {
+      await ordered(scene)
+      return () => scene.waybill.pickups.changes(carrier)
     },
     record: async (scene) => {
       const number = await ordered(scene)

@@ -1,4 +1,5 @@
-import { PickupStoreSuite } from "@waybill/testkit/suites"
+import { PickupChangesSuite, PickupStoreSuite } from "@waybill/testkit/suites"
 import { testStorage } from "../TestStorage.ts"
 
 PickupStoreSuite.suite("Postgres", testStorage())
+PickupChangesSuite.suite("Postgres", testStorage())

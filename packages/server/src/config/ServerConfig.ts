@@ -30,6 +30,9 @@ export interface ServerConfig {
   readonly publicTenant: string | undefined
   readonly tokenAccessMillis: number
   readonly othersLookupsPerMinute: number
+  /** Who decides on pickups. */
+  readonly pickups: "accept" | "desk"
+  readonly pickupDeskMillis: number
   /** IANA name. */
   readonly timeZone: string
   readonly role: Role
@@ -100,6 +103,8 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     publicTenant: given.publicTenant,
     tokenAccessMillis: (given.tokenAccess ?? 604_800) * 1000,
     othersLookupsPerMinute: given.othersLookups ?? 60,
+    pickups: given.pickups ?? "accept",
+    pickupDeskMillis: given.pickupDesk ?? 20_000,
     timeZone: given.timeZone ?? "UTC",
     role,
     demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && role === "all"),
@@ -250,6 +255,7 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   publicTenant: config.publicTenant ?? "the only one",
   tokenAccessSeconds: config.tokenAccessMillis / 1000,
   othersLookupsPerMinute: config.othersLookupsPerMinute,
+  pickups: config.pickups === "accept" ? "accept" : `desk, ${config.pickupDeskMillis / 1000} s`,
   timeZone: config.timeZone,
   basePaths: Object.values(config.basePaths).join(" "),
   documents: documentsText(config.documents),

@@ -168,6 +168,8 @@ export const variables = {
     "lookups of freight that is not the caller's own, for each client or address",
     integer(1, 1_000_000)
   ),
+  pickups: variable("WAYBILL_PICKUPS", "accept", "accept: an order is accepted at once; desk: it waits for the carrier's decision", oneOf(["accept", "desk"])),
+  pickupDesk: variable("WAYBILL_PICKUP_DESK_SECONDS", "20", "how long an order waits with WAYBILL_PICKUPS=desk; then the answer is call us", seconds(0, 300)),
   timeZone: variable("WAYBILL_TIME_ZONE", "UTC", "its hours and midnights close hourly and daily freight-charge windows", timeZone),
   role: variable("WAYBILL_ROLE", "all", "api answers requests, worker delivers webhooks, all does both", oneOf(["api", "worker", "all"])),
   dashboard: variable("WAYBILL_DASHBOARD", "on", "the operator's page at /dashboard", onOff),

@@ -4,6 +4,8 @@ import {
   FreightChargeOptions,
   AccessOptions,
   RetentionOptions,
+  PickupDesk,
+  Pickups,
   runBackground,
   Sealer,
   ShipmentStatusOptions,
@@ -12,7 +14,7 @@ import {
 } from "@waybill/core"
 import { type App, AuthenticatorStandard, ContentHashNode, HmacNode, problemContentType, type WaybillApps, WaybillHttp } from "@waybill/http"
 import { StoragePostgres } from "@waybill/postgres"
-import { Effect, Layer, type Redacted, Scope } from "effect"
+import { Context, Effect, Layer, type Redacted, Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Keys, keysOf } from "../config/DataDir.ts"
 import { type ServerConfig, summaryOf } from "../config/ServerConfig.ts"
@@ -52,6 +54,7 @@ export const serve = (config: ServerConfig) =>
     const stop = { drainMillis: config.drainMillis, isDraining: drain.isDraining }
     yield* answerWith(listener, adminListener === undefined ? apps.whole : apps.customers, stop).pipe(Scope.provide(running))
     if (adminListener !== undefined) yield* answerWith(adminListener, apps.operators, stop).pipe(Scope.provide(running))
+    yield* Scope.addFinalizer(running, Context.get(services, Pickups).endWaits)
     if (config.role !== "api") yield* runBackground.pipe(Effect.provideContext(services), Effect.forkIn(running))
     const demoScope = yield* Scope.fork(yield* Effect.scope)
     // Added last, so that a stop begins with it: everything above still works until it ends.
@@ -98,7 +101,8 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
       Layer.succeed(RetentionOptions, config.retention),
       Layer.succeed(AccessOptions, { tokenAccessMillis: config.tokenAccessMillis }),
       Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: config.othersLookupsPerMinute }),
-      FreightChargeOptions.layer({ timeZone: config.timeZone })
+      FreightChargeOptions.layer({ timeZone: config.timeZone }),
+      config.pickups === "desk" ? Layer.succeed(PickupDesk, { waitMillis: config.pickupDeskMillis }) : Layer.empty
     ))
   )
 }

@@ -116,6 +116,15 @@ describe("ServerConfig", () => {
       assert.strictEqual(summary["timeZone"], "America/Chicago")
     }))
 
+  it.effect("accepts pickups at once, or lets them wait for the carrier", () =>
+    Effect.gen(function*() {
+      const config = yield* read({})
+      assert.deepStrictEqual([config.pickups, config.pickupDeskMillis], ["accept", 20_000])
+      const desk = yield* read({ WAYBILL_PICKUPS: "desk", WAYBILL_PICKUP_DESK_SECONDS: "7.5" })
+      assert.deepStrictEqual([desk.pickups, desk.pickupDeskMillis, summaryOf(desk)["pickups"]], ["desk", 7500, "desk, 7.5 s"])
+      assert.deepStrictEqual(Object.keys(yield* faultsOf({ WAYBILL_PICKUPS: "reject", WAYBILL_PICKUP_DESK_SECONDS: "301" })), ["WAYBILL_PICKUPS", "WAYBILL_PICKUP_DESK_SECONDS"])
+    }))
+
   it.effect("refuses equal base paths, a base path within another, and a reserved one", () =>
     Effect.gen(function*() {
       const taken = (env: Readonly<Record<string, string>>) => Effect.map(faultsOf(env), (faults) => Object.keys(faults))

@@ -1,5 +1,5 @@
 /** Pickups in memory. */
-import { type PickupHistoryEntry, PickupNumberTaken, type PickupRow, PickupStore } from "@waybill/core"
+import { type PickupChange, type PickupHistoryEntry, PickupNumberTaken, type PickupRow, PickupStore } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { maySeePickup, PickupTables } from "./PickupTables.ts"
@@ -11,12 +11,13 @@ export const PickupStoreMemory = {
       const { operate } = yield* MemoryDatabase
       const tables = yield* PickupTables
 
-      const write = (tenantId: string, row: PickupRow, history: PickupHistoryEntry) =>
+      const write = (tenantId: string, row: PickupRow, history: PickupHistoryEntry, change: PickupChange | undefined) =>
         Effect.flatten(operate(() => {
           const holder = row.number === undefined ? undefined : tables.numbered(tenantId, row.number, row.isTest)
           if (holder !== undefined && holder.pickupId !== row.pickupId) return Effect.fail(new PickupNumberTaken({ number: row.number! }))
           tables.put(tenantId, row)
           tables.append(tenantId, history)
+          if (change !== undefined) tables.list(tenantId, history, change)
           return Effect.void
         }))
 
@@ -26,11 +27,12 @@ export const PickupStoreMemory = {
         remember: (tenantId, client, key, answered) => operate((now) => tables.remember(tenantId, client, key, answered, now)),
         nextNumber: (tenantId, isTest) => operate(() => tables.next(tenantId, isTest)),
         insert: write,
-        update: (tenantId, pickup, history) =>
+        update: (tenantId, pickup, history, change) =>
           Effect.flatMap(operate(() => tables.of(tenantId).rows.get(pickup.pickupId)), (before) =>
             before === undefined
               ? Effect.die(new Error(`No pickup ${pickup.pickupId} to update.`))
-              : write(tenantId, { ...pickup, client: before.client, isTest: before.isTest, createdAt: before.createdAt }, history)),
+              : write(tenantId, { ...pickup, client: before.client, isTest: before.isTest, createdAt: before.createdAt }, history, change)),
+        changes: (tenantId, range) => operate(() => tables.listed(tenantId, range)),
         find: (tenantId, viewer, { isTest, number }) =>
           operate(() => Option.filter(Option.fromUndefinedOr(tables.numbered(tenantId, number, isTest)), (row) => maySeePickup(viewer, row))),
         findByPro: (tenantId, viewer, { isTest, pro }) =>

@@ -1,26 +1,12 @@
 /** Conformance of `PickupStore`. */
-import { type PickupHistoryEntry, type PickupRow, PickupStore, type PickupViewer, type StoragePorts, Transaction } from "@waybill/core"
+import { type PickupRow, PickupStore, type PickupViewer, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { freshTenant, idOf, occurredAt } from "../StorageFixtures.ts"
+import { historyEntry as entry, pickupRow as pickup } from "./PickupFixtures.ts"
 
 class Refused extends Data.TaggedError("Refused")<{}> {}
-
-const pickup = (n: number, parts: Partial<PickupRow> = {}): PickupRow => ({
-  pickupId: idOf(n),
-  number: `10000000${n}`,
-  isTest: false,
-  client: "client",
-  accounts: [],
-  carrier: undefined,
-  doc: `{"n":${n}}`,
-  pros: [],
-  createdAt: occurredAt + n,
-  ...parts
-})
-
-const entry = (n: number, position = 1): PickupHistoryEntry => ({ pickupId: idOf(n), position, at: occurredAt + position, doc: `{"at":${position}}` })
 
 const seed = Effect.fnUntraced(function*(tenantId: string, ...pickups: ReadonlyArray<PickupRow>) {
   const store = yield* PickupStore
@@ -48,6 +34,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           accounts: ["0815", "O'Neil, \"B\" {}", "NULL"],
           carrier: [" dot 1", " mc 2"],
           pros: ["0418367745", "828561881X"],
+          status: "En Route",
+          waits: true,
           doc: "{\"note\":\"ä\\\\ \\\" ' 😀 \\u0000\"}"
         })
         yield* seed(tenantId, row)
@@ -176,7 +164,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const transaction = yield* Transaction
         const tenantId = freshTenant()
         yield* seed(tenantId, pickup(1, { number: "1", accounts: ["A"], pros: ["P"] }))
-        const changed = pickup(1, { number: "2", accounts: ["B"], pros: ["Q"], doc: "{\"changed\":true}", client: "thief", createdAt: 5 })
+        const changed = pickup(1, { number: "2", accounts: ["B"], pros: ["Q"], status: "Cancelled", waits: true, doc: "{\"changed\":true}", client: "thief", createdAt: 5 })
         yield* transaction.run(store.update(tenantId, changed, entry(1, 2)))
         const after = { ...changed, client: "client", createdAt: pickup(1).createdAt }
         assert.deepStrictEqual(yield* store.find(tenantId, "all", { number: "2", isTest: false }), Option.some(after))
@@ -244,6 +232,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         // two names whose concatenations are equal
         yield* transaction.run(store.remember(tenantId, "a", "b c", answered))
         assert.isTrue(Option.isNone(yield* asked("a b", "c")))
+        yield* transaction.run(store.remember(tenantId, "client", "key", { ...answered, answer: "later" }))
+        assert.deepStrictEqual(yield* asked("client", "key"), Option.some({ ...answered, answer: "later" }))
       }))
 
     it.effect("runs one of several concurrent requests with one key", () =>
@@ -296,7 +286,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
           const transaction = yield* Transaction
           const tenantId = freshTenant()
           yield* seed(tenantId, pickup(1, { number: "1", doc: "0" }))
-          const locked = way === "id" ? store.findById(tenantId, "all", idOf(1)) : store.find(tenantId, "all", { number: "1", isTest: false }, true)
+          const locked = way === "id" ? store.findById(tenantId, "all", idOf(1), true) : store.find(tenantId, "all", { number: "1", isTest: false }, true)
           const add = transaction.run(Effect.gen(function*() {
             const row = Option.getOrThrow(yield* locked)
             yield* Effect.sleep(5)

@@ -1,5 +1,5 @@
 /** Rows of the memory store: pickups by number and PRO, their history, and answered requests. */
-import { type AnsweredRequest, compareText, isOwn, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
+import { type AnsweredRequest, changesPerRead, compareText, isOwn, type PickupChange, type PickupChangeRange, type PickupChangeRows, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
@@ -9,15 +9,26 @@ interface StoredAnswer extends AnsweredRequest {
   readonly storedAt: number
 }
 
+/** An entry of the work list. */
+interface ListedChange extends PickupChange {
+  readonly changeNo: number
+  readonly pickupId: string
+  readonly at: number
+}
+
 interface TenantPickups {
   readonly rows: Map<string, PickupRow>
   readonly byNumber: Map<string, string>
   readonly byPro: Map<string, Set<string>>
   /** History of each pickup, by position. */
   readonly history: Map<string, Array<PickupHistoryEntry>>
+  /** By number, in its order. */
+  readonly changes: Map<number, ListedChange>
   readonly answers: Map<string, StoredAnswer>
   /** The last issued number, for real pickups and for tests. */
   readonly counters: Map<boolean, number>
+  /** The last number and time of the work list. */
+  readonly feed: { last: number; lastAt: number }
 }
 
 /** The maximum number removed by one call. */
@@ -43,7 +54,7 @@ export class PickupRows {
   of(tenantId: string): TenantPickups {
     let own = this.tenants.get(tenantId)
     if (own === undefined) {
-      own = { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), answers: new Map(), counters: new Map() }
+      own = { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), changes: new Map(), answers: new Map(), counters: new Map(), feed: { last: 0, lastAt: -Infinity } }
       this.tenants.set(tenantId, own)
     }
     return own
@@ -90,6 +101,31 @@ export class PickupRows {
     this.journal.insert(entries, entries.length, entry)
   }
 
+  list(tenantId: string, { at, pickupId }: PickupHistoryEntry, change: PickupChange): void {
+    const { changes, feed } = this.of(tenantId)
+    const changeNo = feed.last + 1
+    this.journal.set(feed, "last", changeNo)
+    this.journal.set(feed, "lastAt", Math.max(feed.lastAt, at))
+    this.journal.put(changes, changeNo, { ...change, changeNo, pickupId, at: feed.lastAt })
+  }
+
+  listed(tenantId: string, { after, bytes, limit, since, status, viewer }: PickupChangeRange): PickupChangeRows {
+    const { changes, feed, rows } = this.of(tenantId)
+    const from = since === undefined ? 0 : [...changes.values()].find(({ at }) => at >= since)?.changeNo ?? Infinity
+    const scanned = [...changes.values()].filter(({ changeNo }) => changeNo > after && changeNo >= from).slice(0, changesPerRead)
+    const matching = scanned.filter(({ pickupId }) => {
+      const row = rows.get(pickupId)
+      return row !== undefined && (status === undefined || row.status === status) && maySeePickup(viewer, row)
+    }).slice(0, limit)
+    let size = 0
+    const entries = matching.filter(({ body }, index) => {
+      size += body.length
+      return index === 0 || size <= bytes
+    }).map(({ body, changeNo }) => ({ changeNo, body }))
+    const through = scanned.at(-1)?.changeNo ?? Math.max(after, feed.last)
+    return { entries, through, more: entries.length === 0 && scanned.length === changesPerRead }
+  }
+
   /** Pickups with a number and this PRO, newest order first. */
   carrying(tenantId: string, pro: string, isTest: boolean): ReadonlyArray<PickupRow> {
     return this.ofPros(tenantId, [pro], isTest).filter((row) => row.number !== undefined)
@@ -113,9 +149,11 @@ export class PickupRows {
   }
 
   prune(tenantId: string, before: { readonly ordered: number; readonly answered: number }): number {
-    const { answers, history, rows } = this.of(tenantId)
+    const { answers, changes, history, rows } = this.of(tenantId)
     const old = [...rows.values()].filter((row) => row.createdAt < before.ordered).slice(0, pruneLimit)
     const forgotten = [...answers].filter(([, { storedAt }]) => storedAt < before.answered).slice(0, pruneLimit)
+    const removed = new Set(old.map(({ pickupId }) => pickupId))
+    for (const { changeNo, pickupId } of changes.values()) if (removed.has(pickupId)) this.journal.drop(changes, changeNo)
     for (const { pickupId } of old) {
       this.unlink(tenantId, pickupId)
       this.journal.drop(history, pickupId)

@@ -1,6 +1,6 @@
 /** The whole service in memory for any test runner: the object of `createWaybill`, a virtual clock, receivers without a port. */
 import { ChargeWindows, DeliveryWorker, type DeliveryOptionValues, SigningSecrets, TenantRemoval, Tenants } from "@waybill/core"
-import { type HostPickupDesk, type HostPrincipal, pickupDeskLayer, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
+import { type HostPickupDesk, type HostPrincipal, pickupDeskLayer, type WaitingPickupDesk, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
 import { Cause, Context, Effect, Exit, Layer, Random, Redacted, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { Scheduler } from "effect/Scheduler"
@@ -26,7 +26,7 @@ export interface StartOptions extends Omit<WaybillOverOptions, "background" | "j
   /** Settings of the delivery worker, such as `attemptTimeoutMillis`. */
   readonly delivery?: Partial<DeliveryOptionValues>
   /** Decides on pickups. Its transaction is the client given to `within`, or a new `testClient()`. */
-  readonly pickupDesk?: HostPickupDesk<TestClient>
+  readonly pickupDesk?: HostPickupDesk<TestClient> | WaitingPickupDesk
   /** Seed of random values such as the jitter of retries. */
   readonly seed?: string
 }
@@ -214,7 +214,7 @@ const buildContext = async (options: StartOptions, clock: VirtualClock, scope: S
     Layer.succeed(Random.Random, random),
     Layer.succeed(Scheduler, realScheduler),
     // the transaction that it gets is a test client, whose type it has
-    pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk as HostPickupDesk)
+    pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk as HostPickupDesk | WaitingPickupDesk)
   )
   return Effect.runPromise(Layer.buildWithScope(Layer.provideMerge(layer, surroundings), scope), { scheduler: realScheduler })
 }

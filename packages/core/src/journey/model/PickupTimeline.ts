@@ -19,6 +19,10 @@ const titleOf = ({ by, status, what }: PickupEvent): string => {
       return `Pickup requested by ${by}: ${status}`
     case "changed":
       return `Pickup changed by ${by}: ${status}`
+    case "change requested":
+      return `Change of the pickup requested by ${by}`
+    case "decided":
+      return `Pickup decided by ${by}: ${status}`
     case "change not accepted":
       return `Change of the pickup by ${by} was not accepted`
     case "cancelled":

@@ -4,6 +4,7 @@ import { dateParts, dayMillis } from "./DateText.ts"
 import { type KeptInformationCode, readInformationCode, shipperCancelled, shipperRescheduled } from "./InformationCode.ts"
 import { given } from "./KeptText.ts"
 import { fixedClocks, type LocationClocks, clocksNamed, zoneText } from "./LocationZone.ts"
+import type { CarrierDetails, PickupAnswer } from "./PickupAnswer.ts"
 import type { PickupReport } from "./PickupReport.ts"
 import type { PickupRequest } from "./PickupRequest.ts"
 import { canMovePickup, isFinalPickup, needsInformationCode, type PickupStatus, readPickupStatus, whyNotMoved } from "./PickupStatus.ts"
@@ -15,12 +16,12 @@ export interface Eta {
   readonly stopEtaTimeZone: string | null
 }
 
-/** Details that the carrier's desk adds to its decision. */
-export interface CarrierDetails {
-  readonly carrierName: string | null
-  readonly scac: string | null
-  readonly routing: string | null
-  readonly trailerNumber: string | null
+/** A request that waits for the carrier's decision: the order, whose id is the pickup's, or a change of it. */
+export interface WaitingRequest {
+  readonly id: string
+  readonly request: PickupRequest
+  /** The idempotency key of the order, whose answer will be the decision. */
+  readonly key: string | null
 }
 
 export interface KeptPickup {
@@ -37,9 +38,13 @@ export interface KeptPickup {
   readonly entries: number
   /** Fingerprint of the last report. A report with the same one is a duplicate. */
   readonly lastReport: string | null
+  /** `null`: the carrier has decided. */
+  readonly waiting: WaitingRequest | null
+  /** The answer to the last request that waited. */
+  readonly decided: { readonly id: string; readonly answer: PickupAnswer } | null
 }
 
-export const newPickup = (request: PickupRequest, status: PickupStatus, carrier: CarrierDetails): KeptPickup => ({
+export const newPickup = (request: PickupRequest, status: PickupStatus, carrier: CarrierDetails, waiting: WaitingRequest | null): KeptPickup => ({
   request,
   status,
   words: status,
@@ -49,8 +54,16 @@ export const newPickup = (request: PickupRequest, status: PickupStatus, carrier:
   shipments: null,
   carrier,
   entries: 1,
-  lastReport: null
+  lastReport: null,
+  waiting,
+  decided: null
 })
+
+/** Ends the wait with the answer to the request that waited. */
+export const withAnswer = (pickup: KeptPickup, { id }: WaitingRequest, answer: PickupAnswer): KeptPickup => ({ ...pickup, waiting: null, decided: { id, answer } })
+
+/** The pickup after the carrier's decision on its order. */
+export const decidedPickup = (pickup: KeptPickup, status: PickupStatus, carrier: CarrierDetails): KeptPickup => ({ ...inStatus(pickup, status, null), carrier })
 
 const inStatus = (pickup: KeptPickup, status: PickupStatus, informationCode: KeptInformationCode | null): KeptPickup => ({
   ...pickup,

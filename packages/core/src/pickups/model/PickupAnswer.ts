@@ -1,6 +1,5 @@
 /** The answer to a shipper (area C, pickup response: an array of one answer). */
 import { Schema } from "effect"
-import type { CarrierDetails } from "./Pickup.ts"
 import { given } from "./KeptText.ts"
 import type { PickupRequest } from "./PickupRequest.ts"
 
@@ -17,6 +16,14 @@ export const PickupAnswer = Schema.Struct({
   pickupMessage: Schema.Array(Schema.String)
 }).annotate({ identifier: "PickupAnswer" })
 export type PickupAnswer = typeof PickupAnswer.Type
+
+/** Details that the carrier adds to its decision. */
+export interface CarrierDetails {
+  readonly carrierName: string | null
+  readonly scac: string | null
+  readonly routing: string | null
+  readonly trailerNumber: string | null
+}
 
 export const answerWords = { accept: "Accept", reject: "Reject", callUs: "Call us" } as const
 

@@ -8,7 +8,9 @@ import type { PickupReport } from "./PickupReport.ts"
 import { PickupRequest } from "./PickupRequest.ts"
 import { PickupVisibility, visiblePickup } from "./PickupVisibility.ts"
 
-const whatHappened = ["ordered", "changed", "change not accepted", "cancelled", "reported"] as const
+const whatHappened = ["ordered", "changed", "change requested", "change not accepted", "decided", "cancelled", "reported"] as const
+
+const decisions = ["accept", "reject", "callUs"] as const
 
 /** The stored content of a history entry. */
 export interface PickupEvent {
@@ -17,6 +19,8 @@ export interface PickupEvent {
   readonly by: string
   /** The status after it. */
   readonly status: string
+  /** What the carrier decided. */
+  readonly decision?: typeof decisions[number]
   readonly messages?: ReadonlyArray<string>
   readonly request?: PickupRequest
   readonly report?: PickupReport
@@ -28,6 +32,7 @@ const HistoryEntry = Schema.Struct({
   what: Schema.Literals(whatHappened),
   by: Schema.String,
   status: Schema.String,
+  decision: Schema.optionalKey(Schema.Literals(decisions)),
   messages: Schema.optionalKey(Schema.Array(Schema.String)),
   request: Schema.optionalKey(PickupRequest),
   report: Schema.optionalKey(Schema.Unknown)
@@ -43,6 +48,8 @@ export const PickupRecord = Schema.Struct({
   /** The carrier that decided it, in tenants with several carriers. */
   carrier: Schema.NullOr(Schema.Struct({ dot: Schema.optionalKey(Schema.String), mc: Schema.optionalKey(Schema.String) })),
   createdAt: InstantText,
+  /** The request that waits for the carrier's decision: the order, or a change of it. */
+  waiting: Schema.NullOr(PickupRequest),
   request: PickupRequest,
   /** `pickupConfirmationId` is empty while the pickup has no number. */
   visibility: PickupVisibility,
@@ -70,6 +77,7 @@ export const pickupRecord = (
   accounts: row.accounts,
   carrier: carrierNamed(row.carrier ?? []) ?? null,
   createdAt: formatInstant(row.createdAt),
+  waiting: pickup.waiting === null ? null : pickup.waiting.request,
   request: pickup.request,
   visibility: visiblePickup(row.number ?? "", pickup),
   history: history.map(({ at, event, position }) => ({ position, at: formatInstant(at), ...event }))

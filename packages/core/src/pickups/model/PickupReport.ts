@@ -59,3 +59,14 @@ export const PickupReportResult = Schema.Struct({
   status: Schema.String
 }).annotate({ identifier: "PickupReportResult" })
 export type PickupReportResult = typeof PickupReportResult.Type
+
+export const reportResult = (
+  result: PickupReportResult["result"],
+  row: { readonly pickupId: string; readonly number: string | undefined },
+  pickup: { readonly words: string }
+): PickupReportResult => ({
+  result,
+  pickupId: row.pickupId,
+  carrierPickupNumber: row.number ?? null,
+  status: pickup.words
+})

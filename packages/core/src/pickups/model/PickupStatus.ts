@@ -21,6 +21,9 @@ export type PickupStatus = keyof typeof pickupMoves
 /** Statuses that the carrier may answer to a request. */
 export const firstStatuses = ["Accepted", "Rejected", "Call us"] as const satisfies ReadonlyArray<PickupStatus>
 
+/** The status of an order after the carrier's decision. */
+export const decidedStatus = { accept: "Accepted", reject: "Rejected", callUs: "Call us" } as const satisfies Record<string, PickupStatus>
+
 export const pickupStatuses = Object.keys(pickupMoves) as ReadonlyArray<PickupStatus>
 
 export const pickupMovesFrom = (from: PickupStatus): ReadonlyArray<PickupStatus> => pickupMoves[from]

@@ -1,0 +1,95 @@
+/** The carrier's decisions on pickups that wait, and its work list. */
+import { Effect } from "effect"
+import type { Principal } from "../access/model/Principal.ts"
+import { fault } from "../shared/Fault.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import type { Transaction } from "../shared/Transaction.ts"
+import { CarrierDecision, decisionWords } from "./model/CarrierDecision.ts"
+import { given } from "./model/KeptText.ts"
+import { changedPickup, decidedPickup, isOtherDay, type KeptPickup, type WaitingRequest, withAnswer } from "./model/Pickup.ts"
+import { answerWords, pickupAnswer } from "./model/PickupAnswer.ts"
+import { isPickupNumber, isTestNumber } from "./model/PickupLookup.ts"
+import type { PickupEvent } from "./model/PickupRecord.ts"
+import { reportResult } from "./model/PickupReport.ts"
+import { canMovePickup, decidedStatus } from "./model/PickupStatus.ts"
+import { carriersOnly } from "./PickupAccess.ts"
+import { PickupDecided } from "./PickupErrors.ts"
+import type { FoundPickup, PickupRecords } from "./PickupRecords.ts"
+import { type Decided, defaultMessages } from "./ReadDecision.ts"
+
+const decodeDecision = decodeInput(CarrierDecision)
+
+/** SPEC-GAP-C1: a number promises the truck. */
+const numberFault = ({ confirmationNumber, decision }: CarrierDecision) => {
+  const number = given(confirmationNumber)
+  if (number === undefined) return undefined
+  if (decision !== "accept") return fault(["confirmationNumber"], "Only an accepted pickup has a confirmationNumber. Leave it out.", "not_allowed")
+  return isPickupNumber(number) && !isTestNumber(number) ? undefined : fault(["confirmationNumber"], "This is not a valid pickup number.", "invalid")
+}
+
+const readDecision = Effect.fnUntraced(function*(input: unknown) {
+  const decision = yield* decodeDecision(input)
+  const refused = numberFault(decision)
+  if (refused !== undefined) return yield* InvalidInput.of(refused)
+  return decision
+})
+
+/** What the carrier leaves out stays as it was agreed. */
+const decidedOf = ({ carrierName, confirmationNumber, decision, message, scac }: CarrierDecision, pickup: KeptPickup, waiting: WaitingRequest): Decided => {
+  const word = decisionWords[decision]
+  const text = given(message)
+  return {
+    decision: word,
+    number: given(confirmationNumber),
+    carrier: {
+      carrierName: given(carrierName) ?? pickup.carrier.carrierName,
+      scac: given(scac)?.toUpperCase() ?? pickup.carrier.scac,
+      routing: pickup.carrier.routing,
+      trailerNumber: waiting.request.trailerNumber
+    },
+    messages: text === undefined ? defaultMessages[word] : [text]
+  }
+}
+
+const afterOrder = (pickup: KeptPickup, { carrier, decision }: Decided): KeptPickup => decidedPickup(pickup, decidedStatus[decision], carrier)
+
+const afterChange = (pickup: KeptPickup, { request }: WaitingRequest, { carrier, decision }: Decided): KeptPickup =>
+  decision === "accept" ? changedPickup(pickup, request, carrier) : pickup
+
+export const makeDecide = (records: PickupRecords, transaction: (typeof Transaction)["Service"]) => {
+  const apply = Effect.fnUntraced(function*(principal: Principal, before: FoundPickup, waiting: WaitingRequest, decided: Decided) {
+    const { tenantId } = principal
+    const { pickup, row } = before
+    const isOrder = waiting.id === row.pickupId
+    const accepted = decided.decision === "accept"
+    if (accepted && !isOrder && isOtherDay(pickup, waiting.request) && !canMovePickup(pickup.status, "Rescheduled")) {
+      return yield* InvalidInput.of(fault(["decision"], `The pickup is ${pickup.words}; it cannot be moved to another day now. Reject the change.`, "conflict"))
+    }
+    const issued = accepted ? decided.number ?? row.number ?? (yield* records.issue(tenantId, row.isTest)) : undefined
+    const answer = pickupAnswer(waiting.request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: issued ?? null })
+    const after = withAnswer(isOrder ? afterOrder(pickup, decided) : afterChange(pickup, waiting, decided), waiting, answer)
+    const event: PickupEvent = {
+      what: "decided",
+      by: principal.client,
+      status: after.words,
+      decision: decided.decision,
+      messages: decided.messages,
+      ...(isOrder ? {} : { request: waiting.request })
+    }
+    const number = issued ?? row.number
+    yield* records.update(tenantId, before, after, event, number)
+    return reportResult("accepted", { ...row, number }, after)
+  })
+
+  return Effect.fn("Pickups.decide")(function*(principal: Principal, pickupId: string, input: unknown) {
+    yield* carriersOnly(principal)
+    const decision = yield* readDecision(input)
+    return yield* transaction.run(Effect.gen(function*() {
+      const before = yield* records.findForCarrier(principal, pickupId)
+      const { pickup } = before
+      if (pickup.waiting === null) return yield* new PickupDecided({ pickupId, status: pickup.words })
+      return yield* apply(principal, before, pickup.waiting, decidedOf(decision, pickup, pickup.waiting))
+    })).pipe(Effect.catchTag("PickupNumberTaken", (error) =>
+      InvalidInput.of(fault(["confirmationNumber"], `${error.number} belongs to another pickup.`, "conflict"))))
+  })
+}

@@ -1,0 +1,43 @@
+/** Pages of the carrier's work list. */
+import { Effect } from "effect"
+import type { Principal } from "../access/model/Principal.ts"
+import { parseInstant } from "../shared/Instant.ts"
+import { decodeInput } from "../shared/InvalidInput.ts"
+import { defaultListLimit, foreignCursor, maxPageSize } from "../shared/ListPage.ts"
+import { PickupChangeQuery } from "./model/PickupChange.ts"
+import { readPickupStatus } from "./model/PickupStatus.ts"
+import { carriersOnly, viewerOf } from "./PickupAccess.ts"
+import type { PickupStore } from "./PickupStore.ts"
+
+export interface PickupChangePage {
+  /** The entries as JSON bytes (`PickupChangeEntry`). */
+  readonly data: ReadonlyArray<Uint8Array>
+  /** Where the next page starts, also at the end of the list. */
+  readonly nextCursor: string
+}
+
+/** Reads of one page, while nothing matches. After them the page is empty and its cursor continues. */
+const readsPerPage = 10
+
+const decodeQuery = decodeInput(PickupChangeQuery, { closed: true })
+
+export const makeListChanges = (store: (typeof PickupStore)["Service"]) =>
+  Effect.fn("Pickups.changes")(function*(principal: Principal, input: unknown = {}) {
+    yield* carriersOnly(principal)
+    const { cursor = "0", limit = defaultListLimit, since, status } = yield* decodeQuery(input)
+    if (!/^(?:0|[1-9]\d{0,14})$/u.test(cursor)) return yield* foreignCursor
+    const range = {
+      viewer: viewerOf(principal),
+      since: since === undefined ? undefined : parseInstant(since),
+      status: status === undefined ? undefined : readPickupStatus(status)!.status,
+      limit,
+      bytes: maxPageSize
+    }
+    let after = Number(cursor)
+    for (let reads = 1;; reads++) {
+      const { entries, more, through } = yield* store.changes(principal.tenantId, { ...range, after })
+      const page: PickupChangePage = { data: entries.map(({ body }) => body), nextCursor: String(entries.at(-1)?.changeNo ?? through) }
+      if (entries.length > 0 || !more || reads === readsPerPage) return page
+      after = through
+    }
+  })

@@ -1,0 +1,108 @@
+/** Finds pickups and stores their changes, each with its history, its entry in the work list and its effect on waiting calls. */
+import { Effect, Option } from "effect"
+import * as Clock from "effect/Clock"
+import type { Principal } from "../access/model/Principal.ts"
+import { sha256 } from "../access/Sha256.ts"
+import { canonicalText } from "../shared/Json.ts"
+import { currentTraceparent } from "../shared/TraceContext.ts"
+import { isUniqueId } from "../shared/UniqueIds.ts"
+import type { KeptPickup } from "./model/Pickup.ts"
+import { pickupChangeBody } from "./model/PickupChange.ts"
+import { isPickupNumber, isTestNumber, issuedNumber, pickupAccounts, pickupPros, plainPros } from "./model/PickupLookup.ts"
+import type { PickupEvent } from "./model/PickupRecord.ts"
+import { claimed, viewerOf } from "./PickupAccess.ts"
+import { PickupNotFound } from "./PickupErrors.ts"
+import type { PickupSignals } from "./PickupSignals.ts"
+import type { PickupRow, PickupStore } from "./PickupStore.ts"
+
+/** A pickup as it is stored. */
+export interface FoundPickup {
+  readonly row: PickupRow
+  readonly pickup: KeptPickup
+}
+
+export const pickupIn = (row: PickupRow): KeptPickup => JSON.parse(row.doc) as KeptPickup
+
+export const fingerprintOf = (value: unknown): Effect.Effect<string> =>
+  Effect.map(sha256(canonicalText(value)), (bytes) => Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join(""))
+
+/** The store's columns of a pickup. */
+const columnsOf = (pickup: KeptPickup) => ({
+  accounts: pickupAccounts(pickup.request),
+  pros: [...new Set([...pickupPros(pickup.request), ...plainPros((pickup.shipments ?? []).map((each) => each.proNumber))])],
+  status: pickup.status,
+  waits: pickup.waiting !== null,
+  doc: JSON.stringify(pickup)
+})
+
+const writeOf = Effect.fnUntraced(function*(row: PickupRow, pickup: KeptPickup, at: number, event: PickupEvent) {
+  const history = { pickupId: row.pickupId, position: pickup.entries, at, doc: JSON.stringify(event) }
+  // no driver is sent to a test, so the carrier does not see it
+  const change = row.isTest ? undefined : { body: pickupChangeBody(row, pickup, at, event), traceparent: yield* currentTraceparent }
+  return { history, change }
+})
+
+export const makePickupRecords = (store: (typeof PickupStore)["Service"], signals: (typeof PickupSignals)["Service"]) => {
+  /** Skips numbers that a desk has already issued. */
+  const issue = Effect.fnUntraced(function*(tenantId: string, isTest: boolean) {
+    for (;;) {
+      const number = issuedNumber(yield* store.nextNumber(tenantId, isTest), isTest)
+      if (Option.isNone(yield* store.find(tenantId, "all", { number, isTest }))) return number
+    }
+  })
+
+  const insert = Effect.fnUntraced(function*(
+    tenantId: string,
+    key: Pick<PickupRow, "pickupId" | "number" | "isTest" | "client" | "carrier" | "createdAt">,
+    pickup: KeptPickup,
+    event: PickupEvent
+  ) {
+    const row = { ...key, ...columnsOf(pickup) }
+    const { change, history } = yield* writeOf(row, pickup, row.createdAt, event)
+    yield* store.insert(tenantId, row, history, change)
+  })
+
+  /** Finds and locks a pickup that the caller may see, by number. */
+  const findOwn = Effect.fnUntraced(function*(principal: Principal, number: string, isTest: boolean) {
+    const found = isPickupNumber(number)
+      ? yield* store.find(principal.tenantId, viewerOf(principal), { number, isTest }, true)
+      : Option.none<PickupRow>()
+    if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId: number })
+    return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
+  })
+
+  /** Finds and locks a pickup by number or by Waybill's id. For carriers. */
+  const findForCarrier = Effect.fnUntraced(function*(principal: Principal, pickupId: string) {
+    const { tenantId } = principal
+    const viewer = viewerOf(principal)
+    const byNumber = isPickupNumber(pickupId)
+      ? yield* store.find(tenantId, viewer, { number: pickupId, isTest: isTestNumber(pickupId) }, true)
+      : Option.none<PickupRow>()
+    const found = Option.isNone(byNumber) && isUniqueId(pickupId) ? yield* store.findById(tenantId, viewer, pickupId, true) : byNumber
+    if (Option.isNone(found)) return yield* new PickupNotFound({ pickupId })
+    return { row: claimed(principal, found.value), pickup: pickupIn(found.value) }
+  })
+
+  /** When a request no longer waits: stores its answer for retries, and wakes its call. */
+  const endWait = Effect.fnUntraced(function*(tenantId: string, before: FoundPickup, after: KeptPickup) {
+    const { waiting } = before.pickup
+    if (waiting === null || after.waiting?.id === waiting.id) return
+    const { client, pickupId } = before.row
+    if (waiting.key !== null && after.decided?.id === waiting.id) {
+      yield* store.remember(tenantId, client, waiting.key, { fingerprint: yield* fingerprintOf(waiting.request), answer: JSON.stringify([after.decided.answer]) })
+    }
+    yield* signals.decided(tenantId, pickupId)
+  })
+
+  const update = Effect.fnUntraced(function*(tenantId: string, before: FoundPickup, after: KeptPickup, event: PickupEvent, number = before.row.number) {
+    const counted = { ...after, entries: before.pickup.entries + 1 }
+    const row = { ...before.row, number, ...columnsOf(counted) }
+    const { change, history } = yield* writeOf(row, counted, yield* Clock.currentTimeMillis, event)
+    yield* store.update(tenantId, row, history, change)
+    yield* endWait(tenantId, before, counted)
+  })
+
+  return { issue, insert, findOwn, findForCarrier, update }
+}
+
+export type PickupRecords = ReturnType<typeof makePickupRecords>

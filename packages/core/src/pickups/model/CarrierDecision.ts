@@ -1,0 +1,23 @@
+/** The carrier's decision on a pickup that waits (intake). */
+import { Schema } from "effect"
+import { CarrierText, KeptText } from "./KeptText.ts"
+
+const mayLack = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
+
+/** 2 to 4 letters. */
+const Scac = Schema.String.check(Schema.isPattern(/^[A-Za-z]{2,4}$/u, { message: "scac is the Standard Carrier Alpha Code: 2 to 4 letters." }))
+
+export const CarrierDecision = Schema.Struct({
+  decision: Schema.Literals(["accept", "reject", "call"]).annotate({ message: "decision is accept, reject or call." }),
+  /** Only with `accept`: becomes the carrierPickupNumber. If left out, Waybill issues one. */
+  confirmationNumber: mayLack(KeptText),
+  scac: mayLack(Scac),
+  carrierName: mayLack(CarrierText),
+  /** For the shipper. */
+  message: mayLack(CarrierText)
+}).annotate({ identifier: "CarrierDecision" })
+export type CarrierDecision = typeof CarrierDecision.Type
+export type CarrierDecisionInput = typeof CarrierDecision.Encoded
+
+/** The words of the answer to the shipper. */
+export const decisionWords = { accept: "accept", reject: "reject", call: "callUs" } as const
