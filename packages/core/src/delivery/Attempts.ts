@@ -10,6 +10,7 @@ import { wrap } from "./model/Envelope.ts"
 import type { RequestBody } from "./model/RequestBody.ts"
 import { decideRetry } from "./model/RetryDecision.ts"
 import { bodySignatureHeader, signatureHeader } from "./model/Signature.ts"
+import { NotAccepted, spanAttributesOf, spanResultOf } from "./AttemptSpan.ts"
 import type { WebhookRequest, WebhookSender } from "./WebhookSender.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -121,18 +122,11 @@ const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt,
   const parent = spanFrom(attempt.traceparent)
   if (parent === undefined) return sender.send(request)
   return sender.send(request).pipe(
-    Effect.tap((outcome) => Effect.annotateCurrentSpan("waybill.outcome", outcome._tag)),
-    Effect.withSpan("webhook.attempt", {
-      parent,
-      kind: "client",
-      attributes: {
-        "waybill.tenant": attempt.tenantId,
-        "waybill.subscription": attempt.destination.destinationId,
-        "waybill.delivery": attempt.deliveryId,
-        "waybill.attempt": attempt.attempt,
-        "waybill.events": attempt.events
-      }
-    })
+    Effect.tap((outcome) => Effect.annotateCurrentSpan(spanResultOf(outcome))),
+    // only a failure makes a span one of an error
+    Effect.flatMap((outcome) => outcome._tag === "Failed" || outcome._tag === "Gone" ? Effect.fail(new NotAccepted(outcome)) : Effect.succeed(outcome)),
+    Effect.withSpan("POST", { parent, kind: "client", attributes: spanAttributesOf(attempt) }),
+    Effect.catch(({ outcome }) => Effect.succeed(outcome))
   )
 }
 

@@ -38,5 +38,6 @@ export const lostLeasesTotal = Metric.counter("waybill_lost_leases_total", {
 
 export const attemptSeconds = Metric.histogram("waybill_delivery_attempt_seconds", {
   description: "How long attempts took.",
+  attributes: { unit: "seconds" },
   boundaries: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15]
 })

@@ -1,5 +1,6 @@
 /** What operators learn of attempts: counts for metrics, and a log line for what somebody may have to act on. */
 import { Effect, Metric } from "effect"
+import { spanFrom } from "../shared/TraceContext.ts"
 import type { Attempt, Verdict } from "./Attempts.ts"
 import * as metrics from "./DeliveryMetrics.ts"
 import type { DropReason } from "./DeliveryQueue.ts"
@@ -51,6 +52,13 @@ const logDelivery = (attempt: Attempt, verdict: Verdict, counter: Metric.Counter
       subscription: attempt.destination.destinationId,
       delivery: attempt.deliveryId,
       attempt: attempt.attempt,
-      outcome: verdict.record.outcome
+      outcome: verdict.record.outcome,
+      // attempts end outside their span
+      ...traceOf(attempt)
     }))
   )
+
+const traceOf = ({ traceparent }: Attempt): { readonly trace_id?: string } => {
+  const span = spanFrom(traceparent)
+  return span === undefined ? {} : { trace_id: span.traceId }
+}

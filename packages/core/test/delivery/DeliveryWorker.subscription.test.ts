@@ -224,9 +224,9 @@ describe("tracing", () => {
       yield* TestWaybill.pass(100)
       assert.lengthOf(yield* engine.delivered(), 1)
       const published = spans.find((span) => span.name === "TransitEvents.append")!
-      const attempt = spans.find((span) => span.name === "webhook.attempt")!
+      const attempt = spans.find((span) => span.attributes.has("waybill.attempt"))!
       assert.strictEqual(attempt.traceId, published.traceId)
-      assert.strictEqual(attempt.attributes.get("waybill.outcome"), "Accepted")
+      assert.strictEqual(attempt.attributes.get("waybill.outcome"), "accepted")
     })).pipe(Effect.provideService(Tracer.Tracer, recording)))
 
   const spans: Array<Tracer.NativeSpan> = []

@@ -11,6 +11,7 @@ export const requestsTotal = Metric.counter("waybill_http_requests_total", {
 
 export const requestSeconds = Metric.histogram("waybill_http_request_seconds", {
   description: "How long requests took, by route.",
+  attributes: { unit: "seconds" },
   boundaries: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 })
 

@@ -14,7 +14,10 @@ import type { SystemContract, withPublicMetrics } from "./SystemContract.ts"
 const waitingEntries = Metric.gauge("waybill_queue_waiting_entries", { description: "Events waiting to be put into a delivery." })
 const unsettledDeliveries = Metric.gauge("waybill_queue_deliveries_in_progress", { description: "Deliveries being sent or waiting for their next attempt." })
 const deadDeliveries = Metric.gauge("waybill_queue_dead_deliveries", { description: "Dead letters." })
-const lagSeconds = Metric.gauge("waybill_queue_lag_seconds", { description: "How long the oldest signal or due retry has waited for a worker." })
+const lagSeconds = Metric.gauge("waybill_queue_lag_seconds", {
+  description: "How long the oldest signal or due retry has waited for a worker.",
+  attributes: { unit: "seconds" }
+})
 
 /** A document that names the server's URL, which depends on the request. */
 export type Document = (server: string) => string

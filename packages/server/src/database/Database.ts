@@ -1,6 +1,6 @@
 /** The database of the server: a configured one, or the embedded one. */
 import { classify, PgClient } from "@waybill/postgres"
-import { Cause, Effect, Exit, Layer, type Redacted, Schema, Scope } from "effect"
+import { Cause, Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { SqlClient, SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../config/ServerConfig.ts"
@@ -35,8 +35,18 @@ export const poolLayer = (
     maxConnections: config.poolSize,
     applicationName: "waybill",
     statementTimeout: config.statementTimeoutMillis,
-    idleTransactionTimeout: config.idleTransactionTimeoutMillis
+    idleTransactionTimeout: config.idleTransactionTimeoutMillis,
+    spanAttributes: spanAttributesOf(url)
   })
+
+/** What the spans of statements say of the database, never its password. */
+const spanAttributesOf = (url: Redacted.Redacted): Record<string, unknown> => {
+  const { hostname, pathname, port } = new URL(Redacted.value(url))
+  return {
+    ...(pathname.length > 1 ? { "db.namespace": decodeURIComponent(pathname.slice(1)) } : {}),
+    ...(hostname === "" ? {} : { "server.address": hostname, "server.port": Number(port || 5432) })
+  }
+}
 
 /** Most attempts to build. Connections may break during startup; a database that breaks them every time is unusable. */
 const maxBuilds = 10

@@ -1,6 +1,7 @@
 /** The log on standard error: one line per entry, as JSON or text. */
 import { withoutSecrets } from "@waybill/http"
-import { Cause, Layer, Logger, type LogLevel, References } from "effect"
+import { isTraced } from "@waybill/core"
+import { Cause, Context, type Fiber, Layer, Logger, type LogLevel, References, Tracer } from "effect"
 
 export interface LoggingOptions {
   readonly format: "json" | "pretty"
@@ -27,12 +28,19 @@ export const loggingLayer = (options: LoggingOptions): Layer.Layer<never> => {
       at: date,
       level: logLevel.toLowerCase(),
       ...messageOf(message),
-      fields: fiber.getRef(References.CurrentLogAnnotations),
+      fields: { ...fiber.getRef(References.CurrentLogAnnotations), ...traceOf(fiber) },
       cause: causeOf(message, cause)
     }
     if (options.skip?.(entry) !== true) write(withoutSecrets(format(entry)))
   })
   return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, options.level))
+}
+
+/** The trace that the entry belongs to, under the names of OpenTelemetry's log data model. */
+const traceOf = (fiber: Fiber.Fiber<unknown, unknown>): Readonly<Record<string, string>> => {
+  if (!isTraced(fiber)) return {}
+  const span = Context.getOrUndefined(fiber.context, Tracer.ParentSpan)
+  return span?.sampled === true ? { trace_id: span.traceId, span_id: span.spanId } : {}
 }
 
 const pending: Array<string> = []

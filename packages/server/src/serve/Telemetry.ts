@@ -2,6 +2,8 @@
 import { NodeHttpClient } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer, Option, References, Tracer } from "effect"
 import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
+import { randomUUID } from "node:crypto"
+import { withConventions } from "./SpanConventions.ts"
 
 /**
  * With an endpoint, the standard `OTEL_` variables configure the export. Without one, tracing is off, which saves its
@@ -9,26 +11,37 @@ import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability
  */
 export const telemetryLayer = (options: { readonly enabled: boolean; readonly version: string }): Layer.Layer<never> => {
   if (!options.enabled) return Layer.succeed(References.TracerEnabled, false)
-  const resource = { serviceName: "waybill", serviceVersion: options.version }
-  const tracer = Layer.effect(Tracer.Tracer, Effect.map(Tracer.Tracer, withoutPolls)).pipe(
+  const given = process.env["OTEL_RESOURCE_ATTRIBUTES"] ?? ""
+  const resource = {
+    serviceVersion: options.version,
+    attributes: given.includes("service.instance.id=") ? {} : { "service.instance.id": randomUUID() }
+  }
+  const tracer = Layer.effect(Tracer.Tracer, Effect.map(Tracer.Tracer, conventional)).pipe(
     Layer.provide(OtlpTracer.layerFromConfig({ resource }))
   )
+  // Defaults as OpenTelemetry defines them; Effect would export nothing. A name among the resource attributes must not be hidden by ours.
+  const defaults = {
+    OTEL_TRACES_EXPORTER: "otlp",
+    OTEL_METRICS_EXPORTER: "otlp",
+    ...(given.includes("service.name=") ? {} : { OTEL_SERVICE_NAME: "waybill" })
+  }
   return Layer.mergeAll(tracer, OtlpMetrics.layerFromConfig({ resource })).pipe(
-    Layer.provide(ConfigProvider.layerAdd(exportersByDefault)),
+    Layer.provide(ConfigProvider.layerAdd(ConfigProvider.fromEnvRecord(defaults))),
     Layer.provide(OtlpSerialization.layerJson),
     Layer.provide(NodeHttpClient.layerUndici),
     Layer.orDie
   )
 }
 
-/** Defaults as OpenTelemetry defines them; Effect would export nothing. */
-const exportersByDefault = ConfigProvider.fromEnvRecord({ OTEL_TRACES_EXPORTER: "otlp", OTEL_METRICS_EXPORTER: "otlp" })
-
-/** Drops SQL spans without a parent: the worker polls at least once per second. */
-const withoutPolls = (tracer: Tracer.Tracer): Tracer.Tracer =>
+/** Drops SQL spans without a parent, because the worker polls at least once per second, and gives spans the names and errors of the semantic conventions. */
+const conventional = (tracer: Tracer.Tracer): Tracer.Tracer =>
   Tracer.make({
-    span: (options) => tracer.span(Option.isNone(options.parent) && isStatement(options) ? { ...options, sampled: false } : options),
+    span: (options) => {
+      const isPoll = Option.isNone(options.parent) && isStatement(options)
+      return withConventions(tracer.span(isPoll ? { ...options, sampled: false } : options))
+    },
     context: tracer.context
   })
 
+/** An attempt is a client span with a parent. */
 const isStatement = ({ kind, name }: { readonly kind: Tracer.SpanKind; readonly name: string }): boolean => kind === "client" || name === "sql.transaction"

@@ -9,22 +9,37 @@ interface Span {
   readonly parentSpanId?: string
   readonly name: string
   readonly kind: number
-  readonly attributes: ReadonlyArray<{ readonly key: string; readonly value: { readonly stringValue?: string; readonly intValue?: number | string } }>
+  readonly attributes: ReadonlyArray<Attribute>
+  readonly status: { readonly code: number; readonly message?: string }
 }
+
+interface Attribute {
+  readonly key: string
+  readonly value: { readonly stringValue?: string; readonly intValue?: number | string }
+}
+
+const statusError = 2
+const kinds = { server: 2, client: 3 }
+
+const valuesOf = (attributes: ReadonlyArray<Attribute>): Readonly<Record<string, string | number | undefined>> =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, value.intValue === undefined ? value.stringValue : Number(value.intValue)]))
 
 /** A fake OpenTelemetry collector. */
 const collector = async () => {
   const spans: Array<Span> = []
-  const metrics = new Set<string>()
+  /** Units by name. */
+  const metrics = new Map<string, string>()
+  const resources: Array<Readonly<Record<string, string | number | undefined>>> = []
   const server = await listening((request, response) => {
     void textOf(request).then((text) => {
       const body = JSON.parse(text)
+      for (const { resource } of [...body.resourceSpans ?? [], ...body.resourceMetrics ?? []]) resources.push(valuesOf(resource.attributes))
       for (const resource of body.resourceSpans ?? []) for (const scope of resource.scopeSpans) spans.push(...scope.spans)
-      for (const resource of body.resourceMetrics ?? []) for (const scope of resource.scopeMetrics) for (const { name } of scope.metrics) metrics.add(name)
+      for (const resource of body.resourceMetrics ?? []) for (const scope of resource.scopeMetrics) for (const { name, unit } of scope.metrics) metrics.set(name, unit)
       response.writeHead(200, { "content-type": "application/json" }).end("{}")
     })
   })
-  return { url: urlOf(server), spans, metrics }
+  return { url: urlOf(server), spans, metrics, resources }
 }
 
 const textOf = async (request: IncomingMessage) => {
@@ -57,19 +72,91 @@ describe("telemetry", { timeout: 60_000 }, () => {
     await eventually(() => hook.receptions[1])
 
     const trace = () => otlp.spans.filter((span) => span.traceId === traceId)
-    await eventually(() => trace().filter(({ name }) => name === "webhook.attempt").length === 2 ? true : undefined, {
+    await eventually(() => trace().filter(({ attributes }) => "waybill.attempt" in valuesOf(attributes)).length === 2 ? true : undefined, {
       what: () => `both attempts; there are ${trace().map(({ name }) => name)}`
     })
     const publish = await eventually(() => trace().find(({ name }) => name === "TransitEvents.append"))
-    const attempts = trace().filter(({ name }) => name === "webhook.attempt")
+    const attempts = trace().filter(({ attributes }) => "waybill.attempt" in valuesOf(attributes))
     const attribute = (span: Span, name: string) => span.attributes.find(({ key }) => key === name)?.value
     expect(attempts.map((span) => span.parentSpanId)).toEqual([publish.spanId, publish.spanId])
     expect(attempts.map((span) => Number(attribute(span, "waybill.attempt")?.intValue))).toEqual([1, 2])
-    expect(attempts.map((span) => attribute(span, "waybill.outcome")?.stringValue)).toEqual(["Failed", "Accepted"])
+    expect(attempts.map((span) => attribute(span, "waybill.outcome")?.stringValue)).toEqual(["http_5xx", "accepted"])
     await eventually(() => otlp.metrics.has("waybill_delivery_attempts_total") ? true : undefined)
     // Polling for work creates no trace.
     const client = 3
     expect(otlp.spans.filter(({ kind, parentSpanId }) => (parentSpanId ?? "") === "" && kind === client)).toEqual([])
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("names and describes spans, errors, units and itself as the semantic conventions do", async () => {
+    const otlp = await collector()
+    const pgUrl = inject("pgUrl")
+    const { env, operatorKey } = sharedSettings(pgUrl, {
+      OTEL_EXPORTER_OTLP_ENDPOINT: otlp.url,
+      OTEL_BSP_SCHEDULE_DELAY: "100",
+      OTEL_METRIC_EXPORT_INTERVAL: "100",
+      OTEL_SERVICE_NAME: "freight-visibility",
+      OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=staging"
+    })
+    const program = new Program({ env })
+    const url = await program.ready()
+    const tenant = await tenantOn(url, operatorKey)
+    const hook = await receiver((_, response) => void response.writeHead(503).end())
+    const subscribed = await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook?token=secret-of-receiver`, hmacSecretId: "main", delivery: { maxAttempts: 1 } })
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+    await fetch(`${url}/visibility/v1/events`, { headers: { "x-api-key": "nobody" } })
+
+    const found = (what: string, is: (span: Span, attributes: ReturnType<typeof valuesOf>) => boolean) =>
+      eventually(() => otlp.spans.find((span) => is(span, valuesOf(span.attributes))), { what: () => `${what}; there are ${[...new Set(otlp.spans.map(({ name }) => name))].join(", ")}` })
+    const request = await found("the carrier's call", ({ name }) => name === "POST /intake/v1/transit-events")
+    expect(request.kind).toBe(kinds.server)
+    expect(valuesOf(request.attributes)).toMatchObject({
+      "http.request.method": "POST",
+      "http.route": "/intake/v1/transit-events",
+      "http.response.status_code": 200,
+      "url.path": "/intake/v1/transit-events",
+      "url.scheme": "http",
+      "server.address": "127.0.0.1",
+      "server.port": Number(new URL(url).port)
+    })
+    // What a caller did wrong is no error of the server.
+    const refused = await found("the refused call", ({ name }) => name === "GET /visibility/v1/events")
+    expect([valuesOf(refused.attributes)["http.response.status_code"], refused.status.code === statusError]).toEqual([401, false])
+
+    const attempt = await found("the attempt", (_, attributes) => "waybill.attempt" in attributes)
+    expect([attempt.name, attempt.kind, attempt.status.code]).toEqual(["POST", kinds.client, statusError])
+    const { deliveryId } = (await eventually(async () => (await tenant.operator.listDeliveries("acme", { state: "dead" })).data[0]))
+    expect(valuesOf(attempt.attributes)).toMatchObject({
+      "http.request.method": "POST",
+      "http.response.status_code": 503,
+      "error.type": "503",
+      "server.address": "127.0.0.1",
+      "server.port": Number(new URL(hook.url).port),
+      "messaging.operation.type": "send",
+      "messaging.destination.name": subscribed.id,
+      "messaging.message.id": deliveryId,
+      "messaging.batch.message_count": 1
+    })
+    expect(JSON.stringify(attempt)).not.toContain("secret-of-receiver")
+
+    const database = new URL(pgUrl)
+    const namespace = database.pathname.slice(1)
+    const statement = await found("a statement", ({ kind }, attributes) => kind === kinds.client && "db.query.text" in attributes)
+    const { "db.operation.name": operation, ...described } = valuesOf(statement.attributes)
+    expect(statement.name).toBe(`${operation} ${namespace}`)
+    expect(described).toMatchObject({ "db.system.name": "postgresql", "db.namespace": namespace, "server.address": database.hostname, "server.port": Number(database.port || 5432) })
+
+    for (const name of ["waybill_http_request_seconds", "waybill_delivery_attempt_seconds"]) {
+      expect(await eventually(() => otlp.metrics.get(name))).toBe("s")
+    }
+    const { "service.instance.id": instance, ...resource } = otlp.resources[0]!
+    expect(resource).toMatchObject({ "service.name": "freight-visibility", "deployment.environment.name": "staging" })
+    expect(instance).toMatch(/^[0-9a-f-]{36}$/)
+
+    const line = program.log.find(({ message }) => String(message).startsWith("POST /intake/v1/transit-events"))!
+    expect([line["trace_id"], line["span_id"]]).toEqual([request.traceId, request.spanId])
+    const dead = await eventually(() => program.log.find(({ message }) => String(message).startsWith("Dead letter")))
+    expect(dead["trace_id"]).toBe(attempt.traceId)
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
