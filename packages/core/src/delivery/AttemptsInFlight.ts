@@ -43,9 +43,9 @@ export class AttemptsInFlight {
     })
   }
 
-  /** Starts an attempt; `end` is called once, perhaps before this ends. */
-  begin(attempt: Attempt, end: (verdict: Verdict) => void): Effect.Effect<void> {
-    if (this.launch(attempt, end)) return Effect.void
+  /** Starts an attempt, or answers what starts it; `end` is called once, perhaps before this ends. */
+  begin(attempt: Attempt, end: (verdict: Verdict) => void): Effect.Effect<void> | undefined {
+    if (this.launch(attempt, end)) return undefined
     const done = Effect.uninterruptible(Effect.map(runAttempt(this.services, attempt), end))
     return Effect.map(Effect.forkDetach(done, { startImmediately: true }), (fiber) => {
       if (fiber.pollUnsafe() !== undefined) return

@@ -13,12 +13,13 @@ export interface Reported {
 
 export const report = (finished: ReadonlyArray<Reported>): Effect.Effect<void> =>
   Effect.gen(function*() {
+    const context = yield* Effect.context<never>()
     const counts = new Map<string, number>()
     let events = 0
     for (const { attempt, verdict } of finished) {
       counts.set(verdict.record.outcome, (counts.get(verdict.record.outcome) ?? 0) + 1)
       if (verdict.state === "delivered") events += attempt.events
-      yield* Metric.update(metrics.attemptSeconds, verdict.record.durationMillis / 1000)
+      metrics.attemptSeconds.updateUnsafe(verdict.record.durationMillis / 1000, context)
       if (verdict.state === "dead") {
         yield* logDelivery(attempt, verdict, metrics.deadLettersTotal, "Dead letter: delivery has no attempts left. Retry it, or recover the subscription.")
       }

@@ -16,8 +16,14 @@ import type { SealedVersion } from "./SecretStore.ts"
 /** Partitions of every tenant: as many workers can share the work of one tenant. */
 export const partitionsPerTenant = 8
 
-/** The partition of a destination, from 0: its id's last byte modulo `partitionsPerTenant`. Publishers compute the same in SQL. */
-export const partitionOf = (destinationId: string): number => Number.parseInt(destinationId.slice(-2), 16) % partitionsPerTenant
+/**
+ * The partition of a destination, from 0: its id's last byte modulo `partitionsPerTenant`, and so its last hexadecimal digit modulo that. Publishers
+ * compute the same in SQL.
+ */
+export const partitionOf = (destinationId: string): number => {
+  const code = destinationId.charCodeAt(destinationId.length - 1)
+  return (code <= 0x39 ? code - 0x30 : (code | 0x20) - 0x57) % partitionsPerTenant
+}
 
 export interface Partition {
   readonly tenantId: string

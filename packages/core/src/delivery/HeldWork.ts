@@ -191,9 +191,13 @@ export class HeldWork {
 
   /** An attempt ended. */
   makeRoom(): void {
+    if (this.crowded.size > 0) this.retryCrowded()
+    if (this.demand.size > 0) this.bell.openUnsafe()
+  }
+
+  private retryCrowded(): void {
     for (const tenant of this.crowded) if (this.tenants.get(tenant.tenantId) === tenant) this.demand.add(tenant)
     this.crowded.clear()
-    if (this.demand.size > 0) this.bell.openUnsafe()
   }
 
   want(tenant: HeldTenant): void {

@@ -42,7 +42,8 @@ export class Sending {
       let keys: ReadonlyArray<Uint8Array> | undefined
       let keysOf: LoadedDestination | undefined
       let now = yield* workerMillis
-      for (const [n, delivery] of deliveries.entries()) {
+      for (let n = 0; n < deliveries.length; n++) {
+        const delivery = deliveries[n]!
         // hundreds at a stretch would hold up whatever else this process does
         if (n % sendsAtAStretch === sendsAtAStretch - 1) {
           yield* Effect.yieldNow
@@ -84,7 +85,8 @@ export class Sending {
         if (isPromised) promise.attempts -= 1
         else slots.use(ownerOf(destination), 1, isFailing)
         const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 })
-        yield* sending.send(destination, attempt, { isFailing, now })
+        const starting = sending.send(destination, attempt, { isFailing, now })
+        if (starting !== undefined) yield* starting
       }
     })
   }
@@ -117,16 +119,17 @@ export class Sending {
     this.parts.outcomes.change(destination)
   }
 
-  private send(destination: Destination, attempt: Attempt, { isFailing, now }: { readonly isFailing: boolean; readonly now: number }): Effect.Effect<void> {
+  private send(destination: Destination, attempt: Attempt, { isFailing, now }: { readonly isFailing: boolean; readonly now: number }): Effect.Effect<void> | undefined {
     const { parts } = this
     const { slots } = parts
     this.begun += 1
     slots.bytes += attempt.bytes
     destination.bytesPerDelivery += (attempt.bytes - destination.bytesPerDelivery) / 8
     attemptsBegin(destination, parts.storeTime(now), 1)
+    const owner = ownerOf(destination)
     return parts.attempts.begin(attempt, (verdict) => {
       slots.bytes -= attempt.bytes
-      slots.use({ tenantId: attempt.tenantId, client: attempt.destination.client }, -1, isFailing)
+      slots.use(owner, -1, isFailing)
       this.ended(destination, attempt, verdict)
     })
   }

@@ -4,12 +4,15 @@ import { Base64 } from "effect/encoding"
 import { unreadableSecretsTotal } from "./DeliveryMetrics.ts"
 import type { LoadedDestination } from "./DeliveryStore.ts"
 import type { Sealer } from "./Sealer.ts"
+import type { SealedVersion } from "./SecretStore.ts"
 import { placeOfSecret } from "./SigningSecrets.ts"
 
 const maxRemembered = 10_000
 
 export const makeSigningKeys = (sealer: Sealer["Service"]) => {
   const opened = new Map<string, Uint8Array>()
+  /** The same by the version that was loaded: most deliveries ask for one that was asked for before. */
+  const openedVersions = new WeakMap<SealedVersion, Uint8Array>()
   const reported = new Set<string>()
 
   const open = (place: string, sealed: Uint8Array) =>
@@ -35,11 +38,14 @@ export const makeSigningKeys = (sealer: Sealer["Service"]) => {
     })
 
   /** The keys that sign for a destination now, newest first; `undefined` when one cannot be opened. */
-  return (tenantId: string, destination: LoadedDestination, now: number): Effect.Effect<ReadonlyArray<Uint8Array> | undefined> =>
-    Effect.forEach(
-      destination.secrets.filter((version) => version.signsUntil === undefined || version.signsUntil > now),
-      (version) => open(placeOfSecret(tenantId, destination.hmacSecretId), version.sealed)
-    ).pipe(
+  return (tenantId: string, destination: LoadedDestination, now: number): Effect.Effect<ReadonlyArray<Uint8Array> | undefined> => {
+    const live = destination.secrets.filter((version) => version.signsUntil === undefined || version.signsUntil > now)
+    const known = live.map((version) => openedVersions.get(version)).filter((key) => key !== undefined)
+    if (known.length === live.length) return Effect.succeed(known)
+    return Effect.forEach(live, (version) =>
+      Effect.tap(open(placeOfSecret(tenantId, destination.hmacSecretId), version.sealed), (key) =>
+        Effect.sync(() => openedVersions.set(version, key)))).pipe(
       Effect.catchTag("SecretUnreadable", ({ hmacSecretId }) => Effect.as(report(hmacSecretId), undefined))
     )
+  }
 }

@@ -16,6 +16,12 @@ interface Limits {
   readonly maxBytesInFlight: number
 }
 
+/** Attempts of one tenant, and of each of its clients. */
+interface TenantSlots {
+  used: number
+  readonly clients: Map<string, number>
+}
+
 export class Slots {
   /** Attempts running, or promised to a take. */
   used = 0
@@ -23,8 +29,7 @@ export class Slots {
   unwritten = 0
   bytes = 0
   failing = 0
-  private readonly byTenant = new Map<string, number>()
-  private readonly byClient = new Map<string, number>()
+  private readonly tenants = new Map<string, TenantSlots>()
   private readonly limits: Limits
 
   constructor(limits: Limits) {
@@ -42,11 +47,11 @@ export class Slots {
   }
 
   ofTenant(tenantId: string): number {
-    return Math.min(this.free, room(this.limits.concurrency, tenantFactor, this.used, this.byTenant.get(tenantId) ?? 0))
+    return Math.min(this.free, room(this.limits.concurrency, tenantFactor, this.used, this.tenants.get(tenantId)?.used ?? 0))
   }
 
-  ofClient(owner: SlotOwner): number {
-    return Math.min(this.ofTenant(owner.tenantId), room(this.limits.concurrency, clientFactor, this.used, this.byClient.get(keyOf(owner)) ?? 0))
+  ofClient({ client, tenantId }: SlotOwner): number {
+    return Math.min(this.ofTenant(tenantId), room(this.limits.concurrency, clientFactor, this.used, this.tenants.get(tenantId)?.clients.get(client) ?? 0))
   }
 
   of(destination: Destination, owner: SlotOwner): number {
@@ -56,11 +61,16 @@ export class Slots {
   }
 
   /** Takes slots, or with a negative number gives them back; `isFailing`: for a destination whose last attempt had failed when they were taken. */
-  use(owner: SlotOwner, attempts: number, isFailing: boolean): void {
+  use({ client, tenantId }: SlotOwner, attempts: number, isFailing: boolean): void {
     this.used += attempts
     if (isFailing) this.failing += attempts
-    change(this.byTenant, owner.tenantId, attempts)
-    change(this.byClient, keyOf(owner), attempts)
+    let tenant = this.tenants.get(tenantId)
+    if (tenant === undefined) this.tenants.set(tenantId, tenant = { used: 0, clients: new Map() })
+    tenant.used += attempts
+    const ofClient = (tenant.clients.get(client) ?? 0) + attempts
+    if (ofClient === 0) tenant.clients.delete(client)
+    else tenant.clients.set(client, ofClient)
+    if (tenant.clients.size === 0) this.tenants.delete(tenantId)
   }
 }
 
@@ -70,10 +80,3 @@ const room = (all: number, factor: number, used: number, own: number): number =>
   return Math.max(0, Math.ceil((factor * (all - others)) / (factor + 1)) - own)
 }
 
-const keyOf = ({ client, tenantId }: SlotOwner): string => `${tenantId}\n${client}`
-
-const change = (counts: Map<string, number>, key: string, by: number): void => {
-  const next = (counts.get(key) ?? 0) + by
-  if (next === 0) counts.delete(key)
-  else counts.set(key, next)
-}

@@ -185,9 +185,17 @@ const bytesOfText = (text: string): Buffer => {
   return Buffer.from(text.slice(2), "hex")
 }
 
+const digitCodes = Buffer.from("0123456789abcdef")
+const uuidCodes = Buffer.from("00000000-0000-0000-0000-000000000000")
+
 const uuidOfBytes = (bytes: Uint8Array, at: number): string => {
-  const hex = bufferOf(bytes, at, 16).toString("hex")
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  for (let index = 0, place = 0; index < 16; index++) {
+    if (index === 4 || index === 6 || index === 8 || index === 10) place++
+    const byte = bytes[at + index]!
+    uuidCodes[place++] = digitCodes[byte >> 4]!
+    uuidCodes[place++] = digitCodes[byte & 15]!
+  }
+  return uuidCodes.toString("latin1")
 }
 
 /** Postgres counts from 2000-01-01. */

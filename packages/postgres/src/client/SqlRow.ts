@@ -107,6 +107,8 @@ export const row = <const C extends Readonly<Record<string, Column<any>>>>(
   const types = Object.values(columns)
   const sqlNames = names.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
   const lists = new Map<string, Statement>()
+  // Rows are copies of it, because an object that grows by a column at a time takes three times as long.
+  const blank: Readonly<Record<string, unknown>> = Object.fromEntries(names.map((name) => [name, undefined]))
   const listOf = (prefix: string) => raw(sqlNames.map((name) => prefix + name).join(", "))
   return {
     hints: types.map(({ hints }) => hints[0]!),
@@ -117,7 +119,7 @@ export const row = <const C extends Readonly<Record<string, Column<any>>>>(
     },
     decode: (values) => {
       if (values.length !== names.length) throw new Error(`A row has ${values.length} columns, and ${names.length} are read: ${names.join(", ")}.`)
-      const decoded: Record<string, unknown> = {}
+      const decoded: Record<string, unknown> = { ...blank }
       for (let index = 0; index < names.length; index++) {
         const value = values[index]
         decoded[names[index]!] = value === null ? valueOf(types[index]!, value, sqlNames[index]!) : value

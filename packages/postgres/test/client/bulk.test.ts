@@ -59,7 +59,7 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
       Infinity, -Infinity, 0, -1, 1, -210_866_803_200_000, 8.64e15, Date.UTC(9999, 11, 31), Date.parse("0000-06-01T00:00:00Z")
     ]],
     ["bool", boolArray, []],
-    ["uuid", uuidArray, ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"]]
+    ["uuid", uuidArray, ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", "01234567-89ab-cdef-0123-456789abcdef"]]
   ]
   it.effect.each(corners)("carries edge cases of %s, also when rows arrive as text", ([type, make, elements]) =>
     Effect.gen(function*() {
@@ -151,6 +151,11 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     ["int8", int8Array([0, 2n ** 63n])],
     ["int4", int4Array([0, 2 ** 31])],
     ["uuid", uuidArray([null, "not-a-uuid"])],
+    ["uuid", uuidArray([null, "0199c5a1-0000-7000-8000-00000000000g"])],
+    ["uuid", uuidArray([null, "0199c5a1-0000-7000-8000-0000000000\u0661f"])],
+    ["uuid", uuidArray([null, "0199c5a10-000-7000-8000-000000000001"])],
+    ["uuid", uuidArray([null, "0199c5a1-0000-7000-8000-0000000000012"])],
+    ["uuid", uuidArray([null, 7 as never])],
     ["text", textArray(["", 7 as never])],
     ["bytea", byteaArray([null, "7" as never])],
     ["timestamptz", timestamptzArray([0, NaN])]
