@@ -241,11 +241,14 @@ export class Taking {
       return heard
     }).pipe(Effect.ensuring(Effect.sync(() => {
       if (guess !== undefined) tenant.guess = undefined
-      for (const { attempts, isFailing, owner } of promised.values()) if (attempts > 0) slots.use(owner, -attempts, isFailing)
+      const unused = Array.from(promised.values()).filter(({ attempts }) => attempts > 0)
+      for (const { attempts, isFailing, owner } of unused) slots.use(owner, -attempts, isFailing)
       for (const { destination } of asked) {
         destination.taking = false
         work.touch(destination)
       }
+      // another tenant may have waited for these
+      if (unused.length > 0) work.makeRoom()
     })))
   }
 

@@ -134,6 +134,13 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
+    name: "slots that a take did not use wake nobody",
+    rare: true,
+    file: taking,
+    find: "if (unused.length > 0) work.makeRoom()",
+    replace: ""
+  },
+  {
     name: "whoever wants a take while another one runs is forgotten",
     file: taking,
     find: "if (exit._tag === \"Failure\" || tenant.signalled || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)",
