@@ -35,6 +35,7 @@ export const acquire = (tenantId: string, { leaseMillis = 600_000, worker = work
       workerId: worker,
       owned: partitions.map(({ epoch, partition }) => ({ tenantId, partition, epoch })),
       takenOver: partitions.filter(({ takenOver }) => takenOver).map(({ partition }) => partition),
+      othersUntil: partitions.map(({ othersUntil }) => othersUntil),
       waiting: partitions.flatMap(({ waiting }) => waiting),
       backlogs: partitions.flatMap(({ backlogs }) => backlogs)
     })))
@@ -107,7 +108,7 @@ export const drop = ({ owned, tenantId }: OwningWorker, parts: Partial<DropReque
   Effect.flatMap(DeliveryStore, (store) => store.drop({ tenantId, owned, closed: [], keys: [], deliveries: [], ...parts }))
 
 export const release = ({ owned, tenantId }: OwningWorker, idle: boolean) =>
-  Effect.flatMap(DeliveryStore, (store) => store.release(tenantId, owned.map((each) => ({ ...each, idle })), []))
+  Effect.flatMap(DeliveryStore, (store) => store.release(tenantId, owned.map((each) => ({ ...each, idle, othersUntil: undefined })), []))
 
 /** Whether the tenant has work that nobody owns. */
 export const hasWork = (tenantId: string) =>

@@ -51,10 +51,19 @@ export interface AcquiredPartition extends OwnedPartition {
    * at once, with that attempt counted.
    */
   readonly takenOver: boolean
+  /** What an owner before told when it gave the partition back. */
+  readonly othersUntil: number | undefined
   /** Deliveries that wait, by due time; at most `waitingPerDestination` of each destination. */
   readonly waiting: ReadonlyArray<WaitingDelivery>
   /** Destinations in which entries wait, closed ones included. */
   readonly backlogs: ReadonlyArray<string>
+}
+
+export interface ReleasedPartition extends OwnedPartition {
+  /** Nothing waits in it: it has no owner until something is new. Else it is free at once. */
+  readonly idle: boolean
+  /** When other owners may last have sent to its destinations, where one was cut short before it could tell. */
+  readonly othersUntil: number | undefined
 }
 
 /** Waiting deliveries of one destination that are told at once: when the last of them is gone, `load` tells the next. */
@@ -274,13 +283,10 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   readonly settle: (request: SettleRequest) => Effect.Effect<ReadonlyArray<number>, StorageError>
   /** Removes what is not to be sent, in bounded steps. Answers what was dropped and whether another call is needed. */
   readonly drop: (request: DropRequest) => Effect.Effect<{ readonly dropped: number; readonly more: boolean }, StorageError>
-  /**
-   * Gives partitions back. `idle` ones have nothing that waits: they have no owner until something is new. The others are free at
-   * once. `rateMarks` are what `load` answers to the next owner.
-   */
+  /** Gives partitions back. `rateMarks` are what `load` answers to the next owner. */
   readonly release: (
     tenantId: string,
-    partitions: ReadonlyArray<OwnedPartition & { readonly idle: boolean }>,
+    partitions: ReadonlyArray<ReleasedPartition>,
     rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>
   ) => Effect.Effect<void, StorageError>
 }>()("@waybill/core/delivery/DeliveryStore") {}

@@ -10,7 +10,7 @@ export interface HeldPartition {
   readonly tenantId: string
   readonly partition: number
   epoch: number
-  /** By the store's clock, where the owner before did not give it back: it may have sent until then. */
+  /** When somebody else may last have sent of it, by the store's clock, where no rate marks tell that: an owner before did not give it back. */
   readonly othersUntil: number | undefined
   readonly destinations: Map<string, Destination>
   /** It is being given back: nothing more is taken from it. */
@@ -104,7 +104,7 @@ export class HeldWork {
   }
 
   hold(acquired: AcquiredPartition, now: number): void {
-    const { epoch, partition, takenOver, tenantId } = acquired
+    const { epoch, othersUntil, partition, takenOver, tenantId } = acquired
     const tenant = this.tenants.get(tenantId) ?? makeTenant(tenantId)
     this.tenants.set(tenantId, tenant)
     this.lose(tenantId, partition)
@@ -113,7 +113,7 @@ export class HeldWork {
       tenantId,
       partition,
       epoch,
-      othersUntil: takenOver ? now : undefined,
+      othersUntil: takenOver ? now : othersUntil,
       destinations: new Map(),
       leaving: false,
       quietSince: undefined

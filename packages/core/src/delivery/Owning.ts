@@ -204,7 +204,7 @@ export class Owning {
         const isWhole = work.tenants.get(tenantId)?.lostFlights.size === 0
         yield* store.release(
           tenantId,
-          partitions.map((each) => ({ tenantId, partition: each.partition, epoch: each.epoch, idle: isWhole && work.tidy(each, now) })),
+          partitions.map((each) => ({ tenantId, partition: each.partition, epoch: each.epoch, othersUntil: each.othersUntil, idle: isWhole && work.tidy(each, now) })),
           partitions.flatMap(({ destinations }) =>
             Array.from(destinations.values()).flatMap(({ destinationId, rateMark }) =>
               rateMark !== undefined && rateMark > now ? [{ destinationId, mark: rateMark }] : []

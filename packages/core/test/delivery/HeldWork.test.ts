@@ -15,6 +15,7 @@ const acquired = (parts: Partial<AcquiredPartition> = {}): AcquiredPartition => 
   partition: 0,
   epoch: 1,
   takenOver: false,
+  othersUntil: undefined,
   waiting: [],
   backlogs: [],
   ...parts

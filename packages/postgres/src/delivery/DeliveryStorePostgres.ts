@@ -6,6 +6,7 @@ import {
   type DropRequest,
   type LoadedDestination,
   type OwnedPartition,
+  type ReleasedPartition,
   partitionOf,
   purgeStep,
   type Signal,
@@ -100,17 +101,18 @@ class Owning {
     const partitions = leased.map(({ partition }) => partition)
     // not by this machine's clock, which may be wrong
     if (partitions.length === 0) return { ...yield* sql.one(ownership.nowRow, ownership.readNow), partitions: [] }
-    const epochs = yield* sql.rows(ownership.epochRow, ownership.raiseEpochs(schema, tenantId, partitions))
+    const epochs = yield* sql.rows(ownership.raisedRow, ownership.raiseEpochs(schema, tenantId, partitions))
     yield* this.interrupt(tenantId, { partitions, flight: undefined })
     const work = yield* this.find(tenantId, partitions)
     const { now } = yield* sql.one(ownership.nowRow, ownership.readNow)
     return {
       now,
-      partitions: epochs.map(({ epoch, partition }): AcquiredPartition => ({
+      partitions: epochs.map(({ epoch, othersUntil, partition }): AcquiredPartition => ({
         tenantId,
         partition,
         epoch,
         takenOver: takenOver.has(partition),
+        othersUntil,
         waiting: work.waiting.filter(({ destinationId }) => partitionOf(destinationId) === partition),
         backlogs: work.backlogs.filter((destinationId) => partitionOf(destinationId) === partition)
       }))
@@ -127,11 +129,13 @@ class Owning {
   readonly release = Effect.fnUntraced(function*(
     this: Owning,
     tenantId: string,
-    released: ReadonlyArray<OwnedPartition & { readonly idle: boolean }>,
+    released: ReadonlyArray<ReleasedPartition>,
     rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>
   ) {
     const { schema, sql } = this
     yield* sql.run(ownership.lockLeases(schema, tenantId, released.map(({ partition }) => partition)))
+    const told = released.filter(({ othersUntil }) => othersUntil !== undefined)
+    if (told.length > 0) yield* sql.run(ownership.keepOthersUntil(schema, tenantId, told))
     if (rateMarks.length > 0) yield* sql.run(ownership.keepRateMarks(schema, tenantId, released, rateMarks))
     yield* sql.run(ownership.releaseLeases(schema, tenantId, released))
   })

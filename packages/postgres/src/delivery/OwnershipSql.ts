@@ -1,5 +1,5 @@
 /** SQL statements that say who owns which partition. Leases have rows of their own, so that renewals do not wait for writes of owners. */
-import { type OwnedPartition, waitingPerDestination, type WorkerLease } from "@waybill/core"
+import { type OwnedPartition, type ReleasedPartition, waitingPerDestination, type WorkerLease } from "@waybill/core"
 import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
@@ -109,6 +109,8 @@ RETURNING l.partition::int4 AS partition, l.taken_over`
 
 export const epochRow = row({ partition: int4, epoch: int8 })
 
+export const raisedRow = row({ partition: int4, epoch: int8, othersUntil: optional(float8) })
+
 /** Microseconds since 1970: no epoch is ever given out twice, not even after a tenant was removed, or by a database that was restored. */
 const newEpoch = raw("(extract(epoch FROM now()) * 1000000)::int8")
 
@@ -117,7 +119,7 @@ export const raiseEpochs = (schema: Statement, tenantId: string, partitions: Rea
 INSERT INTO ${schema}.delivery_partitions AS p (tenant_id, partition, epoch)
 SELECT ${tenant(tenantId)}, g.partition, ${newEpoch} FROM unnest(${int4Array(partitions)}) AS g (partition) ORDER BY g.partition
 ON CONFLICT (tenant_id, partition) DO UPDATE SET epoch = greatest(p.epoch + 1, EXCLUDED.epoch)
-RETURNING p.partition::int4 AS partition, p.epoch`
+RETURNING p.partition::int4 AS partition, p.epoch, p.others_until`
 
 /** Raises those epochs that still hold. Locked in the order of the fence. */
 export const replaceEpochs = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => {
@@ -195,7 +197,7 @@ FOR UPDATE`
  * Idle partitions lose their lease unless there is work after all: what a publisher brings later has a signal, which finds a partition without a
  * lease. The others are free at once.
  */
-export const releaseLeases = (schema: Statement, tenantId: string, released: ReadonlyArray<OwnedPartition & { readonly idle: boolean }>) => {
+export const releaseLeases = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => {
   const own = tenant(tenantId)
   const idle = int4Array(released.flatMap((each) => each.idle ? [each.partition] : []))
   const of = (table: string) => statement`EXISTS (SELECT FROM ${schema}.${raw(table)} AS r WHERE r.tenant_id = ${own} AND r.partition = f.partition OFFSET 0)`
@@ -221,6 +223,25 @@ ended AS (
 )
 UPDATE ${schema}.delivery_leases AS l SET leased_until = '-infinity'
 WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f WHERE f.partition NOT IN (SELECT i.partition FROM idle AS i)))`
+}
+
+/** What the next owner is told of owners before. Locked in the order of the fence. */
+export const keepOthersUntil = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => {
+  const [own, partitions] = [tenant(tenantId), int4Array(released.map(({ partition }) => partition))]
+  return statement`
+WITH told AS (
+  SELECT * FROM unnest(${partitions}, ${int8Array(released.map(({ epoch }) => epoch))}, ${float8Array(released.map(({ othersUntil = null }) => othersUntil))})
+    AS r (partition, epoch, others_until)
+),
+locked AS MATERIALIZED (
+  SELECT p.partition, p.epoch FROM ${schema}.delivery_partitions AS p
+  WHERE p.tenant_id = ${own} AND p.partition = ANY (${partitions})
+  ORDER BY p.partition
+  FOR NO KEY UPDATE
+)
+UPDATE ${schema}.delivery_partitions AS p SET others_until = r.others_until
+FROM told AS r
+WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(SELECT l.partition FROM locked AS l)) AND p.partition = r.partition AND p.epoch = r.epoch`
 }
 
 /** When the allowance of each rate is used up to, for the owner that follows. */

@@ -262,11 +262,13 @@ CREATE TABLE ${schema}.delivery_signals (
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 ${withPages(schema, "delivery_signals", "(tenant_id, partition, destination_id, key) SELECT '', 0, gen_random_uuid(), ''")}
 
--- partition: the last byte of a destination's id modulo 8. epoch: fences the writes of its owner, which lock the row FOR SHARE and compare
+-- partition: the last byte of a destination's id modulo 8. epoch: fences the writes of its owner, which lock the row FOR SHARE and compare.
+-- others_until: milliseconds since 1970; when another owner may last have sent, as the last owner told that could not tell what within a minute
 CREATE TABLE ${schema}.delivery_partitions (
   tenant_id text COLLATE "C" NOT NULL,
   partition smallint NOT NULL,
   epoch bigint NOT NULL,
+  others_until float8,
   PRIMARY KEY (tenant_id, partition)
 );
 

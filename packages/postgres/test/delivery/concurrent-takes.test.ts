@@ -162,7 +162,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       const worker = yield* acquire(tenantId)
       yield* end(worker, (yield* take(worker, { unasked: 1 })).deliveries)
       const commit = yield* openTransaction(publish(tenantId, [{ shipmentId: "S" }]))
-      yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: true })), [])
+      yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: true, othersUntil: undefined })), [])
       assert.isFalse(yield* workerFixtures.hasWork(tenantId))
       yield* commit
       assert.isTrue(yield* workerFixtures.hasWork(tenantId))

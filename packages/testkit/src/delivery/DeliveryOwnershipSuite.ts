@@ -194,18 +194,35 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         assert.deepStrictEqual([next.waiting.map(({ deliveryId }) => deliveryId), next.backlogs], [[delivery.deliveryId], [idOf(1)]])
       }))
 
+    it.effect("tells the next owner until when others may have sent, whether it was given back with work or without", () =>
+      Effect.gen(function*() {
+        const store = yield* DeliveryStore
+        for (const idle of [true, false]) {
+          const tenantId = freshTenant()
+          const worker = yield* acquire(tenantId)
+          assert.deepStrictEqual(worker.othersUntil, everyPartition.map(() => undefined))
+          yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle, othersUntil: occurredAt + each.partition })), [])
+          const next = yield* acquire(tenantId)
+          assert.deepStrictEqual([next.takenOver, next.othersUntil.toSorted()], [[], everyPartition.map((partition) => occurredAt + partition)])
+          // the worker before is fenced
+          yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle, othersUntil: 1 })), [])
+          yield* release(next, idle)
+          assert.deepStrictEqual((yield* acquire(tenantId)).othersUntil.toSorted(), next.othersUntil.toSorted())
+        }
+      }))
+
     it.effect("is free at once when it is given back with work, and hands over rate marks", () =>
       Effect.gen(function*() {
         const store = yield* DeliveryStore
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         const worker = yield* acquire(tenantId)
-        yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false })), [{ destinationId: idOf(1), mark: occurredAt + 123.5 }, { destinationId: idOf(9), mark: 1 }])
+        yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), [{ destinationId: idOf(1), mark: occurredAt + 123.5 }, { destinationId: idOf(9), mark: 1 }])
         assert.strictEqual((yield* load(tenantId)).rateMark, occurredAt + 123.5)
         const next = yield* acquire(tenantId)
         assert.deepStrictEqual([next.owned.length, next.takenOver], [everyPartition.length, []])
         // the worker before is fenced
-        yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false })), [{ destinationId: idOf(1), mark: 1 }])
+        yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: false, othersUntil: undefined })), [{ destinationId: idOf(1), mark: 1 }])
         assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
         assert.strictEqual((yield* load(tenantId)).rateMark, occurredAt + 123.5)
       }))
@@ -265,7 +282,7 @@ const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
         yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
         const worker = yield* acquire(tenantId)
         const { deliveries } = yield* take(worker, { from: [from(1), from(2)] })
-        yield* store.release(tenantId, worker.owned.filter(({ partition }) => partition === 2).map((each) => ({ ...each, idle: false })), [])
+        yield* store.release(tenantId, worker.owned.filter(({ partition }) => partition === 2).map((each) => ({ ...each, idle: false, othersUntil: undefined })), [])
         yield* acquire(tenantId)
         assert.notInclude(yield* end(worker, deliveries), 2)
         const states = yield* Effect.forEach(deliveries, (each) => Effect.map(find(tenantId, each.deliveryId), ({ state }) => [each.destinationId, state]))

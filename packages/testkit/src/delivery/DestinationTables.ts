@@ -115,6 +115,7 @@ export interface Tenant {
   readonly signals: Map<number, SignalRow>
   /** By partition. */
   readonly epochs: Map<number, number>
+  readonly othersUntil: Map<number, number>
   readonly leases: Map<number, LeaseRow>
 }
 
@@ -156,6 +157,7 @@ export class DestinationRows {
         flights: new Map(),
         signals: new Map(),
         epochs: new Map(),
+        othersUntil: new Map(),
         leases: new Map()
       }
       this.tenants.set(tenantId, own)

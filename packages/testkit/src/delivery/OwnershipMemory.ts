@@ -1,5 +1,5 @@
 /** Who owns which partition, in memory. */
-import { type AcquiredPartition, compareText, type DeliveryStore, type OwnedPartition, type Partition, type WaitingDelivery, waitingPerDestination, type WorkerLease } from "@waybill/core"
+import { type AcquiredPartition, compareText, type DeliveryStore, type OwnedPartition, type Partition, type ReleasedPartition, type WaitingDelivery, waitingPerDestination, type WorkerLease } from "@waybill/core"
 import type { Effect } from "effect"
 import type { Journal } from "../shared/Journal.ts"
 import type { DestinationGate } from "./DestinationGate.ts"
@@ -60,7 +60,8 @@ export class Ownership {
       this.journal.put(tenant.leases, partition, { workerId, leasedUntil: now + leaseMillis })
       const epoch = this.raiseEpoch(tenant, partition)
       this.interruptAll(tenant, partition, now)
-      return [{ tenantId: tenant.tenantId, partition, epoch, takenOver: isOver && before.leasedUntil !== -Infinity, ...found(tenant, partition) }]
+      const takenOver = isOver && before.leasedUntil !== -Infinity
+      return [{ tenantId: tenant.tenantId, partition, epoch, takenOver, othersUntil: tenant.othersUntil.get(partition), ...found(tenant, partition) }]
     })
   }
 
@@ -104,7 +105,7 @@ export class Ownership {
 
   release(
     tenant: Tenant,
-    partitions: ReadonlyArray<OwnedPartition & { readonly idle: boolean }>,
+    partitions: ReadonlyArray<ReleasedPartition>,
     rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>,
     now: number
   ): void {
@@ -113,9 +114,10 @@ export class Ownership {
       const destination = tenant.destinations.get(destinationId)
       if (destination !== undefined && held.has(destination.partition)) this.journal.set(destination, "rateMark", mark)
     }
-    for (const { idle, partition } of partitions) {
+    for (const { idle, othersUntil, partition } of partitions) {
       const lease = tenant.leases.get(partition)
       if (lease === undefined || !held.has(partition)) continue
+      if (othersUntil !== undefined) this.journal.put(tenant.othersUntil, partition, othersUntil)
       if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)
       else this.journal.put(tenant.leases, partition, { ...lease, leasedUntil: -Infinity })
     }

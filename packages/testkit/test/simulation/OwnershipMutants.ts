@@ -82,8 +82,8 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   {
     name: "a takeover is told as a handover",
     file: ownership,
-    find: "takenOver: isOver && before.leasedUntil !== -Infinity",
-    replace: "takenOver: false"
+    find: "const takenOver = isOver && before.leasedUntil !== -Infinity",
+    replace: "const takenOver = false"
   },
   {
     name: "a reclaimed take counts as an attempt",
@@ -109,6 +109,13 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     file: ownership,
     find: "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)",
     replace: "if (idle) this.journal.drop(tenant.leases, partition)"
+  },
+  {
+    name: "a partition that was taken over is given back as if all its rates were known",
+    rare: true,
+    file: owning,
+    find: "othersUntil: each.othersUntil, ",
+    replace: "othersUntil: undefined, "
   },
   {
     name: "rates are not handed over",
