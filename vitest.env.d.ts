@@ -17,4 +17,20 @@ declare global {
     /** Something that nobody may ever say. */
     readonly secret: (value: string | undefined) => void
   } | undefined
+
+  /** Holds services against the OpenAPI document: `packages/http/test/openapi/shareDescriptions.ts`. A disagreement fails the running test. */
+  var waybillOpenApi: {
+    /** Holds the responses of a service's handlers against the document of a service without options. */
+    readonly describedHandlers: <W extends WaybillHandlers>(waybill: W) => W
+    /** Until the test ends, holds what `fetch` gets from this server against the document that it serves. */
+    readonly describeServer: (url: string) => void
+    /** What the document does not say of a webhook. */
+    readonly faultOfNotification: (notification: { readonly headers: Readonly<Record<string, string>>; readonly body: unknown }) => string | undefined
+  } | undefined
+
+  interface WaybillHandlers {
+    readonly handler: (request: Request, options?: never) => Promise<Response>
+    readonly customerHandler: (request: Request, options?: never) => Promise<Response>
+    readonly operatorHandler: (request: Request, options?: never) => Promise<Response>
+  }
 }

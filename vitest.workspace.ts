@@ -2,6 +2,9 @@ import { defineConfig } from "vitest/config"
 
 const shared = { extends: "./vitest.shared.ts" } as const
 
+/** Projects with services of other packages hold their responses against the OpenAPI document. */
+const openApi = { setupFiles: ["../http/test/openapi/shareDescriptions.ts"] }
+
 /** Projects that ask for it get `inject("pgUrl")`: one Postgres for the whole run, see vitest.postgres.ts. */
 const postgres = { globalSetup: ["../../vitest.postgres.ts"], hookTimeout: 60_000 }
 
@@ -14,9 +17,9 @@ export default defineConfig({
       { ...shared, test: { name: "core", root: "./packages/core" } },
       { ...shared, test: { name: "http", root: "./packages/http" } },
       { ...shared, test: { name: "postgres", root: "./packages/postgres", ...postgres, globalSetup: [...postgres.globalSetup, "./test/host/prisma/generateClient.ts"] } },
-      { ...shared, test: { name: "testkit", root: "./packages/testkit" } },
-      { ...shared, test: { name: "client", root: "./packages/client", ...postgres } },
-      { ...shared, test: { name: "server", root: "./packages/server", ...postgres, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts", "./test/program/buildProgram.ts"], exclude: ["test/chaos/**"] } },
+      { ...shared, test: { name: "testkit", root: "./packages/testkit", ...openApi } },
+      { ...shared, test: { name: "client", root: "./packages/client", ...postgres, ...openApi } },
+      { ...shared, test: { name: "server", root: "./packages/server", ...postgres, ...openApi, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts", "./test/program/buildProgram.ts"], exclude: ["test/chaos/**"] } },
       // by itself, after all others: it wants the whole machine, and would take it from them
       { ...shared, test: { name: "chaos", root: "./packages/server/test/chaos", include: ["*.test.ts"], sequence: { groupOrder: 1 } } }
     ]

@@ -22,12 +22,12 @@ const operatorKey = "operator-key-of-the-test"
 
 /** A tenant with two carriers, a shipper and a broker, and a client of every kind for each; optionally over real sockets. */
 const service = async ({ sockets = false } = {}) => {
-  const waybill = createWaybill({
+  const waybill = globalThis.waybillOpenApi!.describedHandlers(createWaybill({
     storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
     sealingKeys: [new Uint8Array(32).fill(7)],
     operatorKeys: [operatorKey],
     log: () => {}
-  })
+  }))
   open.push(() => waybill.stop())
   const world = { lose: 0 }
   const fetch = async (url: string, init: RequestInit) => {

@@ -21,13 +21,13 @@ const baseUrl = "https://waybill.test"
 
 /** A tenant with a carrier, a shipper and a broker, and a client of every kind for each. */
 const service = async () => {
-  const waybill: Waybill = createWaybill({
+  const waybill: Waybill = globalThis.waybillOpenApi!.describedHandlers(createWaybill({
     storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
     sealingKeys: [new Uint8Array(32).fill(7)],
     operatorKeys: ["operator-key-of-the-test"],
     egressAllow: ["127.0.0.1"],
     log: () => {}
-  })
+  }))
   open.push(() => waybill.stop())
   const fetch = (url: string, init: RequestInit) => waybill.handler(new Request(url, init))
   const operator = new OperatorClient({ baseUrl, apiKey: "operator-key-of-the-test", fetch })

@@ -5,7 +5,9 @@ import { Effect } from "effect"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { expect, onTestFinished } from "vitest"
-import { createWaybill, type HostPrincipal, type Waybill, WaybillError, type WaybillOptions } from "../../src/index.ts"
+import { createWaybill, type HostPrincipal, type Waybill, WaybillError, WaybillHttp, type WaybillOptions } from "../../src/index.ts"
+import { descriptionOf } from "../openapi/ApiDescription.ts"
+import { describedHandlers } from "../openapi/described.ts"
 
 export const sealingKey = new Uint8Array(32).fill(7)
 export const carrier: HostPrincipal = { tenantId: "acme", client: "tms", roles: ["carrier"] }
@@ -28,7 +30,11 @@ export class HostTransaction {
 
 /** Stopped at the end of the test. */
 export const start = (options: Partial<WaybillOptions<HostTransaction>> = {}): Waybill<HostTransaction> => {
-  const waybill = createWaybill({ storage: memory(), sealingKeys: [sealingKey], log: () => {}, ...options })
+  const { basePaths, publicBaseUrl, securitySchemes } = options
+  const waybill = describedHandlers(
+    createWaybill({ storage: memory(), sealingKeys: [sealingKey], log: () => {}, ...options }),
+    descriptionOf(JSON.stringify(WaybillHttp.openApi({ basePaths, ...(publicBaseUrl === undefined ? {} : { publicBaseUrl: new URL(publicBaseUrl).origin }), ...(securitySchemes === undefined ? {} : { securitySchemes }) })))
+  )
   onTestFinished(() => waybill.stop())
   return waybill
 }

@@ -64,6 +64,7 @@ export const runningServer = async () => {
   await waybill.start()
   onTestFinished(() => waybill.stop())
   const url = urlOf(server)
+  globalThis.waybillOpenApi?.describeServer(url)
   const operator = new OperatorClient({ baseUrl: url, apiKey: operatorKey })
   await operator.putTenant("acme", { name: "Acme Freight" })
   const carrier = await operator.createApiKey("acme", { name: "tms", roles: ["carrier"] })

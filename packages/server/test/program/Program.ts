@@ -82,6 +82,7 @@ export class Program {
       if (this.ended !== undefined) throw new Error(`The program ended with ${JSON.stringify(this.ended)}:\n${this.output}`)
       return this.log.find(({ message }) => message === "Ready.")
     }, { seconds, what: () => `the program being ready:\n${this.output}` })
+    globalThis.waybillOpenApi?.describeServer(entry["url"])
     return entry["url"]
   }
 

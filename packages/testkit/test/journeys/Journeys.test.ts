@@ -134,6 +134,7 @@ describe.each(journeyNames)("the journey %s", (name) => {
     for (const receiver of Object.values(receivers)) {
       receiver.assertSigned()
       receiver.assertNoDuplicates()
+      for (const delivery of receiver.received) expect(globalThis.waybillOpenApi!.faultOfNotification(delivery)).toBeUndefined()
     }
     receivers.events.assertInOrder()
     const { shipment } = await waybill.shipments.verified(waybill.shipper, { kind: "pro", proNumber: "0418367745" })

@@ -1,0 +1,77 @@
+/** Handlers and servers whose responses are held against an OpenAPI document. A disagreement fails the running test. */
+import { expect, onTestFinished } from "vitest"
+import { type ApiDescription, descriptionOf } from "./ApiDescription.ts"
+
+/** Larger bodies, and accepted ones of unknown length, are streams that a test may want to read slowly. */
+const maxReadBytes = 1024 * 1024
+
+interface Call {
+  readonly method: string
+  /** Path and query. */
+  readonly target: string
+  readonly sent?: unknown
+}
+
+const check = async (description: ApiDescription, call: Call, response: Response): Promise<void> => {
+  const { headers, status } = response
+  const length = Number(headers.get("content-length") ?? (response.body === null || status >= 400 ? 0 : Infinity))
+  const text = length <= maxReadBytes ? await response.clone().text() : undefined
+  expect.soft(description.faultOf({ ...call, status, headers, text })).toBeUndefined()
+}
+
+const targetOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, "").split("#", 1)[0]!
+
+/** The three handlers of a service, held against its description. */
+export const describedHandlers = <W extends WaybillHandlers>(waybill: W, description: ApiDescription): W => {
+  const described = (handler: WaybillHandlers["handler"]): WaybillHandlers["handler"] => async (request, options?: { readonly mountPath?: string }) => {
+    const response = await handler(request, options as never)
+    const target = targetOf(request.url)
+    const mount = options?.mountPath?.replace(/\/$/, "") ?? ""
+    await check(description, { method: request.method, target: target.startsWith(mount) ? target.slice(mount.length) : target }, response)
+    return response
+  }
+  return {
+    ...waybill,
+    handler: described(waybill.handler),
+    customerHandler: described(waybill.customerHandler),
+    operatorHandler: described(waybill.operatorHandler)
+  }
+}
+
+/** Servers and the documents that they serve, once they are read. */
+const servers = new Map<string, Promise<ApiDescription> | undefined>()
+
+const plainFetch = globalThis.fetch
+
+/** Until the test ends, responses of this server to `fetch` are held against the document that it serves. */
+export const describeServer = (url: string): void => {
+  const { origin } = new URL(url)
+  servers.set(origin, undefined)
+  globalThis.fetch = describedFetch
+  onTestFinished(() => {
+    servers.delete(origin)
+    if (servers.size === 0) globalThis.fetch = plainFetch
+  })
+}
+
+const describedFetch: typeof fetch = async (input, init) => {
+  const response = await plainFetch(input, init)
+  const url = input instanceof Request ? input.url : String(input)
+  const { origin } = new URL(url)
+  if (!servers.has(origin)) return response
+  const reading = servers.get(origin) ?? plainFetch(`${origin}/openapi.json`).then(async (answer) => descriptionOf(await answer.text()))
+  servers.set(origin, reading)
+  const method = init?.method ?? (input instanceof Request ? input.method : "GET")
+  await check(await reading, { method, target: targetOf(url), sent: sentIn(init?.body) }, response)
+  return response
+}
+
+/** JSON that is sent as text, if it is. */
+const sentIn = (body: unknown): unknown => {
+  if (typeof body !== "string") return undefined
+  try {
+    return JSON.parse(body)
+  } catch {
+    return undefined
+  }
+}
