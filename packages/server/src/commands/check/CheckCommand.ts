@@ -64,6 +64,7 @@ const judged = (report: Report, what: string, strict: boolean): Effect.Effect<st
   const failing = results.filter(({ level, status }) => strict ? status !== "passed" : status === "failed" && level !== "should")
   if (failing.length > 0) return Effect.fail(failed(`${counted(failing.length, what)} of ${results.length} not met${strict ? ", or not checked" : ""}: ${failing.map(({ id }) => id).join(", ")}.`))
   const [passed, lax, unchecked] = [withStatus(report, "passed"), withStatus(report, "failed"), withStatus(report, "not checked")]
+  if (passed.length === 0) return Effect.fail(failed(`No ${what} could be checked. Give --fixtures with what they need.`))
   if (passed.length === results.length) return Effect.succeed(`All ${counted(results.length, what)} met.`)
   return Effect.succeed(`${passed.length} of ${counted(results.length, what)} met, ${lax.length} that should be met failed, ${unchecked.length} not checked.`)
 }

@@ -102,7 +102,7 @@ export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery
     id: "batch-shape",
     sentence: "sends batches as POST with deliveryId, sentAt and a non-empty list of events",
     needs,
-    run: about(({ plain, single, typed }) => `${eventsOf([plain, single, typed].flatMap(({ inbox }) => inbox.posts)).length} events`)
+    run: about(({ dropped, ofShipment, plain, single, typed }) => `${eventsOf([plain, single, dropped, typed, ofShipment].flatMap(({ inbox }) => inbox.posts)).length} events`)
   },
   {
     id: "delivered-as-listed",
