@@ -108,7 +108,16 @@ const shipmentStatus: ReadonlyArray<Mutant> = [
   { rule: "a-notification-signed", name: "unsigned notifications", seen: "signature", ...withHeaders((headers) => without(headers, "webhook-signature")) },
   { rule: "a-notification-retried", name: "a refused notification is forgotten", seen: "did not come again", receiverStatus: () => 200 },
   { rule: "a-unsubscribed-silent", name: "unsubscribing has no effect", seen: "it was unsubscribed", ...answering("DELETE", unfollow, jsonReply(200, { message: "Done", transactionId: "1" })) },
-  { rule: "a-notification-foreign", name: "another customer is notified", seen: "no access", ...confusing("other", "customer", follow) }
+  { rule: "a-notification-foreign", name: "another customer is notified", seen: "no access", ...confusing("other", "customer", follow) },
+  { rule: "a-account", name: "another account", seen: "BillToAccountNumber is", ...changing("GET", verified, (json) => ({ ...json, BillToAccountNumber: "OTHER" })) },
+  { rule: "a-bol-unknown", name: "202 for an unknown BOL", seen: "answered 202", ...turning("GET", verified, 404, 202) },
+  { rule: "a-po-unknown", name: "204 for an unknown PO", seen: "answered 204", ...turning("GET", verified, 404, 204) },
+  { rule: "a-pro-public-unknown", name: "204 for an unknown PRO in the public form", seen: "answered 204", ...turning("GET", open, 404, 204) },
+  { rule: "a-bol-public-unknown", name: "200 for an unknown BOL in the public form", seen: "answered 200", ...turning("GET", open, 404, 200) },
+  { rule: "a-po-public", name: "no estimate", seen: "UpdatedETA", ...changing("GET", open, (json) => without(json, "UpdatedETA")) },
+  { rule: "a-po-postal-code", name: "the postal code of a PO is ignored", seen: "answered 200", call: (call, { shipment }) => ({ ...call, path: call.path.replace("/99950/", `/${shipment!.destinationPostalCode}/`) }) },
+  { rule: "a-range-invalid", name: "500 for dates that are none", seen: "answered 500", ...turning("GET", range, 400, 500) },
+  { rule: "a-unsubscribe-unauthenticated", name: "anybody may unsubscribe", seen: "answered 200", ...confusing("nobody", "customer", unfollow) }
 ]
 
 const invoices = /^\/invoicing\/invoices$/u
@@ -144,7 +153,30 @@ const invoicing: ReadonlyArray<Mutant> = [
   { rule: "b-upload-type", name: "an unknown document type is accepted", seen: "XYZ answered 200", ...accepting("POST", documents) },
   { rule: "b-document-list-type", name: "the filter documentType is ignored", seen: "The document types", ...withoutParameter("GET", documents, "documentType") },
   { rule: "b-document-delete-file", name: "fileIds is ignored", seen: "answered 404", ...withoutParameter("DELETE", document, "fileIds") },
-  { rule: "b-document-foreign", name: "another customer sees the documents", seen: "answered 200", ...confusing("other", "carrier", /\/documents/u) }
+  { rule: "b-document-foreign", name: "another customer sees the documents", seen: "answered 200", ...confusing("other", "carrier", /\/documents/u) },
+  { rule: "b-create-types", name: "an id that is a number is accepted", seen: "uniqueID 7 answered 200", ...accepting("POST", invoices) },
+  { rule: "b-create-malformed", name: "500 for a body that is not JSON", seen: "answered 500", ...turning("POST", invoices, 400, 500) },
+  { rule: "b-list-dot", name: "the filter DOT finds nothing", seen: "is not listed", ...answering("GET", invoices, jsonReply(200, []), ({ query }) => query.has("DOT")) },
+  { rule: "b-list-mc", name: "the MC of an invoice is another", seen: "was asked for", ...changing("GET", invoices, (json) => json.map((each: Json) => ({ ...each, MC: "111111" }))) },
+  { rule: "b-replace-comments", name: "comments are refused", seen: "answered 400", ...answering("PUT", invoice, jsonReply(400, ["300"]), ({ query }) => query.has("comments")) },
+  { rule: "b-replace-id", name: "another id is accepted", seen: "answered 200", ...turning("PUT", invoice, 400, 200) },
+  { rule: "b-replace-invalid", name: "an incomplete replacement is accepted", seen: "no invoiceHeader answered 200", ...accepting("PUT", invoice) },
+  { rule: "b-delete-unknown", name: "200 when an unknown invoice is deleted", seen: "answered 200", ...turning("DELETE", invoice, 404, 200) },
+  { rule: "b-upload", name: "an upload answers no message", seen: "message", ...changing("POST", documents, () => ({})) },
+  { rule: "b-upload-status", name: "200 for an upload", seen: "answered 200", ...turning("POST", documents, 201, 200) },
+  { rule: "b-upload-files", name: "a number as files is accepted", seen: "files 7 answered 200", ...accepting("POST", documents) },
+  { rule: "b-documents-unknown", name: "200 for unknown documents", seen: "answered 200", ...turning("GET", document, 404, 200) },
+  { rule: "b-document-list", name: "the list is empty", seen: "What is listed", ...changing("GET", documents, () => []) },
+  { rule: "b-document-list-combined", name: "the filter MC is ignored", seen: "with another MC", ...withoutParameter("GET", documents, "MC") },
+  { rule: "b-document-list-types", name: "only the first of several types counts", seen: "The document types", call: (call) => {
+    const [first] = call.query.getAll("documentType")
+    if (first !== undefined) call.query.set("documentType", first)
+    return call
+  } },
+  { rule: "b-document-list-type-value", name: "an unknown document type is accepted as a filter", seen: "XYZ answered 200", ...accepting("GET", documents, []) },
+  { rule: "b-document-delete", name: "deleting has no effect", seen: "answered 200", ...answering("DELETE", document, jsonReply(200, { message: "Deleted" })) },
+  { rule: "b-document-delete-unknown", name: "200 when unknown documents are deleted", seen: "answered 200", ...turning("DELETE", document, 404, 200) },
+  { rule: "b-document-customer-writes", name: "a customer may upload", seen: "answered 201", ...confusing("customer", "carrier", documents) }
 ]
 
 const pickups = /^\/pickup\/v1\/pickups\/?$/u
@@ -173,7 +205,20 @@ const pickupMutants: ReadonlyArray<Mutant> = [
   } },
   { rule: "c-cancel", name: "a cancel has no effect", seen: "The status of the cancelled pickup is", ...answering("DELETE", pickup, jsonReply(200, undefined)) },
   { rule: "c-unauthenticated", name: "anybody may order", seen: "answered 200", ...confusing("nobody", "customer", pickups) },
-  { rule: "c-foreign", name: "another customer sees the pickup", seen: "answered 200", ...confusing("other", "customer", pickups) }
+  { rule: "c-foreign", name: "another customer sees the pickup", seen: "answered 200", ...confusing("other", "customer", pickups) },
+  { rule: "c-create-status", name: "201 for a request", seen: "answered 201", ...turning("POST", pickups, 200, 201) },
+  { rule: "c-create-function", name: "any requestFunction is accepted", seen: "answered 200", ...accepting("POST", pickups, [{}]) },
+  { rule: "c-create-test-flag", name: "any isTest is accepted", seen: "answered 200", ...accepting("POST", pickups, [{}]) },
+  { rule: "c-create-types", name: "a weight as text is accepted", seen: "answered 200", ...accepting("POST", pickups, [{}]) },
+  { rule: "c-create-times", name: "a time that is none is accepted", seen: "answered 200", ...accepting("POST", pickups, [{}]) },
+  { rule: "c-create-malformed", name: "500 for a body that is not JSON", seen: "answered 500", ...turning("POST", pickups, 400, 500) },
+  { rule: "c-update-invalid", name: "an incomplete update is accepted", seen: "no pickupAddress answered 200", ...accepting("PUT", pickup, [{}]) },
+  { rule: "c-lookup-test-flag", name: "any isTest of a lookup is accepted", seen: "answered 200", ...accepting("GET", pickups) },
+  { rule: "c-lookup-unknown", name: "400 for an unknown pickup", seen: "answered 400", ...turning("GET", pickups, 404, 400) },
+  { rule: "c-lookup-safe", name: "a lookup cancels", seen: "cancelled the pickup", call: (call) =>
+    call.query.get("requestType") === "Cancel" ? { ...call, method: "DELETE", path: `/pickup/v1/pickups/${call.query.get("lookupValue")}`, query: new URLSearchParams() } : call },
+  { rule: "c-cancel-unknown", name: "200 when an unknown pickup is cancelled", seen: "answered 200", ...turning("DELETE", pickup, 404, 200) },
+  { rule: "c-error-body", name: "errors as text", seen: "error body", answer: (reply) => reply.status === 400 ? { ...reply, body: "bad" } : reply }
 ]
 
 const events = /^\/visibility\/v1\/events$/u
@@ -251,7 +296,23 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-events-page-size", name: "any pageSize is accepted", seen: "answered 200", ...accepting("GET", events) },
   { rule: "d-events-type-value", name: "an unknown event type is accepted", seen: "answered 200", ...accepting("GET", events) },
   { rule: "d-events-unauthenticated", name: "anybody may list events", seen: "answered 200", ...confusing("nobody", "customer", events) },
-  { rule: "d-events-foreign", name: "events of another customer are listed", seen: "What is listed of", ...confusing("customer", "carrier", events) }
+  { rule: "d-events-foreign", name: "events of another customer are listed", seen: "What is listed of", ...confusing("customer", "carrier", events) },
+  { rule: "d-create-url", name: "an endpointUrl that is none is accepted", seen: "answered 200", ...accepting("POST", subscriptions) },
+  { rule: "d-create-delivery-bounds", name: "a batchMaxSize of 0 is accepted", seen: "answered 200", ...accepting("POST", subscriptions) },
+  { rule: "d-create-unknown-members", name: "unknown members are accepted", seen: "answered 200", ...accepting("POST", subscriptions) },
+  { rule: "d-create-malformed", name: "500 for a body that is not JSON", seen: "answered 500", ...turning("POST", subscriptions, 400, 500) },
+  { rule: "d-patch-answer", name: "a patch answers the subscription before", seen: "id and batchMaxSize", ...changing("PATCH", subscription, (json) => ({ ...json, delivery: { ...json.delivery, batchMaxSize: 200 } })) },
+  { rule: "d-patch-invalid", name: "an unknown status is accepted", seen: "answered 200", ...accepting("PATCH", subscription) },
+  { rule: "d-delete-status", name: "200 for a delete", seen: "answered 200", answer: (reply, call) => call.method === "DELETE" ? jsonReply(200, {}) : reply },
+  { rule: "d-events-past-the-end", name: "the last page again", seen: "page 9999", call: (call) => {
+    if (call.query.get("page") === "9999") call.query.set("page", "1")
+    return call
+  } },
+  { rule: "d-events-unknown-shipment", name: "500 for an unknown shipment", seen: "answered 500", ...turning("GET", events, 200, 500) },
+  { rule: "d-events-page-range", name: "page 0 is accepted", seen: "page=0 answered 200", ...accepting("GET", events) },
+  { rule: "d-events-order-value", name: "any order is accepted", seen: "order=sideways answered 200", ...accepting("GET", events) },
+  { rule: "d-events-time-value", name: "any time is accepted", seen: "occurredFrom=yesterday answered 200", ...accepting("GET", events) },
+  { rule: "d-events-error-body", name: "a body with another status", seen: "its body says", answer: (reply) => reply.status >= 400 ? { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), status: 418 }) } : reply }
 ]
 
 const charges = /^\/pfc\/v1\/subscriptions$/u
@@ -291,7 +352,16 @@ const freightCharges: ReadonlyArray<Mutant> = [
   { rule: "e-notification-foreign", name: "bills of another account are sent", seen: "without access", ...delivering((list) => list.map((each: Json) => ({ ...each, billTo: { ...each.billTo, account: each.billTo.account.replace(/^A-/u, "B-") } }))) },
   { rule: "e-test", name: "a webhook test sends nothing", seen: "No test delivery came", ...answering("POST", webhookTest, jsonReply(200, { message: "Sent" })) },
   { rule: "e-test-sample", name: "a sample that is no test", seen: "isTest is", ...delivering((list) => list.map((each: Json) => ({ ...each, pfc: { ...each.pfc, isTest: false } }))) },
-  { rule: "e-test-refused", name: "a refused test succeeds", seen: "answered 200", ...turning("POST", webhookTest, 400, 200) }
+  { rule: "e-test-refused", name: "a refused test succeeds", seen: "answered 200", ...turning("POST", webhookTest, 400, 200) },
+  { rule: "e-create-status", name: "200 for a new subscription", seen: "answered 200", ...turning("POST", charges, 201, 200) },
+  { rule: "e-create-url", name: "a webhookUrl that is none is accepted", seen: "answered 200", ...accepting("POST", charges, { subscriptionId: "1" }) },
+  { rule: "e-create-scope", name: "any billScope is accepted", seen: "answered 200", ...accepting("POST", charges, { subscriptionId: "1" }) },
+  { rule: "e-create-event-log", name: "any includeEventLog is accepted", seen: "answered 200", ...accepting("POST", charges, { subscriptionId: "1" }) },
+  { rule: "e-create-malformed", name: "500 for a body that is not JSON", seen: "answered 500", ...turning("POST", charges, 400, 500) },
+  { rule: "e-cancel-status", name: "200 for a cancel", seen: "answered 200", answer: (reply, call) => call.method === "DELETE" ? jsonReply(200, {}) : reply },
+  { rule: "e-cancel-frees", name: "a cancelled subscription still holds its account", seen: "answered 409", ...answering("DELETE", charge, { status: 204, headers: {}, body: "" }) },
+  { rule: "e-not-found-code", name: "another code for an unknown subscription", seen: "the code MISSING", answer: (reply) => reply.status === 404 ? jsonReply(404, { code: "MISSING", message: "None" }) : reply },
+  { rule: "e-test-url", name: "a test without an address succeeds", seen: "answered 200", ...accepting("POST", webhookTest) }
 ]
 
 export const mutants: ReadonlyArray<Mutant> = [...shipmentStatus, ...invoicing, ...pickupMutants, ...transitEvents, ...freightCharges]
