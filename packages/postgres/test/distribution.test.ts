@@ -25,6 +25,7 @@ const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string
   { says: /^\s*SELECT tenant_id, min\(closes_at\) AS due/, why: "whose windows close: ids and times only" },
   { says: /min\(closes_at\) - now\(\)/, why: "how long to sleep" },
   { says: /AS waiting_entries,[^]*AS unsettled/, why: "the metrics of the whole installation" },
+  { says: /^\s*WITH stopped AS MATERIALIZED/, why: "the metrics of destinations in trouble" },
   { says: /^\s*SELECT entry_id, .* FROM \S+\.audit_entries WHERE entry_id >=/, why: "the operator's audit log: the newest entries of all nodes" },
   { says: /^\s*SELECT entry_id, tenant_id FROM \S+\.audit_entries WHERE entry_id </, why: "entries that retention removes, tenant by tenant" },
   { says: /^\s*SELECT tenant_id, name, hosts, state FROM \S+\.tenants/, why: "an operator's list of tenants" },
@@ -36,6 +37,7 @@ const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string
 /** Statements with a full scan, and why that is acceptable. */
 const readWhole: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
   { says: /AS waiting_entries,[^]*AS unsettled/, why: "counts for metrics, up to a bound" },
+  { says: /^\s*WITH stopped AS MATERIALIZED/, why: "rows for metrics, up to a bound" },
   { says: /^\s*WITH RECURSIVE signalled AS \([^]*\.delivery_leases AS l/, why: "leases, few for each tenant with work" },
   { says: /AS workers,[^]*AS active/, why: "leases, few for each tenant with work" },
   { says: /\.tenants( AS t)?\s+WHERE [^]*(t\.)?state <> 'deleted'/, why: "the list of tenants" },

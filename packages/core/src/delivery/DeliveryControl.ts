@@ -111,6 +111,41 @@ export interface TenantHealth {
   readonly dead: number
 }
 
+/** A destination that somebody may have to look at. */
+export interface TroubledDestination {
+  readonly tenantId: string
+  readonly destinationId: string
+  readonly source: string
+  /** The engine paused it. A pause by its client or an operator is on purpose. */
+  readonly paused: boolean
+  readonly breakerOpen: boolean
+  /** Dead letters of the last `recentDeadMillis` that nobody sent again or dismissed. */
+  readonly dead: number
+  /** How long its oldest entry has waited, unless its client or an operator paused it. */
+  readonly waitingMillis: number | undefined
+}
+
+export interface TroubleOfSource {
+  readonly source: string
+  readonly paused: number
+  readonly breakersOpen: number
+  readonly dead: number
+  readonly waitingMillis: number | undefined
+}
+
+/** Of all tenants. */
+export interface DeliveryTroubles {
+  readonly sources: ReadonlyArray<TroubleOfSource>
+  /** Most dead letters first, then the oldest entry: `mostTroubled` of them. */
+  readonly destinations: ReadonlyArray<TroubledDestination>
+}
+
+export const mostTroubled = 100
+export const recentDeadMillis = 86_400_000
+
+/** An entry that waits for less does not make its destination one of those in trouble. */
+export const lateWaitingMillis = 300_000
+
 export class DeliveryControl extends Context.Service<DeliveryControl, {
   /** Pauses a destination in whatever state it is, for an operator. What is in flight ends by itself. False when there is no such destination. */
   readonly pause: (tenantId: string, destinationId: string, reason: string) => Effect.Effect<boolean, StorageError>
@@ -142,4 +177,6 @@ export class DeliveryControl extends Context.Service<DeliveryControl, {
   /** What the destination knows of a subject. Reads by index only, and no more than `traceDeliveries` deliveries of a group. */
   readonly trace: (tenantId: string, destinationId: string, subject: TraceSubject) => Effect.Effect<DestinationTrace, StorageError>
   readonly health: (tenantId: string) => Effect.Effect<TenantHealth, StorageError>
+  /** For metrics. Reads a bounded number of rows; with more dead letters or waiting entries than that it is approximate. */
+  readonly troubles: Effect.Effect<DeliveryTroubles, StorageError>
 }>()("@waybill/core/delivery/DeliveryControl") {}

@@ -1,5 +1,5 @@
 /** HTTP handlers of probes, metrics and documentation. */
-import { AccessStore, DeliveryQueue } from "@waybill/core"
+import { AccessStore, DeliveryControl, DeliveryQueue, type DeliveryTroubles } from "@waybill/core"
 import { Effect, Metric } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
@@ -9,6 +9,7 @@ import { unknownPath } from "../shared/Refused.ts"
 import type { Site } from "../shared/Site.ts"
 import { contentSecurityPolicy } from "./DocsPage.ts"
 import { Readiness, runChecks, stoppingReadiness, storageCheck } from "./Readiness.ts"
+import { namedSeries, updateAreas } from "./TroubleMetrics.ts"
 import type { SystemContract, withPublicMetrics } from "./SystemContract.ts"
 
 const waitingEntries = Metric.gauge("waybill_queue_waiting_entries", { description: "Events waiting to be put into a delivery." })
@@ -33,6 +34,7 @@ type Handlers = HandlersOf<typeof SystemContract> & HandlersOf<ReturnType<typeof
 
 export const makeSystemHandlers = Effect.gen(function*() {
   const queue = yield* DeliveryQueue
+  const control = yield* DeliveryControl
   const { checks: ownChecks, isStopping } = yield* Readiness
   const checks = [storageCheck(yield* AccessStore), ...ownChecks]
   const checked = Effect.suspend(() => isStopping() ? Effect.succeed(stoppingReadiness) : runChecks(checks))
@@ -51,12 +53,23 @@ export const makeSystemHandlers = Effect.gen(function*() {
     Effect.catchCause((cause) => Effect.logWarning("Delivery queue metrics not available.", cause))
   )
 
-  return (documents: Documents): Handlers => ({
+  const noTroubles: DeliveryTroubles = { sources: [], destinations: [] }
+  const readTroubles = Effect.suspend(() => control.troubles).pipe(
+    Effect.timeout(3_000),
+    Effect.tap(updateAreas),
+    Effect.catchCause((cause) => Effect.as(Effect.logWarning("Metrics of subscriptions in trouble not available.", cause), noTroubles))
+  )
+
+  /** Customers may reach public metrics, and no tenant is to be named there. */
+  return (documents: Documents, { namesTenants }: { readonly namesTenants: boolean }): Handlers => ({
     health: () => Effect.succeed(json({ status: "ok" })),
     readiness: () => Effect.map(checked, (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),
     metrics: () =>
-      Effect.map(Effect.andThen(readDepth, PrometheusMetrics.format()), (text) =>
-        HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })),
+      Effect.gen(function*() {
+        const [troubles] = yield* Effect.all([readTroubles, readDepth], { concurrency: 2 })
+        const text = yield* PrometheusMetrics.format()
+        return HttpServerResponse.text(namesTenants ? `${text}${text.endsWith("\n") ? "" : "\n"}${namedSeries(troubles)}` : text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
+      }),
     openApi: ({ site }) => Effect.succeed(openApi(documents.openApi, site)),
     openApiOfArea: ({ params, site }) => {
       const found = documents.openApiOf.get(params.document)

@@ -7,6 +7,7 @@ import type {
   ChargeSubscriptions,
   Clients,
   Deliveries,
+  DeliveryControl,
   DeliveryQueue,
   Explanations,
   FreightChargeIntake,
@@ -97,6 +98,7 @@ export type WaybillHttpServices =
   | ChargeSubscriptions
   | Clients
   | Deliveries
+  | DeliveryControl
   | DeliveryQueue
   | Explanations
   | FreightChargeIntake
@@ -159,12 +161,12 @@ const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn
   const handlersFor = yield* makeSystemHandlers
   const schemes = yield* SecuritySchemes
   const appOf = yield* makePipeline(options)
-  const system = (calls: ReadonlyArray<PlacedContract>) => handlersFor(documentsOf(calls, schemes))
+  const system = (calls: ReadonlyArray<PlacedContract>, namesTenants: boolean) => handlersFor(documentsOf(calls, schemes), { namesTenants })
   const PublicMetricsContract = withPublicMetrics(SystemContract)
   return {
-    whole: appOf([...areas, operator, mount(options.publicMetrics === true ? PublicMetricsContract : SystemContract, bases.system, system([...areas, operator]))]),
-    customers: appOf([...areas, mount(CustomersSystemContract, bases.system, system(areas))]),
-    operators: appOf([operator, mount(PublicMetricsContract, bases.system, system([operator]))])
+    whole: appOf([...areas, operator, mount(options.publicMetrics === true ? PublicMetricsContract : SystemContract, bases.system, system([...areas, operator], options.publicMetrics !== true))]),
+    customers: appOf([...areas, mount(CustomersSystemContract, bases.system, system(areas, false))]),
+    operators: appOf([operator, mount(PublicMetricsContract, bases.system, system([operator], true))])
   }
 })
 

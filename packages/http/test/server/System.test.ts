@@ -1,3 +1,4 @@
+import { DeliveryControl } from "@waybill/core"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { operatorKey, readOnlyKey, reportedEvent, startService, type TestService } from "../TestService.ts"
@@ -90,6 +91,42 @@ describe("/metrics", () => {
     const open = await startService({ publicMetrics: true })
     expect((await open.send("GET", "/metrics")).status).toBe(200)
     expect((await open.fetch(new Request("http://waybill.test/metrics"), "customers")).status).toBe(404)
+    await open.stop()
+  })
+
+  it("names tenants and subscriptions in trouble to operators, and no longer when the trouble is over", async () => {
+    const tenant = await service.tenant("troubled")
+    await tenant.subscribe(tenant.carrier)
+    const id = "01a20a3f-f4f3-75b1-b63e-08d760ce72eb"
+    const control = await service.run(DeliveryControl)
+    const original = control.troubles
+    const paused = { tenantId: "troubled", destinationId: id, source: "transit-events", paused: true, breakerOpen: false, dead: 3, waitingMillis: 90_500 }
+    const sources = [{ source: "transit-events", paused: 1, breakersOpen: 0, dead: 3, waitingMillis: 90_500 }]
+    Object.assign(control, { troubles: Effect.succeed({ sources, destinations: [paused] }) })
+    const labels = `{tenant="troubled",subscription="${id}",area="transit-events"}`
+    const during = (await service.send("GET", "/metrics", { key: operatorKey })).text
+    for (const line of [
+      `waybill_subscription_paused${labels} 1`,
+      `waybill_subscription_recent_dead_deliveries${labels} 3`,
+      `waybill_subscription_oldest_waiting_seconds${labels} 90.5`,
+      "waybill_subscriptions_paused{area=\"transit-events\"} 1",
+      "waybill_subscriptions_recent_dead_deliveries{area=\"freight-charges\"} 0"
+    ]) expect(during.split("\n")).toContain(line)
+    expect(during).not.toContain("waybill_subscription_breaker_open{")
+    Object.assign(control, { troubles: original })
+    const after = (await service.send("GET", "/metrics", { key: operatorKey })).text
+    expect(after).not.toContain("waybill_subscription_paused{")
+    expect(after.split("\n")).toContain("waybill_subscriptions_paused{area=\"transit-events\"} 0")
+  })
+
+  it("names no tenant where everybody may read it", async () => {
+    const open = await startService({ publicMetrics: true })
+    const control = await open.run(DeliveryControl)
+    Object.assign(control, {
+      troubles: Effect.succeed({ sources: [], destinations: [{ tenantId: "hidden", destinationId: "d", source: "transit-events", paused: true, breakerOpen: true, dead: 1, waitingMillis: 1 }] })
+    })
+    expect((await open.send("GET", "/metrics")).text).not.toContain("hidden")
+    expect((await open.fetch(new Request("http://waybill.test/metrics"), "operators")).text).toContain("tenant=\"hidden\"")
     await open.stop()
   })
 

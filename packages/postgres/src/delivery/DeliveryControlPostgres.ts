@@ -17,6 +17,7 @@ import type { Statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as backlogs from "./BacklogSql.ts"
 import * as statements from "./DeliveryControlSql.ts"
+import * as troubles from "./TroubleSql.ts"
 import { lockDestination } from "./DestinationSql.ts"
 import { trimDrops } from "./DropRecordsSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
@@ -93,7 +94,11 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
             StorageError.refail("DeliveryControl.dismiss")
           ),
         trace,
-        health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)).pipe(StorageError.refail("DeliveryControl.health"))
+        health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)).pipe(StorageError.refail("DeliveryControl.health")),
+        troubles: Effect.all({
+          sources: sql.rows(troubles.sourceRow, troubles.troubleOfSources(schema)),
+          destinations: sql.rows(troubles.destinationRow, troubles.troubledDestinations(schema))
+        }).pipe(StorageError.refail("DeliveryControl.troubles"))
       })
     })
   )

@@ -1,4 +1,4 @@
-/** Indexes for operator pages: the subscriptions of a tenant by state, and the finished deliveries of a subscription. */
+/** Indexes for operator pages: the subscriptions of a tenant by state, those that do not send, and the finished deliveries of a subscription. */
 import type { Migration } from "./Migrations.ts"
 
 /**
@@ -11,6 +11,7 @@ export const operatorReads: Migration = {
   breaking: false,
   up: (schema) => `
 CREATE INDEX IF NOT EXISTS delivery_destinations_state ON ${schema}.delivery_destinations (tenant_id, state, destination_id) WHERE state <> 'closed';
+CREATE INDEX IF NOT EXISTS delivery_destinations_stopped ON ${schema}.delivery_destinations (tenant_id, destination_id) WHERE state = 'paused' OR breaker_open_until IS NOT NULL;
 CREATE INDEX IF NOT EXISTS deliveries_settled ON ${schema}.deliveries (tenant_id, destination_id, delivery_id) WHERE state IN ('delivered', 'cancelled', 'dismissed');
 `
 }

@@ -1,6 +1,6 @@
-/** The queue's depth in metrics. */
+/** The queue's depth and destinations in trouble, in metrics. */
 import { layer } from "@effect/vitest"
-import { DeliveryQueue } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"
@@ -42,5 +42,28 @@ layer(testStorage(schema), { excludeTestServices: true })("the depth of the queu
       assert.strictEqual(yield* lag, 2)
       yield* rows("INSERT INTO @delivery_leases (tenant_id, partition, worker_id, leased_until) VALUES ($1, 1, 'worker', now() + interval '1 minute')", [tenantId])
       assert.strictEqual((yield* queue.depth).lagMillis, 0)
+    }))
+
+  it.effect("tells of destinations whose entries are late, and forgets dead letters after a day", () =>
+    Effect.gen(function*() {
+      const control = yield* DeliveryControl
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1 })
+      const own = Effect.map(control.troubles, ({ destinations, sources }) => ({
+        late: destinations.filter((each) => each.tenantId === tenantId).map(({ dead, waitingMillis = 0 }) => [Math.round(waitingMillis / 60_000), dead]),
+        oldest: Math.max(...sources.map(({ waitingMillis = 0 }) => Math.round(waitingMillis / 60_000)))
+      }))
+      assert.deepStrictEqual((yield* own).late, [])
+      yield* rows("UPDATE @delivery_entries SET queued_at = now() - interval '42 minutes' WHERE tenant_id = $1", [tenantId])
+      assert.deepStrictEqual(yield* own, { late: [[42, 0]], oldest: 42 })
+      yield* rows(
+        `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, settled_at)
+         SELECT $1, gen_random_uuid(), $2::uuid, 'dead', 1, 1, '{}', '{}', now(), now() - make_interval(hours => h) FROM unnest(ARRAY[1, 23, 25]) AS h`,
+        [tenantId, idOf(1)]
+      )
+      assert.deepStrictEqual((yield* own).late, [[42, 2]])
+      // what waits on purpose is not late
+      yield* control.pause(tenantId, idOf(1), "Its receiver moves.")
+      assert.deepStrictEqual((yield* own).late, [[0, 2]])
     }))
 })

@@ -8,15 +8,20 @@ import {
   compareText,
   DeliveryControl,
   type DeliveryState,
+  type DeliveryTroubles,
   type DestinationTrace,
+  lateWaitingMillis,
+  mostTroubled,
   purgeReason,
   purgeStep,
   type PurgePosition,
   type PurgeStep,
+  recentDeadMillis,
   type TenantHealth,
   type TracedDelivery,
   traceDeliveries,
-  type TraceSubject
+  type TraceSubject,
+  type TroubledDestination
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
@@ -120,7 +125,8 @@ export const DeliveryControlMemory = {
         dismiss: (tenantId, deliveryId) =>
           operate(() => Option.map(Option.fromUndefinedOr(rows.tenant(tenantId).deliveries.get(deliveryId)), dismiss)),
         trace: (tenantId, destinationId, subject) => operate((now) => traceOf(rows, tenantId, destinationId, subject, now)),
-        health: (tenantId) => operate(() => healthOf(rows, tenantId))
+        health: (tenantId) => operate(() => healthOf(rows, tenantId)),
+        troubles: operate((now) => troublesOf(rows, now))
       })
     })
   )
@@ -180,6 +186,43 @@ const tracedOf = ({ attempt, deliveryId, records, sentAt, state }: Delivery): Tr
   lastAttempt: records.at(-1),
   sentAt
 })
+
+const troublesOf = (rows: DestinationRows, now: number): DeliveryTroubles => {
+  const all = [...rows.tenants.values()].flatMap((tenant) =>
+    [...tenant.destinations.values()].map((destination): TroubledDestination => {
+      const { breaker, destinationId, settings: { source }, status: { pausedBy = "engine", state } } = destination
+      const paused = state === "paused" && pausedBy === "engine"
+      const recent = [...tenant.deliveries.values()].filter((each) => each.destinationId === destinationId && each.state === "dead" && each.settledAt! > now - recentDeadMillis)
+      const oldest = state === "active" || paused ? oldestOf(destination) : undefined
+      return {
+        tenantId: tenant.tenantId,
+        destinationId,
+        source,
+        paused,
+        breakerOpen: state === "active" && breaker.openUntil !== undefined,
+        dead: recent.length,
+        waitingMillis: oldest === undefined ? undefined : now - oldest
+      }
+    }))
+  const oldestOfAll = (found: ReadonlyArray<TroubledDestination>) =>
+    found.reduce<number | undefined>((oldest, { waitingMillis }) => waitingMillis === undefined ? oldest : Math.max(oldest ?? 0, waitingMillis), undefined)
+  return {
+    sources: [...new Set(all.map(({ source }) => source))].map((source) => {
+      const found = all.filter((each) => each.source === source)
+      return {
+        source,
+        paused: found.filter(({ paused }) => paused).length,
+        breakersOpen: found.filter(({ breakerOpen }) => breakerOpen).length,
+        dead: found.reduce((sum, { dead }) => sum + dead, 0),
+        waitingMillis: oldestOfAll(found)
+      }
+    }),
+    destinations: all
+      .filter(({ breakerOpen, dead, paused, waitingMillis = 0 }) => paused || breakerOpen || dead > 0 || waitingMillis > lateWaitingMillis)
+      .sort((a, b) => b.dead - a.dead || (b.waitingMillis ?? -1) - (a.waitingMillis ?? -1))
+      .slice(0, mostTroubled)
+  }
+}
 
 const healthOf = (rows: DestinationRows, tenantId: string): TenantHealth => {
   const { deliveries, destinations } = rows.tenant(tenantId)

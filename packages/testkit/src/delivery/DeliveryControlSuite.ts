@@ -346,6 +346,49 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.closeTo(oldestWaitingAt!, (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
       }))
 
+    it.effect("tells of destinations that the engine paused, whose breaker is open, or that have recent dead letters, and of no others", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        const source = `source of ${tenantId}`
+        for (const n of [1, 2, 3, 4, 5]) yield* queue.openDestination(tenantId, { ...destinationSettings({ n }), source })
+        const troubles = Effect.map(control.troubles, ({ destinations, sources }) => ({
+          own: destinations.filter((each) => each.tenantId === tenantId).map(({ breakerOpen, dead, destinationId, paused }) => [destinationId, { paused, breakerOpen, dead }] as const)
+            .sort(([a], [b]) => a < b ? -1 : 1),
+          of: sources.filter((each) => each.source === source).map(({ waitingMillis: _, ...counts }) => counts)
+        }))
+        assert.deepStrictEqual((yield* troubles).own, [])
+        const worker = yield* acquire(tenantId)
+        const open = { failures: 5, openUntil: Number.MAX_SAFE_INTEGER / 1000 }
+        yield* settle(worker, { destinations: [changeOf(1, { pause: "The receiver answered 410 Gone." }), changeOf(2, { breaker: open }), changeOf(5, { breaker: open })] })
+        yield* control.pause(tenantId, idOf(3), "Unpaid.")
+        yield* queue.changeDestination(tenantId, { ...destinationSettings({ n: 5, state: "paused" }), source })
+        assert.deepStrictEqual(yield* troubles, {
+          own: [[idOf(1), { paused: true, breakerOpen: false, dead: 0 }], [idOf(2), { paused: false, breakerOpen: true, dead: 0 }]],
+          of: [{ source, paused: 1, breakersOpen: 1, dead: 0 }]
+        })
+        yield* queue.closeDestination(tenantId, idOf(1))
+        yield* control.pause(tenantId, idOf(2), "Its receiver is gone.")
+        assert.deepStrictEqual((yield* troubles).own, [])
+      }))
+
+    it.effect("tells of dead letters until they are dismissed, and how long the oldest entry waits", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
+        const { ids: [first, second] } = yield* deliverEach(tenantId, ["dead", "dead"])
+        const own = Effect.map(control.troubles, ({ destinations }) => destinations.filter((each) => each.tenantId === tenantId))
+        const [before] = yield* own
+        assert.deepStrictEqual([before?.destinationId, before?.dead], [idOf(1), 2])
+        assert.isAtLeast(before!.waitingMillis!, 0)
+        yield* control.dismiss(tenantId, first!)
+        assert.deepStrictEqual((yield* own).map(({ dead }) => dead), [1])
+        yield* control.dismiss(tenantId, second!)
+        assert.deepStrictEqual(yield* own, [])
+      }))
+
     it.effect("lists destinations and deliveries of one client alone", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue

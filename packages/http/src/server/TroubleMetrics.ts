@@ -1,0 +1,47 @@
+/**
+ * Metrics of subscriptions in trouble, read from the database: they last as long as the trouble, whichever process is asked. Series that name a
+ * tenant and a subscription are for operators only, and only of those in trouble now, so that there are never many.
+ */
+import { areaOfSource, type DeliveryTroubles, sourcesOfArea, type TroubledDestination } from "@waybill/core"
+import { Effect, Metric } from "effect"
+
+const seconds = { unit: "seconds" }
+
+const paused = Metric.gauge("waybill_subscriptions_paused", { description: "Subscriptions that the service paused, by area." })
+const breakersOpen = Metric.gauge("waybill_subscriptions_breaker_open", { description: "Active subscriptions whose circuit breaker is not closed, by area." })
+const dead = Metric.gauge("waybill_subscriptions_recent_dead_deliveries", { description: "Dead letters of the last 24 hours that nobody sent again or dismissed, by area." })
+const waiting = Metric.gauge("waybill_subscriptions_oldest_waiting_seconds", { description: "How long the oldest entry has waited, by area.", attributes: seconds })
+
+/** Every area has a value, so that it falls to 0 when the trouble ends. */
+export const updateAreas = ({ sources }: DeliveryTroubles): Effect.Effect<void> =>
+  Effect.forEach(new Set([...Object.keys(sourcesOfArea), ...sources.map(({ source }) => areaOfSource(source))]), (area) => {
+    const own = sources.filter(({ source }) => areaOfSource(source) === area)
+    const sum = (of: "paused" | "breakersOpen" | "dead") => own.reduce((total, each) => total + each[of], 0)
+    return Effect.all([
+      Metric.update(Metric.withAttributes(paused, { area }), sum("paused")),
+      Metric.update(Metric.withAttributes(breakersOpen, { area }), sum("breakersOpen")),
+      Metric.update(Metric.withAttributes(dead, { area }), sum("dead")),
+      Metric.update(Metric.withAttributes(waiting, { area, ...seconds }), Math.max(0, ...own.map(({ waitingMillis = 0 }) => waitingMillis)) / 1000)
+    ], { discard: true })
+  }, { discard: true })
+
+const named: ReadonlyArray<{ readonly name: string; readonly help: string; readonly valueOf: (destination: TroubledDestination) => number }> = [
+  { name: "waybill_subscription_paused", help: "1 for a subscription that the service paused.", valueOf: (each) => each.paused ? 1 : 0 },
+  { name: "waybill_subscription_breaker_open", help: "1 for an active subscription whose circuit breaker is not closed.", valueOf: (each) => each.breakerOpen ? 1 : 0 },
+  { name: "waybill_subscription_recent_dead_deliveries", help: "Dead letters of a subscription in the last 24 hours that nobody sent again or dismissed.", valueOf: (each) => each.dead },
+  { name: "waybill_subscription_oldest_waiting_seconds", help: "How long the oldest entry of a subscription in trouble has waited.", valueOf: (each) => (each.waitingMillis ?? 0) / 1000 }
+]
+
+/** Text of the series with tenant and subscription: the metrics of the process cannot forget one. */
+export const namedSeries = ({ destinations }: DeliveryTroubles): string =>
+  named.flatMap(({ help, name, valueOf }) => {
+    const lines = destinations.flatMap((each) => {
+      const value = valueOf(each)
+      return value === 0 ? [] : [`${name}{${labelsOf(each)}} ${value}`]
+    })
+    return lines.length === 0 ? [] : [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, ...lines]
+  }).map((line) => `${line}\n`).join("")
+
+const labelsOf = ({ destinationId, source, tenantId }: TroubledDestination): string =>
+  Object.entries({ tenant: tenantId, subscription: destinationId, area: areaOfSource(source) })
+    .map(([label, value]) => `${label}="${value.replaceAll(/[\\"\n]/g, (character) => character === "\n" ? "\\n" : `\\${character}`)}"`).join(",")
