@@ -8,6 +8,7 @@ import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { bundle, medianShare } from "./packages/bundles.mjs"
 import { hosts, installedSize, problemsIn } from "./packages/hosts.mjs"
+import { openApiProblems } from "./packages/openapi.mjs"
 import { phantomsOf } from "./packages/phantoms.mjs"
 import { licenceList, licencesFile, lockedPackages, sbomFile, sbomOf, sbomProblems } from "./packages/sbom.mjs"
 import { dashboardOf } from "./packages/serves.mjs"
@@ -90,7 +91,10 @@ try {
     install([...peers])
     check("entry points that need optional peers", withPeers, server)
   }
-  await inHosts(process.argv.includes("--short"))
+  const isShort = process.argv.includes("--short")
+  console.log("OpenAPI documents:")
+  for (const problem of openApiProblems(elsewhere, isShort)) fail("OpenAPI", problem)
+  await inHosts(isShort)
 } finally {
   rmSync(elsewhere, { recursive: true, force: true })
 }
