@@ -130,6 +130,7 @@ const worker = { workerId: "w", leaseMillis: 1 }
 const ofOwners = (schema: Sql.Statement) => ({
   "take": take(schema, sources, taking),
   "take beside what is in flight": take(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id] }] }),
+  "take from many destinations": take(schema, sources, { ...taking, from: Array.from({ length: 256 }, () => taken) }),
   "take and send again": take(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id], again: [id] }] }),
   "settle first attempts": settle(schema, settling),
   "settle further attempts": settle(schema, { ...settling, outcomes: [{ ...outcome, attempt: 2 }], destinations: [change] }),
@@ -231,7 +232,7 @@ const judge = (schema: string, wrong: (name: string, plan: Effect.Success<Return
  * small. Takes do not look for rows by lists.
  */
 const namesByList = (name: string, isOlder: boolean, place: string) =>
-  isOlder && !name.startsWith("take beside") && name !== "take" && /in (deliveries|delivery_destinations) by/.test(place)
+  isOlder && (!name.startsWith("take") || name === "take and send again") && name !== "settle first attempts" && /in (deliveries|delivery_destinations) by/.test(place)
 
 const wholeReads = (schema: string) => (name: string, plan: Effect.Success<ReturnType<typeof planOf>>) => [
   ...readsSmall.has(name) ? [] : seqScans(plan).map((each) => `full scan of ${each}`),
@@ -287,8 +288,14 @@ plans("of queues that were analysed while they were empty, and are full", (schem
 
 plans("of queues that other tenants fill", (schema) => Effect.andThen(fill(schema, "'other ' || n % 50", 100_000), analyse(schema, queues)))
 
-plans("of queues that were full and are empty", (schema) =>
-  fill(schema, "'t'", 20_000).pipe(Effect.andThen(analyse(schema, queues)), Effect.andThen(empty(schema)), Effect.andThen(analyse(schema, queues))))
+/** They go from destination to destination, once for each owner. Where VACUUM leaves dead rows for an open transaction, as for those of other tests, that is rated as dear. */
+const goThroughDestinations = new Set(["find the work of a partition", "release leases"])
+
+plans(
+  "of queues that were full and are empty",
+  (schema) => fill(schema, "'t'", 20_000).pipe(Effect.andThen(analyse(schema, queues)), Effect.andThen(empty(schema)), Effect.andThen(analyse(schema, queues))),
+  (schema) => (name, plan) => goThroughDestinations.has(name) ? [] : wholeReads(schema)(name, plan)
+)
 
 plans("of an installation that was analysed while all of it was empty", (schema) =>
   Effect.gen(function*() {
@@ -296,3 +303,23 @@ plans("of an installation that was analysed while all of it was empty", (schema)
     const tables = yield* sql<{ name: string }>`SELECT tablename AS name FROM pg_tables WHERE schemaname = ${schema}`
     yield* analyse(schema, tables.map(({ name }) => name))
   }), queueScans)
+
+const prepared = freshSchema()
+
+layer(testStorage(prepared), { excludeTestServices: true })("prepared statements", (it) => {
+  it.effect("keep one plan however short their arrays are: take, settle, load", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const schema = Sql.raw(`"${prepared}"`)
+      const repeated = [take(schema, sources, taking), settle(schema, settling), load(schema, "t", [id])]
+      yield* sql.withTransaction(Effect.gen(function*() {
+        for (const { text, values } of repeated) {
+          for (let n = 0; n < 10; n++) yield* sql.unsafe(text, values)
+          const [plans] = yield* sql<{ custom: number; generic: number }>`
+            SELECT custom_plans::int AS custom, generic_plans::int AS generic FROM pg_prepared_statements WHERE statement = ${text}`
+          assert.isAbove(plans!.generic, 0, text)
+          assert.isAtMost(plans!.custom, 5, text)
+        }
+      }))
+    }))
+})

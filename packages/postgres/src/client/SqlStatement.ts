@@ -83,6 +83,12 @@ export const raw = (text: string): Statement => {
 
 const raws = new Map<string, Statement>()
 
+/**
+ * An array whose length the planner does not look at: to it each has ten elements. Else it makes a new plan for a prepared statement whenever an array is
+ * shorter, which takes longer than running it. Of several arrays that are unnested together the first is enough.
+ */
+export const ofAnyLength = (array: Expression): Statement => statement`(SELECT ${array})`
+
 /** For the optional part of a statement. */
 export const nothing = raw("")
 

@@ -32,7 +32,7 @@ const bySource = (source: string, sources: ReadonlyArray<PayloadSource>, conditi
 export const seenOnce = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string): string =>
   bySource(`${destination}.source`, sources, (each) =>
     each.judged === "by key"
-      ? `CASE WHEN q.opens AND NOT ${destination}.sees_all THEN ${(each.visibleByAccounts ?? each.visible)(schema, `${destination}.client`, "q.key", "q.ref")} END`
+      ? `CASE WHEN q.opens AND NOT ${destination}.sees_all THEN ${each.visibleByAccounts!(schema, `${destination}.client`, "q.key", `${destination}.accounts`)} END`
       : each.visible(schema, `${destination}.client`, "q.key", "q.ref"))
 
 /** Whether a client may see one entry, given by its key and ref. */

@@ -38,8 +38,7 @@ export const frozenBatches = ({ schema, sources, tenantId }: Taking) => statemen
 gone AS (
   DELETE FROM ${schema}.delivery_entries AS e
   USING picked AS p
-  WHERE e.tenant_id = ${tenantId} AND e.ctid = p.spot AND e.destination_id = p.destination_id AND e.key = p.key AND e.sequence = p.sequence AND e.ref = p.ref
-    AND p.batch < p.batches
+  WHERE e.tenant_id = ${tenantId} AND e.ctid = p.spot AND p.within = 1
     AND (p.place, p.key, p.batch) NOT IN (SELECT t.place, t.key, t.batch FROM picked AS t WHERE t.torn)
     AND (p.place, p.key) NOT IN (SELECT u.place, u.key FROM picked AS u WHERE u.seen IS FALSE)
   RETURNING p.place, p.destination_id, p.source, p.batch, e.key, e.sequence, e.ref
@@ -49,10 +48,15 @@ fresh AS MATERIALIZED (
          array_agg(g.ref) AS refs, array_agg(g.key) FILTER (WHERE g.opens) AS keys, max(g.key) AS last_key,
          (array_agg(g.traceparent) FILTER (WHERE g.traceparent IS NOT NULL))[1] AS traceparent, string_agg(g.body, ',') AS body
   FROM (
-    SELECT g.*, x.traceparent, x.body, lag(g.key) OVER o IS DISTINCT FROM g.key AS opens
-    FROM (SELECT g.* FROM gone AS g ORDER BY g.place, g.destination_id, g.batch, g.key, g.sequence OFFSET 0) AS g
+    SELECT g.place, g.destination_id, g.batch, g.key, g.ref, g.opens, x.traceparent, x.body
+    FROM (
+      SELECT g.*, lag(g.key) OVER o IS DISTINCT FROM g.key AS opens
+      FROM gone AS g
+      WINDOW o AS (PARTITION BY g.place, g.destination_id, g.batch ORDER BY g.key, g.sequence)
+      OFFSET 0
+    ) AS g
     CROSS JOIN LATERAL (${raw(payloadOf(schema.text, sources, "g.source", "g.ref"))}) AS x
-    WINDOW o AS (PARTITION BY g.place, g.destination_id, g.batch ORDER BY g.key, g.sequence, x.order_id)
+    ORDER BY g.place, g.destination_id, g.batch, g.key, g.sequence, x.order_id
   ) AS g
   GROUP BY g.place, g.destination_id, g.batch
 )`

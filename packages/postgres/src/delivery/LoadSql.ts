@@ -1,7 +1,7 @@
 /** The statement that tells a worker what it has to know of destinations. */
 import { type DestinationSigning, waitingPerDestination, type WhenDead } from "@waybill/core"
 import { bool, byteaArray, float8, float8Array, int4, int4Array, int8, only, optional, row, text, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
-import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { waitingOf } from "./OwnershipSql.ts"
 import { secretUsableBy } from "./SecretSql.ts"
 
@@ -42,7 +42,7 @@ SELECT l.destination_id, l.client, l.source, l.endpoint_url, l.hmac_secret_id, l
        l.batch_max_size, l.rate_limit_per_minute, l.envelope_open, l.envelope_close, l.signing, l.when_dead, l.version,
        l.breaker_failures, l.breaker_open_until, l.rate_mark, s.sealed, s.signs_until, s.body_signature, s.refused AS secret_refused,
        w.ids AS waiting_ids, w.due AS waiting_due, w.tries AS waiting_tries, (extract(epoch FROM now()) * 1000)::float8 AS now
-FROM unnest(${uuidArray(destinationIds)}) AS g (destination_id)
+FROM unnest(${ofAnyLength(uuidArray(destinationIds))}) AS g (destination_id)
 CROSS JOIN LATERAL (
   SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state <> 'closed'
   LIMIT 1

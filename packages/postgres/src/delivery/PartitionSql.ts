@@ -17,7 +17,7 @@ export const fenced = (schema: Statement, tenantId: string, owned: ReadonlyArray
 ),
 fence AS MATERIALIZED (
   SELECT l.partition::int4 AS partition FROM locked AS l
-  WHERE (l.partition, l.epoch) IN (SELECT * FROM unnest(${partitions}, ${int8Array(owned.map(({ epoch }) => epoch))}))
+  WHERE l.epoch = (${int8Array(owned.map(({ epoch }) => epoch))})[array_position(${partitions}, l.partition::int4)]
 )`
 }
 

@@ -20,8 +20,8 @@ export interface PayloadSource {
   readonly judged: "by key" | "one by one"
   /** The condition under which a client may see an entry. */
   readonly visible: (schema: string, client: string, key: string, ref: string) => string
-  /** The same for a client that is known not to see everything. Only for entries that are judged by key. */
-  readonly visibleByAccounts?: (schema: string, client: string, key: string) => string
+  /** The same for a client that does not see everything, and whose `fewAccountsOf` are known. Only for entries that are judged by key. */
+  readonly visibleByAccounts?: (schema: string, client: string, key: string, accounts: string) => string
   /** Where an entry holds several things: a statement that queues those a client may still see, for entries that were dropped. */
   readonly remainder?: (schema: Statement, tenantId: string, dropped: ReadonlyArray<{ readonly destinationId: string; readonly ref: number }>) => Statement
 }

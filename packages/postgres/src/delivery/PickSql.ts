@@ -1,10 +1,11 @@
 /** The first half of a take: which destinations are taken from, and which of their entries. */
 import { flightOf, partitionOf, type TakeRequest } from "@waybill/core"
 import { float8, int4Array, textArray, uuidArray } from "../client/SqlRow.ts"
-import { nothing, type Parameter, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { nothing, ofAnyLength, type Parameter, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { accessOf, seenOnce } from "./DeliveryGateSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { fewAccountsOf } from "../shared/ShipmentSql.ts"
 
 /** A take as its parts see it. Parts that nothing is asked of are left out: a statement that is smaller starts sooner. */
 export interface Taking {
@@ -31,16 +32,17 @@ export const takingOf = (schema: Statement, sources: ReadonlyArray<PayloadSource
 
 /**
  * `heard (destination_id, key)`: the signals that are consumed, and `signals`: one more of them than may be. The delete names rows by where they
- * are. Every other way depends on what the planner believes of a table that is empty whenever it is analysed.
+ * are: nothing moves them within a statement, and every other way depends on what the planner believes of a table that is empty whenever it is
+ * analysed. By `one = 1` it believes that they are few, and looks at each of them instead of at all signals.
  */
 export const heardSignals = ({ request, schema, tenantId }: Taking) => {
   const limit = value(request.signals)
   return statement`
 signals AS MATERIALIZED (
-  SELECT s.signal_no, s.spot, row_number() OVER () AS n
+  SELECT s.spot, 1 AS one
   FROM fence AS f
   CROSS JOIN LATERAL (
-    SELECT s.signal_no, s.ctid AS spot FROM ${schema}.delivery_signals AS s
+    SELECT s.ctid AS spot FROM ${schema}.delivery_signals AS s
     WHERE s.tenant_id = ${tenantId} AND s.partition = f.partition
     ORDER BY s.signal_no
     LIMIT ${limit}::int4 + 1
@@ -49,8 +51,8 @@ signals AS MATERIALIZED (
 ),
 heard AS (
   DELETE FROM ${schema}.delivery_signals AS s
-  USING signals AS w
-  WHERE s.tenant_id = ${tenantId} AND s.ctid = w.spot AND s.signal_no = w.signal_no AND w.n <= ${limit}::int4
+  USING (SELECT w.spot FROM signals AS w WHERE w.one = 1 LIMIT ${limit}::int4) AS w
+  WHERE s.tenant_id = ${tenantId} AND s.ctid = w.spot
   RETURNING s.destination_id, s.key
 )`
 }
@@ -62,14 +64,14 @@ export const wantedDestinations = ({ again, request: { from, skip, unasked } }: 
   return statement`
 wanted AS MATERIALIZED (
   SELECT g.place, g.destination_id, g.after, g.batches, g.again::uuid[] AS again, true AS asked
-  FROM unnest(${named}, ${textArray(from.map(({ after }) => after ?? null))}, ${int4Array(from.map(({ batches }) => batches))}, ${repeated})
+  FROM unnest(${ofAnyLength(named)}, ${textArray(from.map(({ after }) => after ?? null))}, ${int4Array(from.map(({ batches }) => batches))}, ${repeated})
     WITH ORDINALITY AS g (destination_id, after, batches, again, place)
   WHERE g.destination_id IS NOT NULL
   UNION ALL
   (
-    SELECT cardinality(${named}) + row_number() OVER (), h.destination_id, NULL, 1, NULL, false
+    SELECT cardinality(${named}) + 1, h.destination_id, NULL, 1, NULL, false
     FROM (SELECT DISTINCT h.destination_id FROM heard AS h) AS h
-    WHERE h.destination_id NOT IN (SELECT unnest(${named}) UNION ALL SELECT unnest(${uuidArray(skip)}))
+    WHERE h.destination_id <> ALL (${named}) AND h.destination_id <> ALL (${uuidArray(skip)})
     LIMIT ${unasked}::int4
   )
 )`
@@ -84,7 +86,7 @@ flown AS MATERIALIZED (
   SELECT jsonb_object_agg(u.destination_id, u.keys) AS keys
   FROM (
     SELECT u.destination_id, jsonb_object_agg(k.key, '') AS keys
-    FROM (SELECT DISTINCT g.* FROM unnest(${int4Array(flown.map(({ partition }) => partition))}, ${flights}) AS g (partition, flight)) AS g
+    FROM (SELECT DISTINCT g.* FROM unnest(${ofAnyLength(int4Array(flown.map(({ partition }) => partition)))}, ${flights}) AS g (partition, flight)) AS g
     CROSS JOIN LATERAL (
       SELECT f.flight, f.deliveries FROM ${schema}.delivery_flights AS f
       WHERE f.tenant_id = ${tenantId} AND f.partition = g.partition AND f.flight = g.flight
@@ -104,14 +106,9 @@ flown AS MATERIALIZED (
  * one that goes first: one that is sent, else the oldest. Keys of those that are sent for the first time come with no delivery.
  */
 export const foundDestinations = ({ flown, schema, tenantId }: Taking) => {
-  // by the order of its index, or the planner may look for them among all deliveries of the tenant
-  const unsettled = statement`
-      FROM ${schema}.deliveries AS u
-      WHERE u.tenant_id = ${tenantId} AND u.destination_id = w.destination_id AND u.state IN ('sending', 'waiting')
-      ORDER BY u.due_at`
   return statement`
 found AS MATERIALIZED (
-  SELECT w.place, w.destination_id, w.after, w.batches, w.again, d.version, d.source, d.client, a.sees_all, d.batch_max_size,
+  SELECT w.place, w.destination_id, w.after, w.batches, w.again, d.version, d.source, d.client, a.sees_all, b.accounts, d.batch_max_size,
          d.state = 'active' AND a.admitted AS sends, ${flown ? raw("coalesce(h.unsettled || h.flown, h.unsettled, h.flown)") : raw("h.unsettled")} AS held
   FROM wanted AS w
   CROSS JOIN LATERAL (
@@ -121,13 +118,18 @@ found AS MATERIALIZED (
     LIMIT 1
   ) AS d
   CROSS JOIN LATERAL (${raw(accessOf(schema.text, "d.client"))}) AS a
+  CROSS JOIN LATERAL (${raw(fewAccountsOf(schema.text, "d.client"))}) AS b
   CROSS JOIN LATERAL (
-    SELECT CASE WHEN EXISTS (SELECT ${unsettled} OFFSET 0) THEN (
-             SELECT jsonb_object_agg(k.key, u.delivery_id ORDER BY u.state = 'sending', u.delivery_id DESC)
-             FROM (SELECT u.* ${unsettled} OFFSET 0) AS u CROSS JOIN LATERAL unnest(u.keys) AS k (key)
-           ) END AS unsettled
+    SELECT jsonb_object_agg(k.key, u.delivery_id ORDER BY u.state = 'sending', u.delivery_id DESC) AS unsettled
            ${flown ? raw(", (SELECT f.keys FROM flown AS f) -> w.destination_id::text AS flown") : nothing}
-    OFFSET 0
+    FROM (
+      -- by the order of its index, or the planner may look for them among all deliveries of the tenant
+      SELECT u.delivery_id, u.state, u.keys FROM ${schema}.deliveries AS u
+      WHERE u.tenant_id = ${tenantId} AND u.destination_id = w.destination_id AND u.state IN ('sending', 'waiting')
+      ORDER BY u.due_at
+      OFFSET 0
+    ) AS u
+    CROSS JOIN LATERAL unnest(u.keys) AS k (key)
   ) AS h
   WHERE ${raw(partitionOfSql("w.destination_id"))} IN (SELECT f.partition FROM fence AS f)
 )`
@@ -138,14 +140,14 @@ found AS MATERIALIZED (
  *
  * Where a batch holds one entry, only the first of each key is picked; `followed`: there are more, or what follows is not looked at. Else a batch ends where the weights of
  * its entries add up to `room`: each weighs its share of the count, or of half of the bytes if that is more. `torn`: a key whose first entries are in
- * an earlier batch. What is picked stands in the order of its index, so windows need no ORDER BY, and no sort.
+ * an earlier batch. `within`: a batch that is taken; a number, because the planner takes it for rare. What is picked stands in the order of its index, so windows need no ORDER BY, and no sort.
  */
 export const pickedEntries = ({ lookAt, request, schema, sources, tenantId }: Taking) => {
   const maxBytes = float8(request.maxBatchBytes)
   return statement`
 picked AS MATERIALIZED (
   SELECT f.place, f.destination_id, f.version, f.source, f.sends, f.after, f.batches, CASE WHEN coalesce(e.n, 1) = 1 THEN f.held END AS held,
-         e.key, e.sequence, e.ref, e.spot, e.n, e.batch, e.torn, e.followed, e.seen
+         e.key, e.sequence, e.ref, e.spot, e.n, e.batch, (e.batch < f.batches)::int4 AS within, e.torn, e.followed, e.seen
   FROM found AS f
   LEFT JOIN LATERAL (
     SELECT q.key, q.sequence, q.ref, q.spot, q.n, q.batch, f.batch_max_size = 1 AND q.followed OR q.last AS followed,

@@ -1,7 +1,7 @@
 /** The statement that writes what became of attempts. Its transaction does not wait for the disk. */
 import { type DeliveryOutcome, type DestinationChange, flightOf, partitionOf, type SettleRequest } from "@waybill/core"
 import { boolArray, float8Array, int4Array, textArray, uuidArray } from "../client/SqlRow.ts"
-import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { fenced } from "./PartitionSql.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 
@@ -17,25 +17,38 @@ const lastOfEach = (outcomes: ReadonlyArray<DeliveryOutcome>): ReadonlyArray<Del
   return [...byId.values()].sort((a, b) => a.deliveryId < b.deliveryId ? -1 : 1)
 }
 
-const stateIn = (state: string) => raw(`CASE WHEN ${state} = 'waiting' AND d.destination_id IN (SELECT l.destination_id FROM destinations AS l WHERE l.state = 'closed') THEN 'cancelled' ELSE ${state} END`)
+/** What waits in a closed destination is cancelled. Only where something waits are destinations there to compare with. */
+const stateIn = (state: string, outcomes: ReadonlyArray<DeliveryOutcome>) =>
+  raw(outcomes.some(isWaiting)
+    ? `CASE WHEN ${state} = 'waiting' AND d.destination_id IN (SELECT l.destination_id FROM destinations AS l WHERE l.state = 'closed') THEN 'cancelled' ELSE ${state} END`
+    : state)
+
+const isWaiting = ({ state }: DeliveryOutcome): boolean => state === "waiting"
 
 export const settle = (schema: Statement, { destinations, ended, outcomes, owned, tenantId }: SettleRequest): Statement => {
   const [first, again] = [lastOfEach(outcomes.filter(isFirst)), lastOfEach(outcomes.filter((each) => !isFirst(each)))]
-  const named = [...outcomes.filter(({ state }) => state === "waiting"), ...destinations].map(({ destinationId }) => destinationId)
+  const named = new Set([...outcomes.filter(isWaiting), ...destinations].map(({ destinationId }) => destinationId))
   return statement`
-WITH ${fenced(schema, tenantId, owned)},
-destinations AS MATERIALIZED (
-  SELECT l.destination_id, l.state FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ANY (${uuidArray([...new Set(named)])})
-  ORDER BY l.destination_id
-  FOR NO KEY UPDATE
-)
+WITH ${fenced(schema, tenantId, owned)}
+${named.size === 0 ? nothing : statement`,${lockDestinations(schema, tenantId, [...named].sort())}`}
 ${first.length === 0 ? nothing : statement`,${endFirst(schema, tenantId, first)}`}
 ${again.length === 0 ? nothing : statement`,${endAgain(schema, tenantId, again)}`}
 ${ended.length === 0 ? nothing : statement`,${removeFlights(schema, tenantId, ended)}`}
 ${destinations.length === 0 ? nothing : statement`,${changeDestinations(schema, tenantId, destinations)}`}
 SELECT f.partition FROM fence AS f`
 }
+
+/** `destinations`: locked in the order of their ids, so that none is closed before what waits in it is written. */
+const lockDestinations = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => statement`
+destinations AS MATERIALIZED (
+  SELECT l.destination_id, l.state
+  FROM unnest(${ofAnyLength(uuidArray(ids))}) AS g (destination_id)
+  CROSS JOIN LATERAL (
+    SELECT l.destination_id, l.state FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = g.destination_id
+    FOR NO KEY UPDATE
+  ) AS l
+)`
 
 /**
  * Deliveries that were sent for the first time get their row, made of what their flight holds. The FULL JOIN is a hash or a merge join whatever the
@@ -47,7 +60,7 @@ const endFirst = (schema: Statement, tenantId: string, outcomes: ReadonlyArray<D
   return statement`
 ended AS MATERIALIZED (
   SELECT * FROM unnest(
-    ${int4Array(outcomes.map(({ destinationId }) => partitionOf(destinationId)))}, ${flights},
+    ${ofAnyLength(int4Array(outcomes.map(({ destinationId }) => partitionOf(destinationId))))}, ${flights},
     ${int4Array(outcomes.map(({ deliveryId }) => Number.parseInt(deliveryId.slice(-4), 16)))}, ${uuidArray(outcomes.map(({ deliveryId }) => deliveryId))},
     ${int4Array(outcomes.map(({ attempt }) => attempt))}, ${textArray(outcomes.map(({ state }) => state))}, ${float8Array(outcomes.map(({ dueInMillis }) => dueInMillis))},
     ${boolArray(outcomes.map(({ uncount }) => uncount))}, ${textArray(outcomes.map(recordOf))}
@@ -55,7 +68,7 @@ ended AS MATERIALIZED (
 ),
 flown AS MATERIALIZED (
   SELECT f.flight, f.sent_at, u.ordinal, u.destination_id, u.refs, u.keys, u.attempt, u.tries, u.traceparent
-  FROM (SELECT DISTINCT e.partition, e.flight FROM ended AS e WHERE e.partition IN (SELECT f.partition FROM fence AS f)) AS g
+  FROM (SELECT DISTINCT e.partition, e.flight FROM ended AS e WHERE e.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))) AS g
   CROSS JOIN LATERAL (
     SELECT f.flight, f.sent_at, f.deliveries FROM ${schema}.delivery_flights AS f
     WHERE f.tenant_id = ${own} AND f.partition = g.partition AND f.flight = g.flight
@@ -75,7 +88,7 @@ first AS (
     FROM ended AS e FULL JOIN flown AS f ON f.flight = e.flight AND f.ordinal = e.ordinal AND f.attempt = e.attempt
     OFFSET 0
   ) AS d
-  CROSS JOIN LATERAL (SELECT ${stateIn("d.outcome")} AS state) AS s
+  CROSS JOIN LATERAL (SELECT ${stateIn("d.outcome", outcomes)} AS state) AS s
   WHERE d.delivery_id IS NOT NULL AND d.destination_id IS NOT NULL
   ORDER BY d.delivery_id
   ON CONFLICT DO NOTHING
@@ -101,7 +114,7 @@ again AS (
       FROM width_bucket(d.delivery_id, ${ids}) AS i
       OFFSET 0
     ) AS g
-    CROSS JOIN LATERAL (SELECT ${stateIn("g.state")} AS state) AS s
+    CROSS JOIN LATERAL (SELECT ${stateIn("g.state", outcomes)} AS state) AS s
   )
   WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${ids}) AND coalesce(d.state, '') = 'sending'
     AND d.attempt = (${attempts})[width_bucket(d.delivery_id, ${ids})]
@@ -118,13 +131,13 @@ landed AS (
   DELETE FROM ${schema}.delivery_flights AS f
   USING (
     SELECT f.flight, f.spot
-    FROM unnest(${int4Array(ended.map(({ partition }) => partition))}, ${uuidArray(ended.map(({ flight }) => flight))}) AS g (partition, flight)
+    FROM unnest(${ofAnyLength(int4Array(ended.map(({ partition }) => partition)))}, ${uuidArray(ended.map(({ flight }) => flight))}) AS g (partition, flight)
     CROSS JOIN LATERAL (
       SELECT f.flight, f.ctid AS spot FROM ${schema}.delivery_flights AS f
       WHERE f.tenant_id = ${own} AND f.partition = g.partition AND f.flight = g.flight
       LIMIT 1
     ) AS f
-    WHERE g.partition IN (SELECT f.partition FROM fence AS f)
+    WHERE g.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))
   ) AS g
   WHERE f.tenant_id = ${own} AND f.ctid = g.spot AND f.flight = g.flight
 )`
@@ -146,7 +159,7 @@ changed AS (
       resumes_as = CASE WHEN ${pauses} THEN NULL ELSE l.resumes_as END,
       version = l.version + ${pauses}::int4
   FROM unnest(
-    ${uuidArray(changes.map(({ destinationId }) => destinationId))}, ${textArray(changes.map(({ endpointUrl }) => endpointUrl))},
+    ${ofAnyLength(uuidArray(changes.map(({ destinationId }) => destinationId)))}, ${textArray(changes.map(({ endpointUrl }) => endpointUrl))},
     ${int4Array(changes.map(({ breaker }) => breaker.failures))}, ${float8Array(changes.map(({ breaker }) => breaker.openUntil ?? null))},
     ${textArray(changes.map(({ pause }) => pause ?? null))}, ${boolArray(changes.map(({ always }) => always))}
   ) AS r (destination_id, endpoint_url, failures, open_until, pause, always)

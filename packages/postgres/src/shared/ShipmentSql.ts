@@ -128,9 +128,23 @@ export const clientSees = (schema: Statement, tenant: Expression, client: Expres
   OR ${accountsSee(schema, tenant, client, shipmentId)}
 )`
 
-/** `accountsSee` and `clientSees` for statements of the delivery queue, which are texts with the tenant as `$1`. */
-export const accountsSeeText = (schema: string, client: string, shipmentId: string): string =>
-  accountsSee(raw(schema), raw("$1"), raw(client), raw(shipmentId)).text
+/** A client with more accounts is looked up by the accounts of a shipment. */
+const accountsAtOnce = 64
+
+/** The accounts of a client, or one more than are compared at once. Like the conditions below, a text of the delivery queue's, with the tenant as `$1`. */
+export const fewAccountsOf = (schema: string, client: string): string => `
+  SELECT array_agg(ca.account) AS accounts
+  FROM (SELECT ca.account FROM ${schema}.client_accounts AS ca WHERE ca.tenant_id = $1 AND ca.client = ${client} ORDER BY ca.origin LIMIT ${accountsAtOnce + 1}) AS ca`
+
+/** `accountsSee` for a client whose `fewAccountsOf` are known: one lookup, for the shipment. */
+export const accountsSeeText = (schema: string, client: string, shipmentId: string, accounts: string): string => `CASE
+      WHEN cardinality(${accounts}) > ${accountsAtOnce} THEN ${accountsSee(raw(schema), raw("$1"), raw(client), raw(shipmentId)).text}
+      ELSE EXISTS (
+        SELECT FROM ${schema}.shipments AS sh
+        WHERE sh.tenant_id = $1 AND sh.shipment_id = ${shipmentId} AND (sh.accounts || sh.carrier) COLLATE "C" && ${accounts}
+        OFFSET 0
+      )
+    END`
 
 export const clientSeesText = (schema: string, client: string, shipmentId: string): string =>
   clientSees(raw(schema), raw("$1"), raw(client), raw(shipmentId)).text
