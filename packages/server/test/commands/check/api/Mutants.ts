@@ -117,7 +117,8 @@ const shipmentStatus: ReadonlyArray<Mutant> = [
   { rule: "a-po-public", name: "no estimate", seen: "UpdatedETA", ...changing("GET", open, (json) => without(json, "UpdatedETA")) },
   { rule: "a-po-postal-code", name: "the postal code of a PO is ignored", seen: "answered 200", call: (call, { shipment }) => ({ ...call, path: call.path.replace("/99950/", `/${shipment!.destinationPostalCode}/`) }) },
   { rule: "a-range-invalid", name: "500 for dates that are none", seen: "answered 500", ...turning("GET", range, 400, 500) },
-  { rule: "a-unsubscribe-unauthenticated", name: "anybody may unsubscribe", seen: "answered 200", ...confusing("nobody", "customer", unfollow) }
+  { rule: "a-unsubscribe-unauthenticated", name: "anybody may unsubscribe", seen: "answered 200", ...confusing("nobody", "customer", unfollow) },
+  { rule: "a-notification-conditions", name: "a count of stops while in transit", seen: "countsToDelivery is 3", ...delivering((json) => ({ ...json, countsToDelivery: 3 })) }
 ]
 
 const invoices = /^\/invoicing\/invoices$/u
@@ -176,7 +177,9 @@ const invoicing: ReadonlyArray<Mutant> = [
   { rule: "b-document-list-type-value", name: "an unknown document type is accepted as a filter", seen: "XYZ answered 200", ...accepting("GET", documents, []) },
   { rule: "b-document-delete", name: "deleting has no effect", seen: "answered 200", ...answering("DELETE", document, jsonReply(200, { message: "Deleted" })) },
   { rule: "b-document-delete-unknown", name: "200 when unknown documents are deleted", seen: "answered 200", ...turning("DELETE", document, 404, 200) },
-  { rule: "b-document-customer-writes", name: "a customer may upload", seen: "answered 201", ...confusing("customer", "carrier", documents) }
+  { rule: "b-document-customer-writes", name: "a customer may upload", seen: "answered 201", ...confusing("customer", "carrier", documents) },
+  { rule: "b-create-variants", name: "item charges are lost", seen: "The types of the charges", ...changing("GET", invoice, (json) => ({ ...json, invoiceCharges: json.invoiceCharges.filter((charge: Json) => charge.chargeType !== "ITEM_CHARGE") })) },
+  { rule: "b-upload-types", name: "a document type of the list is refused", seen: "answered 400", ...answering("POST", documents, jsonReply(400, ["300"]), ({ body }) => body.includes("W&I")) }
 ]
 
 const pickups = /^\/pickup\/v1\/pickups\/?$/u
@@ -218,7 +221,9 @@ const pickupMutants: ReadonlyArray<Mutant> = [
   { rule: "c-lookup-safe", name: "a lookup cancels", seen: "cancelled the pickup", call: (call) =>
     call.query.get("requestType") === "Cancel" ? { ...call, method: "DELETE", path: `/pickup/v1/pickups/${call.query.get("lookupValue")}`, query: new URLSearchParams() } : call },
   { rule: "c-cancel-unknown", name: "200 when an unknown pickup is cancelled", seen: "answered 200", ...turning("DELETE", pickup, 404, 200) },
-  { rule: "c-error-body", name: "errors as text", seen: "error body", answer: (reply) => reply.status === 400 ? { ...reply, body: "bad" } : reply }
+  { rule: "c-error-body", name: "errors as text", seen: "error body", answer: (reply) => reply.status === 400 ? { ...reply, body: "bad" } : reply },
+  { rule: "c-create-nulls", name: "null is refused", seen: "answered 400", ...answering("POST", pickups, jsonReply(400, { message: "No" }), ({ body }) => body.includes("\"shipmentDetails\":null")) },
+  { rule: "c-update-omitted", name: "handlingUnitType is required in an update", seen: "answered 400", ...answering("PUT", pickup, jsonReply(400, { message: "No" }), ({ body }) => !body.includes("handlingUnitType")) }
 ]
 
 const events = /^\/visibility\/v1\/events$/u
@@ -312,7 +317,11 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-events-page-range", name: "page 0 is accepted", seen: "page=0 answered 200", ...accepting("GET", events) },
   { rule: "d-events-order-value", name: "any order is accepted", seen: "order=sideways answered 200", ...accepting("GET", events) },
   { rule: "d-events-time-value", name: "any time is accepted", seen: "occurredFrom=yesterday answered 200", ...accepting("GET", events) },
-  { rule: "d-events-error-body", name: "a body with another status", seen: "its body says", answer: (reply) => reply.status >= 400 ? { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), status: 418 }) } : reply }
+  { rule: "d-events-error-body", name: "a body with another status", seen: "its body says", answer: (reply) => reply.status >= 400 ? { ...reply, body: JSON.stringify({ ...JSON.parse(reply.body), status: 418 }) } : reply },
+  { rule: "d-create-event-types", name: "an event type is lost", seen: "eventTypes is", ...changing("GET", subscription, (json) => ({ ...json, filters: { ...json.filters, eventTypes: json.filters.eventTypes.slice(1) } })) },
+  { rule: "d-events-all-types", name: "an event type of the list is refused", seen: "answered 400", ...answering("GET", events, jsonReply(400, { status: 400, title: "No" }), ({ query }) => query.getAll("eventTypes").includes("AIR_ARRIVAL")) },
+  { rule: "d-rate-limit", name: "rateLimitPerMinute is ignored", seen: "where rateLimitPerMinute is 2", ...changingBody("POST", subscriptions, (json) => ({ ...json, delivery: without(json.delivery, "rateLimitPerMinute") })) },
+  { rule: "d-max-attempts", name: "maxAttempts is ignored", seen: "where maxAttempts is 1", ...changingBody("POST", subscriptions, (json) => ({ ...json, delivery: without(json.delivery, "maxAttempts") })) }
 ]
 
 const charges = /^\/pfc\/v1\/subscriptions$/u
@@ -361,7 +370,10 @@ const freightCharges: ReadonlyArray<Mutant> = [
   { rule: "e-cancel-status", name: "200 for a cancel", seen: "answered 200", answer: (reply, call) => call.method === "DELETE" ? jsonReply(200, {}) : reply },
   { rule: "e-cancel-frees", name: "a cancelled subscription still holds its account", seen: "answered 409", ...answering("DELETE", charge, { status: 204, headers: {}, body: "" }) },
   { rule: "e-not-found-code", name: "another code for an unknown subscription", seen: "the code MISSING", answer: (reply) => reply.status === 404 ? jsonReply(404, { code: "MISSING", message: "None" }) : reply },
-  { rule: "e-test-url", name: "a test without an address succeeds", seen: "answered 200", ...accepting("POST", webhookTest) }
+  { rule: "e-test-url", name: "a test without an address succeeds", seen: "answered 200", ...accepting("POST", webhookTest) },
+  { rule: "e-create-all-accounts", name: "billScope is ignored", seen: "billScope is", ...changingBody("POST", charges, (json) => without(json, "billScope")) },
+  { rule: "e-notification-no-log", name: "includeEventLog is ignored", seen: "although includeEventLog is false", ...changingBody("POST", charges, (json) => without(json, "includeEventLog")) },
+  { rule: "e-cancelled-silent", name: "notifications go on after a cancel", seen: "answered 409", ...answering("DELETE", charge, { status: 204, headers: {}, body: "" }) }
 ]
 
 export const mutants: ReadonlyArray<Mutant> = [...shipmentStatus, ...invoicing, ...pickupMutants, ...transitEvents, ...freightCharges]

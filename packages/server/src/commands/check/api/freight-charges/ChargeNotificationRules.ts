@@ -7,7 +7,9 @@ import { type Charge, chargesOf, type ChargeSubscribed, expectCode, subscribeToC
 interface Notifications {
   /** Answers the first one with 500. */
   readonly own: ChargeSubscribed
-  /** Of the other customer. Names a secret, in a member that the interface does not have. */
+  /** Cancelled before anything was published. */
+  readonly cancelled: ChargeSubscribed
+  /** Of the other customer, without the change log. Names a secret, in a member that the interface does not have. */
   readonly foreign: ChargeSubscribed | undefined
 }
 
@@ -25,19 +27,21 @@ const uniqueIdsIn = (posts: ReadonlyArray<Post>): ReadonlyArray<string> =>
 
 const notify = async (context: RuleContext): Promise<Notifications> => {
   const { bills, clients, webhook } = context.fixtures
-  const inboxes = [context.inbox(), context.inbox()] as const
+  const inboxes = [context.inbox(), context.inbox(), context.inbox()] as const
   inboxes[0].answers((nth) => nth === 0 ? 500 : 200)
+  const cancelled = await subscribeToCharges(context, { webhookUrl: inboxes[2].url })
+  expectStatus(await cancelled.end(), 200, 202, 204)
   const own = { ...await subscribeToCharges(context, { webhookUrl: inboxes[0].url }), inbox: inboxes[0] }
   const foreign = clients?.other === undefined
     ? undefined
-    : { ...await subscribeToCharges(context, { webhookUrl: inboxes[1].url, accounts: [bills!.foreignAccount], ...(webhook === undefined ? {} : { hmacSecretId: webhook.hmacSecretId }) }, "other"), inbox: inboxes[1] }
+    : { ...await subscribeToCharges(context, { webhookUrl: inboxes[1].url, accounts: [bills!.foreignAccount], includeEventLog: false, ...(webhook === undefined ? {} : { hmacSecretId: webhook.hmacSecretId }) }, "other"), inbox: inboxes[1] }
   try {
     await context.trigger("e")
     const enough = (posts: ReadonlyArray<Post>) => uniqueIdsIn(accepted(posts)).length >= changes
     await own.inbox.until(() => enough(own.inbox.posts), context.waitMillis)
     if (foreign !== undefined) await foreign.inbox.until(() => enough(foreign.inbox.posts), context.waitMillis)
     await own.inbox.untilQuiet(context.quietMillis, context.waitMillis)
-    return { own, foreign }
+    return { own, foreign, cancelled: { ...cancelled, inbox: inboxes[2] } }
   } finally {
     await own.end()
     await foreign?.end()
@@ -98,6 +102,29 @@ const notificationRules = rulesOf("e", "Area E notifications", [
       const log = updated?.charge.charges.changeLog ?? []
       if (log.length === 0) throw new Violation("The notification of the update has no change log.", updated?.post)
       return `${log.length} entries`
+    })
+  },
+  {
+    id: "notification-no-log",
+    sentence: "leaves the change log of new and updated bills out when includeEventLog is false",
+    needs: ["other", ...needs],
+    run: about(({ foreign }) => {
+      const { posts } = foreign!.inbox
+      if (posts.length === 0) throw new Violation("No notification came to the subscription without the change log.")
+      // a removal may be marked in the log alone
+      const logged = [...versionsIn(posts).values()].flatMap((versions) => versions.slice(0, changes - 1)).find(({ charge }) => (charge.charges.changeLog?.length ?? 0) > 0)
+      if (logged !== undefined) throw new Violation("A notification has a change log, although includeEventLog is false.", logged.post)
+      return "no log"
+    })
+  },
+  {
+    id: "cancelled-silent",
+    source: "Area E, Operations: Cancel subscription",
+    sentence: "notifies nothing after a subscription was cancelled",
+    needs,
+    run: about(({ cancelled }) => {
+      if (cancelled.inbox.posts.length > 0) throw new Violation("A notification came, although the subscription was cancelled.", cancelled.inbox.posts[0])
+      return "nothing came"
     })
   },
   {

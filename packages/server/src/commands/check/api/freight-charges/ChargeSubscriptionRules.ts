@@ -53,6 +53,17 @@ const createRules = rulesOf("e", "Area E, Operations: Create subscription", [
         return "kept"
       })
   },
+  {
+    id: "create-all-accounts",
+    sentence: "takes billScope all_accounts, and shows it",
+    needs,
+    run: (context) =>
+      withSubscription(context, { billScope: "all_accounts" }, async ({ exchange }) => {
+        const { billScope } = expectJson(exchange, ChargeSubscription, 200, 201)
+        expectEqual(billScope, "all_accounts", "billScope", exchange)
+        return "all_accounts"
+      })
+  },
   { id: "create-required", sentence: "refuses a subscription without webhookUrl, accounts or dataOptions", needs, run: (context) => expectEachRefused(withoutEach(chargeBody(context), ["webhookUrl", "accounts", "dataOptions"]).map(([what, body]) => [what, creating(context, body)])) },
   { id: "create-accounts", sentence: "refuses an empty list of accounts, and accounts that are no list of strings", needs, run: refusing({ accounts: [[], "A-1", [7]] }) },
   { id: "create-url", sentence: "refuses a webhookUrl that is no URI", needs, run: refusing({ webhookUrl: ["nowhere", "", 7] }) },

@@ -18,6 +18,10 @@ const listed = async (context: RuleContext, query: Readonly<Record<string, strin
   return { exchange, list: expectJson(exchange, DocumentList, 200) }
 }
 
+const documentTypes = [
+  "BOL", "CAT", "COMM", "CON", "RULE", "DIM", "DTR", "DIS", "FRB", "FUEL", "INV", "INSP", "LOA", "LPR", "MSDS", "PAC", "IMG", "POD", "QUO", "RESI", "SPEC", "SCL", "STB", "W&I", "OTHER"
+]
+
 const uploading = (context: RuleContext, body: unknown) => () => billing(context, "POST", "/documents", { body })
 
 const uploadRules = rulesOf("b", "Area B, Operations: Upload and retrieve supporting documents", [
@@ -56,6 +60,17 @@ const uploadRules = rulesOf("b", "Area B, Operations: Upload and retrieve suppor
     run: async (context) => String(expectStatus(await billing(context, "GET", documentsPath(unknownNumber)), 404).status)
   },
   { id: "upload-required", sentence: "refuses an upload without one of its required members", needs, run: (context) => expectEachRefused(withoutEach(documentsBody(context), ["uniqueID", "shipmentID", "DOT", "MC", "invoiceNumber", "invoiceDate", "documents"]).map(([what, body]) => [what, uploading(context, body)])) },
+  {
+    id: "upload-types",
+    sentence: "takes every document type of the list",
+    needs,
+    run: async (context) => {
+      const { body } = await uploadDocuments(context, { ...documentsBody(context), documents: documentTypes.map((documentType) => ({ documentType, files: [fileContent(documentType)] })) })
+      const { exchange, record } = await got(context, body.invoiceNumber)
+      expectEqual(filesIn(record).map(({ documentType }) => documentType).toSorted(), documentTypes.toSorted(), "The document types", exchange)
+      return `${documentTypes.length} types`
+    }
+  },
   { id: "upload-type", sentence: "refuses a documentType outside of the list", needs, run: (context) => expectEachRefused([["documentType XYZ", uploading(context, { ...documentsBody(context), documents: [{ documentType: "XYZ", files: [fileContent("x")] }] })]]) },
   { id: "upload-files", sentence: "refuses files that are no array of strings", needs, run: (context) => expectEachRefused([["files 7", uploading(context, { ...documentsBody(context), documents: [{ documentType: "BOL", files: 7 }] })], ["files [7]", uploading(context, { ...documentsBody(context), documents: [{ documentType: "BOL", files: [7] }] })]]) }
 ])

@@ -98,6 +98,20 @@ const createRules = rulesOf("b", "Area B, Operations: Create and retrieve invoic
   },
   { id: "create-malformed", sentence: "refuses a body that is not JSON", needs, run: (context) => expectEachRefused([["a cut-off body", () => billing(context, "POST", "/invoices", { text: "{\"uniqueID\": " })]]) },
   {
+    id: "create-variants",
+    sentence: "takes charges, item charges and handling unit charges in one invoice, and returns them",
+    needs,
+    run: async (context) => {
+      const body = invoiceBody(context)
+      const [charge] = body.invoiceCharges
+      const invoiceCharges = [charge!, { ...charge!, chargeType: "ITEM_CHARGE", itemId: 1 }, { ...charge!, chargeType: "HANDLING_UNIT_CHARGE", handlingUnitId: 2 }]
+      await createInvoice(context, { ...body, invoiceCharges })
+      const { exchange, invoice } = await got(context, body.uniqueID)
+      expectEqual(invoice.invoiceCharges.map(({ chargeType }) => chargeType), invoiceCharges.map(({ chargeType }) => chargeType), "The types of the charges", exchange)
+      return "3 variants"
+    }
+  },
+  {
     id: "create-duplicate",
     level: "should",
     source: "practice: the identifier names one invoice",

@@ -54,6 +54,18 @@ const createRules = rulesOf("c", "Area C, Operations: Create pickup request", [
     }
   },
   { id: "create-required", sentence: "refuses a request without one of its required members", needs, run: async (context) => `${(await expectEachRefused(withoutEach(pickupBody(context), requiredMembers).map(([what, body]) => [what, ordering(context, body)]))).length > 0 ? requiredMembers.length : 0} members` },
+  {
+    id: "create-nulls",
+    sentence: "takes a request whose members that may be null are null",
+    needs,
+    run: async (context) => {
+      const nulls = Object.fromEntries(["customer", "loadedBy", "dockDoorNumber", "dockContactName", "shipmentDetails", "destinationAddress", "billToAddress"].map((name) => [name, null]))
+      const exchange = await ordering(context, { ...pickupBody(context), ...nulls })()
+      const [{ carrierPickupNumber }] = expectJson(exchange, PickupAnswers, 200, 201)
+      if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
+      return "taken"
+    }
+  },
   { id: "create-origin", sentence: "refuses a request without an origin", needs, run: (context) => refusing(context, [["an empty pickupAddress", { pickupAddress: [] }], ["pickupAddress null", { pickupAddress: null }]]) },
   { id: "create-function", sentence: "refuses a requestFunction other than NewPickup and ModifyExisting", needs, run: (context) => refusing(context, [["requestFunction Cancel", { requestFunction: "Cancel" }]]) },
   { id: "create-test-flag", sentence: "refuses an isTest other than True and False", needs, run: (context) => refusing(context, [["isTest Maybe", { isTest: "Maybe" }]]) },
@@ -91,6 +103,18 @@ const updateRules = rulesOf("c", "Area C, Operations: Update pickup request", [
       const now = await visible(context, { lookupValue: number })
       expectEqual(now.pickup.shipmentArray[0]?.weight, 1999, "The weight after the update", now.exchange)
       return number
+    }
+  },
+  {
+    id: "update-omitted",
+    source: "Area C: the update body omits handlingUnitType",
+    sentence: "takes an update without handlingUnitType in its shipment details",
+    needs,
+    run: async (context) => {
+      const { number, pro } = await orderPickup(context)
+      const body = pickupBody(context, { pro, number })
+      const { handlingUnitType: _, ...detail } = body.shipmentDetails[0]!
+      return String(expectStatus(await changing(context, number, { ...body, shipmentDetails: [detail] }), 200).status)
     }
   },
   {

@@ -155,6 +155,21 @@ const notificationRules = rulesOf("a", "Area A webhook notifications", [
     })
   },
   {
+    id: "notification-conditions",
+    sentence: "gives countsToDelivery only when the milestone is Out for Delivery, and the partner carrier when it is Interline",
+    needs: followed,
+    run: about(({ own }) => {
+      for (const post of own.posts) {
+        const notification = notificationOf(post)
+        if (!("shipmentMilestoneStatus" in notification)) continue
+        const { countsToDelivery, PartnerCarrierName, PartnerCarrierSCAC, shipmentMilestoneStatus } = notification
+        if (countsToDelivery !== undefined && shipmentMilestoneStatus !== "Out for Delivery") throw new Violation(`countsToDelivery is ${countsToDelivery}, and the milestone ${shipmentMilestoneStatus}.`, post)
+        if (shipmentMilestoneStatus === "Interline" && ((PartnerCarrierName ?? "") === "" || (PartnerCarrierSCAC ?? "") === "")) throw new Violation("The milestone is Interline, and the partner carrier is missing.", post)
+      }
+      return `${own.posts.length} notifications`
+    })
+  },
+  {
     id: "notification-signed",
     level: "should",
     source: "Standard Webhooks; the interface shows no signature for area A",

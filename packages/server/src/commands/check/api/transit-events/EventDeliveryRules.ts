@@ -17,6 +17,10 @@ interface Deliveries {
   readonly typed: Subscribed
   /** The first shipment only. */
   readonly ofShipment: Subscribed
+  /** One event for each delivery, and two deliveries a minute. */
+  readonly slow: Subscribed
+  /** Refuses everything, with one attempt. */
+  readonly refusing: Subscribed
   readonly paused: Subscribed
   readonly deleted: Subscribed
   readonly foreign: Subscribed | undefined
@@ -54,6 +58,9 @@ const deliver = async (context: RuleContext): Promise<Deliveries> => {
   const dropped = failingFirst(await subscribe(context), "drop")
   const typed = await subscribe(context, { filters: { eventTypes: ["IN_TRANSIT"] } })
   const ofShipment = await subscribe(context, { filters: { shipmentIds: [events!.shipmentIds[0]] } })
+  const slow = await subscribe(context, { delivery: { batchMaxSize: 1, rateLimitPerMinute: 2 } })
+  const refusing = await subscribe(context, { delivery: { maxAttempts: 1, initialBackoffSeconds: 1, maxBackoffSeconds: 1 } })
+  refusing.inbox.answers(() => 500)
   const paused = await subscribe(context)
   expectStatus(await context.call("d", "PATCH", subscriptionPath(paused.id), { body: { status: "paused" }, contentType: "application/merge-patch+json" }), 200)
   const deleted = await subscribe(context)
@@ -73,7 +80,7 @@ const deliver = async (context: RuleContext): Promise<Deliveries> => {
   ])
   await plain.inbox.untilQuiet(context.quietMillis, context.waitMillis)
   const whilePaused = [...paused.inbox.posts]
-  return { published, plain, single, dropped, typed, ofShipment, paused, deleted, foreign, whilePaused }
+  return { published, plain, single, dropped, typed, ofShipment, slow, refusing, paused, deleted, foreign, whilePaused }
 }
 
 const needs = ["customer", "secret", "events", "trigger", "receiver"] as const
@@ -134,6 +141,33 @@ export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery
       const large = single.inbox.posts.find((post) => batchOf(post).events.length > 1)
       if (large !== undefined) throw new Violation(`A delivery has ${batchOf(large).events.length} events, where batchMaxSize is 1.`, large)
       return `${single.inbox.posts.length} deliveries of one event`
+    })
+  },
+  {
+    id: "rate-limit",
+    sentence: "sends no more deliveries in a minute than rateLimitPerMinute",
+    needs,
+    run: about(({ slow }) => {
+      const [first, ...others] = slow.inbox.posts
+      const soon = others.filter(({ at }) => at < first!.at + 60_000)
+      if (soon.length > 1) throw new Violation(`${soon.length + 1} deliveries came in a minute, where rateLimitPerMinute is 2.`, soon.at(-1))
+      return `${slow.inbox.posts.length} deliveries`
+    })
+  },
+  {
+    id: "max-attempts",
+    sentence: "stops to repeat a refused delivery after maxAttempts",
+    needs,
+    run: about(async ({ refusing: { inbox } }, context) => {
+      await inbox.untilQuiet(4_000, context.waitMillis)
+      const attempts = new Map<string, number>()
+      for (const post of inbox.posts) {
+        const { deliveryId } = batchOf(post)
+        attempts.set(deliveryId, (attempts.get(deliveryId) ?? 0) + 1)
+        // the interface does not say whether the first attempt counts
+        if (attempts.get(deliveryId)! > 2) throw new Violation(`${deliveryId} came ${attempts.get(deliveryId)} times, where maxAttempts is 1.`, post)
+      }
+      return `at most ${Math.max(0, ...attempts.values())} attempts`
     })
   },
   {

@@ -1,4 +1,5 @@
 /** Rules of area D about the list of events. */
+import { eventTypes } from "@waybill/core"
 import type { Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectStatus } from "../Expectations.ts"
 import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
@@ -76,6 +77,13 @@ export const eventListRules = [
         const types = [...new Set((await eventsOfFirst(context)).data.map(({ type }) => type))].slice(0, 2)
         return expectFiltered(context, { eventTypes: types }, (event) => types.includes(event.type))
       }
+    },
+    {
+      id: "events-all-types",
+      source: "Area D event types",
+      sentence: "takes every event type as a filter of the list",
+      needs,
+      run: (context) => expectFiltered(context, { eventTypes }, () => true)
     },
     {
       id: "events-from",

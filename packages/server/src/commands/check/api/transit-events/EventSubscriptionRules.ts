@@ -1,4 +1,5 @@
 /** Rules of area D about subscriptions. */
+import { eventTypes } from "@waybill/core"
 import { randomUUID } from "node:crypto"
 import { callText, compareText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, read, withoutEach } from "../Expectations.ts"
 import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
@@ -89,6 +90,18 @@ const createRules = rulesOf("d", "Area D, Operations: Create subscription", [
     sentence: "refuses a filter with an unknown event type",
     needs,
     run: (context) => expectEachRefused([["NO_SUCH_TYPE", creating(context, { ...subscriptionBody(context), filters: { eventTypes: ["NO_SUCH_TYPE"] } })]])
+  },
+  {
+    id: "create-event-types",
+    source: "Area D event types",
+    sentence: "takes every event type as a filter",
+    needs,
+    run: async (context) => {
+      const { id } = await subscribeOnly(context, { filters: { eventTypes } })
+      const { exchange, filters: kept } = await got(context, id)
+      expectEqual(kept?.eventTypes?.toSorted(), [...eventTypes].toSorted(), "eventTypes", exchange)
+      return `${eventTypes.length} types`
+    }
   },
   {
     id: "create-delivery-bounds",
