@@ -7,21 +7,21 @@ const reservedHeaders = new Set([
   "trailer", "user-agent", "accept-encoding"
 ])
 
-/** The part that all requests to one URL share. `host` has a port unless it is the scheme's own; both must be normalized by `URL`. */
+/** The part that all requests to one URL share, without its last line break. `host` has a port unless it is the scheme's own; both must be normalized by `URL`. */
 export const sharedHead = (host: string, path: string, userAgent: string): string =>
-  `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\nuser-agent: ${userAgent}\r\naccept-encoding: identity\r\n`
+  `POST ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: keep-alive\r\nuser-agent: ${userAgent}\r\naccept-encoding: identity`
 
 /** The head with these headers, in latin1, or `undefined` if a header cannot be written. Reserved headers are left out. */
 export const requestHead = (shared: string, headers: Readonly<Record<string, string>>, bodyBytes: number): string | undefined => {
   let head = shared
   for (const name in headers) {
-    const use = useOf(name)
-    if (use === "reserved") continue
+    const start = startOf(name)
+    if (start === reserved) continue
     const value = headers[name]!
-    if (use === "invalid" || !isHeaderValue(value)) return undefined
-    head += `${name}: ${value}\r\n`
+    if (start === undefined || !isHeaderValue(value)) return undefined
+    head += start + value
   }
-  return `${head}content-length: ${bodyBytes}\r\n\r\n`
+  return `${head}\r\ncontent-length: ${bodyBytes}\r\n\r\n`
 }
 
 /** Whether it has no line breaks, other control characters, and characters beyond latin1. */
@@ -34,15 +34,18 @@ export const isHeaderValue = (value: string): boolean => {
   return true
 }
 
-type HeaderUse = "reserved" | "written" | "invalid"
+/** Stands for the line of a reserved header. */
+const reserved = ""
 
-/** Most requests have the same few names. */
-const knownNames = new RecentMap<HeaderUse>(256)
+/** Beginnings of lines: most requests have the same few names. */
+const knownStarts = new RecentMap<string>(256)
 
-const useOf = (name: string): HeaderUse => {
-  const known = knownNames.get(name)
+/** A header's line up to its value, behind the line before; undefined if the name cannot be written. */
+const startOf = (name: string): string | undefined => {
+  const known = knownStarts.get(name)
   if (known !== undefined) return known
-  const use = reservedHeaders.has(name.toLowerCase()) ? "reserved" : /^[\w!#$%&'*+\-.^`|~]+$/.test(name) ? "written" : "invalid"
-  knownNames.put(name, use)
-  return use
+  if (!/^[\w!#$%&'*+\-.^`|~]+$/.test(name)) return undefined
+  const start = reservedHeaders.has(name.toLowerCase()) ? reserved : `\r\n${name}: `
+  knownStarts.put(name, start)
+  return start
 }
