@@ -40,8 +40,6 @@ export interface WaitingDelivery {
   readonly destinationId: string
   readonly deliveryId: string
   readonly dueAt: number
-  /** Attempts since the last manual retry. */
-  readonly tries: number
 }
 
 /** What a new owner finds in a partition. */

@@ -140,6 +140,5 @@ const waitingOf = (outcome: Ended["outcome"], now: number): WaitingDelivery | un
   outcome.state !== "waiting" ? undefined : {
     destinationId: outcome.destinationId,
     deliveryId: outcome.deliveryId,
-    dueAt: Math.ceil(now + outcome.dueInMillis),
-    tries: 0
+    dueAt: Math.ceil(now + outcome.dueInMillis)
   }

@@ -60,7 +60,20 @@ describe.each(ways)("by %s", (way) => {
           const everything = Array.from({ length: partitionsPerTenant }, (_, partition) => partition)
           const { partitions } = yield* store.acquire({ workerId: "another", leaseMillis: 1000 }, "acme", everything)
           assert.isTrue(partitions.every(({ takenOver }) => !takenOver))
-          assert.deepStrictEqual(partitions.flatMap(({ waiting }) => waiting.map(({ tries }) => tries)), [0])
+          const [waiting] = partitions.flatMap((each) => each.waiting)
+          const { deliveries } = yield* store.take({
+            tenantId: "acme",
+            owned: partitions,
+            flight: "0199c5a1-0000-7000-8000-000000000000",
+            sentAt: 0,
+            from: [{ destinationId: waiting!.destinationId, after: undefined, batches: 0, inFlight: [], again: [waiting!.deliveryId] }],
+            signals: 0,
+            skip: [],
+            unasked: 0,
+            maxBatchBytes: 1000,
+            lookAt: 10
+          })
+          assert.deepStrictEqual(deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
         }),
         { drainMillis: 4000 }
       ))

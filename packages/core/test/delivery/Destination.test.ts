@@ -15,7 +15,7 @@ const ready = (loaded = makeLoaded()): Destination => {
   return destination
 }
 
-const waiting = (deliveryId: string, dueAt: number) => ({ destinationId: "destination", deliveryId, dueAt, tries: 1 })
+const waiting = (deliveryId: string, dueAt: number) => ({ destinationId: "destination", deliveryId, dueAt })
 
 /** What goes on without anybody's doing. */
 const course = ["publish", "publish", "publish", "ask", "ask", "ask", "hear", "run", "run", "answer", "answer", "answer", "answer", "accept", "accept", "fail", "pass"] as const

@@ -37,7 +37,7 @@ const loaded = (work: HeldWork, n: number): Destination => {
 
 describe("a partition that is acquired", () => {
   it("has its backlogs and what waits in it loaded, each destination once", () => {
-    const waiting = [{ destinationId: idOf(2), deliveryId: "one", dueAt: now, tries: 1 }, { destinationId: idOf(2), deliveryId: "two", dueAt: now, tries: 1 }]
+    const waiting = [{ destinationId: idOf(2), deliveryId: "one", dueAt: now }, { destinationId: idOf(2), deliveryId: "two", dueAt: now }]
     const work = holding({ backlogs: [idOf(1), idOf(2)], waiting })
     assert.deepStrictEqual(Array.from(tenantOf(work).unloaded, ({ destinationId }) => destinationId), [idOf(1), idOf(2)])
     assert.isTrue(work.demand.has(tenantOf(work)))
@@ -170,7 +170,7 @@ describe("a partition that is tidied", () => {
       (destination) => signalled(destination, "A", 1),
       (destination) => signalled(destination, undefined, 1),
       (destination) => destination.inFlight.set("one", { lastKey: "A", first: true }),
-      (destination) => destination.waiting.push({ destinationId: idOf(1), deliveryId: "one", dueAt: now, tries: 1 }),
+      (destination) => destination.waiting.push({ destinationId: idOf(1), deliveryId: "one", dueAt: now }),
       (destination) => void (destination.taking = true),
       (destination) => void (destination.loads = 1),
       (destination) => void (destination.pause = "The receiver answered 410 Gone.")

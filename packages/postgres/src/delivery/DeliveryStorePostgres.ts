@@ -148,8 +148,8 @@ class Owning {
 
   private find(tenantId: string, partitions: ReadonlyArray<number>) {
     return Effect.map(this.sql.rows(ownership.foundRow, ownership.findWork(this.schema, tenantId, partitions)), (rows) => ({
-      waiting: rows.flatMap(({ deliveryId, destinationId, dueAt, tries }): ReadonlyArray<WaitingDelivery> =>
-        deliveryId === undefined ? [] : [{ destinationId, deliveryId, dueAt: dueAt!, tries: tries! }]),
+      waiting: rows.flatMap(({ deliveryId, destinationId, dueAt }): ReadonlyArray<WaitingDelivery> =>
+        deliveryId === undefined ? [] : [{ destinationId, deliveryId, dueAt: dueAt! }]),
       backlogs: rows.flatMap(({ deliveryId, destinationId }) => deliveryId === undefined ? [destinationId] : [])
     }))
   }
@@ -247,7 +247,7 @@ const signalsOf = ({ signalKeys, signalled }: TakenRow): ReadonlyArray<Signal> =
 }
 
 const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {
-  const { breakerFailures, breakerOpenUntil, now, sealed, secretRefused, signsUntil, waitingDue, waitingIds, waitingTries } = row
+  const { breakerFailures, breakerOpenUntil, now, sealed, secretRefused, signsUntil, waitingDue, waitingIds } = row
   return {
     destinationId: row.destinationId,
     client: row.client,
@@ -270,7 +270,7 @@ const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {
     bodySignature: row.bodySignature ?? false,
     breaker: { failures: breakerFailures, openUntil: breakerOpenUntil },
     rateMark: row.rateMark,
-    waiting: waitingIds.slice(0, waitingPerDestination).map((deliveryId, n) => ({ destinationId: row.destinationId, deliveryId, dueAt: waitingDue[n]!, tries: waitingTries[n]! })),
+    waiting: waitingIds.slice(0, waitingPerDestination).map((deliveryId, n) => ({ destinationId: row.destinationId, deliveryId, dueAt: waitingDue[n]! })),
     moreWaiting: waitingIds.length > waitingPerDestination
   }
 }

@@ -1,6 +1,6 @@
 /** The statement that tells a worker what it has to know of destinations. */
 import { type DestinationSigning, waitingPerDestination, type WhenDead } from "@waybill/core"
-import { bool, byteaArray, float8, float8Array, int4, int4Array, int8, only, optional, row, text, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
+import { bool, byteaArray, float8, float8Array, int4, int8, only, optional, row, text, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { waitingOf } from "./OwnershipSql.ts"
 import { secretUsableBy } from "./SecretSql.ts"
@@ -30,7 +30,6 @@ export const loadedRow = row({
   secretRefused: optional(bool),
   waitingIds: uuidArray,
   waitingDue: float8Array,
-  waitingTries: int4Array,
   now: float8
 })
 
@@ -41,7 +40,7 @@ export const load = (schema: Statement, tenantId: string, destinationIds: Readon
 SELECT l.destination_id, l.client, l.source, l.endpoint_url, l.hmac_secret_id, l.max_attempts, l.initial_backoff_seconds, l.max_backoff_seconds,
        l.batch_max_size, l.rate_limit_per_minute, l.envelope_open, l.envelope_close, l.signing, l.when_dead, l.version,
        l.breaker_failures, l.breaker_open_until, l.rate_mark, s.sealed, s.signs_until, s.body_signature, s.refused AS secret_refused,
-       w.ids AS waiting_ids, w.due AS waiting_due, w.tries AS waiting_tries, (extract(epoch FROM now()) * 1000)::float8 AS now
+       w.ids AS waiting_ids, w.due AS waiting_due, (extract(epoch FROM now()) * 1000)::float8 AS now
 FROM unnest(${ofAnyLength(uuidArray(destinationIds))}) AS g (destination_id)
 CROSS JOIN LATERAL (
   SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state <> 'closed'
@@ -54,7 +53,7 @@ LEFT JOIN LATERAL (
   LIMIT 1
 ) AS s ON true
 CROSS JOIN LATERAL (
-  SELECT coalesce(array_agg(w.delivery_id), '{}') AS ids, coalesce(array_agg(w.due_at), '{}') AS due, coalesce(array_agg(w.tries), '{}') AS tries
+  SELECT coalesce(array_agg(w.delivery_id), '{}') AS ids, coalesce(array_agg(w.due_at), '{}') AS due
   FROM (${waitingOf(schema, tenantId, raw("l.destination_id"), waitingPerDestination + 1)}) AS w
 ) AS w`
 }

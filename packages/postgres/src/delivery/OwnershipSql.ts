@@ -156,7 +156,7 @@ const unsettledOf = (schema: Statement, tenantId: string) =>
 const partitionOfRow = raw(partitionOfSql("d.destination_id"))
 
 /** A delivery that waits, or a destination with entries. */
-export const foundRow = row({ destinationId: uuid, deliveryId: optional(uuid), dueAt: optional(float8), tries: optional(int4) })
+export const foundRow = row({ destinationId: uuid, deliveryId: optional(uuid), dueAt: optional(float8) })
 
 export const findWork = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => {
   const wanted = int4Array(partitions)
@@ -164,21 +164,21 @@ export const findWork = (schema: Statement, tenantId: string, partitions: Readon
 WITH RECURSIVE ${destinationsWith("unsettled", unsettledOf(schema, tenantId))},
 ${destinationsWith("waiting", entriesOf(schema, tenantId))}
 (
-  SELECT d.destination_id, w.delivery_id, w.due_at, w.tries
+  SELECT d.destination_id, w.delivery_id, w.due_at
   FROM unsettled AS d
   CROSS JOIN LATERAL (${waitingOf(schema, tenantId, raw("d.destination_id"), waitingPerDestination)}) AS w
   WHERE ${partitionOfRow} = ANY (${wanted})
   ORDER BY w.due_at, w.delivery_id
 )
 UNION ALL
-SELECT d.destination_id, NULL, NULL, NULL FROM waiting AS d WHERE ${partitionOfRow} = ANY (${wanted})`
+SELECT d.destination_id, NULL, NULL FROM waiting AS d WHERE ${partitionOfRow} = ANY (${wanted})`
 }
 
 /** The deliveries of a destination that wait, by due time: in the order of their index, then of their ids. */
 export const waitingOf = (schema: Statement, tenantId: string, destinationId: Statement, limit: number) => statement`
-  SELECT w.delivery_id, floor(extract(epoch FROM w.due_at) * 1000)::float8 AS due_at, w.tries
+  SELECT w.delivery_id, floor(extract(epoch FROM w.due_at) * 1000)::float8 AS due_at
   FROM (
-    SELECT u.delivery_id, u.due_at, u.tries FROM ${schema}.deliveries AS u
+    SELECT u.delivery_id, u.due_at FROM ${schema}.deliveries AS u
     WHERE u.tenant_id = ${tenant(tenantId)} AND u.destination_id = ${destinationId} AND u.state IN ('sending', 'waiting') AND u.due_at IS NOT NULL
     ORDER BY u.due_at
     LIMIT ${raw(String(limit))}

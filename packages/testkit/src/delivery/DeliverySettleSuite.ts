@@ -74,8 +74,8 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         const before = [yield* listed, yield* load(tenantId)]
         yield* settle(worker, request)
         assert.deepStrictEqual([yield* listed, yield* load(tenantId)], before)
-        assert.deepStrictEqual((yield* load(tenantId)).waiting.map(({ tries }) => tries), [0])
         assert.strictEqual((yield* load(tenantId)).breaker.failures, 3)
+        assert.deepStrictEqual((yield* takeAgain(worker, [other!.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
       }))
 
     it.effect("takes nothing back of the next attempt when the outcome of the one before is written once more", () =>
@@ -236,7 +236,7 @@ const retries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         const tenantId = freshTenant()
         const { delivery, worker } = yield* sending(tenantId)
         yield* end(worker, [delivery], { state: "waiting", uncount: true })
-        assert.deepStrictEqual((yield* load(tenantId)).waiting.map(({ tries }) => tries), [0])
+        assert.deepStrictEqual((yield* takeAgain(worker, [delivery.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
       }))
 
     it.effect("leaves out deliveries that do not wait, or not in this destination", () =>

@@ -144,7 +144,7 @@ export const waitingIn = ({ destinationId, unsettled }: Destination): ReadonlyAr
   [...unsettled.values()]
     .filter(({ state }) => state === "waiting")
     .sort((a, b) => a.dueAt! - b.dueAt! || compareText(a.deliveryId, b.deliveryId))
-    .map(({ deliveryId, dueAt, tries }) => ({ destinationId, deliveryId, dueAt: dueAt!, tries }))
+    .map(({ deliveryId, dueAt }) => ({ destinationId, deliveryId, dueAt: dueAt! }))
 
 const found = (tenant: Tenant, partition: number): Pick<AcquiredPartition, "waiting" | "backlogs"> => {
   const own = [...tenant.destinations.values(), ...tenant.closed.values()].filter((each) => each.partition === partition)

@@ -146,7 +146,7 @@ export class OwnershipAudit {
 
 /** The deliveries of a destination that wait, as an owner is told of them. */
 export const waitingOf = ({ destinationId, unsettled }: LedgerDestination): ReadonlyArray<WaitingDelivery> =>
-  [...unsettled.values()].filter(({ state }) => state === "waiting").map(({ id, storedDueAt, tries }) => ({ destinationId, deliveryId: id, dueAt: storedDueAt, tries }))
+  [...unsettled.values()].filter(({ state }) => state === "waiting").map(({ id, storedDueAt }) => ({ destinationId, deliveryId: id, dueAt: storedDueAt }))
 
 export const textOf = (waiting: ReadonlyArray<WaitingDelivery>): string =>
-  waiting.map(({ deliveryId, dueAt, tries }) => `${deliveryId} at ${dueAt} after ${tries}`).sort().join()
+  waiting.map(({ deliveryId, dueAt }) => `${deliveryId} at ${dueAt}`).sort().join()
