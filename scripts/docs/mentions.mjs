@@ -32,7 +32,7 @@ export const checkGuarantees = ({ path, prose }) =>
     .map((line) => `${path}: no test is named for guarantee ${line.split("|")[1].trim()}`)
 
 export const metricNames = () =>
-  new Set(sources().flatMap(({ text }) => Array.from(text.matchAll(/Metric\.(?:counter|gauge|histogram|summary|frequency)\("(\w+)"/g), ([, name]) => name)))
+  new Set(sources().flatMap(({ text }) => Array.from(text.matchAll(/(?:Metric\.(?:counter|gauge|histogram|summary|frequency)|namedGauge)\("(\w+)"/g), ([, name]) => name)))
 
 /** The metrics page and the alert rules name existing metrics only; the page names all of them. */
 export const checkMetrics = ({ path, text }, rules) => {
@@ -64,7 +64,7 @@ export const checkLogLines = (pages) => {
 }
 
 /** Internal errors that are always caught. */
-const inward = new Set(["ConnectFailure", "PortInUse", "Refused", "Unmet", "WriteFailed"])
+const inward = new Set(["ConnectFailure", "NotAccepted", "PortInUse", "Refused", "Unmet", "WriteFailed"])
 
 /** The errors page names every error class and every code that a caller can get. */
 export const checkErrors = ({ path, text }) => {

@@ -25,11 +25,14 @@ export const updateAreas = ({ sources }: DeliveryTroubles): Effect.Effect<void> 
     ], { discard: true })
   }, { discard: true })
 
-const named: ReadonlyArray<{ readonly name: string; readonly help: string; readonly valueOf: (destination: TroubledDestination) => number }> = [
-  { name: "waybill_subscription_paused", help: "1 for a subscription that the service paused.", valueOf: (each) => each.paused ? 1 : 0 },
-  { name: "waybill_subscription_breaker_open", help: "1 for an active subscription whose circuit breaker is not closed.", valueOf: (each) => each.breakerOpen ? 1 : 0 },
-  { name: "waybill_subscription_recent_dead_deliveries", help: "Dead letters of a subscription in the last 24 hours that nobody sent again or dismissed.", valueOf: (each) => each.dead },
-  { name: "waybill_subscription_oldest_waiting_seconds", help: "How long the oldest entry of a subscription in trouble has waited.", valueOf: (each) => (each.waitingMillis ?? 0) / 1000 }
+/** A gauge with a value for each subscription that has one. */
+const namedGauge = (name: string, help: string, valueOf: (destination: TroubledDestination) => number) => ({ name, help, valueOf })
+
+const named = [
+  namedGauge("waybill_subscription_paused", "1 for a subscription that the service paused.", (each) => each.paused ? 1 : 0),
+  namedGauge("waybill_subscription_breaker_open", "1 for an active subscription whose circuit breaker is not closed.", (each) => each.breakerOpen ? 1 : 0),
+  namedGauge("waybill_subscription_recent_dead_deliveries", "Dead letters of a subscription in the last 24 hours that nobody sent again or dismissed.", (each) => each.dead),
+  namedGauge("waybill_subscription_oldest_waiting_seconds", "How long the oldest entry of a subscription in trouble has waited.", (each) => (each.waitingMillis ?? 0) / 1000)
 ]
 
 /** Text of the series with tenant and subscription: the metrics of the process cannot forget one. */
