@@ -85,7 +85,7 @@ const quietMillis = 1_000
 const maxAnswerBytes = 32 * 1024 * 1024
 
 /** Runs the trigger command for an area; its output goes into the error. */
-const running = (command: string, area: Area, signal: AbortSignal): Promise<void> =>
+const runTrigger = (command: string, area: Area, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
     const child = spawn(command, { shell: true, stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, WAYBILL_CHECK_AREA: area }, signal })
     let output = ""
@@ -140,9 +140,15 @@ export const checkApi = Effect.fnUntraced(function*(
   const end = yield* Effect.acquireRelease(Effect.sync(() => new AbortController()), (controller) => Effect.sync(() => controller.abort()))
   const { fixtures, trigger } = usesIntake
     ? yield* Effect.tryPromise({ try: () => seedThroughIntake(url, given, randomUUID().slice(0, 6)), catch: (error) => error instanceof RangeError ? usageError(error.message) : failureOf(error) })
-    : { fixtures: given, trigger: command === undefined ? undefined : (area: Area) => running(command, area, end.signal) }
+    : { fixtures: given, trigger: command === undefined ? undefined : (area: Area) => runTrigger(command, area, end.signal) }
+  let run: ReturnType<typeof runRules> | undefined
+  // an interrupted check must leave nothing behind
+  yield* Effect.addFinalizer(() => Effect.promise(async () => {
+    end.abort()
+    await run?.catch(() => {})
+  }))
   const { results, unreachable } = yield* Effect.promise(() =>
-    runRules({
+    run = runRules({
       bases: basesOf(url, fixtures),
       fixtures,
       callback,
@@ -151,7 +157,7 @@ export const checkApi = Effect.fnUntraced(function*(
       limits: { timeoutMillis, totalMillis, maxCalls, maxAnswerBytes },
       waitMillis,
       quietMillis
-    }, chosen, onResult)
+    }, chosen, { onResult, signal: end.signal })
   )
   if (unreachable !== undefined) return yield* new CommandFailed({ detail: `No response from ${url}: ${unreachable} Start the implementation, or correct the address.`, code: exitCodes.unreachable })
   return results

@@ -44,15 +44,23 @@ export interface Run {
   readonly unreachable?: string
 }
 
+export interface RunOptions {
+  readonly onResult?: (result: CheckResult) => void
+  /** Ends the run early. What the rules created is removed all the same. */
+  readonly signal?: AbortSignal
+}
+
+const callerOf = ({ bases, fixtures }: Target, limits: Limits): ApiCaller => new ApiCaller({ bases, credentials: fixtures.clients ?? {}, limits })
+
 /** Runs the areas at the same time, and the rules of an area one by one. */
-export const runRules = async (target: Target, rules: ReadonlyArray<Rule>, onResult: (result: CheckResult) => void = () => {}): Promise<Run> => {
-  const caller = new ApiCaller({ bases: target.bases, credentials: target.fixtures.clients ?? {}, limits: target.limits })
+export const runRules = async (target: Target, rules: ReadonlyArray<Rule>, { onResult = () => {}, signal }: RunOptions = {}): Promise<Run> => {
+  const caller = callerOf(target, target.limits)
   const done = new Map<string, CheckResult>()
   await Promise.all(areas.map(async (area) => {
-    const running = new AreaRun(target, caller)
+    const running = new AreaRun(target, caller, signal)
     try {
       for (const rule of rules) {
-        if (rule.area !== area) continue
+        if (rule.area !== area || signal?.aborted === true) continue
         const result = await running.result(rule)
         done.set(rule.id, result)
         onResult(result)
@@ -61,27 +69,32 @@ export const runRules = async (target: Target, rules: ReadonlyArray<Rule>, onRes
       await running.end()
     }
   }))
-  const results = rules.map(({ id }) => done.get(id)!)
+  const results = rules.flatMap(({ id }) => done.get(id) ?? [])
   const first = results.find(({ status }) => status === "failed")
   return { results, calls: caller.calls, ...(caller.answered || first === undefined ? {} : { unreachable: first.detail }) }
 }
 
+/** For removing what the rules created, also when the limits of the check are used up. */
+const cleanup = { totalMillis: 30_000, maxCalls: 10_000 }
+
 /** The state of one area's rules. */
 class AreaRun {
   readonly #target: Target
-  readonly #caller: ApiCaller
+  readonly #signal: AbortSignal | undefined
+  #caller: ApiCaller
   readonly #redact: (text: string) => string
   readonly #made = new Map<string, Promise<unknown>>()
   readonly #ends: Array<() => Promise<unknown>> = []
   readonly #context: RuleContext
 
-  constructor(target: Target, caller: ApiCaller) {
+  constructor(target: Target, caller: ApiCaller, signal: AbortSignal | undefined) {
     this.#target = target
+    this.#signal = signal
     this.#caller = caller
     this.#redact = redactor(secretsIn(target.fixtures))
     this.#context = {
       fixtures: target.fixtures,
-      call: (...given) => caller.call(...given),
+      call: (...given) => this.#caller.call(...given),
       inbox: () => target.callback.inbox(),
       endpointUrl: target.isReachable ? target.callback.inbox().url : "https://receiver.example/waybill-check",
       trigger: async (area) => await target.trigger?.(area),
@@ -116,13 +129,17 @@ class AreaRun {
   /** A rule that waits ends with the time of the whole check. */
   async #inTime<A>(work: Promise<A>): Promise<A> {
     let timer: NodeJS.Timeout | undefined
+    let stop = (): void => {}
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new LimitReached("the time limit of the check is used up")), Math.max(0, this.#caller.leftMillis))
+      stop = () => reject(new LimitReached("the check was interrupted"))
+      this.#signal?.addEventListener("abort", stop)
     })
     try {
       return await Promise.race([work, late])
     } finally {
       clearTimeout(timer)
+      this.#signal?.removeEventListener("abort", stop)
     }
   }
 
@@ -135,6 +152,7 @@ class AreaRun {
 
   /** Removes what the rules created, in reverse. That removing works is a rule of its own. */
   async end(): Promise<void> {
+    this.#caller = callerOf(this.#target, { ...this.#target.limits, ...cleanup })
     for (const end of this.#ends.toReversed()) await end().catch(() => {})
   }
 }

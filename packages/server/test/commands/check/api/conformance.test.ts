@@ -51,6 +51,25 @@ describe("the rules of check --api", { timeout: 120_000 }, () => {
   })
 })
 
+describe("what a check creates", { timeout: 60_000 }, () => {
+  const creating = rules.filter(({ id }) => ["d-create", "d-create-filters", "d-patch", "d-list", "d-get"].includes(id))
+
+  it.each(["its calls are used up", "it is interrupted"])("is removed when %s", async (reason) => {
+    const api = await startApi()
+    onTestFinished(() => api.stop())
+    const target = await targetOf(api)
+    onTestFinished(() => target.callback.close())
+    const stopped = new AbortController()
+    const { results } = await (reason === "it is interrupted"
+      ? runRules(target, creating, { onResult: () => stopped.abort(), signal: stopped.signal })
+      : runRules({ ...target, limits: { ...target.limits, maxCalls: 3 } }, creating))
+    expect(results.filter(({ status }) => status === "passed").length).toBeLessThan(creating.length)
+    const { apiKey } = target.fixtures.clients!.customer as { readonly apiKey: string }
+    const left = await fetch(`${target.bases.d}/v1/subscriptions`, { headers: { "x-api-key": apiKey } })
+    expect(await left.json()).toMatchObject({ data: [], totalCount: 0 })
+  })
+})
+
 describe("a hostile server", { timeout: 60_000 }, () => {
   const check = async (handler: Parameters<typeof listening>[0], ids: ReadonlyArray<string>, more: object = {}) => {
     const target = { ...await bareTarget(urlOf(await listening(handler))), fixtures: { clients: customer }, ...more }
