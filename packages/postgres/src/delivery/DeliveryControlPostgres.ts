@@ -1,5 +1,6 @@
 /** What operators do to destinations and deliveries, on Postgres. */
 import {
+  type DeliveryTroubles,
   type AttemptRecord,
   type BacklogExcess,
   type BacklogPosition,
@@ -17,10 +18,10 @@ import type { Statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as backlogs from "./BacklogSql.ts"
 import * as statements from "./DeliveryControlSql.ts"
-import * as troubles from "./TroubleSql.ts"
 import { lockDestination } from "./DestinationSql.ts"
 import { trimDrops } from "./DropRecordsSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
+import { troubleRow, troubles } from "./TroubleSql.ts"
 
 /** Before every entry: keys are not empty. */
 const atStart: PurgePosition = { key: "", sequence: 0, ref: 0 }
@@ -95,10 +96,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
           ),
         trace,
         health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)).pipe(StorageError.refail("DeliveryControl.health")),
-        troubles: Effect.all({
-          sources: sql.rows(troubles.sourceRow, troubles.troubleOfSources(schema)),
-          destinations: sql.rows(troubles.destinationRow, troubles.troubledDestinations(schema))
-        }).pipe(StorageError.refail("DeliveryControl.troubles"))
+        troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf).pipe(StorageError.refail("DeliveryControl.troubles"))
       })
     })
   )
@@ -106,4 +104,10 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
 const tracedOf = ({ lastAttempt, own: _, ...delivery }: Decoded<typeof statements.tracedRow>): TracedDelivery => ({
   ...delivery,
   lastAttempt: lastAttempt === undefined ? undefined : JSON.parse(lastAttempt) as AttemptRecord
+})
+
+const troublesOf = (rows: ReadonlyArray<Decoded<typeof troubleRow>>): DeliveryTroubles => ({
+  sources: rows.flatMap(({ destinationId, tenantId: _, ...source }) => destinationId === undefined ? [source] : []),
+  destinations: rows.flatMap(({ breakersOpen, destinationId, paused, tenantId, ...rest }) =>
+    tenantId === undefined || destinationId === undefined ? [] : [{ ...rest, tenantId, destinationId, paused: paused > 0, breakerOpen: breakersOpen > 0 }])
 })

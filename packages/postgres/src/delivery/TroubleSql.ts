@@ -1,60 +1,67 @@
-/** SQL statements for destinations in trouble, across tenants, for metrics. */
+/** SQL statement for destinations in trouble, across tenants, for metrics. */
 import { lateWaitingMillis, mostTroubled, recentDeadMillis } from "@waybill/core"
-import { bool, float8, int8, optional, row, text, uuid } from "../client/SqlRow.ts"
+import { float8, int8, optional, row, text, uuid } from "../client/SqlRow.ts"
 import { raw, type Statement, statement } from "../client/SqlStatement.ts"
 
 /** Rows of each kind that are read, at most: a scrape must not cost more the worse things are. */
-const mostRead = raw("50000")
+const mostRead = raw("10000")
 
-const millisOf = (age: string): Statement => raw(`(extract(epoch FROM ${age}) * 1000)::float8`)
+/** Entries of one destination that does not send among which the oldest is looked for. */
+const entriesRead = raw("100")
 
-/** Every destination that the engine paused, with an open breaker, a recent dead letter or a waiting entry. */
-const troubled = (schema: Statement) => statement`
+const waitingMillis = (oldest: string): Statement => raw(`(extract(epoch FROM now() - ${oldest}) * 1000)::float8 AS waiting_millis`)
+
+/** Counts of a source where the destination is null. */
+export const troubleRow = row({ tenantId: optional(text), destinationId: optional(uuid), source: text, paused: int8, breakersOpen: int8, dead: int8, waitingMillis: optional(float8) })
+
+/**
+ * Destinations that do not send, have a recent dead letter or a waiting entry, summed by source and the worst by themselves. OFFSET 0: a lookup
+ * for each of the few, where a join would read every destination there is.
+ */
+export const troubles = (schema: Statement) => statement`
 WITH stopped AS MATERIALIZED (
   SELECT l.tenant_id, l.destination_id FROM ${schema}.delivery_destinations AS l
   WHERE l.state <> 'closed' AND (l.state = 'paused' OR l.breaker_open_until IS NOT NULL)
   LIMIT ${mostRead}
 ),
-dead AS MATERIALIZED (
-  SELECT d.tenant_id, d.destination_id, count(*) AS dead
-  FROM (SELECT d.tenant_id, d.destination_id, d.settled_at FROM ${schema}.deliveries AS d WHERE d.state = 'dead' LIMIT ${mostRead}) AS d
-  WHERE d.settled_at > now() - ${raw(`interval '${recentDeadMillis} ms'`)}
-  GROUP BY d.tenant_id, d.destination_id
-),
-waiting AS MATERIALIZED (
-  SELECT e.tenant_id, e.destination_id, min(e.queued_at) AS oldest
-  FROM (SELECT e.tenant_id, e.destination_id, e.queued_at FROM ${schema}.delivery_entries AS e LIMIT ${mostRead}) AS e
-  GROUP BY e.tenant_id, e.destination_id
+found AS MATERIALIZED (
+  SELECT tenant_id, destination_id, sum(dead) AS dead, min(oldest) AS oldest
+  FROM (
+    SELECT s.tenant_id, s.destination_id, 0 AS dead, e.oldest
+    FROM stopped AS s CROSS JOIN LATERAL (
+      SELECT min(e.queued_at) AS oldest FROM (
+        SELECT e.queued_at FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = s.tenant_id AND e.destination_id = s.destination_id LIMIT ${entriesRead}
+      ) AS e
+    ) AS e
+    UNION ALL
+    SELECT d.tenant_id, d.destination_id, 1, NULL
+    FROM (SELECT d.tenant_id, d.destination_id, d.settled_at FROM ${schema}.deliveries AS d WHERE d.state = 'dead' LIMIT ${mostRead}) AS d
+    WHERE d.settled_at > now() - ${raw(`interval '${recentDeadMillis} ms'`)}
+    UNION ALL
+    SELECT e.tenant_id, e.destination_id, 0, e.queued_at
+    FROM (SELECT e.tenant_id, e.destination_id, e.queued_at FROM ${schema}.delivery_entries AS e LIMIT ${mostRead}) AS e
+  ) AS f
+  GROUP BY tenant_id, destination_id
 ),
 troubled AS MATERIALIZED (
-  SELECT l.tenant_id, l.destination_id, l.source,
-         l.state = 'paused' AND coalesce(l.paused_by, 'engine') = 'engine' AS paused,
-         l.state = 'active' AND l.breaker_open_until IS NOT NULL AS breaker_open,
-         coalesce(d.dead, 0) AS dead,
-         CASE WHEN l.state = 'active' OR l.state = 'paused' AND coalesce(l.paused_by, 'engine') = 'engine' THEN w.oldest END AS oldest
-  FROM (
-    SELECT tenant_id, destination_id FROM stopped
-    UNION SELECT tenant_id, destination_id FROM dead
-    UNION SELECT tenant_id, destination_id FROM waiting
-  ) AS t
-  JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = t.tenant_id AND l.destination_id = t.destination_id
-  LEFT JOIN dead AS d ON d.tenant_id = t.tenant_id AND d.destination_id = t.destination_id
-  LEFT JOIN waiting AS w ON w.tenant_id = t.tenant_id AND w.destination_id = t.destination_id
-  WHERE l.state <> 'closed'
+  SELECT f.tenant_id, f.destination_id, l.source, f.dead,
+         l.state = 'paused' AND l.paused_by = 'engine' AS paused,
+         l.state = 'active' AND l.is_broken AS breaker_open,
+         CASE WHEN l.state = 'active' OR l.state = 'paused' AND l.paused_by = 'engine' THEN f.oldest END AS oldest
+  FROM found AS f CROSS JOIN LATERAL (
+    SELECT l.source, l.state, coalesce(l.paused_by, 'engine') AS paused_by, l.breaker_open_until IS NOT NULL AS is_broken
+    FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = f.tenant_id AND l.destination_id = f.destination_id AND l.state <> 'closed'
+    OFFSET 0
+  ) AS l
+)
+SELECT NULL AS tenant_id, NULL::uuid AS destination_id, source, count(*) FILTER (WHERE paused) AS paused, count(*) FILTER (WHERE breaker_open) AS breakers_open,
+       sum(dead)::int8 AS dead, ${waitingMillis("min(oldest)")}
+FROM troubled GROUP BY source
+UNION ALL (
+  SELECT tenant_id, destination_id, source, paused::int::int8, breaker_open::int::int8, dead::int8, ${waitingMillis("oldest")}
+  FROM troubled
+  WHERE paused OR breaker_open OR dead > 0 OR oldest < now() - ${raw(`interval '${lateWaitingMillis} ms'`)}
+  ORDER BY dead DESC, oldest NULLS LAST, tenant_id, destination_id
+  LIMIT ${raw(String(mostTroubled))}
 )`
-
-export const sourceRow = row({ source: text, paused: int8, breakersOpen: int8, dead: int8, waitingMillis: optional(float8) })
-
-export const troubleOfSources = (schema: Statement) => statement`${troubled(schema)}
-SELECT source, count(*) FILTER (WHERE paused) AS paused, count(*) FILTER (WHERE breaker_open) AS breakers_open, sum(dead)::int8 AS dead,
-       ${millisOf("now() - min(oldest)")} AS waiting_millis
-FROM troubled GROUP BY source`
-
-export const destinationRow = row({ tenantId: text, destinationId: uuid, source: text, paused: bool, breakerOpen: bool, dead: int8, waitingMillis: optional(float8) })
-
-export const troubledDestinations = (schema: Statement) => statement`${troubled(schema)}
-SELECT tenant_id, destination_id, source, paused, breaker_open, dead, ${millisOf("now() - oldest")} AS waiting_millis
-FROM troubled
-WHERE paused OR breaker_open OR dead > 0 OR oldest < now() - ${raw(`interval '${lateWaitingMillis} ms'`)}
-ORDER BY dead DESC, oldest NULLS LAST, tenant_id, destination_id
-LIMIT ${raw(String(mostTroubled))}`
