@@ -7,7 +7,7 @@ export const payloadOf = (schema: string, sources: ReadonlyArray<PayloadSource>,
     SELECT x.${each.orderId} AS order_id, x.traceparent, x.body
     FROM ${schema}.${each.table} AS x
     WHERE x.tenant_id = $1 AND x.${each.ref} = ${ref} AND ${source} = '${each.source}'
-    LIMIT 1
+    OFFSET 0
   )`).join(" UNION ALL ")
 
 /** The body of a delivery `d (refs)` of a destination `l (source)`: the bytes in order, joined by commas. */

@@ -67,13 +67,13 @@ wanted AS MATERIALIZED (
   FROM unnest(${ofAnyLength(named)}, ${textArray(from.map(({ after }) => after ?? null))}, ${int4Array(from.map(({ batches }) => batches))}, ${repeated})
     WITH ORDINALITY AS g (destination_id, after, batches, again, place)
   WHERE g.destination_id IS NOT NULL
-  UNION ALL
+  ${unasked === 0 ? nothing : statement`UNION ALL
   (
     SELECT cardinality(${named}) + 1, h.destination_id, NULL, 1, NULL, false
     FROM (SELECT DISTINCT h.destination_id FROM heard AS h) AS h
     WHERE h.destination_id <> ALL (${named}) AND h.destination_id <> ALL (${uuidArray(skip)})
     LIMIT ${unasked}::int4
-  )
+  )`}
 )`
 }
 
@@ -131,7 +131,7 @@ found AS MATERIALIZED (
     ) AS u
     CROSS JOIN LATERAL unnest(u.keys) AS k (key)
   ) AS h
-  WHERE ${raw(partitionOfSql("w.destination_id"))} IN (SELECT f.partition FROM fence AS f)
+  WHERE ${raw(partitionOfSql("w.destination_id"))} = ANY (ARRAY(SELECT f.partition FROM fence AS f))
 )`
 }
 

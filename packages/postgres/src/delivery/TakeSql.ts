@@ -50,9 +50,9 @@ const epoch = (instant: string) => `floor(extract(epoch FROM ${instant}) * 1000)
 const takeAnswer = answer("take", {
   now: epoch("now()"),
   owned: "ARRAY(SELECT f.partition FROM fence AS f)",
-  signalled: "ARRAY(SELECT h.destination_id FROM heard AS h)",
-  signalKeys: "ARRAY(SELECT h.key FROM heard AS h)",
-  more: "(SELECT count(*) FROM signals) > (SELECT count(*) FROM heard)"
+  signalled: "coalesce(h.destination_ids, '{}')",
+  signalKeys: "coalesce(h.keys, '{}')",
+  more: "(SELECT count(*) FROM signals) > h.count"
 })
 
 const destinationAnswer = answer("destination", {
@@ -99,6 +99,7 @@ WITH ${fenced(schema, request.tenantId, request.owned)},${heardSignals(taking)},
 ${taking.flown ? statement`${keysInFlight(taking)},` : nothing}${foundDestinations(taking)},
 ${taking.again ? statement`${sentAgain(taking)},` : nothing}${pickedEntries(taking)},${frozenBatches(taking)},${newFlights(taking)}
 SELECT ${takeAnswer}
+FROM (SELECT array_agg(h.destination_id) AS destination_ids, array_agg(h.key) AS keys, count(*) AS count FROM heard AS h) AS h
 UNION ALL
 ${destinationAnswers(taking)}
 UNION ALL
