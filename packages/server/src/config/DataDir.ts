@@ -21,7 +21,8 @@ const unusable = (dir: string, what: string) => (cause: unknown) =>
 
 const noneNeeded = "With WAYBILL_DATABASE_URL, WAYBILL_OPERATOR_KEY and WAYBILL_SEALING_KEY set, no data directory is needed."
 
-const hintOf = (dir: string, cause: unknown): string => {
+/** What to do about an error of the data directory. */
+export const hintOf = (dir: string, cause: unknown): string => {
   switch (reasonOf(cause)) {
     case "read-only":
       return `The file system is read-only: mount a writable volume at ${dir}, or point WAYBILL_DATA_DIR at one. ${noneNeeded}`

@@ -3,7 +3,7 @@ import { Effect, Exit, Redacted } from "effect"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { keysOf, lockDataDir, makeDataDir, readOrCreateText, readText, writeText } from "../../src/config/DataDir.ts"
+import { hintOf, keysOf, lockDataDir, makeDataDir, readOrCreateText, readText, writeText } from "../../src/config/DataDir.ts"
 
 const temporary = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "waybill-data-dir-"))),
@@ -72,4 +72,14 @@ describe("the data directory", () => {
       const error = yield* Effect.flip(makeDataDir(join(dir, "a", "file", "data")))
       assert.match(error.message, /Point WAYBILL_DATA_DIR at a directory that this user may write to/)
     }))
+
+  it("has a hint of its own for a read-only file system, a full disk and a missing permission, of files and of its lock", () => {
+    const hints = (error: object) => hintOf("/data", Object.assign(new Error("x"), error))
+    for (const readOnly of [{ code: "EROFS" }, { code: "ERR_SQLITE_ERROR", errcode: 8 }]) {
+      assert.match(hints(readOnly), /^The file system is read-only: mount a writable volume at \/data.* WAYBILL_DATABASE_URL, WAYBILL_OPERATOR_KEY and WAYBILL_SEALING_KEY set, no data directory is needed\.$/)
+    }
+    for (const full of ["ENOSPC", "EDQUOT"]) assert.match(hints({ code: full }), /^The disk is full/)
+    for (const forbidden of [{ code: "EACCES" }, { code: "EPERM" }, { code: "ERR_SQLITE_ERROR", errcode: 14 }]) assert.match(hints(forbidden), /^User \d+ may not write there/)
+    assert.match(hints({ code: "ENOTDIR" }), /^Point WAYBILL_DATA_DIR at a directory/)
+  })
 })
