@@ -266,8 +266,8 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-batch-size", name: "batchMaxSize is ignored", seen: "where batchMaxSize is 1", ...changingBody("POST", subscriptions, (json) => ({ ...json, delivery: without(json.delivery, "batchMaxSize") })) },
   { rule: "d-filter-types", name: "filters are ignored", seen: "the filter is IN_TRANSIT", ...changingBody("POST", subscriptions, (json) => without(json, "filters")) },
   { rule: "d-filter-shipments", name: "shipmentIds is ignored", seen: "the filter is CHECK-", ...changingBody("POST", subscriptions, (json) => without(json, "filters")) },
-  { rule: "d-retried", name: "a refused delivery is forgotten", seen: "not delivered in time", receiverStatus: (status) => status === 500 ? 200 : status },
-  { rule: "d-retried-drop", name: "a cut-off delivery is forgotten", seen: "not delivered in time", receiverStatus: (status) => status === 0 ? 200 : status },
+  { rule: "d-retried", name: "a refused delivery is forgotten", seen: "did not come again", receiverStatus: (status) => status === 500 ? 200 : status },
+  { rule: "d-retried-drop", name: "a cut-off delivery is forgotten", seen: "did not come again", receiverStatus: (status) => status === 0 ? 200 : status },
   { rule: "d-delivery-id", name: "another deliveryId for each attempt", seen: "The deliveryId of a repeated delivery", ...delivering((json, nth) => ({ ...json, deliveryId: `attempt-${nth}` })) },
   { rule: "d-in-order", name: "events in reverse", seen: "was delivered after", ...delivering((json) => ({ ...json, events: json.events.map((event: Json) => ({ ...event, sequence: 1_000 - event.sequence })) })) },
   { rule: "d-paused-silent", name: "a pause has no effect", seen: "was paused", ...answering("PATCH", subscription, jsonReply(200, {})) },
@@ -321,7 +321,9 @@ const transitEvents: ReadonlyArray<Mutant> = [
   { rule: "d-create-event-types", name: "an event type is lost", seen: "eventTypes is", ...changing("GET", subscription, (json) => ({ ...json, filters: { ...json.filters, eventTypes: json.filters.eventTypes.slice(1) } })) },
   { rule: "d-events-all-types", name: "an event type of the list is refused", seen: "answered 400", ...answering("GET", events, jsonReply(400, { status: 400, title: "No" }), ({ query }) => query.getAll("eventTypes").includes("AIR_ARRIVAL")) },
   { rule: "d-rate-limit", name: "rateLimitPerMinute is ignored", seen: "where rateLimitPerMinute is 2", ...changingBody("POST", subscriptions, (json) => ({ ...json, delivery: without(json.delivery, "rateLimitPerMinute") })) },
-  { rule: "d-max-attempts", name: "maxAttempts is ignored", seen: "where maxAttempts is 1", ...changingBody("POST", subscriptions, (json) => ({ ...json, delivery: without(json.delivery, "maxAttempts") })) }
+  { rule: "d-max-attempts", name: "maxAttempts is ignored", seen: "where maxAttempts is 1", ...changingBody("POST", subscriptions, (json) => ({ ...json, delivery: without(json.delivery, "maxAttempts") })) },
+  { rule: "d-webhook-id", name: "another webhook-id for each attempt", seen: "webhook-id", ...withHeaders((headers, nth) => ({ ...headers, "webhook-id": `attempt-${nth}` })) },
+  { rule: "d-events-members", name: "an event without its origin", seen: "origin", ...changing("GET", events, (json) => ({ ...json, data: json.data.map((event: Json) => ({ ...event, shipment: without(event.shipment, "origin") })) })) }
 ]
 
 const charges = /^\/pfc\/v1\/subscriptions$/u
@@ -352,7 +354,7 @@ const freightCharges: ReadonlyArray<Mutant> = [
   { rule: "e-invalid-details", name: "no details", seen: "The details of", answer: (reply) => reply.status === 400 ? jsonReply(400, { code: "INVALID_REQUEST", message: "Bad" }) : reply },
   { rule: "e-notified", name: "removals are not notified", seen: "notifications of it came", delivery: (delivery) => delivery.body.includes("PFC3") ? "swallow" : delivery },
   { rule: "e-notification-shape", name: "one object instead of an array", seen: "is not as the interface", ...delivering(([first]) => first) },
-  { rule: "e-notification-shape", name: "a bill without its charges", seen: "charges", ...delivering((list) => list.map((each: Json) => without(each, "charges"))) },
+  { rule: "e-notification-members", name: "a bill without its charges", seen: "charges", ...delivering((list) => list.map((each: Json) => without(each, "charges"))) },
   { rule: "e-notification-versions", name: "versions are not counted", seen: "header.function", ...delivering((list) => list.map((each: Json) => ({ ...each, pfc: { ...each.pfc, function: "PFC1", header: { function: "PFC1" } } }))) },
   { rule: "e-notification-log", name: "no change log", seen: "no change log", ...delivering((list) => list.map((each: Json) => ({ ...each, charges: without(each.charges, "changeLog") }))) },
   { rule: "e-notification-signed", name: "unsigned notifications", seen: "signature", ...withHeaders((headers) => without(headers, "webhook-signature")) },
@@ -373,7 +375,9 @@ const freightCharges: ReadonlyArray<Mutant> = [
   { rule: "e-test-url", name: "a test without an address succeeds", seen: "answered 200", ...accepting("POST", webhookTest) },
   { rule: "e-create-all-accounts", name: "billScope is ignored", seen: "billScope is", ...changingBody("POST", charges, (json) => without(json, "billScope")) },
   { rule: "e-notification-no-log", name: "includeEventLog is ignored", seen: "although includeEventLog is false", ...changingBody("POST", charges, (json) => without(json, "includeEventLog")) },
-  { rule: "e-cancelled-silent", name: "notifications go on after a cancel", seen: "answered 409", ...answering("DELETE", charge, { status: 204, headers: {}, body: "" }) }
+  { rule: "e-cancelled-silent", name: "notifications go on after a cancel", seen: "answered 409", ...answering("DELETE", charge, { status: 204, headers: {}, body: "" }) },
+  { rule: "e-notification-shape", name: "charges as text", seen: "grossCharges", ...delivering((list) => list.map((each: Json) => ({ ...each, charges: { ...each.charges, grossCharges: "858.55" } }))) },
+  { rule: "e-in-flight-members", name: "a bill in flight without its origin", seen: "origin", ...changing("GET", inFlight, (json) => json.map((each: Json) => without(each, "origin"))) }
 ]
 
 export const mutants: ReadonlyArray<Mutant> = [...shipmentStatus, ...invoicing, ...pickupMutants, ...transitEvents, ...freightCharges]

@@ -1,6 +1,8 @@
 /** Rules of area E about notifications and the webhook test. One bill is created, changed and removed for all of them. */
+import { PreliminaryFreightCharge } from "@waybill/core"
+import { Schema } from "effect"
 import type { Post } from "../../Callback.ts"
-import { accepted, expectEachRefused, expectEqual, expectRepeated, expectSigned, expectStatus } from "../Expectations.ts"
+import { accepted, expectEachRefused, expectEqual, expectRepeated, expectSigned, expectStatus, jsonOf, read } from "../Expectations.ts"
 import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
 import { type Charge, chargesOf, type ChargeSubscribed, expectCode, subscribeToCharges } from "./ChargeShapes.ts"
 
@@ -80,6 +82,14 @@ const notificationRules = rulesOf("e", "Area E notifications", [
     run: about(({ own }) => `${own.inbox.posts.flatMap(chargesOf).length} PFC objects`)
   },
   {
+    id: "notification-members",
+    level: "should",
+    source: "published definition of area E: required members",
+    sentence: "posts PFC objects with every member that the published definition requires",
+    needs,
+    run: about(({ own }) => `${own.inbox.posts.flatMap((post) => read(Schema.Array(PreliminaryFreightCharge), jsonOf(post), "The body of a notification", post)).length} PFC objects`)
+  },
+  {
     id: "notification-versions",
     level: "should",
     source: "published requirements of area E: header.function is PFC1, PFC2 and so on",
@@ -87,7 +97,7 @@ const notificationRules = rulesOf("e", "Area E notifications", [
     needs,
     run: about(({ own }) => {
       for (const versions of versionsIn(own.inbox.posts).values()) {
-        const names = versions.map(({ charge }) => (charge.pfc as { header?: { function?: string } }).header?.function)
+        const names = versions.map(({ charge }) => charge.pfc.header?.function)
         expectEqual(names, names.map((_, at) => `PFC${at + 1}`), "header.function of the notifications of a bill", versions.at(-1)?.post)
       }
       return "in order"
@@ -99,7 +109,7 @@ const notificationRules = rulesOf("e", "Area E notifications", [
     needs,
     run: about(({ own }) => {
       const updated = [...versionsIn(own.inbox.posts).values()].map((versions) => versions[1])[0]
-      const log = updated?.charge.charges.changeLog ?? []
+      const log = updated?.charge.charges?.changeLog ?? []
       if (log.length === 0) throw new Violation("The notification of the update has no change log.", updated?.post)
       return `${log.length} entries`
     })
@@ -112,7 +122,7 @@ const notificationRules = rulesOf("e", "Area E notifications", [
       const { posts } = foreign!.inbox
       if (posts.length === 0) throw new Violation("No notification came to the subscription without the change log.")
       // a removal may be marked in the log alone
-      const logged = [...versionsIn(posts).values()].flatMap((versions) => versions.slice(0, changes - 1)).find(({ charge }) => (charge.charges.changeLog?.length ?? 0) > 0)
+      const logged = [...versionsIn(posts).values()].flatMap((versions) => versions.slice(0, changes - 1)).find(({ charge }) => (charge.charges?.changeLog?.length ?? 0) > 0)
       if (logged !== undefined) throw new Violation("A notification has a change log, although includeEventLog is false.", logged.post)
       return "no log"
     })
@@ -151,7 +161,7 @@ const notificationRules = rulesOf("e", "Area E notifications", [
     run: about(({ foreign, own }, { fixtures }) => {
       const { account, foreignAccount } = fixtures.bills!
       for (const [{ inbox }, hidden] of [[own, foreignAccount], [foreign!, account]] as const) {
-        const shown = inbox.posts.find((post) => chargesOf(post).some(({ billTo }) => billTo.account === hidden))
+        const shown = inbox.posts.find((post) => chargesOf(post).some(({ billTo }) => billTo?.account === hidden))
         if (shown !== undefined) throw new Violation(`A bill of ${hidden} was sent to a client without access to it.`, shown)
       }
       return "nothing of others"

@@ -1,5 +1,4 @@
 /** Shapes and calls of area E. */
-import { PreliminaryFreightCharge } from "@waybill/core"
 import { Schema } from "effect"
 import type { Inbox, Post } from "../../Callback.ts"
 import type { CallerName, Exchange } from "../ApiCaller.ts"
@@ -21,8 +20,31 @@ export const ChargeSubscription = Schema.Struct({
   billScope: optional(Schema.Literals(["subscribed_accounts", "all_accounts"]))
 })
 
-export const ChargeList = Schema.Array(PreliminaryFreightCharge)
-export type Charge = typeof PreliminaryFreightCharge.Type
+const object = Schema.Record(Schema.String, Schema.Unknown)
+const number = optional(Schema.Finite)
+
+/** The interface does not say which members are required, beside what the rules look at. A rule of its own holds the published list. */
+const Charge = Schema.Struct({
+  pfc: Schema.Struct({
+    uniqueID: Schema.String,
+    header: optional(Schema.Struct({ function: optional(Schema.String) })),
+    date: optional(Schema.String),
+    version: optional(Schema.String),
+    isTest: optional(Schema.Boolean)
+  }),
+  payment: optional(object),
+  shipmentTotals: optional(object),
+  accessorials: optional(object),
+  referenceNumbers: optional(object),
+  origin: optional(object),
+  destination: optional(object),
+  billTo: optional(Schema.Struct({ account: optional(Schema.String) })),
+  commodities: optional(Schema.Struct({ handlingUnits: optional(Schema.Array(object)) })),
+  charges: optional(Schema.Struct({ grossCharges: number, discountAmount: number, preliminaryTotalCharges: number, currencyType: optional(Schema.String), changeLog: optional(Schema.Array(object)) }))
+})
+
+export const ChargeList = Schema.Array(Charge)
+export type Charge = typeof Charge.Type
 
 const Refusal = Schema.Struct({ code: Schema.String.check(Schema.isMinLength(1)), message: Schema.String.check(Schema.isMinLength(1)), details: optional(Schema.Record(Schema.String, Schema.Unknown)) })
 

@@ -1,6 +1,8 @@
 /** Rules of area E about subscriptions and the in-flight list. */
+import { PreliminaryFreightCharge } from "@waybill/core"
+import { Schema } from "effect"
 import { randomUUID } from "node:crypto"
-import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, withoutEach } from "../Expectations.ts"
+import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, read, withoutEach } from "../Expectations.ts"
 import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
 import { chargeBody, ChargeList, chargePath, ChargeSubscription, expectCode, withSubscription } from "./ChargeShapes.ts"
 
@@ -170,6 +172,19 @@ const inFlightRules = rulesOf("e", "Area E, Operations: List in-flight shipments
       })
   },
   {
+    id: "in-flight-members",
+    level: "should",
+    source: "published definition of area E: required members",
+    sentence: "lists PFC objects with every member that the published definition requires",
+    needs,
+    run: (context) =>
+      withSubscription(context, {}, async ({ id }) => {
+        const { exchange, list } = await inFlight(context, id)
+        read(Schema.Array(PreliminaryFreightCharge), exchange.json, "The list of bills", exchange)
+        return `${list.length} bills`
+      })
+  },
+  {
     id: "in-flight-account",
     source: "Area E: shipments of the subscribed accounts; non-debtors have no access",
     sentence: "lists bills of the subscribed account only",
@@ -178,7 +193,7 @@ const inFlightRules = rulesOf("e", "Area E, Operations: List in-flight shipments
       withSubscription(context, {}, async ({ id }) => {
         const { exchange, list } = await inFlight(context, id)
         const { account, foreignAccount } = context.fixtures.bills!
-        const foreign = list.find(({ billTo }) => billTo.account === foreignAccount)
+        const foreign = list.find(({ billTo }) => billTo?.account === foreignAccount)
         if (foreign !== undefined) throw new Violation(`${foreign.pfc.uniqueID} is a bill of ${foreignAccount}; ${account} is subscribed.`, exchange)
         return `${list.length} bills`
       })

@@ -1,5 +1,5 @@
 /** Shapes and calls of area A, as strict as the interface: members that it types by a name without a shape are any object. */
-import { DeliveryInformation, DeliveryUpdate, ShipmentMilestoneStatus } from "@waybill/core"
+import { AppointmentChange, CustomsStatus, DeliveryMessage, NotifiedTerminalStatus, ShipmentMilestoneStatus, TerminalType } from "@waybill/core"
 import { Schema } from "effect"
 import type { Post } from "../../Callback.ts"
 import { DateText, jsonOf, optional, orNull, read } from "../Expectations.ts"
@@ -66,15 +66,43 @@ export const ShipmentsInRange = Schema.Union([Schema.Array(VerifiedShipment), Ve
 
 export const SubscriptionResult = Schema.Struct({ message: text, transactionId: Schema.Union([text, Schema.Int]) })
 
-export const notificationOf = (post: Post): DeliveryUpdate | DeliveryInformation => {
+const DeliveryUpdate = Schema.Struct({
+  proNumber: text,
+  shipmentReferenceNumbers: named,
+  shipmentMilestoneStatus: ShipmentMilestoneStatus,
+  TimeZoneOfShipment: orNull(text),
+  UpdatedETA: DateText,
+  notificationMessage: text,
+  terminalStatus: optional(NotifiedTerminalStatus),
+  terminaltype: optional(TerminalType),
+  terminalAddress: optional(orNull(named)),
+  trailerNumber: maybeText,
+  countsToDelivery: optional(Schema.Int),
+  UpdatedPro: maybeText,
+  PartnerCarrierName: maybeText,
+  PartnerCarrierSCAC: maybeText
+})
+
+const DeliveryInformation = Schema.Struct({
+  proNumber: text,
+  shipmentReferenceNumbers: named,
+  deliveryInformation_messages: DeliveryMessage,
+  TimeZoneOfShipment: maybeText,
+  UpdatedETA: optional(DateText),
+  delayReasonCode: optional(text),
+  appointmentDate: optional(DateText),
+  appointmentStatus: optional(AppointmentChange),
+  utcOffset: optional(text),
+  terminalStatus: optional(NotifiedTerminalStatus),
+  customsAgent: optional(named),
+  customsStatus: optional(orNull(CustomsStatus)),
+  customsEntryNumber: maybeText
+})
+
+export const notificationOf = (post: Post): typeof DeliveryUpdate.Type | typeof DeliveryInformation.Type => {
   const json = jsonOf(post)
   const isInformation = typeof json === "object" && json !== null && "deliveryInformation_messages" in json
-  return read<Schema.Codec<DeliveryUpdate | DeliveryInformation, unknown>>(
-    (isInformation ? DeliveryInformation : DeliveryUpdate) as unknown as Schema.Codec<DeliveryUpdate | DeliveryInformation, unknown>,
-    json,
-    "A notification",
-    post
-  )
+  return isInformation ? read(DeliveryInformation, json, "A notification", post) : read(DeliveryUpdate, json, "A notification", post)
 }
 
 const segment = encodeURIComponent

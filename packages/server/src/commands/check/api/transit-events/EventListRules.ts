@@ -1,7 +1,8 @@
 /** Rules of area D about the list of events. */
-import { eventTypes } from "@waybill/core"
+import { eventTypes, TransitEvent } from "@waybill/core"
+import { Schema } from "effect"
 import type { Exchange } from "../ApiCaller.ts"
-import { callText, expectEachRefused, expectEqual, expectStatus } from "../Expectations.ts"
+import { callText, expectEachRefused, expectEqual, expectStatus, read } from "../Expectations.ts"
 import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
 import { compareEvents, eventsPage, type ListedEvent, expectProblem } from "./EventShapes.ts"
 
@@ -168,6 +169,18 @@ export const eventListRules = [
         const found = [...exchange.headers].map(([name]) => name).filter((name) => name === "link" || /page|total|count/u.test(name))
         if (found.length === 0) throw new Violation(`${callText(exchange)} has no header with paging information, such as Link or X-Total-Count.`, exchange)
         return found.join(", ")
+      }
+    },
+    {
+      id: "events-members",
+      level: "should",
+      source: "published definition of area D: required members and code lists",
+      sentence: "lists events with every member that the published definition requires",
+      needs,
+      run: async (context) => {
+        const { data, exchange } = await eventsOfFirst(context)
+        read(Schema.Array(TransitEvent), (exchange.json as { readonly data: unknown }).data, "The list of events", exchange)
+        return `${data.length} events`
       }
     },
     {

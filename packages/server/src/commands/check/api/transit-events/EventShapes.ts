@@ -1,5 +1,5 @@
 /** Shapes and calls of area D. */
-import { EventBatch, SubscriptionFilters, SubscriptionStatus, TransitEvent, TransitSubscription } from "@waybill/core"
+import { EventType, SubscriptionFilters, SubscriptionStatus, TransitSubscription } from "@waybill/core"
 import { Schema } from "effect"
 import type { Inbox, Post } from "../../Callback.ts"
 import type { CallerName, Exchange } from "../ApiCaller.ts"
@@ -21,7 +21,27 @@ export const Subscription = Schema.Struct({
 const pageOf = <S extends Schema.Top>(item: S) =>
   Schema.Struct({ data: Schema.Array(item), page: Schema.Int, pageSize: Schema.Int, totalPages: optional(orNull(Schema.Int)), totalCount: optional(orNull(Schema.Int)) })
 
-export const EventsPage = pageOf(TransitEvent)
+const instant = Schema.String.check(Schema.isPattern(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/u, { message: "a date-time" }))
+const Location = Schema.Struct({ type: optional(Schema.String), latitude: optional(orNull(Schema.Finite)), longitude: optional(orNull(Schema.Finite)) })
+
+/** The interface does not say which members are required, beside what the rules look at. A rule of its own holds the published list. */
+const Event = Schema.Struct({
+  eventId: Schema.String,
+  type: EventType,
+  status: optional(Schema.String),
+  occurredAt: instant,
+  reportedAt: optional(instant),
+  sequence: Schema.Int,
+  location: optional(Location),
+  notes: optional(Schema.String),
+  attributes: optional(Schema.Record(Schema.String, Schema.Unknown)),
+  shipment: Schema.Struct({ shipmentId: Schema.String, mode: optional(Schema.String), scac: optional(Schema.String), origin: optional(Location), destination: optional(Location) })
+})
+export type ListedEvent = typeof Event.Type
+
+const EventBatch = Schema.Struct({ deliveryId: Schema.String.check(Schema.isMinLength(1)), sentAt: instant, events: Schema.NonEmptyArray(Event) })
+
+export const EventsPage = pageOf(Event)
 export const SubscriptionsPage = pageOf(Subscription)
 
 const text = optional(Schema.String)
@@ -40,8 +60,6 @@ export const expectProblem = (exchange: Exchange): void => {
   const { status } = read(Problem, exchange.json, `The error body of ${callText(exchange)}`, exchange)
   if (status !== exchange.status) throw new Violation(`${callText(exchange)} answered ${exchange.status}, and its body says ${status}.`, exchange)
 }
-
-export type ListedEvent = typeof TransitEvent.Type
 
 export const compareEvents = (one: ListedEvent, other: ListedEvent): number =>
   compareText(one.shipment.shipmentId, other.shipment.shipmentId) || one.sequence - other.sequence || compareText(one.eventId, other.eventId)
