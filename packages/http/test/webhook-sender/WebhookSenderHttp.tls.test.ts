@@ -23,6 +23,23 @@ describe("WebhookSenderHttp and TLS", () => {
       assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "alpnProtocol", false)
     }).pipe(Effect.provide(trusting())))
 
+  it.live("sends every body whole when many are encrypted at once", () =>
+    Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { tls: good })
+      const plain = yield* makeReceiver()
+      const sizes = Array.from({ length: 300 }, (_, n) => n * 97 % 17_000)
+      for (let round = 0; round < 2; round++) {
+        const outcomes = yield* Effect.forEach(sizes, (size, n) =>
+          send(n % 3 === 0 ? plain.url : receiver.url, { headers: { "webhook-id": String(n) }, body: [`${n}[`, new Uint8Array(size).fill(n), "]"] }), { concurrency: "unbounded" })
+        assert.deepStrictEqual(new Set(outcomes.map(summary)), new Set(["Accepted 200"]))
+      }
+      for (const { body, head } of [...receiver.requests, ...plain.requests]) {
+        const n = Number(/webhook-id: (\d+)/.exec(head)![1])
+        assert.isTrue(body.equals(Buffer.concat([Buffer.from(`${n}[`), Buffer.alloc(sizes[n]!, n), Buffer.from("]")])), `${sizes[n]} bytes`)
+      }
+      assert.lengthOf([...receiver.requests, ...plain.requests], 2 * sizes.length)
+    }).pipe(Effect.provide(trusting())))
+
   it.live("accepts a certificate for a literal address", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(undefined, { tls: good })
