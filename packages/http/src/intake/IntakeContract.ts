@@ -30,7 +30,8 @@ const some = <S extends Schema.Top>(item: S) =>
 const Events = Schema.Struct({ events: some(ReportedEvent) }).annotate({ identifier: "ReportedEvents" })
 const Shipments = Schema.Struct({ shipments: some(PostedShipment) }).annotate({ identifier: "PostedShipments" })
 const Updates = Schema.Struct({ updates: some(StatusUpdate) }).annotate({ identifier: "StatusUpdates" })
-const Charges = Schema.Struct({ charges: some(Schema.Union([BillChangeReport, BillRemovalReport])) }).annotate({ identifier: "FreightBillChanges" })
+const FreightBillReport = Schema.Union([BillChangeReport, BillRemovalReport]).annotate({ identifier: "FreightBillReport" })
+const Charges = Schema.Struct({ charges: some(FreightBillReport) }).annotate({ identifier: "FreightBillChanges" })
 
 /** One result per item, in order; members besides the result identify the item. */
 const reportOf = <Key extends Schema.Struct.Fields>(name: string, key: Key) =>

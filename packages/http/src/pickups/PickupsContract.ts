@@ -64,7 +64,7 @@ export const PickupsContract = contract({
           schema: Schema.Literals(["true", "false"])
         }
       },
-      answers: { 200: { description: "The pickup", schema: Schema.Union([PickupVisibility, PickupVisibilityWithIntegers]) } },
+      answers: { 200: { description: "The pickup", schema: Schema.Union([PickupVisibility, PickupVisibilityWithIntegers]).annotate({ identifier: "PickupLookupResult" }) } },
       refusals: { 404: notFound }
     },
     updatePickup: {

@@ -123,7 +123,14 @@ const retryAfter = { "Retry-After": { description: "Seconds to wait.", schema: C
 const nameOf = (schema: JsonSchema.JsonSchema): string => String(schema["$ref"]).split("/").at(-1)!
 
 const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
-  JSON.parse(JSON.stringify(schema).replaceAll("\"$ref\":\"#/$defs/", "\"$ref\":\"#/components/schemas/"))
+  JSON.parse(JSON.stringify(schema).replaceAll("\"$ref\":\"#/$defs/", "\"$ref\":\"#/components/schemas/"), withoutDefaults)
+
+/** Unknown members are admitted by default. Said again, it makes generators declare a map instead of an object. */
+const withoutDefaults = (_: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null || !("properties" in value) || !("additionalProperties" in value) || value.additionalProperties !== true) return value
+  const { additionalProperties: _default, ...rest } = value
+  return rest
+}
 
 interface Surroundings {
   readonly schemas: Components
@@ -180,12 +187,14 @@ const bodyOf = (body: BodySpec, schemas: Components): Json => {
   return { description: bodyLimitsOf(body), required: body.optional !== true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }
 }
 
-/** The object with the list, the list alone, one item, or the object with one item. */
+/** The object with the list, the list alone, one item, or the object with one item: a component, because generators cannot name it otherwise. */
 const itemsOf = (whole: JsonSchema.JsonSchema, member: string, schemas: Components): JsonSchema.JsonSchema => {
   const { properties } = schemas.definitions[nameOf(whole)] as { readonly properties: Readonly<Record<string, JsonSchema.JsonSchema>> }
   const list = properties[member]!
   const item = list["items"] as JsonSchema.JsonSchema
-  return { anyOf: [whole, list, item, { type: "object", properties: { [member]: item }, required: [member] }] }
+  const name = `${nameOf(whole)}Body`
+  schemas.definitions[name] = { anyOf: [whole, list, item, { type: "object", properties: { [member]: item }, required: [member] }] }
+  return { $ref: `#/components/schemas/${name}` }
 }
 
 /** Limits that `maxItems` cannot express. */

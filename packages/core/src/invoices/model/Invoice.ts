@@ -149,7 +149,7 @@ const InvoiceCharge = Schema.Union([
     handlingUnitPackageQuantity: optional(Schema.Finite),
     ...freight
   }).annotate({ identifier: "HandlingUnitCharge" })
-]).annotate({ message: "A charge has a chargeType: BASE_CHARGE, ITEM_CHARGE or HANDLING_UNIT_CHARGE." })
+]).annotate({ identifier: "InvoiceCharge", message: "A charge has a chargeType: BASE_CHARGE, ITEM_CHARGE or HANDLING_UNIT_CHARGE." })
 
 /** Unknown fields are kept and returned. SPEC-GAP-B5 */
 export const Invoice = Schema.Struct({

@@ -23,7 +23,7 @@ const integer = (minimum: number, maximum: number) =>
 
 /** `True` and `False` in any case; JSON booleans are accepted too. SPEC-GAP-C2 */
 export const TestFlag = Schema.Union([Schema.Boolean, anyCase("isTest", ["True", "False"])])
-  .annotate({ message: "isTest is \"True\" or \"False\"." })
+  .annotate({ identifier: "TestFlag", message: "isTest is \"True\" or \"False\"." })
   .pipe(Schema.decodeTo(Schema.Boolean, {
     decode: SchemaGetter.transform((flag) => typeof flag === "boolean" ? flag : flag.toLowerCase() === "true"),
     encode: SchemaGetter.transform((flag: boolean): string | boolean => flag ? "True" : "False")

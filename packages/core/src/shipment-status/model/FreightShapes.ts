@@ -153,5 +153,8 @@ export const CustomsAgentBroker = Schema.Struct({
 }).annotate({ identifier: "CustomsAgentBroker" })
 
 /** One item or a list: the interface shows one, senders use lists. Returned as it was sent. SPEC-GAP-A8 */
-export const oneOrMany = <S extends Schema.Top>(schema: S) =>
-  Schema.Union([schema, Schema.Array(schema).check(Schema.isMaxLength(1000, { message: "At most 1000." }))])
+const oneOrMany = <S extends Schema.Top>(identifier: string, schema: S) =>
+  Schema.Union([schema, Schema.Array(schema).check(Schema.isMaxLength(1000, { message: "At most 1000." }))]).annotate({ identifier })
+
+export const Commodities = oneOrMany("Commodities", Commodity)
+export const HandlingUnits = oneOrMany("HandlingUnits", HandlingUnit)

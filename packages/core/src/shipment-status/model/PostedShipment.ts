@@ -5,10 +5,9 @@ import { type Fault, fault } from "../../shared/Fault.ts"
 import { AccountNumber, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
 import {
-  Commodity,
+  Commodities,
   DateOrInstant,
-  HandlingUnit,
-  oneOrMany,
+  HandlingUnits,
   plainText,
   ReferenceNumbers,
   StandardAddress,
@@ -58,8 +57,8 @@ export const PostedShipment = Schema.Struct({
   DESLimitedAccess: maybe(known.DESLimitedAccess.members[0]),
   TimeCriticalType: maybe(known.TimeCriticalType.members[0]),
   TimeCriticalInfo: maybe(TimeCriticalInfo),
-  Commodities: maybe(oneOrMany(Commodity)),
-  HandlingUnits: maybe(oneOrMany(HandlingUnit)),
+  Commodities: maybe(Commodities),
+  HandlingUnits: maybe(HandlingUnits),
   ShipmentLocation: maybe(StandardAddress),
   ShipmentMilestoneStatus: maybe(known.ShipmentMilestoneStatus),
   ShipmentMilestoneStatusLong: maybe(plainText(500)),

@@ -9,10 +9,9 @@ import {
   TimeCriticalType
 } from "./CodeLists.ts"
 import {
-  Commodity,
+  Commodities,
   DateOrInstant,
-  HandlingUnit,
-  oneOrMany,
+  HandlingUnits,
   plainText,
   ReferenceNumbers,
   StandardAddress,
@@ -61,8 +60,8 @@ export const VerifiedShipment = Schema.Struct({
   TimeCriticalType: orNull(TimeCriticalType),
   TimeCriticalInfo,
   GrossWeight: describedFields.GrossWeight,
-  Commodities: Schema.optionalKey(oneOrMany(Commodity)),
-  HandlingUnits: Schema.optionalKey(oneOrMany(HandlingUnit)),
+  Commodities: Schema.optionalKey(Commodities),
+  HandlingUnits: Schema.optionalKey(HandlingUnits),
   ShipmentLocation: Schema.optionalKey(StandardAddress),
   ShipmentMilestoneStatus,
   ShipmentMilestoneStatusLong: orNull(plainText(500)),
