@@ -19,7 +19,11 @@ import type {
   FreightBillRemoval,
   FreightBillVersion,
   ItemResult,
+  PickupBatch,
   PickupChange,
+  PickupSubscription,
+  PickupSubscriptionCreate,
+  PickupSubscriptionPatch,
   PickupDecision,
   PickupHistory,
   PickupRecord,
@@ -316,6 +320,11 @@ describe("Client and core agree", () => {
     expectTypeOf<keyof PickupRecord>().toEqualTypeOf<keyof core.PickupRecord>()
     expectTypeOf<Names<PickupDecision>>().toEqualTypeOf<Names<core.CarrierDecision>>()
     expectTypeOf<PickupDecision>().toExtend<core.CarrierDecisionInput>()
+    expectTypeOf<core.PickupSubscription>().toExtend<PickupSubscription>()
+    expectTypeOf<keyof PickupSubscription>().toEqualTypeOf<keyof core.PickupSubscription>()
+    expectTypeOf<PickupSubscriptionCreate>().toExtend<typeof core.PickupSubscriptionCreate.Encoded>()
+    expectTypeOf<Names<PickupSubscriptionPatch>>().toEqualTypeOf<Names<typeof core.PickupSubscriptionPatch.Type>>()
+    expectTypeOf<keyof PickupBatch>().toEqualTypeOf<keyof typeof core.PickupBatch.Type>()
     expectTypeOf<core.PickupChangeEntry>().toExtend<PickupChange>()
     expectTypeOf<keyof PickupChange>().toEqualTypeOf<keyof core.PickupChangeEntry>()
     expectTypeOf<keyof PickupHistory>().toEqualTypeOf<keyof core.PickupRecord["history"][number]>()

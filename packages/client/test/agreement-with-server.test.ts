@@ -10,6 +10,8 @@ import { IntakeClient, type ReportedCharge, type ReportedShipment } from "../src
 import { OperatorClient } from "../src/operator/index.ts"
 import { DeliveryReceiver, type DeliveryReceiverOptions, type NotificationContext, SeenInMemory } from "../src/receiver/index.ts"
 import { ShipmentStatusClient, type StatusNotification } from "../src/shipment-status/index.ts"
+import { pickupBody } from "../src/pickups/PickupRequest.ts"
+import { leastOrder } from "./pickup-samples.ts"
 import { chargeOf, verifiedShipment } from "./samples.ts"
 
 const open: Array<() => Promise<unknown>> = []
@@ -99,6 +101,26 @@ describe("Client and service agree", () => {
     }
     await expect(anonymous.verified(lookups[0])).rejects.toMatchObject({ status: 401, detail: expect.any(String) })
     await expect(shipper.shipments.verified({ proNumber: "9" })).rejects.toMatchObject({ status: 404, code: "", detail: expect.stringContaining("9") })
+  })
+
+  it("on the carrier's work list of pickups and subscriptions to it", async () => {
+    const { carrier, operator, waybill } = await service()
+    await operator.putSecret("acme", "main", { anyClient: true })
+    const { intake } = carrier
+    const subscription = { topics: ["pickups"], endpointUrl: "https://carrier.example/pickups", hmacSecretId: "main" } as const
+    const created = await intake.createSubscription(subscription)
+    expect(await intake.getSubscription(created.id)).toEqual(created)
+    const paused = await intake.updateSubscription(created.id, { status: "paused", delivery: { maxAttempts: 3 } })
+    expect(paused).toMatchObject({ ...subscription, status: "paused", delivery: { maxAttempts: 3 } })
+    expect((await intake.listSubscriptions({ limit: 1 })).data).toEqual([paused])
+    const shipper = { tenantId: "acme", client: "shipper", roles: ["customer"], accounts: ["4711"] } as const
+    const [answer] = await waybill.pickups.create(shipper, { ...pickupBody({ ...leastOrder, readyDate: "2099-11-20" }, null) } as never)
+    const { data, nextCursor } = await intake.listPickupChanges({ since: new Date(0), status: "Accepted" })
+    expect(data).toMatchObject([{ change: "ordered", confirmationNumber: answer!.carrierPickupNumber, status: "Accepted" }])
+    expect(await intake.listPickupChanges({ cursor: nextCursor })).toEqual({ data: [], nextCursor })
+    await expect(intake.decidePickup(data[0]!.pickupId, { decision: "accept" })).rejects.toMatchObject({ status: 409, code: "pickup_decided" })
+    await intake.deleteSubscription(created.id)
+    await expect(intake.getSubscription(created.id)).rejects.toMatchObject({ status: 404 })
   })
 
   it("on shipments picked up for an account", async () => {

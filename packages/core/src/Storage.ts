@@ -13,6 +13,7 @@ import type { DocumentContents } from "./invoices/DocumentContents.ts"
 import type { DocumentStore } from "./invoices/DocumentStore.ts"
 import type { InvoiceStore } from "./invoices/InvoiceStore.ts"
 import type { PickupSignals } from "./pickups/PickupSignals.ts"
+import type { PickupSubscriptionStore } from "./pickups/PickupSubscriptionStore.ts"
 import type { PickupStore } from "./pickups/PickupStore.ts"
 import { describeCopy, type EffectCopy, EffectCopiesMet, effectCopy } from "./shared/EffectCopy.ts"
 import type { StorageError } from "./shared/StorageError.ts"
@@ -39,6 +40,7 @@ export type StoragePorts =
   | DocumentContents
   | PickupStore
   | PickupSignals
+  | PickupSubscriptionStore
   | DeliveryStore
   | DeliveryQueue
   | DeliveryStore

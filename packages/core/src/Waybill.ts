@@ -25,6 +25,7 @@ import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { TenantHealths } from "./operator/TenantHealths.ts"
 import { Pickups } from "./pickups/Pickups.ts"
+import { PickupSubscriptions } from "./pickups/PickupSubscriptions.ts"
 import { Retention } from "./retention/Retention.ts"
 import type { StoragePorts } from "./Storage.ts"
 import type { TransportPorts } from "./Transport.ts"
@@ -77,6 +78,7 @@ const services = Layer.mergeAll(
   Invoices.layer,
   InvoiceDocuments.layer,
   Pickups.layer,
+  PickupSubscriptions.layer,
   ShipmentJourneys.layer,
   Layer.provideMerge(Clients.layer, Subscriptions.layer),
   Explanations.layer,

@@ -20,6 +20,8 @@ import { applyMigrations, missingMigrations } from "./migrations/HostMigrations.
 import { quoteSchema } from "./migrations/Migrations.ts"
 import { resetForeignTransactionIds } from "./migrations/TransactionIds.ts"
 import * as PickupSignalsPostgres from "./pickups/PickupSignalsPostgres.ts"
+import { pickupPayloads } from "./pickups/PickupPayloads.ts"
+import * as PickupSubscriptionStorePostgres from "./pickups/PickupSubscriptionStorePostgres.ts"
 import * as PickupStorePostgres from "./pickups/PickupStorePostgres.ts"
 import { WaybillSchema } from "./shared/Schema.ts"
 import * as TransactionPostgres from "./shared/TransactionPostgres.ts"
@@ -46,7 +48,7 @@ export interface StoragePostgresOptions {
 }
 
 /** Tables that hold the bytes of entries. */
-const payloads = [transitEventPayloads, shipmentStatusPayloads, freightChargePayloads, freightChargeWindowPayloads]
+const payloads = [transitEventPayloads, shipmentStatusPayloads, freightChargePayloads, freightChargeWindowPayloads, pickupPayloads]
 
 /**
  * Over the `PgClient` in the context: `PgClient.layer`, or `PgClient.layerFromPool` and `PgClient.layerFromSqlPg` for the program's
@@ -99,6 +101,7 @@ export const stores = (options: StoragePostgresOptions) => {
     ChargeSubscriptionStorePostgres.layer,
     PickupStorePostgres.layer,
     PickupSignalsPostgres.layer,
+    PickupSubscriptionStorePostgres.layer,
     InvoiceStorePostgres.layer,
     DocumentStorePostgres.layer,
     DocumentContentsPostgres.layer,

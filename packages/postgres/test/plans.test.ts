@@ -192,6 +192,7 @@ const readWhole: Readonly<Record<string, string>> = {
   "delivery_flights by delivery_flights_pkey": "the flights of a tenant: what is in flight",
   "tenants by tenants_pkey": "the tenant itself",
   "pickup_feeds by pickup_feeds_pkey": "the one row of a tenant",
+  "pickup_subscriptions by pickup_subscriptions_matched": "the few subscriptions of carriers, all of which a change concerns",
   "clients by clients_seeing_all": "the few clients that see everything",
   "freight_charge_notices by freight_charge_notices_pkey": "in a view, and only for destinations of windows, at most one an hour"
 }

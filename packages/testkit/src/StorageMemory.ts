@@ -21,6 +21,7 @@ import { InvoiceStoreMemory } from "./invoices/InvoiceStoreMemory.ts"
 import { InvoiceTables } from "./invoices/InvoiceTables.ts"
 import { PickupSignalsMemory } from "./pickups/PickupSignalsMemory.ts"
 import { PickupStoreMemory } from "./pickups/PickupStoreMemory.ts"
+import { PickupSubscriptionStoreMemory } from "./pickups/PickupSubscriptionStoreMemory.ts"
 import { PickupTables } from "./pickups/PickupTables.ts"
 import { KeptChanges } from "./shared/KeptChanges.ts"
 import { MemoryDatabase } from "./shared/MemoryDatabase.ts"
@@ -50,6 +51,7 @@ export const StorageMemory = {
     ChargeSubscriptionStoreMemory.layer,
     PickupStoreMemory.layer,
     PickupSignalsMemory.layer,
+    PickupSubscriptionStoreMemory.layer,
     InvoiceStoreMemory.layer,
     DocumentStoreMemory.layer,
     DocumentContentsMemory.layer,

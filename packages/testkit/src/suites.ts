@@ -22,6 +22,7 @@ import * as DocumentStoreSuite from "./invoices/DocumentStoreSuite.ts"
 import * as InvoiceStoreSuite from "./invoices/InvoiceStoreSuite.ts"
 import * as PickupChangesSuite from "./pickups/PickupChangesSuite.ts"
 import * as PickupStoreSuite from "./pickups/PickupStoreSuite.ts"
+import * as PickupSubscriptionStoreSuite from "./pickups/PickupSubscriptionStoreSuite.ts"
 import * as CarriersSuite from "./intake/CarriersSuite.ts"
 import * as TransactionSuite from "./shared/TransactionSuite.ts"
 import * as ShipmentStatusStoreSuite from "./shipment-status/ShipmentStatusStoreSuite.ts"
@@ -51,6 +52,7 @@ export {
   InvoiceStoreSuite,
   PickupChangesSuite,
   PickupStoreSuite,
+  PickupSubscriptionStoreSuite,
   SecretStoreSuite,
   ShipmentStatusStoreSuite,
   StatusNoticesSuite,
@@ -93,7 +95,8 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       DocumentStoreSuite,
       DocumentContentsSuite,
       PickupChangesSuite,
-  PickupStoreSuite,
+      PickupStoreSuite,
+      PickupSubscriptionStoreSuite,
       DeliveryStoreSuite,
       DeliverySignalsSuite,
       DeliverySettleSuite,

@@ -3,7 +3,18 @@ import { type CallOptions, Connection, type ConnectionOptions } from "../connect
 import type { EventType, TransitEvent } from "../transit-events/TransitEvent.ts"
 import type { FreightBillChange } from "./FreightBillChange.ts"
 import type { ChargePublication, IntakeReport, ShipmentRegistration, StatusPublication } from "./IntakeReport.ts"
-import type { PickupChangeQuery, PickupChanges, PickupDecision, PickupRecord, PickupReported, ReportedPickup } from "./ReportedPickup.ts"
+import type {
+  PickupChangeQuery,
+  PickupChanges,
+  PickupDecision,
+  PickupRecord,
+  PickupReported,
+  PickupSubscription,
+  PickupSubscriptionCreate,
+  PickupSubscriptionPatch,
+  PickupSubscriptionsPage,
+  ReportedPickup
+} from "./ReportedPickup.ts"
 import type { ReportedShipment, ReportedStatus, ShipmentRecord } from "./ReportedShipment.ts"
 
 /** An event as the carrier's system reports it. The service assigns an absent `eventId` or `sequence`. */
@@ -104,6 +115,35 @@ export class IntakeClient {
   async getPickupRecord(pickupId: string, options?: CallOptions): Promise<PickupRecord> {
     const answer = await this.#connection.send({ method: "GET", path: ["pickups", pickupId], repeatable: true }, options)
     return answer.json as PickupRecord
+  }
+
+  /** Sends the entries of the work list as webhooks. Never retried: after a lost response, list the subscriptions before you create another. */
+  async createSubscription(subscription: PickupSubscriptionCreate, options?: CallOptions): Promise<PickupSubscription> {
+    const answer = await this.#connection.send({ method: "POST", path: ["subscriptions"], body: subscription, repeatable: false }, options)
+    return answer.json as PickupSubscription
+  }
+
+  /** This client's own subscriptions, sorted by id. */
+  async listSubscriptions(query: { readonly cursor?: string; readonly limit?: number } = {}, options?: CallOptions): Promise<PickupSubscriptionsPage> {
+    const answer = await this.#connection.send({ method: "GET", path: ["subscriptions"], query, repeatable: true }, options)
+    return answer.json as PickupSubscriptionsPage
+  }
+
+  async getSubscription(subscriptionId: string, options?: CallOptions): Promise<PickupSubscription> {
+    const answer = await this.#connection.send({ method: "GET", path: ["subscriptions", subscriptionId], repeatable: true }, options)
+    return answer.json as PickupSubscription
+  }
+
+  /** Changes only the fields of the patch. Never retried, because another client's change may have come in between. */
+  async updateSubscription(subscriptionId: string, patch: PickupSubscriptionPatch, options?: CallOptions): Promise<PickupSubscription> {
+    const path = ["subscriptions", subscriptionId]
+    const answer = await this.#connection.send({ method: "PATCH", path, body: patch, contentType: "application/merge-patch+json", repeatable: false }, options)
+    return answer.json as PickupSubscription
+  }
+
+  /** Deletes the subscription and stops its deliveries. */
+  async deleteSubscription(subscriptionId: string, options?: CallOptions): Promise<void> {
+    await this.#connection.send({ method: "DELETE", path: ["subscriptions", subscriptionId], repeatable: true }, options)
   }
 
   async #report<Result>(kind: string, body: object, repeatable: boolean, options: PublishOptions = {}): Promise<IntakeReport<Result>> {

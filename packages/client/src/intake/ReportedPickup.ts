@@ -2,6 +2,7 @@
 import type { PickupRequest } from "../pickups/PickupRequest.ts"
 import type { PickupStatus, PickupVisibility } from "../pickups/PickupVisibility.ts"
 import type { OpenList } from "../shared/OpenList.ts"
+import type { DeliveryMetadata, SubscriptionStatus } from "../transit-events/TransitSubscription.ts"
 
 /** Unknown members may be left out or be `null`. */
 type Unknown<A> = { readonly [Member in keyof A]?: A[Member] | null }
@@ -86,6 +87,42 @@ export interface PickupRecord {
   /** `pickupConfirmationId` is empty until the pickup has a number. */
   readonly visibility: PickupVisibility
   readonly history: ReadonlyArray<PickupHistory>
+}
+
+/** A subscription of the carrier to the changes of pickups. */
+export interface PickupSubscriptionCreate {
+  readonly topics: readonly ["pickups"]
+  readonly endpointUrl: string
+  readonly hmacSecretId: string
+  readonly delivery?: DeliveryMetadata
+}
+
+export interface PickupSubscription extends Omit<PickupSubscriptionCreate, "delivery" | "topics"> {
+  readonly id: string
+  readonly topics: ReadonlyArray<OpenList<"pickups">>
+  readonly delivery?: DeliveryMetadata
+  readonly createdAt: string
+  readonly updatedAt: string
+  readonly status: OpenList<SubscriptionStatus>
+}
+
+/** Changes only its members; `null` resets `delivery` to the default. */
+export interface PickupSubscriptionPatch extends Partial<Omit<PickupSubscriptionCreate, "delivery">> {
+  readonly delivery?: DeliveryMetadata | null
+  readonly status?: SubscriptionStatus
+}
+
+export interface PickupSubscriptionsPage {
+  readonly data: ReadonlyArray<PickupSubscription>
+  readonly nextCursor: string | null
+}
+
+/** The body of a delivery to such a subscription. */
+export interface PickupBatch {
+  /** Equal for every attempt of the delivery. */
+  readonly deliveryId: string
+  readonly sentAt: string
+  readonly pickups: ReadonlyArray<PickupChange>
 }
 
 /** Your decision on a pickup that waits. */

@@ -10,6 +10,7 @@ export {
   type StatusPublication
 } from "./IntakeReport.ts"
 export {
+  type PickupBatch,
   type PickupChange,
   type PickupChangeQuery,
   type PickupChanges,
@@ -17,6 +18,10 @@ export {
   type PickupHistory,
   type PickupRecord,
   type PickupReported,
+  type PickupSubscription,
+  type PickupSubscriptionCreate,
+  type PickupSubscriptionPatch,
+  type PickupSubscriptionsPage,
   type ReportedPickup,
   type ReportedPickupCode,
   type ReportedPickupShipment

@@ -60,6 +60,8 @@ export const makeExplainAreas = Effect.gen(function*() {
         return event === undefined ? shipmentIds.map((key) => ({ key, orderIds: undefined })) : [{ key: event.shipmentId, orderIds: [event.eventId] }]
       case "shipment-status":
         return shipmentIds.map((key) => ({ key, orderIds: undefined }))
+      case "pickups":
+        return []
       default: {
         if (source !== chargeWindowSource) return billIds.map((key) => ({ key, orderIds: undefined }))
         const { orderIds } = yield* charges.windowsWith(tenantId, destinationId, billIds)
@@ -145,6 +147,8 @@ export const makeExplainAreas = Effect.gen(function*() {
         return ofTransit(tenantId, destination, subject)
       case "shipment-status":
         return ofStatus(tenantId, destination, subject)
+      case "pickups":
+        return Effect.succeed(decided("not_matched", reason("topics", "a change of a pickup", "a shipment or an event, of which this subscription is sent nothing")))
       default:
         return ofCharges(tenantId, destination, subject)
     }

@@ -1,5 +1,6 @@
 /** Filters and accounts of a subscription, read from its area's document. */
 import type { ChargeSubscriptionSettings } from "../freight-charges/model/ChargeSubscription.ts"
+import type { PickupSubscriptionCreate } from "../pickups/model/PickupSubscription.ts"
 import type { SubscribeRequest } from "../shipment-status/StatusSubscriptions.ts"
 import type { SubscriptionCreate } from "../transit-events/model/TransitSubscription.ts"
 
@@ -12,6 +13,8 @@ export const filtersOf = (area: string, doc: string | undefined): Readonly<Recor
       return (settings as SubscriptionCreate).filters ?? {}
     case "shipment-status":
       return { referenceNumbers: (settings as SubscribeRequest).referenceNumbers }
+    case "pickups":
+      return { topics: (settings as PickupSubscriptionCreate).topics }
     case "freight-charges": {
       const { billScope, dataOptions, frequency, includeEventLog } = settings as ChargeSubscriptionSettings
       return { billScope, dataOptions, frequency, includeEventLog }

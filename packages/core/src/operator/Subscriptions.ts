@@ -10,6 +10,7 @@ import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
+import { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
@@ -111,10 +112,12 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       const transit = yield* TransitSubscriptionStore
       const status = yield* StatusSubscriptionStore
       const charges = yield* ChargeSubscriptionStore
+      const pickups = yield* PickupSubscriptionStore
       const stores: Readonly<Record<DeliveringArea, { readonly documents: typeof transit.documents; readonly end: Ending }>> = {
         "transit-events": { documents: transit.documents, end: transit.remove },
         "shipment-status": { documents: status.documents, end: status.remove },
-        "freight-charges": { documents: charges.documents, end: charges.cancel }
+        "freight-charges": { documents: charges.documents, end: charges.cancel },
+        "pickups": { documents: pickups.documents, end: pickups.remove }
       }
 
       /** Adds the area's document to each destination. */

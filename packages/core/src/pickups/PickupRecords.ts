@@ -3,6 +3,7 @@ import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import type { Principal } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"
+import type { Wakeups } from "../delivery/Wakeups.ts"
 import { canonicalText } from "../shared/Json.ts"
 import { currentTraceparent } from "../shared/TraceContext.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
@@ -42,7 +43,13 @@ const writeOf = Effect.fnUntraced(function*(row: PickupRow, pickup: KeptPickup, 
   return { history, change }
 })
 
-export const makePickupRecords = (store: (typeof PickupStore)["Service"], signals: (typeof PickupSignals)["Service"]) => {
+export interface PickupRecordParts {
+  readonly store: (typeof PickupStore)["Service"]
+  readonly signals: (typeof PickupSignals)["Service"]
+  readonly wakeups: (typeof Wakeups)["Service"]
+}
+
+export const makePickupRecords = ({ signals, store, wakeups }: PickupRecordParts) => {
   /** Skips numbers that a desk has already issued. */
   const issue = Effect.fnUntraced(function*(tenantId: string, isTest: boolean) {
     for (;;) {
@@ -60,6 +67,7 @@ export const makePickupRecords = (store: (typeof PickupStore)["Service"], signal
     const row = { ...key, ...columnsOf(pickup) }
     const { change, history } = yield* writeOf(row, pickup, row.createdAt, event)
     yield* store.insert(tenantId, row, history, change)
+    yield* wakeups.wake(tenantId)
   })
 
   /** Finds and locks a pickup that the caller may see, by number. */
@@ -99,6 +107,7 @@ export const makePickupRecords = (store: (typeof PickupStore)["Service"], signal
     const row = { ...before.row, number, ...columnsOf(counted) }
     const { change, history } = yield* writeOf(row, counted, yield* Clock.currentTimeMillis, event)
     yield* store.update(tenantId, row, history, change)
+    yield* wakeups.wake(tenantId)
     yield* endWait(tenantId, before, counted)
   })
 

@@ -102,7 +102,10 @@ export class PickupStore extends Context.Service<PickupStore, {
   readonly remember: (tenantId: string, client: string, key: string, answered: AnsweredRequest) => Effect.Effect<void, StorageError>
   /** The next value of the tenant's counter, from 1. A rollback may release the value again. */
   readonly nextNumber: (tenantId: string, isTest: boolean) => Effect.Effect<number, StorageError>
-  /** Stores a pickup. `change` is its entry in the carrier's work list, as JSON bytes; none for test pickups. */
+  /**
+   * Stores a pickup. `change` is its entry in the carrier's work list, as JSON bytes; none for test pickups. It is queued for the
+   * subscriptions of carriers that see the pickup.
+   */
   readonly insert: (
     tenantId: string,
     pickup: PickupRow,

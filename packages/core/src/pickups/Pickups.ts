@@ -3,6 +3,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import { carrierOf, type Principal } from "../access/model/Principal.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
@@ -81,7 +82,7 @@ export class Pickups extends Context.Service<Pickups, {
       const ids = yield* UniqueIds
       const desk = yield* PickupDesk
       const signals = yield* PickupSignals
-      const records = makePickupRecords(store, signals)
+      const records = makePickupRecords({ store, signals, wakeups: yield* Wakeups })
       const waits = makePickupWaits(store, signals)
       const wait = "waitMillis" in desk ? desk : undefined
 

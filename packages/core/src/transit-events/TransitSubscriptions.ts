@@ -7,16 +7,16 @@ import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { DestinationNotFound, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
-import { contradictionIn, policyOf } from "../delivery/model/DeliveryPolicy.ts"
-import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { policyOf } from "../delivery/model/DeliveryPolicy.ts"
+import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { openDestinationWithin } from "../delivery/OpenDestination.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import { WebhookSender } from "../delivery/WebhookSender.ts"
-import { fault } from "../shared/Fault.ts"
+import { checkPatch, makeWebhookChecks, onlyStops } from "../delivery/WebhookSettings.ts"
+import { SubscriptionStatus } from "../delivery/model/WebhookSettings.ts"
 import { ShipmentId } from "../shared/Identifier.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
-import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
-import { isObject, maxDepth, mergePatch, nestsDeeperThan } from "../shared/Json.ts"
+import { decodeInput, type InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
+import { mergePatch } from "../shared/Json.ts"
 import { type Page, PageNumber, pageSizeUpTo, pagesFor } from "../shared/Page.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
@@ -31,7 +31,6 @@ import {
   PatchedSubscription,
   SubscriptionCreate,
   SubscriptionPatch,
-  SubscriptionStatus,
   type TransitSubscription
 } from "./model/TransitSubscription.ts"
 import { SubscriptionNotFound } from "./TransitEventErrors.ts"
@@ -83,7 +82,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       const queue = yield* DeliveryQueue
       const rememberAccess = yield* makeRememberAccess
       const secrets = yield* SigningSecrets
-      const sender = yield* WebhookSender
+      const { alsoRefused, checkSettings } = yield* makeWebhookChecks
       const transaction = yield* Transaction
       const limits = yield* TenantLimits
       const ids = yield* UniqueIds
@@ -91,41 +90,6 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
 
       const customersOnly = (principal: Principal) =>
         isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
-
-      /** Checks that need the caller, this deployment or several members together. */
-      const checkSettings = Effect.fnUntraced(function*(
-        principal: Principal,
-        settings: SubscriptionCreate,
-        changed: { readonly endpointUrl: boolean; readonly hmacSecretId: boolean }
-      ) {
-        const refusal = changed.endpointUrl ? sender.refusal(settings.endpointUrl) : undefined
-        const contradiction = contradictionIn(policyOf(settings.delivery))
-        const faults = [
-          ...(refusal === undefined ? [] : [fault(["endpointUrl"], refusal, "not_allowed")]),
-          ...(contradiction === undefined ? [] : [fault(["delivery", "maxBackoffSeconds"], contradiction, "out_of_bounds")]),
-          ...(changed.hmacSecretId && !(yield* secrets.mayName(principal, settings.hmacSecretId))
-            ? unknownSecret(settings.hmacSecretId).faults
-            : [])
-        ]
-        if (faults.length > 0) return yield* new InvalidInput({ faults })
-      })
-
-      /** Checks a well-formed address and secret even if other members are malformed, so that one error lists all faults. */
-      const alsoRefused = Effect.fnUntraced(function*(principal: Principal, input: unknown, refused: InvalidInput) {
-        const { endpointUrl, hmacSecretId } = isObject(input) ? input : {}
-        const wellFormed = (member: string, value: unknown): value is string =>
-          typeof value === "string" && !refused.faults.some((each) => each.pointer === `/${member}`)
-        const refusal = wellFormed("endpointUrl", endpointUrl) ? sender.refusal(endpointUrl) : undefined
-        return yield* new InvalidInput({
-          faults: [
-            ...refused.faults,
-            ...(refusal === undefined ? [] : [fault(["endpointUrl"], refusal, "not_allowed")]),
-            ...(wellFormed("hmacSecretId", hmacSecretId) && !(yield* secrets.mayName(principal, hmacSecretId))
-              ? unknownSecret(hmacSecretId).faults
-              : [])
-          ]
-        })
-      })
 
       const create = Effect.fn("TransitSubscriptions.create")(function*(principal: Principal, input: unknown) {
         yield* customersOnly(principal)
@@ -172,7 +136,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       const patch = Effect.fn("TransitSubscriptions.patch")(function*(principal: Principal, id: string, input: unknown) {
         yield* customersOnly(principal)
         if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
-        yield* checkPatch(input)
+        yield* checkPatch(input, decodePatch)
         const patched = yield* transaction.run(Effect.gen(function*() {
           // this may wait for another call of the client, so it runs before the destination is locked, for which workers would wait
           yield* rememberAccess(principal)
@@ -235,17 +199,6 @@ const decodePatch = decodeInput(SubscriptionPatch, { closed: true })
 const decodePatched = decodeInput(PatchedSubscription, { closed: true })
 const decodeQuery = decodeInput(TransitSubscriptionQuery, { closed: true })
 const decodeReplay = decodeInput(ReplayCall, { closed: true })
-
-/** SPEC-GAP-D10: a merge patch may name only known members. The merged result is validated as a whole. */
-const checkPatch = (input: unknown): Effect.Effect<void, InvalidInput> => {
-  if (!isObject(input)) return Effect.fail(InvalidInput.of(fault([], "A merge patch is a JSON object.")))
-  if (nestsDeeperThan(input, maxDepth)) return Effect.fail(InvalidInput.of(fault([], "The patch nests too deep.", "out_of_bounds")))
-  return Effect.asVoid(decodePatch(input))
-}
-
-/** Stopping is always allowed. For any other patch, the client must own the secret that signs afterwards. */
-const onlyStops = (patch: Readonly<Record<string, unknown>>): boolean =>
-  Object.keys(patch).every((member) => member === "status") && patch["status"] !== "active"
 
 const destinationOf = (id: string, client: string, settings: SubscriptionCreate, state: SubscriptionStatus): DestinationSettings => ({
   destinationId: id,

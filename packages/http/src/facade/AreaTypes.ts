@@ -41,6 +41,8 @@ export type {
   PickupReportInput,
   PickupReportResult,
   PickupRequest,
+  PickupSubscription,
+  PickupSubscriptionCreate,
   PickupVisibility,
   PostedShipment,
   PreliminaryFreightCharge,

@@ -26,7 +26,7 @@ import { existingTenant } from "../operator/ExistingTenant.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import type { WebhookTestMethods } from "./ChargeMethods.ts"
 import { documentCallsOf, invoiceCallsOf } from "./InvoiceCalls.ts"
-import { pickupCallsOf } from "./PickupCalls.ts"
+import { pickupCallsOf, pickupSubscriptionCallsOf } from "./PickupCalls.ts"
 import { plain, plainItems } from "./Plain.ts"
 import { type Around, as, type CallServices, type Run, served } from "./Run.ts"
 import type { LookupMethods } from "./ShipmentMethods.ts"
@@ -81,7 +81,8 @@ export const methodsOf = (run: Run, around: Around): WaybillWithin => {
     },
     invoices: invoiceCallsOf(run, around),
     documents: documentCallsOf(run, around),
-    pickups: pickupCallsOf(run, around)
+    pickups: pickupCallsOf(run, around),
+    pickupSubscriptions: pickupSubscriptionCallsOf(run, around)
   }
 }
 

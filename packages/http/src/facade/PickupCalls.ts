@@ -1,7 +1,9 @@
 /** Methods of area C over core's use cases. */
-import { mapPaced, type PickupChangeEntry, type PickupOptions, Pickups, withNulls } from "@waybill/core"
+import { mapPaced, type PickupChangeEntry, type PickupOptions, Pickups, PickupSubscriptions, type Principal, withNulls } from "@waybill/core"
 import { Effect } from "effect"
-import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
+import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
+import type { ServiceFailure } from "../shared/ProblemOf.ts"
+import type { PickupMethods, PickupReadMethods, PickupSubscriptionMethods } from "./PickupMethods.ts"
 import { plain } from "./Plain.ts"
 import { type Around, as, type Run } from "./Run.ts"
 
@@ -13,6 +15,18 @@ export const pickupCallsOf = (run: Run, around: Around): PickupMethods => ({
   report: (said, pickupId, report) => run(around(as(said, Pickups, (all, principal) => all.report(principal, pickupId, plain(report))))),
   decide: (said, pickupId, decision) => run(around(as(said, Pickups, (all, principal) => all.decide(principal, pickupId, plain(decision)))))
 })
+
+export const pickupSubscriptionCallsOf = (run: Run, around: Around): PickupSubscriptionMethods => {
+  const call = <A, E extends ServiceFailure>(said: HostPrincipal, use: (all: PickupSubscriptions["Service"], principal: Principal) => Effect.Effect<A, E>) =>
+    run(around(as(said, PickupSubscriptions, use)))
+  return {
+    create: (said, subscription) => call(said, (all, principal) => all.create(principal, plain(subscription))),
+    list: (said, query = {}) => call(said, (all, principal) => all.list(principal, plain(query))),
+    get: (said, id) => call(said, (all, principal) => all.get(principal, id)),
+    patch: (said, id, patch) => call(said, (all, principal) => all.patch(principal, id, plain(patch))),
+    remove: (said, id) => call(said, (all, principal) => all.remove(principal, id))
+  }
+}
 
 const decoder = new TextDecoder()
 

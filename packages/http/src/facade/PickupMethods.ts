@@ -2,6 +2,7 @@
 import {
   type CancelledPickup,
   type CarrierDecisionInput,
+  type ListPage,
   type PickupAnswer,
   type PickupChangeEntry,
   type PickupChangeQuery,
@@ -17,7 +18,12 @@ import {
   type PickupRecord,
   type PickupReportInput,
   type PickupReportResult,
-  type PickupVisibility
+  type PickupSubscription,
+  type PickupSubscriptionCreate,
+  type PickupSubscriptionPatch,
+  type PickupSubscriptionQuery,
+  type PickupVisibility,
+  type WithLists
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
@@ -44,6 +50,17 @@ export interface PickupChanges {
   readonly data: ReadonlyArray<PickupChangeEntry>
   /** Always there: ask again with it later for what has happened since. */
   readonly nextCursor: string
+}
+
+/** Carriers' webhooks for the changes of pickups. */
+export interface PickupSubscriptionMethods {
+  readonly create: (principal: HostPrincipal, subscription: WithLists<typeof PickupSubscriptionCreate.Encoded>) => Promise<PickupSubscription>
+  readonly list: (principal: HostPrincipal, query?: typeof PickupSubscriptionQuery.Encoded) => Promise<ListPage<PickupSubscription>>
+  readonly get: (principal: HostPrincipal, id: string) => Promise<PickupSubscription>
+  /** JSON merge patch: changes only the named members. */
+  readonly patch: (principal: HostPrincipal, id: string, patch: WithLists<typeof PickupSubscriptionPatch.Encoded>) => Promise<PickupSubscription>
+  /** Stops deliveries at once. Can be repeated. */
+  readonly remove: (principal: HostPrincipal, id: string) => Promise<void>
 }
 
 export interface PickupReadMethods {

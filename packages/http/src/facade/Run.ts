@@ -6,6 +6,7 @@ import type {
   InvoiceDocuments,
   Invoices,
   Pickups,
+  PickupSubscriptions,
   Principal,
   ShipmentIntake,
   ShipmentStatuses,
@@ -31,6 +32,7 @@ export type CallServices =
   | InvoiceDocuments
   | Invoices
   | Pickups
+  | PickupSubscriptions
   | ShipmentIntake
   | ShipmentStatuses
   | StatusSubscriptions

@@ -12,7 +12,7 @@ import type {
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
 import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
-import type { PickupMethods, PickupReadMethods } from "./PickupMethods.ts"
+import type { PickupMethods, PickupReadMethods, PickupSubscriptionMethods } from "./PickupMethods.ts"
 import type {
   AllSubscriptionsMethods,
   ApiKeyMethods,
@@ -30,7 +30,7 @@ export type * from "./AreaTypes.ts"
 export type * from "./ChargeMethods.ts"
 export type * from "./InvoiceMethods.ts"
 export type * from "./OperatorMethods.ts"
-export type { HostPickupDesk, PickupChanges, PickupMethods, PickupReadMethods, WaitingPickupDesk } from "./PickupMethods.ts"
+export type { HostPickupDesk, PickupChanges, PickupMethods, PickupReadMethods, PickupSubscriptionMethods, WaitingPickupDesk } from "./PickupMethods.ts"
 export type * from "./ShipmentMethods.ts"
 
 export interface EventsPage {
@@ -109,6 +109,7 @@ export interface WaybillWithin {
   readonly invoices: InvoiceWriteMethods
   readonly documents: DocumentWriteMethods
   readonly pickups: PickupMethods
+  readonly pickupSubscriptions: PickupSubscriptionMethods
 }
 
 /** How a request reached the host. */
@@ -135,6 +136,7 @@ export interface Waybill<in Tx = never> {
   readonly invoices: InvoiceWriteMethods & InvoiceReadMethods
   readonly documents: DocumentWriteMethods & DocumentReadMethods
   readonly pickups: PickupMethods & PickupReadMethods
+  readonly pickupSubscriptions: PickupSubscriptionMethods
   readonly tenants: TenantMethods
   readonly audit: AuditMethods
   readonly limits: LimitMethods

@@ -8,10 +8,15 @@ import {
   InstantText,
   maxItemsPerCall,
   PickupChangeEntry,
+  PickupBatch,
   PickupChangeQuery,
   PickupRecord,
   PickupReport,
   PickupReportResult,
+  PickupSubscription,
+  PickupSubscriptionCreate,
+  PickupSubscriptionPatch,
+  PickupSubscriptionQuery,
   PostedShipment,
   ReportedEvent,
   StatusUpdate,
@@ -19,6 +24,8 @@ import {
 } from "@waybill/core"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
+import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
+import { signedHeaders } from "../shared/WebhookHeaders.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
 
 /** Room for a thousand items with their JSON overhead. */
@@ -89,6 +96,15 @@ const PickupChanges = Schema.Struct({
   data: Schema.Array(PickupChangeEntry),
   nextCursor: Schema.String.annotate({ description: "Always there. Ask again with it for what has happened since." })
 }).annotate({ identifier: "PickupChanges" })
+
+const PickupSubscriptions = Schema.Struct({
+  data: Schema.Array(PickupSubscription),
+  nextCursor: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "PickupSubscriptionsPage" })
+
+const subscriptionId = { subscriptionId: "Id of one of the caller's own subscriptions. Any other id answers 404." }
+
+const noSubscription = "No such subscription of this caller."
 
 const pickupId = { pickupId: "The carrierPickupNumber; while there is none, the service's own id." }
 
@@ -208,6 +224,84 @@ export const IntakeContract = contract({
       params: pickupId,
       answers: { 200: { description: "The pickup", schema: PickupRecord } },
       refusals: { 404: noPickup }
+    },
+    createPickupSubscription: {
+      method: "POST",
+      path: "/v1/subscriptions",
+      access: "caller",
+      audit: { action: "pickup-subscription.create", object: "subscription", id: "id" },
+      summary: "Subscribe to pickups",
+      description: "The entries of the work list are sent to endpointUrl from now on, those of one pickup in order.",
+      body: { schema: PickupSubscriptionCreate, closed: true, maxBytes: 64 * 1024 },
+      answers: {
+        201: {
+          description: "Created",
+          schema: PickupSubscription,
+          closed: true,
+          headers: { "Location": { description: "Where the subscription is.", schema: Schema.String.annotate({ format: "uri-reference" }) } }
+        }
+      },
+      refusals: { 409: "A quota is used up, or the secret does not exist or belongs to another client." }
+    },
+    listPickupSubscriptions: {
+      method: "GET",
+      path: "/v1/subscriptions",
+      access: "caller",
+      summary: "List subscriptions to pickups",
+      description: "The caller's own, by id.",
+      query: {
+        cursor: { kind: "text", schema: Schema.String, description: "nextCursor of the page before." },
+        limit: { kind: "integer", schema: PickupSubscriptionQuery.fields.limit.schema, description: "Subscriptions per page.", default: defaultListLimit }
+      },
+      answers: { 200: { description: "A page of subscriptions", schema: PickupSubscriptions, closed: true } }
+    },
+    getPickupSubscription: {
+      method: "GET",
+      path: "/v1/subscriptions/{subscriptionId}",
+      access: "caller",
+      summary: "Get a subscription to pickups",
+      description: "With its delivery settings and its status.",
+      params: subscriptionId,
+      answers: { 200: { description: "The subscription", schema: PickupSubscription, closed: true } },
+      refusals: { 404: noSubscription }
+    },
+    updatePickupSubscription: {
+      method: "PATCH",
+      path: "/v1/subscriptions/{subscriptionId}",
+      access: "caller",
+      audit: { action: "pickup-subscription.change", object: "subscription", id: "subscriptionId" },
+      summary: "Change a subscription to pickups",
+      description: "JSON merge patch (RFC 7396): members that are not named stay as they are; null takes delivery or one of its members back to the " +
+        "default. The status of a subscription that the operator paused cannot be changed: 409 with the reason.",
+      params: subscriptionId,
+      body: { schema: PickupSubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 64 * 1024 },
+      answers: { 200: { description: "The changed subscription", schema: PickupSubscription, closed: true } },
+      refusals: { 404: noSubscription, 409: "An operator paused the subscription, or the secret does not exist or belongs to another client." }
+    },
+    deletePickupSubscription: {
+      method: "DELETE",
+      path: "/v1/subscriptions/{subscriptionId}",
+      access: "caller",
+      audit: { action: "pickup-subscription.delete", object: "subscription", id: "subscriptionId" },
+      summary: "Delete a subscription to pickups",
+      description: "Deliveries stop immediately. Deleting an own subscription again succeeds.",
+      params: subscriptionId,
+      answers: { 204: { description: "Deleted" } },
+      refusals: { 404: noSubscription }
+    }
+  },
+  webhooks: {
+    pickupChanges: {
+      summary: "Changes of pickups for a carrier",
+      description: "Sent to the subscription's endpointUrl. The bytes and webhook-id of a delivery are the same at every attempt; verify the signature over " +
+        "the raw body. Entries of one pickup arrive in the order of the work list.",
+      headers: signedHeaders,
+      body: PickupBatch,
+      answers: {
+        "2XX": { description: "Accepted. The delivery is done." },
+        "410": { description: "The receiver wants no more changes. The subscription is paused; PATCH it to active to resume it." },
+        "default": { description: "Not accepted. The delivery is retried with backoff until its attempts are used up." }
+      }
     }
   }
 })

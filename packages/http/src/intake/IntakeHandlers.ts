@@ -1,7 +1,7 @@
 /** HTTP handlers of intake over core's use cases. */
-import { FreightChargeIntake, type IntakeResults, Pickups, ShipmentIntake, ShipmentStatuses, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { FreightChargeIntake, type IntakeResults, Pickups, PickupSubscriptions, ShipmentIntake, ShipmentStatuses, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
 import { Effect } from "effect"
-import { encodedCursorPage, json, jsonWithList } from "../shared/Answer.ts"
+import { encodedCursorPage, json, jsonWithList, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { bounded } from "../shared/ProblemDetails.ts"
 import type { IntakeContract } from "./IntakeContract.ts"
@@ -13,6 +13,7 @@ export const IntakeHandlers = Effect.gen(function*() {
   const charges = yield* FreightChargeIntake
   const statuses = yield* ShipmentStatuses
   const pickups = yield* Pickups
+  const subscriptions = yield* PickupSubscriptions
 
   const handlers: HandlersOf<typeof IntakeContract> = {
     reportTransitEvents: ({ body, principal, query }) => Effect.map(events.report(principal, body, { partial: query.partial === true }), answer),
@@ -24,7 +25,15 @@ export const IntakeHandlers = Effect.gen(function*() {
     reportPickupStatus: ({ body, params, principal }) => Effect.map(pickups.report(principal, params.pickupId, body), (taken) => json(taken)),
     listPickupChanges: ({ principal, query }) => Effect.map(pickups.changes(principal, query), encodedCursorPage),
     decidePickup: ({ body, params, principal }) => Effect.map(pickups.decide(principal, params.pickupId, body), (taken) => json(taken)),
-    getPickupRecord: ({ params, principal }) => Effect.flatMap(pickups.record(principal, params.pickupId), (record) => jsonWithList(record, "history"))
+    getPickupRecord: ({ params, principal }) => Effect.flatMap(pickups.record(principal, params.pickupId), (record) => jsonWithList(record, "history")),
+    createPickupSubscription: ({ body, principal, site }) =>
+      Effect.map(subscriptions.create(principal, body), (created) =>
+        json(created, { status: 201, headers: { location: site.urlOf(`${site.path}/${created.id}`) } })),
+    listPickupSubscriptions: ({ principal, query }) => Effect.flatMap(subscriptions.list(principal, query), (page) => jsonWithList(page, "data")),
+    getPickupSubscription: ({ params, principal }) => Effect.map(subscriptions.get(principal, params.subscriptionId), (found) => json(found)),
+    updatePickupSubscription: ({ body, params, principal }) =>
+      Effect.map(subscriptions.patch(principal, params.subscriptionId, body), (patched) => json(patched)),
+    deletePickupSubscription: ({ params, principal }) => Effect.as(subscriptions.remove(principal, params.subscriptionId), noContent)
   }
   return handlers
 })

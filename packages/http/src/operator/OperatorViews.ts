@@ -114,7 +114,7 @@ export const DeliveryInFull = Schema.Struct({
 
 export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor }).annotate({ identifier: "DeliveriesPage" })
 
-const area = Schema.String.annotate({ description: "transit-events, shipment-status or freight-charges." })
+const area = Schema.String.annotate({ description: "transit-events, shipment-status, freight-charges or pickups." })
 
 const upTo10000 = (what: string) => Count.annotate({ description: `${what} 10,000 means that many or more.` })
 

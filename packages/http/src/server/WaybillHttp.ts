@@ -14,6 +14,7 @@ import type {
   InvoiceDocuments,
   Invoices,
   Pickups,
+  PickupSubscriptions,
   ShipmentIntake,
   ShipmentJourneys,
   ShipmentStatuses,
@@ -105,6 +106,7 @@ export type WaybillHttpServices =
   | InvoiceDocuments
   | Invoices
   | Pickups
+  | PickupSubscriptions
   | ShipmentIntake
   | ShipmentJourneys
   | ShipmentStatuses

@@ -1,8 +1,25 @@
-/** Headers of deliveries that may be unsigned. */
+/** Headers of deliveries. */
 import { Schema } from "effect"
 import type { WebhookSpec } from "./Contract.ts"
 
-/** `owner`: the owner of the secret. */
+/** Of deliveries that are always signed. */
+export const signedHeaders = {
+  "webhook-id": { required: true, description: "The deliveryId.", schema: Schema.String },
+  "webhook-timestamp": { required: true, description: "Unix time of this attempt, in seconds.", schema: Schema.String },
+  "webhook-signature": {
+    required: true,
+    description: "Standard Webhooks: `v1,` and base64 of the HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, " +
+      "once for every valid secret, separated by spaces.",
+    schema: Schema.String
+  },
+  "x-signature": {
+    required: false,
+    description: "If the secret has bodySignature: base64 of the HMAC-SHA256 over the bare body.",
+    schema: Schema.String
+  }
+} satisfies WebhookSpec["headers"]
+
+/** Of deliveries that may be unsigned. `owner`: the owner of the secret. */
 export const signedWhereRegistered = (owner: string): WebhookSpec["headers"] => ({
   "webhook-id": { required: true, description: "The delivery's id, the same at every attempt.", schema: Schema.String },
   "webhook-timestamp": { required: true, description: "Unix time of this attempt, in seconds.", schema: Schema.String },

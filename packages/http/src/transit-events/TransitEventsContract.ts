@@ -18,6 +18,7 @@ import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { pageHeaders } from "../shared/Paging.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
+import { signedHeaders } from "../shared/WebhookHeaders.ts"
 
 const page = {
   page: PageNumber,
@@ -159,21 +160,7 @@ export const TransitEventsContract = contract({
       summary: "Events for a subscriber",
       description: "Sent to the subscription's endpointUrl. The bytes and webhook-id of a delivery are the same at every attempt; " +
         "verify the signature over the raw body, and drop events whose eventId is known. Events of one shipment arrive in sequence.",
-      headers: {
-        "webhook-id": { required: true, description: "The deliveryId.", schema: Schema.String },
-        "webhook-timestamp": { required: true, description: "Unix time of this attempt, in seconds.", schema: Schema.String },
-        "webhook-signature": {
-          required: true,
-          description: "Standard Webhooks: `v1,` and base64 of the HMAC-SHA256 over `{webhook-id}.{webhook-timestamp}.{body}`, " +
-            "once for every valid secret, separated by spaces.",
-          schema: Schema.String
-        },
-        "x-signature": {
-          required: false,
-          description: "If the secret has bodySignature: base64 of the HMAC-SHA256 over the bare body.",
-          schema: Schema.String
-        }
-      },
+      headers: signedHeaders,
       body: EventBatch,
       answers: {
         "2XX": { description: "Accepted. The delivery is done." },

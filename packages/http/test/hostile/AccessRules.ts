@@ -108,7 +108,11 @@ const carriersOnly = (status: number): Kind => (caller) => isCarrier(caller) ? s
 
 const decidedPickup: Kind = (caller, target) => record(caller, target).status === 200 ? shown(409) : record(caller, target)
 
+const othersSubscription: Kind = (caller) => hidden(isCarrier(caller) ? 404 : 403)
+
 const namesSecret = (status: number): Kind => (caller, target) => mayName(caller, target) ? shown(status) : hidden(400)
+
+const carriersNameSecret: Kind = (caller, target) => isCarrier(caller) ? namesSecret(201)(caller, target) : hidden(403)
 
 /** Without a secret only the accounts matter. A client subscribes to an account once. */
 const newChargeSubscription: Kind = (caller, target) =>
@@ -187,6 +191,12 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     reportPickupStatus: [changes(record)],
     getShipmentRecord: [reads(record)],
     listPickupChanges: [reads(carriersOnly(200))],
+    listPickupSubscriptions: [reads(carriersOnly(200))],
+    createPickupSubscription: [adds(carriersNameSecret), adds(carriersOnly(201), withBody((body) => ({ ...body, hmacSecretId: "main" })))],
+    // The subscriptions of the subjects are customers'.
+    getPickupSubscription: [reads(othersSubscription)],
+    updatePickupSubscription: [reads(othersSubscription)],
+    deletePickupSubscription: [reads(othersSubscription)],
     // The pickups of the subjects are decided.
     decidePickup: [reads(decidedPickup)],
     getPickupRecord: [reads(record)]

@@ -69,6 +69,10 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
     })).slice(0, 1)
   }),
   reportPickupStatus: ({ carrierPickupNumber: _, ...body }) => ({ ...body, status: "En Route", stopEtaTimeZone: "UTC-5", stopEta: `${later}T10:00:00` }),
+  createPickupSubscription: (body, { hmacSecretId, webhookUrl }) => ({
+    ...body, topics: ["pickups"], endpointUrl: webhookUrl, hmacSecretId, delivery: { ...body["delivery"], initialBackoffSeconds: 1, maxBackoffSeconds: 60, rateLimitPerMinute: 60_000 }
+  }),
+  updatePickupSubscription: () => ({ status: "active", delivery: { maxAttempts: 3 } }),
   decidePickup: (body) => ({ ...body, decision: "accept", confirmationNumber: "C-1", scac: "ABCD" }),
   createInvoice: (body, subject) => invoice(body, subject),
   updateInvoice: (body, subject) => invoice(body, subject),

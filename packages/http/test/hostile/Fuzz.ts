@@ -38,6 +38,10 @@ const acceptedShare: Readonly<Record<string, number>> = {
   "operator.dismissDelivery": 0,
   // Accepts only one of eventId, shipmentId and pro.
   "operator.explainDelivery": 0.5,
+  // The subscription is one to events.
+  "intake.getPickupSubscription": 0,
+  "intake.updatePickupSubscription": 0,
+  "intake.deletePickupSubscription": 0,
   // Every order here was accepted at once.
   "intake.decidePickup": 0,
   // Half of them remove unknown bills.

@@ -90,10 +90,14 @@ describe("the OpenAPI documents", () => {
   })
 
   it("describe a subscriber's webhooks", () => {
-    for (const path of ["/openapi.json", "/openapi/transit-events.json"]) {
-      const { post } = (documents.get(path)!["webhooks"] as Record<string, Record<string, Json>>)["shipmentEvents"]!
+    for (const [path, name, body] of [
+      ["/openapi.json", "shipmentEvents", "EventBatch"],
+      ["/openapi/transit-events.json", "shipmentEvents", "EventBatch"],
+      ["/openapi/intake.json", "pickupChanges", "PickupBatch"]
+    ] as const) {
+      const { post } = (documents.get(path)!["webhooks"] as Record<string, Record<string, Json>>)[name]!
       expect(Object.keys(post!["responses"] as Json).sort()).toEqual(["2XX", "410", "default"])
-      expect(post!["requestBody"]).toEqual({ required: true, content: { "application/json": { schema: { $ref: "#/components/schemas/EventBatch" } } } })
+      expect(post!["requestBody"]).toEqual({ required: true, content: { "application/json": { schema: { $ref: `#/components/schemas/${body}` } } } })
       const headers = (post!["parameters"] as ReadonlyArray<Json>).map(({ in: place, name, required }) => [place, name, required])
       expect(headers).toEqual([
         ["header", "webhook-id", true],
@@ -102,7 +106,7 @@ describe("the OpenAPI documents", () => {
         ["header", "x-signature", false]
       ])
     }
-    expect(documents.get("/openapi/intake.json")!["webhooks"]).toBeUndefined()
+    expect(documents.get("/openapi/invoices.json")!["webhooks"]).toBeUndefined()
   })
 
   it("describe notifications of statuses and charges: one of two shapes, an array, optionally signed", () => {
@@ -257,7 +261,7 @@ describe("the OpenAPI documents", () => {
       const allowed = (await service.send("OPTIONS", real)).headers.get("allow")!.split(", ").filter((each) => each !== "HEAD" && each !== "OPTIONS")
       for (const other of allowed) expect(Object.keys((documents.get("/openapi.json")!["paths"] as Record<string, Json>)[path]!)).toContain(other.toLowerCase())
     }
-    expect(described.size).toBe(74)
+    expect(described.size).toBe(79)
   })
 })
 

@@ -62,6 +62,21 @@ CREATE INDEX pickup_changes_at ON ${schema}.pickup_changes (tenant_id, at, chang
 -- for pruning; the tenant comes last as above
 CREATE INDEX pickup_changes_pickup ON ${schema}.pickup_changes (pickup_id, tenant_id);
 
+CREATE TABLE ${schema}.pickup_subscriptions (
+  tenant_id text COLLATE "C" NOT NULL,
+  id uuid NOT NULL,
+  client text COLLATE "C" NOT NULL,
+  doc text NOT NULL,
+  matched boolean NOT NULL,
+  created_at timestamptz NOT NULL,
+  updated_at timestamptz NOT NULL,
+  deleted_at timestamptz,
+  PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX pickup_subscriptions_client ON ${schema}.pickup_subscriptions (tenant_id, client, id) WHERE deleted_at IS NULL;
+-- a change of a pickup concerns all of them, and only carriers have any
+CREATE INDEX pickup_subscriptions_matched ON ${schema}.pickup_subscriptions (tenant_id) WHERE matched AND deleted_at IS NULL;
+
 CREATE TABLE ${schema}.pickup_answers (
   tenant_id text COLLATE "C" NOT NULL,
   client text COLLATE "C" NOT NULL,

@@ -1,7 +1,9 @@
 /** SQL statements for pickups. */
 import { changesPerRead, type PickupChange, type PickupChangeRange, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
 import { bool, bytea, int8, nullable, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
-import { nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { type Expression, nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { clientSeesAccounts } from "./PickupPayloads.ts"
 
 /** Serialises requests of a client with the same idempotency key. */
 export const lockAnswer = (tenantId: string, client: string, key: string) => statement`
@@ -31,8 +33,14 @@ RETURNING last`
 /** Column `accounts` also has the carrier's numbers, which start with a blank (` dot 123`). */
 const accountsOf = ({ accounts, carrier = [] }: PickupRow) => textArray([...accounts, ...carrier])
 
-/** Numbers a new entry of the work list and stores it. */
-const listed = (schema: Statement, tenantId: string, pickupId: Parameter, at: number, change: PickupChange | undefined): Statement =>
+/** Numbers a new entry of the work list, stores it, and queues it for the subscriptions of carriers that see the pickup. */
+const listed = (
+  schema: Statement,
+  tenantId: string,
+  { accounts, pickupId }: { readonly pickupId: Parameter; readonly accounts: Expression },
+  at: number,
+  change: PickupChange | undefined
+): Statement =>
   change === undefined ? nothing : statement`,
 numbered AS (
   INSERT INTO ${schema}.pickup_feeds AS f (tenant_id, last, last_at) VALUES (${tenant(tenantId)}, 1, ${timestamptz(at)})
@@ -42,6 +50,19 @@ numbered AS (
 listed AS (
   INSERT INTO ${schema}.pickup_changes (tenant_id, change_no, pickup_id, at, traceparent, body)
   SELECT ${tenant(tenantId)}, last, ${pickupId}, last_at, ${text(change.traceparent)}, ${bytea(change.body)} FROM numbered
+),
+queued AS (
+  ${queueEntries(
+    schema,
+    statement`SELECT ${tenant(tenantId)}::text, s.id, ${pickupId}::text, n.last, n.last, ${int8(change.body.length)}::int4
+  FROM numbered AS n
+  CROSS JOIN ${schema}.pickup_subscriptions AS s
+  WHERE s.tenant_id = ${tenant(tenantId)} AND s.matched AND s.deleted_at IS NULL
+    AND ${clientSeesAccounts(schema, tenant(tenantId), statement`s.client`, accounts)}`
+  )}
+),
+signalled AS (
+  ${signalQueued(schema, tenant(tenantId))}
 )`
 
 /** Stores a pickup with `stored`, replaces its PRO numbers, and adds its entries to its history and to the work list. */
@@ -51,12 +72,13 @@ const withHistory = (
   pickup: PickupRow,
   { at, doc, position }: PickupHistoryEntry,
   change: PickupChange | undefined,
-  stored: (pickupId: Parameter) => Statement
+  stored: (pickupId: Parameter, accounts: Expression) => Statement
 ) => {
   const pickupId = uuid(pickup.pickupId)
+  const accounts = accountsOf(pickup)
   const pros = textArray(pickup.pros)
   return statement`
-WITH stored AS (${stored(pickupId)}
+WITH stored AS (${stored(pickupId, accounts)}
 ),
 dropped AS (
   DELETE FROM ${schema}.pickup_pros WHERE tenant_id = ${tenant(tenantId)} AND pickup_id = ${pickupId} AND pro <> ALL (${pros})
@@ -65,20 +87,20 @@ named AS (
   INSERT INTO ${schema}.pickup_pros (tenant_id, pro, pickup_id)
   SELECT DISTINCT ${tenant(tenantId)}::text, pro, ${pickupId} FROM unnest(${pros}) AS pro
   ON CONFLICT DO NOTHING
-)${listed(schema, tenantId, pickupId, at, change)}
+)${listed(schema, tenantId, { pickupId, accounts }, at, change)}
 INSERT INTO ${schema}.pickup_history (tenant_id, pickup_id, position, doc, at)
 SELECT ${tenant(tenantId)}, ${pickupId}, ${int8(position)}, ${doc}, ${timestamptz(at)}`
 }
 
 export const insertPickup = (schema: Statement, tenantId: string, pickup: PickupRow, entry: PickupHistoryEntry, change: PickupChange | undefined) =>
-  withHistory(schema, tenantId, pickup, entry, change, (pickupId) => statement`
+  withHistory(schema, tenantId, pickup, entry, change, (pickupId, accounts) => statement`
   INSERT INTO ${schema}.pickups (tenant_id, pickup_id, number, accounts, status, waits, doc, is_test, client, created_at)
-  VALUES (${tenant(tenantId)}, ${pickupId}, ${text(pickup.number)}, ${accountsOf(pickup)}, ${pickup.status}, ${pickup.waits}, ${pickup.doc},
+  VALUES (${tenant(tenantId)}, ${pickupId}, ${text(pickup.number)}, ${accounts}, ${pickup.status}, ${pickup.waits}, ${pickup.doc},
     ${pickup.isTest}, ${pickup.client}, ${timestamptz(pickup.createdAt)})`)
 
 export const updatePickup = (schema: Statement, tenantId: string, pickup: PickupRow, entry: PickupHistoryEntry, change: PickupChange | undefined) =>
-  withHistory(schema, tenantId, pickup, entry, change, (pickupId) => statement`
-  UPDATE ${schema}.pickups SET number = ${text(pickup.number)}, accounts = ${accountsOf(pickup)}, status = ${pickup.status},
+  withHistory(schema, tenantId, pickup, entry, change, (pickupId, accounts) => statement`
+  UPDATE ${schema}.pickups SET number = ${text(pickup.number)}, accounts = ${accounts}, status = ${pickup.status},
     waits = ${pickup.waits}, doc = ${pickup.doc}
   WHERE tenant_id = ${tenant(tenantId)} AND pickup_id = ${pickupId}`)
 

@@ -44,6 +44,12 @@ const pickedUp = async (scene: Scene, id: string) => {
 
 const subscribed = async (scene: Scene, id: string) => (await scene.waybill.subscriptions.create(clientOf(id), subscription(scene))).id
 
+const carrierOf = (id: string): HostPrincipal => ({ ...carrier, client: `carrier-${id}` })
+
+const pickupSubscription = ({ hook }: Scene) => ({ topics: ["pickups"], endpointUrl: hook("/pickups"), hmacSecretId: "main" }) as const
+
+const subscribedToPickups = async (scene: Scene, id: string) => (await scene.waybill.pickupSubscriptions.create(carrierOf(id), pickupSubscription(scene))).id
+
 const ordered = async ({ waybill }: Scene) => (await waybill.pickups.create(customer, pickup()))[0]!.carrierPickupNumber!
 
 /** The id of a delivery that was sent. */
@@ -156,6 +162,22 @@ export const withinCalls: Methods = {
           if ((error as WaybillError).code !== "pickup_decided") throw error
         }
       }
+    }
+  },
+  pickupSubscriptions: {
+    create: (scene, id) => ({ pickupSubscriptions }) => pickupSubscriptions.create(carrierOf(id), pickupSubscription(scene)),
+    list: () => ({ pickupSubscriptions }) => pickupSubscriptions.list(carrier),
+    get: async (scene, id) => {
+      const subscriptionId = await subscribedToPickups(scene, id)
+      return ({ pickupSubscriptions }) => pickupSubscriptions.get(carrierOf(id), subscriptionId)
+    },
+    patch: async (scene, id) => {
+      const subscriptionId = await subscribedToPickups(scene, id)
+      return ({ pickupSubscriptions }) => pickupSubscriptions.patch(carrierOf(id), subscriptionId, { status: "paused" })
+    },
+    remove: async (scene, id) => {
+      const subscriptionId = await subscribedToPickups(scene, id)
+      return ({ pickupSubscriptions }) => pickupSubscriptions.remove(carrierOf(id), subscriptionId)
     }
   }
 }

@@ -5,6 +5,7 @@ import pg from "pg"
 import { expect, inject, it, onTestFinished } from "vitest"
 import { postgresStorage } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
+import { startReceiver } from "./Receiver.ts"
 import { carrier, customer, tenantId } from "./Service.ts"
 
 /** Longer than the test: an order that is answered was woken. */
@@ -13,7 +14,7 @@ const waitSeconds = 300
 const start = async () => {
   const schema = freshSchema()
   const pool = new pg.Pool({ connectionString: inject("pgUrl"), max: 2 })
-  const open = () => createWaybill({ storage: postgresStorage({ pool, schema, listen: false }), sealingKeys: [new Uint8Array(32).fill(7)], pickupDesk: { waitSeconds }, log: () => {} })
+  const open = () => createWaybill({ storage: postgresStorage({ pool, schema, listen: false }), sealingKeys: [new Uint8Array(32).fill(7)], egressAllow: ["127.0.0.1"], pickupDesk: { waitSeconds }, log: () => {} })
   const [api, other] = [open(), open()]
   onTestFinished(async () => {
     await Promise.all([api.stop(), other.stop()])
@@ -62,6 +63,29 @@ it("are answered when a host's transaction with the decision commits, and not be
   await client.query("COMMIT")
   client.release()
   expect(await ordered).toMatchObject([{ pickupStatus: "Reject", pickupMessage: ["No truck."] }])
+})
+
+it("are sent to the carrier's webhook within a second, as the database joins their entries", async () => {
+  const receiver = await startReceiver()
+  const { api, other } = await start()
+  onTestFinished(() => receiver.close())
+  await api.secrets.put(tenantId, "main", { anyClient: true })
+  await other.pickupSubscriptions.create(carrier, { topics: ["pickups"], endpointUrl: receiver.hook("/pickups"), hmacSecretId: "main" })
+  await other.start()
+  const ordered = api.pickups.create(customer, order)
+  while (receiver.received.length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  const { body } = receiver.received[0]!
+  expect(body).toEqual({ deliveryId: expect.any(String), sentAt: expect.any(String), pickups: (await api.pickups.changes(carrier)).data })
+  const [entry] = body.pickups
+  expect(Date.parse(body.sentAt) - Date.parse(entry.at)).toBeLessThan(1000)
+  // a carrier with a number sees it only until another one decides
+  const rival = { ...carrier, client: "rival", dot: "2" }
+  const { id } = await other.pickupSubscriptions.create(rival, { topics: ["pickups"], endpointUrl: receiver.hook("/rival"), hmacSecretId: "main" })
+  await other.pickups.decide({ ...carrier, client: "one", dot: "1" }, entry.pickupId, { decision: "accept" })
+  await ordered
+  while (receiver.received.length === 1) await new Promise((resolve) => setTimeout(resolve, 20))
+  expect(receiver.received.map(({ body, path }) => [path, body.pickups.map(({ change }: { readonly change: string }) => change)])).toEqual([["/pickups", ["ordered"]], ["/pickups", ["decided"]]])
+  expect(await other.allSubscriptions.get(tenantId, id)).toMatchObject({ area: "pickups", waiting: 0, dropped: 0 })
 })
 
 it("are answered when their process stops", async () => {

@@ -1,5 +1,6 @@
-import { PickupChangesSuite, PickupStoreSuite } from "@waybill/testkit/suites"
+import { PickupChangesSuite, PickupStoreSuite, PickupSubscriptionStoreSuite } from "@waybill/testkit/suites"
 import { testStorage } from "../TestStorage.ts"
 
 PickupStoreSuite.suite("Postgres", testStorage())
 PickupChangesSuite.suite("Postgres", testStorage())
+PickupSubscriptionStoreSuite.suite("Postgres", testStorage())

@@ -30,6 +30,7 @@ export class DestinationGate {
   sees(destination: Destination, entry: Entry): boolean {
     const { tenantId } = destination.tenant
     const { client } = destination.settings
+    if (entry.seenBy !== undefined) return entry.seenBy(client)
     if (entry.parts === undefined) return this.access.maySee(tenantId, client, this.shipments.grantsOf(tenantId, entry.key))
     return entry.parts.every(({ accounts }) => this.hasOneOf(destination, accounts))
   }

@@ -25,6 +25,8 @@ export interface Entry {
   readonly payload: Uint8Array
   readonly traceparent: string | undefined
   readonly queuedAt: number
+  /** Whether a client may see it now, if its key is not a shipment. */
+  readonly seenBy?: (client: string) => boolean
   /** Parts, each for clients with one of its accounts. Without parts the entry is for clients that see the shipment, which is its key. */
   readonly parts?: ReadonlyArray<EntryPart>
 }

@@ -12,12 +12,12 @@ export const PickupStoreMemory = {
       const tables = yield* PickupTables
 
       const write = (tenantId: string, row: PickupRow, history: PickupHistoryEntry, change: PickupChange | undefined) =>
-        Effect.flatten(operate(() => {
+        Effect.flatten(operate((now) => {
           const holder = row.number === undefined ? undefined : tables.numbered(tenantId, row.number, row.isTest)
           if (holder !== undefined && holder.pickupId !== row.pickupId) return Effect.fail(new PickupNumberTaken({ number: row.number! }))
           tables.put(tenantId, row)
           tables.append(tenantId, history)
-          if (change !== undefined) tables.list(tenantId, history, change)
+          if (change !== undefined) tables.list(tenantId, history, change, now)
           return Effect.void
         }))
 

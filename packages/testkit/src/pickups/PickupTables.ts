@@ -1,6 +1,8 @@
 /** Rows of the memory store: pickups by number and PRO, their history, and answered requests. */
-import { type AnsweredRequest, changesPerRead, compareText, isOwn, type PickupChange, type PickupChangeRange, type PickupChangeRows, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
+import { type AnsweredRequest, changesPerRead, compareText, isOwn, type PickupChange, type PickupChangeRange, type PickupChangeRows, type PickupHistoryEntry, type PickupRow, type PickupSubscriptionRecord, type PickupViewer } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
+import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
+import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
@@ -27,6 +29,9 @@ interface TenantPickups {
   readonly answers: Map<string, StoredAnswer>
   /** The last issued number, for real pickups and for tests. */
   readonly counters: Map<boolean, number>
+  readonly subscriptions: Map<string, PickupSubscriptionRecord>
+  /** The clients of removed subscriptions. */
+  readonly removed: Map<string, string>
   /** The last number and time of the work list. */
   readonly feed: { last: number; lastAt: number }
 }
@@ -35,15 +40,22 @@ interface TenantPickups {
 const pruneLimit = 5000
 
 export class PickupTables extends Context.Service<PickupTables, PickupRows>()("@waybill/testkit/pickups/PickupTables") {
-  static readonly layer = Layer.effect(PickupTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new PickupRows(journal))))
+  static readonly layer = Layer.effect(PickupTables, Effect.gen(function*() {
+    const { journal, onPurge } = yield* MemoryDatabase
+    return purged(onPurge, new PickupRows(journal, { destinations: yield* DestinationTables, access: yield* AccessTables }))
+  }))
 }
 
 export class PickupRows {
   private readonly tenants = new Map<string, TenantPickups>()
   private readonly journal: Journal
+  private readonly destinations: DestinationRows
+  private readonly access: AccessRows
 
-  constructor(journal: Journal) {
+  constructor(journal: Journal, { access, destinations }: { readonly destinations: DestinationRows; readonly access: AccessRows }) {
     this.journal = journal
+    this.destinations = destinations
+    this.access = access
   }
 
   /** Removes all rows of a tenant. Returns whether there were any. */
@@ -54,7 +66,7 @@ export class PickupRows {
   of(tenantId: string): TenantPickups {
     let own = this.tenants.get(tenantId)
     if (own === undefined) {
-      own = { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), changes: new Map(), answers: new Map(), counters: new Map(), feed: { last: 0, lastAt: -Infinity } }
+      own = { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), changes: new Map(), answers: new Map(), counters: new Map(), subscriptions: new Map(), removed: new Map(), feed: { last: 0, lastAt: -Infinity } }
       this.tenants.set(tenantId, own)
     }
     return own
@@ -101,12 +113,29 @@ export class PickupRows {
     this.journal.insert(entries, entries.length, entry)
   }
 
-  list(tenantId: string, { at, pickupId }: PickupHistoryEntry, change: PickupChange): void {
+  /** Adds an entry to the work list, and queues it for the subscriptions of carriers that see the pickup. */
+  list(tenantId: string, { at, pickupId }: PickupHistoryEntry, change: PickupChange, now: number): void {
     const { changes, feed } = this.of(tenantId)
     const changeNo = feed.last + 1
     this.journal.set(feed, "last", changeNo)
     this.journal.set(feed, "lastAt", Math.max(feed.lastAt, at))
     this.journal.put(changes, changeNo, { ...change, changeNo, pickupId, at: feed.lastAt })
+    for (const { client, id, matched } of this.of(tenantId).subscriptions.values()) {
+      const destination = matched && this.clientSees(tenantId, client, pickupId) ? this.destinations.find(tenantId, id) : undefined
+      if (destination === undefined) continue
+      const seenBy = (own: string) => this.clientSees(tenantId, own, pickupId)
+      const entry = { key: pickupId, sequence: changeNo, orderId: String(changeNo), payload: change.body, traceparent: change.traceparent, seenBy }
+      this.destinations.enqueue(destination, entry, now)
+      this.destinations.signal(destination, pickupId)
+    }
+  }
+
+  /** Whether a client may see the pickup now: carriers without a number all, with a number what they or no carrier has decided. */
+  clientSees(tenantId: string, client: string, pickupId: string): boolean {
+    if (this.access.maySee(tenantId, client, [])) return true
+    const row = this.of(tenantId).rows.get(pickupId)
+    const carrier = [...this.access.accountsOf(tenantId, client)].filter((account) => account.startsWith(" "))
+    return row !== undefined && carrier.length > 0 && (row.carrier === undefined || isOwn(carrier, row.carrier))
   }
 
   listed(tenantId: string, { after, bytes, limit, since, status, viewer }: PickupChangeRange): PickupChangeRows {

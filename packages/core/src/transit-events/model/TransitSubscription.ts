@@ -1,23 +1,13 @@
 /** A subscription to transit events (area D, Subscription). */
 import { Schema } from "effect"
 import { DeliveryMetadata } from "../../delivery/model/DeliveryPolicy.ts"
+import { DeliveryPatch, EndpointUrl, SubscriptionStatus } from "../../delivery/model/WebhookSettings.ts"
 import { HmacSecretId, ShipmentId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
 import { EventType, eventTypes } from "./EventType.ts"
 
 /** Most shipments per subscription. */
 export const maxShipmentIds = 1000
-
-export const SubscriptionStatus = Schema.Literals(["active", "paused", "inactive"]).annotate({
-  identifier: "SubscriptionStatus",
-  message: "status is one of active, paused, inactive."
-})
-export type SubscriptionStatus = typeof SubscriptionStatus.Type
-
-const EndpointUrl = Schema.String.check(
-  Schema.isPattern(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}\p{Cs}]+$/u, { message: "endpointUrl is an absolute https address." }),
-  Schema.isMaxLength(2048, { message: "endpointUrl has at most 2048 characters." })
-)
 
 /** Both conditions must match. An absent or empty list matches everything. SPEC-GAP-D14 */
 export const SubscriptionFilters = Schema.Struct({
@@ -49,14 +39,6 @@ const FiltersPatch = Schema.Struct({
   eventTypes: Schema.optionalKey(Schema.NullOr(SubscriptionFilters.fields.eventTypes.schema)),
   shipmentIds: Schema.optionalKey(Schema.NullOr(SubscriptionFilters.fields.shipmentIds.schema))
 }).annotate({ identifier: "SubscriptionFiltersPatch" })
-
-const DeliveryPatch = Schema.Struct({
-  maxAttempts: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.maxAttempts.schema)),
-  initialBackoffSeconds: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.initialBackoffSeconds.schema)),
-  maxBackoffSeconds: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.maxBackoffSeconds.schema)),
-  batchMaxSize: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.batchMaxSize.schema)),
-  rateLimitPerMinute: Schema.optionalKey(Schema.NullOr(DeliveryMetadata.fields.rateLimitPerMinute.schema))
-}).annotate({ identifier: "DeliveryMetadataPatch" })
 
 /**
  * Members of a merge patch. `null` resets `filters`, `delivery` or one of their members to the default. The address, the secret and the

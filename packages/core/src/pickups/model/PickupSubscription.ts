@@ -1,0 +1,61 @@
+/** A carrier's subscription to the changes of pickups, and what it is sent. */
+import { Schema } from "effect"
+import { DeliveryMetadata } from "../../delivery/model/DeliveryPolicy.ts"
+import { DeliveryPatch, EndpointUrl, SubscriptionStatus } from "../../delivery/model/WebhookSettings.ts"
+import { HmacSecretId } from "../../shared/Identifier.ts"
+import { InstantText } from "../../shared/Instant.ts"
+import { ListCursor, ListLimit } from "../../shared/ListPage.ts"
+import { PickupChangeEntry } from "./PickupChange.ts"
+
+const Topics = Schema.NonEmptyArray(Schema.Literals(["pickups"]).annotate({ message: "A topic is pickups." }))
+  .check(Schema.isMaxLength(1, { message: "Name each topic once." }))
+
+const settings = {
+  topics: Topics,
+  endpointUrl: EndpointUrl,
+  hmacSecretId: HmacSecretId,
+  delivery: Schema.optionalKey(DeliveryMetadata)
+}
+
+/** Body of the create call. */
+export const PickupSubscriptionCreate = Schema.Struct(settings).annotate({ identifier: "PickupSubscriptionCreate" })
+export type PickupSubscriptionCreate = typeof PickupSubscriptionCreate.Type
+
+/** The settings after a merge patch. */
+export const PatchedPickupSubscription = Schema.Struct({ ...settings, status: SubscriptionStatus })
+
+/** Members of a merge patch. `null` resets `delivery` or one of its members to the default. */
+export const PickupSubscriptionPatch = Schema.Struct({
+  topics: Schema.optionalKey(Topics),
+  endpointUrl: Schema.optionalKey(EndpointUrl),
+  hmacSecretId: Schema.optionalKey(HmacSecretId),
+  delivery: Schema.optionalKey(Schema.NullOr(DeliveryPatch)),
+  status: Schema.optionalKey(SubscriptionStatus)
+}).annotate({ identifier: "PickupSubscriptionPatch" })
+
+/** A subscription as Waybill returns it. `delivery` always has every member, including defaults. */
+export const PickupSubscription = Schema.Struct({
+  id: Schema.String,
+  ...settings,
+  createdAt: InstantText,
+  updatedAt: InstantText,
+  status: SubscriptionStatus
+}).annotate({ identifier: "PickupSubscription" })
+export type PickupSubscription = typeof PickupSubscription.Type
+
+export const PickupSubscriptionQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
+
+/** The body of a delivery. */
+export const PickupBatch = Schema.Struct({
+  /** Equal for every attempt of the delivery. */
+  deliveryId: Schema.String,
+  /** When the batch was first sent. Every attempt sends the same bytes. */
+  sentAt: InstantText,
+  pickups: Schema.NonEmptyArray(PickupChangeEntry)
+}).annotate({ identifier: "PickupBatch" })
+
+/** JSON before and after the entries of a batch. The delivery engine fills in the two placeholders. */
+export const pickupBatchEnvelope = {
+  open: "{\"deliveryId\":\"{deliveryId}\",\"sentAt\":\"{sentAt}\",\"pickups\":[",
+  close: "]}"
+}

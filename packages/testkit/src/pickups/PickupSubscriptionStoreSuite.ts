@@ -1,0 +1,110 @@
+/** Conformance of `PickupSubscriptionStore`, and of the changes that `PickupStore` queues for subscriptions. */
+import {
+  AccessStore,
+  DeliveryQueue,
+  type DestinationState,
+  pickupBatchEnvelope,
+  pickupSource,
+  PickupStore,
+  type PickupSubscriptionRecord,
+  PickupSubscriptionStore,
+  type StoragePorts,
+  Transaction
+} from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import { bytesOf, destinationSettings, freshTenant, idOf, letSeeAll, occurredAt } from "../StorageFixtures.ts"
+import { historyEntry, pickupRow } from "./PickupFixtures.ts"
+
+const record = (n: number, parts: Partial<PickupSubscriptionRecord> = {}): PickupSubscriptionRecord =>
+  ({ id: idOf(n), client: "carrier", doc: `{"n":${n}}`, createdAt: occurredAt, updatedAt: occurredAt, matched: true, ...parts })
+
+const subscribe = Effect.fnUntraced(function*(tenantId: string, n: number, parts: Partial<PickupSubscriptionRecord> = {}, state: DestinationState = "active") {
+  const transaction = yield* Transaction
+  const queue = yield* DeliveryQueue
+  const store = yield* PickupSubscriptionStore
+  const own = record(n, parts)
+  const destination = { ...destinationSettings({ n, client: own.client, state }), source: pickupSource, envelope: pickupBatchEnvelope }
+  yield* transaction.run(Effect.andThen(queue.openDestination(tenantId, destination), store.insert(tenantId, own)))
+})
+
+const letCarrierSee = (tenantId: string, client: string, accounts: ReadonlyArray<string>) =>
+  Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin: "key", seesAll: false, accounts }))
+
+const order = Effect.fnUntraced(function*(tenantId: string, n: number, parts: Parameters<typeof pickupRow>[1] = {}) {
+  const store = yield* PickupStore
+  yield* store.insert(tenantId, pickupRow(n, parts), historyEntry(n), { body: bytesOf(`{"n":${n}}`), traceparent: undefined })
+})
+
+/** How many entries wait for each subscription. */
+const waiting = Effect.fnUntraced(function*(tenantId: string) {
+  const queue = yield* DeliveryQueue
+  const { destinations } = yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 10 })
+  return Object.fromEntries(destinations.map((each) => [Number(each.destinationId.slice(-4)), each.waiting]))
+})
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: PickupSubscriptionStore`, (it) => {
+    it.effect("finds, lists and documents a client's own subscriptions, and no other's", () =>
+      Effect.gen(function*() {
+        const store = yield* PickupSubscriptionStore
+        const [tenantId, other] = [freshTenant(), freshTenant()]
+        for (const n of [2, 1, 3]) yield* subscribe(tenantId, n)
+        yield* subscribe(tenantId, 4, { client: "rival" })
+        const { matched: _, ...first } = record(1)
+        const { destination, ...found } = Option.getOrThrow(yield* store.find(tenantId, "carrier", idOf(1)))
+        assert.deepStrictEqual([found, destination.state], [first, "active"])
+        for (const [tenant, client, id] of [[tenantId, "rival", idOf(1)], [other, "carrier", idOf(1)], [tenantId, "carrier", idOf(9)], [tenantId, "carrier", "x"]] as const) {
+          assert.isTrue(Option.isNone(yield* store.find(tenant, client, id)))
+        }
+        const list = (range: { readonly after: string | undefined; readonly limit: number }) => Effect.map(store.list(tenantId, "carrier", range), (rows) => rows.map(({ id }) => id))
+        assert.deepStrictEqual(yield* list({ after: undefined, limit: 2 }), [idOf(1), idOf(2)])
+        assert.deepStrictEqual(yield* list({ after: idOf(2), limit: 2 }), [idOf(3)])
+        assert.deepStrictEqual(yield* store.documents(tenantId, [idOf(1), idOf(4), idOf(9)]), new Map([[idOf(1), "{\"n\":1}"], [idOf(4), "{\"n\":4}"]]))
+      }))
+
+    it.effect("replaces document, time and matching, and nothing else", () =>
+      Effect.gen(function*() {
+        const store = yield* PickupSubscriptionStore
+        const tenantId = freshTenant()
+        yield* subscribe(tenantId, 1)
+        yield* store.update(tenantId, record(1, { client: "thief", doc: "{}", createdAt: 1, updatedAt: occurredAt + 5, matched: false }))
+        const { destination: _, ...found } = Option.getOrThrow(yield* store.find(tenantId, "carrier", idOf(1), true))
+        assert.deepStrictEqual(found, { id: idOf(1), client: "carrier", doc: "{}", createdAt: occurredAt, updatedAt: occurredAt + 5 })
+      }))
+
+    it.effect("removes once, for its client", () =>
+      Effect.gen(function*() {
+        const store = yield* PickupSubscriptionStore
+        const tenantId = freshTenant()
+        yield* subscribe(tenantId, 1)
+        const remove = (client: string, id = idOf(1)) => store.remove(tenantId, client, id)
+        assert.deepStrictEqual([yield* remove("rival"), yield* remove("carrier", idOf(2)), yield* remove("carrier"), yield* remove("carrier"), yield* remove("rival")], ["unknown", "unknown", "removed", "gone", "unknown"])
+        assert.isTrue(Option.isNone(yield* store.find(tenantId, "carrier", idOf(1))))
+        assert.deepStrictEqual(yield* store.documents(tenantId, [idOf(1)]), new Map())
+      }))
+
+    it.effect("is queued every change of a pickup that its client sees, while it matches", () =>
+      Effect.gen(function*() {
+        const store = yield* PickupSubscriptionStore
+        const pickups = yield* PickupStore
+        const tenantId = freshTenant()
+        yield* letSeeAll(tenantId, "all")
+        yield* letCarrierSee(tenantId, "one", [" dot 1", " dot 1 A"])
+        yield* letCarrierSee(tenantId, "two", [" mc 2"])
+        yield* letCarrierSee(tenantId, "shipper", ["A"])
+        for (const [n, client] of [[1, "all"], [2, "one"], [3, "two"], [4, "shipper"], [5, "unknown"]] as const) yield* subscribe(tenantId, n, { client })
+        yield* order(tenantId, 1, { accounts: ["A"] })
+        assert.deepStrictEqual(yield* waiting(tenantId), { 1: 1, 2: 1, 3: 1, 4: 0, 5: 0 })
+        yield* pickups.update(tenantId, pickupRow(1, { carrier: [" dot 1"] }), historyEntry(1, 2), { body: bytesOf("{}"), traceparent: undefined })
+        assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 2, 3: 1, 4: 0, 5: 0 })
+        // a test has no entry
+        yield* pickups.insert(tenantId, pickupRow(2, { isTest: true }), historyEntry(2))
+        yield* store.update(tenantId, record(1, { matched: false }))
+        yield* store.remove(tenantId, "two", idOf(3))
+        yield* order(tenantId, 3)
+        assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 3, 3: 1, 4: 0, 5: 0 })
+        yield* order(freshTenant(), 4)
+        assert.deepStrictEqual((yield* waiting(tenantId))[2], 3)
+      }))
+  })
