@@ -38,6 +38,8 @@ const acceptedShare: Readonly<Record<string, number>> = {
   "operator.dismissDelivery": 0,
   // Accepts only one of eventId, shipmentId and pro.
   "operator.explainDelivery": 0.5,
+  // The secret belongs to the subject's accounts, which a carrier has none of.
+  "intake.createPickupSubscription": 0,
   // The subscription is one to events.
   "intake.getPickupSubscription": 0,
   "intake.updatePickupSubscription": 0,
