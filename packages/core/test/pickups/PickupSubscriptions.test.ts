@@ -86,7 +86,7 @@ describe("a carrier's subscription to pickups", () => {
     const good = settings(waybill.carrier)
     for (const [body, pointer] of [
       [{ ...good, topics: ["invoices"] }, "/topics/0"],
-      [{ ...good, topics: [] }, "/topics/0"],
+      [{ ...good, topics: [] }, "/topics"],
       [{ ...good, hmacSecretId: "unknown" }, "/hmacSecretId"],
       [{ ...good, endpointUrl: "ftp://x.example" }, "/endpointUrl"],
       [{ ...good, filters: {} }, "/filters"]

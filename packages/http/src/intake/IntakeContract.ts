@@ -211,7 +211,7 @@ export const IntakeContract = contract({
       description: "On an order, or on a change of it, that waits for a decision; 409 if there is none. The shipper's call is answered with it. After " +
         "call, report the result as a status.",
       params: pickupId,
-      body: { schema: CarrierDecision, maxBytes: 64 * 1024 },
+      body: { schema: CarrierDecision, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "Decided", schema: PickupReportResult } },
       refusals: { 404: noPickup, 409: "The pickup is decided already." }
     },
@@ -232,7 +232,7 @@ export const IntakeContract = contract({
       audit: { action: "pickup-subscription.create", object: "subscription", id: "id" },
       summary: "Subscribe to pickups",
       description: "The entries of the work list are sent to endpointUrl from now on, those of one pickup in order.",
-      body: { schema: PickupSubscriptionCreate, closed: true, maxBytes: 64 * 1024 },
+      body: { schema: PickupSubscriptionCreate, closed: true, maxBytes: 1024 * 1024 },
       answers: {
         201: {
           description: "Created",
@@ -274,7 +274,7 @@ export const IntakeContract = contract({
       description: "JSON merge patch (RFC 7396): members that are not named stay as they are; null takes delivery or one of its members back to the " +
         "default. The status of a subscription that the operator paused cannot be changed: 409 with the reason.",
       params: subscriptionId,
-      body: { schema: PickupSubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 64 * 1024 },
+      body: { schema: PickupSubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "The changed subscription", schema: PickupSubscription, closed: true } },
       refusals: { 404: noSubscription, 409: "An operator paused the subscription, or the secret does not exist or belongs to another client." }
     },

@@ -9,6 +9,7 @@ import {
   InvoiceDocuments,
   Invoices,
   Pickups,
+  PickupSubscriptions,
   ShipmentIntake,
   Subscriptions,
   TenantLimits,
@@ -51,6 +52,7 @@ const begin = Effect.fnUntraced(function*(tenantId: string) {
   yield* (yield* Invoices).create(carrier, invoiceSample({ accounts: ["A"] }))
   yield* (yield* InvoiceDocuments).upload(carrier, documentsSample({ accounts: ["A"], documents: [{ documentType: "POD", files: [fileSample("PDF", 70_000)] }] }))
   yield* (yield* Pickups).create(customer, pickupRequest({ orgAccountNumber: "A", day: "2099-11-20" }), { idempotencyKey: "once" })
+  yield* (yield* PickupSubscriptions).create(carrier, { topics: ["pickups"], endpointUrl: webhookUrl, hmacSecretId: tenant.hmacSecretId })
   const id = yield* (yield* UniqueIds).next
   yield* (yield* AuditStore).put([{
     id,
