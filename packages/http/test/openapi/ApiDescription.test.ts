@@ -57,5 +57,6 @@ describe("a description of the API", () => {
     expect(description.faultOfNotification({ headers, body: { deliveryId: "D1", sentAt: "2026-11-20T08:15:00Z", events: [] } })).toContain("/events must NOT have fewer than 1 items")
     expect(description.faultOfNotification({ headers: { ...headers, "webhook-signature": undefined }, body: { events: [] } })).toContain("no header webhook-signature")
     expect(description.faultOfNotification({ headers, body: { proNumber: "1" } })).toContain("shipmentStatus")
+    expect(description.faultOfNotification({ headers, body: { deliveryId: "D1", sentAt: "2026-11-20T08:15:00Z", pickups: [] } })).toContain("/pickups must NOT have fewer than 1 items")
   })
 })

@@ -79,7 +79,8 @@ export class ApiDescription {
 
   /** What the document does not say of a webhook. */
   faultOfNotification({ body, headers }: Notification): string | undefined {
-    const name = Array.isArray(body) ? "freightCharges" : typeof body === "object" && body !== null && "events" in body ? "shipmentEvents" : "shipmentStatus"
+    const has = (member: string) => typeof body === "object" && body !== null && member in body
+    const name = Array.isArray(body) ? "freightCharges" : has("events") ? "shipmentEvents" : has("pickups") ? "pickupChanges" : "shipmentStatus"
     const { post } = this.#document["webhooks"][name]
     const lacking = post.parameters.find((parameter: Json) => parameter["required"] === true && headers[parameter["name"]] === undefined)
     if (lacking !== undefined) return `The webhook ${name} has no header ${lacking.name}.`

@@ -1,6 +1,7 @@
 /** Writes the demo's freight over HTTP as the shipper and the carrier. Every write is idempotent. */
 import { DocumentsClient, IntakeClient, InvoicesClient, PickupsClient, WaybillProblem } from "@waybill/client"
 import { Effect, Schema } from "effect"
+import { setTimeout } from "node:timers/promises"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { TimedWrites } from "./DemoJourney.ts"
 import { invoiceLine, pickupLine } from "./DemoLines.ts"
@@ -27,6 +28,12 @@ export interface WriterOptions {
   readonly print: (line: string) => void
 }
 
+/** How long an order may be unanswered before the carrier looks for what waits. */
+const waitingMillis = 300
+
+/** How old an order may be that the demo's carrier accepts. */
+const recentMillis = 60_000
+
 /** Writes everything of one time. Rejects with the client's error of the failed call. */
 export const makeWriter = ({ basePaths, carrierKey, shipperKey, print, url }: WriterOptions): (writes: TimedWrites, signal: AbortSignal) => Promise<void> => {
   const asCarrier = { baseUrl: url, apiKey: carrierKey }
@@ -37,8 +44,25 @@ export const makeWriter = ({ basePaths, carrierKey, shipperKey, print, url }: Wr
   /** The carrier's pickup numbers by order key. */
   const numbers = new Map<string, string>()
 
+  /** Accepts the demo's orders that wait for a decision. */
+  const acceptWaiting = async (signal: AbortSignal) => {
+    const { data } = await carrier.listPickupChanges({ status: "Call us", since: new Date(Date.now() - recentMillis) }, { signal })
+    for (const pickupId of new Set(data.map((each) => each.pickupId))) {
+      try {
+        await carrier.decidePickup(pickupId, { decision: "accept", scac: "DEMO", carrierName: "Demo Freight" }, { signal })
+      } catch (error) {
+        // somebody at the page or a terminal was faster
+        if (!(error instanceof WaybillProblem && error.code === "pickup_decided")) throw error
+      }
+    }
+  }
+
   const order = async ({ key, order }: TimedWrites["orders"][number], signal: AbortSignal) => {
-    const [{ carrierPickupNumber }] = await shipper.create(order, { idempotencyKey: `demo ${key}`, signal })
+    const ordered = shipper.create(order, { idempotencyKey: `demo ${key}`, signal })
+    const answered = ordered.then(() => true, () => true)
+    // with WAYBILL_PICKUPS=desk the order waits for the carrier
+    while (!await Promise.race([answered, setTimeout(waitingMillis, false, { signal })])) await acceptWaiting(signal)
+    const [{ carrierPickupNumber }] = await ordered
     if (carrierPickupNumber !== null) numbers.set(key, carrierPickupNumber)
   }
 

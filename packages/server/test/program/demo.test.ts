@@ -1,4 +1,4 @@
-import { OperatorClient } from "@waybill/client"
+import { IntakeClient, OperatorClient } from "@waybill/client"
 import { execFile } from "node:child_process"
 import { chmodSync, existsSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -53,6 +53,16 @@ const lives = (pid: number) => {
 }
 
 describe("the demo on the embedded database", { timeout: 90_000 }, () => {
+  it("accepts its orders as the carrier where they wait for a decision", async () => {
+    const dataDir = join(directory(), "data")
+    const program = new Program({ args: [], env: { WAYBILL_PORT: "0", WAYBILL_DATA_DIR: dataDir, WAYBILL_PICKUPS: "desk" } })
+    const url = await program.ready()
+    const { truck } = await commandsOf(program)
+    expect(await shown(truck)).toMatchObject({ pickupConfirmationId: expect.stringMatching(/^1000000/) })
+    const { data } = await new IntakeClient({ baseUrl: url, apiKey: keptIn(dataDir).carrierKey }).listPickupChanges()
+    expect(data.map(({ change, status }) => `${change} ${status}`)).toEqual(expect.arrayContaining(["ordered Call us", "decided Accepted"]))
+  })
+
   it("shows each area by a printed command, and delivers the events of each", async () => {
     const dataDir = join(directory(), "data")
     const program = started(dataDir)
