@@ -259,7 +259,8 @@ const theCalls = (freshWorlds: boolean) => {
       await fixture.service.deliver()
       let received = 0
       for (const caller of fixture.callers) {
-        const texts = (await fixture.service.received(receiverOf(caller, fixture))).map(({ text }) => text)
+        // a pickup that no carrier has decided is for every carrier of the tenant
+        const texts = (await fixture.service.received(receiverOf(caller, fixture))).filter(({ json }) => !("pickups" in json)).map(({ text }) => text)
         expect(tellsOf(texts.join("\n"), forbidden(caller, fixture)), caller.name).toEqual([])
         if (texts.some((text) => text.includes("news"))) received += 1
       }
