@@ -31,6 +31,12 @@ export interface InFlight {
   waits?: true
 }
 
+export interface UnwrittenPause {
+  readonly reason: string
+  /** Whatever its endpoint is by then. */
+  readonly always: boolean
+}
+
 export interface Destination {
   readonly tenantId: string
   readonly destinationId: string
@@ -74,9 +80,8 @@ export interface Destination {
   window: number
   /** Its last attempt failed. */
   failing: boolean
-  /** Why it is to be paused; nothing is taken until that is written. */
-  pause: string | undefined
-  pauseAlways: boolean
+  /** It is to be paused; nothing is taken until that is written. */
+  pause: UnwrittenPause | undefined
   /** This process cannot open its secret: until then nothing is taken, and then it is loaded again. */
   unreadableUntil: number | undefined
   /** A take that names it has no answer yet, or its attempts have not begun. */
@@ -120,7 +125,6 @@ export const makeDestination = (
   window: firstWindow,
   failing: false,
   pause: undefined,
-  pauseAlways: false,
   unreadableUntil: undefined,
   taking: false,
   bytesPerDelivery: 0,
@@ -268,10 +272,10 @@ const forgetWaiting = (destination: Destination, deliveryId: string): void => {
 }
 
 /** Breaker and pause are written. From now on the store says whether the destination sends. */
-export const changeWritten = (destination: Destination, written: { readonly pause: string | undefined }): void => {
-  if (written.pause === undefined || destination.pause !== written.pause) return
+export const changeWritten = (destination: Destination, pause: UnwrittenPause | undefined): void => {
+  // another attempt may have asked for one since, with the same reason
+  if (pause === undefined || destination.pause !== pause) return
   destination.pause = undefined
-  destination.pauseAlways = false
   destination.behind = true
 }
 

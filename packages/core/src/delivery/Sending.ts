@@ -176,8 +176,7 @@ export class Sending {
 }
 
 const pause = (destination: Destination, reason: string, always: boolean): void => {
-  destination.pause = reason
-  destination.pauseAlways ||= always
+  destination.pause = { reason, always: always || destination.pause?.always === true }
 }
 
 const unsent = ({ attempt, deliveryId, destinationId, flight }: TakenDelivery, state: "waiting" | "dead"): DeliveryOutcome =>

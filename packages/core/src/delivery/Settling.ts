@@ -1,7 +1,7 @@
 /** Writes what became of deliveries. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { changeWritten, type Destination, settled } from "./Destination.ts"
+import { changeWritten, type Destination, settled, type UnwrittenPause } from "./Destination.ts"
 import { report } from "./DeliveryReport.ts"
 import type { DestinationChange, SettleRequest, WaitingDelivery } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
@@ -63,10 +63,11 @@ export class Settling {
     const settling = this
     const { outcomes, store } = this.parts
     const request = requestOf(tenant, own)
+    const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
     return Effect.gen(function*() {
       const kept = yield* store.settle(request).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
       const now = settling.parts.storeTime(yield* workerMillis)
-      const written = settling.keep(tenant, own, request, new Set(kept))
+      const written = settling.keep(tenant, own, { request, pauses }, new Set(kept))
       settling.forget(written)
       for (const { destination, outcome } of written) {
         settled(destination, outcome.deliveryId, waitingOf(outcome, now), settling.parts.work.nextEvent())
@@ -78,7 +79,12 @@ export class Settling {
   }
 
   /** What of it was written. What was not is written again, unless its partition has another owner. */
-  private keep(tenant: HeldTenant, own: OfTenant, request: SettleRequest, kept: ReadonlySet<number>): ReadonlyArray<Ended> {
+  private keep(
+    tenant: HeldTenant,
+    own: OfTenant,
+    { pauses, request }: { readonly request: SettleRequest; readonly pauses: ReadonlyMap<Destination, UnwrittenPause | undefined> },
+    kept: ReadonlySet<number>
+  ): ReadonlyArray<Ended> {
     const { outcomes, work } = this.parts
     const refused = request.owned.filter(({ partition }) => !kept.has(partition))
     for (const { epoch, partition } of refused) {
@@ -97,10 +103,9 @@ export class Settling {
       } else if (destination.lost) this.forget([each])
       else again.ended.push(each)
     }
-    const changes = new Map(request.destinations.map((change) => [change.destinationId, change]))
     for (const destination of own.changed) {
       if (kept.has(destination.partition)) {
-        changeWritten(destination, changes.get(destination.destinationId)!)
+        changeWritten(destination, pauses.get(destination))
         work.touch(destination)
       } else if (!destination.lost) again.changed.add(destination)
     }
@@ -132,8 +137,8 @@ const changeOf = (destination: Destination): DestinationChange => ({
   destinationId: destination.destinationId,
   endpointUrl: destination.settings?.endpointUrl ?? "",
   breaker: destination.breaker,
-  pause: destination.pause,
-  always: destination.pauseAlways
+  pause: destination.pause?.reason,
+  always: destination.pause?.always ?? false
 })
 
 const waitingOf = (outcome: Ended["outcome"], now: number): WaitingDelivery | undefined =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { breakerThreshold } from "@waybill/core"
 import * as Arbitrary from "effect/Arbitrary"
-import { attemptsBegin, type Destination, failed, foundBy, insertWaiting, loadInto, planOf, signalled, succeeded, takeFromOf } from "../../src/delivery/Destination.ts"
+import { attemptsBegin, changeWritten, type Destination, failed, foundBy, insertWaiting, loadInto, planOf, signalled, succeeded, takeFromOf } from "../../src/delivery/Destination.ts"
 import { int, listOf, oneOf } from "../arbitraries.ts"
 import { Life, makeLoaded, newDestination } from "./DestinationLife.ts"
 
@@ -247,5 +247,20 @@ describe("the rate", () => {
     const destination = ready(makeLoaded({ rateLimitPerMinute: 1 }))
     attemptsBegin(destination, now, 1)
     assert.deepStrictEqual(planOf(destination, now, 10), { again: [], batches: 0, lookAt: now + 60_000 })
+  })
+})
+
+describe("a pause", () => {
+  it("is asked for again until it is written as it was asked for last", () => {
+    const destination = ready()
+    const [first, second] = [{ reason: "The receiver answered 410 Gone.", always: false }, { reason: "The receiver answered 410 Gone.", always: false }]
+    destination.pause = first
+    assert.strictEqual(planOf(destination, now, 1).batches, 0)
+    destination.pause = second
+    changeWritten(destination, first)
+    assert.strictEqual(destination.pause, second)
+    changeWritten(destination, second)
+    assert.isUndefined(destination.pause)
+    assert.strictEqual(planOf(destination, now, 1).batches, 1)
   })
 })

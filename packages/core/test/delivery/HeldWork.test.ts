@@ -173,7 +173,7 @@ describe("a partition that is tidied", () => {
       (destination) => destination.waiting.push({ destinationId: idOf(1), deliveryId: "one", dueAt: now }),
       (destination) => void (destination.taking = true),
       (destination) => void (destination.loads = 1),
-      (destination) => void (destination.pause = "The receiver answered 410 Gone.")
+      (destination) => void (destination.pause = { reason: "The receiver answered 410 Gone.", always: false })
     ]
     for (const change of busy) assert.deepStrictEqual(tidied(change), { isQuiet: false, isKept: true })
   })

@@ -231,6 +231,13 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: "pause: undefined"
   },
   {
+    name: "a pause is forgotten that is asked for while another one is written",
+    rare: true,
+    file: destination,
+    find: "if (pause === undefined || destination.pause !== pause) return",
+    replace: "if (pause === undefined || destination.pause === undefined) return"
+  },
+  {
     name: "a signal forgets a pause that is not written yet",
     rare: true,
     file: destination,
