@@ -286,7 +286,8 @@ export const serviceCalls: Methods = {
     delete: async ({ waybill }, id) => {
       await waybill.secrets.put(tenantId, `secret-${id}`, { anyClient: true })
       return () => waybill.secrets.delete(tenantId, `secret-${id}`)
-    }
+    },
+    reseal: ({ waybill }) => () => waybill.secrets.reseal(tenantId)
   },
   deliveries: {
     list: ({ waybill }) => () => waybill.deliveries.list(tenantId),
