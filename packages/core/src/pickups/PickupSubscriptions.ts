@@ -14,7 +14,7 @@ import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { checkPatch, makeWebhookChecks, onlyStops } from "../delivery/WebhookSettings.ts"
 import { formatInstant } from "../shared/Instant.ts"
-import { decodeInput, type InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
+import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { mergePatch } from "../shared/Json.ts"
 import { defaultListLimit, foreignCursor, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -25,8 +25,11 @@ import {
   pickupBatchEnvelope,
   type PickupSubscription,
   PickupSubscriptionCreate,
+  type PickupSubscriptionInput,
   PickupSubscriptionPatch,
-  PickupSubscriptionQuery
+  type PickupSubscriptionPatchInput,
+  PickupSubscriptionQuery,
+  type PickupSubscriptionQueryInput
 } from "./model/PickupSubscription.ts"
 import { carriersOnly } from "./PickupAccess.ts"
 import { PickupSubscriptionStore, type StoredPickupSubscription } from "./PickupSubscriptionStore.ts"
@@ -39,16 +42,16 @@ type Failure = InvalidInput | NotPermitted | StorageError
 export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
   readonly create: (
     principal: Principal,
-    input: WithLists<typeof PickupSubscriptionCreate.Encoded>
+    input: PickupSubscriptionInput
   ) => Effect.Effect<PickupSubscription, QuotaExceeded | Failure>
   /** Lists the caller's own subscriptions by id. */
-  readonly list: (principal: Principal, query?: typeof PickupSubscriptionQuery.Encoded) => Effect.Effect<ListPage<PickupSubscription>, Failure>
+  readonly list: (principal: Principal, query?: PickupSubscriptionQueryInput) => Effect.Effect<ListPage<PickupSubscription>, Failure>
   readonly get: (principal: Principal, id: string) => Effect.Effect<PickupSubscription, DestinationNotFound | NotPermitted | StorageError>
   /** JSON merge patch (RFC 7396). The status of a subscription that an operator paused cannot change. */
   readonly patch: (
     principal: Principal,
     id: string,
-    patch: WithLists<typeof PickupSubscriptionPatch.Encoded>
+    patch: PickupSubscriptionPatchInput
   ) => Effect.Effect<PickupSubscription, DestinationNotFound | SubscriptionPausedByOperator | Failure>
   /** Stops deliveries at once and removes waiting entries. Removing again succeeds. */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, DestinationNotFound | NotPermitted | StorageError>

@@ -16,7 +16,7 @@ import { makeListChanges, type PickupChangePage } from "./ListChanges.ts"
 import type { CarrierDecision } from "./model/CarrierDecision.ts"
 import { cancelledPickup, changedPickup, type KeptPickup, newPickup, reportedPickup, type WaitingRequest, withAnswer } from "./model/Pickup.ts"
 import { type PickupAnswer, pickupAnswer, answerWords } from "./model/PickupAnswer.ts"
-import type { PickupChangeQuery } from "./model/PickupChange.ts"
+import type { PickupChangeQueryInput } from "./model/PickupChange.ts"
 import { isPickupNumber, isTestNumber, pickupLookup, type PickupQuery } from "./model/PickupLookup.ts"
 import { type PickupEvent, type PickupRecord, pickupRecord } from "./model/PickupRecord.ts"
 import { type PickupReport, type PickupReportResult, reportResult } from "./model/PickupReport.ts"
@@ -68,7 +68,7 @@ export class Pickups extends Context.Service<Pickups, {
     decision: typeof CarrierDecision.Encoded
   ) => Effect.Effect<PickupReportResult, PickupNotFound | PickupDecided | Failure>
   /** For carriers: the work list in commit order. A page continues at the `nextCursor` of the page before, also after the list's end. */
-  readonly changes: (principal: Principal, query?: typeof PickupChangeQuery.Encoded) => Effect.Effect<PickupChangePage, Failure>
+  readonly changes: (principal: Principal, query?: PickupChangeQueryInput) => Effect.Effect<PickupChangePage, Failure>
   /** Answers every call that waits for a decision, and lets none wait any more. Before a stop. */
   readonly endWaits: Effect.Effect<void>
   /** For carriers: returns the pickup with its history. */

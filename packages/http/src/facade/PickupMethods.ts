@@ -5,7 +5,7 @@ import {
   type ListPage,
   type PickupAnswer,
   type PickupChangeEntry,
-  type PickupChangeQuery,
+  type PickupChangeQueryInput,
   type PickupDecision,
   PickupDesk,
   type PickupDeskCall,
@@ -19,11 +19,10 @@ import {
   type PickupReportInput,
   type PickupReportResult,
   type PickupSubscription,
-  type PickupSubscriptionCreate,
-  type PickupSubscriptionPatch,
-  type PickupSubscriptionQuery,
-  type PickupVisibility,
-  type WithLists
+  type PickupSubscriptionInput,
+  type PickupSubscriptionPatchInput,
+  type PickupSubscriptionQueryInput,
+  type PickupVisibility
 } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
@@ -54,11 +53,11 @@ export interface PickupChanges {
 
 /** Carriers' webhooks for the changes of pickups. */
 export interface PickupSubscriptionMethods {
-  readonly create: (principal: HostPrincipal, subscription: WithLists<typeof PickupSubscriptionCreate.Encoded>) => Promise<PickupSubscription>
-  readonly list: (principal: HostPrincipal, query?: typeof PickupSubscriptionQuery.Encoded) => Promise<ListPage<PickupSubscription>>
+  readonly create: (principal: HostPrincipal, subscription: PickupSubscriptionInput) => Promise<PickupSubscription>
+  readonly list: (principal: HostPrincipal, query?: PickupSubscriptionQueryInput) => Promise<ListPage<PickupSubscription>>
   readonly get: (principal: HostPrincipal, id: string) => Promise<PickupSubscription>
   /** JSON merge patch: changes only the named members. */
-  readonly patch: (principal: HostPrincipal, id: string, patch: WithLists<typeof PickupSubscriptionPatch.Encoded>) => Promise<PickupSubscription>
+  readonly patch: (principal: HostPrincipal, id: string, patch: PickupSubscriptionPatchInput) => Promise<PickupSubscription>
   /** Stops deliveries at once. Can be repeated. */
   readonly remove: (principal: HostPrincipal, id: string) => Promise<void>
 }
@@ -66,7 +65,7 @@ export interface PickupSubscriptionMethods {
 export interface PickupReadMethods {
   readonly visibility: (principal: HostPrincipal, query: PickupQuery) => Promise<PickupVisibility>
   /** The work list, for carriers: every order, change, cancellation, decision and report once, in commit order. */
-  readonly changes: (principal: HostPrincipal, query?: typeof PickupChangeQuery.Encoded) => Promise<PickupChanges>
+  readonly changes: (principal: HostPrincipal, query?: PickupChangeQueryInput) => Promise<PickupChanges>
   /** The pickup with its history, for carriers. */
   readonly record: (principal: HostPrincipal, pickupId: string) => Promise<PickupRecord>
 }

@@ -32,6 +32,7 @@ export const PickupChangeQuery = Schema.Struct({
   cursor: ListCursor,
   limit: ListLimit
 })
+export type PickupChangeQueryInput = typeof PickupChangeQuery.Encoded
 
 const kinds = {
   "ordered": "ordered",

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { DeliveryMetadata } from "../../delivery/model/DeliveryPolicy.ts"
 import { DeliveryPatch, EndpointUrl, SubscriptionStatus } from "../../delivery/model/WebhookSettings.ts"
 import { HmacSecretId } from "../../shared/Identifier.ts"
+import type { WithLists } from "../../shared/InvalidInput.ts"
 import { InstantText } from "../../shared/Instant.ts"
 import { ListCursor, ListLimit } from "../../shared/ListPage.ts"
 import { PickupChangeEntry } from "./PickupChange.ts"
@@ -20,6 +21,7 @@ const settings = {
 /** Body of the create call. */
 export const PickupSubscriptionCreate = Schema.Struct(settings).annotate({ identifier: "PickupSubscriptionCreate" })
 export type PickupSubscriptionCreate = typeof PickupSubscriptionCreate.Type
+export type PickupSubscriptionInput = WithLists<typeof PickupSubscriptionCreate.Encoded>
 
 /** The settings after a merge patch. */
 export const PatchedPickupSubscription = Schema.Struct({ ...settings, status: SubscriptionStatus })
@@ -32,6 +34,7 @@ export const PickupSubscriptionPatch = Schema.Struct({
   delivery: Schema.optionalKey(Schema.NullOr(DeliveryPatch)),
   status: Schema.optionalKey(SubscriptionStatus)
 }).annotate({ identifier: "PickupSubscriptionPatch" })
+export type PickupSubscriptionPatchInput = WithLists<typeof PickupSubscriptionPatch.Encoded>
 
 /** A subscription as Waybill returns it. `delivery` always has every member, including defaults. */
 export const PickupSubscription = Schema.Struct({
@@ -44,6 +47,7 @@ export const PickupSubscription = Schema.Struct({
 export type PickupSubscription = typeof PickupSubscription.Type
 
 export const PickupSubscriptionQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
+export type PickupSubscriptionQueryInput = typeof PickupSubscriptionQuery.Encoded
 
 /** The body of a delivery. */
 export const PickupBatch = Schema.Struct({
