@@ -45,11 +45,14 @@ export class Program {
   stderr = ""
   ended: Ended | undefined
   readonly child: ChildProcess
+  /** A worker has no OpenAPI document. */
+  private readonly isDescribed: boolean
 
   /** Killed at the end of the test if it still runs. */
   constructor({ args = ["serve"], cwd = tmpdir(), env = {}, fromSource = false, gid, launched = false, uid }: ProgramOptions) {
     const command = programCommand(fromSource)
     const own = [...command.args, ...args]
+    this.isDescribed = env["WAYBILL_ROLE"] !== "worker"
     this.child = spawn(process.execPath, launched ? ["--input-type=module", "--eval", launch, ...own] : own, {
       cwd,
       detached: launched,
@@ -82,7 +85,7 @@ export class Program {
       if (this.ended !== undefined) throw new Error(`The program ended with ${JSON.stringify(this.ended)}:\n${this.output}`)
       return this.log.find(({ message }) => message === "Ready.")
     }, { seconds, what: () => `the program being ready:\n${this.output}` })
-    globalThis.waybillOpenApi?.describeServer(entry["url"])
+    if (this.isDescribed) globalThis.waybillOpenApi?.describeServer(entry["url"])
     return entry["url"]
   }
 
