@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
@@ -16,7 +17,7 @@ export default defineConfig({
     // files of a project share their modules, because loading them for each file takes longer than the tests of most. A test that replaces
     // something global puts it back when it ends, passed or failed
     isolate: false,
-    // Vitest leaves one core free, which on two cores is half of them
-    maxWorkers: "100%"
+    // Vitest leaves one core free. Tests of programs mostly wait for these, so one more file than there are cores runs at once
+    maxWorkers: availableParallelism() + 1
   }
 })
