@@ -111,7 +111,7 @@ const scenario = Effect.gen(function*() {
   yield* Console.log(`Waybill's API with the program's login: ${events.status}, ${JSON.parse(events.text).data.length} events; without: ${(yield* call("GET", "/visibility/v1/events")).status}`)
 
   const pickUp = spans.find(({ name }) => name === "Orders.pickUp")
-  const sent = spans.find(({ name }) => name === "webhook.attempt")
+  const sent = spans.find(({ attributes }) => attributes.has("waybill.delivery"))
   yield* Console.log(`the webhook is in the trace of the call: ${pickUp !== undefined && sent?.traceId === pickUp.traceId}`)
   const metrics = (yield* PrometheusMetrics.format()).split("\n")
   yield* Console.log(metrics.filter((line) => /^(orders_picked_up_total|waybill_delivered_events_total) /.test(line)).toSorted().join("\n"))
