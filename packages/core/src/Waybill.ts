@@ -24,6 +24,7 @@ import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { TenantHealths } from "./operator/TenantHealths.ts"
+import { TenantPickups } from "./operator/TenantPickups.ts"
 import { Pickups } from "./pickups/Pickups.ts"
 import { PickupSubscriptions } from "./pickups/PickupSubscriptions.ts"
 import { Retention } from "./retention/Retention.ts"
@@ -77,7 +78,7 @@ const services = Layer.mergeAll(
   ChargeWindows.layer,
   Invoices.layer,
   InvoiceDocuments.layer,
-  Pickups.layer,
+  Layer.provideMerge(TenantPickups.layer, Pickups.layer),
   PickupSubscriptions.layer,
   ShipmentJourneys.layer,
   Layer.provideMerge(Clients.layer, Subscriptions.layer),

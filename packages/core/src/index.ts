@@ -113,6 +113,7 @@ export { type VerdictName, type VerdictReason, verdicts, type WaitReason, waitRe
 export * from "./operator/Subscriptions.ts"
 export * from "./operator/TenantRemoval.ts"
 export * from "./operator/TenantHealths.ts"
+export * from "./operator/TenantPickups.ts"
 export * from "./shared/ListLimits.ts"
 export * from "./shared/ListPage.ts"
 export * from "./intake/DeferredStatuses.ts"

@@ -103,6 +103,8 @@ const statementsIn = (quoted: string) => {
     "update pickup": pickups.updatePickup(schema, "t", pickup, pickupEntry, pickupChange),
     "pickup by number": pickups.pickupOfNumber(schema, "t", "all", { number: "1", isTest: false }, false),
     "pickups by PRO": pickups.pickupsOfPros(schema, "t", [], 1),
+    "waiting pickups": pickups.listedPickups(schema, "t", { waiting: true, after: id, limit: 1 }),
+    "all pickups": pickups.listedPickups(schema, "t", { waiting: false, after: id, limit: 1 }),
     "changes of pickups": pickups.changes(schema, "t", { viewer: { carrier: [" dot 1"] }, after: 0, since: 0, status: "Accepted", limit: 1, bytes: 1 }),
     "history of pickups": pickups.historiesOf(schema, "t", []),
     "invoices of a shipment": invoices.historyOfShipment(schema, "t", "S", { entries: 1, bytes: 1 }),

@@ -1,11 +1,13 @@
 /** Client of the operator API: tenants, keys, secrets, shipments across areas, and failed deliveries. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
+import type { PickupDecision, PickupReported } from "../intake/ReportedPickup.ts"
 import type { AuditEntry, AuditQuery } from "./Audit.ts"
 import type { Delivery, DeliveryInFull, DeliveryState } from "./Delivery.ts"
 import type { Explanation, ExplainSubject } from "./Explanation.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
 import type { Health, OperatorSubscription, SubscriptionState } from "./OperatorSubscription.ts"
+import type { OperatorPickup, OperatorPickupQuery } from "./OperatorPickup.ts"
 import type { Limits, LimitsChange } from "./Limits.ts"
 
 export interface TenantSettings {
@@ -314,6 +316,24 @@ export class OperatorClient {
   /** Everything all areas know about one shipment, in chronological order, and the deliveries that contained it. */
   async getJourney(tenantId: string, shipmentId: string, options?: CallOptions): Promise<ShipmentJourney> {
     return await this.#send("GET", [tenantId, "shipments", shipmentId, "journey"], undefined, true, options) as ShipmentJourney
+  }
+
+  /** Pickups of every client; with `state: "waiting"` those that wait for the carrier's decision. */
+  listPickups(tenantId: string, query: OperatorPickupQuery = {}, options?: CallOptions): Promise<OperatorPage<OperatorPickup>> {
+    return this.#page([tenantId, "pickups"], query, options)
+  }
+
+  /** Iterates over every matching pickup, page by page. */
+  allPickups(tenantId: string, query: Omit<OperatorPickupQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<OperatorPickup, void, undefined> {
+    return this.#pages([tenantId, "pickups"], query, options)
+  }
+
+  /**
+   * Decides for the carrier on a pickup that waits for it. Rejects with status 409 if it is decided already, which a retry after a lost
+   * response may meet too.
+   */
+  async decidePickup(tenantId: string, pickupId: string, decision: PickupDecision, options?: CallOptions): Promise<PickupReported> {
+    return await this.#send("POST", [tenantId, "pickups", pickupId, "decision"], decision, true, options) as PickupReported
   }
 
   listDeliveries(tenantId: string, query: DeliveryQuery = {}, options?: CallOptions): Promise<DeliveriesPage> {

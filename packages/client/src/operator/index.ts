@@ -2,6 +2,7 @@ export { type Delivery, type DeliveryAttempt, type DeliveryInFull, type Delivery
 export { type Explanation, type ExplainSubject, type Verdict, type WaitReason } from "./Explanation.ts"
 export { type Area, type NamedShipment, type JourneyDelivery, type JourneyEntry, type ShipmentJourney } from "./Journey.ts"
 export { type AuditEntry, type AuditQuery } from "./Audit.ts"
+export { type OperatorPickup, type OperatorPickupQuery } from "./OperatorPickup.ts"
 export { type Limits, type LimitsChange } from "./Limits.ts"
 export {
   type ApiKey,

@@ -55,6 +55,15 @@ export interface PickupChangeRow {
   readonly body: Uint8Array
 }
 
+/** What of a tenant's pickups an operator lists. */
+export interface PickupListRange {
+  /** Only pickups that wait for a decision, in the order of their ids. Otherwise all, in the opposite order. */
+  readonly waiting: boolean
+  /** The pickup before the first one, in the order of the list. */
+  readonly after: string | undefined
+  readonly limit: number
+}
+
 /** What of the work list is read, after `after`. */
 export interface PickupChangeRange {
   readonly viewer: PickupViewer
@@ -146,6 +155,8 @@ export class PickupStore extends Context.Service<PickupStore, {
   ) => Effect.Effect<Option.Option<PickupRow>, StorageError>
   /** Finds real pickups by PRO, with or without a number, latest order first; at most `limit`. */
   readonly ofPros: (tenantId: string, pros: ReadonlyArray<string>, limit: number) => Effect.Effect<ReadonlyArray<FollowedPickup>, StorageError>
+  /** Lists pickups, tests included. Their ids are in the order of the orders. */
+  readonly list: (tenantId: string, range: PickupListRange) => Effect.Effect<ReadonlyArray<PickupRow>, StorageError>
   readonly history: (tenantId: string, pickupId: string) => Effect.Effect<ReadonlyArray<PickupHistoryEntry>, StorageError>
   /** Deletes pickups ordered before `ordered`, and answers stored before `answered`. Returns their number; at most a few thousand per call. */
   readonly prune: (

@@ -106,7 +106,7 @@ export class Pickups extends Context.Service<Pickups, {
         const { client, tenantId } = principal
         const now = yield* Clock.currentTimeMillis
         const pickupId = ids.nextAt(now)
-        const waiting = { id: pickupId, request, key: key ?? null }
+        const waiting: WaitingRequest = { id: pickupId, request, key: key ?? null, since: now }
         const carrier = { carrierName: null, scac: null, routing: null, trailerNumber: request.trailerNumber }
         const pickup = newPickup(request, "Call us", carrier, waiting)
         const row = { pickupId, number: undefined, isTest: false, client, carrier: carrierOf(principal), createdAt: now }
@@ -165,7 +165,8 @@ export class Pickups extends Context.Service<Pickups, {
         const { pickup, row: { pickupId } } = found
         // a retry waits for the same decision
         if (pickup.waiting !== null && sameRequest(pickup.waiting.request, request)) return { pickupId, waiting: pickup.waiting }
-        const waiting: WaitingRequest = { id: ids.nextAt(yield* Clock.currentTimeMillis), request, key: null }
+        const now = yield* Clock.currentTimeMillis
+        const waiting: WaitingRequest = { id: ids.nextAt(now), request, key: null, since: now }
         yield* records.update(tenantId, found, { ...pickup, waiting }, { what: "change requested", by: client, status: pickup.words, request })
         return { pickupId, waiting }
       })

@@ -4,6 +4,7 @@ import {
   ApiKeyListQuery,
   ApiKeyRequest,
   AuditQuery,
+  CarrierDecision,
   ClientListQuery,
   Count,
   DeliveryListQuery,
@@ -11,6 +12,8 @@ import {
   LimitsChange,
   LimitsShown,
   PauseCall,
+  PickupListQuery,
+  PickupReportResult,
   RecoverCall,
   ReplayCall,
   SecretListQuery,
@@ -34,6 +37,7 @@ import {
   NamedShipments,
   OperatorSubscription,
   OperatorSubscriptionsPage,
+  PickupsPage,
   SecretsPage,
   ShipmentJourney,
   SigningSecret,
@@ -59,6 +63,7 @@ const noClient = "No such tenant, or no such client of it."
 const noSecret = "No such tenant, or no such secret of it."
 const noDelivery = "No such tenant, or no such delivery of it."
 const noSubscription = "No such tenant, or no such subscription of it."
+const noPickup = "No such tenant, or no such pickup of it."
 const noShipment = "No such tenant, or no such shipment of it."
 
 const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
@@ -449,6 +454,33 @@ export const OperatorContract = contract({
       params: { tenantId, shipmentId: "The shipment's id, or its PRO if it has no id." },
       answers: { 200: { description: "The journey", schema: ShipmentJourney } },
       refusals: { 404: noShipment }
+    },
+    listPickups: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/pickups",
+      access: "operator",
+      summary: "List the pickups of a tenant",
+      description: "Of all clients, test pickups included, the latest order first; with state=waiting those that wait for the carrier's decision, the oldest order first.",
+      params: tenant,
+      query: {
+        state: { kind: "text", schema: PickupListQuery.fields.state.schema, description: "waiting: an order, or a change of it, waits for a decision.", default: "all" },
+        ...pageOf(PickupListQuery.fields)
+      },
+      answers: { 200: { description: "Pickups", schema: PickupsPage } },
+      refusals: { 404: noTenant }
+    },
+    decidePickupForCarrier: {
+      method: "POST",
+      path: "/v1/tenants/{tenantId}/pickups/{pickupId}/decision",
+      access: "operator",
+      audit: { action: "pickup.decide-for-carrier", object: "pickup", id: "pickupId" },
+      summary: "Decide on a pickup for the carrier",
+      description: "The same as the carrier's decision over intake: on an order, or on a change of it, that waits for a decision; 409 if there is none. " +
+        "The shipper's call is answered with it.",
+      params: { tenantId, pickupId: "The carrierPickupNumber; while there is none, the service's own id." },
+      body: { schema: CarrierDecision, maxBytes: 1024 * 1024 },
+      answers: { 200: { description: "Decided", schema: PickupReportResult } },
+      refusals: { 404: noPickup, 409: "The pickup is decided already." }
     }
   }
 })

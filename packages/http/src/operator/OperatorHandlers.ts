@@ -13,6 +13,7 @@ import {
   TenantHealths,
   type Tenant,
   TenantLimits,
+  TenantPickups,
   TenantRemoval,
   Tenants,
   TransitSubscriptions
@@ -38,6 +39,7 @@ export const OperatorHandlers = Effect.gen(function*() {
   const healths = yield* TenantHealths
   const explanations = yield* Explanations
   const journeys = yield* ShipmentJourneys
+  const pickups = yield* TenantPickups
   const within = existingTenant(tenants)
 
   const handlers: HandlersOf<typeof OperatorContract> = {
@@ -91,7 +93,10 @@ export const OperatorHandlers = Effect.gen(function*() {
       within(tenantId, Effect.map(transitSubscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 }))),
     findShipments: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(journeys.find(tenantId, query), (found) => json(found))),
     getShipmentJourney: ({ params: { shipmentId, tenantId } }) =>
-      within(tenantId, Effect.flatMap(journeys.get(tenantId, shipmentId), (journey) => jsonWithList(journey, "entries")))
+      within(tenantId, Effect.flatMap(journeys.get(tenantId, shipmentId), (journey) => jsonWithList(journey, "entries"))),
+    listPickups: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(pickups.list(tenantId, query), (page) => jsonWithList(page, "data"))),
+    decidePickupForCarrier: ({ body, params: { pickupId, tenantId }, principal }) =>
+      within(tenantId, Effect.map(pickups.decide(tenantId, principal.client, pickupId, body), (decided) => json(decided)))
   }
   return handlers
 })

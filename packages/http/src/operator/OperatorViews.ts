@@ -212,3 +212,23 @@ export const ShipmentJourney = Schema.Struct({
   deliveries: Schema.Array(Schema.Struct({ ...delivery, area })).annotate({ description: "Deliveries with data of the shipment, newest first." }),
   deliveriesSince: Schema.NullOr(InstantText).annotate({ description: "Deliveries before this instant were not searched; null if all were searched." })
 }).annotate({ identifier: "ShipmentJourney" })
+
+const WrittenTime = Schema.NullOr(Schema.String.annotate({ description: "As the shipper wrote it, in local time of the place." }))
+
+const OperatorPickup = Schema.Struct({
+  pickupId: Schema.String,
+  confirmationNumber: Schema.NullOr(Schema.String).annotate({ description: "The carrierPickupNumber; null until there is one." }),
+  status: Schema.String,
+  client: Schema.String.annotate({ description: "The client that ordered it." }),
+  isTest: Schema.Boolean,
+  orderedAt: InstantText,
+  waitingFor: Schema.NullOr(Schema.Literals(["order", "change"])).annotate({ description: "What waits for the carrier's decision; null if nothing does." }),
+  waitingSince: Schema.NullOr(InstantText),
+  carrier: Schema.Struct({ carrierName: Schema.NullOr(Schema.String), scac: Schema.NullOr(Schema.String) }),
+  readyWindow: Schema.Struct({ readyDate: WrittenTime, readyTime: WrittenTime, closeTime: WrittenTime, timeZone: Schema.NullOr(Schema.String) })
+    .annotate({ description: "Of the requested change, if one waits." }),
+  origin: Schema.Struct({ name: Schema.String, city: Schema.String, state: Schema.String, zip: Schema.String })
+    .annotate({ description: "The first pickup address." })
+}).annotate({ identifier: "OperatorPickup" })
+
+export const PickupsPage = Schema.Struct({ data: Schema.Array(OperatorPickup), nextCursor }).annotate({ identifier: "OperatorPickupsPage" })

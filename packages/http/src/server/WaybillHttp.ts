@@ -24,6 +24,7 @@ import type {
   Subscriptions,
   TenantHealths,
   TenantLimits,
+  TenantPickups,
   TenantRemoval,
   Tenants,
   TransitEventIntake,
@@ -116,6 +117,7 @@ export type WaybillHttpServices =
   | Subscriptions
   | TenantHealths
   | TenantLimits
+  | TenantPickups
   | TenantRemoval
   | Tenants
   | TransitEventIntake

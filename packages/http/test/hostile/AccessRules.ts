@@ -236,7 +236,10 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     getHealth: [reads(anyCaller(200))],
     explainDelivery: [reads(tenants(200))],
     findShipments: [reads(foundShipments)],
-    getShipmentJourney: [reads(tenants(200))]
+    getShipmentJourney: [reads(tenants(200))],
+    listPickups: [reads(inTenant(200))],
+    // The pickups of the subjects are decided.
+    decidePickupForCarrier: [reads(tenants(409))]
   },
   system: {
     health: [reads(anyCaller(200))],

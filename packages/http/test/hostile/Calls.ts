@@ -74,6 +74,7 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
   }),
   updatePickupSubscription: () => ({ status: "active", delivery: { maxAttempts: 3 } }),
   decidePickup: (body) => ({ ...body, decision: "accept", confirmationNumber: "C-1", scac: "ABCD" }),
+  decidePickupForCarrier: (body) => ({ ...body, decision: "accept", confirmationNumber: "C-1", scac: "ABCD" }),
   createInvoice: (body, subject) => invoice(body, subject),
   updateInvoice: (body, subject) => invoice(body, subject),
   uploadDocument: (body, subject) => ({

@@ -46,6 +46,7 @@ const acceptedShare: Readonly<Record<string, number>> = {
   "intake.deletePickupSubscription": 0,
   // Every order here was accepted at once.
   "intake.decidePickup": 0,
+  "operator.decidePickupForCarrier": 0,
   // Half of them remove unknown bills.
   "intake.reportFreightCharges": 0.4
 }

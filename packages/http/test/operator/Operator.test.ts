@@ -35,6 +35,8 @@ describe("access to the operator API", () => {
     ["GET", "acme/subscriptions/1"],
     ["GET", "acme/shipments?reference=1"],
     ["GET", "acme/shipments/1/journey"],
+    ["GET", "acme/pickups"],
+    ["POST", "acme/pickups/1/decision"],
     ["POST", "acme/subscriptions/1/recover"],
     ["POST", "acme/subscriptions/1/replay"],
     ["POST", "acme/subscriptions/1/resume"]

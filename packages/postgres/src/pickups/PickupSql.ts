@@ -1,5 +1,5 @@
 /** SQL statements for pickups. */
-import { changesPerRead, type PickupChange, type PickupChangeRange, type PickupHistoryEntry, type PickupRow, type PickupViewer } from "@waybill/core"
+import { changesPerRead, type PickupChange, type PickupChangeRange, type PickupHistoryEntry, type PickupListRange, type PickupRow, type PickupViewer } from "@waybill/core"
 import { bool, bytea, int8, nullable, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { type Expression, nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
@@ -163,6 +163,15 @@ ${selectPickups(schema, tenantId)}
 AND p.pickup_id IN (SELECT r.pickup_id FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = ${tenant(tenantId)} AND r.pro = ANY (${textArray(pros)}))
 AND NOT p.is_test
 ORDER BY p.created_at DESC, p.pickup_id DESC
+LIMIT ${int8(limit)}`
+
+export const listedPickups = (schema: Statement, tenantId: string, { after, limit, waiting }: PickupListRange) =>
+  waiting
+    ? statement`${selectPickups(schema, tenantId)} AND p.waits ${after === undefined ? nothing : statement`AND p.pickup_id > ${uuid(after)}`}
+ORDER BY p.pickup_id
+LIMIT ${int8(limit)}`
+    : statement`${selectPickups(schema, tenantId)} ${after === undefined ? nothing : statement`AND p.pickup_id < ${uuid(after)}`}
+ORDER BY p.pickup_id DESC
 LIMIT ${int8(limit)}`
 
 export const changeRow = row({ changeNo: nullable(int8), body: optional(bytea), through: int8, scanned: int8 })

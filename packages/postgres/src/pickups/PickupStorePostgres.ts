@@ -66,6 +66,10 @@ export const layer = Layer.effect(
           StorageError.refail("PickupStore.findById")
         ),
       ofPros: (tenantId, pros, limit) => StorageError.refail("PickupStore.ofPros")(ofPros(tenantId, pros, limit)),
+      list: (tenantId, range) =>
+        Effect.map(sql.rows(statements.pickupRow, statements.listedPickups(schema, tenantId, range)), (rows) => rows.map(pickupOf)).pipe(
+          StorageError.refail("PickupStore.list")
+        ),
       history: (tenantId, pickupId) =>
         !isUuid(pickupId) ? Effect.succeed([]) : sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, [pickupId])).pipe(
           StorageError.refail("PickupStore.history")

@@ -45,6 +45,7 @@ export const PickupStoreMemory = {
               .slice(0, limit)
               .map((pickup) => ({ pickup, history: [...tables.of(tenantId).history.get(pickup.pickupId) ?? []] }))
           ),
+        list: (tenantId, range) => operate(() => tables.inOrder(tenantId, range)),
         history: (tenantId, pickupId) => operate(() => [...tables.of(tenantId).history.get(pickupId) ?? []]),
         prune: (tenantId, before) => operate(() => tables.prune(tenantId, before))
       })

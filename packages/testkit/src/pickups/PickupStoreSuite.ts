@@ -94,6 +94,29 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(followed, { pickup: second, history: [{ pickupId: idOf(2), position: 1, at: second.createdAt, doc: "{\"at\":1}" }, entry(2, 2)] })
       }))
 
+    it.effect("lists pickups that wait, oldest first, or all, latest first, page by page", () =>
+      Effect.gen(function*() {
+        const store = yield* PickupStore
+        const transaction = yield* Transaction
+        const tenantId = freshTenant()
+        const third = pickup(3, { number: undefined, waits: true, carrier: [" dot 1"], pros: ["P", "Q"] })
+        yield* seed(tenantId, pickup(2, { isTest: true }), pickup(4, { waits: true }), third, pickup(1, { waits: true }))
+        yield* seed(freshTenant(), pickup(5, { waits: true }))
+        const listed = (waiting: boolean, after?: number, limit = 10) =>
+          Effect.map(store.list(tenantId, { waiting, after: after === undefined ? undefined : idOf(after), limit }), (rows) =>
+            rows.map(({ pickupId }) => Number(pickupId.slice(-4))))
+        assert.deepStrictEqual(yield* listed(true), [1, 3, 4])
+        assert.deepStrictEqual(yield* listed(true, 1, 1), [3])
+        assert.deepStrictEqual(yield* listed(true, 4), [])
+        assert.deepStrictEqual(yield* listed(false), [4, 3, 2, 1])
+        assert.deepStrictEqual(yield* listed(false, 4, 2), [3, 2])
+        assert.deepStrictEqual(yield* listed(false, 1), [])
+        assert.deepStrictEqual((yield* store.list(tenantId, { waiting: true, after: idOf(1), limit: 1 })), [third])
+        yield* transaction.run(store.update(tenantId, { ...third, waits: false }, entry(3, 2)))
+        assert.deepStrictEqual(yield* listed(true), [1, 4])
+        assert.deepStrictEqual(yield* listed(false), [4, 3, 2, 1])
+      }))
+
     it.effect("compares numbers as text", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()

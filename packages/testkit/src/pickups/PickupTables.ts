@@ -1,5 +1,5 @@
 /** Rows of the memory store: pickups by number and PRO, their history, and answered requests. */
-import { type AnsweredRequest, changesPerRead, compareText, isOwn, type PickupChange, type PickupChangeRange, type PickupChangeRows, type PickupHistoryEntry, type PickupRow, type PickupSubscriptionRecord, type PickupViewer } from "@waybill/core"
+import { type AnsweredRequest, changesPerRead, compareText, isOwn, type PickupChange, type PickupChangeRange, type PickupChangeRows, type PickupHistoryEntry, type PickupListRange, type PickupRow, type PickupSubscriptionRecord, type PickupViewer } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
@@ -153,6 +153,15 @@ export class PickupRows {
     }).map(({ body, changeNo }) => ({ changeNo, body }))
     const through = scanned.at(-1)?.changeNo ?? Math.max(after, feed.last)
     return { entries, through, more: entries.length === 0 && scanned.length === changesPerRead }
+  }
+
+  /** Pickups by id: those that wait, or in the opposite order all. */
+  inOrder(tenantId: string, { after, limit, waiting }: PickupListRange): ReadonlyArray<PickupRow> {
+    const sign = waiting ? 1 : -1
+    return [...this.of(tenantId).rows.values()]
+      .filter((row) => (row.waits || !waiting) && (after === undefined || sign * compareText(row.pickupId, after) > 0))
+      .sort((a, b) => sign * compareText(a.pickupId, b.pickupId))
+      .slice(0, limit)
   }
 
   /** Pickups with a number and this PRO, newest order first. */
