@@ -8,6 +8,7 @@ export type Route =
   | { readonly view: "delivery"; readonly tenantId: string; readonly deliveryId: string }
   | { readonly view: "shipments"; readonly tenantId: string; readonly reference?: string | undefined }
   | { readonly view: "journey"; readonly tenantId: string; readonly shipmentId: string }
+  | { readonly view: "pickups"; readonly tenantId: string; readonly state?: string | undefined; readonly cursor?: string | undefined }
   | { readonly view: "nowhere" }
 
 export interface DeliveriesFilter {
@@ -38,6 +39,8 @@ export const routeOf = (hash: string): Route => {
         : { view: "delivery", tenantId, deliveryId: id }
     case "shipments":
       return id === undefined ? { view: "shipments", tenantId, reference: query("reference") } : { view: "journey", tenantId, shipmentId: id }
+    case "pickups":
+      return id === undefined ? { view: "pickups", tenantId, state: query("state"), cursor: query("cursor") } : { view: "nowhere" }
     default:
       return { view: "nowhere" }
   }
@@ -62,6 +65,8 @@ export const hashOf = (route: Route): string => {
       return `${inTenant(route.tenantId, "shipments")}${searchOf({ reference: route.reference })}`
     case "journey":
       return inTenant(route.tenantId, "shipments", route.shipmentId)
+    case "pickups":
+      return `${inTenant(route.tenantId, "pickups")}${searchOf({ state: route.state, cursor: route.cursor })}`
     case "nowhere":
       return "#/"
   }
@@ -76,6 +81,8 @@ export const placeOf = (route: Route): string => {
       return hashOf({ view: "deliveries", tenantId: route.tenantId, cursor: route.cursor })
     case "shipments":
       return hashOf({ view: "shipments", tenantId: route.tenantId })
+    case "pickups":
+      return hashOf({ view: "pickups", tenantId: route.tenantId, cursor: route.cursor })
     default:
       return hashOf(route)
   }

@@ -32,7 +32,8 @@ const Sections = ({ route, tenantId }: { readonly route: Route; readonly tenantI
     { name: "Subscriptions", to: hashOf({ view: "subscriptions", tenantId }), here: route.view === "subscriptions" || route.view === "subscription" },
     { name: "Deliveries", to: hashOf({ view: "deliveries", tenantId }), here: (route.view === "deliveries" && !dead) || route.view === "delivery" },
     { name: "Dead letters", to: hashOf({ view: "deliveries", tenantId, state: "dead" }), here: dead },
-    { name: "Shipments", to: hashOf({ view: "shipments", tenantId }), here: route.view === "shipments" || route.view === "journey" }
+    { name: "Shipments", to: hashOf({ view: "shipments", tenantId }), here: route.view === "shipments" || route.view === "journey" },
+    { name: "Pickups", to: hashOf({ view: "pickups", tenantId }), here: route.view === "pickups" }
   ]
   return (
     <nav aria-label="Sections" class="sections">

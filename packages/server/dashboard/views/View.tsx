@@ -4,6 +4,7 @@ import type { Route } from "../model/routes.ts"
 import { Deliveries } from "./Deliveries.tsx"
 import { DeliveryPage } from "./DeliveryPage.tsx"
 import { Journey } from "./Journey.tsx"
+import { Pickups } from "./Pickups.tsx"
 import { SubscriptionPage } from "./SubscriptionPage.tsx"
 import { Subscriptions } from "./Subscriptions.tsx"
 import { Shipments } from "./Shipments.tsx"
@@ -29,6 +30,8 @@ export const View = ({ route }: { readonly route: Route }) => {
       return <Shipments route={route} />
     case "journey":
       return <Journey route={route} />
+    case "pickups":
+      return <Pickups route={route} />
     case "nowhere":
       return (
         <>
@@ -55,6 +58,8 @@ const titleOf = (route: Route): string => {
       return `Shipments of ${route.tenantId}`
     case "journey":
       return `Shipment ${route.shipmentId}`
+    case "pickups":
+      return `Pickups of ${route.tenantId}`
     case "nowhere":
       return "Nothing here"
   }

@@ -1,5 +1,5 @@
 /** Serves the page with a fake operator API: failures, delays, and responses that a real server would not send. */
-import type { Delivery, DeliveryInFull, NamedShipment, OperatorSubscription, ShipmentJourney, Tenant } from "@waybill/client"
+import type { Delivery, DeliveryInFull, NamedShipment, OperatorPickup, OperatorSubscription, ShipmentJourney, Tenant } from "@waybill/client"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -21,6 +21,7 @@ export interface Freight {
   subscriptions: Array<OperatorSubscription>
   deliveries: Array<DeliveryInFull>
   shipments: Array<NamedShipment>
+  pickups: Array<OperatorPickup>
   journey: ShipmentJourney
 }
 
@@ -66,7 +67,7 @@ export const startFakeApi = async (freight: Freight = sampleFreight(), prefix = 
 
 const notFound: Answer = { status: 404, json: { status: 404, title: "Not found", detail: "There is no such thing." } }
 
-const answerFrom = (freight: Freight, { method, path, query }: ApiRequest): Answer => {
+const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest): Answer => {
   const ok = (json: unknown, status = 200): Answer => ({ status, json })
   const paged = <A>(rows: ReadonlyArray<A>, idOf: (row: A) => string, newest = false) => {
     const limit = Number(query.get("limit") ?? 100)
@@ -102,6 +103,16 @@ const answerFrom = (freight: Freight, { method, path, query }: ApiRequest): Answ
     Object.assign(delivery, { state: "waiting", settledAt: null, nextAttemptAt: delivery.createdAt })
     return ok({}, 202)
   }
+  if (kind === "pickups" && id === undefined) {
+    const waits = query.get("state") === "waiting"
+    return paged(freight.pickups.filter(({ waitingFor }) => !waits || waitingFor !== null), (pickup) => pickup.pickupId, !waits)
+  }
+  if (kind === "pickups") {
+    const pickup = freight.pickups.find(({ pickupId }) => pickupId === id)
+    if (pickup === undefined) return notFound
+    Object.assign(pickup, { waitingFor: null, waitingSince: null, status: "Accepted", confirmationNumber: body.confirmationNumber ?? "100000009" })
+    return ok({ result: "accepted", pickupId: id, carrierPickupNumber: pickup.confirmationNumber, status: pickup.status })
+  }
   if (kind === "shipments" && act === "journey") return id === freight.journey.shipmentId ? ok(freight.journey) : notFound
   if (kind === "shipments") return ok({ data: freight.shipments.filter(({ shipmentId }) => query.get("reference") !== "nothing" || shipmentId === "nothing") })
   return notFound
@@ -134,6 +145,21 @@ export const subscriptionSample = (n: number, changes: Partial<OperatorSubscript
   dropped: 0,
   dueAt: null,
   lastAttempt: { at: instantOf(n), outcome: "accepted", status: 200 },
+  ...changes
+})
+
+export const pickupSample = (n: number, changes: Partial<OperatorPickup> = {}): OperatorPickup => ({
+  pickupId: idOf(0x2000 + n),
+  confirmationNumber: null,
+  status: "Call us",
+  client: "key:shipper",
+  isTest: false,
+  orderedAt: instantOf(n),
+  waitingFor: "order",
+  waitingSince: instantOf(n),
+  carrier: { carrierName: null, scac: null },
+  readyWindow: { readyDate: "2026-11-21", readyTime: "08:00", closeTime: "16:00", timeZone: "America/Chicago" },
+  origin: { name: "Closets", city: "Chicago", state: "IL", zip: "60601" },
   ...changes
 })
 
@@ -186,6 +212,11 @@ export const sampleFreight = (): Freight => ({
     ...Array.from({ length: 60 }, (_, n) => deliverySample(10 + n))
   ],
   shipments: [{ shipmentId: "S-1", proNumber: "0418367745", bolNumber: "BOL0418367745", carrier: "WAYB", status: "In Transit", lastAt: instantOf(30) }],
+  pickups: [
+    pickupSample(1),
+    pickupSample(2, { confirmationNumber: "100000002", status: "Accepted", waitingFor: null, waitingSince: null, carrier: { carrierName: "ABC Lines", scac: "ABCD" } }),
+    pickupSample(3, { confirmationNumber: "100000003", status: "Accepted", waitingFor: "change" })
+  ],
   journey: {
     shipmentId: "S-1",
     proNumber: "0418367745",

@@ -38,6 +38,8 @@ const stops: ReadonlyArray<Stop> = [
       await page.getByText("\"pickup\": true").waitFor()
     }
   },
+  { what: "pickups", hash: "#/t/acme/pickups", until: table },
+  { what: "accepting", hash: "#/t/acme/pickups", until: press("Accept") },
   { what: "no subscription", hash: `#/t/acme/subscriptions/${idOf(99)}`, until: (page) => page.getByText("Subscription not found.").waitFor() },
   { what: "nowhere", hash: "#/nowhere", until: (page) => page.getByRole("heading", { name: "Nothing here" }).waitFor() }
 ]

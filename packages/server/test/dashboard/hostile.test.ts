@@ -44,6 +44,7 @@ const views = (freight: Freight): ReadonlyArray<Route> => {
     { view: "deliveries", tenantId, state: evil, since: evil, subscriptionId: freight.subscriptions[0]!.subscriptionId },
     { view: "delivery", tenantId, deliveryId: freight.deliveries[0]!.deliveryId },
     { view: "shipments", tenantId, reference: evil },
+    { view: "pickups", tenantId, state: "all" },
     { view: "journey", tenantId, shipmentId: freight.journey.shipmentId }
   ]
 }

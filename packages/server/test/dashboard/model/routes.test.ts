@@ -11,7 +11,8 @@ describe("routes", () => {
       { view: "deliveries", tenantId: odd, state: "dead", subscriptionId: odd, since: "2026-11-20T07:15:00.000Z", cursor: odd },
       { view: "delivery", tenantId: odd, deliveryId: odd },
       { view: "shipments", tenantId: odd, reference: odd },
-      { view: "journey", tenantId: odd, shipmentId: odd }
+      { view: "journey", tenantId: odd, shipmentId: odd },
+      { view: "pickups", tenantId: odd, state: "all", cursor: odd }
     ]
     for (const route of routes) expect(routeOf(hashOf(route))).toEqual(route)
     expect(hashOf({ view: "deliveries", tenantId: "acme", state: "dead" })).toBe("#/t/acme/deliveries?state=dead")

@@ -1,0 +1,134 @@
+/** Pickups that wait for the carrier's decision, the oldest order first, or all of a tenant. */
+import type { OperatorPage, OperatorPickup } from "@waybill/client/operator"
+import { useState } from "preact/hooks"
+import { hashOf, type Route } from "../model/routes.ts"
+import { plural } from "../model/words.ts"
+import { Choice } from "../parts/Fields.tsx"
+import { ActionResult, Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
+import { Pages } from "../parts/Pages.tsx"
+import { Shown } from "../parts/Shown.tsx"
+import { Table } from "../parts/Table.tsx"
+import { Tag } from "../parts/Tags.tsx"
+import { When } from "../parts/When.tsx"
+import { useAppState } from "../session/Context.ts"
+import { usePolled } from "../session/usePolled.ts"
+import { useSteady } from "../session/useSteady.ts"
+import { type Decision, decisionNames, DecisionDialog } from "./DecisionDialog.tsx"
+
+type PickupsRoute = Extract<Route, { readonly view: "pickups" }>
+
+interface Asked {
+  readonly decision: Decision
+  readonly pickup: OperatorPickup
+}
+
+export const Pickups = ({ route }: { readonly route: PickupsRoute }) => {
+  const { cursor, state, tenantId } = route
+  const { announce } = useAppState()
+  const polled = usePolled(hashOf(route), (client, signal) => client.listPickups(tenantId, { state: state === "all" ? "all" : "waiting", cursor, limit: 50 }, { signal }))
+  const [asked, setAsked] = useState<Asked>()
+  const [result, setResult] = useState<string>()
+  const close = (result?: string) => {
+    setAsked(undefined)
+    if (result === undefined) return
+    setResult(result)
+    announce(result)
+    polled.refresh()
+  }
+  return (
+    <>
+      <h1 tabIndex={-1}>Pickups</h1>
+      <form class="filter" onSubmit={(event) => event.preventDefault()}>
+        <Choice
+          label="Show"
+          value={state === "all" ? "all" : undefined}
+          all="waiting for a decision"
+          choices={[["all", "all pickups"]]}
+          change={(state) => void (location.hash = hashOf({ view: "pickups", tenantId, state }))}
+        />
+      </form>
+      <ActionResult result={result} />
+      <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} ask={setAsked} />}</Answered>
+      {asked !== undefined && <DecisionDialog tenantId={tenantId} pickup={asked.pickup} decision={asked.decision} close={close} />}
+    </>
+  )
+}
+
+const columns = [
+  { name: "Pickup" },
+  { name: "Status" },
+  { name: "Ordered" },
+  { name: "Pickup address" },
+  { name: "Ready" },
+  { name: "Carrier" },
+  { name: "Decision", bare: true }
+]
+
+interface PageProps {
+  readonly route: PickupsRoute
+  readonly page: OperatorPage<OperatorPickup>
+  readonly ask: (asked: Asked) => void
+}
+
+const Page = ({ ask, page: { data, nextCursor }, route }: PageProps) => {
+  const { cursor, state, tenantId } = route
+  const { list, newRowsWaiting, rows } = useSteady<OperatorPickup>(hashOf(route), data, ({ pickupId }) => pickupId)
+  return (
+    <>
+      {rows.length === 0 ? <Empty>{state === "all" ? "No pickups yet." : "No pickup waits for a decision."}</Empty> : (
+        <Table
+          caption={`${plural(data.length, state === "all" ? "pickup" : "waiting pickup")}${nextCursor ? " on this page" : ""}`}
+          columns={columns}
+          list={list}
+          rows={rows.map((pickup) => ({ id: pickup.pickupId, cells: cellsOf(pickup, ask) }))}
+        />
+      )}
+      <NewRowsWaiting count={newRowsWaiting} />
+      <Pages
+        first={cursor === undefined ? undefined : hashOf({ view: "pickups", tenantId, state })}
+        next={nextCursor ? hashOf({ view: "pickups", tenantId, state, cursor: nextCursor }) : undefined}
+      />
+    </>
+  )
+}
+
+const cellsOf = (pickup: OperatorPickup, ask: (asked: Asked) => void) => {
+  const { carrier, client, confirmationNumber, isTest, orderedAt, origin, pickupId, status, waitingFor, waitingSince } = pickup
+  return [
+    <>
+      {confirmationNumber === null ? <span class="id">…{pickupId.slice(-6)}</span> : <Shown text={confirmationNumber} />}
+      <small class="signs"><Shown text={client} />{isTest && ", test"}</small>
+    </>,
+    <>
+      <Tag tone={waitingFor === null ? "plain" : "careful"} text={waitingFor === null ? status : `${waitingFor} waits`} />
+      {waitingFor !== null && <small class="signs"><Shown text={status} />{waitingSince !== null && <>, since <When brief at={waitingSince} /></>}</small>}
+    </>,
+    <When at={orderedAt} />,
+    <Shown text={`${origin.name}, ${origin.city}, ${origin.state} ${origin.zip}`} />,
+    <Shown text={windowText(pickup)} />,
+    <Shown text={[carrier.carrierName, carrier.scac].filter((text) => text !== null).join(", ") || "–"} />,
+    waitingFor === null ? "" : (
+      <div class="actions">
+        {decisions.map((decision) => (
+          <button
+            key={decision}
+            type="button"
+            class={decision === "accept" ? "small" : "secondary outline small"}
+            aria-label={`${decisionNames[decision]} pickup ending in ${pickupId.slice(-6)}`}
+            onClick={() => ask({ decision, pickup })}
+          >
+            {decisionNames[decision]} …
+          </button>
+        ))}
+      </div>
+    )
+  ]
+}
+
+const decisions = ["accept", "reject", "call"] as const satisfies ReadonlyArray<Decision>
+
+/** As the shipper wrote it. */
+const windowText = ({ readyWindow: { closeTime, readyDate, readyTime, timeZone } }: Pick<OperatorPickup, "readyWindow">): string => {
+  const times = [readyTime, closeTime].filter((text) => text !== null).join(" to ")
+  return [readyDate, times, timeZone].filter((text) => text).join(", ") || "no time given"
+}
