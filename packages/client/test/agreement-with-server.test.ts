@@ -119,6 +119,11 @@ describe("Client and service agree", () => {
     expect(data).toMatchObject([{ change: "ordered", confirmationNumber: answer!.carrierPickupNumber, status: "Accepted" }])
     expect(await intake.listPickupChanges({ cursor: nextCursor })).toEqual({ data: [], nextCursor })
     await expect(intake.decidePickup(data[0]!.pickupId, { decision: "accept" })).rejects.toMatchObject({ status: 409, code: "pickup_decided" })
+    const { pickupId } = data[0]!
+    const listed = (await operator.listPickups("acme")).data
+    expect(listed).toMatchObject([{ pickupId, confirmationNumber: answer!.carrierPickupNumber, status: "Accepted", client: "key:shipper", waitingFor: null, readyWindow: { readyDate: expect.any(String) } }])
+    expect(await operator.listPickups("acme", { state: "waiting" })).toEqual({ data: [], nextCursor: null })
+    await expect(operator.decidePickup("acme", pickupId, { decision: "accept" })).rejects.toMatchObject({ status: 409, code: "pickup_decided" })
     await intake.deleteSubscription(created.id)
     await expect(intake.getSubscription(created.id)).rejects.toMatchObject({ status: 404 })
   })
