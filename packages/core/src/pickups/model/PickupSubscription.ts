@@ -8,7 +8,7 @@ import { InstantText } from "../../shared/Instant.ts"
 import { ListCursor, ListLimit } from "../../shared/ListPage.ts"
 import { PickupChangeEntry } from "./PickupChange.ts"
 
-const Topics = Schema.Array(Schema.Literals(["pickups"]).annotate({ message: "A topic is pickups." }))
+const Topics = Schema.Array(Schema.Literal("pickups").annotate({ message: "A topic is pickups." }))
   .check(Schema.isMinLength(1, { message: "Name a topic: pickups." }), Schema.isMaxLength(1, { message: "Name each topic once." }))
 
 const settings = {
