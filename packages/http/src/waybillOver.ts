@@ -24,6 +24,7 @@ import type { HostPrincipal } from "./access/AuthenticatorHost.ts"
 import { withAudit } from "./facade/AuditedMethods.ts"
 import { withBounds } from "./facade/Bounds.ts"
 import { documentReadsOf, invoiceReadsOf } from "./facade/InvoiceCalls.ts"
+import { allPickupsOf } from "./facade/AllPickups.ts"
 import { allSubscriptionsOf } from "./facade/AllSubscriptions.ts"
 import { lookupsOf, methodsOf, ofTenant, webhookTestOf } from "./facade/Methods.ts"
 import { pickupReadsOf } from "./facade/PickupCalls.ts"
@@ -100,6 +101,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
       replay: (tenantId, subscriptionId, range) =>
         service.run(ofTenant(tenantId, TransitSubscriptions, (subscriptions) => subscriptions.replay(tenantId, subscriptionId, plain(range))))
     },
+    allPickups: allPickupsOf(run),
     allSubscriptions: allSubscriptionsOf(run),
     journeys: {
       find: (tenantId, reference) =>

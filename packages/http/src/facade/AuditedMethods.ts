@@ -5,6 +5,9 @@ import type { AuditSpec } from "../shared/Contract.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { WaybillError } from "./WaybillError.ts"
 
+/** The operator in the audit log and in histories, for calls of the host. */
+export const hostActor = "host"
+
 type Method = (...given: ReadonlyArray<never>) => Promise<unknown>
 type Groups = Readonly<Record<string, unknown>>
 
@@ -30,6 +33,7 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
     recover: subscription("recover"),
     replay: subscription("replay")
   },
+  allPickups: { decide: { action: "pickup.decide-for-carrier", object: "pickup" } },
   allSubscriptions: {
     pause: subscription("pause"),
     resume: subscription("resume"),
@@ -55,7 +59,7 @@ const recordedMethod = (run: Run, { action, object }: AuditSpec, method: Method)
   const [tenantId, second] = given as ReadonlyArray<unknown>
   const id = object === "tenant" ? tenantId : second
   const call = {
-    actor: { kind: "operator", name: "host" } as const,
+    actor: { kind: "operator", name: hostActor } as const,
     address: undefined,
     action,
     tenantId: String(tenantId),

@@ -3,6 +3,7 @@ import type {
   ApiKeyRequest,
   ApiKeyView,
   AuditEntry,
+  CarrierDecisionInput,
   ClientView,
   DeliveryBodyView,
   DeliveryView,
@@ -13,6 +14,8 @@ import type {
   Limits,
   LimitsChange,
   ListPage,
+  PickupReportResult,
+  PickupView,
   SecretView,
   ShipmentJourney,
   SubscriptionView,
@@ -32,6 +35,11 @@ export interface AllSubscriptionsQuery extends PageQuery {
   readonly state?: SubscriptionState
 }
 
+export interface AllPickupsQuery extends PageQuery {
+  /** `waiting`: only those that wait for the carrier's decision, the oldest order first. Default `all`, the latest order first. */
+  readonly state?: "waiting" | "all"
+}
+
 export interface DeliveriesQuery extends PageQuery {
   readonly state?: DeliveryView["state"]
   readonly subscriptionId?: string
@@ -45,6 +53,7 @@ export interface DeliveriesQuery extends PageQuery {
 export type DeliveriesPage = ListPage<DeliveryView>
 export type SecretsPage = ListPage<SecretView>
 export type AllSubscriptionsPage = ListPage<SubscriptionView>
+export type AllPickupsPage = ListPage<PickupView>
 export type ApiKeysPage = ListPage<ApiKeyView>
 export type ClientsPage = ListPage<ClientView>
 export type TenantsPage = ListPage<Tenant>
@@ -138,6 +147,14 @@ export interface AllSubscriptionsMethods {
   readonly explain: (tenantId: string, subscriptionId: string, subject: ExplainSubject) => Promise<Explanation>
   /** Deletes the subscription, like a call of its client. */
   readonly remove: (tenantId: string, subscriptionId: string) => Promise<void>
+}
+
+/** Pickups of every client, for operators. */
+export interface AllPickupsMethods {
+  /** Test pickups included. */
+  readonly list: (tenantId: string, query?: AllPickupsQuery) => Promise<AllPickupsPage>
+  /** Decides for the carrier, like `pickups.decide`. The pickup's history names `host`. */
+  readonly decide: (tenantId: string, pickupId: string, decision: CarrierDecisionInput) => Promise<PickupReportResult>
 }
 
 export interface HealthMethods {

@@ -15,6 +15,7 @@ import type {
   StorageError,
   Subscriptions,
   TenantNotFound,
+  TenantPickups,
   TransitEventIntake,
   TransitSubscriptions
 } from "@waybill/core"
@@ -38,6 +39,7 @@ export type CallServices =
   | StatusSubscriptions
   | StatusUpdateIntake
   | Subscriptions
+  | TenantPickups
   | Tenants
   | TransitEventIntake
   | TransitSubscriptions

@@ -14,6 +14,7 @@ import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } fro
 import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
 import type { PickupMethods, PickupReadMethods, PickupSubscriptionMethods } from "./PickupMethods.ts"
 import type {
+  AllPickupsMethods,
   AllSubscriptionsMethods,
   ApiKeyMethods,
   AuditMethods,
@@ -144,6 +145,7 @@ export interface Waybill<in Tx = never> {
   readonly clients: ClientMethods
   readonly secrets: SecretMethods
   readonly deliveries: DeliveryMethods
+  readonly allPickups: AllPickupsMethods
   readonly allSubscriptions: AllSubscriptionsMethods
   readonly journeys: JourneyMethods
   /** Answers HTTP requests: every area, `/operator`, probes, documentation, and `/metrics` for operators. Never rejects. */

@@ -197,6 +197,22 @@ describe("pickups", () => {
     expect(cancelled).toEqual(["DESK-1"])
   })
 
+  it("are listed and decided for the carrier by the host, over all clients, and its decision is in the audit log", async () => {
+    const waybill = await started({ pickupDesk: { waitSeconds: 0 } })
+    for (let order = 0; order < 2; order++) await waybill.pickups.create(customer, pickup())
+    const { data, nextCursor } = await waybill.allPickups.list("acme", { state: "waiting", limit: 1 })
+    expect([data, nextCursor]).toMatchObject([[{ client: `key:${customer.client}`, waitingFor: "order" }], data[0]!.pickupId])
+    const { pickupId } = data[0]!
+    expect(await waybill.allPickups.decide("acme", pickupId, { decision: "accept", confirmationNumber: "C-1" })).toMatchObject({ carrierPickupNumber: "C-1", status: "Accepted" })
+    expect((await waybill.allPickups.list("acme", { state: "waiting" })).data.map((each) => each.pickupId)).not.toContain(pickupId)
+    expect((await waybill.pickups.record(carrier, "C-1")).history.at(-1)).toMatchObject({ what: "decided", by: "host" })
+    expect(await rejection(waybill.allPickups.decide("acme", pickupId, { decision: "reject" }))).toMatchObject({ code: "pickup_decided", status: 409 })
+    expect((await waybill.audit.list()).data.slice(0, 2).map(({ action, object, status }) => [action, object.id, status])).toEqual([
+      ["pickup.decide-for-carrier", pickupId, 409],
+      ["pickup.decide-for-carrier", pickupId, 200]
+    ])
+  })
+
   it("are decided in the host's transaction, which the desk gets as it was passed", async () => {
     const given: Array<unknown> = []
     const note = async (_: unknown, { transaction }: PickupDeskCall) => void given.push(transaction)

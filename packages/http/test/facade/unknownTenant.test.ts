@@ -11,7 +11,7 @@ const principal: HostPrincipal = { tenantId, client: "tms", roles: ["carrier", "
 const withoutTenant = new Set(["tenants.put", "tenants.list", "tenants.health", "audit.list"])
 
 /** The first argument is a principal or, in these groups, the id of a tenant. */
-const byTenantId = new Set(["allSubscriptions", "apiKeys", "clients", "deliveries", "journeys", "limits", "secrets", "tenants"])
+const byTenantId = new Set(["allPickups", "allSubscriptions", "apiKeys", "clients", "deliveries", "journeys", "limits", "secrets", "tenants"])
 
 type Call = readonly [name: string, call: () => Promise<unknown>]
 

@@ -312,6 +312,14 @@ export const serviceCalls: Methods = {
       return () => scene.waybill.deliveries.replay(tenantId, subscriptionId, { from: "2020-01-01T00:00:00Z" })
     }
   },
+  allPickups: {
+    list: ({ waybill }) => () => waybill.allPickups.list(tenantId),
+    decide: async (scene) => {
+      const number = await ordered(scene)
+      // every order is accepted at once
+      return () => scene.waybill.allPickups.decide(tenantId, number, { decision: "accept" }).catch(onlyCode("pickup_decided"))
+    }
+  },
   allSubscriptions: {
     list: ({ waybill }) => () => waybill.allSubscriptions.list(tenantId),
     get: async (scene, id) => {

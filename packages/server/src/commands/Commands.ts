@@ -12,6 +12,7 @@ import { clientsCommand } from "./ClientsCommand.ts"
 import { limitsCommand } from "./LimitsCommand.ts"
 import { listenCommand } from "./ListenCommand.ts"
 import { migrateCommand } from "./MigrateCommand.ts"
+import { pickupsCommand } from "./PickupsCommand.ts"
 import { dismissCommand, recoverCommand, replayCommand, retryCommand } from "./ResendCommands.ts"
 import { secretsCommand } from "./SecretsCommand.ts"
 import { runServe, serveCommand } from "./ServeCommand.ts"
@@ -42,7 +43,7 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withSubcommands([
     { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand] },
     { group: "For operators of a running server", commands: [
-      healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
+      healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, pickupsCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
     ] },
     { group: "Receivers and tests", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
   ])

@@ -1,6 +1,6 @@
 /** Runs the program's commands, and an in-memory server for them to call. */
-import { IntakeClient, OperatorClient, TransitEventsClient } from "@waybill/client"
-import { createWaybill, toNodeHandler } from "@waybill/http"
+import { IntakeClient, OperatorClient, PickupsClient, TransitEventsClient } from "@waybill/client"
+import { createWaybill, toNodeHandler, type WaybillOptions } from "@waybill/http"
 import { memoryStorage } from "@waybill/testkit"
 import { spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -49,7 +49,7 @@ export const jsonLines = (stdout: string): ReadonlyArray<any> => stdout.split("\
 export const account = "A-1"
 
 /** A server in this process with in-memory storage, a tenant, keys and a secret. */
-export const runningServer = async () => {
+export const runningServer = async (options: Pick<WaybillOptions<object>, "pickupDesk"> = {}) => {
   const operatorKey = randomBytes(24).toString("hex")
   const waybill = createWaybill({
     storage: memoryStorage(),
@@ -58,7 +58,8 @@ export const runningServer = async () => {
     sealingKeys: [new Uint8Array(randomBytes(32))],
     egressAllow: ["127.0.0.1"],
     delivery: { pollMillis: 50 },
-    log: () => {}
+    log: () => {},
+    ...options
   })
   const server = await listening(toNodeHandler(waybill))
   await waybill.start()
@@ -81,6 +82,7 @@ export const runningServer = async () => {
     customerKey: customer.key,
     intake: new IntakeClient({ baseUrl: url, apiKey: carrier.key }),
     customer: new TransitEventsClient({ baseUrl: url, apiKey: customer.key }),
+    pickups: new PickupsClient({ baseUrl: url, apiKey: customer.key }),
     /** Environment of an operator's shell. */
     env: { WAYBILL_URL: url, WAYBILL_OPERATOR_KEY: operatorKey, WAYBILL_TENANT: "acme" }
   }
