@@ -59,6 +59,7 @@ import type {
   DeliveryState,
   Explanation,
   Health,
+  Statistics,
   JourneyEntry,
   NamedShipment,
   OperatorSubscription,
@@ -194,6 +195,7 @@ describe("Client and core agree", () => {
     expectTypeOf<SubscriptionState>().toEqualTypeOf<core.DestinationState>()
     expectTypeOf<PausedBy>().toEqualTypeOf<core.PausedBy>()
     expectTypeOf<core.HealthView>().toEqualTypeOf<Health>()
+    expectTypeOf<core.StatisticsView>().toEqualTypeOf<Statistics>()
     expectTypeOf<core.Explanation>().toExtend<Explanation>()
     expectTypeOf<Verdict>().toEqualTypeOf<core.VerdictName>()
     expectTypeOf<WaitReason>().toEqualTypeOf<core.WaitReason>()

@@ -6,6 +6,7 @@ import type { DeliveryControl } from "./delivery/DeliveryControl.ts"
 import type { DeliveryQueue } from "./delivery/DeliveryQueue.ts"
 import type { DeliveryStore } from "./delivery/DeliveryStore.ts"
 import type { SecretStore } from "./delivery/SecretStore.ts"
+import type { StatisticsStore } from "./delivery/StatisticsStore.ts"
 import type { Wakeups } from "./delivery/Wakeups.ts"
 import type { ChargeSubscriptionStore } from "./freight-charges/ChargeSubscriptionStore.ts"
 import type { FreightBillStore } from "./freight-charges/FreightBillStore.ts"
@@ -45,6 +46,7 @@ export type StoragePorts =
   | DeliveryQueue
   | DeliveryStore
   | DeliveryControl
+  | StatisticsStore
   | Wakeups
 
 /** What a storage adapter provides. `Tx` are the host's transactions that it can join. */

@@ -6,6 +6,7 @@ import { Tenants } from "./access/Tenants.ts"
 import { AuditLog } from "./audit/AuditLog.ts"
 import { Deliveries } from "./delivery/Deliveries.ts"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
+import { layerStatisticsRecorder } from "./delivery/StatisticsRecorder.ts"
 import { SigningSecrets } from "./delivery/SigningSecrets.ts"
 import { ChargeSubscriptions } from "./freight-charges/ChargeSubscriptions.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
@@ -19,6 +20,7 @@ import { InvoiceDocuments } from "./invoices/InvoiceDocuments.ts"
 import { Invoices } from "./invoices/Invoices.ts"
 import { ShipmentJourneys } from "./journey/ShipmentJourneys.ts"
 import { Explanations } from "./operator/Explanations.ts"
+import { Statistics } from "./operator/Statistics.ts"
 import { Subscriptions } from "./operator/Subscriptions.ts"
 import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
@@ -84,9 +86,10 @@ const services = Layer.mergeAll(
   Layer.provideMerge(Clients.layer, Subscriptions.layer),
   Explanations.layer,
   TenantHealths.layer,
+  Statistics.layer,
   TransitSubscriptions.layer,
   Deliveries.layer,
-  DeliveryWorker.layer,
+  Layer.provide(DeliveryWorker.layer, layerStatisticsRecorder),
   Retention.layer,
   TenantRemoval.layer,
   Backlogs.layer,

@@ -10,6 +10,7 @@ import {
   mapPaced,
   ShipmentJourneys,
   SigningSecrets,
+  Statistics,
   type StorageAdapter,
   TenantHealths,
   TenantRemoval,
@@ -103,6 +104,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
     },
     allPickups: allPickupsOf(run),
     allSubscriptions: allSubscriptionsOf(run),
+    statistics: { get: (tenantId, query = {}) => service.run(ofTenant(tenantId, Statistics, (statistics) => statistics.get(tenantId, plain(query)))) },
     journeys: {
       find: (tenantId, reference) =>
         service.run(Effect.map(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.find(tenantId, { reference })), ({ data }) => data)),

@@ -9,6 +9,7 @@ import * as DeliveryControlPostgres from "./delivery/DeliveryControlPostgres.ts"
 import * as DeliveryQueuePostgres from "./delivery/DeliveryQueuePostgres.ts"
 import * as DeliveryStorePostgres from "./delivery/DeliveryStorePostgres.ts"
 import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
+import * as StatisticsStorePostgres from "./delivery/StatisticsStorePostgres.ts"
 import * as WakeupsPostgres from "./delivery/WakeupsPostgres.ts"
 import * as ChargeSubscriptionStorePostgres from "./freight-charges/ChargeSubscriptionStorePostgres.ts"
 import { freightChargePayloads, freightChargeWindowPayloads } from "./freight-charges/FreightChargePayloads.ts"
@@ -108,6 +109,7 @@ export const stores = (options: StoragePostgresOptions) => {
     DeliveryQueuePostgres.layer(payloads),
     DeliveryStorePostgres.layer(payloads),
     DeliveryControlPostgres.layer(payloads),
+    StatisticsStorePostgres.layer,
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(
     Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name), identifier: raw(quoteSchema(name)) }))

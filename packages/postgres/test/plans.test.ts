@@ -14,6 +14,7 @@ import { load } from "../src/delivery/LoadSql.ts"
 import * as ownership from "../src/delivery/OwnershipSql.ts"
 import * as secrets from "../src/delivery/SecretSql.ts"
 import { settle } from "../src/delivery/SettleSql.ts"
+import * as statistics from "../src/delivery/StatisticsSql.ts"
 import { take } from "../src/delivery/TakeSql.ts"
 import { PgArray } from "../src/client/PgBulk.ts"
 import { PgClient, Sql } from "../src/index.ts"
@@ -153,6 +154,11 @@ const ofOwners = (schema: Sql.Statement) => ({
 })
 
 const ofDeliveries = (schema: Sql.Statement) => ({
+  "add counts": statistics.addCounts(schema, "t", []),
+  "add samples": statistics.addSamples(schema, "t", 0, []),
+  "statistics of destinations": statistics.readSteps(schema, "t", { of: { destinationIds: [] }, from: 0, to: 60_000, stepMillis: 60_000, resolution: "minutes" }),
+  "statistics of a client": statistics.readSteps(schema, "t", { of: { client: "c" }, from: 0, to: 60_000, stepMillis: 60_000, resolution: "minutes" }),
+  "prune statistics": statistics.pruneRows(schema, "t", "minutes", 0),
   "count a backlog": backlogs.countBacklog(schema, "t", 1, { destinationId: id, ...atStart }),
   "drop entries beyond quotas": backlogs.dropExcess(schema, "t", id, { queuedBefore: 0, limit: 1, reason: "over_age", dropped: 0 }, atStart),
   "purge": backlogs.purgeNext(schema, "t", id, atStart),

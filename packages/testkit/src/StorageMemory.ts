@@ -10,6 +10,7 @@ import { DeliveryQueueMemory } from "./delivery/DeliveryQueueMemory.ts"
 import { DeliveryStoreMemory } from "./delivery/DeliveryStoreMemory.ts"
 import { DestinationTables } from "./delivery/DestinationTables.ts"
 import { SecretStoreMemory } from "./delivery/SecretStoreMemory.ts"
+import { StatisticsStoreMemory } from "./delivery/StatisticsStoreMemory.ts"
 import { SecretTables } from "./delivery/SecretTables.ts"
 import { WakeupsMemory } from "./delivery/WakeupsMemory.ts"
 import { ChargeSubscriptionStoreMemory } from "./freight-charges/ChargeSubscriptionStoreMemory.ts"
@@ -43,6 +44,7 @@ export const StorageMemory = {
     DeliveryStoreMemory.layer,
     DeliveryQueueMemory.layer,
     DeliveryControlMemory.layer,
+    StatisticsStoreMemory.layer,
     TransitEventStoreMemory.layer,
     TransitSubscriptionStoreMemory.layer,
     ShipmentStatusStoreMemory.layer,

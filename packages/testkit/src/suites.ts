@@ -13,6 +13,7 @@ import * as DeliverySettleSuite from "./delivery/DeliverySettleSuite.ts"
 import * as DeliverySignalsSuite from "./delivery/DeliverySignalsSuite.ts"
 import * as DeliveryStoreSuite from "./delivery/DeliveryStoreSuite.ts"
 import * as SecretStoreSuite from "./delivery/SecretStoreSuite.ts"
+import * as StatisticsStoreSuite from "./delivery/StatisticsStoreSuite.ts"
 import * as WakeupsSuite from "./delivery/WakeupsSuite.ts"
 import * as ChargeSubscriptionStoreSuite from "./freight-charges/ChargeSubscriptionStoreSuite.ts"
 import * as ChargeWindowsSuite from "./freight-charges/ChargeWindowsSuite.ts"
@@ -55,6 +56,7 @@ export {
   PickupSubscriptionStoreSuite,
   SecretStoreSuite,
   ShipmentStatusStoreSuite,
+  StatisticsStoreSuite,
   StatusNoticesSuite,
   StatusSubscriptionStoreSuite,
   TransactionSuite,
@@ -106,6 +108,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       DeliveryQueueSuite,
       DeliveryLogSuite,
       DeliveryControlSuite,
+      StatisticsStoreSuite,
       WakeupsSuite
     ]
   ) suite(name, storage)

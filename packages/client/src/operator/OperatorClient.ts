@@ -8,6 +8,7 @@ import type { Explanation, ExplainSubject } from "./Explanation.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
 import type { Health, OperatorSubscription, SubscriptionState } from "./OperatorSubscription.ts"
 import type { OperatorPickup, OperatorPickupQuery } from "./OperatorPickup.ts"
+import type { Statistics, StatisticsQuery } from "./Statistics.ts"
 import type { Limits, LimitsChange } from "./Limits.ts"
 
 export interface TenantSettings {
@@ -411,6 +412,11 @@ export class OperatorClient {
   /** Delivery health of each tenant, the worst first; covers the first 1,000 tenants. */
   async health(options?: CallOptions): Promise<Health> {
     return (await this.#connection.send({ method: "GET", path: ["health"], repeatable: true }, options)).json as Health
+  }
+
+  /** Deliveries, failures, latency and waiting entries over time. A minute appears within two minutes after its end. */
+  async statistics(tenantId: string, query: StatisticsQuery = {}, options?: CallOptions): Promise<Statistics> {
+    return (await this.#connection.send({ method: "GET", path: ["tenants", tenantId, "statistics"], query: { ...query }, repeatable: true }, options)).json as Statistics
   }
 
   #page<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<OperatorPage<A>> {

@@ -3,6 +3,7 @@ export { type Explanation, type ExplainSubject, type Verdict, type WaitReason } 
 export { type Area, type NamedShipment, type JourneyDelivery, type JourneyEntry, type ShipmentJourney } from "./Journey.ts"
 export { type AuditEntry, type AuditQuery } from "./Audit.ts"
 export { type OperatorPickup, type OperatorPickupQuery } from "./OperatorPickup.ts"
+export { type Statistics, type StatisticsPoint, type StatisticsQuery, type StatisticsSeries } from "./Statistics.ts"
 export { type Limits, type LimitsChange } from "./Limits.ts"
 export {
   type ApiKey,

@@ -32,6 +32,8 @@ describe("OperatorClient", () => {
       { method: "GET", path: "/operator/v1/tenants/acme/pickups?state=waiting&limit=2" }, { data: [], nextCursor: null }],
     ["decides on a pickup", (client) => client.decidePickup("acme", "p/1", { decision: "reject", message: "No." }), { result: "accepted" },
       { method: "POST", path: "/operator/v1/tenants/acme/pickups/p%2F1/decision", body: { decision: "reject", message: "No." } }, { result: "accepted" }],
+    ["gets statistics", (client) => client.statistics("acme", { subscriptionId: ["a", "b"], from: new Date(0), step: 60 }), { series: [] },
+      { method: "GET", path: "/operator/v1/tenants/acme/statistics?subscriptionId=a&subscriptionId=b&from=1970-01-01T00%3A00%3A00.000Z&step=60" }, { series: [] }],
     ["gets quotas", (client) => client.getLimits("acme"), { subscriptions: 1 }, { method: "GET", path: "/operator/v1/tenants/acme/limits" }, { subscriptions: 1 }],
     ["changes quotas", (client) => client.putLimits("acme", { subscriptions: 1, waitingDays: null }), { subscriptions: 1 },
       { method: "PUT", path: "/operator/v1/tenants/acme/limits", body: { subscriptions: 1, waitingDays: null } }, { subscriptions: 1 }],
@@ -91,7 +93,7 @@ describe("OperatorClient", () => {
     expect(received[0]!.headers.get("x-api-key")).toBe("op")
   })
 
-  const repeated = new Set(["lists the audit log", "lists waiting pickups", "decides on a pickup", "gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "gives a secret to another owner", "lists secrets", "deletes a secret", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
+  const repeated = new Set(["lists the audit log", "gets statistics", "lists waiting pickups", "decides on a pickup", "gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "gives a secret to another owner", "lists secrets", "deletes a secret", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
     "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "deletes a subscription", "dismisses a dead letter",
     "explains a delivery", "shows the health of tenants"])
   it.each(calls)("%s, and retries after 503 only if idempotent", async (name, call) => {

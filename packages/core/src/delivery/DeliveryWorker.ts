@@ -8,6 +8,7 @@ import { DeliveryStore } from "./DeliveryStore.ts"
 import { Hmac } from "./Hmac.ts"
 import { Sealer } from "./Sealer.ts"
 import { makeSigningKeys } from "./SigningKeys.ts"
+import { AttemptObserver } from "./StatisticsRecorder.ts"
 import { Wakeups } from "./Wakeups.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
@@ -30,7 +31,8 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
         wakeups: yield* Wakeups,
         ids: yield* UniqueIds,
         options: yield* DeliveryOptions,
-        keysOf: makeSigningKeys(yield* Sealer)
+        keysOf: makeSigningKeys(yield* Sealer),
+        observe: yield* AttemptObserver
       }
       return DeliveryWorker.of({
         run: Effect.flatMap(services.ids.next, (workerId) => new DeliveryEngine(services, workerId).run),

@@ -1,6 +1,7 @@
 /** What the loops of one worker share. */
 import type { UniqueIds } from "../shared/UniqueIds.ts"
 import { AttemptsInFlight } from "./AttemptsInFlight.ts"
+import type { ObserveAttempts } from "./StatisticsRecorder.ts"
 import type { DeliveryOptionValues } from "./DeliveryOptions.ts"
 import type { DeliveryStore, WorkerLease } from "./DeliveryStore.ts"
 import { HeldWork } from "./HeldWork.ts"
@@ -20,6 +21,7 @@ export interface EngineServices {
   readonly ids: UniqueIds["Service"]
   readonly options: DeliveryOptionValues
   readonly keysOf: ReturnType<typeof makeSigningKeys>
+  readonly observe: ObserveAttempts
 }
 
 export class EngineParts {

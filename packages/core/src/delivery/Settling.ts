@@ -74,7 +74,9 @@ export class Settling {
         settling.parts.work.touch(destination)
       }
       settling.parts.work.makeRoom()
-      yield* report(written.flatMap(({ sent }) => sent === undefined ? [] : [sent]))
+      const finished = written.flatMap(({ sent }) => sent === undefined ? [] : [sent])
+      yield* report(finished)
+      yield* settling.parts.services.observe(tenant.tenantId, finished)
     })
   }
 

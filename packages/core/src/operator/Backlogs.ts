@@ -1,9 +1,14 @@
-/** Enforces the quotas on waiting entries, for any reason that entries wait: a pause, ended access, or a failing receiver. */
+/**
+ * Enforces the quotas on waiting entries, for any reason that entries wait: a pause, ended access, or a failing receiver. Its counts are
+ * also samples for the charts of operators.
+ */
 import { Context, Effect, Layer } from "effect"
 import { AccessStore } from "../access/AccessStore.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { type BacklogCounts, type BacklogExcess, type BacklogPosition, DeliveryControl, type PurgePosition, type PurgeStep } from "../delivery/DeliveryControl.ts"
 import { reportDropped } from "../delivery/DeliveryReport.ts"
+import { partitionOf } from "../delivery/DeliveryStore.ts"
+import { StatisticsStore, statisticsPerWrite, totalOf } from "../delivery/StatisticsStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { sweepEvery } from "../shared/Sweeps.ts"
 import { throttled } from "../shared/Throttling.ts"
@@ -46,6 +51,7 @@ export class Backlogs extends Context.Service<Backlogs, {
       const access = yield* AccessStore
       const limits = yield* TenantLimits
       const control = yield* DeliveryControl
+      const statistics = yield* StatisticsStore
 
       /** Returns the number of dropped entries, which is lower than requested if a concurrent call drops the same ones. */
       const drop = Effect.fnUntraced(function*(tenantId: string, destinationId: string, excess: BacklogExcess) {
@@ -87,11 +93,23 @@ export class Backlogs extends Context.Service<Backlogs, {
         return droppedCount
       })
 
+      /** The total of the first partition is written even if it is 0: it says that the tenant was sampled. */
+      const sample = Effect.fnUntraced(function*(tenantId: string, now: number, waiting: ReadonlyMap<string, number>) {
+        const all = new Map([...waiting, [totalOf(0), 0]])
+        for (const [destinationId, count] of waiting) {
+          const total = totalOf(partitionOf(destinationId))
+          all.set(total, (all.get(total) ?? 0) + count)
+        }
+        const samples = Array.from(all, ([destinationId, count]) => ({ destinationId, waiting: count }))
+        for (let n = 0; n < samples.length; n += statisticsPerWrite) yield* throttled(statistics.sample(tenantId, now, samples.slice(n, n + statisticsPerWrite)))
+      })
+
       const sweepTenant = Effect.fnUntraced(function*(tenantId: string) {
         const { waitingDays, waitingPerSubscription } = yield* limits.of(tenantId)
         const width = Math.max(minWidthMillis, Math.ceil(waitingDays * dayMillis / maxRanges))
         let removed = 0
         let backlog: Backlog | undefined
+        const waiting = new Map<string, number>()
         let after: BacklogPosition | undefined
         for (;;) {
           const { counts, next, now }: BacklogCounts = yield* throttled(control.countBacklog(tenantId, width, after))
@@ -103,10 +121,15 @@ export class Backlogs extends Context.Service<Backlogs, {
               if (backlog !== undefined) removed += yield* bound(tenantId, backlog, bounds)
               backlog = { destinationId, dropped, ranges: new Map() }
             }
+            waiting.set(destinationId, (waiting.get(destinationId) ?? 0) + entries)
             const from = Math.max(queuedFrom, first - width)
             backlog.ranges.set(from, (backlog.ranges.get(from) ?? 0) + entries)
           }
-          if (next === undefined) return backlog === undefined ? removed : removed + (yield* bound(tenantId, backlog, bounds))
+          if (next === undefined) {
+            if (backlog !== undefined) removed += yield* bound(tenantId, backlog, bounds)
+            yield* sample(tenantId, now, waiting)
+            return removed
+          }
           after = next
         }
       })

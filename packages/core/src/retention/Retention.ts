@@ -5,6 +5,7 @@ import { AccessStore } from "../access/AccessStore.ts"
 import { AuditStore } from "../audit/AuditStore.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
+import { StatisticsStore } from "../delivery/StatisticsStore.ts"
 import { FreightBillStore } from "../freight-charges/FreightBillStore.ts"
 import { DocumentContents } from "../invoices/DocumentContents.ts"
 import { PickupStore } from "../pickups/PickupStore.ts"
@@ -22,6 +23,9 @@ const uploadDays = 1
 /** How long an idempotency key of a pickup is remembered. SPEC-GAP-C18 */
 const keyDays = 30
 
+/** How long delivery statistics by minute are kept. */
+export const keepMinutesMillis = 86_400_000
+
 const days = (count: number): number => count * 86_400_000
 
 /** Retention periods. Settled deliveries have their own in `DeliveryOptions`. */
@@ -36,13 +40,16 @@ export class RetentionOptions extends Context.Reference<{
   readonly keepPickupsMillis: number
   /** Entries of the audit log. */
   readonly keepAuditMillis: number
+  /** Delivery statistics by hour. Those by minute are kept for a day. */
+  readonly keepStatisticsMillis: number
 }>("@waybill/core/retention/RetentionOptions", {
   defaultValue: () => ({
     keepDeliveredShipmentsMillis: days(365),
     keepEndedBillsMillis: days(365),
     keepNoticesMillis: days(180),
     keepPickupsMillis: days(365),
-    keepAuditMillis: days(400)
+    keepAuditMillis: days(400),
+    keepStatisticsMillis: days(90)
   })
 }) {}
 
@@ -62,6 +69,7 @@ export class Retention extends Context.Service<Retention, {
       const contents = yield* DocumentContents
       const access = yield* AccessStore
       const audit = yield* AuditStore
+      const statistics = yield* StatisticsStore
       const { keepSettledMillis } = yield* DeliveryOptions
       const windows = yield* RetentionOptions
 
@@ -71,6 +79,7 @@ export class Retention extends Context.Service<Retention, {
           (yield* pruneAll(statuses.prune(tenantId, { delivered: now - windows.keepDeliveredShipmentsMillis, noticed }))) +
           (yield* pruneAll(bills.prune(tenantId, { ended: now - windows.keepEndedBillsMillis, noticed }))) +
           (yield* pruneAll(pickups.prune(tenantId, { ordered: now - windows.keepPickupsMillis, answered: now - days(keyDays) }))) +
+          (yield* pruneAll(statistics.prune(tenantId, { minutes: now - keepMinutesMillis, hours: now - windows.keepStatisticsMillis }))) +
           (yield* contents.sweep(tenantId, now - days(uploadDays)))
       })
 

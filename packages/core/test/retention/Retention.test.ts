@@ -10,7 +10,8 @@ import {
   PickupStore,
   Retention,
   RetentionOptions,
-  ShipmentStatusStore
+  ShipmentStatusStore,
+  StatisticsStore
 } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Clock, Effect, Fiber, Layer } from "effect"
@@ -44,6 +45,7 @@ const recordingStores = (calls: Array<PruneCall>, takesMillis: number) => {
     pruning(ShipmentStatusStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "statuses", before) })),
     pruning(FreightBillStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "bills", before) })),
     pruning(PickupStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "pickups", before) })),
+    pruning(StatisticsStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "statistics", before) })),
     pruning(DocumentContents, (store) => ({ ...store, sweep: (tenantId, before) => answer(tenantId, "uploads", before) }))
   )
 }
@@ -72,12 +74,13 @@ describe("retention", () => {
   it.effect("prunes every store until nothing is left, each with its own period", () =>
     Effect.gen(function*() {
       const { calls, removed } = yield* swept()
-      assert.strictEqual(removed, 4 * 20 + 10)
-      assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "uploads"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 1])
+      assert.strictEqual(removed, 5 * 20 + 10)
+      assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "statistics", "uploads"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 3, 1])
       assert.deepStrictEqual(beforeOf(calls, "deliveries"), now - 30 * day)
       assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
       assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
       assert.deepStrictEqual(beforeOf(calls, "pickups"), { ordered: now - 365 * day, answered: now - 30 * day })
+      assert.deepStrictEqual(beforeOf(calls, "statistics"), { minutes: now - day, hours: now - 90 * day })
       assert.deepStrictEqual(beforeOf(calls, "uploads"), now - day)
       assert.deepStrictEqual([...new Set(calls.map((each) => each.tenantId))], ["acme"])
     }))

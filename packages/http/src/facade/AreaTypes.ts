@@ -18,6 +18,8 @@ export type {
   FoundShipment as JourneyShipment,
   FreightChargeKey,
   HealthView,
+  StatisticsPoint,
+  StatisticsView,
   IntakeOptions,
   Invoice,
   InvoiceAnswer,

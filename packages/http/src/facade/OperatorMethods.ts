@@ -10,6 +10,7 @@ import type {
   Explanation,
   FoundShipment as JourneyShipment,
   HealthView,
+  StatisticsView,
   DestinationState as SubscriptionState,
   Limits,
   LimitsChange,
@@ -160,6 +161,22 @@ export interface AllPickupsMethods {
 export interface HealthMethods {
   /** Delivery health of each tenant, the worst first; covers the first 1,000 tenants. Counts stop at 10,000. */
   readonly health: () => Promise<HealthView>
+}
+
+/** One series for each subscriptionId; else one of the client, or of the whole tenant. The last hour by default. */
+export interface StatisticsQuery {
+  /** At most 100. */
+  readonly subscriptionId?: ReadonlyArray<string>
+  readonly client?: string
+  readonly from?: string | Date
+  readonly to?: string | Date
+  /** Seconds of a point: a multiple of 60 up to 3600, or of 3600. */
+  readonly step?: number
+}
+
+export interface StatisticsMethods {
+  /** Deliveries, failures, latency and waiting entries over time. A minute appears within two minutes after its end. */
+  readonly get: (tenantId: string, query?: StatisticsQuery) => Promise<StatisticsView>
 }
 
 export interface JourneyMethods {

@@ -56,6 +56,8 @@ export interface RetentionSettings {
   readonly keepPickupsMillis?: number
   /** Entries of the audit log. Default 400 days. */
   readonly keepAuditMillis?: number
+  /** Delivery statistics by hour; those by minute are kept for a day. Default 90 days. */
+  readonly keepStatisticsMillis?: number
 }
 
 /** `Tx` is what `within` accepts, as the storage declares it. */

@@ -23,6 +23,7 @@ import type {
   JourneyMethods,
   LimitMethods,
   SecretMethods,
+  StatisticsMethods,
   TenantMethods
 } from "./OperatorMethods.ts"
 import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
@@ -147,6 +148,7 @@ export interface Waybill<in Tx = never> {
   readonly deliveries: DeliveryMethods
   readonly allPickups: AllPickupsMethods
   readonly allSubscriptions: AllSubscriptionsMethods
+  readonly statistics: StatisticsMethods
   readonly journeys: JourneyMethods
   /** Answers HTTP requests: every area, `/operator`, probes, documentation, and `/metrics` for operators. Never rejects. */
   readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>

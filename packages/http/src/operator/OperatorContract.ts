@@ -18,6 +18,7 @@ import {
   ReplayCall,
   SecretListQuery,
   SecretSettings,
+  StatisticsQuery,
   SubscriptionListQuery,
   TenantListQuery,
   TenantSettings
@@ -41,6 +42,7 @@ import {
   SecretsPage,
   ShipmentJourney,
   SigningSecret,
+  StatisticsShown,
   Tenant,
   TenantsPage
 } from "./OperatorViews.ts"
@@ -418,6 +420,24 @@ export const OperatorContract = contract({
       summary: "Get the delivery health of all tenants",
       description: "Tenants with the most failing or paused subscriptions first; covers the first 1,000 tenants by tenantId.",
       answers: { 200: { description: "Tenants", schema: Health } }
+    },
+    getStatistics: {
+      method: "GET",
+      path: "/v1/tenants/{tenantId}/statistics",
+      access: "operator",
+      summary: "Get deliveries, failures, latency and waiting entries over time",
+      description: "One series for each subscriptionId; else one of the client, or of the whole tenant. Counts of a minute appear within two minutes, waiting entries are sampled about every five. " +
+        "Minutes are kept for a day, hours for 90 days by default. At most 1,500 points for each series, and 10,000 in all.",
+      params: tenant,
+      query: {
+        subscriptionId: { kind: "list", schema: StatisticsQuery.fields.subscriptionId.schema, description: "Only these subscriptions, 100 at most." },
+        client: { kind: "text", schema: StatisticsQuery.fields.client.schema, description: "Only this client's subscriptions, except deleted ones. A bare name means key:<name>." },
+        from: { kind: "instant", schema: StatisticsQuery.fields.from.schema, description: "The first point contains this instant. Default: an hour before `to`." },
+        to: { kind: "instant", schema: StatisticsQuery.fields.to.schema, description: "The end. Default: now." },
+        step: { kind: "integer", schema: StatisticsQuery.fields.step.schema, description: "Seconds of one point: a multiple of 60 up to 3600, or of 3600. Default: by the range." }
+      },
+      answers: { 200: { description: "Series", schema: StatisticsShown } },
+      refusals: { 404: noTenant }
     },
     replaySubscription: {
       method: "POST",

@@ -9,6 +9,7 @@ import {
   Explanations,
   ShipmentJourneys,
   SigningSecrets,
+  Statistics,
   Subscriptions,
   TenantHealths,
   type Tenant,
@@ -37,6 +38,7 @@ export const OperatorHandlers = Effect.gen(function*() {
   const transitSubscriptions = yield* TransitSubscriptions
   const subscriptions = yield* Subscriptions
   const healths = yield* TenantHealths
+  const statistics = yield* Statistics
   const explanations = yield* Explanations
   const journeys = yield* ShipmentJourneys
   const pickups = yield* TenantPickups
@@ -85,6 +87,7 @@ export const OperatorHandlers = Effect.gen(function*() {
     explainDelivery: ({ params: { tenantId }, query }) =>
       within(tenantId, Effect.map(explanations.explain(tenantId, query), (explanation) => json(explanation))),
     getHealth: () => Effect.map(healths.all, (health) => json(health)),
+    getStatistics: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(statistics.get(tenantId, query), (found) => json(found))),
     recoverSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(deliveries.recover(tenantId, subscriptionId, body), (recovered) => json({ recovered }, { status: 202 }))),
     resumeSubscription: ({ params: { subscriptionId, tenantId } }) =>

@@ -184,6 +184,25 @@ export const Health = Schema.Struct({
   }).annotate({ identifier: "TenantHealth" }))
 }).annotate({ identifier: "Health" })
 
+const StatisticsPoint = Schema.Struct({
+  at: InstantText.annotate({ description: "When it begins." }),
+  deliveries: Count.annotate({ description: "Accepted attempts." }),
+  failures: Count.annotate({ description: "Failed attempts." }),
+  meanMillis: Schema.NullOr(Count).annotate({ description: "Mean duration of an attempt; null without attempts." }),
+  maxMillis: Schema.NullOr(Count),
+  waiting: Schema.NullOr(Count).annotate({ description: "The most entries that waited at one sample; null without a sample." })
+}).annotate({ identifier: "StatisticsPoint" })
+
+export const StatisticsShown = Schema.Struct({
+  from: InstantText,
+  to: InstantText,
+  step: Count.annotate({ description: "Seconds of a point." }),
+  series: Schema.Array(Schema.Struct({
+    subscriptionId: Schema.NullOr(Schema.String.annotate({ description: "Null for a series of the client or the tenant." })),
+    points: Schema.Array(StatisticsPoint).annotate({ description: "One for each step, oldest first." })
+  }).annotate({ identifier: "StatisticsSeries" }))
+}).annotate({ identifier: "Statistics" })
+
 const numbers = { shipmentId: Schema.String, proNumber: Schema.NullOr(Schema.String), bolNumber: Schema.NullOr(Schema.String) }
 
 const NamedShipment = Schema.Struct({

@@ -19,6 +19,7 @@ import type {
   ShipmentJourneys,
   ShipmentStatuses,
   SigningSecrets,
+  Statistics,
   StatusSubscriptions,
   StatusUpdateIntake,
   Subscriptions,
@@ -112,6 +113,7 @@ export type WaybillHttpServices =
   | ShipmentJourneys
   | ShipmentStatuses
   | SigningSecrets
+  | Statistics
   | StatusSubscriptions
   | StatusUpdateIntake
   | Subscriptions

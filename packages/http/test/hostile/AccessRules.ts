@@ -234,6 +234,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     listTenants: [reads(anyCaller(200))],
     listAllSubscriptions: [reads(inTenant(200))],
     getHealth: [reads(anyCaller(200))],
+    getStatistics: [reads(inTenant(200))],
     explainDelivery: [reads(tenants(200))],
     findShipments: [reads(foundShipments)],
     getShipmentJourney: [reads(tenants(200))],

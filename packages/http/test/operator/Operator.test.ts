@@ -35,6 +35,7 @@ describe("access to the operator API", () => {
     ["GET", "acme/subscriptions/1"],
     ["GET", "acme/shipments?reference=1"],
     ["GET", "acme/shipments/1/journey"],
+    ["GET", "acme/statistics"],
     ["GET", "acme/pickups"],
     ["POST", "acme/pickups/1/decision"],
     ["POST", "acme/subscriptions/1/recover"],

@@ -7,6 +7,7 @@ import { invoices } from "./0005_invoices.ts"
 import { operatorReads } from "./0006_operator_reads.ts"
 import { audit } from "./0007_audit.ts"
 import { eventsAwaitingStatus } from "./0008_events_awaiting_status.ts"
+import { deliveryStatistics } from "./0009_delivery_statistics.ts"
 import type { Migration } from "./Migrations.ts"
 
-export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads, audit, eventsAwaitingStatus]
+export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads, audit, eventsAwaitingStatus, deliveryStatistics]

@@ -11,6 +11,7 @@ import {
   Pickups,
   PickupSubscriptions,
   ShipmentIntake,
+  StatisticsStore,
   Subscriptions,
   TenantLimits,
   TenantRemoval,
@@ -54,6 +55,7 @@ const begin = Effect.fnUntraced(function*(tenantId: string) {
   yield* (yield* Pickups).create(customer, pickupRequest({ orgAccountNumber: "A", day: "2099-11-20" }), { idempotencyKey: "once" })
   yield* (yield* PickupSubscriptions).create(carrier, { topics: ["pickups"], endpointUrl: webhookUrl, hmacSecretId: tenant.hmacSecretId })
   const id = yield* (yield* UniqueIds).next
+  yield* (yield* StatisticsStore).add(tenantId, [{ destinationId: all.id, at: Date.now(), deliveries: 1, failures: 0, latencyMillis: 1, maxLatencyMillis: 1 }])
   yield* (yield* AuditStore).put([{
     id,
     at: Date.now(),

@@ -17,6 +17,7 @@ import { dismissCommand, recoverCommand, replayCommand, retryCommand } from "./R
 import { secretsCommand } from "./SecretsCommand.ts"
 import { runServe, serveCommand } from "./ServeCommand.ts"
 import { simulateCommand } from "./SimulateCommand.ts"
+import { statisticsCommand } from "./StatisticsCommand.ts"
 import { subscriptionsCommand } from "./SubscriptionsCommand.ts"
 import { tailCommand } from "./TailCommand.ts"
 import { tenantsCommand } from "./TenantsCommand.ts"
@@ -43,7 +44,7 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withSubcommands([
     { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand] },
     { group: "For operators of a running server", commands: [
-      healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, pickupsCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
+      healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, statisticsCommand, pickupsCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
     ] },
     { group: "Receivers and tests", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
   ])

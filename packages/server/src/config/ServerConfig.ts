@@ -125,7 +125,8 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
       keepEndedBillsMillis: days(given.keepEndedBillsDays ?? 365),
       keepNoticesMillis: days(given.keepNoticesDays ?? 180),
       keepPickupsMillis: days(given.keepPickupsDays ?? 365),
-      keepAuditMillis: days(given.keepAuditDays ?? 400)
+      keepAuditMillis: days(given.keepAuditDays ?? 400),
+      keepStatisticsMillis: days(given.keepStatisticsDays ?? 90)
     },
     drainMillis: delivery.drainMillis,
     drainDelayMillis: given.drainDelay ?? (environment.isTerminal ? 0 : 5_000),
@@ -273,6 +274,7 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   keepNoticesDays: inDays(config.retention.keepNoticesMillis),
   keepPickupsDays: inDays(config.retention.keepPickupsMillis),
   keepAuditDays: inDays(config.retention.keepAuditMillis),
+  keepStatisticsDays: inDays(config.retention.keepStatisticsMillis),
   telemetry: config.telemetry,
   demo: config.demo,
   dashboard: config.dashboard

@@ -220,6 +220,7 @@ export const variables = {
   keepEndedBillsDays: variable("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "freight bills are kept after they were invoiced or removed", days),
   keepPickupsDays: variable("WAYBILL_KEEP_PICKUPS_DAYS", "365", "pickups are kept after they were ordered", days),
   keepAuditDays: variable("WAYBILL_KEEP_AUDIT_DAYS", "400", "entries of the audit log are kept", days),
+  keepStatisticsDays: variable("WAYBILL_KEEP_STATISTICS_DAYS", "90", "delivery statistics by hour are kept; those by minute are kept for a day", days),
   keepNoticesDays: variable("WAYBILL_KEEP_NOTICES_DAYS", "180", "bodies of status and charge notifications are kept; never less than deliveries", days),
   logFormat: variable("WAYBILL_LOG_FORMAT", "pretty on a terminal, else json", "json or pretty", oneOf(["json", "pretty"])),
   logLevel: variable("WAYBILL_LOG_LEVEL", "info", "the least that is logged", oneOf(["debug", "info", "warn", "error"])),

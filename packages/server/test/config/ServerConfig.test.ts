@@ -45,7 +45,8 @@ describe("ServerConfig", () => {
         keepEndedBillsMillis: 365 * 86_400_000,
         keepNoticesMillis: 180 * 86_400_000,
         keepPickupsMillis: 365 * 86_400_000,
-        keepAuditMillis: 400 * 86_400_000
+        keepAuditMillis: 400 * 86_400_000,
+        keepStatisticsMillis: 90 * 86_400_000
       })
       assert.strictEqual(config.logFormat, "json")
       assert.deepStrictEqual(config.warnings, [])
@@ -99,7 +100,8 @@ describe("ServerConfig", () => {
         keepEndedBillsMillis: 60 * 86_400_000,
         keepNoticesMillis: 31 * 86_400_000,
         keepPickupsMillis: 90 * 86_400_000,
-        keepAuditMillis: 400 * 86_400_000
+        keepAuditMillis: 400 * 86_400_000,
+        keepStatisticsMillis: 90 * 86_400_000
       })
       assert.strictEqual(config.timeZone, "America/Chicago")
       assert.strictEqual(config.othersLookupsPerMinute, 5)

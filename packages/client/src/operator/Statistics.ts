@@ -1,0 +1,42 @@
+/** Deliveries, failures, latency and waiting entries over time. */
+
+/** One series for each subscriptionId; else one of the client, or of the whole tenant. The last hour by default. */
+export interface StatisticsQuery {
+  /** At most 100. */
+  readonly subscriptionId?: ReadonlyArray<string> | undefined
+  /** A bare name means `key:<name>`. */
+  readonly client?: string | undefined
+  readonly from?: string | Date | undefined
+  readonly to?: string | Date | undefined
+  /** Seconds of a point: a multiple of 60 up to 3600, or of 3600. Chosen by the range by default. */
+  readonly step?: number | undefined
+}
+
+export interface StatisticsPoint {
+  /** When it begins. */
+  readonly at: string
+  /** Accepted attempts. */
+  readonly deliveries: number
+  /** Failed attempts. */
+  readonly failures: number
+  /** Mean duration of an attempt; `null` without attempts. */
+  readonly meanMillis: number | null
+  readonly maxMillis: number | null
+  /** The most entries that waited at one sample, taken about every five minutes; `null` without a sample. */
+  readonly waiting: number | null
+}
+
+export interface StatisticsSeries {
+  /** `null` for a series of the client or the tenant. */
+  readonly subscriptionId: string | null
+  /** One for each step, oldest first. */
+  readonly points: ReadonlyArray<StatisticsPoint>
+}
+
+export interface Statistics {
+  readonly from: string
+  readonly to: string
+  /** Seconds of a point. */
+  readonly step: number
+  readonly series: ReadonlyArray<StatisticsSeries>
+}

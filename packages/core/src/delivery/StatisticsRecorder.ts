@@ -1,0 +1,83 @@
+/** Counts attempts in memory by destination and minute, and writes the counts about once a minute. Deliveries never wait for it. */
+import { Context, Effect, Layer } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import { partitionOf } from "./DeliveryStore.ts"
+import type { Reported } from "./DeliveryReport.ts"
+import { type MinuteCounts, minuteMillis, StatisticsStore, statisticsPerWrite, totalOf } from "./StatisticsStore.ts"
+
+const flushMillis = 60_000
+
+/** Counts that wait to be written, at most. Beyond it only destinations that wait already are counted, and the totals. */
+const maxPending = 100_000
+
+type Counts = { -readonly [Name in keyof MinuteCounts]: MinuteCounts[Name] }
+
+export type ObserveAttempts = (tenantId: string, finished: ReadonlyArray<Reported>) => Effect.Effect<void>
+
+/** Is told of attempts whose outcomes were written. */
+export class AttemptObserver extends Context.Reference<ObserveAttempts>("@waybill/core/delivery/AttemptObserver", {
+  defaultValue: () => () => Effect.void
+}) {}
+
+/** Writes until its scope closes, and a last time then. A process that is killed loses what it counted since it last wrote. */
+export const layerStatisticsRecorder = Layer.effect(
+  AttemptObserver,
+  Effect.gen(function*() {
+    const store = yield* StatisticsStore
+    const scope = yield* Effect.scope
+    const pending = new Map<string, Map<string, Counts>>()
+    let size = 0
+    let isWaiting = false
+
+    const count = (tenantId: string, destinationId: string, { verdict: { record } }: Reported, always: boolean) => {
+      const own = pending.get(tenantId) ?? new Map<string, Counts>()
+      const at = Math.floor((record.at + record.durationMillis) / minuteMillis) * minuteMillis
+      const name = `${destinationId} ${at}`
+      let counts = own.get(name)
+      if (counts === undefined) {
+        if (size >= maxPending && !always) return
+        counts = { destinationId, at, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0 }
+        own.set(name, counts)
+        pending.set(tenantId, own)
+        size += 1
+      }
+      if (record.outcome === "accepted") counts.deliveries += 1
+      else counts.failures += 1
+      const millis = Math.round(record.durationMillis)
+      counts.latencyMillis += millis
+      counts.maxLatencyMillis = Math.max(counts.maxLatencyMillis, millis)
+    }
+
+    const flush: Effect.Effect<void> = Effect.suspend(() => {
+      const taken = [...pending]
+      pending.clear()
+      size = 0
+      return Effect.forEach(taken, ([tenantId, counts]) =>
+        Effect.forEach(inParts([...counts.values()]), (part) => store.add(tenantId, part), { discard: true }), { discard: true })
+    }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Delivery statistics of up to a minute not written. Charts show too few attempts.", error)))
+
+    const flushLater = Effect.suspend(() => {
+      isWaiting = false
+      return flush
+    }).pipe(Effect.delay(flushMillis))
+
+    yield* Effect.addFinalizer(() => flush)
+
+    return (tenantId, finished) =>
+      Effect.suspend(() => {
+        for (const each of finished) {
+          // nobody knows what became of it, and it says nothing about the receiver
+          if (each.verdict.record.outcome === "interrupted") continue
+          const { destinationId } = each.attempt.destination
+          count(tenantId, destinationId, each, false)
+          count(tenantId, totalOf(partitionOf(destinationId)), each, true)
+        }
+        if (isWaiting || size === 0) return Effect.void
+        isWaiting = true
+        return Effect.asVoid(Effect.forkIn(flushLater, scope))
+      })
+  })
+)
+
+const inParts = (counts: ReadonlyArray<MinuteCounts>): ReadonlyArray<ReadonlyArray<MinuteCounts>> =>
+  Array.from({ length: Math.ceil(counts.length / statisticsPerWrite) }, (_, n) => counts.slice(n * statisticsPerWrite, (n + 1) * statisticsPerWrite))

@@ -1,0 +1,28 @@
+/** Delivery statistics on Postgres. */
+import { StatisticsStore, StorageError } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { PgClient } from "../client/PgClient.ts"
+import { WaybillSchema } from "../shared/Schema.ts"
+import * as statistics from "./StatisticsSql.ts"
+
+export const layer = Layer.effect(
+  StatisticsStore,
+  Effect.gen(function*() {
+    const sql = yield* PgClient
+    const { identifier: schema } = yield* WaybillSchema
+    return StatisticsStore.of({
+      add: (tenantId, counts) => counts.length === 0 ? Effect.void : StorageError.refail("StatisticsStore.add")(sql.run(statistics.addCounts(schema, tenantId, counts))),
+      sample: (tenantId, at, samples) =>
+        samples.length === 0 ? Effect.void : StorageError.refail("StatisticsStore.sample")(sql.run(statistics.addSamples(schema, tenantId, at, samples))),
+      read: (tenantId, range) => StorageError.refail("StatisticsStore.read")(sql.rows(statistics.statisticsRow, statistics.readSteps(schema, tenantId, range))),
+      prune: (tenantId, before) =>
+        StorageError.refail("StatisticsStore.prune")(Effect.map(
+          Effect.all([
+            sql.one(statistics.prunedRow, statistics.pruneRows(schema, tenantId, "minutes", before.minutes)),
+            sql.one(statistics.prunedRow, statistics.pruneRows(schema, tenantId, "hours", before.hours))
+          ]),
+          ([minutes, hours]) => minutes.pruned + hours.pruned
+        ))
+    })
+  })
+)

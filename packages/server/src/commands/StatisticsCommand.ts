@@ -1,0 +1,45 @@
+/** `waybill statistics`: deliveries, failures, latency and waiting entries over time. */
+import { OperatorClient, type StatisticsPoint, type StatisticsSeries } from "@waybill/client"
+import { Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { instantFlag } from "./shared/Instants.ts"
+import { jsonFlag, printResult, table } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+
+export const statisticsCommand = Command.make(
+  "statistics",
+  {
+    ...operatorFlags,
+    subscription: Flag.String("subscription").pipe(Flag.withDescription("Only this subscription"), Flag.optional),
+    client: Flag.String("client").pipe(Flag.withDescription("Only this client's subscriptions: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
+    from: instantFlag("from").pipe(Flag.withDescription("The beginning, such as 6h, 7d or 2026-11-20T08:15:00Z; default an hour before --to"), Flag.optional),
+    to: instantFlag("to").pipe(Flag.withDescription("The end; default now"), Flag.optional),
+    step: Flag.Int("step").pipe(Flag.withDescription("Seconds of a line: a multiple of 60 up to 3600, or of 3600"), Flag.optional),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ client, from, json, step, subscription, to, ...flags }) {
+    const { tenantId, ...connection } = yield* operatorConnection(flags)
+    const query = {
+      subscriptionId: Option.isSome(subscription) ? [subscription.value] : undefined,
+      client: Option.getOrUndefined(client),
+      from: Option.getOrUndefined(from),
+      to: Option.getOrUndefined(to),
+      step: Option.getOrUndefined(step)
+    }
+    const statistics = yield* callServer((signal) => new OperatorClient(connection).statistics(tenantId, query, { signal }))
+    yield* printResult(json, { json: statistics, text: statistics.series.map(textOf).join("\n") })
+  })
+).pipe(
+  Command.withDescription("Show deliveries, failures, latency and waiting entries of a tenant, a client or a subscription over time"),
+  Command.withExamples([
+    { command: "waybill statistics --tenant acme", description: "The last hour of a tenant" },
+    { command: "waybill statistics --tenant acme --client shipper --from 7d --step 86400", description: "The last week of a client, by day" }
+  ])
+)
+
+const columns = ["from", "deliveries", "failures", "mean ms", "max ms", "waiting"]
+
+const textOf = ({ points }: StatisticsSeries): string => table([columns, ...points.map(lineOf)])
+
+const lineOf = ({ at, deliveries, failures, maxMillis, meanMillis, waiting }: StatisticsPoint): ReadonlyArray<string> =>
+  [at, ...[deliveries, failures, meanMillis, maxMillis, waiting].map((value) => value === null ? "-" : String(value))]

@@ -1,0 +1,108 @@
+/** Delivery statistics in memory. */
+import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+import { DestinationTables } from "./DestinationTables.ts"
+
+interface Row extends StatisticsRow {
+  readonly destinationId: string
+}
+
+type Rows = Map<string, Row>
+
+interface TenantRows {
+  readonly minutes: Rows
+  readonly hours: Rows
+}
+
+export const StatisticsStoreMemory = {
+  layer: Layer.effect(
+    StatisticsStore,
+    Effect.gen(function*() {
+      const { journal, onPurge, operate } = yield* MemoryDatabase
+      const destinations = yield* DestinationTables
+      const tenants = new Map<string, TenantRows>()
+      onPurge((tenantId) => tenants.delete(tenantId))
+
+      const rowsOf = (tenantId: string): TenantRows => {
+        const own = tenants.get(tenantId) ?? { minutes: new Map(), hours: new Map() }
+        tenants.set(tenantId, own)
+        return own
+      }
+
+      const merge = (tenantId: string, added: Row) => {
+        const { hours, minutes } = rowsOf(tenantId)
+        for (const [rows, width] of [[minutes, minuteMillis], [hours, hourMillis]] as const) {
+          const at = Math.floor(added.at / width) * width
+          const name = `${added.destinationId} ${at}`
+          journal.put(rows, name, { ...sum([rows.get(name) ?? { ...added, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0, waiting: undefined }, added]), destinationId: added.destinationId, at })
+        }
+      }
+
+      const idsOf = (tenantId: string, of: StatisticsRange["of"]): ReadonlyArray<string> =>
+        "client" in of ? [...destinations.tenant(tenantId).destinations.values()].filter(({ settings }) => settings.client === of.client).map(({ destinationId }) => destinationId) : of.destinationIds
+
+      return StatisticsStore.of({
+        add: (tenantId, counts) =>
+          operate(() =>
+            journal.asRecord(() => {
+              for (const each of counts) merge(tenantId, { ...each, waiting: undefined })
+            })
+          ),
+        sample: (tenantId, at, samples) =>
+          operate(() =>
+            journal.asRecord(() => {
+              for (const each of samples) merge(tenantId, { deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0, at, ...each })
+            })
+          ),
+        read: (tenantId, { from, of, resolution, stepMillis, to }) =>
+          operate(() => {
+            const ids = new Set(idsOf(tenantId, of))
+            const inRange = [...tenants.get(tenantId)?.[resolution].values() ?? []].filter((row) => ids.has(row.destinationId) && row.at >= from && row.at < to)
+            const stepped = inRange.map((row) => ({ ...row, at: Math.floor(row.at / stepMillis) * stepMillis }))
+            const each = grouped(stepped, ({ at, destinationId }) => `${destinationId} ${at}`).map((rows) => ({ ...sum(rows), waiting: most(rows) }))
+            if (!("client" in of)) return each
+            return grouped(each, ({ at }) => String(at)).map((rows) => ({ ...sum(rows), waiting: total(rows), destinationId: undefined }))
+          }),
+        prune: (tenantId, before) =>
+          operate(() =>
+            journal.asRecord(() => {
+              const own = tenants.get(tenantId)
+              if (own === undefined) return 0
+              let pruned = 0
+              for (const [rows, oldest] of [[own.minutes, before.minutes], [own.hours, before.hours]] as const) {
+                for (const [name, { at }] of rows) {
+                  if (at >= oldest) continue
+                  journal.drop(rows, name)
+                  pruned += 1
+                }
+              }
+              return pruned
+            })
+          )
+      })
+    })
+  )
+}
+
+const sum = (rows: ReadonlyArray<Row>): Row =>
+  rows.reduce((all, row) => ({
+    ...all,
+    deliveries: all.deliveries + row.deliveries,
+    failures: all.failures + row.failures,
+    latencyMillis: all.latencyMillis + row.latencyMillis,
+    maxLatencyMillis: Math.max(all.maxLatencyMillis, row.maxLatencyMillis),
+    waiting: most([all, row])
+  }))
+
+const sampled = (rows: ReadonlyArray<Row>): ReadonlyArray<number> => rows.flatMap(({ waiting }) => waiting === undefined ? [] : [waiting])
+
+const most = (rows: ReadonlyArray<Row>): number | undefined => sampled(rows).reduce<number | undefined>((all, one) => Math.max(all ?? 0, one), undefined)
+
+const total = (rows: ReadonlyArray<Row>): number | undefined => sampled(rows).reduce<number | undefined>((all, one) => (all ?? 0) + one, undefined)
+
+const grouped = (rows: ReadonlyArray<Row>, keyOf: (row: Row) => string): ReadonlyArray<ReadonlyArray<Row>> => {
+  const groups = new Map<string, Array<Row>>()
+  for (const row of rows) groups.set(keyOf(row), [...groups.get(keyOf(row)) ?? [], row])
+  return [...groups.values()]
+}
