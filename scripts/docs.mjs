@@ -9,6 +9,7 @@ import { checkIndex, checkLinks } from "./docs/links.mjs"
 import { checkWrittenLogLines } from "./docs/log-lines.mjs"
 import { checkAlerts, checkErrors, checkGuarantees, checkLogLines, checkMetrics, checkTests } from "./docs/mentions.mjs"
 import { canary, isRun, placeOf, readOtherPages, readPages, skipReason } from "./docs/pages.mjs"
+import { alertRules, checkPrometheus } from "./docs/prometheus.mjs"
 import { compile, layOut, promisedBy, runPrograms } from "./docs/programs.mjs"
 import { runSessions } from "./docs/sessions.mjs"
 import { runStatements } from "./docs/statements.mjs"
@@ -44,9 +45,12 @@ const tests = checkTests(pages)
 report(tests.named, "named tests exist", [...tests.faults, ...checkGuarantees(pageOf("docs/guarantees.md"))])
 const errors = checkErrors(pageOf("docs/errors.md"))
 report(errors.named, "errors and codes are documented", errors.faults)
-const rules = { path: "docs/alerts.yaml", text: readFileSync(join(root, "docs/alerts.yaml"), "utf8") }
+const rules = { path: alertRules, text: readFileSync(join(root, alertRules), "utf8") }
 const onCall = pageOf("docs/on-call.md")
 faults.push(...checkMetrics(onCall, rules), ...checkAlerts(onCall, rules))
+const prometheus = checkPrometheus()
+report(prometheus.tested, "tests of Prometheus rules passed", prometheus.faults)
+if (prometheus.skipped !== undefined) console.log(`        ${prometheus.skipped}`)
 const logged = checkLogLines(pages)
 report(logged.blocks.length, "blocks of log lines match the sources", [...logged.faults, ...checkWrittenLogLines()])
 

@@ -30,7 +30,7 @@ const copyPages = () => {
     mkdirSync(dirname(page), { recursive: true })
     writeFileSync(page, asPage(path, readFileSync(join(root, path), "utf8")).replaceAll(/(\]\((?:[^)\s]*\/)?)README\.md/g, "$1index.md"))
   }
-  cpSync(join(root, "docs/alerts.yaml"), join(site, "pages/public/alerts.yaml"))
+  cpSync(join(root, "docs/deploy"), join(site, "pages/public/deploy"), { recursive: true })
 }
 
 if (!existsSync(join(site, "node_modules"))) run("npm", "ci", "--no-audit", "--no-fund")
