@@ -123,7 +123,7 @@ const anyDelivery = { state: undefined, destinationId: undefined, since: undefin
 
 const owned = [{ tenantId: "t", partition: 0, epoch: 1 }]
 const taken = { destinationId: id, after: undefined, batches: 1, inFlight: [], again: [] }
-const taking = { tenantId: "t", owned, flight: id, sentAt: 0, from: [taken], signals: 1, skip: [], unasked: 0, maxBatchBytes: 1, lookAt: 1 }
+const taking = { tenantId: "t", owned, flight: id, sentAt: 0, from: [taken], sources: sources.map(({ source }) => source), signals: 1, skip: [], unasked: 0, maxBatchBytes: 1, lookAt: 1 }
 const outcome = { destinationId: id, deliveryId: id, flight: id, attempt: 1, state: "waiting", dueInMillis: 0, uncount: false, record: undefined } as const
 const change = { destinationId: id, endpointUrl: "u", breaker: { failures: 0, openUntil: undefined }, pause: undefined, always: false }
 const settling = { tenantId: "t", owned, outcomes: [outcome], ended: [{ partition: 0, flight: id }], destinations: [] }
@@ -133,6 +133,8 @@ const worker = { workerId: "w", leaseMillis: 1 }
 const ofOwners = (schema: Sql.Statement) => ({
   "take": take(schema, sources, taking),
   "take beside what is in flight": take(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id] }] }),
+  "take of one area": take(schema, sources, { ...taking, sources: ["transit-events"] }),
+  "take signals": take(schema, sources, { ...taking, from: [], sources: [] }),
   "take from many destinations": take(schema, sources, { ...taking, from: Array.from({ length: 256 }, () => taken) }),
   "take and send again": take(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id], again: [id] }] }),
   "settle first attempts": settle(schema, settling),

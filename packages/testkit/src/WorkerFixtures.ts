@@ -55,7 +55,7 @@ export const from = (n: number, parts: Partial<TakeFrom> = {}): TakeFrom =>
 
 /** A request for what `from` names, and for up to 1,000 signals. */
 export const takeRequest = ({ owned, tenantId }: OwningWorker, parts: Partial<TakeRequest> = {}): TakeRequest =>
-  ({ tenantId, owned, ...nextFlight(), from: [], signals: 1000, skip: [], unasked: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
+  ({ tenantId, owned, ...nextFlight(), from: [], sources: ["transit-events", "shipment-status", "freight-charges", "freight-charge-windows", "pickups"], signals: 1000, skip: [], unasked: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
 
 /** Takes, and answers everything sorted by id. */
 export const take = (worker: OwningWorker, parts: Partial<TakeRequest> = {}) =>

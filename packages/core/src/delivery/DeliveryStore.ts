@@ -107,6 +107,8 @@ export interface TakeRequest {
   /** Becomes `sentAt` of new deliveries. */
   readonly sentAt: number
   readonly from: ReadonlyArray<TakeFrom>
+  /** What the entries of these destinations refer to, as `DestinationSettings` names it; of others nothing is taken. */
+  readonly sources: ReadonlyArray<string>
   /** Signals to consume, at most. */
   readonly signals: number
   /**
@@ -180,7 +182,7 @@ export interface Taken {
   readonly signals: ReadonlyArray<Signal>
   /** More signals are there. */
   readonly moreSignals: boolean
-  /** Destinations of `from` and unasked ones; one that is missing is closed. */
+  /** Destinations of `from` and unasked ones; one that is missing is closed, or of none of `sources`. */
   readonly from: ReadonlyArray<TakenFrom>
   readonly deliveries: ReadonlyArray<TakenDelivery>
 }

@@ -32,6 +32,8 @@ export interface OpenFlight {
 export interface HeldTenant {
   readonly tenantId: string
   readonly partitions: Map<number, HeldPartition>
+  /** Those of the destinations that were loaded. */
+  readonly sources: Set<string>
   /** Signals may be there. */
   signalled: boolean
   /** A take of what may go out has no answer yet. */
@@ -255,6 +257,7 @@ export const hasDrops = ({ drops }: HeldTenant): boolean => drops.closed.size + 
 const makeTenant = (tenantId: string): HeldTenant => ({
   tenantId,
   partitions: new Map(),
+  sources: new Set(),
   signalled: false,
   taking: false,
   hearing: false,

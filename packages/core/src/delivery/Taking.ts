@@ -143,6 +143,7 @@ export class Taking {
           if (settings === undefined) this.closed(tenant, destination)
           else {
             loadInto(destination, settings, loads.get(destination)!)
+            tenant.sources.add(settings.source)
             secretOpened(destination, !closedTo.has(settings), this.parts.storeTime(now))
             if (settings.secretRefused) this.sending.pauseForSecret(destination, settings)
             work.touch(destination)
@@ -258,7 +259,7 @@ export class Taking {
     const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
     // what somebody else may have sent within the last minute is not known of any destination
     const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rememberedMillis <= sentAt)
-    const mayGuess = tenant.signalled && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
+    const mayGuess = tenant.sources.size > 0 && tenant.signalled && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
     const unasked = mayGuess ? Math.min(Math.ceil(options.concurrency * unaskedPart), slots.ofTenant(tenant.tenantId)) : 0
     const named = new Set(asked.map(({ destination }) => destination))
     const skip: Array<string> = []
@@ -274,6 +275,8 @@ export class Taking {
       flight: `${services.ids.nextAt(sentAt).slice(0, -4)}0000`,
       sentAt,
       from: asked.map(({ from }) => from),
+      // a take that guesses reads the tables of every source that this tenant is known to have, others only what they ask for
+      sources: Array.from(unasked > 0 ? tenant.sources : new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))),
       signals: tenant.signalled ? signalsPerTake : 0,
       skip,
       unasked,

@@ -67,6 +67,7 @@ describe.each(ways)("by %s", (way) => {
             flight: "0199c5a1-0000-7000-8000-000000000000",
             sentAt: 0,
             from: [{ destinationId: waiting!.destinationId, after: undefined, batches: 0, inFlight: [], again: [waiting!.deliveryId] }],
+            sources: ["transit-events"],
             signals: 0,
             skip: [],
             unasked: 0,

@@ -44,13 +44,14 @@ gone AS (
   RETURNING p.place, p.destination_id, p.source, p.batch, e.key, e.sequence, e.ref
 ),
 fresh AS MATERIALIZED (
-  SELECT (row_number() OVER (ORDER BY g.place, g.destination_id, g.batch) - 1)::int4 AS ordinal, g.destination_id,
+  SELECT min(g.ordinal)::int4 AS ordinal, g.destination_id,
          array_agg(g.ref) AS refs, array_agg(g.key) FILTER (WHERE g.opens) AS keys, max(g.key) AS last_key,
          (array_agg(g.traceparent) FILTER (WHERE g.traceparent IS NOT NULL))[1] AS traceparent, string_agg(g.body, ',') AS body
   FROM (
-    SELECT g.place, g.destination_id, g.batch, g.key, g.ref, g.opens, x.traceparent, x.body
+    SELECT g.ordinal, g.place, g.destination_id, g.batch, g.key, g.ref, g.opens, x.traceparent, x.body
     FROM (
-      SELECT g.*, lag(g.key) OVER o IS DISTINCT FROM g.key AS opens
+      -- numbered before the bodies are there, which would be copied once more
+      SELECT g.*, lag(g.key) OVER o IS DISTINCT FROM g.key AS opens, dense_rank() OVER (ORDER BY g.place, g.destination_id, g.batch) - 1 AS ordinal
       FROM gone AS g
       WINDOW o AS (PARTITION BY g.place, g.destination_id, g.batch ORDER BY g.key, g.sequence)
       OFFSET 0

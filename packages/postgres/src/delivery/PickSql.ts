@@ -10,10 +10,13 @@ import { fewAccountsOf } from "../shared/ShipmentSql.ts"
 /** A take as its parts see it. Parts that nothing is asked of are left out: a statement that is smaller starts sooner. */
 export interface Taking {
   readonly schema: Statement
+  /** Those of the request: the statement reads no other tables. */
   readonly sources: ReadonlyArray<PayloadSource>
   readonly request: TakeRequest
   readonly tenantId: Parameter
   readonly lookAt: Parameter
+  /** Whether anything may be taken; else only signals are consumed. */
+  readonly anything: boolean
   /** Whether deliveries that waited are sent again. */
   readonly again: boolean
   /** Whether keys in flight are passed over. */
@@ -22,10 +25,11 @@ export interface Taking {
 
 export const takingOf = (schema: Statement, sources: ReadonlyArray<PayloadSource>, request: TakeRequest): Taking => ({
   schema,
-  sources,
+  sources: sources.filter(({ source }) => request.sources.includes(source)),
   request,
   tenantId: tenant(request.tenantId),
   lookAt: value(request.lookAt),
+  anything: request.from.length + request.unasked > 0 && request.sources.length > 0,
   again: request.from.some(({ again }) => again.length > 0),
   flown: request.from.some(({ inFlight }) => inFlight.length > 0)
 })
@@ -105,7 +109,8 @@ flown AS MATERIALIZED (
  * `found`: the destinations that are not closed, and whether anything is sent to them now. `held`: keys of deliveries that wait or are sent, with the
  * one that goes first: one that is sent, else the oldest. Keys of those that are sent for the first time come with no delivery.
  */
-export const foundDestinations = ({ flown, schema, tenantId }: Taking) => {
+export const foundDestinations = ({ flown, schema, sources, tenantId }: Taking) => {
+  const named = raw(sources.map(({ source }) => `'${source}'`).join(", "))
   return statement`
 found AS MATERIALIZED (
   SELECT w.place, w.destination_id, w.after, w.batches, w.again, d.version, d.source, d.client, a.sees_all, b.accounts, d.batch_max_size,
@@ -113,7 +118,7 @@ found AS MATERIALIZED (
   FROM wanted AS w
   CROSS JOIN LATERAL (
     SELECT d.* FROM ${schema}.delivery_destinations AS d
-    WHERE d.tenant_id = ${tenantId} AND d.destination_id = w.destination_id AND d.state <> 'closed'
+    WHERE d.tenant_id = ${tenantId} AND d.destination_id = w.destination_id AND d.state <> 'closed' AND d.source IN (${named})
       AND (w.asked OR d.breaker_open_until IS NULL AND coalesce(d.rate_mark <= extract(epoch FROM now()) * 1000, true))
     LIMIT 1
   ) AS d
@@ -146,15 +151,15 @@ export const pickedEntries = ({ lookAt, request, schema, sources, tenantId }: Ta
   const maxBytes = float8(request.maxBatchBytes)
   return statement`
 picked AS MATERIALIZED (
-  SELECT f.place, f.destination_id, f.version, f.source, f.sends, f.after, f.batches, CASE WHEN coalesce(e.n, 1) = 1 THEN f.held END AS held,
-         e.key, e.sequence, e.ref, e.spot, e.n, e.batch, (e.batch < f.batches)::int4 AS within, e.torn, e.followed, e.seen
+  SELECT f.place, f.destination_id, f.version, f.source, f.sends, f.after, f.batches, CASE WHEN coalesce(e.before, 0) = 0 THEN f.held END AS held,
+         e.key, e.sequence, e.ref, e.spot, e.batch, (e.batch < f.batches)::int4 AS within, e.torn, e.followed, e.seen
   FROM found AS f
   LEFT JOIN LATERAL (
-    SELECT q.key, q.sequence, q.ref, q.spot, q.n, q.batch, f.batch_max_size = 1 AND q.followed OR q.last AS followed,
+    SELECT q.key, q.sequence, q.ref, q.spot, q.before, q.batch, f.batch_max_size = 1 AND q.followed OR q.last AS followed,
            NOT q.opens AND q.batch > floor((q.before - q.previous) / q.room) AS torn,
            CASE WHEN q.batch < f.batches THEN ${raw(seenOnce(schema.text, sources, "f"))} END AS seen
     FROM (
-      SELECT e.*, row_number() OVER o AS n, lag(e.weight) OVER o AS previous, sum(e.weight) OVER o - e.weight AS before,
+      SELECT e.*, lag(e.weight) OVER o AS previous, sum(e.weight) OVER o - e.weight AS before,
              floor((sum(e.weight) OVER o - e.weight) / e.room) AS batch
       FROM (
         SELECT e.*, ${maxBytes} * f.batch_max_size AS room, greatest(2 * f.batch_max_size * e.size::float8, ${maxBytes}) AS weight

@@ -95,17 +95,18 @@ const unseenAnswer = answer("unseen", { destinationId: "r.destination_id", deliv
 export const take = (schema: Statement, sources: ReadonlyArray<PayloadSource>, request: TakeRequest): Statement => {
   const taking = takingOf(schema, sources, request)
   return statement`
-WITH ${fenced(schema, request.tenantId, request.owned)},${heardSignals(taking)},${wantedDestinations(taking)},
-${taking.flown ? statement`${keysInFlight(taking)},` : nothing}${foundDestinations(taking)},
-${taking.again ? statement`${sentAgain(taking)},` : nothing}${pickedEntries(taking)},${frozenBatches(taking)},${newFlights(taking)}
+WITH ${fenced(schema, request.tenantId, request.owned)},${heardSignals(taking)}${taking.anything ? entriesTaken(taking) : nothing}
 SELECT ${takeAnswer}
 FROM (SELECT array_agg(h.destination_id) AS destination_ids, array_agg(h.key) AS keys, count(*) AS count FROM heard AS h) AS h
+${taking.anything ? statement`UNION ALL ${destinationAnswers(taking)}
 UNION ALL
-${destinationAnswers(taking)}
-UNION ALL
-SELECT ${freshAnswer} FROM fresh AS f
+SELECT ${freshAnswer} FROM fresh AS f` : nothing}
 ${taking.again ? againAnswers(taking) : nothing}`
 }
+
+const entriesTaken = (taking: Taking) => statement`,${wantedDestinations(taking)},
+${taking.flown ? statement`${keysInFlight(taking)},` : nothing}${foundDestinations(taking)},
+${taking.again ? statement`${sentAgain(taking)},` : nothing}${pickedEntries(taking)},${frozenBatches(taking)},${newFlights(taking)}`
 
 /** A destination whose held keys were passed over is looked at again: how far, and whether any of them was there. */
 const destinationAnswers = ({ lookAt, schema, tenantId }: Taking) => statement`

@@ -62,6 +62,20 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([unasked.after, unasked.more, unasked.blocked], ["T", true, false])
       }))
 
+    it.effect("takes nothing of an area that was not named, and loses nothing of it", () =>
+      Effect.gen(function*() {
+        const tenantId = freshTenant()
+        yield* subscribeEach(tenantId, [1, 2])
+        yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
+        const worker = yield* acquire(tenantId)
+        for (const sources of [["shipment-status"], []]) {
+          const { deliveries, from: found } = yield* take(worker, { from: [from(1)], sources, signals: 0, unasked: 1 })
+          assert.deepStrictEqual([deliveries, found], [[], []])
+        }
+        const { deliveries, signals } = yield* take(worker, { from: [from(1)], unasked: 1 })
+        assert.deepStrictEqual([deliveries.length, signals.length], [2, 2])
+      }))
+
     it.effect("takes of so many destinations that nobody asked for at most", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()

@@ -37,7 +37,7 @@ export class Take {
     const signals = grouped(consumed)
     const from = [...request.from.filter(({ destinationId }) => held.has(partitionOf(destinationId))), ...this.unasked(signals)].flatMap((each) => {
       const destination = tenant.destinations.get(each.destinationId)
-      return destination === undefined ? [] : [this.takeFrom(destination, each)]
+      return destination === undefined || !request.sources.includes(destination.settings.source) ? [] : [this.takeFrom(destination, each)]
     })
     this.putFlights()
     return {

@@ -128,6 +128,12 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
+    name: "a take does not tell the areas of what it asks for",
+    file: taking,
+    find: "new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))",
+    replace: "[]"
+  },
+  {
     name: "a take takes unasked of destinations that are busy",
     file: taking,
     find: "else if (!named.has(destination)) skip.push(destination.destinationId)",
