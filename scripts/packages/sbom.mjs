@@ -17,8 +17,9 @@ export const lockedPackages = () => JSON.parse(readFileSync(join(root, "package-
 /**
  * @param from the path of the package in the lock file: `packages/core`
  * @param bundled names of packages whose code is bundled into its files
+ * @param alongside names of optional peers that are installed with it
  */
-export function sbomOf(locked, from, bundled = []) {
+export function sbomOf(locked, from, bundled = [], alongside = []) {
   const own = locked[from]
   const components = new Map()
   const dependencies = []
@@ -40,7 +41,7 @@ export function sbomOf(locked, from, bundled = []) {
     dependencies.push({ ref: entry.ref, dependsOn: [...new Set(dependsOn)].sort() })
   }
   const ref = purlOf(own.name, own.version)
-  visit(from, { ref }, [...needsOf(own, "required"), ...bundled.map((name) => ({ name, scope: "required", isBundled: true }))])
+  visit(from, { ref }, [...needsOf(own, "required"), ...bundled.map((name) => ({ name, scope: "required", isBundled: true })), ...alongside.map((name) => ({ name, scope: "optional" }))])
   const sorted = [...components.values()].sort((a, b) => a.ref < b.ref ? -1 : 1).map(componentOf)
   const sbom = {
     $schema: "http://cyclonedx.org/schema/bom-1.6.schema.json",
@@ -54,6 +55,11 @@ export function sbomOf(locked, from, bundled = []) {
     components: sorted,
     dependencies: dependencies.sort((a, b) => a.ref < b.ref ? -1 : 1)
   }
+  return withSerialNumber(sbom)
+}
+
+/** The same contents give the same serial number. */
+export function withSerialNumber({ serialNumber: _, ...sbom }) {
   return { ...sbom, serialNumber: `urn:uuid:${uuidOf(JSON.stringify(sbom))}` }
 }
 
@@ -78,7 +84,7 @@ export function sbomProblems(sbom) {
   if (known.size !== refs.length) problems.push("two components have the same bom-ref")
   for (const { dependsOn, ref } of sbom.dependencies) for (const each of [ref, ...dependsOn]) if (!known.has(each)) problems.push(`${each} is no component`)
   for (const { licenses, name, purl, type, version } of sbom.components) {
-    if (!name || !version || !type || !purl?.startsWith("pkg:npm/")) problems.push(`${name ?? "a component"} has no name, version, type or purl`)
+    if (!name || !version || !type || !/^pkg:(npm|generic)\//.test(purl)) problems.push(`${name ?? "a component"} has no name, version, type or purl`)
     if (licenses === undefined) problems.push(`${name} ${version} has no licence`)
     else if (!mayShip(textOf(licenses))) problems.push(`${name} ${version} is under ${textOf(licenses)}, which is not among the licences that may be shipped`)
   }
@@ -136,7 +142,6 @@ function purlOf(name, version) {
   return `pkg:npm/${name.replace("@", "%40")}@${version}`
 }
 
-/** The same package gives the same serial number. */
 function uuidOf(text) {
   const hex = createHash("sha256").update(text).digest("hex")
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`
