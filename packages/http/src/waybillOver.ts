@@ -12,12 +12,12 @@ import {
   SigningSecrets,
   Statistics,
   type StorageAdapter,
+  Subscriptions,
   TenantHealths,
   TenantRemoval,
   TenantLimits,
   Tenants,
   TransitEvents,
-  TransitSubscriptions,
   Wakeups
 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
@@ -100,7 +100,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
       recover: (tenantId, subscriptionId, since) =>
         service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.recover(tenantId, subscriptionId, plain({ since })))),
       replay: (tenantId, subscriptionId, range) =>
-        service.run(ofTenant(tenantId, TransitSubscriptions, (subscriptions) => subscriptions.replay(tenantId, subscriptionId, plain(range))))
+        service.run(ofTenant(tenantId, Subscriptions, (subscriptions) => subscriptions.replay(tenantId, subscriptionId, plain(range))))
     },
     allPickups: allPickupsOf(run),
     allSubscriptions: allSubscriptionsOf(run),

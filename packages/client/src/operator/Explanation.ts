@@ -2,8 +2,11 @@
 import type { OpenList } from "../shared/OpenList.ts"
 import type { DeliveryState } from "./Delivery.ts"
 
-/** Exactly one of them. A freight bill is found by its PRO, by its id as `shipmentId`, or by its shipment. */
-export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string }
+/**
+ * Exactly one of them. A freight bill is found by its PRO, by its id as `shipmentId`, or by its shipment; a pickup by its number or id as
+ * `pickupId`, by a PRO, or by a shipment with one of its PROs.
+ */
+export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string } | { readonly pickupId: string }
 
 export type Verdict = "delivered" | "in_flight" | "waiting" | "dead" | "dropped" | "not_matched" | "not_visible" | "before_subscription"
 

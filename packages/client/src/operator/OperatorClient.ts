@@ -403,7 +403,7 @@ export class OperatorClient {
     await this.#send("DELETE", [tenantId, "subscriptions", subscriptionId], undefined, true, options)
   }
 
-  /** Explains why a subscription did or did not receive an event or data of a shipment. */
+  /** Explains why a subscription did or did not receive an event, data of a shipment, or changes of a pickup. */
   async explain(tenantId: string, subscriptionId: string, subject: ExplainSubject, options?: CallOptions): Promise<Explanation> {
     const query = { subscriptionId, ...subject } as unknown as Query
     return (await this.#connection.send({ method: "GET", path: ["tenants", tenantId, "explain"], query, repeatable: true }, options)).json as Explanation

@@ -29,6 +29,7 @@ export interface ShipmentTimeline {
   readonly events: ReadonlyArray<TimelineEvent>
   /** The order keys of its charge deliveries. */
   readonly billIds: ReadonlyArray<string>
+  readonly pickups: ReadonlyArray<PickupRow>
 }
 
 /** Most bills and pickups per PRO. Carriers reuse PRO numbers after years. */
@@ -83,7 +84,8 @@ export const makeShipmentTimelines = Effect.gen(function*() {
         ...yield* mapPaced(invoiceEntries, timelineEventOfInvoice),
         ...yield* mapPaced(ordered.flatMap(({ history, pickup }) => history.map((entry) => ({ entry, pickup }))), timelineEventOfEntry)
       ],
-      billIds: bills.map(({ bill: { billId } }) => billId)
+      billIds: bills.map(({ bill: { billId } }) => billId),
+      pickups: ordered.map(({ pickup }) => pickup)
     }
   })
 })

@@ -9,6 +9,7 @@ import type { ChargeSubscriptionSettings } from "../freight-charges/model/Charge
 import { billFrom, currentOf, type FreightBill } from "../freight-charges/model/FreightBill.ts"
 import { billIdOf } from "../freight-charges/model/PreliminaryFreightCharge.ts"
 import { statusOf } from "../journey/ShipmentTimeline.ts"
+import type { PickupRow } from "../pickups/PickupStore.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { plainNumber, referencesOf } from "../shipment-status/model/LookupKey.ts"
@@ -20,13 +21,15 @@ import type { SubscriptionCreate } from "../transit-events/model/TransitSubscrip
 import { type StoredEvent, TransitEventStore } from "../transit-events/TransitEventStore.ts"
 import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
 import { areaOfSource } from "./DeliveringArea.ts"
+import { makeExplainPickups } from "./ExplainPickups.ts"
 import { decided, reason, type Verdict } from "./Verdict.ts"
 
-/** The subject of a question: one event, or shipments with their freight bills. */
+/** The subject of a question: one event, shipments with their freight bills and pickups, or one pickup. */
 export interface Subject {
   readonly event: StoredEvent | undefined
   readonly shipmentIds: ReadonlyArray<string>
   readonly bills: ReadonlyArray<FreightBill>
+  readonly pickups: ReadonlyArray<PickupRow>
 }
 
 /** Most events of a shipment whose types are compared with a subscription's filter. */
@@ -44,6 +47,7 @@ export const makeExplainAreas = Effect.gen(function*() {
   const statusSubscriptions = yield* StatusSubscriptionStore
   const bills = yield* FreightBillStore
   const charges = yield* ChargeSubscriptionStore
+  const pickups = yield* makeExplainPickups
 
   /** The bills with these ids, and the bill whose id is the given number. */
   const billsNamed = (tenantId: string, number: string, billIds: ReadonlyArray<string>) => {
@@ -61,7 +65,7 @@ export const makeExplainAreas = Effect.gen(function*() {
       case "shipment-status":
         return shipmentIds.map((key) => ({ key, orderIds: undefined }))
       case "pickups":
-        return []
+        return event === undefined ? subject.pickups.map(({ pickupId }) => ({ key: pickupId, orderIds: undefined })) : []
       default: {
         if (source !== chargeWindowSource) return billIds.map((key) => ({ key, orderIds: undefined }))
         const { orderIds } = yield* charges.windowsWith(tenantId, destinationId, billIds)
@@ -148,13 +152,13 @@ export const makeExplainAreas = Effect.gen(function*() {
       case "shipment-status":
         return ofStatus(tenantId, destination, subject)
       case "pickups":
-        return Effect.succeed(decided("not_matched", reason("topics", "a change of a pickup", "a shipment or an event, of which this subscription is sent nothing")))
+        return Effect.map(pickups.verdictOf(tenantId, destination, subject), (found) => typeof found === "number" ? before(destination, found) ?? forgotten(destination) : found)
       default:
         return ofCharges(tenantId, destination, subject)
     }
   }
 
-  return { billsNamed, tracesOf, verdictOf }
+  return { billsNamed, pickupNamed: pickups.named, tracesOf, verdictOf }
 })
 
 /** The creation time from the subscription's id. */

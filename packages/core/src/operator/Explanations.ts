@@ -6,6 +6,8 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import type { DeliveryState } from "../delivery/model/DeliveryState.ts"
 import { shipmentSearch } from "../journey/ShipmentSearch.ts"
 import { makeShipmentTimelines } from "../journey/ShipmentTimeline.ts"
+import type { PickupNotFound } from "../pickups/PickupErrors.ts"
+import type { PickupRow } from "../pickups/PickupStore.ts"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
@@ -20,10 +22,11 @@ export const ExplainQuery = Schema.Struct({
   subscriptionId: Schema.String,
   eventId: Schema.optionalKey(Schema.String),
   shipmentId: Schema.optionalKey(Schema.String),
-  pro: Schema.optionalKey(Schema.String)
+  pro: Schema.optionalKey(Schema.String),
+  pickupId: Schema.optionalKey(Schema.String)
 })
 
-/** Most shipments of one PRO, and most bills, that are examined. */
+/** Most shipments of one PRO, most bills and most pickups that are examined. */
 const maxKeys = 20
 
 export interface Explanation extends Verdict {
@@ -40,10 +43,10 @@ export interface Explanation extends Verdict {
 
 export class Explanations extends Context.Service<Explanations, {
   /**
-   * The query names one subject: an eventId, a shipmentId or a PRO. For a shipment, the most urgent verdict of its entries wins. A freight
-   * bill is found by its PRO, its id or its shipment.
+   * The query names one subject: an eventId, a shipmentId, a PRO or a pickup. For a shipment, the most urgent verdict of its entries wins. A
+   * freight bill is found by its PRO, its id or its shipment, a pickup also by a PRO or shipment of its request.
    */
-  readonly explain: (tenantId: string, query: typeof ExplainQuery.Encoded) => Effect.Effect<Explanation, InvalidInput | DestinationNotFound | ShipmentNotFound | StorageError>
+  readonly explain: (tenantId: string, query: typeof ExplainQuery.Encoded) => Effect.Effect<Explanation, InvalidInput | DestinationNotFound | PickupNotFound | ShipmentNotFound | StorageError>
 }>()("@waybill/core/operator/Explanations") {
   static readonly layer = Layer.effect(
     Explanations,
@@ -63,8 +66,9 @@ export class Explanations extends Context.Service<Explanations, {
       })
 
       /** Finds the shipments and bills of the subject. */
-      const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, ShipmentNotFound | StorageError> {
+      const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, PickupNotFound | ShipmentNotFound | StorageError> {
         const { name, value } = asked
+        if (name === "pickupId") return { event: undefined, shipmentIds: [], bills: [], pickups: [yield* areas.pickupNamed(tenantId, value)] }
         const missing = new ShipmentNotFound({ key: `${name} ${value.slice(0, 200)}`, advice: "Check the number, and that this tenant knows it." })
         const event = name === "eventId" ? (yield* events.find(tenantId, [value]))[0] : undefined
         if (name === "eventId" && event === undefined) return yield* missing
@@ -73,15 +77,17 @@ export class Explanations extends Context.Service<Explanations, {
           : name === "pro" ? (yield* search(tenantId, value)).map(({ shipmentId }) => shipmentId) : [value]
         const billIds = new Set<string>()
         const known: Array<string> = []
+        const pickups = new Map<string, PickupRow>()
         for (const shipmentId of shipmentIds.slice(0, maxKeys)) {
           const timeline = yield* timelineOf(tenantId, shipmentId, 1)
           if (timeline === undefined) continue
           known.push(shipmentId)
           for (const billId of timeline.billIds) billIds.add(billId)
+          for (const pickup of timeline.pickups) pickups.set(pickup.pickupId, pickup)
         }
         const bills = yield* areas.billsNamed(tenantId, value, [...billIds].slice(0, maxKeys))
         if (known.length + bills.length === 0) return yield* missing
-        return { event, shipmentIds: known, bills }
+        return { event, shipmentIds: known, bills, pickups: [...pickups.values()].slice(0, maxKeys) }
       })
 
       const explain = Effect.fn("Explanations.explain")(function*(tenantId: string, input: unknown) {
@@ -103,17 +109,17 @@ export class Explanations extends Context.Service<Explanations, {
 const decode = decodeInput(ExplainQuery, { closed: true })
 
 interface Asked {
-  readonly name: "eventId" | "shipmentId" | "pro"
+  readonly name: typeof subjects[number]
   readonly value: string
 }
 
-const subjects = ["eventId", "shipmentId", "pro"] as const
+const subjects = ["eventId", "shipmentId", "pro", "pickupId"] as const
 
 const onlySubject = (query: typeof ExplainQuery.Type): Effect.Effect<Asked, InvalidInput> => {
   const asked = subjects.flatMap((name) => query[name] === undefined ? [] : [{ name, value: query[name].trim() }])
   return asked.length === 1
     ? Effect.succeed(asked[0]!)
-    : Effect.fail(InvalidInput.of(fault([asked[1]?.name ?? "eventId"], "Name one of eventId, shipmentId and pro.")))
+    : Effect.fail(InvalidInput.of(fault([asked[1]?.name ?? "eventId"], "Name one of eventId, shipmentId, pro and pickupId.")))
 }
 
 /** Merges the traces of several shipments or bills. */

@@ -12,7 +12,7 @@ import { Wakeups } from "../delivery/Wakeups.ts"
 import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
 import { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
 import { formatInstant } from "../shared/Instant.ts"
-import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { decodeInput, type InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
@@ -20,6 +20,7 @@ import { idBefore, isUniqueId } from "../shared/UniqueIds.ts"
 import { StatusSubscriptionStore } from "../shipment-status/StatusSubscriptionStore.ts"
 import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
 import { areaOfSource, type DeliveringArea } from "./DeliveringArea.ts"
+import { decodeReplay, type ReplayCall, replayWith } from "./ReplayCall.ts"
 import { accountsOf, filtersOf } from "./SubscriptionFilters.ts"
 
 export const subscriptionStates = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<DestinationState>
@@ -98,6 +99,8 @@ export class Subscriptions extends Context.Service<Subscriptions, {
   readonly resume: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere | SecretNotUsable>
   /** Drops waiting entries. Returns their number, including those of cancelled retries. */
   readonly purge: (tenantId: string, subscriptionId: string) => Effect.Effect<number, NotThere>
+  /** Sends stored events, or entries of the carrier's work list, again in new deliveries. Returns their number. */
+  readonly replay: (tenantId: string, subscriptionId: string, input: WithLists<typeof ReplayCall.Encoded>) => Effect.Effect<number, NotThere | InvalidInput>
   /** Deletes the subscription, with the same effect as a deletion by its client. */
   readonly remove: (tenantId: string, subscriptionId: string) => Effect.Effect<void, NotThere>
 }>()("@waybill/core/operator/Subscriptions") {
@@ -119,6 +122,8 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         "freight-charges": { documents: charges.documents, end: charges.cancel },
         "pickups": { documents: pickups.documents, end: pickups.remove }
       }
+
+      const replayHistory = replayWith({ transit, pickups })
 
       /** Adds the area's document to each destination. */
       const documented = Effect.fnUntraced(function*(tenantId: string, { destinations, now }: { readonly destinations: ReadonlyArray<DestinationOverview>; readonly now: number }) {
@@ -196,6 +201,14 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         return dropped
       })
 
+      const replay = Effect.fn("Subscriptions.replay")(function*(tenantId: string, subscriptionId: string, input: unknown) {
+        const call = yield* decodeReplay(input)
+        const { destination } = yield* destinationOf(tenantId, subscriptionId)
+        const queued = yield* transaction.run(replayHistory(tenantId, destination, call))
+        yield* wakeups.wake(tenantId)
+        return queued
+      })
+
       const remove = Effect.fn("Subscriptions.remove")(function*(tenantId: string, subscriptionId: string) {
         const { destination } = yield* destinationOf(tenantId, subscriptionId)
         const area = stores[areaOfSource(destination.source) as DeliveringArea]
@@ -205,7 +218,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         ))
       })
 
-      return Subscriptions.of({ get, list, pause, resume, purge, remove })
+      return Subscriptions.of({ get, list, pause, resume, purge, replay, remove })
     })
   )
 }

@@ -19,6 +19,12 @@ export interface StoredPickupSubscription extends Omit<PickupSubscriptionRecord,
   readonly destination: DestinationStatus
 }
 
+/** `from` inclusive, `to` exclusive; without `to` there is no end. */
+export interface TimeRange {
+  readonly from: number
+  readonly to: number | undefined
+}
+
 export class PickupSubscriptionStore extends Context.Service<PickupSubscriptionStore, {
   /** Stores a subscription. `PickupStore` queues changes for it from now on. The caller has already opened its destination. */
   readonly insert: (tenantId: string, record: PickupSubscriptionRecord) => Effect.Effect<void, StorageError>
@@ -36,4 +42,8 @@ export class PickupSubscriptionStore extends Context.Service<PickupSubscriptionS
   readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<"removed" | "gone" | "unknown", StorageError>
   /** Documents of live subscriptions as JSON that only core reads. Ids of other areas are left out. */
   readonly documents: (tenantId: string, ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, string>, StorageError>
+  /** Whether the client may see changes of the pickup now, by any of its credentials. */
+  readonly clientSees: (tenantId: string, client: string, pickupId: string) => Effect.Effect<boolean, StorageError>
+  /** Queues entries of the work list again that the client may see now. Entries that still wait stay. Returns the number of entries. */
+  readonly replay: (tenantId: string, id: string, range: TimeRange) => Effect.Effect<Option.Option<number>, StorageError>
 }>()("@waybill/core/pickups/PickupSubscriptionStore") {}

@@ -5,7 +5,7 @@ import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
 import { isOperator, type Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
-import { DestinationNotFound, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
+import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
 import { policyOf } from "../delivery/model/DeliveryPolicy.ts"
 import { SigningSecrets } from "../delivery/SigningSecrets.ts"
@@ -13,9 +13,8 @@ import { openDestinationWithin } from "../delivery/OpenDestination.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { checkPatch, makeWebhookChecks, onlyStops } from "../delivery/WebhookSettings.ts"
 import { SubscriptionStatus } from "../delivery/model/WebhookSettings.ts"
-import { ShipmentId } from "../shared/Identifier.ts"
-import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
-import { decodeInput, type InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { mergePatch } from "../shared/Json.ts"
 import { type Page, PageNumber, pageSizeUpTo, pagesFor } from "../shared/Page.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -26,7 +25,6 @@ import { eventBatchEnvelope } from "./model/EventBatch.ts"
 import { allTypes, typeMask } from "./model/EventType.ts"
 import {
   defaultSubscriptionPageSize,
-  maxShipmentIds,
   maxSubscriptionPageSize,
   PatchedSubscription,
   SubscriptionCreate,
@@ -44,15 +42,6 @@ export const TransitSubscriptionQuery = Schema.Struct({
   page: Schema.optionalKey(PageNumber),
   pageSize: Schema.optionalKey(pageSizeUpTo(maxSubscriptionPageSize))
 })
-
-/** Body of the operator's replay call. `from` and `to` bound the time at which Waybill stored the events. */
-export const ReplayCall = Schema.Struct({
-  from: InstantText,
-  to: Schema.optionalKey(InstantText),
-  shipmentIds: Schema.optionalKey(
-    Schema.NonEmptyArray(ShipmentId).check(Schema.isMaxLength(maxShipmentIds, { message: `At most ${maxShipmentIds} shipmentIds.` }))
-  )
-}).annotate({ identifier: "ReplayCall" })
 
 type Failure = InvalidInput | NotPermitted | StorageError
 
@@ -72,8 +61,6 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
   ) => Effect.Effect<TransitSubscription, SubscriptionNotFound | SubscriptionPausedByOperator | Failure>
   /** Stops deliveries at once and removes waiting entries. Removing again succeeds. SPEC-GAP-D15 */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
-  /** For operators: sends stored events again, in new deliveries. Returns the number of queued events. */
-  readonly replay: (tenantId: string, id: string, input: WithLists<typeof ReplayCall.Encoded>) => Effect.Effect<number, DestinationNotFound | InvalidInput | StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptions") {
   static readonly layer = Layer.effect(
     TransitSubscriptions,
@@ -176,20 +163,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         }))
       })
 
-      const replay = Effect.fn("TransitSubscriptions.replay")(function*(tenantId: string, id: string, input: unknown) {
-        const call = yield* decodeReplay(input)
-        if (!isUniqueId(id)) return yield* new DestinationNotFound({ destinationId: id })
-        const queued = yield* transaction.run(store.replay(tenantId, id, {
-          from: parseInstant(call.from)!,
-          to: call.to === undefined ? undefined : parseInstant(call.to),
-          shipmentIds: call.shipmentIds
-        }))
-        if (Option.isNone(queued)) return yield* new DestinationNotFound({ destinationId: id })
-        yield* wakeups.wake(tenantId)
-        return queued.value
-      })
-
-      return TransitSubscriptions.of({ create, list, get, patch, remove, replay })
+      return TransitSubscriptions.of({ create, list, get, patch, remove })
     })
   )
 }
@@ -198,7 +172,6 @@ const decodeCreate = decodeInput(SubscriptionCreate, { closed: true })
 const decodePatch = decodeInput(SubscriptionPatch, { closed: true })
 const decodePatched = decodeInput(PatchedSubscription, { closed: true })
 const decodeQuery = decodeInput(TransitSubscriptionQuery, { closed: true })
-const decodeReplay = decodeInput(ReplayCall, { closed: true })
 
 const destinationOf = (id: string, client: string, settings: SubscriptionCreate, state: SubscriptionStatus): DestinationSettings => ({
   destinationId: id,

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deliveries, Retention } from "@waybill/core"
+import { Deliveries, Retention, Subscriptions } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { eventsOf, hook, inEngine, makeEngine } from "./Engine.ts"
@@ -165,7 +165,7 @@ describe("Deliveries", () => {
       yield* TestWaybill.pass("1 hour")
       yield* engine.publish("A")
       yield* TestWaybill.pass("1 hour")
-      const replay = (call: unknown) => engine.subscriptions.replay("acme", engine.subscription.id, untyped(call))
+      const replay = (call: unknown) => Effect.flatMap(Subscriptions, (all) => all.replay("acme", engine.subscription.id, untyped(call)))
       assert.strictEqual(yield* replay({ from: "1970-01-01T00:30:00Z" }), 1)
       yield* TestWaybill.pass(1000)
       assert.strictEqual(yield* replay({ from: "1970-01-01T00:00:00Z", to: "1970-01-01T00:30:00Z", shipmentIds: ["A"] }), 1)
@@ -174,7 +174,7 @@ describe("Deliveries", () => {
       const ids = (yield* engine.receivers.requests(hook)).map((request) => request.headers["webhook-id"])
       assert.lengthOf(new Set(ids), 4)
       assert.strictEqual((yield* Effect.flip(replay({})))._tag, "InvalidInput")
-      assert.strictEqual((yield* Effect.flip(engine.subscriptions.replay("acme", "garbage", { from: "1970-01-01T00:00:00Z" })))._tag, "DestinationNotFound")
+      assert.strictEqual((yield* Effect.flip(Effect.flatMap(Subscriptions, (all) => all.replay("acme", "garbage", { from: "1970-01-01T00:00:00Z" }))))._tag, "DestinationNotFound")
     })))
 
   it.effect("tells tenants apart", () =>

@@ -40,7 +40,7 @@ describe("waiting entries beyond the quotas", () => {
       yield* engine.patch({ status: "active" })
       yield* TestWaybill.pass("1 minute")
       assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1", "E/1"])
-      assert.strictEqual(yield* engine.subscriptions.replay("acme", engine.subscription.id, { from: "1970-01-01T00:00:00Z", shipmentIds: ["C", "D"] }), 2)
+      assert.strictEqual(yield* Effect.flatMap(Subscriptions, (all) => all.replay("acme", engine.subscription.id, { from: "1970-01-01T00:00:00Z", shipmentIds: ["C", "D"] })), 2)
       yield* TestWaybill.pass("1 minute")
       assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1", "C/1", "D/1", "E/1"])
     })))

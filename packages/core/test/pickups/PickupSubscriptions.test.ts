@@ -110,4 +110,63 @@ describe("a carrier's subscription to pickups", () => {
     await allSubscriptions.remove(tenantId, id)
     await expect(waybill.pickupSubscriptions.get(waybill.carrier, id)).rejects.toMatchObject({ status: 404 })
   })
+
+  it("is explained by pickup, PRO and shipment: delivered, waiting, dropped, and why it was not matched or not visible", async () => {
+    const { numbered, order, subscribe, waybill } = await start()
+    const [one, two] = [numbered("one", "1"), numbered("two", "2")]
+    const early = (await order("P-0")).carrierPickupNumber!
+    await waybill.advance("1 minute")
+    const { id } = await subscribe(one)
+    const { allSubscriptions, tenantId } = waybill
+    const explain = async (subject: Parameters<typeof allSubscriptions.explain>[2]) => {
+      const { deliveries, reasons, verdict, waitingFor } = await allSubscriptions.explain(tenantId, id, subject)
+      return [verdict, waitingFor, reasons[0]?.rule, deliveries.map(({ state }) => state)]
+    }
+    const before = ["before_subscription", null, "createdAt", []]
+    expect([await explain({ pickupId: early }), await explain({ pro: "P-0" })]).toEqual([before, before])
+    const number = (await order("P-1")).carrierPickupNumber!
+    const delivered = ["delivered", null, undefined, ["delivered"]]
+    const { pickupId } = await waybill.pickups.record(waybill.carrier, number)
+    for (const subject of [{ pickupId: number }, { pickupId }, { pro: "P-1" }, { shipmentId: "P-1" }]) expect(await explain(subject)).toEqual(delivered)
+    const test = (await waybill.pickups.create(waybill.shipper, pickupRequest({ pro: "P-2", isTest: "True" }) as never))[0]!.carrierPickupNumber!
+    expect(await explain({ pickupId: test })).toEqual(["not_matched", null, "isTest", []])
+    await allSubscriptions.pause(tenantId, id, "The receiver moves.")
+    const foreign = (await order("P-3")).carrierPickupNumber!
+    expect(await explain({ pickupId: foreign })).toEqual(["waiting", "paused", "state", []])
+    await waybill.pickups.report(two, foreign, { status: "En Route" })
+    await allSubscriptions.resume(tenantId, id)
+    await waybill.advance("1 minute")
+    expect(await explain({ pickupId: foreign })).toEqual(["dropped", null, "dropped", []])
+    await allSubscriptions.remove(tenantId, id)
+    const late = await subscribe(one)
+    const unseen = await allSubscriptions.explain(tenantId, late.id, { pickupId: foreign })
+    expect([unseen.verdict, unseen.reasons[0]!.actual]).toEqual(["not_visible", expect.stringContaining("dot 2")])
+    await expect(allSubscriptions.explain(tenantId, late.id, { pickupId: "none" })).rejects.toMatchObject({ code: "pickup_not_found", status: 404 })
+    await expect(allSubscriptions.explain(tenantId, late.id, { pickupId: number, pro: "P-1" } as never)).rejects.toMatchObject({ status: 400 })
+  })
+
+  it("is sent past changes again by a replay, and dead letters by a recovery", async () => {
+    const { order, sent, settings, waybill } = await start()
+    const { deliveries, tenantId } = waybill
+    const number = (await order()).carrierPickupNumber!
+    await waybill.advance("1 minute")
+    const since = new Date((await waybill.pickups.changes(waybill.carrier)).data[0]!.at)
+    await waybill.pickups.cancel(waybill.shipper, number)
+    const { id } = await waybill.pickupSubscriptions.create(waybill.carrier, { ...settings(waybill.carrier), delivery: { maxAttempts: 1 } })
+    expect(await deliveries.replay(tenantId, id, { from: since, to: new Date(since.getTime() + 1) })).toBe(1)
+    await waybill.advance("1 second")
+    expect(await deliveries.replay(tenantId, id, { from: since })).toBe(2)
+    await waybill.advance("1 second")
+    expect(entries(sent(waybill.carrier))).toEqual(["ordered Accepted", "ordered Accepted", "cancelled Cancelled"])
+    await expect(deliveries.replay(tenantId, id, { from: since, shipmentIds: ["S"] })).rejects.toMatchObject({ status: 400 })
+
+    waybill.receiver(settings(waybill.carrier).endpointUrl).answers(500)
+    await order("P-2")
+    await waybill.advance("1 second")
+    expect((await waybill.allSubscriptions.get(tenantId, id)).dead).toBe(1)
+    waybill.receiver(settings(waybill.carrier).endpointUrl).answers(200)
+    expect(await deliveries.recover(tenantId, id, since)).toBe(1)
+    await waybill.advance("1 minute")
+    expect(await waybill.allSubscriptions.explain(tenantId, id, { pro: "P-2" })).toMatchObject({ verdict: "delivered" })
+  })
 })

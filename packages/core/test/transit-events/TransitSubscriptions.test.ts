@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Principal, SigningSecrets, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { type Principal, SigningSecrets, TransitEvents, TransitSubscriptions, Subscriptions } from "@waybill/core"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -108,7 +108,7 @@ describe("creating a subscription", () => {
       yield* faultsOf(subscriptions.create(customer, { ...wanted, filters: { shipmentIds: [...shipmentIds, "one more"] } }))
       const twice = yield* subscriptions.create(customer, { ...wanted, filters: { shipmentIds: ["S", "S"] } })
       yield* (yield* TransitEvents).append((yield* TestWaybill.tenant()).carrier, [reportedEvent("S", { accounts: ["A"] })])
-      assert.strictEqual(yield* subscriptions.replay("acme", twice.id, { from: "2020-01-01T00:00:00Z" }), 0)
+      assert.strictEqual(yield* Effect.flatMap(Subscriptions, (all) => all.replay("acme", twice.id, { from: "2020-01-01T00:00:00Z" })), 0)
     })))
 
   it.effect.prop("handles arbitrary input, and stores nothing when it refuses", [json], ([input]) =>
@@ -262,7 +262,7 @@ describe("a client's subscriptions", () => {
       assert.strictEqual(yield* tagOf(subscriptions.get(customer, id)), "SubscriptionNotFound")
       assert.strictEqual(yield* tagOf(subscriptions.patch(customer, id, { status: "active" })), "SubscriptionNotFound")
       assert.strictEqual((yield* subscriptions.list(customer, {})).totalCount, 0)
-      assert.strictEqual(yield* tagOf(subscriptions.replay("acme", id, { from: "2020-01-01T00:00:00Z" })), "DestinationNotFound")
+      assert.strictEqual(yield* tagOf(Effect.flatMap(Subscriptions, (all) => all.replay("acme", id, { from: "2020-01-01T00:00:00Z" }))), "DestinationNotFound")
     })))
 
   it.effect.prop("answer an arbitrary replay call with its faults", [json, int(0, 1)], ([input, which]) =>
@@ -270,7 +270,7 @@ describe("a client's subscriptions", () => {
       const { customer, subscriptions } = yield* setup
       const { id } = yield* subscriptions.create(customer, wanted)
       const call = which === 0 ? input : { from: "2020-01-01T00:00:00Z", shipmentIds: input }
-      const exit = yield* Effect.exit(subscriptions.replay("acme", id, untyped(call)))
+      const exit = yield* Effect.exit(Effect.flatMap(Subscriptions, (all) => all.replay("acme", id, untyped(call))))
       if (exit._tag === "Failure") assert.deepStrictEqual(exit.cause.reasons.map((reason) => reason._tag), ["Fail"])
     })))
 })

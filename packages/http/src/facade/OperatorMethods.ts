@@ -130,8 +130,11 @@ export interface SecretMethods {
   readonly reseal: (tenantId: string) => Promise<ResealedSecrets>
 }
 
-/** Exactly one of them. A freight bill is found by its PRO, by its id as `shipmentId`, or by its shipment. */
-export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string }
+/**
+ * Exactly one of them. A freight bill is found by its PRO, by its id as `shipmentId`, or by its shipment; a pickup by its number or id as
+ * `pickupId`, by a PRO, or by a shipment with one of its PROs.
+ */
+export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string } | { readonly pickupId: string }
 
 /** Subscriptions of every client and area, for operators. */
 export interface AllSubscriptionsMethods {
@@ -228,6 +231,7 @@ export interface ApiKeyMethods {
 export interface ReplayRange {
   readonly from: string | Date
   readonly to?: string | Date
+  /** Only for subscriptions to transit events. */
   readonly shipmentIds?: ReadonlyArray<string>
 }
 
@@ -241,6 +245,6 @@ export interface DeliveryMethods {
   readonly dismiss: (tenantId: string, deliveryId: string) => Promise<void>
   /** Sends every dead letter of the subscription since then again, with the same ids. Returns their number. */
   readonly recover: (tenantId: string, subscriptionId: string, since: string | Date) => Promise<number>
-  /** Sends past events again as new deliveries. Returns the number of events. */
+  /** Sends past events, or past changes of pickups, again as new deliveries. Returns their number. */
   readonly replay: (tenantId: string, subscriptionId: string, range: ReplayRange) => Promise<number>
 }

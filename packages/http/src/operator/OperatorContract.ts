@@ -402,13 +402,14 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/explain",
       access: "operator",
       summary: "Explain why a subscription did or did not receive an event",
-      description: "Name one of eventId, shipmentId and pro. A freight bill is found by its PRO, its id or its shipment.",
+      description: "Name one of eventId, shipmentId, pro and pickupId. A freight bill is found by its PRO, its id or its shipment, a pickup also by a PRO or shipment of its request.",
       params: tenant,
       query: {
         subscriptionId: { kind: "text", schema: ExplainQuery.fields.subscriptionId, description: "The subscription, of any area.", required: true },
         eventId: { kind: "text", schema: ExplainQuery.fields.eventId.schema, description: "A transit event." },
         shipmentId: { kind: "text", schema: ExplainQuery.fields.shipmentId.schema, description: "A shipment, or the id of a freight bill." },
-        pro: { kind: "text", schema: ExplainQuery.fields.pro.schema, description: "A PRO number." }
+        pro: { kind: "text", schema: ExplainQuery.fields.pro.schema, description: "A PRO number." },
+        pickupId: { kind: "text", schema: ExplainQuery.fields.pickupId.schema, description: "A carrierPickupNumber, or the service's own id of a pickup." }
       },
       answers: { 200: { description: "The result, and the rules that decided it", schema: Explanation } },
       refusals: { 404: noSubscription }
@@ -445,7 +446,8 @@ export const OperatorContract = contract({
       access: "operator",
       audit: { action: "subscription.replay", object: "subscription", id: "subscriptionId" },
       summary: "Send history again",
-      description: "As new deliveries of the same events, limited to events that match the filters and that the client has access to now.",
+      description: "As new deliveries of the same events, limited to events that match the filters and that the client has access to now. For a subscription to pickups, " +
+        "the entries of the work list again, by time only. Other areas have no history to replay.",
       params: ofSubscription,
       body: { schema: ReplayCall, closed: true, maxBytes: maxSettingsBytes },
       answers: { 202: { description: "History is queued", schema: Schema.Struct({ queued: Count }) } },

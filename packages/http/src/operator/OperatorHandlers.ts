@@ -16,8 +16,7 @@ import {
   TenantLimits,
   TenantPickups,
   TenantRemoval,
-  Tenants,
-  TransitSubscriptions
+  Tenants
 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -35,7 +34,6 @@ export const OperatorHandlers = Effect.gen(function*() {
   const removal = yield* TenantRemoval
   const secrets = yield* SigningSecrets
   const deliveries = yield* Deliveries
-  const transitSubscriptions = yield* TransitSubscriptions
   const subscriptions = yield* Subscriptions
   const healths = yield* TenantHealths
   const statistics = yield* Statistics
@@ -93,7 +91,7 @@ export const OperatorHandlers = Effect.gen(function*() {
     resumeSubscription: ({ params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(subscriptions.resume(tenantId, subscriptionId), (resumed) => json(resumed))),
     replaySubscription: ({ body, params: { subscriptionId, tenantId } }) =>
-      within(tenantId, Effect.map(transitSubscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 }))),
+      within(tenantId, Effect.map(subscriptions.replay(tenantId, subscriptionId, body), (queued) => json({ queued }, { status: 202 }))),
     findShipments: ({ params: { tenantId }, query }) => within(tenantId, Effect.map(journeys.find(tenantId, query), (found) => json(found))),
     getShipmentJourney: ({ params: { shipmentId, tenantId } }) =>
       within(tenantId, Effect.flatMap(journeys.get(tenantId, shipmentId), (journey) => jsonWithList(journey, "entries"))),

@@ -1,4 +1,5 @@
 /** The operator's subscription calls, for every area that delivers. */
+import { pickupRequest, Receiver } from "@waybill/testkit"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { charge } from "../freight-charges/FreightChargeSamples.ts"
 import { reportedShipment } from "../shipment-status/ShipmentSamples.ts"
@@ -16,6 +17,8 @@ interface Area {
   /** Webhooks that are still sent to the former account when the shipment changes owners. */
   readonly afterHandover: number
 }
+
+const day = `${new Date().getUTCFullYear() + 1}-11-20`
 
 const milestones = ["Picked-up", "In Transit", "Out for Delivery", "Delivered"] as const
 
@@ -148,6 +151,45 @@ export const subscriptionCalls = (options: TestServiceOptions = {}): void => {
       expect(await explained()).toMatchObject({ verdict: "waiting", waitingFor: "access" })
       await tenant.customer("shop", ["A1"])
       expect([await delivered(), (await explained()).verdict]).toEqual([1, "delivered"])
+    })
+
+    it("to pickups is explained by pickup, recovered and replayed", async () => {
+      const [tenantId, url] = ["carrying", "https://carrying.example/pickups"]
+      const tenant = await service.tenant(tenantId)
+      const shop = await tenant.customer("shop", ["A1"])
+      const settings = { topics: ["pickups"], endpointUrl: url, hmacSecretId: "main", delivery: { maxAttempts: 1 } }
+      const { json: { id } } = await service.send("POST", "/intake/v1/subscriptions", { key: tenant.carrier, body: settings })
+      const sent = async () => {
+        await service.deliver()
+        return (await service.received(url)).flatMap(({ json }) => json.pickups.map(({ change }: { readonly change: string }) => change))
+      }
+      const explained = async (subject: string) => {
+        const { json, status } = await operate("GET", `${tenantId}/explain?subscriptionId=${id}&${subject}`)
+        return [status, json.verdict]
+      }
+      await service.script(url, Receiver.fail(500))
+      const [{ carrierPickupNumber: number }] = (await service.send("POST", "/pickup/v1/pickups", { key: shop, body: pickupRequest({ pro: "P-1", day }) })).json
+      expect(await sent()).toEqual(["ordered"])
+      for (const subject of [`pickupId=${number}`, "pro=P-1"]) expect(await explained(subject)).toEqual([200, "dead"])
+      await service.script(url, Receiver.accept())
+      const recovered = await operate("POST", `${tenantId}/subscriptions/${id}/recover`, { since: "2020-01-01T00:00:00Z" })
+      expect([recovered.status, recovered.json]).toEqual([202, { recovered: 1 }])
+      expect([await sent(), await explained(`pickupId=${number}`)]).toEqual([["ordered", "ordered"], [200, "delivered"]])
+      await service.send("DELETE", `/pickup/v1/pickups/${number}`, { key: shop })
+      expect(await sent()).toEqual(["ordered", "ordered", "cancelled"])
+      const replay = (body: object) => operate("POST", `${tenantId}/subscriptions/${id}/replay`, body)
+      const replayed = await replay({ from: "2020-01-01T00:00:00Z" })
+      expect([replayed.status, replayed.json]).toEqual([202, { queued: 2 }])
+      expect(await sent()).toEqual(["ordered", "ordered", "cancelled", "ordered", "cancelled"])
+      expect((await replay({ from: "2020-01-01T00:00:00Z", shipmentIds: ["S"] })).json.errors[0]).toMatchObject({ pointer: "/shipmentIds" })
+      expect((await explained("pickupId=999"))[0]).toBe(404)
+      expect((await explained(`pickupId=${number}&pro=P-1`))[0]).toBe(400)
+    })
+
+    it("whose area keeps no history is not replayed, with a reason", async () => {
+      const { subscription } = await subscribed(areas.find(({ area }) => area === "freight-charges")!, "unplayed")
+      const refused = await operate("POST", `${subscription}/replay`, { from: "2020-01-01T00:00:00Z" })
+      expect([refused.status, refused.json.errors[0].detail]).toEqual([400, expect.stringContaining("freight-charges has no history")])
     })
   })
 }

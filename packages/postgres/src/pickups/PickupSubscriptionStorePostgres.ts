@@ -1,20 +1,15 @@
 /** Carriers' subscriptions to pickups on Postgres. */
-import {
-  type DestinationState,
-  type ListRange,
-  type PausedBy,
-  type PickupSubscriptionRecord,
-  PickupSubscriptionStore,
-  StorageError,
-  type StoredPickupSubscription
-} from "@waybill/core"
+import { type ListRange, type PickupSubscriptionRecord, PickupSubscriptionStore, StorageError, type StoredPickupSubscription, type TimeRange } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"
-import { bool, type Decoded, int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
-import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { bool, int8, row, timestamptz, uuid } from "../client/SqlRow.ts"
+import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
+import { findSubscription, lockSubscription, selectSubscriptions, subscriptionOf, subscriptionRow } from "../shared/SubscriptionSql.ts"
+import { clientSeesAccounts } from "./PickupPayloads.ts"
 
 const insertSubscription = (schema: Statement, tenantId: string, { client, createdAt, doc, id, matched, updatedAt }: PickupSubscriptionRecord) => statement`
 INSERT INTO ${schema}.pickup_subscriptions (tenant_id, id, client, doc, matched, created_at, updated_at)
@@ -24,64 +19,82 @@ const updateSubscription = (schema: Statement, tenantId: string, { doc, id, matc
 UPDATE ${schema}.pickup_subscriptions SET doc = ${doc}, matched = ${matched}, updated_at = ${timestamptz(updatedAt)}
 WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)} AND deleted_at IS NULL`
 
-const subscriptionRow = row({
-  id: uuid,
-  client: text,
-  doc: text,
-  createdAt: timestamptz,
-  updatedAt: timestamptz,
-  state: only<DestinationState>(text),
-  reason: optional(text),
-  since: timestamptz,
-  pausedBy: optional(only<PausedBy>(text))
-})
-
-const selectSubscriptions = (schema: Statement, tenantId: string, client: string) => statement`
-SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since, l.paused_by
-FROM ${schema}.pickup_subscriptions AS s
-JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id
-WHERE s.tenant_id = ${tenant(tenantId)} AND s.client = ${client} AND s.deleted_at IS NULL`
-
-/** Locks the destination as well, so that no pause which is committed meanwhile is written over. */
-const lockedWithDestination = raw("FOR UPDATE OF s FOR NO KEY UPDATE OF l")
-
-const lockSubscription = (schema: Statement, tenantId: string, client: string, id: string) => statement`
-SELECT deleted_at IS NOT NULL AS deleted FROM ${schema}.pickup_subscriptions
-WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND id = ${uuid(id)} FOR UPDATE`
-
 /** The empty row stays, so that deleting again succeeds. */
 const emptySubscription = (schema: Statement, tenantId: string, id: string) => statement`
 UPDATE ${schema}.pickup_subscriptions SET deleted_at = now(), doc = '{}', matched = false
 WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)}`
+
+const seesPickup = (schema: Statement, tenantId: string, client: string, pickupId: string) => statement`
+SELECT ${clientSeesAccounts(schema, tenant(tenantId), value(client), statement`p.accounts`)} AS sees
+FROM ${schema}.pickups AS p
+WHERE p.tenant_id = ${tenant(tenantId)} AND p.pickup_id = ${uuid(pickupId)}`
+
+const replayedRow = row({ isFound: bool, queued: int8 })
+
+/** Returns whether the subscription exists, and how many entries were queued again; those that wait already stay. */
+const replayChanges = (schema: Statement, tenantId: string, id: string, { from, to = Infinity }: TimeRange) => {
+  const changes = statement`SELECT ${tenant(tenantId)}, w.id, c.pickup_id::text, c.change_no, c.change_no, octet_length(c.body)
+  FROM wanted AS w
+  JOIN ${schema}.pickup_changes AS c ON c.tenant_id = ${tenant(tenantId)}
+  JOIN ${schema}.pickups AS p ON p.tenant_id = c.tenant_id AND p.pickup_id = c.pickup_id
+  WHERE c.at >= ${timestamptz(from)} AND c.at < ${timestamptz(to)}
+    AND ${clientSeesAccounts(schema, tenant(tenantId), statement`w.client`, statement`p.accounts`)}
+  ON CONFLICT DO NOTHING`
+  return statement`
+WITH wanted AS (
+  SELECT s.id, s.client FROM ${schema}.pickup_subscriptions AS s
+  WHERE s.tenant_id = ${tenant(tenantId)} AND s.id = ${uuid(id)} AND s.deleted_at IS NULL
+),
+queued AS (
+  ${queueEntries(schema, changes)}
+),
+signalled AS (
+  ${signalQueued(schema, tenant(tenantId))}
+)
+SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS queued`
+}
 
 export const layer = Layer.effect(
   PickupSubscriptionStore,
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
+    const table = statement`${schema}.pickup_subscriptions`
 
     const find = Effect.fnUntraced(function*(tenantId: string, client: string, id: string, forUpdate: boolean) {
       if (!isUuid(id)) return Option.none<StoredPickupSubscription>()
-      const found = statement`${selectSubscriptions(schema, tenantId, client)} AND s.id = ${uuid(id)} ${forUpdate ? lockedWithDestination : nothing}`
-      return Option.map(Option.fromUndefinedOr((yield* sql.rows(subscriptionRow, found))[0]), subscriptionOf)
+      const [found] = yield* sql.rows(subscriptionRow, findSubscription(schema, table, tenantId, client, id, forUpdate))
+      return Option.map(Option.fromUndefinedOr(found), subscriptionOf)
     })
 
     const list = (tenantId: string, client: string, { after, limit }: ListRange) => {
       const beyond = after === undefined ? nothing : statement`AND s.id > ${uuid(after)}`
-      const page = statement`${selectSubscriptions(schema, tenantId, client)} ${beyond} ORDER BY s.id LIMIT ${int8(limit)}`
+      const page = statement`${selectSubscriptions(schema, table, tenantId, client)} ${beyond} ORDER BY s.id LIMIT ${int8(limit)}`
       return Effect.map(sql.rows(subscriptionRow, page), (rows) => rows.map(subscriptionOf))
     }
 
     const remove = Effect.fnUntraced(function*(tenantId: string, client: string, id: string) {
       if (!isUuid(id)) return "unknown" as const
-      const [isDeleted] = yield* sql.rows(bool, lockSubscription(schema, tenantId, client, id))
+      const [isDeleted] = yield* sql.rows(bool, lockSubscription(table, tenantId, client, id))
       if (isDeleted === undefined) return "unknown" as const
       if (isDeleted) return "gone" as const
       yield* sql.run(emptySubscription(schema, tenantId, id))
       return "removed" as const
     })
 
-    const documents = makeDocuments(sql, statement`${schema}.pickup_subscriptions`, statement`deleted_at IS NULL`)
+    const clientSees = Effect.fnUntraced(function*(tenantId: string, client: string, pickupId: string) {
+      if (!isUuid(pickupId)) return false
+      const [sees = false] = yield* sql.rows(bool, seesPickup(schema, tenantId, client, pickupId))
+      return sees
+    })
+
+    const replay = Effect.fnUntraced(function*(tenantId: string, id: string, range: TimeRange) {
+      if (!isUuid(id)) return Option.none<number>()
+      const { isFound, queued } = yield* sql.one(replayedRow, replayChanges(schema, tenantId, id, range))
+      return isFound ? Option.some(queued) : Option.none<number>()
+    })
+
+    const documents = makeDocuments(sql, table, statement`deleted_at IS NULL`)
 
     return PickupSubscriptionStore.of({
       insert: (tenantId, record) => sql.run(insertSubscription(schema, tenantId, record)).pipe(StorageError.refail("PickupSubscriptionStore.insert")),
@@ -89,10 +102,9 @@ export const layer = Layer.effect(
       find: (tenantId, client, id, forUpdate = false) => StorageError.refail("PickupSubscriptionStore.find")(find(tenantId, client, id, forUpdate)),
       list: (tenantId, client, range) => StorageError.refail("PickupSubscriptionStore.list")(list(tenantId, client, range)),
       remove: (tenantId, client, id) => sql.withTransaction(remove(tenantId, client, id)).pipe(StorageError.refail("PickupSubscriptionStore.remove")),
-      documents: (tenantId, ids) => StorageError.refail("PickupSubscriptionStore.documents")(documents(tenantId, ids))
+      documents: (tenantId, ids) => StorageError.refail("PickupSubscriptionStore.documents")(documents(tenantId, ids)),
+      clientSees: (tenantId, client, pickupId) => StorageError.refail("PickupSubscriptionStore.clientSees")(clientSees(tenantId, client, pickupId)),
+      replay: (tenantId, id, range) => StorageError.refail("PickupSubscriptionStore.replay")(replay(tenantId, id, range))
     })
   })
 )
-
-const subscriptionOf = ({ client, createdAt, doc, id, updatedAt, ...destination }: Decoded<typeof subscriptionRow>): StoredPickupSubscription =>
-  ({ id, client, doc, createdAt, updatedAt, destination })

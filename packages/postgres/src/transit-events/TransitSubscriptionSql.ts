@@ -1,8 +1,9 @@
 /** SQL statements for subscriptions to transit events. */
-import type { DestinationState, PausedBy, ReplayRequest, SubscriptionRecord } from "@waybill/core"
-import { bool, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
-import { type Expression, nothing, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import type { DestinationState, ReplayRequest, SubscriptionRecord } from "@waybill/core"
+import { bool, int4, int8, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
+import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { fromSubscriptions, selectSubscriptions } from "../shared/SubscriptionSql.ts"
 import { clientSees } from "../shared/ShipmentSql.ts"
 
 export const lockedRow = row({ shipmentId: text, isInserted: bool })
@@ -47,34 +48,7 @@ export const insertRoutes = (
 INSERT INTO ${schema}.transit_routes (tenant_id, route, subscription_id, client, type_mask)
 SELECT ${tenant(tenantId)}, route, ${uuid(id)}, ${client}, ${int4(typeMask)} FROM unnest(${textArray(routes)}) AS route`
 
-export const subscriptionRow = row({
-  id: uuid,
-  client: text,
-  doc: text,
-  createdAt: timestamptz,
-  updatedAt: timestamptz,
-  state: only<DestinationState>(text),
-  reason: optional(text),
-  since: timestamptz,
-  pausedBy: optional(only<PausedBy>(text))
-})
-
-const fromSubscriptions = (schema: Statement, tenantId: string) => statement`
-FROM ${schema}.transit_subscriptions AS s
-JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id
-WHERE s.tenant_id = ${tenant(tenantId)} AND s.deleted_at IS NULL`
-
-const selectSubscriptions = (schema: Statement, tenantId: string) => statement`
-SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since, l.paused_by${fromSubscriptions(schema, tenantId)}`
-
-/**
- * Locks the destination as well. After waiting for a row lock, Postgres re-reads only the locked rows; with a lock on the subscription alone the caller
- * would write back the old state of its destination, over a pause that was committed meanwhile.
- */
-const lockedWithDestination = raw("FOR UPDATE OF s FOR NO KEY UPDATE OF l")
-
-export const findSubscription = (schema: Statement, tenantId: string, client: string, id: string, forUpdate: boolean) => statement`
-${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND s.id = ${uuid(id)} ${forUpdate ? lockedWithDestination : nothing}`
+export const transitSubscriptions = (schema: Statement) => statement`${schema}.transit_subscriptions`
 
 export const pageSubscriptions = (
   schema: Statement,
@@ -83,14 +57,10 @@ export const pageSubscriptions = (
   state: DestinationState,
   { limit, skip }: { readonly skip: number; readonly limit: number }
 ) => statement`
-${selectSubscriptions(schema, tenantId)} AND s.client = ${client} AND l.state = ${state} ORDER BY s.id LIMIT ${int8(limit)} OFFSET ${int8(skip)}`
+${selectSubscriptions(schema, transitSubscriptions(schema), tenantId, client)} AND l.state = ${state} ORDER BY s.id LIMIT ${int8(limit)} OFFSET ${int8(skip)}`
 
 export const countSubscriptions = (schema: Statement, tenantId: string, client: string, state: DestinationState) => statement`
-SELECT count(*) AS total${fromSubscriptions(schema, tenantId)} AND s.client = ${client} AND l.state = ${state}`
-
-export const lockSubscription = (schema: Statement, tenantId: string, client: string, id: string) => statement`
-SELECT deleted_at IS NOT NULL AS deleted FROM ${schema}.transit_subscriptions
-WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND id = ${uuid(id)} FOR UPDATE`
+SELECT count(*) AS total${fromSubscriptions(schema, transitSubscriptions(schema), tenantId, client)} AND l.state = ${state}`
 
 /** The empty row stays, so that deleting again succeeds. */
 export const emptySubscription = (schema: Statement, tenantId: string, id: string) => statement`

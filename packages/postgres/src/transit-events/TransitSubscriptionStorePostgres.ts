@@ -3,17 +3,17 @@ import {
   type DestinationState,
   type ReplayRequest,
   StorageError,
-  type StoredSubscription,
   type SubscriptionRecord,
   TransitSubscriptionStore
 } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"
-import { bool, type Decoded, int8 } from "../client/SqlRow.ts"
+import { bool, int8 } from "../client/SqlRow.ts"
 import { statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
+import { findSubscription, lockSubscription, subscriptionOf, subscriptionRow } from "../shared/SubscriptionSql.ts"
 import * as statements from "./TransitSubscriptionSql.ts"
 
 export const layer = Layer.effect(
@@ -21,6 +21,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
+    const table = statements.transitSubscriptions(schema)
 
     const replaceRoutes = (tenantId: string, record: SubscriptionRecord) =>
       Effect.gen(function*() {
@@ -48,13 +49,13 @@ export const layer = Layer.effect(
 
     const find = (tenantId: string, client: string, id: string, forUpdate: boolean) =>
       !isUuid(id) ? Effect.succeedNone : Effect.map(
-        sql.rows(statements.subscriptionRow, statements.findSubscription(schema, tenantId, client, id, forUpdate)),
+        sql.rows(subscriptionRow, findSubscription(schema, table, tenantId, client, id, forUpdate)),
         ([row]) => Option.map(Option.fromUndefinedOr(row), subscriptionOf)
       )
 
     const page = (tenantId: string, client: string, state: DestinationState, range: { readonly skip: number; readonly limit: number }) =>
       Effect.gen(function*() {
-        const rows = yield* sql.rows(statements.subscriptionRow, statements.pageSubscriptions(schema, tenantId, client, state, range))
+        const rows = yield* sql.rows(subscriptionRow, statements.pageSubscriptions(schema, tenantId, client, state, range))
         const totalCount = yield* sql.one(int8, statements.countSubscriptions(schema, tenantId, client, state))
         return { rows: rows.map(subscriptionOf), totalCount }
       })
@@ -62,7 +63,7 @@ export const layer = Layer.effect(
     const remove = (tenantId: string, client: string, id: string) =>
       Effect.gen(function*() {
         if (!isUuid(id)) return "unknown" as const
-        const [isDeleted] = yield* sql.rows(bool, statements.lockSubscription(schema, tenantId, client, id))
+        const [isDeleted] = yield* sql.rows(bool, lockSubscription(table, tenantId, client, id))
         if (isDeleted === undefined) return "unknown" as const
         if (isDeleted) return "gone" as const
         yield* sql.run(statements.deleteRoutes(schema, tenantId, id))
@@ -77,7 +78,7 @@ export const layer = Layer.effect(
         return isFound ? Option.some(queued) : Option.none<number>()
       })
 
-    const documents = makeDocuments(sql, statement`${schema}.transit_subscriptions`, statement`deleted_at IS NULL`)
+    const documents = makeDocuments(sql, table, statement`deleted_at IS NULL`)
 
     return TransitSubscriptionStore.of({
       insert: (tenantId, record) =>
@@ -103,7 +104,3 @@ export const layer = Layer.effect(
     })
   })
 )
-
-const subscriptionOf = (
-  { client, createdAt, doc, id, updatedAt, ...destination }: Decoded<typeof statements.subscriptionRow>
-): StoredSubscription => ({ id, client, doc, createdAt, updatedAt, destination })

@@ -8,7 +8,7 @@ import { Choice, InstantField } from "../parts/Fields.tsx"
 import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown } from "../parts/Shown.tsx"
-import { useAppState } from "../session/Context.ts"
+import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { DeliveryRows } from "./DeliveryRows.tsx"
 import { RecoverDialog } from "./SubscriptionDialogs.tsx"
@@ -21,23 +21,14 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
   const { cursor, since, state, subscriptionId, tenantId } = route
   const polled = usePolled(hashOf(route), (client, signal) =>
     client.listDeliveries(tenantId, { cursor, since, state: state as DeliveryState | undefined, subscriptionId, order: "newest", limit: 50 }, { signal }))
-  const { announce } = useAppState()
-  const [asked, setAsked] = useState<ReadonlyArray<Delivery> | "recover">()
-  const [result, setResult] = useState<string>()
-  const close = (result?: string) => {
-    setAsked(undefined)
-    if (result === undefined) return
-    setResult(result)
-    announce(result)
-    polled.refresh()
-  }
+  const { ask, asked, close, result } = useDialog<ReadonlyArray<Delivery> | "recover">(polled)
   return (
     <>
       <h1 tabIndex={-1}>{state === "dead" ? "Dead letters" : "Deliveries"}</h1>
       <Filter route={route} />
       <ActionResult result={result} />
       <Answered of={polled} missing="Tenant not found.">
-        {(page) => state === "dead" ? <DeadLetters route={route} page={page} ask={setAsked} /> : <Any route={route} page={page} />}
+        {(page) => state === "dead" ? <DeadLetters route={route} page={page} ask={ask} /> : <Any route={route} page={page} />}
       </Answered>
       {typeof asked === "object" && <RetryDialog tenantId={tenantId} deliveries={asked} close={close} />}
       {asked === "recover" && subscriptionId !== undefined && <RecoverDialog tenantId={tenantId} subscriptionId={subscriptionId} close={close} />}

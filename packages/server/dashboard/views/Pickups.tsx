@@ -1,6 +1,5 @@
 /** Pickups that wait for the carrier's decision, the oldest order first, or all of a tenant. */
 import type { OperatorPage, OperatorPickup } from "@waybill/client/operator"
-import { useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { plural } from "../model/words.ts"
 import { Choice } from "../parts/Fields.tsx"
@@ -10,7 +9,7 @@ import { Shown } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
 import { Tag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
-import { useAppState } from "../session/Context.ts"
+import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { useSteady } from "../session/useSteady.ts"
 import { type Decision, decisionNames, DecisionDialog } from "./DecisionDialog.tsx"
@@ -24,17 +23,8 @@ interface Asked {
 
 export const Pickups = ({ route }: { readonly route: PickupsRoute }) => {
   const { cursor, state, tenantId } = route
-  const { announce } = useAppState()
   const polled = usePolled(hashOf(route), (client, signal) => client.listPickups(tenantId, { state: state === "all" ? "all" : "waiting", cursor, limit: 50 }, { signal }))
-  const [asked, setAsked] = useState<Asked>()
-  const [result, setResult] = useState<string>()
-  const close = (result?: string) => {
-    setAsked(undefined)
-    if (result === undefined) return
-    setResult(result)
-    announce(result)
-    polled.refresh()
-  }
+  const { ask, asked, close, result } = useDialog<Asked>(polled)
   return (
     <>
       <h1 tabIndex={-1}>Pickups</h1>
@@ -48,7 +38,7 @@ export const Pickups = ({ route }: { readonly route: PickupsRoute }) => {
         />
       </form>
       <ActionResult result={result} />
-      <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} ask={setAsked} />}</Answered>
+      <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} ask={ask} />}</Answered>
       {asked !== undefined && <DecisionDialog tenantId={tenantId} pickup={asked.pickup} decision={asked.decision} close={close} />}
     </>
   )

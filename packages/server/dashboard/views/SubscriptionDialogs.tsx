@@ -36,7 +36,7 @@ export const RecoverDialog = ({ close, subscriptionId, tenantId }: SubscriptionD
   )
 }
 
-export const ReplayDialog = ({ close, subscriptionId, tenantId }: SubscriptionDialogProps) => {
+export const ReplayDialog = ({ area, close, subscriptionId, tenantId }: SubscriptionDialogProps & { readonly area: string }) => {
   const { client } = useAppState()
   const id = useId()
   const [from, setFrom] = useState(() => inputOf(serverNow() - day))
@@ -49,17 +49,21 @@ export const ReplayDialog = ({ close, subscriptionId, tenantId }: SubscriptionDi
       ...to === "" ? {} : { to: given(to, "To") },
       ...shipmentIds.length === 0 ? {} : { shipmentIds }
     })
-    return queued === 0 ? "No event matches. Nothing is sent." : `${plural(queued, "event")} ${queued === 1 ? "is" : "are"} queued.`
+    return queued === 0 ? "Nothing matches. Nothing is sent." : `${plural(queued, area === "pickups" ? "change" : "event")} ${queued === 1 ? "is" : "are"} queued.`
   }
   return (
     <Dialog title="Replay history?" confirm="Replay" act={act} close={close}>
-      <p>Events of that time are sent again in new deliveries, if the subscription's filters and its client's accounts match them now.</p>
+      <p>{area === "pickups" ? "Changes of pickups" : "Events"} of that time are sent again in new deliveries, if the subscription's filters and its client's accounts match them now.</p>
       <div class="fields">
         <InstantField label="From" value={from} change={setFrom} required />
         <InstantField label="To, or empty for now" value={to} change={setTo} />
       </div>
-      <label for={id}>Only these shipments, an id in each line <small>(empty: all)</small></label>
-      <textarea id={id} rows={3} value={shipments} spellcheck={false} onInput={(event) => setShipments(event.currentTarget.value)} />
+      {area === "transit-events" && (
+        <>
+          <label for={id}>Only these shipments, an id in each line <small>(empty: all)</small></label>
+          <textarea id={id} rows={3} value={shipments} spellcheck={false} onInput={(event) => setShipments(event.currentTarget.value)} />
+        </>
+      )}
     </Dialog>
   )
 }
@@ -100,7 +104,7 @@ export const PurgeDialog = ({ close, subscriptionId, tenantId }: SubscriptionDia
   }
   return (
     <Dialog title="Purge the subscription?" confirm="Purge" act={act} close={close}>
-      <p>All waiting entries are dropped, and deliveries that wait for a retry are cancelled. Transit events can be replayed; other notifications are lost.</p>
+      <p>All waiting entries are dropped, and deliveries that wait for a retry are cancelled. Transit events and changes of pickups can be replayed; other notifications are lost.</p>
     </Dialog>
   )
 }

@@ -1,6 +1,5 @@
 /** One subscription: its state, dead letters and actions. */
 import type { Delivery, OperatorSubscription } from "@waybill/client/operator"
-import { useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { countText } from "../model/trouble.ts"
 import { pausedByText, plural } from "../model/words.ts"
@@ -9,7 +8,7 @@ import { Shown } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
 import { AreaTag, SubscriptionTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
-import { useAppState } from "../session/Context.ts"
+import { useDialog } from "../session/useDialog.ts"
 import { isNotFound } from "../session/Session.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { DeliveryRows } from "./DeliveryRows.tsx"
@@ -17,7 +16,14 @@ import { DeleteDialog, PauseDialog, PurgeDialog, RecoverDialog, ReplayDialog, Re
 import { isRetryable, RetryDialog } from "./RetryDialog.tsx"
 
 type SubscriptionRoute = Extract<Route, { readonly view: "subscription" }>
-type Asked = "delete" | "pause" | "purge" | "recover" | "replay" | "resume" | Delivery
+/** Areas that keep history to replay. */
+const replayed: ReadonlyArray<string> = ["transit-events", "pickups"]
+
+interface Replay {
+  readonly replayArea: string
+}
+
+type Asked = "delete" | "pause" | "purge" | "recover" | "resume" | Replay | Delivery
 
 const latest = 20
 
@@ -32,31 +38,22 @@ export const SubscriptionPage = ({ route }: { readonly route: SubscriptionRoute 
     const deliveries = await client.listDeliveries(tenantId, { subscriptionId, order: "newest", limit: latest }, { signal })
     return { subscription, dead: dead.data, deliveries: deliveries.data }
   })
-  const { announce } = useAppState()
-  const [asked, setAsked] = useState<Asked>()
-  const [result, setResult] = useState<string>()
-  const close = (result?: string) => {
-    setAsked(undefined)
-    if (result === undefined) return
-    setResult(result)
-    announce(result)
-    polled.refresh()
-  }
+  const { ask, asked, close, result } = useDialog<Asked>(polled)
   const dialog = { tenantId, subscriptionId, close }
   return (
     <>
       <h1 tabIndex={-1}>Subscription <span class="id"><Shown text={subscriptionId} /></span></h1>
       <ActionResult result={result} />
       <Answered of={polled} missing="Tenant not found.">
-        {({ subscription, ...seen }) => subscription === undefined ? <Empty>Subscription not found. It may have been deleted.</Empty> : <Seen {...seen} subscription={subscription} route={route} ask={setAsked} />}
+        {({ subscription, ...seen }) => subscription === undefined ? <Empty>Subscription not found. It may have been deleted.</Empty> : <Seen {...seen} subscription={subscription} route={route} ask={ask} />}
       </Answered>
       {asked === "pause" && <PauseDialog {...dialog} />}
       {asked === "purge" && <PurgeDialog {...dialog} />}
       {asked === "delete" && <DeleteDialog {...dialog} />}
       {asked === "recover" && <RecoverDialog {...dialog} />}
-      {asked === "replay" && <ReplayDialog {...dialog} />}
       {asked === "resume" && <ResumeDialog {...dialog} />}
-      {typeof asked === "object" && <RetryDialog tenantId={tenantId} deliveries={[asked]} close={close} />}
+      {typeof asked === "object" && "replayArea" in asked && <ReplayDialog {...dialog} area={asked.replayArea} />}
+      {typeof asked === "object" && "deliveryId" in asked && <RetryDialog tenantId={tenantId} deliveries={[asked]} close={close} />}
     </>
   )
 }
@@ -78,7 +75,7 @@ const Seen = ({ ask, dead, deliveries, subscription, route: { subscriptionId, te
         {subscription.state === "paused" && <button type="button" onClick={() => ask("resume")}>Resume …</button>}
         {subscription.pausedBy !== "operator" && <button type="button" class="secondary" onClick={() => ask("pause")}>Pause …</button>}
         <button type="button" class="secondary" disabled={subscription.dead === 0} onClick={() => ask("recover")}>Recover dead letters since …</button>
-        {subscription.area === "transit-events" && <button type="button" class="secondary" onClick={() => ask("replay")}>Replay …</button>}
+        {replayed.includes(subscription.area) && <button type="button" class="secondary" onClick={() => ask({ replayArea: subscription.area })}>Replay …</button>}
         <button type="button" class="secondary" onClick={() => ask("purge")}>Purge …</button>
         <button type="button" class="secondary" onClick={() => ask("delete")}>Delete …</button>
       </div>

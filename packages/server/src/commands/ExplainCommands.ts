@@ -20,23 +20,25 @@ export const explainCommand = Command.make(
     ...operatorFlags,
     event: Flag.String("event").pipe(Flag.withDescription("An eventId"), Flag.optional),
     shipment: Flag.String("shipment").pipe(Flag.withDescription("A shipmentId, or the id of a freight bill"), Flag.optional),
+    pickup: Flag.String("pickup").pipe(Flag.withDescription("A pickup number, or the service's id of a pickup"), Flag.optional),
     pro: Flag.String("pro").pipe(Flag.withDescription("A PRO number"), Flag.optional),
     json: jsonFlag
   },
-  Effect.fnUntraced(function*({ event, id, json, pro, shipment, ...flags }) {
+  Effect.fnUntraced(function*({ event, id, json, pickup, pro, shipment, ...flags }) {
     const subjects: ReadonlyArray<ExplainSubject> = [
       ...Option.toArray(event).map((eventId) => ({ eventId })),
       ...Option.toArray(shipment).map((shipmentId) => ({ shipmentId })),
-      ...Option.toArray(pro).map((pro) => ({ pro }))
+      ...Option.toArray(pro).map((pro) => ({ pro })),
+      ...Option.toArray(pickup).map((pickupId) => ({ pickupId }))
     ]
     const [subject] = subjects
-    if (subject === undefined || subjects.length > 1) return yield* usageError("Name one of --event, --shipment and --pro.")
+    if (subject === undefined || subjects.length > 1) return yield* usageError("Name one of --event, --shipment, --pro and --pickup.")
     const { tenantId, ...connection } = yield* operatorConnection(flags)
     const explanation = yield* callServer((signal) => new OperatorClient(connection).explain(tenantId, id, subject, { signal }))
     yield* printResult(json, { json: explanation, text: textOf(explanation) })
   })
 ).pipe(
-  Command.withDescription("Explain why a subscription did or did not receive an event or data of a shipment"),
+  Command.withDescription("Explain why a subscription did or did not receive an event, data of a shipment, or changes of a pickup"),
   Command.withExamples([
     { command: "waybill explain --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --pro 041-8367745", description: "Why a bill with this PRO was or was not sent" }
   ])

@@ -107,12 +107,12 @@ export const replayCommand = Command.make(
       json: { subscriptionId: subscription, from: from.toISOString(), to: to?.toISOString() ?? null, shipmentIds: shipments, queued },
       text: queued === 0
         ? `There is nothing to replay for ${subscription} since ${from.toISOString()}.`
-        : `${counted(queued, "event")} since ${from.toISOString()} ${queued === 1 ? "goes" : "go"} out again for ${subscription}, as new deliveries.`
+        : `${counted(queued, "entry", "entries")} since ${from.toISOString()} ${queued === 1 ? "goes" : "go"} out again for ${subscription}, as new deliveries.`
     })
     if (queued === 0) yield* Console.error("A replay is limited to what the subscription's filters and its client admit now.")
   })
 ).pipe(
-  Command.withDescription("Send past events again as new deliveries. Only for transit event subscriptions"),
+  Command.withDescription("Send past transit events, or past changes of pickups, again as new deliveries"),
   Command.withExamples([
     { command: "waybill replay --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10 --from 3d --shipment S-1 --shipment S-2", description: "Two shipments whose events a receiver lost" }
   ])

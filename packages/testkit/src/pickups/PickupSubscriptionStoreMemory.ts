@@ -49,7 +49,10 @@ export const PickupSubscriptionStoreMemory = {
             journal.put(removed, id, client)
             return "removed"
           }),
-        documents: (tenantId, ids) => operate(() => documentsIn(ids, (id) => tables.of(tenantId).subscriptions.get(id)?.doc))
+        documents: (tenantId, ids) => operate(() => documentsIn(ids, (id) => tables.of(tenantId).subscriptions.get(id)?.doc)),
+        clientSees: (tenantId, client, pickupId) => operate(() => tables.clientSees(tenantId, client, pickupId)),
+        replay: (tenantId, id, range) =>
+          operate((now) => Option.map(Option.fromUndefinedOr(tables.of(tenantId).subscriptions.get(id)), (record) => tables.replay(tenantId, record, range, now)))
       })
     })
   )

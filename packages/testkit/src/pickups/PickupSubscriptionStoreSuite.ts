@@ -107,4 +107,45 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* order(freshTenant(), 4)
         assert.deepStrictEqual((yield* waiting(tenantId))[2], 3)
       }))
+
+    it.effect("is queued past changes again, within the time, that its client sees now and that do not wait", () =>
+      Effect.gen(function*() {
+        const store = yield* PickupSubscriptionStore
+        const pickups = yield* PickupStore
+        const tenantId = freshTenant()
+        yield* letCarrierSee(tenantId, "one", [" dot 1"])
+        const changeAt = (n: number, position: number, at: number, carrier?: ReadonlyArray<string>) =>
+          pickups[position === 1 ? "insert" : "update"](tenantId, pickupRow(n, { carrier }), { ...historyEntry(n, position), at }, { body: bytesOf(`{"n":${n}}`), traceparent: undefined })
+        yield* changeAt(1, 1, occurredAt)
+        yield* changeAt(2, 1, occurredAt + 1000)
+        yield* changeAt(2, 2, occurredAt + 2000, [" dot 2"])
+        yield* changeAt(3, 1, occurredAt + 3000)
+        yield* changeAt(3, 2, occurredAt + 4000, [" dot 1"])
+        yield* subscribe(tenantId, 1, { client: "one" })
+        yield* subscribe(tenantId, 2, { client: "one" })
+        const replay = (from: number, to?: number, id = idOf(1)) => store.replay(tenantId, id, { from: occurredAt + from, to: to === undefined ? undefined : occurredAt + to })
+        assert.deepStrictEqual(yield* replay(1, 3000), Option.some(0))
+        assert.deepStrictEqual(yield* replay(0, 4000), Option.some(2))
+        assert.deepStrictEqual(yield* replay(0), Option.some(1))
+        assert.deepStrictEqual(yield* waiting(tenantId), { 1: 3, 2: 0 })
+        for (const id of [idOf(9), "garbage"]) assert.isTrue(Option.isNone(yield* replay(0, undefined, id)))
+        yield* store.remove(tenantId, "one", idOf(2))
+        assert.isTrue(Option.isNone(yield* replay(0, undefined, idOf(2))))
+        assert.isTrue(Option.isNone(yield* store.replay(freshTenant(), idOf(1), { from: 0, to: undefined })))
+      }))
+
+    it.effect("says which pickups a client sees now", () =>
+      Effect.gen(function*() {
+        const { clientSees } = yield* PickupSubscriptionStore
+        const tenantId = freshTenant()
+        yield* letSeeAll(tenantId, "all")
+        yield* letCarrierSee(tenantId, "one", [" dot 1"])
+        yield* letCarrierSee(tenantId, "two", [" mc 2"])
+        yield* order(tenantId, 1)
+        yield* order(tenantId, 2, { carrier: [" dot 1"] })
+        const seen = (client: string, tenant = tenantId) => Effect.forEach([idOf(1), idOf(2), "garbage"], (id) => clientSees(tenant, client, id))
+        assert.deepStrictEqual((yield* seen("all")).slice(0, 2), [true, true])
+        assert.deepStrictEqual([yield* seen("one"), yield* seen("two"), yield* seen("unknown")], [[true, true, false], [true, false, false], [false, false, false]])
+        assert.deepStrictEqual(yield* seen("one", freshTenant()), [false, false, false])
+      }))
   })

@@ -1,5 +1,5 @@
 /** Rows of the memory store: pickups by number and PRO, their history, and answered requests. */
-import { type AnsweredRequest, changesPerRead, compareText, isOwn, type PickupChange, type PickupChangeRange, type PickupChangeRows, type PickupHistoryEntry, type PickupListRange, type PickupRow, type PickupSubscriptionRecord, type PickupViewer } from "@waybill/core"
+import { type AnsweredRequest, changesPerRead, compareText, isOwn, type PickupChange, type PickupChangeRange, type PickupChangeRows, type PickupHistoryEntry, type PickupListRange, type PickupRow, type PickupSubscriptionRecord, type PickupViewer, type TimeRange } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
@@ -120,14 +120,26 @@ export class PickupRows {
     this.journal.set(feed, "last", changeNo)
     this.journal.set(feed, "lastAt", Math.max(feed.lastAt, at))
     this.journal.put(changes, changeNo, { ...change, changeNo, pickupId, at: feed.lastAt })
-    for (const { client, id, matched } of this.of(tenantId).subscriptions.values()) {
-      const destination = matched && this.clientSees(tenantId, client, pickupId) ? this.destinations.find(tenantId, id) : undefined
-      if (destination === undefined) continue
-      const seenBy = (own: string) => this.clientSees(tenantId, own, pickupId)
-      const entry = { key: pickupId, sequence: changeNo, orderId: String(changeNo), payload: change.body, traceparent: change.traceparent, seenBy }
-      this.destinations.enqueue(destination, entry, now)
-      this.destinations.signal(destination, pickupId)
+    for (const subscription of this.of(tenantId).subscriptions.values()) {
+      if (subscription.matched) this.queue(tenantId, subscription, changes.get(changeNo)!, now)
     }
+  }
+
+  /** Queues a change, if the subscription's client sees the pickup and the change does not wait already. Returns whether it was queued. */
+  private queue(tenantId: string, { client, id }: PickupSubscriptionRecord, { body, changeNo, pickupId, traceparent }: ListedChange, now: number): boolean {
+    const destination = this.clientSees(tenantId, client, pickupId) ? this.destinations.find(tenantId, id) : undefined
+    const place = { key: pickupId, sequence: changeNo, orderId: String(changeNo) }
+    if (destination === undefined || this.destinations.waits(destination, place)) return false
+    const seenBy = (own: string) => this.clientSees(tenantId, own, pickupId)
+    this.destinations.enqueue(destination, { ...place, payload: body, traceparent, seenBy }, now)
+    this.destinations.signal(destination, pickupId)
+    return true
+  }
+
+  /** Queues entries of the work list again. Returns their number. */
+  replay(tenantId: string, record: PickupSubscriptionRecord, { from, to = Infinity }: TimeRange, now: number): number {
+    const within = [...this.of(tenantId).changes.values()].filter(({ at }) => at >= from && at < to)
+    return within.filter((change) => this.queue(tenantId, record, change, now)).length
   }
 
   /** Whether a client may see the pickup now: carriers without a number all, with a number what they or no carrier has decided. */

@@ -1,0 +1,42 @@
+/** SQL statements for subscriptions with the state of their destination, for any area's table. */
+import type { DestinationState, PausedBy } from "@waybill/core"
+import { type Decoded, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
+import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+
+export const subscriptionRow = row({
+  id: uuid,
+  client: text,
+  doc: text,
+  createdAt: timestamptz,
+  updatedAt: timestamptz,
+  state: only<DestinationState>(text),
+  reason: optional(text),
+  since: timestamptz,
+  pausedBy: optional(only<PausedBy>(text))
+})
+
+export const subscriptionOf = ({ client, createdAt, doc, id, updatedAt, ...destination }: Decoded<typeof subscriptionRow>) =>
+  ({ id, client, doc, createdAt, updatedAt, destination })
+
+/** A client's subscriptions `s` of a table, and their destinations `l`. */
+export const fromSubscriptions = (schema: Statement, table: Statement, tenantId: string, client: string) => statement`
+FROM ${table} AS s
+JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.client = ${client} AND s.deleted_at IS NULL`
+
+export const selectSubscriptions = (schema: Statement, table: Statement, tenantId: string, client: string) => statement`
+SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since, l.paused_by${fromSubscriptions(schema, table, tenantId, client)}`
+
+/**
+ * Locks the destination as well. After waiting for a row lock, Postgres re-reads only the locked rows; with a lock on the subscription alone the caller
+ * would write back the old state of its destination, over a pause that was committed meanwhile.
+ */
+const lockedWithDestination = raw("FOR UPDATE OF s FOR NO KEY UPDATE OF l")
+
+export const findSubscription = (schema: Statement, table: Statement, tenantId: string, client: string, id: string, forUpdate: boolean) => statement`
+${selectSubscriptions(schema, table, tenantId, client)} AND s.id = ${uuid(id)} ${forUpdate ? lockedWithDestination : nothing}`
+
+/** Whether the subscription is deleted. */
+export const lockSubscription = (table: Statement, tenantId: string, client: string, id: string) => statement`
+SELECT deleted_at IS NOT NULL AS deleted FROM ${table}
+WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND id = ${uuid(id)} FOR UPDATE`
