@@ -23,8 +23,8 @@ const uploadDays = 1
 /** How long an idempotency key of a pickup is remembered. SPEC-GAP-C18 */
 const keyDays = 30
 
-/** How long delivery statistics by minute are kept. */
-export const keepMinutesMillis = 86_400_000
+/** How long delivery statistics by minute are kept: a day, and an hour so that a chart of a day has all of it. */
+export const keepMinutesMillis = 25 * 3_600_000
 
 const days = (count: number): number => count * 86_400_000
 

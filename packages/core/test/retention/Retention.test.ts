@@ -80,7 +80,7 @@ describe("retention", () => {
       assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
       assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
       assert.deepStrictEqual(beforeOf(calls, "pickups"), { ordered: now - 365 * day, answered: now - 30 * day })
-      assert.deepStrictEqual(beforeOf(calls, "statistics"), { minutes: now - day, hours: now - 90 * day })
+      assert.deepStrictEqual(beforeOf(calls, "statistics"), { minutes: now - 25 * 3_600_000, hours: now - 90 * day })
       assert.deepStrictEqual(beforeOf(calls, "uploads"), now - day)
       assert.deepStrictEqual([...new Set(calls.map((each) => each.tenantId))], ["acme"])
     }))

@@ -4,8 +4,8 @@ export const everyMillis = 2_000
 const longestPauseMillis = 30_000
 
 /** A slow response lowers the poll rate: at most a fifth of the time is spent in requests. */
-export const pauseAfter = (failures: number, tookMillis: number): number =>
-  failures === 0 ? Math.min(Math.max(everyMillis, tookMillis * 4), longestPauseMillis) : Math.min(everyMillis * 2 ** failures, longestPauseMillis)
+export const pauseAfter = (failures: number, tookMillis: number, pollMillis = everyMillis): number =>
+  failures === 0 ? Math.min(Math.max(pollMillis, tookMillis * 4), longestPauseMillis) : Math.min(everyMillis * 2 ** failures, longestPauseMillis)
 
 export interface Seen<A> {
   readonly data: A | undefined
@@ -19,6 +19,8 @@ export interface PollerOptions<A> {
   readonly ask: (signal: AbortSignal) => Promise<A>
   readonly seen: (seen: Seen<A>) => void
   readonly before?: A | undefined
+  /** Pause between two requests, at least; 30 s at most. */
+  readonly pollMillis?: number
   readonly clock?: PollerClock
 }
 
@@ -40,6 +42,7 @@ export class Poller<A> {
   readonly #ask: PollerOptions<A>["ask"]
   readonly #seen: PollerOptions<A>["seen"]
   readonly #clock: PollerClock
+  readonly #pollMillis: number
   #last: Seen<A>
   #failures = 0
   #running = false
@@ -48,10 +51,11 @@ export class Poller<A> {
   #askAgain = false
   #takeBack: (() => void) | undefined
 
-  constructor({ ask, before, clock = browserClock, seen }: PollerOptions<A>) {
+  constructor({ ask, before, clock = browserClock, pollMillis = everyMillis, seen }: PollerOptions<A>) {
     this.#ask = ask
     this.#seen = seen
     this.#clock = clock
+    this.#pollMillis = pollMillis
     this.#last = { data: before, failure: undefined, failingSince: undefined }
   }
 
@@ -91,7 +95,7 @@ export class Poller<A> {
       this.#askAgain = false
       if (this.#asking === undefined) void this.#go()
     } else if (this.#running && this.#asking === undefined) {
-      this.#takeBack = this.#clock.after(pauseAfter(this.#failures, this.#clock.now() - started), () => void this.#go())
+      this.#takeBack = this.#clock.after(pauseAfter(this.#failures, this.#clock.now() - started, this.#pollMillis), () => void this.#go())
     }
   }
 

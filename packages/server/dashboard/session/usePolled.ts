@@ -1,7 +1,7 @@
 /** Polls a request while its view is visible. */
 import type { OperatorClient } from "@waybill/client/operator"
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
-import { Poller, type Seen } from "../model/Poller.ts"
+import { everyMillis, Poller, type Seen } from "../model/Poller.ts"
 import { useAppState } from "./Context.ts"
 import { isKeyRefused } from "./Session.ts"
 
@@ -25,8 +25,17 @@ const remember = (question: string, data: unknown): void => {
 /** Another key may see other data. */
 export const forgetAnswers = (): void => remembered.clear()
 
+let last: Promise<unknown> = Promise.resolve()
+
+/** Pollers of one view take turns, so that the server has one request of this page at a time. */
+const inTurn = <A>(ask: () => Promise<A>): Promise<A> => {
+  const asked = last.then(ask)
+  last = asked.catch(() => {})
+  return asked
+}
+
 /** `question` identifies the request: while it stays the same, the same poller continues. `undefined` sends none. */
-export const usePolled = <A>(question: string | undefined, ask: Ask<A>): Polled<A> => {
+export const usePolled = <A>(question: string | undefined, ask: Ask<A>, pollMillis = everyMillis): Polled<A> => {
   const app = useAppState()
   const [seen, setSeen] = useState<{ readonly of: string | undefined; readonly seen: Seen<A> }>()
   const poller = useRef<Poller<A> | undefined>(undefined)
@@ -36,8 +45,9 @@ export const usePolled = <A>(question: string | undefined, ask: Ask<A>): Polled<
   useEffect(() => {
     if (question === undefined) return
     const made = new Poller<A>({
-      ask: (signal) => current.current.ask(current.current.app.client, signal),
+      ask: (signal) => inTurn(() => current.current.ask(current.current.app.client, signal)),
       before: remembered.get(question) as A | undefined,
+      pollMillis,
       seen: (seen) => {
         const { app } = current.current
         if (seen.failure === undefined) remember(question, seen.data)

@@ -11,6 +11,7 @@ import { When } from "../parts/When.tsx"
 import { useDialog } from "../session/useDialog.ts"
 import { isNotFound } from "../session/Session.ts"
 import { usePolled } from "../session/usePolled.ts"
+import { Charts } from "./Charts.tsx"
 import { DeliveryRows } from "./DeliveryRows.tsx"
 import { DeleteDialog, PauseDialog, PurgeDialog, RecoverDialog, ReplayDialog, ResumeDialog } from "./SubscriptionDialogs.tsx"
 import { isRetryable, RetryDialog } from "./RetryDialog.tsx"
@@ -79,6 +80,7 @@ const Seen = ({ ask, dead, deliveries, subscription, route: { subscriptionId, te
         <button type="button" class="secondary" onClick={() => ask("purge")}>Purge …</button>
         <button type="button" class="secondary" onClick={() => ask("delete")}>Delete …</button>
       </div>
+      <Charts tenantId={tenantId} subscriptionId={subscriptionId} />
       <section aria-labelledby="dead">
         <h2 id="dead">Dead letters</h2>
         {dead.length === 0 ? <Empty>None.</Empty> : (

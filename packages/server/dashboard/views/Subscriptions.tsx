@@ -1,9 +1,11 @@
 /** Every subscription with its delivery state, the most serious problems first. */
-import type { OperatorPage, OperatorSubscription, SubscriptionState } from "@waybill/client/operator"
+import type { OperatorPage, OperatorSubscription, StatisticsPoint, SubscriptionState } from "@waybill/client/operator"
 import { useEffect, useRef, useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
+import { rangeQuery } from "../model/statistics.ts"
 import { byTrouble, countText, troubleOf } from "../model/trouble.ts"
 import { outcomeText, plural, subscriptionStates } from "../model/words.ts"
+import { HeatStrip } from "../parts/HeatStrip.tsx"
 import { Choice, TextField } from "../parts/Fields.tsx"
 import { Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
@@ -12,8 +14,10 @@ import { Table } from "../parts/Table.tsx"
 import { AreaTag, SubscriptionTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
 import { useAppState } from "../session/Context.ts"
+import { serverNow } from "../session/Session.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { useSteady } from "../session/useSteady.ts"
+import { Charts } from "./Charts.tsx"
 
 type SubscriptionsRoute = Extract<Route, { readonly view: "subscriptions" }>
 
@@ -31,6 +35,7 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
         <Choice label="State" value={state} all="every state" choices={subscriptionStates.map((state) => [state, state])} change={(state) => show(owner, state)} />
         <TextField label="Client" value={named} change={setNamed} done={(client) => client.trim() !== (owner ?? "") && show(client.trim() || undefined, state)} />
       </form>
+      <Charts tenantId={tenantId} client={owner} />
       <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} />}</Answered>
     </>
   )
@@ -40,6 +45,7 @@ const columns = [
   { name: "Subscription" },
   { name: "Health" },
   { name: "Endpoint" },
+  { name: "Failures of 24 h" },
   { name: "Waiting", number: true },
   { name: "In progress", number: true },
   { name: "Dead", number: true },
@@ -49,6 +55,7 @@ const columns = [
 const Page = ({ page: { data, nextCursor }, route }: { readonly route: SubscriptionsRoute; readonly page: OperatorPage<OperatorSubscription> }) => {
   const { client, cursor, state, tenantId } = route
   const { newRowsWaiting, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
+  const strips = useStrips(tenantId, rows.map(({ subscriptionId }) => subscriptionId))
   const troubled = data.filter((subscription) => troubleOf(subscription).severity === "trouble").length
   useAnnounced(troubled === 0 ? "No failing subscriptions." : `${plural(troubled, "subscription")} in trouble.`)
   return (
@@ -58,7 +65,7 @@ const Page = ({ page: { data, nextCursor }, route }: { readonly route: Subscript
           caption={`${plural(data.length, "subscription")}${nextCursor ? " on this page" : ""}, ${troubled === 0 ? "none" : troubled} in trouble`}
           columns={columns}
           list={list}
-          rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(tenantId, subscription) }))}
+          rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(tenantId, subscription, strips.get(subscription.subscriptionId)) }))}
         />
       )}
       <NewRowsWaiting count={newRowsWaiting} />
@@ -70,7 +77,7 @@ const Page = ({ page: { data, nextCursor }, route }: { readonly route: Subscript
   )
 }
 
-const cellsOf = (tenantId: string, subscription: OperatorSubscription) => [
+const cellsOf = (tenantId: string, subscription: OperatorSubscription, points: ReadonlyArray<StatisticsPoint> | undefined) => [
   <>
     <a href={hashOf({ view: "subscription", tenantId, subscriptionId: subscription.subscriptionId })}>
       <Shown text={subscription.client} /> <span class="id">…{subscription.subscriptionId.slice(-6)}</span>
@@ -82,6 +89,7 @@ const cellsOf = (tenantId: string, subscription: OperatorSubscription) => [
     {subscription.reason !== null && <small class="signs"><Shown text={subscription.reason} /></small>}
   </>,
   <ShownLine text={subscription.endpointUrl} />,
+  points === undefined ? "–" : <HeatStrip points={points} />,
   countText(subscription.waiting),
   countText(subscription.inFlight),
   subscription.dead === 0 ? "0" : <a href={hashOf({ view: "deliveries", tenantId, state: "dead", subscriptionId: subscription.subscriptionId })}>{countText(subscription.dead)}<span class="hidden"> dead letters</span></a>,
@@ -91,6 +99,19 @@ const cellsOf = (tenantId: string, subscription: OperatorSubscription) => [
     </>
   )
 ]
+
+/** So many subscriptions can be asked for at once. */
+const stripsAtOnce = 100
+
+const hours = { seconds: 86_400, step: 3600 }
+
+/** The last 24 hours of each subscription, by its id. */
+const useStrips = (tenantId: string, subscriptionIds: ReadonlyArray<string>): ReadonlyMap<string | null, ReadonlyArray<StatisticsPoint>> => {
+  const asked = subscriptionIds.slice(0, stripsAtOnce).toSorted()
+  const { data } = usePolled(asked.length === 0 ? undefined : `strips ${tenantId} ${asked.join(" ")}`, (client, signal) =>
+    client.statistics(tenantId, { ...rangeQuery(hours, serverNow()), subscriptionId: asked }, { signal }), 30_000)
+  return new Map(data?.series.map(({ points, subscriptionId }) => [subscriptionId, points]))
+}
 
 /** Announces a message when it changes, but not initially, because it is on the page. */
 const useAnnounced = (sentence: string): void => {

@@ -1,5 +1,5 @@
 /** Serves the page with a fake operator API: failures, delays, and responses that a real server would not send. */
-import type { Delivery, DeliveryInFull, NamedShipment, OperatorPickup, OperatorSubscription, ShipmentJourney, Tenant } from "@waybill/client"
+import type { Delivery, DeliveryInFull, NamedShipment, OperatorPickup, OperatorSubscription, ShipmentJourney, Statistics, Tenant } from "@waybill/client"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -113,9 +113,19 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
     Object.assign(pickup, { waitingFor: null, waitingSince: null, status: "Accepted", confirmationNumber: body.confirmationNumber ?? "100000009" })
     return ok({ result: "accepted", pickupId: id, carrierPickupNumber: pickup.confirmationNumber, status: pickup.status })
   }
+  if (kind === "statistics") return ok(statisticsSample(query))
   if (kind === "shipments" && act === "journey") return id === freight.journey.shipmentId ? ok(freight.journey) : notFound
   if (kind === "shipments") return ok({ data: freight.shipments.filter(({ shipmentId }) => query.get("reference") !== "nothing" || shipmentId === "nothing") })
   return notFound
+}
+
+/** In every sixth step an attempt fails and in every fifth entries are counted. */
+const statisticsSample = (query: URLSearchParams): Statistics => {
+  const [from, to, step] = [Date.parse(query.get("from")!), Date.parse(query.get("to")!), Number(query.get("step"))]
+  const points = Array.from({ length: (to - from) / step / 1000 }, (_, n) =>
+    ({ at: new Date(from + n * step * 1000).toISOString(), deliveries: n % 3, failures: n % 6 === 0 ? 1 : 0, meanMillis: n % 3 === 0 && n % 6 !== 0 ? null : 40, maxMillis: n % 3 === 0 && n % 6 !== 0 ? null : 1200, waiting: n % 5 === 0 ? n : null }))
+  const ids = query.getAll("subscriptionId")
+  return { from: query.get("from")!, to: query.get("to")!, step, series: (ids.length === 0 ? [null] : ids).map((subscriptionId) => ({ subscriptionId, points })) }
 }
 
 /** A UUID that sorts by `n`. */

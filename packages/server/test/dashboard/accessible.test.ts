@@ -18,10 +18,16 @@ const press = (name: string) => async (page: Page) => {
   await page.getByRole("dialog").waitFor()
 }
 
+const chartNumbers = async (page: Page) => {
+  await page.getByText("Numbers of the last hour").click()
+  await page.getByRole("table", { name: "Newest first, 60 rows" }).waitFor()
+}
+
 const stops: ReadonlyArray<Stop> = [
   { what: "tenants", hash: "#/", until: table },
   { what: "subscriptions", hash: "#/t/acme/subscriptions", until: table },
   { what: "a subscription", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: table },
+  { what: "charts as a table", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: chartNumbers },
   { what: "recovering", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: press("Recover dead letters") },
   { what: "replaying", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: press("Replay") },
   { what: "deliveries", hash: "#/t/acme/deliveries", until: table },
@@ -101,6 +107,16 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
     expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("SELECT")
     await page.keyboard.press("Tab")
     expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("INPUT")
+    // the charts: their time, a point in them, and their numbers
+    for (const tag of ["SELECT", "INPUT", "SUMMARY"]) {
+      await page.keyboard.press("Tab")
+      expect(await page.evaluate(() => document.activeElement!.tagName)).toBe(tag)
+      if (tag !== "INPUT") continue
+      const read = () => page.getByLabel("Point in time").getAttribute("aria-valuetext")
+      const last = await read()
+      await page.keyboard.press("ArrowLeft")
+      expect(await read()).not.toBe(last)
+    }
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
     await page.getByRole("heading", { name: "Dead letters" }).waitFor()

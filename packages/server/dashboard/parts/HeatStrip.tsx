@@ -1,0 +1,12 @@
+/** The share of failed attempts, hour by hour, in one line. */
+import type { StatisticsPoint } from "@waybill/client/operator"
+import { failureLevel, failureShare, pointText, stripText } from "../model/statistics.ts"
+
+export const HeatStrip = ({ points }: { readonly points: ReadonlyArray<StatisticsPoint> }) => (
+  <svg class="strip" viewBox={`0 0 ${points.length * 5} 14`} role="img" aria-label={stripText(points)}>
+    {points.map((point, n) => {
+      const share = failureShare(point)
+      return <rect key={point.at} class={share === undefined ? "quiet" : `level-${failureLevel(share)}`} x={n * 5} y={0} width={4} height={14}><title>{pointText(point)}</title></rect>
+    })}
+  </svg>
+)
