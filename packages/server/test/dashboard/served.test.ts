@@ -1,4 +1,5 @@
-import { TransitEventsClient } from "@waybill/client"
+import { PickupsClient, TransitEventsClient } from "@waybill/client"
+import type { Page } from "playwright-core"
 import { describe, expect, inject, it } from "vitest"
 import { eventually, Program, receiver, sharedSettings } from "../program/Program.ts"
 import { account, event, tenantOn } from "../program/Tenant.ts"
@@ -9,6 +10,28 @@ const pgUrl = inject("pgUrl")
 closeBrowserAfterwards()
 
 const evil = `<img src=x onerror="pwned=1"><script>pwned=2</script>\u202e`
+
+/** The fewest fields that the service accepts. */
+const order = {
+  isTest: false,
+  readyDate: `${new Date().getUTCFullYear() + 1}-11-20`,
+  pickupAddress: [{ orgAddressName: "Acme", orgAddressLine1: "1 Main St", orgCity: "Omaha", orgState: "NE", orgZip: "68102", orgCountry: "USA" }],
+  grossPickupWeight: 640,
+  weightUofM: "LB",
+  handlingUnitCount: 2,
+  linearFeet: 4
+} as const
+
+/** On the page of a tenant. */
+const acceptOnPage = async (page: Page, number: string) => {
+  await page.getByRole("link", { name: "Pickups" }).click()
+  await page.getByRole("button", { name: /^Accept pickup ending in/ }).click()
+  const dialog = page.getByRole("dialog")
+  await dialog.getByLabel("Confirmation number").fill(number)
+  await dialog.getByLabel("SCAC").fill("WAYB")
+  await dialog.getByRole("button", { name: "Accept" }).click()
+  await page.getByText(`Its confirmation number is ${number}.`).first().waitFor()
+}
 
 describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
   it("is served with the service, unless the process only delivers or it is disabled", async () => {
@@ -21,9 +44,9 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     expect(await (await fetch(without!)).text()).not.toContain("dashboard")
   })
 
-  it.skipIf(noBrowser)("shows a receiver's failure, sends the dead letter again, and shows the shipment's journey", async () => {
+  it.skipIf(noBrowser)("shows a receiver's failure, sends the dead letter again, shows the shipment's journey, and answers a shipper's call with a decision", async () => {
     const { env, operatorKey } = sharedSettings(pgUrl)
-    const url = await new Program({ env }).ready()
+    const url = await new Program({ env: { ...env, WAYBILL_PICKUPS: "desk", WAYBILL_PICKUP_DESK_SECONDS: "120" } }).ready()
     const tenant = await tenantOn(url, operatorKey)
     let works = false
     const hook = await receiver((_, response) => void response.writeHead(works ? 200 : 500, { "content-type": "text/html" }).end(evil))
@@ -62,6 +85,14 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     await page.locator("ol.timeline > li").filter({ hasText: "Transit events" }).filter({ hasText: "<img src=x onerror=" }).first().waitFor()
     await page.getByRole("heading", { name: "Deliveries of this shipment" }).waitFor()
     await page.getByRole("rowheader").getByText(`…${sent!.id.slice(-6)}`).waitFor()
+
+    const answered = new PickupsClient({ baseUrl: url, apiKey: key, timeoutMillis: 120_000 }).create(order)
+    await eventually(async () => (await tenant.operator.listPickups("acme", { state: "waiting" })).data[0])
+    await acceptOnPage(page, "C-4711")
+    expect(await answered).toMatchObject([{ pickupStatus: "Accept", carrierPickupNumber: "C-4711", scac: "WAYB" }])
+    const [decided] = (await tenant.operator.listPickups("acme")).data
+    expect(decided).toMatchObject({ confirmationNumber: "C-4711", status: "Accepted", client: "key:shipper-tms", waitingFor: null })
+    await page.getByText("No pickup waits for a decision.").waitFor()
     expect(violations.seen).toEqual([])
   })
 })
