@@ -34,7 +34,7 @@ const mostCheckedContents = 100
 const contentMissing = (contentId: string) =>
   new StorageError({
     operation: "DocumentContents.read",
-    cause: new Error(`Content ${contentId} is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS).`)
+    cause: new Error(`Content ${contentId} is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS); WAYBILL_DOCUMENTS_ALSO names the one of older documents.`)
   })
 
 export const DocumentQuery = Schema.Struct({

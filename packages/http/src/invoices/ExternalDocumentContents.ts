@@ -1,6 +1,7 @@
 /** Keeps document contents in an external store (directory, S3) consistent with database transactions, as far as possible. */
 import { DocumentContents, HostTransaction, Transaction } from "@waybill/core"
 import { Context, Effect, Exit, Layer } from "effect"
+import { randomUUID } from "node:crypto"
 
 /** Contents that were stored or deleted in this fiber's transaction. */
 interface PendingChanges {
@@ -13,10 +14,6 @@ interface TenantContents {
   readonly contentIds: ReadonlyArray<string>
 }
 
-class CurrentTransaction extends Context.Reference<PendingChanges | undefined>("@waybill/http/invoices/ExternalDocumentContents/CurrentTransaction", {
-  defaultValue: () => undefined
-}) {}
-
 /**
  * If the transaction fails, the contents that it stored are deleted. If it succeeds, the contents that it removed are deleted.
  * A crash in between leaves unused bytes, never a document without its bytes.
@@ -28,6 +25,10 @@ export const externalDocumentContents = <E, R>(
 const transactional = Layer.effectContext(Effect.gen(function*() {
   const external = yield* DocumentContents
   const database = yield* Transaction
+  // of this store alone: a process may have two
+  const CurrentTransaction = Context.Reference<PendingChanges | undefined>(`@waybill/http/invoices/ExternalDocumentContents/${randomUUID()}`, {
+    defaultValue: () => undefined
+  })
 
   const removeAll = (named: ReadonlyArray<TenantContents>) =>
     Effect.forEach(named, ({ contentIds, tenantId }) =>

@@ -44,6 +44,8 @@ export interface ServerConfig {
   readonly basePaths: Pick<BasePaths, "shipmentStatus" | "invoices" | "pickups" | "transitEvents" | "freightCharges">
   /** Paths are absolute. */
   readonly documents: DocumentsPlace
+  /** Another place that has older documents. */
+  readonly documentsAlso: DocumentsPlace | undefined
   /** `undefined`: Amazon S3. */
   readonly s3Endpoint: string | undefined
   readonly poolSize: number
@@ -82,7 +84,8 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
   const role = given.role ?? "all"
   const delivery = deliveryOf(given)
   const basePaths = basePathsOf(given)
-  faults.push(...conflicts(given, delivery, faults), ...overlaps(basePaths))
+  const places = documentsPlacesOf(given, environment.directory)
+  faults.push(...conflicts(given, delivery, faults), ...overlaps(basePaths), ...samePlaces(places))
   if (faults.length > 0) return yield* new ConfigInvalid({ faults })
 
   const { jwksUrl, jwtAudience, jwtIssuer } = given
@@ -112,9 +115,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     publicUrl: given.publicUrl,
     trustProxy: given.trustProxy ?? false,
     basePaths,
-    documents: given.documents?.kind === "directory"
-      ? { kind: "directory", path: resolve(environment.directory, given.documents.path) }
-      : given.documents ?? { kind: "postgres" },
+    ...places,
     s3Endpoint: given.s3Endpoint,
     poolSize: given.poolSize ?? 20,
     statementTimeoutMillis: given.statementTimeout ?? 45_000,
@@ -166,6 +167,17 @@ const basePathsOf = (given: Given): ServerConfig["basePaths"] => ({
   freightCharges: given.basePathFreightCharges ?? defaultBasePaths.freightCharges
 })
 
+const documentsPlacesOf = ({ documents = { kind: "postgres" }, documentsAlso }: Given, directory: string): Pick<ServerConfig, "documents" | "documentsAlso"> => {
+  const absolute = (place: DocumentsPlace): DocumentsPlace => place.kind === "directory" ? { kind: "directory", path: resolve(directory, place.path) } : place
+  return { documents: absolute(documents), documentsAlso: documentsAlso === undefined ? undefined : absolute(documentsAlso) }
+}
+
+const samePlaces = ({ documents, documentsAlso }: Pick<ServerConfig, "documents" | "documentsAlso">): ReadonlyArray<VariableFault> =>
+  documentsAlso === undefined || documentsText(documentsAlso) !== documentsText(documents) ? [] : [{
+    variable: variables.documentsAlso.name,
+    problem: `is the same place as ${variables.documents.name}. Name the place of the older documents, or remove this variable`
+  }]
+
 /** The JWKS host, if it may be reached over plain http: this machine, or hosts that the operator allowed. */
 const httpHostsOf = ({ egress, jwksUrl }: Given): ReadonlyArray<string> => {
   const host = jwksUrl === undefined ? undefined : URL.parse(jwksUrl)?.hostname
@@ -207,7 +219,7 @@ const conflicts = (given: Given, delivery: ReturnType<typeof deliveryOf>, known:
   if (given.demo === true && role !== "all") {
     found.push({ variable: variables.demo.name, problem: `is on and ${variables.role.name} is ${role}. The demo needs the role all` })
   }
-  if (given.s3Endpoint !== undefined && given.documents?.kind !== "s3" && !known.some(({ variable }) => variable === variables.documents.name)) {
+  if (given.s3Endpoint !== undefined && given.documents?.kind !== "s3" && given.documentsAlso?.kind !== "s3" && !known.some(({ variable }) => variable === variables.documents.name)) {
     found.push({ variable: variables.s3Endpoint.name, problem: `is set and ${variables.documents.name} is not in S3. Set that to s3://bucket/prefix, or remove this variable` })
   }
   return found
@@ -260,6 +272,7 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   timeZone: config.timeZone,
   basePaths: Object.values(config.basePaths).join(" "),
   documents: documentsText(config.documents),
+  ...(config.documentsAlso === undefined ? {} : { documentsAlso: documentsText(config.documentsAlso) }),
   ...(config.s3Endpoint === undefined ? {} : { s3Endpoint: config.s3Endpoint }),
   poolSize: config.poolSize,
   statementTimeoutSeconds: config.statementTimeoutMillis / 1000,

@@ -187,6 +187,12 @@ export const variables = {
     "where files of documents are kept: postgres, directory:/path (the same one for every process) or s3://bucket/prefix (region and credentials by AWS_REGION, AWS_ACCESS_KEY_ID and the like)",
     documentsPlace
   ),
+  documentsAlso: variable(
+    "WAYBILL_DOCUMENTS_ALSO",
+    "none",
+    "another place that has files of documents, after WAYBILL_DOCUMENTS was changed: they are read and deleted there, and no new ones are added",
+    documentsPlace
+  ),
   s3Endpoint: variable("WAYBILL_S3_ENDPOINT", "Amazon's own", "the address of another store that speaks S3; buckets stand in its path", webAddress),
   poolSize: variable("WAYBILL_POOL_SIZE", "20", "connections to the database, at most", integer(2, 1000)),
   statementTimeout: variable(

@@ -1,11 +1,12 @@
-/** Storage of document contents: database, directory or S3. */
-import type { DocumentContents, Transaction } from "@waybill/core"
+/** Storage of document contents: database, directory or S3, or two of them. */
+import { DocumentContents, inTwoStores, Transaction } from "@waybill/core"
 import { DocumentContentsDirectory } from "@waybill/http"
 import type { S3Calls } from "@waybill/http/s3"
-import { Effect, Layer, Schema } from "effect"
+import { Context, Effect, Layer, Schema } from "effect"
 import { constants } from "node:fs"
 import { access, mkdir } from "node:fs/promises"
 import type { ServerConfig } from "../config/ServerConfig.ts"
+import type { DocumentsPlace } from "../config/Variables.ts"
 
 export class DocumentsUnusable extends Schema.TaggedError<DocumentsUnusable>()("DocumentsUnusable", { detail: Schema.String }) {
   override get message(): string {
@@ -13,19 +14,35 @@ export class DocumentsUnusable extends Schema.TaggedError<DocumentsUnusable>()("
   }
 }
 
-/** Replaces the storage in the database, if configured. */
-export const documentsLayer = ({ documents, s3Endpoint }: Pick<ServerConfig, "documents" | "s3Endpoint">): DocumentsLayer => {
-  switch (documents.kind) {
-    case "postgres":
-      return Layer.empty
-    case "directory":
-      return inDirectory(documents.path)
-    case "s3":
-      return inS3(documents, s3Endpoint)
-  }
+type DocumentSettings = Pick<ServerConfig, "documents" | "documentsAlso" | "s3Endpoint">
+
+/** The contents that the settings ask for, and the transactions that they follow. */
+export const documentsLayer = ({ documents, documentsAlso, s3Endpoint }: DocumentSettings): DocumentsLayer => {
+  if (documentsAlso === undefined) return placeLayer(documents, s3Endpoint)
+  return Layer.effectContext(Effect.gen(function*() {
+    const first = yield* Layer.build(placeLayer(documents, s3Endpoint))
+    // its transactions are those of the first, so that both follow one
+    const second = yield* Layer.build(Layer.provide(placeLayer(documentsAlso, s3Endpoint), Layer.merge(databaseContents, Layer.succeedContext(Context.pick(Transaction)(first)))))
+    return Context.add(second, DocumentContents, inTwoStores(Context.get(first, DocumentContents), Context.get(second, DocumentContents)))
+  }))
 }
 
-type DocumentsLayer = Layer.Layer<never, DocumentsUnusable> | Layer.Layer<DocumentContents | Transaction, DocumentsUnusable, Transaction>
+export type DocumentsLayer = Layer.Layer<DocumentContents | Transaction, DocumentsUnusable, DocumentContents | Transaction>
+
+/** The contents in the database that a place is built over. */
+const databaseContents = Layer.effect(DocumentContents, DocumentContents)
+
+/** One place. */
+export const placeLayer = (place: DocumentsPlace, s3Endpoint: string | undefined): DocumentsLayer => {
+  switch (place.kind) {
+    case "postgres":
+      return Layer.merge(databaseContents, Layer.effect(Transaction, Transaction))
+    case "directory":
+      return inDirectory(place.path)
+    case "s3":
+      return inS3(place, s3Endpoint)
+  }
+}
 
 const sentence = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, "")
 

@@ -158,6 +158,17 @@ describe("ServerConfig", () => {
       assert.strictEqual(summaryOf(elsewhere)["s3Endpoint"], "http://minio:9000")
     }))
 
+  it.effect("reads where older documents are, which is another place", () =>
+    Effect.gen(function*() {
+      const config = yield* read({ WAYBILL_DOCUMENTS_ALSO: "s3://papers", WAYBILL_S3_ENDPOINT: "http://minio:9000" })
+      assert.deepStrictEqual([config.documents, config.documentsAlso], [{ kind: "postgres" }, { kind: "s3", bucket: "papers", prefix: "" }])
+      assert.strictEqual(summaryOf(config)["documentsAlso"], "s3://papers/")
+      assert.deepStrictEqual((yield* read({ WAYBILL_DOCUMENTS: "s3://papers", WAYBILL_DOCUMENTS_ALSO: "directory:papers" })).documentsAlso, { kind: "directory", path: resolve("/srv/papers") })
+      assert.isUndefined((yield* read({})).documentsAlso)
+      assert.match((yield* faultsOf({ WAYBILL_DOCUMENTS_ALSO: "postgres" }))["WAYBILL_DOCUMENTS_ALSO"]!, /same place as WAYBILL_DOCUMENTS/)
+      assert.match((yield* faultsOf({ WAYBILL_DOCUMENTS: "directory:papers", WAYBILL_DOCUMENTS_ALSO: "directory:/srv/papers" }))["WAYBILL_DOCUMENTS_ALSO"]!, /same place as WAYBILL_DOCUMENTS/)
+    }))
+
   it.effect("refuses an invalid documents location, without quoting what may be a key", () =>
     Effect.gen(function*() {
       for (const place of ["directory:", "s3://", "s3://a", "s3:///prefix", "s3://papers/../other", "s3://AKIA:hunter2hunter2@papers", "https://papers.example", "disk"]) {

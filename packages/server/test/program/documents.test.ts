@@ -76,7 +76,7 @@ describe("documents, served", { timeout: 120_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
-  it("keeps files in the configured directory, where the next process finds them", async () => {
+  it("keeps files in the configured directory, where the next process finds them, also when it keeps new ones elsewhere", async () => {
     const papers = join(directory(), "papers")
     const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DOCUMENTS: `directory:${papers}` })
     const first = new Program({ env })
@@ -89,9 +89,12 @@ describe("documents, served", { timeout: 120_000 }, () => {
     expect(new Uint8Array(readFileSync(join(kept!.parentPath, kept!.name)))).toEqual(file)
     expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null })
 
-    const second = new Program({ env })
+    const second = new Program({ env: { ...env, WAYBILL_DOCUMENTS: "postgres", WAYBILL_DOCUMENTS_ALSO: `directory:${papers}` } })
     const documents = new DocumentsClient({ baseUrl: await second.ready(), apiKey: carrierKey })
     expect((await downloaded(documents, "4712")).sha256).toBe(sha256(file))
+    await documents.upload(upload("4713", [file]))
+    expect((await downloaded(documents, "4713")).sha256).toBe(sha256(file))
+    expect(readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toHaveLength(1)
     await documents.remove("4712")
     expect(readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([])
     expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
@@ -121,6 +124,6 @@ describe("documents, served", { timeout: 120_000 }, () => {
       expect(status).toBe(503)
       expect(body).not.toContain("content")
     }
-    expect(other.output).toContain("is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS).")
+    expect(other.output).toContain("is not in the document store of this process. Every process needs the same one (WAYBILL_DOCUMENTS);")
   })
 })

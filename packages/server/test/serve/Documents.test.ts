@@ -45,14 +45,14 @@ describe("the documents setting", () => {
       }))
       assert.deepStrictEqual(yield* contents.read("acme", kept, 0), new Uint8Array([1, 2, 3]))
       assert.isTrue(readdirSync(path, { recursive: true }).some((name) => String(name).endsWith(kept)))
-    }).pipe(Effect.provide(built({ documents: { kind: "directory", path }, s3Endpoint: undefined })))
+    }).pipe(Effect.provide(built({ documents: { kind: "directory", path }, documentsAlso: undefined, s3Endpoint: undefined })))
   })
 
   it.effect("requires a writable directory, otherwise the start fails", () =>
     Effect.gen(function*() {
       const file = join(temporary(), "file")
       writeFileSync(file, "")
-      const message = yield* refusal({ documents: { kind: "directory", path: join(file, "papers") }, s3Endpoint: undefined })
+      const message = yield* refusal({ documents: { kind: "directory", path: join(file, "papers") }, documentsAlso: undefined, s3Endpoint: undefined })
       assert.include(message, `Documents cannot be kept in ${join(file, "papers")}: `)
       assert.include(message, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
     }))
@@ -61,7 +61,7 @@ describe("the documents setting", () => {
     for (const name of ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"]) vi.stubEnv(name, undefined)
     for (const name of ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]) vi.stubEnv(name, join(tmpdir(), "waybill-none"))
     onTestFinished(() => void vi.unstubAllEnvs())
-    const settings = { documents: { kind: "s3", bucket: "papers", prefix: "" }, s3Endpoint: "http://127.0.0.1:9" } as const
+    const settings = { documents: { kind: "s3", bucket: "papers", prefix: "" }, documentsAlso: undefined, s3Endpoint: "http://127.0.0.1:9" } as const
     return Effect.gen(function*() {
       assert.match(yield* refusal(settings), /^Documents cannot be kept in s3:\/\/papers: .*Set AWS_REGION/)
       vi.stubEnv("AWS_REGION", "eu-central-1")
@@ -85,7 +85,7 @@ describe("the documents setting", () => {
     return Effect.gen(function*() {
       const server = yield* Effect.promise(() => listening((_, response) =>
         void response.writeHead(status, { "content-type": "application/xml" }).end(`<?xml version="1.0"?><Error><Code>${code}</Code><Message>refused</Message></Error>`)))
-      const message = yield* refusal({ documents: { kind: "s3", bucket: "papers", prefix: "" }, s3Endpoint: urlOf(server) })
+      const message = yield* refusal({ documents: { kind: "s3", bucket: "papers", prefix: "" }, documentsAlso: undefined, s3Endpoint: urlOf(server) })
       assert.match(message, /^Documents cannot be kept in s3:\/\/papers: /)
       assert.match(message, hint)
     })

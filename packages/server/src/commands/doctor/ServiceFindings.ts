@@ -1,8 +1,8 @@
 /** Checks of other services: the identity provider's keys, and the place of documents. */
-import { Transaction } from "@waybill/core"
+import { DocumentContents, Transaction } from "@waybill/core"
 import { Effect, Layer, Logger } from "effect"
 import { documentsText, type ServerConfig } from "../../config/ServerConfig.ts"
-import { documentsLayer } from "../../serve/Documents.ts"
+import { placeLayer } from "../../serve/Documents.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok } from "./Finding.ts"
 
@@ -50,18 +50,27 @@ const keysIn = (text: string): number | undefined => {
   }
 }
 
-/** Opens the place as a start does. */
-export const documentsFinding = (config: Pick<ServerConfig, "documents" | "s3Endpoint">): Effect.Effect<Finding> => {
+/** Opens the places as a start does. */
+export const documentsFinding = (config: Pick<ServerConfig, "documents" | "documentsAlso" | "s3Endpoint">): Effect.Effect<Finding> => {
   const name = "documents"
-  if (config.documents.kind === "postgres") return Effect.succeed(ok(name, "in the database"))
+  const { documents, documentsAlso, s3Endpoint } = config
+  const places = [documents, ...(documentsAlso === undefined ? [] : [documentsAlso])]
   const warnings: Array<string> = []
   const heard = Logger.layer([Logger.make(({ message }) => void warnings.push([message].flat().join(" ")))])
-  const database = Layer.succeed(Transaction, Transaction.of({ run: (effect) => effect, handle: Effect.void }))
-  return Effect.scoped(Layer.build(documentsLayer(config).pipe(Layer.provide(database)))).pipe(
+  const database = Layer.merge(
+    Layer.succeed(Transaction, Transaction.of({ run: (effect) => effect, handle: Effect.void })),
+    // the database has a finding of its own
+    Layer.mock(DocumentContents, {})
+  )
+  const opened = Effect.forEach(places, (place) => Layer.build(Layer.provide(placeLayer(place, s3Endpoint), database)), { discard: true })
+  return Effect.scoped(opened).pipe(
     Effect.provide(heard),
     Effect.match({
       onFailure: (error) => broken(name, error.message, "The server does not start otherwise."),
-      onSuccess: () => warnings.length === 0 ? ok(name, documentsText(config.documents)) : broken(name, warnings.join(" "), "Start the store, or correct WAYBILL_S3_ENDPOINT.")
+      onSuccess: () =>
+        warnings.length === 0
+          ? ok(name, places.map((place) => place.kind === "postgres" ? "in the database" : documentsText(place)).join(", also "))
+          : broken(name, warnings.join(" "), "Start the store, or correct WAYBILL_S3_ENDPOINT.")
     })
   )
 }
