@@ -48,6 +48,7 @@ export type {
   PickupSubscriptionInput,
   PickupSubscriptionPatchInput,
   PickupSubscriptionQueryInput,
+  PickupView,
   PickupVisibility,
   PostedShipment,
   PreliminaryFreightCharge,

@@ -312,6 +312,12 @@ export const serviceCalls: Methods = {
       return () => scene.waybill.deliveries.replay(tenantId, subscriptionId, { from: "2020-01-01T00:00:00Z" })
     }
   },
+  statistics: {
+    get: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.statistics.get(tenantId, { subscriptionId: [subscriptionId] })
+    }
+  },
   allPickups: {
     list: ({ waybill }) => () => waybill.allPickups.list(tenantId),
     decide: async (scene) => {

@@ -44,7 +44,7 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withSubcommands([
     { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand] },
     { group: "For operators of a running server", commands: [
-      healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, statisticsCommand, pickupsCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
+      healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, pickupsCommand, statisticsCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
     ] },
     { group: "Receivers and tests", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
   ])
