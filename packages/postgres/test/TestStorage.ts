@@ -4,6 +4,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { PgClient, StoragePostgres } from "../src/index.ts"
+import { distribute } from "./citus/Distribution.ts"
 
 export const pgLayer = PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 12, applicationName: `waybill ${randomBytes(6).toString("hex")}` })
 
@@ -14,5 +15,14 @@ export const testStorage = (schema = freshSchema()): Layer.Layer<StoragePorts | 
     Effect.void,
     () => Effect.orDie(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)))
   ))
-  return StoragePostgres.layer({ schema }).pipe(Layer.provideMerge(dropped.pipe(Layer.provideMerge(pgLayer))))
+  const storage = StoragePostgres.layer({ schema })
+  const onCitus = Layer.effectDiscard(distributedOverFewShards(schema)).pipe(Layer.provideMerge(storage))
+  return (process.env.WAYBILL_TEST_CITUS === "1" ? onCitus : storage).pipe(Layer.provideMerge(dropped.pipe(Layer.provideMerge(pgLayer))))
 }
+
+/** For runs against the coordinator of a cluster, with WAYBILL_TEST_DATABASE_URL and WAYBILL_TEST_CITUS=1. Shards cost time to make and to drop; four of them are on both workers. */
+const distributedOverFewShards = (schema: string) =>
+  Effect.gen(function*() {
+    const sql = yield* PgClient.PgClient
+    yield* sql.withTransaction(Effect.andThen(sql.unsafe("SET LOCAL citus.shard_count TO 4").unprepared, distribute(schema)))
+  })

@@ -8,14 +8,12 @@ import { storageSuites } from "@waybill/testkit/suites"
 import { Effect, Layer } from "effect"
 import { assert, describe } from "vitest"
 import { PgClient } from "../src/index.ts"
+import { referenceTables } from "./citus/Distribution.ts"
 import { insertsAcrossTenants, type Place, planOf, scansAcrossTenants, wholeTables } from "./PlanScans.ts"
 import { recordedStatements } from "./RecordedStatements.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
 
 const schema = freshSchema()
-
-/** Tables of the installation, not of a tenant: they stay on every node. */
-const undistributed = new Set(["cluster", "delivery_workers", "migrations"])
 
 /** Statements across tenants, and why they do not prevent distribution. */
 const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
@@ -70,7 +68,7 @@ interface Key {
   readonly columns: ReadonlyArray<string>
 }
 
-const ofTenants = ({ relation }: Place) => !undistributed.has(relation)
+const ofTenants = ({ relation }: Place) => !referenceTables.has(relation)
 
 /** Where a statement leaves its tenant. */
 const placesOf = (statement: string) =>
@@ -91,7 +89,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
         LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
         WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p')`
       assert.isAbove(rows.length, 20)
-      const missing = rows.filter(({ column, collation, relation }) => (column === null || collation !== "C") && !undistributed.has(relation))
+      const missing = rows.filter(({ column, collation, relation }) => (column === null || collation !== "C") && !referenceTables.has(relation))
       assert.deepEqual(missing, [])
     }))
 
@@ -108,7 +106,7 @@ layer(testStorage(schema), { excludeTestServices: true })("a schema to be distri
         JOIN pg_namespace AS n ON n.oid = t.relnamespace
         WHERE n.nspname = ${schema} AND (x.indisunique OR x.indisexclusion)`
       assert.isAbove(keys.length, 20)
-      assert.deepEqual(keys.filter(({ columns, relation }) => columns[0] !== "tenant_id" && !undistributed.has(relation)), [])
+      assert.deepEqual(keys.filter(({ columns, relation }) => columns[0] !== "tenant_id" && !referenceTables.has(relation)), [])
     }))
 
   it.effect("has only foreign keys within one tenant, and no trigger", () =>
