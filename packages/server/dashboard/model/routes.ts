@@ -12,6 +12,7 @@ export type Route =
   | { readonly view: "nowhere" }
 
 export interface DeliveriesFilter {
+  readonly client?: string | undefined
   readonly state?: string | undefined
   readonly subscriptionId?: string | undefined
   readonly since?: string | undefined
@@ -35,7 +36,7 @@ export const routeOf = (hash: string): Route => {
       return id === undefined ? { view: "subscriptions", tenantId, client: query("client"), state: query("state"), cursor: query("cursor") } : { view: "subscription", tenantId, subscriptionId: id }
     case "deliveries":
       return id === undefined
-        ? { view: "deliveries", tenantId, state: query("state"), subscriptionId: query("subscriptionId"), since: query("since"), cursor: query("cursor") }
+        ? { view: "deliveries", tenantId, client: query("client"), state: query("state"), subscriptionId: query("subscriptionId"), since: query("since"), cursor: query("cursor") }
         : { view: "delivery", tenantId, deliveryId: id }
     case "shipments":
       return id === undefined ? { view: "shipments", tenantId, reference: query("reference") } : { view: "journey", tenantId, shipmentId: id }
@@ -56,8 +57,8 @@ export const hashOf = (route: Route): string => {
     case "subscription":
       return inTenant(route.tenantId, "subscriptions", route.subscriptionId)
     case "deliveries": {
-      const { cursor, since, state, subscriptionId } = route
-      return `${inTenant(route.tenantId, "deliveries")}${searchOf({ state, subscriptionId, since, cursor })}`
+      const { client, cursor, since, state, subscriptionId } = route
+      return `${inTenant(route.tenantId, "deliveries")}${searchOf({ client, state, subscriptionId, since, cursor })}`
     }
     case "delivery":
       return inTenant(route.tenantId, "deliveries", route.deliveryId)

@@ -52,3 +52,9 @@ export const pausedByText = (by: string): string => pausers[by] ?? `by ${by}`
 export const outcomeText = (outcome: string): string => outcomes[outcome] ?? outcome
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`
+
+/** The host of an endpoint, with its port; other text stays unchanged. */
+export const hostOf = (url: string): string => {
+  const host = URL.canParse(url) ? new URL(url).host : ""
+  return host === "" ? url : host
+}

@@ -4,24 +4,26 @@ import { useEffect, useState } from "preact/hooks"
 import { type DeliveriesFilter, hashOf, type Route } from "../model/routes.ts"
 import { inputOf, instantOfInput } from "../model/time.ts"
 import { deliveryStates, deliveryWords, plural } from "../model/words.ts"
-import { Choice, InstantField } from "../parts/Fields.tsx"
+import { Choice, InstantField, TextField } from "../parts/Fields.tsx"
 import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
+import { DismissDialog } from "./DismissDialog.tsx"
 import { DeliveryRows } from "./DeliveryRows.tsx"
 import { RecoverDialog } from "./SubscriptionDialogs.tsx"
 import { RetryButton } from "./SubscriptionPage.tsx"
 import { RetryDialog } from "./RetryDialog.tsx"
 
 type DeliveriesRoute = Extract<Route, { readonly view: "deliveries" }>
+type Asked = { readonly act: "dismiss" | "retry"; readonly deliveries: ReadonlyArray<Delivery> } | "recover"
 
 export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
-  const { cursor, since, state, subscriptionId, tenantId } = route
+  const { client: owner, cursor, since, state, subscriptionId, tenantId } = route
   const polled = usePolled(hashOf(route), (client, signal) =>
-    client.listDeliveries(tenantId, { cursor, since, state: state as DeliveryState | undefined, subscriptionId, order: "newest", limit: 50 }, { signal }))
-  const { ask, asked, close, result } = useDialog<ReadonlyArray<Delivery> | "recover">(polled)
+    client.listDeliveries(tenantId, { client: owner, cursor, since, state: state as DeliveryState | undefined, subscriptionId, order: "newest", limit: 50 }, { signal }))
+  const { ask, asked, close, result } = useDialog<Asked>(polled)
   return (
     <>
       <h1 tabIndex={-1}>{state === "dead" ? "Dead letters" : "Deliveries"}</h1>
@@ -30,7 +32,8 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
       <Answered of={polled} missing="Tenant not found.">
         {(page) => state === "dead" ? <DeadLetters route={route} page={page} ask={ask} /> : <Any route={route} page={page} />}
       </Answered>
-      {typeof asked === "object" && <RetryDialog tenantId={tenantId} deliveries={asked} close={close} />}
+      {typeof asked === "object" && asked.act === "retry" && <RetryDialog tenantId={tenantId} deliveries={asked.deliveries} close={close} />}
+      {typeof asked === "object" && asked.act === "dismiss" && <DismissDialog tenantId={tenantId} deliveries={asked.deliveries} close={close} />}
       {asked === "recover" && subscriptionId !== undefined && <RecoverDialog tenantId={tenantId} subscriptionId={subscriptionId} close={close} />}
     </>
   )
@@ -43,7 +46,7 @@ const inputOfInstant = (instant = ""): string => {
 }
 
 /** The first page with this filter. */
-const show = (tenantId: string, { since, state, subscriptionId }: DeliveriesFilter) => hashOf({ view: "deliveries", tenantId, state, subscriptionId, since })
+const show = (tenantId: string, { client, since, state, subscriptionId }: DeliveriesFilter) => hashOf({ view: "deliveries", tenantId, client, state, subscriptionId, since })
 
 const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
   const { subscriptionId, tenantId } = route
@@ -51,6 +54,9 @@ const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
   const given = inputOfInstant(route.since)
   const [since, setSince] = useState(given)
   useEffect(() => setSince(given), [given])
+  const owner = route.client ?? ""
+  const [named, setNamed] = useState(owner)
+  useEffect(() => setNamed(owner), [owner])
   // not with every digit that is typed
   const takeSince = (since: string) => since !== given && go({ ...route, since: instantOfInput(since) })
   return (
@@ -63,6 +69,7 @@ const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
         change={(state) => go({ ...route, state })}
       />
       <InstantField label="Created since" value={since} change={setSince} done={takeSince} />
+      <TextField label="Client" value={named} change={setNamed} done={(client) => client.trim() !== owner && go({ ...route, client: client.trim() || undefined })} />
       {subscriptionId !== undefined && (
         <p>
           Of <a href={hashOf({ view: "subscription", tenantId, subscriptionId })}>subscription <span class="id"><Shown text={subscriptionId} /></span></a>{" "}
@@ -97,7 +104,7 @@ const PagesOf = ({ next, route }: { readonly route: DeliveriesRoute; readonly ne
   />
 )
 
-const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { readonly ask: (asked: ReadonlyArray<Delivery> | "recover") => void }) => {
+const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { readonly ask: (asked: Asked) => void }) => {
   const { subscriptionId, tenantId } = route
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   // A delivery that was sent again is no longer a dead letter.
@@ -107,8 +114,11 @@ const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { r
   return (
     <>
       <div class="actions">
-        <button type="button" disabled={chosen.length === 0} onClick={() => ask(chosen)}>
+        <button type="button" disabled={chosen.length === 0} onClick={() => ask({ act: "retry", deliveries: chosen })}>
           {chosen.length === 0 ? "Retry selected …" : `Retry ${chosen.length} selected …`}
+        </button>
+        <button type="button" class="secondary" disabled={chosen.length === 0} onClick={() => ask({ act: "dismiss", deliveries: chosen })}>
+          {chosen.length === 0 ? "Dismiss selected …" : `Dismiss ${chosen.length} selected …`}
         </button>
         <button type="button" class="secondary outline" disabled={data.length === 0} onClick={() => setSelected(all ? new Set() : new Set(data.map(({ deliveryId }) => deliveryId)))}>
           {all ? "Select none" : "Select all on this page"}
@@ -130,7 +140,7 @@ const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { r
               onChange={(event) => toggle(deliveryId, event.currentTarget.checked)}
             />
           )}
-          action={(delivery) => <RetryButton delivery={delivery} ask={(delivery) => ask([delivery])} />}
+          action={(delivery) => <RetryButton delivery={delivery} ask={(delivery) => ask({ act: "retry", deliveries: [delivery] })} />}
         />
       )}
       {subscriptionId === undefined && data.length > 0 && <p><small>To recover all dead letters of a subscription since a time, open the subscription.</small></p>}

@@ -1,14 +1,16 @@
 /** Table of deliveries, on their own page, a subscription's and a shipment's. */
-import type { Delivery, JourneyDelivery } from "@waybill/client/operator"
+import type { Delivery, JourneyDelivery, OperatorSubscription } from "@waybill/client/operator"
 import type { ComponentChildren } from "preact"
 import { hashOf } from "../model/routes.ts"
 import { durationText } from "../model/time.ts"
 import { outcomeText } from "../model/words.ts"
 import { NewRowsWaiting } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
+import { SubscriptionName } from "../parts/SubscriptionName.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
 import { AreaTag, DeliveryTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
+import { usePolled } from "../session/usePolled.ts"
 import { useSteady } from "../session/useSteady.ts"
 
 interface DeliveryRowsProps {
@@ -27,6 +29,7 @@ interface DeliveryRowsProps {
 
 export const DeliveryRows = ({ action, caption, deliveries, subscriptions = false, question, select, tenantId }: DeliveryRowsProps) => {
   const { newRowsWaiting, list, rows } = useSteady<Delivery>(question, deliveries, ({ deliveryId }) => deliveryId)
+  const names = useNames(subscriptions ? tenantId : undefined)
   const columns: ReadonlyArray<Column> = [
     ...select === undefined ? [] : [{ name: "Select", bare: true }],
     { name: "Delivery" },
@@ -53,7 +56,7 @@ export const DeliveryRows = ({ action, caption, deliveries, subscriptions = fals
             </a>,
             <State delivery={delivery} />,
             ...subscriptions
-              ? [<SubscriptionLink tenantId={tenantId} delivery={delivery} />]
+              ? [<SubscriptionLink tenantId={tenantId} delivery={delivery} names={names} />]
               : [],
             delivery.events,
             delivery.attempts.length,
@@ -68,12 +71,27 @@ export const DeliveryRows = ({ action, caption, deliveries, subscriptions = fals
 }
 
 /** Deliveries of a shipment also show their area. */
-const SubscriptionLink = ({ delivery, tenantId }: { readonly tenantId: string; readonly delivery: Delivery | JourneyDelivery }) => (
-  <>
-    <a href={hashOf({ view: "subscription", tenantId, subscriptionId: delivery.subscriptionId })}><span class="id">…{delivery.subscriptionId.slice(-6)}</span></a>
-    {"area" in delivery && <AreaTag area={delivery.area} />}
-  </>
-)
+const SubscriptionLink = ({ delivery, names, tenantId }: { readonly tenantId: string; readonly delivery: Delivery | JourneyDelivery; readonly names: Names }) => {
+  const href = hashOf({ view: "subscription", tenantId, subscriptionId: delivery.subscriptionId })
+  const known = names.get(delivery.subscriptionId)
+  if (known !== undefined) return <SubscriptionName href={href} subscription={known} />
+  return (
+    <>
+      <a href={href}><span class="id">…{delivery.subscriptionId.slice(-6)}</span></a>
+      {"area" in delivery && <AreaTag area={delivery.area} />}
+    </>
+  )
+}
+
+type Names = ReadonlyMap<string, OperatorSubscription>
+
+/** So many subscriptions of a tenant are shown by their endpoint, others by their id. */
+const namedSubscriptions = 200
+
+const useNames = (tenantId: string | undefined): Names => {
+  const { data } = usePolled(tenantId === undefined ? undefined : `names ${tenantId}`, (client, signal) => client.listSubscriptions(tenantId!, { limit: namedSubscriptions }, { signal }), 30_000)
+  return new Map(data?.data.map((subscription) => [subscription.subscriptionId, subscription]))
+}
 
 const State = ({ delivery: { nextAttemptAt, state } }: { readonly delivery: Delivery }) => (
   <>

@@ -4,14 +4,14 @@ import { useState } from "preact/hooks"
 import { plural } from "../model/words.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { useAppState } from "../session/Context.ts"
-import { isKeyRefused, sentenceOf } from "../session/Session.ts"
+import { type ChosenDelivery, oneByOne } from "../session/oneByOne.ts"
 
 /** Deliveries in progress are sent anyway, and those of a deleted subscription cannot be sent. */
 export const isRetryable = ({ state }: Pick<Delivery, "state">): boolean => state !== "sending" && state !== "cancelled"
 
 interface RetryDialogProps {
   readonly tenantId: string
-  readonly deliveries: ReadonlyArray<Pick<Delivery, "deliveryId" | "state">>
+  readonly deliveries: ReadonlyArray<ChosenDelivery>
   readonly close: (result?: string) => void
 }
 
@@ -23,16 +23,7 @@ export const RetryDialog = ({ close, deliveries, tenantId }: RetryDialogProps) =
   const many = plural(chosen.length, "delivery", "deliveries")
 
   const act = async () => {
-    const failures: Array<string> = []
-    for (const { deliveryId } of chosen) {
-      try {
-        await client.retryDelivery(tenantId, deliveryId)
-      } catch (failure) {
-        if (isKeyRefused(failure) || chosen.length === 1) throw failure
-        failures.push(sentenceOf(failure))
-      }
-      setDone((done) => done + 1)
-    }
+    const failures = await oneByOne(chosen, (deliveryId) => client.retryDelivery(tenantId, deliveryId), () => setDone((done) => done + 1))
     if (failures.length === 0) return chosen.length === 1 ? "The delivery is queued again." : `${many} are queued again.`
     return `${chosen.length - failures.length} of ${many} are queued again. The others: ${[...new Set(failures)].join(" ")}`
   }

@@ -3,7 +3,7 @@ import type { OperatorPage, OperatorSubscription, StatisticsPoint, SubscriptionS
 import { useEffect, useRef, useState } from "preact/hooks"
 import { hashOf, type Route } from "../model/routes.ts"
 import { rangeQuery } from "../model/statistics.ts"
-import { byTrouble, countText, troubleOf } from "../model/trouble.ts"
+import { byTrouble, counted, countText, troubleOf } from "../model/trouble.ts"
 import { outcomeText, plural, subscriptionStates } from "../model/words.ts"
 import { HeatStrip } from "../parts/HeatStrip.tsx"
 import { Choice, TextField } from "../parts/Fields.tsx"
@@ -11,7 +11,8 @@ import { Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown, ShownLine } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
-import { AreaTag, SubscriptionTag } from "../parts/Tags.tsx"
+import { SubscriptionName } from "../parts/SubscriptionName.tsx"
+import { SubscriptionTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
 import { useAppState } from "../session/Context.ts"
 import { serverNow } from "../session/Session.ts"
@@ -62,7 +63,7 @@ const Page = ({ page: { data, nextCursor }, route }: { readonly route: Subscript
     <>
       {rows.length === 0 ? <Empty>{client !== undefined ? "This client has no such subscription." : state === undefined ? "No subscriptions yet." : `No subscription is ${state}.`}</Empty> : (
         <Table
-          caption={`${plural(data.length, "subscription")}${nextCursor ? " on this page" : ""}, ${troubled === 0 ? "none" : troubled} in trouble`}
+          caption={`${plural(data.length, "subscription")}${nextCursor ? " on this page" : ""}, ${troubled === 0 ? "none" : troubled} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
           columns={columns}
           list={list}
           rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(tenantId, subscription, strips.get(subscription.subscriptionId)) }))}
@@ -77,13 +78,14 @@ const Page = ({ page: { data, nextCursor }, route }: { readonly route: Subscript
   )
 }
 
+/** With a plus where a count of one of them stops. */
+const totalOf = (subscriptions: ReadonlyArray<OperatorSubscription>, what: "dead" | "waiting"): string => {
+  const total = subscriptions.reduce((sum, subscription) => sum + subscription[what], 0).toLocaleString("en-US")
+  return subscriptions.some((subscription) => subscription[what] >= counted) ? `${total}+` : total
+}
+
 const cellsOf = (tenantId: string, subscription: OperatorSubscription, points: ReadonlyArray<StatisticsPoint> | undefined) => [
-  <>
-    <a href={hashOf({ view: "subscription", tenantId, subscriptionId: subscription.subscriptionId })}>
-      <Shown text={subscription.client} /> <span class="id">…{subscription.subscriptionId.slice(-6)}</span>
-    </a>
-    <AreaTag area={subscription.area} />
-  </>,
+  <SubscriptionName href={hashOf({ view: "subscription", tenantId, subscriptionId: subscription.subscriptionId })} subscription={subscription} />,
   <>
     <SubscriptionTag subscription={subscription} />
     {subscription.reason !== null && <small class="signs"><Shown text={subscription.reason} /></small>}

@@ -1,16 +1,36 @@
-/** List of tenants. */
+/** List of tenants, the largest backlog first. */
 import { hashOf, type Route } from "../model/routes.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
+import { When } from "../parts/When.tsx"
 import { usePolled } from "../session/usePolled.ts"
 
-const columns = [{ name: "Tenant" }, { name: "Name" }, { name: "Hosts of public lookups" }]
+const columns = [
+  { name: "Tenant" },
+  { name: "Name" },
+  { name: "Waiting", number: true },
+  { name: "Oldest entry" },
+  { name: "In trouble", number: true },
+  { name: "Dead letters", number: true },
+  { name: "Hosts of public lookups" }
+]
+
+/** Health reads the backlog of every tenant. */
+const healthMillis = 30_000
+
+/** Counts stop here: ten thousand means that many or more. */
+const counted = 10_000
+
+const countText = (count: number | undefined): string => count === undefined ? "–" : count >= counted ? "10,000+" : count.toLocaleString("en-US")
 
 export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly view: "tenants" }> }) => {
   const { cursor } = route
   const polled = usePolled(hashOf(route), (client, signal) => client.listTenants({ cursor, limit: 100 }, { signal }))
+  const { data: health } = usePolled("health", (client, signal) => client.health({ signal }), healthMillis)
+  const healths = new Map(health?.tenants.map((tenant) => [tenant.tenantId, tenant]))
+  const waiting = (tenantId: string) => healths.get(tenantId)?.waiting ?? 0
   return (
     <>
       <h1 tabIndex={-1}>Tenants</h1>
@@ -21,11 +41,15 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
               <Table
                 caption="Choose a tenant"
                 columns={columns}
-                rows={data.map(({ hosts, name, tenantId }) => ({
+                rows={data.toSorted((a, b) => waiting(b.tenantId) - waiting(a.tenantId)).map(({ hosts, name, tenantId }) => ({
                   id: tenantId,
                   cells: [
                     <a href={hashOf({ view: "subscriptions", tenantId })}><Shown text={tenantId} /></a>,
                     <Shown text={name} />,
+                    countText(healths.get(tenantId)?.waiting),
+                    <Oldest at={healths.get(tenantId)?.oldestWaitingAt} />,
+                    countText(healths.get(tenantId)?.inTrouble),
+                    countText(healths.get(tenantId)?.dead),
                     hosts.length === 0 ? "–" : <Shown text={hosts.join(", ")} />
                   ]
                 }))}
@@ -41,3 +65,5 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
     </>
   )
 }
+
+const Oldest = ({ at }: { readonly at: string | null | undefined }) => at === null || at === undefined ? <>–</> : <When brief at={at} />

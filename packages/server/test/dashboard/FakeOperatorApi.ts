@@ -76,6 +76,9 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
     const after = sorted.filter((row) => cursor === null || (newest ? idOf(row) < cursor : idOf(row) > cursor))
     return ok({ data: after.slice(0, limit), nextCursor: after.length > limit ? idOf(after[limit - 1]!) : null })
   }
+  if (path === "/operator/v1/health") {
+    return ok({ tenants: freight.tenants.map(({ tenantId }, n) => ({ tenantId, subscriptions: 5, inTrouble: n, waiting: n * 14, oldestWaitingAt: n === 0 ? null : instantOf(n), dead: n })) })
+  }
   const [tenantId, kind, id, act] = path.split("/").slice(1).map(decodeURIComponent)
   if (tenantId === undefined) return paged(freight.tenants, (tenant) => tenant.tenantId)
   if (kind === "subscriptions" && id === undefined) {
@@ -93,14 +96,15 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
   if (kind === "deliveries" && id === undefined) {
     const found = freight.deliveries.filter((delivery) =>
       (query.get("state") ?? delivery.state) === delivery.state && (query.get("subscriptionId") ?? delivery.subscriptionId) === delivery.subscriptionId
-      && delivery.createdAt >= (query.get("since") ?? ""))
+      && (query.get("client") ?? clientOf(freight, delivery)) === clientOf(freight, delivery) && delivery.createdAt >= (query.get("since") ?? ""))
     return paged(found.map(({ body: _, endpointUrl: __, ...delivery }): Delivery => delivery), (delivery) => delivery.deliveryId, query.get("order") === "newest")
   }
   if (kind === "deliveries") {
     const delivery = freight.deliveries.find(({ deliveryId }) => deliveryId === id)
     if (delivery === undefined) return notFound
     if (act === undefined) return ok(delivery)
-    Object.assign(delivery, { state: "waiting", settledAt: null, nextAttemptAt: delivery.createdAt })
+    if (act === "dismiss") Object.assign(delivery, { state: "dismissed" })
+    else Object.assign(delivery, { state: "waiting", settledAt: null, nextAttemptAt: delivery.createdAt })
     return ok({}, 202)
   }
   if (kind === "pickups" && id === undefined) {
@@ -118,6 +122,8 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
   if (kind === "shipments") return ok({ data: freight.shipments.filter(({ shipmentId }) => query.get("reference") !== "nothing" || shipmentId === "nothing") })
   return notFound
 }
+
+const clientOf = (freight: Freight, { subscriptionId }: Pick<Delivery, "subscriptionId">) => freight.subscriptions.find((each) => each.subscriptionId === subscriptionId)?.client ?? ""
 
 /** In every sixth step an attempt fails and in every fifth entries are counted. */
 const statisticsSample = (query: URLSearchParams): Statistics => {

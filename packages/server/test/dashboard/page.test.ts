@@ -164,6 +164,33 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(violations.seen).toEqual([])
   })
 
+  it("dismisses selected dead letters of a client after a confirmation that names their number", async () => {
+    const api = await startFakeApi()
+    const { violations, page } = await openView(api, "#/t/acme/deliveries?state=dead")
+    const rows = page.getByRole("rowheader")
+    await eventually(async () => await rows.count() === 3 || undefined)
+    await page.getByRole("link", { name: "shipper-4.example" }).first().waitFor()
+    await page.getByLabel("Client").fill("nobody")
+    await page.keyboard.press("Enter")
+    await page.getByText("No dead letter.").waitFor()
+    await page.getByLabel("Client").fill("")
+    await page.keyboard.press("Enter")
+    await eventually(async () => await rows.count() === 3 || undefined)
+    await page.getByRole("button", { name: "Select all on this page" }).click()
+    await page.getByRole("button", { name: "Dismiss 3 selected" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Dismiss 3 dead letters" }).click()
+    await page.getByText("3 dead letters dismissed.").first().waitFor()
+    await page.getByText("No dead letter.").waitFor()
+    expect(api.requests.filter(({ method }) => method === "POST").map(({ path }) => path.split("/").at(-1))).toEqual(["dismiss", "dismiss", "dismiss"])
+    expect(violations.seen).toEqual([])
+  })
+
+  it("lists the tenant with the most waiting entries first", async () => {
+    const api = await startFakeApi()
+    const { page } = await openView(api, "#/")
+    await eventually(async () => (await page.getByRole("rowheader").allInnerTexts()).join() === "beta,acme" || undefined)
+  })
+
   it("recovers, replays and resumes a subscription", async () => {
     const api = await startFakeApi()
     const { page } = await openView(api, `#/t/acme/subscriptions/${idOf(4)}`)

@@ -8,7 +8,7 @@ describe("routes", () => {
       { view: "tenants", cursor: odd },
       { view: "subscriptions", tenantId: odd, state: "paused", cursor: odd },
       { view: "subscription", tenantId: odd, subscriptionId: odd },
-      { view: "deliveries", tenantId: odd, state: "dead", subscriptionId: odd, since: "2026-11-20T07:15:00.000Z", cursor: odd },
+      { view: "deliveries", tenantId: odd, client: odd, state: "dead", subscriptionId: odd, since: "2026-11-20T07:15:00.000Z", cursor: odd },
       { view: "delivery", tenantId: odd, deliveryId: odd },
       { view: "shipments", tenantId: odd, reference: odd },
       { view: "journey", tenantId: odd, shipmentId: odd },
