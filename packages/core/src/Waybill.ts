@@ -8,6 +8,7 @@ import { Deliveries } from "./delivery/Deliveries.ts"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
 import { layerStatisticsRecorder } from "./delivery/StatisticsRecorder.ts"
 import { SigningSecrets } from "./delivery/SigningSecrets.ts"
+import { WebhookTests } from "./delivery/WebhookTests.ts"
 import { ChargeSubscriptions } from "./freight-charges/ChargeSubscriptions.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
 import { FreightCharges } from "./freight-charges/FreightCharges.ts"
@@ -29,6 +30,8 @@ import { TenantHealths } from "./operator/TenantHealths.ts"
 import { TenantPickups } from "./operator/TenantPickups.ts"
 import { Pickups } from "./pickups/Pickups.ts"
 import { PickupSubscriptions } from "./pickups/PickupSubscriptions.ts"
+import { CustomerPortal } from "./portal/CustomerPortal.ts"
+import { PortalAccess } from "./portal/PortalAccess.ts"
 import { Retention } from "./retention/Retention.ts"
 import type { StoragePorts } from "./Storage.ts"
 import type { TransportPorts } from "./Transport.ts"
@@ -83,12 +86,13 @@ const services = Layer.mergeAll(
   Layer.provideMerge(TenantPickups.layer, Pickups.layer),
   PickupSubscriptions.layer,
   ShipmentJourneys.layer,
-  Layer.provideMerge(Clients.layer, Subscriptions.layer),
+  Clients.layer,
+  CustomerPortal.layer,
+  PortalAccess.layer,
   Explanations.layer,
   TenantHealths.layer,
   Statistics.layer,
   TransitSubscriptions.layer,
-  Deliveries.layer,
   Layer.provide(DeliveryWorker.layer, layerStatisticsRecorder),
   Retention.layer,
   TenantRemoval.layer,
@@ -96,7 +100,8 @@ const services = Layer.mergeAll(
   ApiKeys.layer,
   AuditLog.layer
 ).pipe(
-  Layer.provideMerge(Layer.mergeAll(TransitEvents.layer, ShipmentReports.layer, FreightCharges.layer, SigningSecrets.layer)),
+  Layer.provideMerge(Layer.mergeAll(Subscriptions.layer, Deliveries.layer)),
+  Layer.provideMerge(Layer.mergeAll(TransitEvents.layer, ShipmentReports.layer, FreightCharges.layer, SigningSecrets.layer, WebhookTests.layer)),
   Layer.provideMerge(Layer.mergeAll(Tenants.layer, TenantLimits.layer)),
   Layer.provideMerge(UniqueIds.layer)
 )

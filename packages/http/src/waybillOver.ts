@@ -30,6 +30,7 @@ import { allSubscriptionsOf } from "./facade/AllSubscriptions.ts"
 import { lookupsOf, methodsOf, ofTenant, webhookTestOf } from "./facade/Methods.ts"
 import { pickupReadsOf } from "./facade/PickupCalls.ts"
 import { plain } from "./facade/Plain.ts"
+import { portalMethodsOf } from "./facade/PortalMethods.ts"
 import { type Run, servedPrincipal } from "./facade/Run.ts"
 import { Service, type ServiceOptions } from "./facade/Service.ts"
 import type { Waybill } from "./facade/Waybill.ts"
@@ -105,6 +106,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
     allPickups: allPickupsOf(run),
     allSubscriptions: allSubscriptionsOf(run),
     statistics: { get: (tenantId, query = {}) => service.run(ofTenant(tenantId, Statistics, (statistics) => statistics.get(tenantId, plain(query)))) },
+    portal: portalMethodsOf(run),
     journeys: {
       find: (tenantId, reference) =>
         service.run(Effect.map(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.find(tenantId, { reference })), ({ data }) => data)),

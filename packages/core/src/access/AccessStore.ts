@@ -115,6 +115,8 @@ export class AccessStore extends Context.Service<AccessStore, {
   readonly putClientAccess: (tenantId: string, access: ClientAccess) => Effect.Effect<boolean, StorageError>
   /** The rows of one client, locked until the transaction ends. */
   readonly clientRows: (tenantId: string, client: string) => Effect.Effect<ClientRows, StorageError>
+  /** Whether the client has access from any source now; `undefined` for an unknown client. */
+  readonly findClientState: (tenantId: string, client: string) => Effect.Effect<"live" | "held" | undefined, StorageError>
   /** Ends the access from one source at a past instant. Keeps the client's last accounts, so that new deliveries are held for it. */
   readonly holdClient: (
     tenantId: string,

@@ -27,6 +27,8 @@ export class Sealer extends Context.Service<Sealer, {
   readonly open: (place: string, sealed: Uint8Array) => Effect.Effect<Uint8Array, SecretUnreadable>
   /** Whether the key that seals now sealed it. */
   readonly isSealedByNewest: (sealed: Uint8Array) => boolean
+  /** A key of 32 bytes for another purpose, derived from each sealing key in their order. It tells nothing about the sealing key. */
+  readonly deriveKeys: (purpose: string) => Effect.Effect<ReadonlyArray<Uint8Array>>
 }>()("@waybill/core/delivery/Sealer") {
   /** The first key seals, all of them open. A new key goes behind the old one first, until every process has it. 32 bytes each. */
   static readonly layer = (keys: readonly [Redacted.Redacted<Uint8Array>, ...ReadonlyArray<Redacted.Redacted<Uint8Array>>]): Layer.Layer<Sealer> =>
@@ -66,7 +68,9 @@ export class Sealer extends Context.Service<Sealer, {
             }).pipe(Effect.map((plain) => new Uint8Array(plain)))
           })
 
-        return Sealer.of({ seal, open, isSealedByNewest: (sealed) => isSealedBy(newest, sealed) })
+        const deriveKeys = (purpose: string) => Effect.forEach(keys, (key) => Effect.promise(() => deriveKey(Redacted.value(key), purpose)))
+
+        return Sealer.of({ deriveKeys, seal, open, isSealedByNewest: (sealed) => isSealedBy(newest, sealed) })
       })
     )
 }
@@ -77,4 +81,11 @@ const importKey = async (raw: Uint8Array): Promise<SealingKey> => {
   const hash = new Uint8Array(await globalThis.crypto.subtle.digest("SHA-256", own(raw)))
   const key = await globalThis.crypto.subtle.importKey("raw", own(raw), "AES-GCM", false, ["encrypt", "decrypt"])
   return { id: hash.slice(0, keyIdLength), key }
+}
+
+/** HKDF with SHA-256. */
+const deriveKey = async (raw: Uint8Array, purpose: string): Promise<Uint8Array> => {
+  const key = await globalThis.crypto.subtle.importKey("raw", own(raw), "HKDF", false, ["deriveBits"])
+  const bits = await globalThis.crypto.subtle.deriveBits({ name: "HKDF", hash: "SHA-256", salt: new Uint8Array(0), info: own(encoder.encode(purpose)) }, key, 256)
+  return new Uint8Array(bits)
 }

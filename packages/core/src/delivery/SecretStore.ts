@@ -46,10 +46,10 @@ export class SecretStore extends Context.Service<SecretStore, {
   readonly findForUse: (tenantId: string, hmacSecretId: string) => Effect.Effect<Option.Option<StoredSecret>, StorageError>
   /** Replaces everything that is stored under the id. */
   readonly put: (tenantId: string, hmacSecretId: string, secret: StoredSecret) => Effect.Effect<void, StorageError>
-  /** By id, after one of them; `limit` at most. */
+  /** By id, after one of them; `limit` at most. `client`: only secrets that belong to this client (qualified). */
   readonly page: (
     tenantId: string,
-    range: ListRange
+    range: ListRange & { readonly client?: string }
   ) => Effect.Effect<ReadonlyArray<ListedSecret>, StorageError>
   /**
    * Removes the secret unless a destination that is not closed is signed with it. Waits for those who hold it (`findForUse`), so that

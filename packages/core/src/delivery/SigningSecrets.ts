@@ -45,6 +45,9 @@ export const SecretSettings = Schema.Struct({
   bodySignature: Schema.optionalKey(Schema.Boolean)
 }).annotate({ identifier: "SecretSettings" })
 
+/** Body of a rotation by the secret's client. */
+export const SecretRotation = Schema.Struct({ overlapSeconds: SecretSettings.fields.overlapSeconds }).annotate({ identifier: "SecretRotation" })
+
 export const SecretListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
 
 /** A secret as operators see it: everything but the secret. */
@@ -85,6 +88,17 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
   >
   /** By hmacSecretId. */
   readonly list: (tenantId: string, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
+  /** Secrets that belong to the caller itself, by hmacSecretId. */
+  readonly listOwn: (principal: Principal, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
+  /** Rotates a secret that belongs to the caller itself. Another secret answers like an unknown one. */
+  readonly rotateOwn: (
+    principal: Principal,
+    hmacSecretId: string,
+    input?: typeof SecretRotation.Encoded
+  ) => Effect.Effect<
+    { readonly hmacSecretId: string; readonly secret: Redacted.Redacted },
+    InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
+  >
   /** Fails while a subscription that was not deleted is signed with it. */
   readonly remove: (tenantId: string, hmacSecretId: string) => Effect.Effect<void, SecretNotFound | SecretInUse | StorageError>
   /** Seals every secret of the tenant with the newest sealing key: needed before an older key is taken away. */
@@ -171,10 +185,26 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         }))
       })
 
-      const list = Effect.fn("SigningSecrets.list")(function*(tenantId: string, input: unknown = {}) {
+      const pageOf = Effect.fnUntraced(function*(tenantId: string, input: unknown, owner: { readonly client?: string }) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
         if (cursor !== undefined && !isSecretId(cursor)) return yield* foreignCursor
-        return yield* listPage({ read: (range) => store.page(tenantId, range), idOf: (row) => row.hmacSecretId, sizeOf: ({ owner }) => 300 + (owner._tag === "Accounts" ? textsSize(owner.accounts) : 0), shown: viewOf }, cursor, limit)
+        return yield* listPage({ read: (range) => store.page(tenantId, { ...range, ...owner }), idOf: (row) => row.hmacSecretId, sizeOf: ({ owner }) => 300 + (owner._tag === "Accounts" ? textsSize(owner.accounts) : 0), shown: viewOf }, cursor, limit)
+      })
+
+      const list = Effect.fn("SigningSecrets.list")((tenantId: string, input: unknown = {}) => pageOf(tenantId, input, {}))
+
+      const listOwn = Effect.fn("SigningSecrets.listOwn")(({ client, tenantId }: Principal, input: unknown = {}) => pageOf(tenantId, input, { client }))
+
+      const rotateOwn = Effect.fn("SigningSecrets.rotateOwn")(function*({ client, tenantId }: Principal, hmacSecretId: string, input: unknown = {}) {
+        const settings = yield* decodeRotation(input)
+        if (!isSecretId(hmacSecretId)) return yield* new SecretNotFound({ hmacSecretId })
+        const id = canonicalSecretId(hmacSecretId)
+        return yield* transaction.run(Effect.gen(function*() {
+          // locked until the rotation is stored, so that its owner cannot change in between
+          const stored = Option.getOrUndefined(yield* store.findForUpdate(tenantId, id))
+          if (stored?.owner._tag !== "Client" || stored.owner.client !== client) return yield* new SecretNotFound({ hmacSecretId: id })
+          return yield* put(tenantId, id, settings)
+        }))
       })
 
       const remove = Effect.fn("SigningSecrets.remove")(function*(tenantId: string, hmacSecretId: string) {
@@ -206,7 +236,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         if (!usable) return yield* new SecretNotUsable({ hmacSecretId, client })
       })
 
-      return SigningSecrets.of({ put, list, remove, reseal, mayName, use, checkUse })
+      return SigningSecrets.of({ put, list, listOwn, rotateOwn, remove, reseal, mayName, use, checkUse })
     })
   )
 }
@@ -214,6 +244,7 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
 const decodeId = decodeInput(HmacSecretId)
 const isSecretId: (text: string) => boolean = Schema.is(HmacSecretId)
 const decode = decodeInput(SecretSettings, { closed: true })
+const decodeRotation = decodeInput(SecretRotation, { closed: true })
 const decodeQuery = decodeInput(SecretListQuery, { closed: true })
 
 /** A call that does not rotate cannot say how. */

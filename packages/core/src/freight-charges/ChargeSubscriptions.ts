@@ -6,19 +6,16 @@ import { makeRememberAccess } from "../access/ClientAccess.ts"
 import { accountOfGrant, accountWithin } from "../access/model/CarrierNumbers.ts"
 import { carrierOf, isOperator, type Principal } from "../access/model/Principal.ts"
 import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
-import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
 import { DeliveryQueue, type DestinationSettings, type DestinationState } from "../delivery/DeliveryQueue.ts"
-import { Hmac } from "../delivery/Hmac.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
-import { Sealer } from "../delivery/Sealer.ts"
-import { SecretStore } from "../delivery/SecretStore.ts"
 import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
 import { openDestinationWithin } from "../delivery/OpenDestination.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
+import { WebhookTests } from "../delivery/WebhookTests.ts"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
@@ -27,7 +24,7 @@ import { Transaction } from "../shared/Transaction.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
 import { ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "./ChargeSubscriptionStore.ts"
-import { AccountsNotPermitted, ChargeSubscriptionConflict, ChargeSubscriptionNotFound, type WebhookTestFailed } from "./FreightChargeErrors.ts"
+import { AccountsNotPermitted, ChargeSubscriptionConflict, ChargeSubscriptionNotFound, WebhookTestFailed } from "./FreightChargeErrors.ts"
 import { type BillRow, FreightBillStore } from "./FreightBillStore.ts"
 import { FreightChargeOptions } from "./FreightChargeOptions.ts"
 import { inFlightOf } from "./model/Audience.ts"
@@ -40,7 +37,7 @@ import {
 } from "./model/ChargeSubscription.ts"
 import { localText, offsetsOf } from "./model/ChargeWindow.ts"
 import { billFrom } from "./model/FreightBill.ts"
-import { makeWebhookTestLimiter, makeWebhookTest } from "./WebhookTest.ts"
+import { sampleCharge } from "./model/SampleCharge.ts"
 
 /** Source names in the delivery queue: single notices, and collected windows. */
 export const chargeSource = "freight-charges"
@@ -97,15 +94,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
       const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
-      const testReceiver = makeWebhookTest({
-        secrets: yield* SecretStore,
-        sealer: yield* Sealer,
-        hmac: yield* Hmac,
-        sender,
-        ids,
-        timeoutMillis: (yield* DeliveryOptions).attemptTimeoutMillis
-      })
-      const allowTest = makeWebhookTestLimiter()
+      const tests = yield* WebhookTests
 
       /** Checks that need the caller or this deployment. */
       const checkReceiver = Effect.fnUntraced(function*(principal: Principal, request: typeof WebhookTest.Type) {
@@ -222,10 +211,19 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         const request = yield* decodeTest(input)
         const faults = yield* checkReceiver(principal, request)
         if (faults.length > 0) return yield* new InvalidInput({ faults })
-        yield* allowTest(principal)
+        yield* tests.allow(principal)
         const { hmacSecretId, webhookUrl } = request
         const date = localText(yield* Clock.currentTimeMillis, offsetAt)
-        yield* testReceiver({ tenantId, webhookUrl, hmacSecretId: hmacSecretId ?? secretOfClient(client), mustSign: hmacSecretId !== undefined, date })
+        const outcome = yield* tests.send({
+          tenantId,
+          url: webhookUrl,
+          hmacSecretId: hmacSecretId ?? secretOfClient(client),
+          mustSign: hmacSecretId !== undefined,
+          body: [JSON.stringify([sampleCharge(date)])]
+        })
+        // the same error as for a literal address, so that the test does not reveal internal host names
+        if (outcome.notAllowed) return yield* InvalidInput.of(fault(["webhookUrl"], outcome.detail, "not_allowed"))
+        if (!outcome.accepted) return yield* new WebhookTestFailed({ webhookUrl, detail: outcome.detail })
         const delivering = yield* store.deliveringTo(tenantId, client, webhookUrl)
         const results = yield* Effect.forEach(delivering, (stored) =>
           Effect.catchTag(resume(tenantId, stored), "SecretNotUsable", () => Effect.succeed(false)))

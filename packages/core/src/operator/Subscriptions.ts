@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import { qualifiedClient } from "../access/model/Client.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
-import { DestinationNotFound, type SecretNotUsable } from "../delivery/DeliveryErrors.ts"
+import { DestinationNotFound, type SecretNotUsable, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type DestinationOverview, type DestinationState, type PausedBy } from "../delivery/DeliveryQueue.ts"
 import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
 import type { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
@@ -97,6 +97,11 @@ export class Subscriptions extends Context.Service<Subscriptions, {
    * its secret no longer belongs to its client.
    */
   readonly resume: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere | SecretNotUsable>
+  /** The same for the subscription's client, who cannot resume what an operator paused. */
+  readonly resumeOwn: (
+    tenantId: string,
+    subscriptionId: string
+  ) => Effect.Effect<SubscriptionView, NotThere | SecretNotUsable | SubscriptionPausedByOperator>
   /** Drops waiting entries. Returns their number, including those of cancelled retries. */
   readonly purge: (tenantId: string, subscriptionId: string) => Effect.Effect<number, NotThere>
   /** Sends stored events, or entries of the carrier's work list, again in new deliveries. Returns their number. */
@@ -170,18 +175,36 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         return yield* get(tenantId, subscriptionId)
       })
 
+      /** `activate` answers whether it made the destination active. */
+      const resumeWith = Effect.fnUntraced(function*(
+        tenantId: string,
+        { client, destinationId, hmacSecretId, status, whenDead }: DestinationOverview,
+        activate: (typeof control)["resume"]
+      ) {
+        const resumed = yield* transaction.run(Effect.gen(function*() {
+          if (hmacSecretId !== secretOfClient(client)) yield* secrets.checkUse(tenantId, hmacSecretId, client)
+          if (!(yield* activate(tenantId, destinationId))) return false
+          if (whenDead === "pause") yield* queue.recover(tenantId, destinationId, status.since - recoverMarginMillis)
+          return true
+        }))
+        if (resumed) yield* wakeups.wake(tenantId)
+      })
+
       const resume = Effect.fn("Subscriptions.resume")(function*(tenantId: string, subscriptionId: string) {
         const { destination } = yield* destinationOf(tenantId, subscriptionId)
-        if (destination.status.state === "paused") {
-          yield* transaction.run(Effect.gen(function*() {
-            const { client, hmacSecretId } = destination
-            if (hmacSecretId !== secretOfClient(client)) yield* secrets.checkUse(tenantId, hmacSecretId, client)
-            if (destination.whenDead === "pause") yield* queue.recover(tenantId, subscriptionId, destination.status.since - recoverMarginMillis)
-            yield* control.resume(tenantId, subscriptionId)
-          }))
-          yield* wakeups.wake(tenantId)
-        }
+        if (destination.status.state === "paused") yield* resumeWith(tenantId, destination, control.resume)
         return yield* get(tenantId, subscriptionId)
+      })
+
+      const resumeOwn = Effect.fn("Subscriptions.resumeOwn")(function*(tenantId: string, subscriptionId: string) {
+        const { destination } = yield* destinationOf(tenantId, subscriptionId)
+        if (destination.status.state === "paused") yield* resumeWith(tenantId, destination, control.resumeOwn)
+        // read afterwards, because an operator may have paused it at the same time
+        const after = yield* get(tenantId, subscriptionId)
+        if (after.state === "paused" && after.pausedBy === "operator") {
+          return yield* new SubscriptionPausedByOperator({ subscriptionId, reason: after.reason ?? "" })
+        }
+        return after
       })
 
       const purge = Effect.fn("Subscriptions.purge")(function*(tenantId: string, subscriptionId: string) {
@@ -218,7 +241,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         ))
       })
 
-      return Subscriptions.of({ get, list, pause, resume, purge, replay, remove })
+      return Subscriptions.of({ get, list, pause, resume, resumeOwn, purge, replay, remove })
     })
   )
 }

@@ -298,6 +298,17 @@ describe("Sealer", () => {
       assert.deepStrictEqual(yield* use(open("acme/s", yield* use(seal, 2, 1)), 2), plain)
     }))
 
+  it.effect("derives one key for each sealing key, another one for each purpose", () =>
+    Effect.gen(function*() {
+      const derive = (purpose: string) => Effect.flatMap(Sealer, (sealer) => sealer.deriveKeys(purpose))
+      const [first, second] = yield* use(derive("links"), 1, 2)
+      assert.deepStrictEqual(yield* use(derive("links"), 2, 1), [second!, first!])
+      const [other] = yield* use(derive("other"), 1)
+      assert.strictEqual(first!.length, 32)
+      assert.notDeepEqual(first, second!)
+      assert.notDeepEqual(first, other!)
+    }))
+
   it.effect("refuses whatever was changed, cut or never sealed", () =>
     Effect.gen(function*() {
       const sealed = yield* use(seal, 1)

@@ -25,6 +25,7 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
   limits: { put: tenant("limits.put") },
   apiKeys: { create: { action: "api-key.create", object: "api-key" }, revoke: { action: "api-key.revoke", object: "api-key" } },
   secrets: { put: { action: "secret.put", object: "secret" }, delete: { action: "secret.delete", object: "secret" }, reseal: tenant("secrets.reseal") },
+  portal: { createLink: { action: "portal-link.create", object: "client", id: "client" } },
   clients: { delete: { action: "client.delete", object: "client" } },
   deliveries: {
     get: { action: "delivery.read-body", object: "delivery" },
@@ -55,7 +56,7 @@ export const withAudit = <M extends Groups>(run: Run, methods: M): M =>
 
 type Settled = { readonly value: unknown } | { readonly error: unknown }
 
-const recordedMethod = (run: Run, { action, object }: AuditSpec, method: Method): Method => async (...given) => {
+const recordedMethod = (run: Run, { action, id: member = "id", object }: AuditSpec, method: Method): Method => async (...given) => {
   const [tenantId, second] = given as ReadonlyArray<unknown>
   const id = object === "tenant" ? tenantId : second
   const call = {
@@ -68,13 +69,14 @@ const recordedMethod = (run: Run, { action, object }: AuditSpec, method: Method)
   }
   const settled = await run(Effect.flatMap(AuditLog, (log) =>
     log.around(call, Effect.promise((): Promise<Settled> => method(...given).then((value) => ({ value }), (error: unknown) => ({ error }))), (exit) =>
-      Exit.isFailure(exit) ? { status: 0 } : outcomeOf(exit.value, call.object.id === ""))))
+      Exit.isFailure(exit) ? { status: 0 } : outcomeOf(exit.value, call.object.id === "" ? member : undefined))))
   if ("error" in settled) throw settled.error
   return settled.value
 }
 
-const outcomeOf = (settled: Settled, isNew: boolean) => {
+/** `member`: where the result names the object, if the arguments did not. */
+const outcomeOf = (settled: Settled, member: string | undefined) => {
   if ("error" in settled) return { status: settled.error instanceof WaybillError ? settled.error.status : 500 }
-  const made = isNew ? (settled.value as { readonly id?: unknown } | undefined)?.id : undefined
+  const made = member === undefined ? undefined : (settled.value as Readonly<Record<string, unknown>> | undefined)?.[member]
   return { status: 200, objectId: typeof made === "string" ? made : undefined }
 }

@@ -1,12 +1,14 @@
 /** Runs a use case of core as a promise, for a principal from the host. */
 import type {
   ChargeSubscriptions,
+  CustomerPortal,
   Explanations,
   FreightChargeIntake,
   InvoiceDocuments,
   Invoices,
   Pickups,
   PickupSubscriptions,
+  PortalAccess,
   Principal,
   ShipmentIntake,
   ShipmentStatuses,
@@ -28,12 +30,14 @@ import type { ServiceFailure } from "../shared/ProblemOf.ts"
 /** All use cases that a host can call. */
 export type CallServices =
   | ChargeSubscriptions
+  | CustomerPortal
   | Explanations
   | FreightChargeIntake
   | InvoiceDocuments
   | Invoices
   | Pickups
   | PickupSubscriptions
+  | PortalAccess
   | ShipmentIntake
   | ShipmentStatuses
   | StatusSubscriptions

@@ -26,6 +26,7 @@ import type {
   StatisticsMethods,
   TenantMethods
 } from "./OperatorMethods.ts"
+import type { PortalMethods } from "./PortalMethods.ts"
 import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
 
 export type * from "./AreaTypes.ts"
@@ -33,6 +34,7 @@ export type * from "./ChargeMethods.ts"
 export type * from "./InvoiceMethods.ts"
 export type * from "./OperatorMethods.ts"
 export type { HostPickupDesk, PickupChanges, PickupMethods, PickupReadMethods, PickupSubscriptionMethods, WaitingPickupDesk } from "./PickupMethods.ts"
+export type { PortalLinkRequest, PortalLinkToken, PortalMethods, PortalSubscriptionsQuery, SecretRotationOptions } from "./PortalMethods.ts"
 export type * from "./ShipmentMethods.ts"
 
 export interface EventsPage {
@@ -150,6 +152,7 @@ export interface Waybill<in Tx = never> {
   readonly allSubscriptions: AllSubscriptionsMethods
   readonly statistics: StatisticsMethods
   readonly journeys: JourneyMethods
+  readonly portal: PortalMethods
   /** Answers HTTP requests: every area, `/operator`, probes, documentation, and `/metrics` for operators. Never rejects. */
   readonly handler: (request: Request, options?: HandlerOptions) => Promise<Response>
   /** The part of `handler` for customers and carriers: the areas, intake, probes, and the OpenAPI document of these calls. 404 for all else. */

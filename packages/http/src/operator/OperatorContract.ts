@@ -14,6 +14,7 @@ import {
   PauseCall,
   PickupListQuery,
   PickupReportResult,
+  PortalLinkRequest,
   RecoverCall,
   ReplayCall,
   SecretListQuery,
@@ -24,6 +25,7 @@ import {
   TenantSettings
 } from "@waybill/core"
 import { Schema } from "effect"
+import { PortalLink } from "../portal/PortalViews.ts"
 import { contract } from "../shared/Contract.ts"
 import {
   ApiKey,
@@ -212,6 +214,19 @@ export const OperatorContract = contract({
       description: "Revokes its keys, closes its subscriptions of all areas, drops waiting entries, and removes its access.",
       params: { tenantId, client: "Percent-encoded. A bare name means key:<name>." },
       answers: { 204: { description: "Removed" } },
+      refusals: { 404: noClient }
+    },
+    createPortalLink: {
+      method: "POST",
+      path: "/v1/tenants/{tenantId}/portal-links",
+      access: "operator",
+      audit: { action: "portal-link.create", object: "client", id: "client" },
+      summary: "Create a link to a client's portal",
+      description: "It opens the client's own subscriptions, deliveries and secrets to everyone who has it, until it expires: after an hour by " +
+        "default, a day at most. It is refused while the client has no access, and after the client was removed.",
+      params: tenant,
+      body: { schema: PortalLinkRequest, closed: true },
+      answers: { 201: { description: "The link, shown once", schema: PortalLink } },
       refusals: { 404: noClient }
     },
     revokeApiKey: {

@@ -5,7 +5,9 @@ import {
   Clients,
   Deliveries,
   fault,
+  formatInstant,
   InvalidInput,
+  PortalAccess,
   Explanations,
   ShipmentJourneys,
   SigningSecrets,
@@ -19,8 +21,9 @@ import {
   Tenants
 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
-import { HttpServerResponse } from "effect/http"
-import { json, jsonWithList, noContent } from "../shared/Answer.ts"
+import { makePortalTokens } from "../portal/PortalTokens.ts"
+import { PortalPage } from "../portal/PortalPage.ts"
+import { accepted, json, jsonWithList, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { existingTenant } from "./ExistingTenant.ts"
 import type { OperatorContract } from "./OperatorContract.ts"
@@ -40,6 +43,9 @@ export const OperatorHandlers = Effect.gen(function*() {
   const explanations = yield* Explanations
   const journeys = yield* ShipmentJourneys
   const pickups = yield* TenantPickups
+  const portalAccess = yield* PortalAccess
+  const portalTokens = yield* makePortalTokens
+  const portalPage = yield* PortalPage
   const within = existingTenant(tenants)
 
   const handlers: HandlersOf<typeof OperatorContract> = {
@@ -57,6 +63,13 @@ export const OperatorHandlers = Effect.gen(function*() {
     listAudit: ({ query }) => Effect.flatMap(audit.list(query), (page) => jsonWithList(page, "data")),
     createApiKey: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(apiKeys.create(tenantId, body), ({ id, key }) => json({ id, key: Redacted.value(key) }, { status: 201 }))),
+    createPortalLink: ({ body, params: { tenantId } }) =>
+      within(tenantId, Effect.gen(function*() {
+        const grant = yield* portalAccess.grant(tenantId, body)
+        const token = Redacted.value(yield* portalTokens.sign(grant))
+        const url = portalPage === undefined ? null : `${portalPage}#token=${token}`
+        return json({ client: grant.client, url, token, expiresAt: formatInstant(grant.expiresAt) }, { status: 201 })
+      })),
     revokeApiKey: ({ params: { id, tenantId } }) => within(tenantId, Effect.as(apiKeys.revoke(tenantId, id), noContent)),
     putSecret: ({ body, params: { hmacSecretId, tenantId } }) =>
       within(
@@ -101,8 +114,6 @@ export const OperatorHandlers = Effect.gen(function*() {
   }
   return handlers
 })
-
-const accepted = HttpServerResponse.empty({ status: 202 })
 
 const stateOf = ({ state, tenantId }: Tenant) => json({ tenantId, state })
 

@@ -12,7 +12,7 @@ import {
 } from "@waybill/core"
 import { Schema } from "effect"
 
-const HttpStatus = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 }))
+export const HttpStatus = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 }))
 
 const nextCursor = Schema.NullOr(Schema.String)
 
@@ -92,7 +92,7 @@ const Attempt = Schema.Struct({
   answer: Schema.NullOr(Schema.String.annotate({ description: "The first bytes of the receiver's response." }))
 }).annotate({ identifier: "DeliveryAttempt" })
 
-const delivery = {
+export const deliveryFields = {
   deliveryId: Schema.String,
   subscriptionId: Schema.String,
   state: Schema.Literals(deliveryStates),
@@ -104,10 +104,10 @@ const delivery = {
   attempts: Schema.Array(Attempt)
 }
 
-const Delivery = Schema.Struct(delivery).annotate({ identifier: "Delivery" })
+const Delivery = Schema.Struct(deliveryFields).annotate({ identifier: "Delivery" })
 
 export const DeliveryInFull = Schema.Struct({
-  ...delivery,
+  ...deliveryFields,
   endpointUrl: Schema.String,
   body: Schema.String.annotate({ description: "The exact body of every attempt." })
 }).annotate({ identifier: "DeliveryInFull" })
@@ -228,7 +228,7 @@ export const ShipmentJourney = Schema.Struct({
   accounts: Schema.Array(Schema.String.annotate({ description: "An account that has access." })),
   entries: Schema.Array(JourneyEntry).annotate({ description: "Oldest first." }),
   truncated: Schema.Boolean.annotate({ description: "Whether older entries were left out." }),
-  deliveries: Schema.Array(Schema.Struct({ ...delivery, area })).annotate({ description: "Deliveries with data of the shipment, newest first." }),
+  deliveries: Schema.Array(Schema.Struct({ ...deliveryFields, area })).annotate({ description: "Deliveries with data of the shipment, newest first." }),
   deliveriesSince: Schema.NullOr(InstantText).annotate({ description: "Deliveries before this instant were not searched; null if all were searched." })
 }).annotate({ identifier: "ShipmentJourney" })
 

@@ -2,7 +2,7 @@
  * Processes every request: correlation id, routing, authentication, parsing, handler, response headers, metrics and
  * log. Every request gets a response in the format of its area.
  */
-import { Authenticator, isOperator, NotPermitted, OperatorReadOnly, type Principal, UniqueIds } from "@waybill/core"
+import { Authenticator, isOperator, NotPermitted, OperatorReadOnly, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -11,6 +11,7 @@ import { FailedCredentials, countedCredentials } from "../access/FailedCredentia
 import { makePublicTenant } from "../access/PublicTenant.ts"
 import { RefusalLog } from "../access/RefusalLog.ts"
 import { SecuritySchemes, type SecuritySchemesByName, withChallenge } from "../access/SecuritySchemes.ts"
+import { makePortalTokens } from "../portal/PortalTokens.ts"
 import { type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type AnonymousCaller } from "../shared/Contract.ts"
 import { correlationIdOf, instanceOf } from "../shared/CorrelationId.ts"
 import { httpDate } from "../shared/HttpDate.ts"
@@ -48,6 +49,7 @@ export interface Exchange {
   contract: ContractSpec | undefined
   principal: Principal | undefined
   anonymous: AnonymousCaller | undefined
+  link: PortalGrant | undefined
   isParameter: ((name: string) => boolean) | undefined
 }
 
@@ -56,6 +58,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   const authenticator = yield* Authenticator
   const ids = yield* UniqueIds
   const schemes = yield* SecuritySchemes
+  const portalTokens = yield* makePortalTokens
   const publicTenantOf = yield* makePublicTenant(options.publicTenant)
   const failures = new FailedCredentials()
   const refusals = new RefusalLog()
@@ -103,7 +106,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
       : yield* (endpoint.body.streamed === true ? streamBody : readBody)(request, endpoint.body, bodyTimeoutMillis)
     const site = siteOf(request, route.template, exchange.startedAt, mountPath, options)
     const headers = headersOf(request, endpoint.headers)
-    const handled = route.handler({ principal: exchange.principal, anonymous: exchange.anonymous, params, query: query.values, headers, body, site })
+    const handled = route.handler({ principal: exchange.principal, anonymous: exchange.anonymous, link: exchange.link, params, query: query.values, headers, body, site })
     return yield* client !== undefined && endpoint.body?.streamed === true ? quotas.withUploadSlot(client, handled) : handled
   })
 
@@ -114,7 +117,11 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   ): Effect.Effect<Principal | undefined, Failure> => {
     if (access === "public") return Effect.undefined
     const { headers, method, url } = request
-    const found = authenticator.authenticate({ method, url, headers })
+    const token = access === "portal" ? portalTokens.presented(headers) : undefined
+    const found = token === undefined ? authenticator.authenticate({ method, url, headers }) : Effect.map(portalTokens.verify(token), ({ grant, principal }) => {
+      exchange.link = grant
+      return principal
+    })
     // A cookie may mean anything, so only the credential headers must be valid.
     if (headers["authorization"] === undefined && headers["x-api-key"] === undefined) {
       return access === "anonymous" ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found
@@ -146,6 +153,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
         contract: undefined,
         principal: undefined,
         anonymous: undefined,
+        link: undefined,
         isParameter: undefined
       }
       return answer(request, exchange).pipe(
@@ -160,6 +168,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
 
 /** Why the endpoint refuses an authenticated caller. */
 const refusalTo = (principal: Principal | undefined, { access, method, showsBodies }: EndpointSpec): NotPermitted | OperatorReadOnly | undefined => {
+  if (access === "portal" && principal !== undefined && isOperator(principal)) return new NotPermitted({ needed: "carrier or customer" })
   if (access !== "operator" || principal === undefined) return undefined
   if (!isOperator(principal)) return new NotPermitted({ needed: "operator" })
   if (principal.readOnly !== true) return undefined

@@ -6,6 +6,7 @@ import type {
   Authenticator,
   ChargeSubscriptions,
   Clients,
+  CustomerPortal,
   Deliveries,
   DeliveryControl,
   DeliveryQueue,
@@ -15,6 +16,7 @@ import type {
   Invoices,
   Pickups,
   PickupSubscriptions,
+  PortalAccess,
   ShipmentIntake,
   ShipmentJourneys,
   ShipmentStatuses,
@@ -47,6 +49,8 @@ import { OperatorContract } from "../operator/OperatorContract.ts"
 import { OperatorHandlers } from "../operator/OperatorHandlers.ts"
 import { PickupsContract } from "../pickups/PickupsContract.ts"
 import { PickupsHandlers } from "../pickups/PickupsHandlers.ts"
+import { PortalContract } from "../portal/PortalContract.ts"
+import { PortalHandlers } from "../portal/PortalHandlers.ts"
 import { type MountedContract, mount, normalBase, type PlacedContract } from "../shared/Contract.ts"
 import { ShipmentStatusContract } from "../shipment-status/ShipmentStatusContract.ts"
 import { ShipmentStatusHandlers } from "../shipment-status/ShipmentStatusHandlers.ts"
@@ -67,6 +71,7 @@ export interface BasePaths {
   readonly freightCharges: string
   readonly intake: string
   readonly operator: string
+  readonly portal: string
   /** Probes, metrics and documentation. */
   readonly system: string
 }
@@ -80,6 +85,7 @@ export const defaultBasePaths: BasePaths = {
   freightCharges: "/pfc",
   intake: "/intake",
   operator: "/operator",
+  portal: "/portal",
   system: ""
 }
 
@@ -100,6 +106,7 @@ export type WaybillHttpServices =
   | Authenticator
   | ChargeSubscriptions
   | Clients
+  | CustomerPortal
   | Deliveries
   | DeliveryControl
   | DeliveryQueue
@@ -109,6 +116,7 @@ export type WaybillHttpServices =
   | Invoices
   | Pickups
   | PickupSubscriptions
+  | PortalAccess
   | ShipmentIntake
   | ShipmentJourneys
   | ShipmentStatuses
@@ -128,7 +136,7 @@ export type WaybillHttpServices =
   | UniqueIds
 
 const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths => {
-  const { freightCharges, intake, invoices, operator, pickups, shipmentStatus, system, transitEvents } = basePaths
+  const { freightCharges, intake, invoices, operator, pickups, portal, shipmentStatus, system, transitEvents } = basePaths
   return {
     shipmentStatus: shipmentStatus ?? defaultBasePaths.shipmentStatus,
     invoices: invoices ?? defaultBasePaths.invoices,
@@ -137,6 +145,7 @@ const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths => {
     freightCharges: freightCharges ?? defaultBasePaths.freightCharges,
     intake: intake ?? defaultBasePaths.intake,
     operator: operator ?? defaultBasePaths.operator,
+    portal: portal ?? defaultBasePaths.portal,
     system: system ?? defaultBasePaths.system
   }
 }
@@ -147,7 +156,7 @@ const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths => {
  */
 export interface WaybillApps {
   readonly whole: App
-  /** The five areas and intake. */
+  /** The five areas, intake and the portal. */
   readonly customers: App
   /** `/operator`, `/metrics` and `/docs`. */
   readonly operators: App
@@ -161,7 +170,8 @@ const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn
     mount(PickupsContract, bases.pickups, yield* PickupsHandlers),
     mount(TransitEventsContract, bases.transitEvents, yield* TransitEventsHandlers),
     mount(FreightChargesContract, bases.freightCharges, yield* FreightChargesHandlers),
-    mount(IntakeContract, bases.intake, yield* IntakeHandlers)
+    mount(IntakeContract, bases.intake, yield* IntakeHandlers),
+    mount(PortalContract, bases.portal, yield* PortalHandlers)
   ]
   const operator = mount(OperatorContract, bases.operator, yield* OperatorHandlers)
   const handlersFor = yield* makeSystemHandlers
@@ -205,6 +215,7 @@ export const WaybillHttp = {
       { contract: TransitEventsContract, base: normalBase(bases.transitEvents) },
       { contract: FreightChargesContract, base: normalBase(bases.freightCharges) },
       { contract: IntakeContract, base: normalBase(bases.intake) },
+      { contract: PortalContract, base: normalBase(bases.portal) },
       { contract: OperatorContract, base: normalBase(bases.operator) }
     ], { version: version(), server: publicBaseUrl?.replace(/\/+$/, "") ?? "/", securitySchemes })
   },

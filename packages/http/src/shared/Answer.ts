@@ -13,6 +13,8 @@ export const json = (value: unknown, options: { readonly status?: number; readon
 
 export const noContent = HttpServerResponse.empty({ status: 204 })
 
+export const accepted = HttpServerResponse.empty({ status: 202 })
+
 /** A response with encoded JSON. */
 export const encoded = (body: Uint8Array, status = 200) => HttpServerResponse.uint8Array(body, { status, contentType })
 

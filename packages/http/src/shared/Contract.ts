@@ -5,7 +5,7 @@
  * A contract describes and does not validate. Its schemas are core's, and core's use cases decode with them, so each
  * rule exists once and also holds for callers without HTTP.
  */
-import type { Principal } from "@waybill/core"
+import type { PortalGrant, Principal } from "@waybill/core"
 import type { Effect, Schema, Stream } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { type ProblemShape, problemDetails } from "./ProblemDetails.ts"
@@ -18,9 +18,10 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
 
 /**
  * Who may call. `public`: everyone. `anonymous`: everyone, for a tenant; credentials are used if present. `caller`:
- * with credentials. `operator`: operators only.
+ * with credentials. `portal`: with credentials of a customer, or with the token of a portal link, which no other call
+ * accepts. `operator`: operators only.
  */
-export type Access = "public" | "anonymous" | "caller" | "operator"
+export type Access = "public" | "anonymous" | "caller" | "portal" | "operator"
 
 /** The caller of a public lookup. */
 export interface AnonymousCaller {
@@ -132,6 +133,8 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 export interface CallOf<E extends EndpointSpec> {
   readonly principal: E["access"] extends "public" | "anonymous" ? undefined : Principal
   readonly anonymous: E["access"] extends "anonymous" ? AnonymousCaller : undefined
+  /** The portal link, if the caller came with one. */
+  readonly link: E["access"] extends "portal" ? PortalGrant | undefined : undefined
   readonly params: PathParams<E["path"]>
   readonly query: E["query"] extends QueryParameters ? QueryOf<E["query"]> : Readonly<Record<string, never>>
   readonly headers: { readonly [Name in keyof E["headers"]]: string | undefined }
@@ -153,6 +156,7 @@ export type HandlersOf<C extends ContractSpec> = {
 export type Handler = (call: {
   readonly principal: Principal | undefined
   readonly anonymous: AnonymousCaller | undefined
+  readonly link: PortalGrant | undefined
   readonly params: Readonly<Record<string, string>>
   readonly query: Readonly<Record<string, unknown>>
   readonly headers: Readonly<Record<string, string | undefined>>

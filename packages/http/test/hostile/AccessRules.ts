@@ -214,6 +214,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     listClients: [reads(inTenant(200))],
     removeClient: [changes(tenants(204))],
     createApiKey: [changes(inTenant(201))],
+    createPortalLink: [reads(tenants(201))],
     revokeApiKey: [changes(tenants(204))],
     putSecret: [changes(inTenant(200))],
     listSecrets: [reads(inTenant(200))],
@@ -241,6 +242,19 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     listPickups: [reads(inTenant(200))],
     // The pickups of the subjects are decided.
     decidePickupForCarrier: [reads(tenants(409))]
+  },
+  portal: {
+    getPortalSession: [reads(anyCaller(200))],
+    listPortalSubscriptions: [reads(anyCaller(200))],
+    getPortalSubscription: [reads(clientsOwn(200))],
+    resumePortalSubscription: [changes(clientsOwn(200))],
+    testPortalSubscription: [adds(clientsOwn(200))],
+    listPortalDeliveries: [reads(list(isItsClient))],
+    getPortalDelivery: [reads(clientsOwn(200))],
+    retryPortalDelivery: [changes(clientsOwn(202))],
+    listPortalSecrets: [reads(anyCaller(200))],
+    // The secrets of the subjects belong to accounts, not to a client.
+    rotatePortalSecret: [reads(() => hidden(404))]
   },
   system: {
     health: [reads(anyCaller(200))],

@@ -86,6 +86,7 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
   putTenant: (body, { tenantId }) => ({ ...body, hosts: [`${tenantId}.example`] }),
   putLimits: () => ({ subscriptions: 150_000, waitingDays: null }),
   createApiKey: (body, { accounts, client }) => ({ ...body, name: client, accounts, expiresAt: "2100-01-01T00:00:00Z" }),
+  createPortalLink: (_, { client }) => ({ client, expiresInSeconds: 600, theme: { name: "Acme Freight" } }),
   putSecret: ({ anyClient: _, client: __, rotate: ___, ...body }, { accounts }) => ({ ...body, accounts }),
   pauseSubscription: () => ({ reason: "The receiver is being moved." }),
   recoverSubscription: () => ({ since: "2020-01-01T00:00:00Z" }),
@@ -148,6 +149,7 @@ const queries: Readonly<Record<string, (subject: Subject) => Readonly<Record<str
   listDocuments: ({ invoiceNumber }) => ({ invoiceNumber }),
   getPickup: ({ isTest, pickupId }) => ({ lookupValue: pickupId, lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: String(isTest) }),
   listDeliveries: ({ subscriptionId }) => ({ subscriptionId }),
+  listPortalDeliveries: ({ subscriptionId }) => ({ subscriptionId }),
   findShipments: ({ shipmentId }) => ({ reference: shipmentId }),
   // without an end, the answer goes by the clock
   getStatistics: () => ({ to: "2026-07-01T00:00:00Z" }),

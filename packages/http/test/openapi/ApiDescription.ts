@@ -80,7 +80,7 @@ export class ApiDescription {
   /** What the document does not say of a webhook. */
   faultOfNotification({ body, headers }: Notification): string | undefined {
     const has = (member: string) => typeof body === "object" && body !== null && member in body
-    const name = Array.isArray(body) ? "freightCharges" : has("events") ? "shipmentEvents" : has("pickups") ? "pickupChanges" : "shipmentStatus"
+    const name = Array.isArray(body) ? "freightCharges" : has("events") ? "shipmentEvents" : has("pickups") ? "pickupChanges" : has("type") ? "webhookTest" : "shipmentStatus"
     const { post } = this.#document["webhooks"][name]
     const lacking = post.parameters.find((parameter: Json) => parameter["required"] === true && headers[parameter["name"]] === undefined)
     if (lacking !== undefined) return `The webhook ${name} has no header ${lacking.name}.`

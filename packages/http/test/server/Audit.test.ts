@@ -24,9 +24,9 @@ const entries = async (query = "", atLeast = 0): Promise<ReadonlyArray<any>> => 
 }
 
 describe("the audit log", () => {
-  it("has an action for every write of operators and intake, and for every call that shows a delivery's body", () => {
+  it("has an action for every write of operators, intake and portals, and for every call that shows a delivery's body", () => {
     const named = (keep: (operation: typeof operations[number]) => boolean) => operations.filter(keep).map(({ contract, name }) => `${contract.area}.${name}`)
-    const expected = named(({ contract, endpoint }) => (["operator", "intake"].includes(contract.area) && endpoint.method !== "GET") || endpoint.showsBodies === true)
+    const expected = named(({ contract, endpoint }) => (["operator", "intake", "portal"].includes(contract.area) && endpoint.method !== "GET") || endpoint.showsBodies === true)
     expect(named(({ endpoint }) => endpoint.audit !== undefined)).toEqual(expected)
     const actions = operations.flatMap(({ endpoint }) => endpoint.audit === undefined ? [] : [endpoint.audit.action])
     expect(new Set(actions).size).toBe(actions.length)

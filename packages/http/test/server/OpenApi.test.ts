@@ -5,7 +5,7 @@ type Json = { readonly [key: string]: unknown }
 
 let service: TestService
 let acme: TestTenant
-const areas = ["shipment-status", "invoices", "pickups", "transit-events", "freight-charges", "intake", "operator"]
+const areas = ["shipment-status", "invoices", "pickups", "transit-events", "freight-charges", "intake", "portal", "operator"]
 const documents = new Map<string, Json>()
 
 beforeAll(async () => {
@@ -261,7 +261,7 @@ describe("the OpenAPI documents", () => {
       const allowed = (await service.send("OPTIONS", real)).headers.get("allow")!.split(", ").filter((each) => each !== "HEAD" && each !== "OPTIONS")
       for (const other of allowed) expect(Object.keys((documents.get("/openapi.json")!["paths"] as Record<string, Json>)[path]!)).toContain(other.toLowerCase())
     }
-    expect(described.size).toBe(82)
+    expect(described.size).toBe(93)
   })
 })
 

@@ -60,7 +60,7 @@ export const layer = Layer.effect(
 
 type ClientOperations = Pick<
   AccessStore["Service"],
-  "putClientAccess" | "clientRows" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
+  "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
 >
 
 interface Database {
@@ -146,6 +146,12 @@ const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
           : Effect.map(sql.one(timestamptz, clients.currentTime), (now) => ({ now, rows: [], endingThrough: undefined }))
       ),
       StorageError.refail("AccessStore.clientRows")
+    ),
+
+  findClientState: (tenantId, client) =>
+    sql.rows(bool, clients.clientIsLive(schema, tenantId, client)).pipe(
+      Effect.map(([live]) => live === undefined ? undefined : live ? "live" as const : "held" as const),
+      StorageError.refail("AccessStore.findClientState")
     ),
 
   holdClient: (tenantId, held) => sql.run(clients.holdClient(schema, tenantId, held)).pipe(StorageError.refail("AccessStore.holdClient")),

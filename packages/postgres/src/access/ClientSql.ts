@@ -42,6 +42,11 @@ export const clientRows = (schema: Statement, tenantId: string, client: string) 
 SELECT origin, greatest(live_until, 'epoch') AS live_until, ending_through, now() AS now
 FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} ORDER BY origin FOR UPDATE`
 
+/** No row for an unknown client. */
+export const clientIsLive = (schema: Statement, tenantId: string, client: string) => statement`
+SELECT bool_or(live_until > now()) AS live FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}
+HAVING count(*) > 0`
+
 export const currentTime = statement`SELECT now() AS now`
 
 export const holdClient = (

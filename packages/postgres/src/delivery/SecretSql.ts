@@ -97,7 +97,7 @@ export const listedRow = row({ hmacSecretId: text, ...ownerColumns, created: flo
 export const pageSecrets = (
   schema: Statement,
   tenantId: string,
-  { after, counted, limit }: { readonly after: string; readonly limit: number; readonly counted: number }
+  { after, client, counted, limit }: { readonly after: string; readonly client: string | undefined; readonly limit: number; readonly counted: number }
 ) => statement`
 SELECT s.hmac_secret_id, s.client, s.accounts, s.any_client, ${millis("s.created_at")} AS created, ${millis("s.rotated_at")} AS rotated,
        (SELECT ${millis("max(until)")} FROM unnest(s.signs_until) AS until WHERE until > now()) AS until,
@@ -107,7 +107,8 @@ SELECT s.hmac_secret_id, s.client, s.accounts, s.any_client, ${millis("s.created
           LIMIT ${int8(counted)}
         ) AS used) AS used_by
 FROM ${schema}.secrets AS s
-WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id > ${after} AND cardinality(s.sealed) > 0
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id > ${after} AND cardinality(s.sealed) > 0${client === undefined ? raw("") : statement`
+  AND s.client = ${client}`}
 ORDER BY s.hmac_secret_id
 LIMIT ${int8(limit)}`
 

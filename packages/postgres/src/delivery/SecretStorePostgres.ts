@@ -31,8 +31,8 @@ export const layer = Layer.effect(
           sql.run(statements.raiseSignedDestinations(schema, tenantId, hmacSecretId))
         )).pipe(StorageError.refail("SecretStore.put")),
 
-      page: (tenantId, { after = "", limit }) =>
-        sql.rows(statements.listedRow, statements.pageSecrets(schema, tenantId, { after, limit, counted: maxCountedUses })).pipe(
+      page: (tenantId, { after = "", client, limit }) =>
+        sql.rows(statements.listedRow, statements.pageSecrets(schema, tenantId, { after, client, limit, counted: maxCountedUses })).pipe(
           Effect.map((rows) => rows.map(listedOf)),
           StorageError.refail("SecretStore.page")
         ),

@@ -94,6 +94,9 @@ CREATE TABLE ${schema}.secrets (
   CHECK (cardinality(sealed) = 0 OR (client IS NOT NULL)::int + (cardinality(accounts) > 0)::int + any_client::int = 1)
 );
 
+-- a customer lists its own secrets
+CREATE INDEX secrets_by_client ON ${schema}.secrets (tenant_id, client, hmac_secret_id) WHERE client IS NOT NULL;
+
 -- the row lock orders a shipment's events. allocated: how many numbers the last call took; reassigned: whether it changed the
 -- accounts or the carrier; carrier: the carrier's numbers in the format of client_accounts; written: whether any write was ever
 -- accepted. Before that, any carrier may write the shipment and then owns it

@@ -33,6 +33,7 @@ const areasOf = ({ freightCharges, invoices, pickups, shipmentStatus, transitEve
   { name: "Transit events", area: "transit-events", base: transitEvents, what: "everything that happened, in order, and webhooks with batches of it" },
   { name: "Freight charges", area: "freight-charges", base: freightCharges, what: "what shipments will cost, as their bills are made, changed and final" },
   { name: "Intake", area: "intake", base: "/intake", what: "where the carrier's own system writes: shipments, events, status updates, charges, what became of pickups" },
+  { name: "Portal", area: "portal", base: "/portal", what: "where a customer looks after its own subscriptions, deliveries and secrets" },
   { name: "Operator", area: "operator", base: "/operator", what: "tenants, keys, secrets, and deliveries that went wrong" }
 ]
 

@@ -144,7 +144,7 @@ const changeAccounts = <A>(rows: AccessRows, destinations: DestinationRows, secr
 
 const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: DestinationRows, secrets: SecretRows): Pick<
   AccessStore["Service"],
-  "putClientAccess" | "clientRows" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
+  "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
 > => ({
   putClientAccess: (tenantId, access) => operate((now) => changeAccounts(rows, destinations, secrets, tenantId, access.client, () => rows.putClient(tenantId, access, now))),
   clientRows: (tenantId, client) =>
@@ -156,6 +156,8 @@ const clientsIn = ({ operate }: Database, rows: AccessRows, destinations: Destin
         endingThrough: known?.endingThrough
       }
     }),
+  findClientState: (tenantId, client) =>
+    operate((now) => rows.of(tenantId).clients.has(client) ? rows.isLive(tenantId, client, now) ? "live" : "held" : undefined),
   holdClient: (tenantId, { client, origin, reviewAt, until }) => operate(() => rows.changeOrigin(tenantId, client, origin, { liveUntil: until, reviewAt })),
   dropClient: (tenantId, client, origin) => operate(() => changeAccounts(rows, destinations, secrets, tenantId, client, () => rows.dropClient(tenantId, client, origin))),
   markEnding: (tenantId, client, through) => operate((now) => rows.markEnding(tenantId, client, through, now)),

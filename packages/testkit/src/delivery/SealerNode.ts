@@ -1,7 +1,7 @@
 /** Seals secrets without a pause: on a virtual clock, waiting for WebCrypto would let time run away. */
 import { Sealer, SecretUnreadable } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from "node:crypto"
+import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 
 const nonceLength = 12
 const tagLength = 16
@@ -12,6 +12,7 @@ export const SealerNode = {
     const key = createHash("sha256").update(passphrase).digest()
     return Layer.succeed(Sealer, {
       isSealedByNewest: () => true,
+      deriveKeys: (purpose) => Effect.sync(() => [new Uint8Array(hkdfSync("sha256", key, new Uint8Array(0), purpose, 32))]),
       seal: (place, plain) =>
         Effect.sync(() => {
           const nonce = randomBytes(nonceLength)

@@ -1,5 +1,5 @@
 /** Signing secrets in memory, sealed as in every storage. */
-import { maxCountedUses, SecretStore } from "@waybill/core"
+import { maxCountedUses, type SecretOwner, SecretStore } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
@@ -32,9 +32,9 @@ export const SecretStoreMemory = {
               destinations.signal(destination, undefined)
             }
           }),
-        page: (tenantId, { after, limit }) =>
+        page: (tenantId, { after, client, limit }) =>
           operate((now) =>
-            rows.idsAfter(tenantId, after).slice(0, limit).map((hmacSecretId) => {
+            rows.idsAfter(tenantId, after).filter((hmacSecretId) => client === undefined || isOf(client, rows.find(tenantId, hmacSecretId, now)!.owner)).slice(0, limit).map((hmacSecretId) => {
               const { createdAt, owner, rotatedAt, versions } = rows.find(tenantId, hmacSecretId, now)!
               const signsUntil = versions.reduce<number | undefined>((last, each) => each.signsUntil === undefined ? last : Math.max(last ?? 0, each.signsUntil), undefined)
               return { hmacSecretId, owner, createdAt, rotatedAt, signsUntil, usedBy: Math.min(usesOf(tenantId, hmacSecretId), maxCountedUses) }
@@ -56,3 +56,5 @@ export const SecretStoreMemory = {
     })
   )
 }
+
+const isOf = (client: string, owner: SecretOwner): boolean => owner._tag === "Client" && owner.client === client

@@ -87,6 +87,8 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* store.put(tenantId, "Z", storedSecret([version("n")], { owner: { _tag: "Accounts", accounts: ["A", "B"] } }))
         const first = yield* store.page(tenantId, { after: undefined, limit: 2 })
         const rest = yield* store.page(tenantId, { after: "a", limit: 2 })
+        const owned = yield* Effect.forEach(["key:a", "key:b"], (owner) => store.page(tenantId, { after: undefined, client: owner, limit: 2 }))
+        assert.deepStrictEqual(owned.map((page) => page.map(({ hmacSecretId }) => hmacSecretId)), [["a"], []])
         const common = { createdAt: occurredAt, rotatedAt: undefined, signsUntil: undefined, usedBy: 0 }
         assert.deepStrictEqual(first, [
           { ...common, hmacSecretId: "Z", owner: { _tag: "Accounts", accounts: ["A", "B"] } },

@@ -11,6 +11,7 @@ export const sealedKey = (tenantId: string, hmacSecretId: string, key: Uint8Arra
 
 export const openSealer: Sealer["Service"] = {
   isSealedByNewest: () => true,
+  deriveKeys: () => Effect.succeed([new Uint8Array(32)]),
   seal: (place, plain) => Effect.sync(() => Uint8Array.from([...encoder.encode(place), ...plain])),
   open: (place, sealed) =>
     Effect.suspend(() => {

@@ -1,0 +1,125 @@
+/** Sends one test to a receiver, like a delivery: signed, with the same deadline, to addresses that webhooks may reach. */
+import { Context, Effect, Layer, Option } from "effect"
+import * as Clock from "effect/Clock"
+import { TooManyCalls } from "../access/AccessErrors.ts"
+import type { Principal } from "../access/model/Principal.ts"
+import { RecentMap } from "../shared/RecentMap.ts"
+import { SlidingWindowLimiter } from "../shared/SlidingWindowLimiter.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { UniqueIds } from "../shared/UniqueIds.ts"
+import type { SecretUnreadable } from "./DeliveryErrors.ts"
+import { DeliveryOptions } from "./DeliveryOptions.ts"
+import { Hmac } from "./Hmac.ts"
+import type { RequestBody } from "./model/RequestBody.ts"
+import { bodySignatureHeader, signatureHeader } from "./model/Signature.ts"
+import { Sealer } from "./Sealer.ts"
+import { SecretStore } from "./SecretStore.ts"
+import { placeOfSecret } from "./SigningSecrets.ts"
+import { addressNotAllowed, WebhookSender } from "./WebhookSender.ts"
+
+/** Tests per client and minute, in one process. SPEC-GAP-E18 */
+export const testsPerMinute = 10
+
+/** Most clients whose recent tests are remembered. Beyond that the least recent client is removed. */
+const maxClients = 10_000
+
+export interface WebhookTestRequest {
+  readonly tenantId: string
+  readonly url: string
+  readonly hmacSecretId: string
+  /** Whether a missing secret is an error. Otherwise the test is sent unsigned. */
+  readonly mustSign: boolean
+  readonly body: RequestBody
+}
+
+/** What became of a test. */
+export interface WebhookTestOutcome {
+  readonly accepted: boolean
+  /** The receiver's HTTP status, if it answered. */
+  readonly status: number | undefined
+  /** Webhooks may not reach the address, or it does not exist. One outcome for both, so that a test does not tell which internal names exist. */
+  readonly notAllowed: boolean
+  /** One sentence for the subscription's owner. */
+  readonly detail: string
+}
+
+export class WebhookTests extends Context.Service<WebhookTests, {
+  /** Counts one test of the client. Without a limit, tests could send requests anywhere. */
+  readonly allow: (principal: Principal) => Effect.Effect<void, TooManyCalls>
+  readonly send: (request: WebhookTestRequest) => Effect.Effect<WebhookTestOutcome, StorageError>
+}>()("@waybill/core/delivery/WebhookTests") {
+  static readonly layer = Layer.effect(
+    WebhookTests,
+    Effect.gen(function*() {
+      const secrets = yield* SecretStore
+      const sealer = yield* Sealer
+      const hmac = yield* Hmac
+      const sender = yield* WebhookSender
+      const ids = yield* UniqueIds
+      const { attemptTimeoutMillis } = yield* DeliveryOptions
+      const logs = new RecentMap<SlidingWindowLimiter>(maxClients)
+
+      const allow = Effect.fn("WebhookTests.allow")(function*({ client, tenantId }: Principal) {
+        const now = yield* Clock.currentTimeMillis
+        const name = JSON.stringify([tenantId, client])
+        const log = logs.get(name) ?? new SlidingWindowLimiter()
+        logs.put(name, log)
+        const waitMillis = log.admit(testsPerMinute, now)
+        if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
+      })
+
+      /** The signature headers; `undefined` when there is no key and there has to be one. */
+      const signatures = Effect.fnUntraced(function*(
+        { body, hmacSecretId, mustSign, tenantId }: WebhookTestRequest,
+        deliveryId: string,
+        now: number
+      ): Effect.fn.Return<Readonly<Record<string, string>> | undefined, SecretUnreadable | StorageError> {
+        const stored = Option.getOrUndefined(yield* secrets.find(tenantId, hmacSecretId))
+        const live = (stored?.versions ?? []).filter((version) => version.signsUntil === undefined || version.signsUntil > now)
+        const keys = yield* Effect.forEach(live, (version) => sealer.open(placeOfSecret(tenantId, hmacSecretId), version.sealed))
+        if (keys.length === 0) return mustSign ? undefined : {}
+        const timestampSeconds = Math.floor(now / 1000)
+        return {
+          "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body }),
+          ...(stored?.bodySignature === true ? { "x-signature": bodySignatureHeader(hmac.sha256, keys[0]!, body) } : {})
+        }
+      })
+
+      const send = Effect.fn("WebhookTests.send")(function*(request: WebhookTestRequest) {
+        const now = yield* Clock.currentTimeMillis
+        const deliveryId = ids.nextAt(now)
+        const signed = yield* signatures(request, deliveryId, now).pipe(
+          Effect.catchTag("SecretUnreadable", (error) => Effect.as(Effect.logError(error.message), undefined))
+        )
+        if (signed === undefined) return refused("The signing secret cannot be read. Ask the operator to register it again.")
+        const outcome = yield* sender.send({
+          url: request.url,
+          headers: {
+            "content-type": "application/json",
+            "webhook-id": deliveryId,
+            "webhook-timestamp": String(Math.floor(now / 1000)),
+            ...signed
+          },
+          body: request.body,
+          deadlineMillis: attemptTimeoutMillis
+        })
+        switch (outcome._tag) {
+          case "Accepted":
+            return { accepted: true, status: outcome.status, notAllowed: false, detail: `The receiver answered ${outcome.status}.` }
+          case "Failed":
+            return outcome.failure === "dns" || outcome.failure === "address_not_allowed"
+              ? { ...refused(addressNotAllowed), notAllowed: true }
+              : { ...refused(outcome.detail), status: outcome.status }
+          case "Gone":
+            return { ...refused("The receiver answered 410 Gone."), status: outcome.status }
+          case "Interrupted":
+            return refused("The test was interrupted. Try again.")
+        }
+      })
+
+      return WebhookTests.of({ allow, send })
+    })
+  )
+}
+
+const refused = (detail: string): WebhookTestOutcome => ({ accepted: false, status: undefined, notAllowed: false, detail })

@@ -1,0 +1,37 @@
+/** A link that opens the portal of one client. */
+import { Schema } from "effect"
+import { ClientIdentity } from "../../shared/Identifier.ts"
+
+export const defaultLinkSeconds = 3_600
+
+/** A link cannot be withdrawn by itself, so it is short. */
+export const maxLinkSeconds = 86_400
+
+const httpsUrl = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && url.protocol === "https:" && url.username === "" && url.password === ""
+}
+
+/** How the page looks: the name and the logo of the host, and the color of its buttons. */
+export const PortalTheme = Schema.Struct({
+  name: Schema.optionalKey(
+    Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cs}]*[^\s\p{Cc}\p{Cs}][^\p{Cc}\p{Cs}]*$/u, { message: "name is one line of text." }), Schema.isMaxLength(100, { message: "name has at most 100 characters." }))
+  ),
+  accent: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^#[0-9a-fA-F]{6}$/u, { message: "accent is a color such as #0b5fff." }))),
+  logoUrl: Schema.optionalKey(
+    Schema.String.check(
+      Schema.isMaxLength(500, { message: "logoUrl has at most 500 characters." }),
+      Schema.makeFilter((text: string) => httpsUrl(text) || "logoUrl is an https address without credentials.")
+    )
+  )
+}).annotate({ identifier: "PortalTheme" })
+export type PortalTheme = typeof PortalTheme.Type
+
+/** Body of `POST …/portal-links`. */
+export const PortalLinkRequest = Schema.Struct({
+  client: ClientIdentity,
+  expiresInSeconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 60, maximum: maxLinkSeconds }, { message: `expiresInSeconds is an integer from 60 to ${maxLinkSeconds}.` }))
+  ),
+  theme: Schema.optionalKey(PortalTheme)
+}).annotate({ identifier: "PortalLinkRequest" })

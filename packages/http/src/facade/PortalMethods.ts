@@ -1,0 +1,93 @@
+/** The customer's portal as promises. */
+import {
+  type DeliveryView,
+  CustomerPortal,
+  type DestinationState as SubscriptionState,
+  formatInstant,
+  type ListPage,
+  PortalAccess,
+  type PortalDelivery,
+  type PortalTestResult,
+  type PortalTheme,
+  type Principal,
+  type SecretView,
+  type SubscriptionView
+} from "@waybill/core"
+import { Effect, Redacted } from "effect"
+import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
+import { makePortalTokens } from "../portal/PortalTokens.ts"
+import type { ServiceFailure } from "../shared/ProblemOf.ts"
+import { ofTenant } from "./Methods.ts"
+import type { DeliveriesQuery, PageQuery, SigningSecret } from "./OperatorMethods.ts"
+import { plain } from "./Plain.ts"
+import { as, type Run } from "./Run.ts"
+
+export interface PortalLinkRequest {
+  /** A bare name means `key:<name>`. */
+  readonly client: string
+  /** 60 to 86,400. Default: an hour. */
+  readonly expiresInSeconds?: number
+  readonly theme?: PortalTheme
+}
+
+export interface PortalLinkToken {
+  /** Qualified. */
+  readonly client: string
+  /** For `Authorization: Bearer` in calls below `/portal`. */
+  readonly token: string
+  readonly expiresAt: string
+}
+
+export interface PortalSubscriptionsQuery extends PageQuery {
+  readonly state?: SubscriptionState
+}
+
+export interface SecretRotationOptions {
+  /** How long the previous secret goes on signing: 0 to 604,800. Default: a day. */
+  readonly overlapSeconds?: number
+}
+
+export interface PortalMethods {
+  /** Creates a token that opens the portal of one client, for operators. */
+  readonly createLink: (tenantId: string, request: PortalLinkRequest) => Promise<PortalLinkToken>
+  /** The caller's own subscriptions of every area, by id. */
+  readonly subscriptions: (principal: HostPrincipal, query?: PortalSubscriptionsQuery) => Promise<ListPage<SubscriptionView>>
+  readonly subscription: (principal: HostPrincipal, subscriptionId: string) => Promise<SubscriptionView>
+  /** Rejects with `subscription_paused_by_operator` if an operator paused it. */
+  readonly resume: (principal: HostPrincipal, subscriptionId: string) => Promise<SubscriptionView>
+  /** Sends a signed test event to the endpoint. */
+  readonly test: (principal: HostPrincipal, subscriptionId: string) => Promise<PortalTestResult>
+  /** The caller's own deliveries, newest first by default. */
+  readonly deliveries: (principal: HostPrincipal, query?: Omit<DeliveriesQuery, "client">) => Promise<ListPage<DeliveryView>>
+  readonly delivery: (principal: HostPrincipal, deliveryId: string) => Promise<PortalDelivery>
+  /** Sends the same bytes with the same id again. */
+  readonly retry: (principal: HostPrincipal, deliveryId: string) => Promise<void>
+  /** Secrets that belong to the caller alone. Never returns a secret's value. */
+  readonly secrets: (principal: HostPrincipal, query?: PageQuery) => Promise<ListPage<SecretView>>
+  /** Generates a new secret. The previous one goes on signing for `overlapSeconds`, a day by default. */
+  readonly rotateSecret: (principal: HostPrincipal, hmacSecretId: string, options?: SecretRotationOptions) => Promise<SigningSecret>
+}
+
+export const portalMethodsOf = (run: Run): PortalMethods => {
+  const portal = <A, E extends ServiceFailure>(said: HostPrincipal, call: (portal: CustomerPortal["Service"], principal: Principal) => Effect.Effect<A, E>) =>
+    run(as(said, CustomerPortal, call))
+
+  return {
+    createLink: (tenantId, request) =>
+      run(ofTenant(tenantId, PortalAccess, (access) => Effect.gen(function*() {
+        const grant = yield* access.grant(tenantId, plain(request))
+        const token = yield* (yield* makePortalTokens).sign(grant)
+        return { client: grant.client, token: Redacted.value(token), expiresAt: formatInstant(grant.expiresAt) }
+      }))),
+    subscriptions: (said, query = {}) => portal(said, (all, principal) => all.subscriptions(principal, plain(query))),
+    subscription: (said, id) => portal(said, (all, principal) => all.subscription(principal, id)),
+    resume: (said, id) => portal(said, (all, principal) => all.resume(principal, id)),
+    test: (said, id) => portal(said, (all, principal) => all.test(principal, id)),
+    deliveries: (said, query = {}) => portal(said, (all, principal) => all.deliveries(principal, plain(query))),
+    delivery: (said, id) => portal(said, (all, principal) => all.delivery(principal, id)),
+    retry: (said, id) => portal(said, (all, principal) => all.retry(principal, id)),
+    secrets: (said, query = {}) => portal(said, (all, principal) => all.secrets(principal, plain(query))),
+    rotateSecret: (said, id, options = {}) =>
+      portal(said, (all, principal) => Effect.map(all.rotateSecret(principal, id, plain(options)), ({ hmacSecretId, secret }) => ({ hmacSecretId, secret: Redacted.value(secret) })))
+  }
+}

@@ -1,0 +1,144 @@
+/** The customer's portal over HTTP. */
+import { defaultListLimit, PortalDeliveryQuery, PortalSubscriptionQuery, SecretListQuery, SecretRotation, WebhookTestEvent } from "@waybill/core"
+import { DeliveriesPage, OperatorSubscription, OperatorSubscriptionsPage, SecretsPage, SigningSecret } from "../operator/OperatorViews.ts"
+import { contract } from "../shared/Contract.ts"
+import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"
+import { PortalDelivery, PortalSession, PortalTest } from "./PortalViews.ts"
+
+const pageOf = (fields: Pick<typeof SecretListQuery.fields, "cursor" | "limit">) => ({
+  cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the previous page." },
+  limit: { kind: "integer", schema: fields.limit.schema, description: "Maximum number of results. A page of large results has fewer.", default: defaultListLimit }
+} as const)
+
+const ofSubscription = { subscriptionId: "Id of one of the caller's own subscriptions, of any area." }
+const ofDelivery = { deliveryId: "The deliveryId, which receivers also know as webhook-id." }
+
+const noSubscription = "No such subscription of this caller."
+const noDelivery = "No such delivery of this caller."
+
+export const PortalContract = contract({
+  area: "portal",
+  title: "Portal",
+  description: "For customers: their own subscriptions, deliveries and secrets. Accepts the token of a portal link, and the customer's other credentials.",
+  endpoints: {
+    getPortalSession: {
+      method: "GET",
+      path: "/v1/session",
+      access: "portal",
+      summary: "Get the caller and the theme of its link",
+      answers: { 200: { description: "The session", schema: PortalSession, closed: true } }
+    },
+    listPortalSubscriptions: {
+      method: "GET",
+      path: "/v1/subscriptions",
+      access: "portal",
+      summary: "List the caller's subscriptions of every area",
+      description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
+      query: {
+        state: { kind: "text", schema: PortalSubscriptionQuery.fields.state.schema, description: "Only subscriptions in this state." },
+        ...pageOf(PortalSubscriptionQuery.fields)
+      },
+      answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } }
+    },
+    getPortalSubscription: {
+      method: "GET",
+      path: "/v1/subscriptions/{subscriptionId}",
+      access: "portal",
+      summary: "Get a subscription with its delivery state",
+      params: ofSubscription,
+      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
+      refusals: { 404: noSubscription }
+    },
+    resumePortalSubscription: {
+      method: "POST",
+      path: "/v1/subscriptions/{subscriptionId}/resume",
+      access: "portal",
+      audit: { action: "portal-subscription.resume", object: "subscription", id: "subscriptionId" },
+      summary: "Resume a paused subscription",
+      description: "Sends the waiting entries. For freight charges, deliveries that were not accepted since the pause are sent again first.",
+      params: ofSubscription,
+      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
+      refusals: { 404: noSubscription, 409: "An operator paused it, or its secret does not belong to the caller any more." }
+    },
+    testPortalSubscription: {
+      method: "POST",
+      path: "/v1/subscriptions/{subscriptionId}/test",
+      access: "portal",
+      audit: { action: "portal-subscription.test", object: "subscription", id: "subscriptionId" },
+      summary: "Send a test event to the endpoint of a subscription",
+      description: "A signed POST whose JSON has the type webhook.test and no freight data. It is not retried and changes no delivery state.",
+      params: ofSubscription,
+      answers: { 200: { description: "Whether the endpoint accepted it", schema: PortalTest } },
+      refusals: { 404: noSubscription, 409: "The subscription's secret does not belong to the caller any more." }
+    },
+    listPortalDeliveries: {
+      method: "GET",
+      path: "/v1/deliveries",
+      access: "portal",
+      summary: "List the caller's deliveries",
+      description: "Each with its attempts, newest first by default. Excludes deliveries of deleted subscriptions.",
+      query: {
+        state: { kind: "text", schema: PortalDeliveryQuery.fields.state.schema, description: "Only deliveries in this state; `dead` are dead letters." },
+        subscriptionId: { kind: "text", schema: PortalDeliveryQuery.fields.subscriptionId.schema, description: "Only deliveries of this subscription." },
+        since: { kind: "instant", schema: PortalDeliveryQuery.fields.since.schema, description: "Created at or after this instant." },
+        order: { kind: "text", schema: PortalDeliveryQuery.fields.order.schema, description: "By time of creation.", default: "newest" },
+        ...pageOf(PortalDeliveryQuery.fields)
+      },
+      answers: { 200: { description: "Deliveries", schema: DeliveriesPage } }
+    },
+    getPortalDelivery: {
+      method: "GET",
+      path: "/v1/deliveries/{deliveryId}",
+      access: "portal",
+      summary: "Get a delivery",
+      description: "With every attempt, and its exact body once there was an attempt.",
+      params: ofDelivery,
+      answers: { 200: { description: "The delivery", schema: PortalDelivery } },
+      refusals: { 404: noDelivery }
+    },
+    retryPortalDelivery: {
+      method: "POST",
+      path: "/v1/deliveries/{deliveryId}/retry",
+      access: "portal",
+      audit: { action: "portal-delivery.retry", object: "delivery", id: "deliveryId" },
+      summary: "Send a delivery again",
+      description: "The same bytes under the same id, with a full series of attempts.",
+      params: ofDelivery,
+      answers: { 202: { description: "Queued for sending" } },
+      refusals: { 404: noDelivery, 409: "The delivery is being sent, or was cancelled." }
+    },
+    listPortalSecrets: {
+      method: "GET",
+      path: "/v1/secrets",
+      access: "portal",
+      summary: "List the caller's signing secrets",
+      description: "Secrets that belong to the caller alone, by hmacSecretId. Never returns the secret's value.",
+      query: pageOf(SecretListQuery.fields),
+      answers: { 200: { description: "Secrets", schema: SecretsPage } }
+    },
+    rotatePortalSecret: {
+      method: "POST",
+      path: "/v1/secrets/{hmacSecretId}/rotate",
+      access: "portal",
+      audit: { action: "portal-secret.rotate", object: "secret", id: "hmacSecretId" },
+      summary: "Rotate a signing secret of the caller",
+      description: "Generates a new secret. The old and the new secret both sign for overlapSeconds, a day by default.",
+      params: { hmacSecretId: "A secret that belongs to the caller alone." },
+      body: { schema: SecretRotation, closed: true, optional: true },
+      answers: { 200: { description: "The new secret, shown once", schema: SigningSecret } },
+      refusals: { 404: "No such secret of this caller." }
+    }
+  },
+  webhooks: {
+    webhookTest: {
+      summary: "A test event",
+      description: "Sent to the endpoint of a subscription of any area when its client asks for it. It has no freight data and no area's format: check the type before anything else.",
+      headers: signedWhereRegistered("client"),
+      body: WebhookTestEvent,
+      answers: {
+        "2XX": { description: "Accepted." },
+        "default": { description: "Not accepted. It is not sent again." }
+      }
+    }
+  }
+})

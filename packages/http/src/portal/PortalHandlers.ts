@@ -1,0 +1,26 @@
+/** HTTP handlers of the portal over core's use cases. */
+import { CustomerPortal, formatInstant } from "@waybill/core"
+import { Effect, Redacted } from "effect"
+import { accepted, json, jsonWithList } from "../shared/Answer.ts"
+import type { HandlersOf } from "../shared/Contract.ts"
+import type { PortalContract } from "./PortalContract.ts"
+
+export const PortalHandlers = Effect.gen(function*() {
+  const portal = yield* CustomerPortal
+
+  const handlers: HandlersOf<typeof PortalContract> = {
+    getPortalSession: ({ link, principal: { client } }) =>
+      Effect.succeed(json({ client, expiresAt: link === undefined ? null : formatInstant(link.expiresAt), theme: link?.theme ?? {} })),
+    listPortalSubscriptions: ({ principal, query }) => Effect.flatMap(portal.subscriptions(principal, query), (page) => jsonWithList(page, "data")),
+    getPortalSubscription: ({ params, principal }) => Effect.map(portal.subscription(principal, params.subscriptionId), (found) => json(found)),
+    resumePortalSubscription: ({ params, principal }) => Effect.map(portal.resume(principal, params.subscriptionId), (resumed) => json(resumed)),
+    testPortalSubscription: ({ params, principal }) => Effect.map(portal.test(principal, params.subscriptionId), (result) => json(result)),
+    listPortalDeliveries: ({ principal, query }) => Effect.flatMap(portal.deliveries(principal, query), (page) => jsonWithList(page, "data")),
+    getPortalDelivery: ({ params, principal }) => Effect.map(portal.delivery(principal, params.deliveryId), (found) => json(found)),
+    retryPortalDelivery: ({ params, principal }) => Effect.as(portal.retry(principal, params.deliveryId), accepted),
+    listPortalSecrets: ({ principal, query }) => Effect.flatMap(portal.secrets(principal, query), (page) => jsonWithList(page, "data")),
+    rotatePortalSecret: ({ body, params, principal }) =>
+      Effect.map(portal.rotateSecret(principal, params.hmacSecretId, body), ({ hmacSecretId, secret }) => json({ hmacSecretId, secret: Redacted.value(secret) }))
+  }
+  return handlers
+})

@@ -1,0 +1,29 @@
+/** Response schemas of the portal and of its links. */
+import { InstantText, PortalTheme } from "@waybill/core"
+import { Schema } from "effect"
+import { deliveryFields, HttpStatus } from "../operator/OperatorViews.ts"
+
+export const PortalLink = Schema.Struct({
+  client: Schema.String.annotate({ description: "Qualified: key:<name> or jwt:<issuer>:<sub>." }),
+  url: Schema.NullOr(Schema.String).annotate({ description: "Opens the portal, with the token in the fragment. Null if this service has no page." }),
+  token: Schema.String.annotate({ description: "For Authorization: Bearer, in calls of the portal only." }),
+  expiresAt: InstantText
+}).annotate({ identifier: "PortalLink" })
+
+export const PortalSession = Schema.Struct({
+  client: Schema.String,
+  expiresAt: Schema.NullOr(InstantText).annotate({ description: "When the link ends; null for other credentials." }),
+  theme: PortalTheme
+}).annotate({ identifier: "PortalSession" })
+
+export const PortalDelivery = Schema.Struct({
+  ...deliveryFields,
+  endpointUrl: Schema.String,
+  body: Schema.NullOr(Schema.String).annotate({ description: "The exact body of every attempt; null before the first one." })
+}).annotate({ identifier: "PortalDelivery" })
+
+export const PortalTest = Schema.Struct({
+  accepted: Schema.Boolean,
+  status: Schema.NullOr(HttpStatus),
+  detail: Schema.String
+}).annotate({ identifier: "PortalTest" })
