@@ -6,7 +6,7 @@ import { deliveryFields, HttpStatus } from "../operator/OperatorViews.ts"
 export const PortalLink = Schema.Struct({
   client: Schema.String.annotate({ description: "Qualified: key:<name> or jwt:<issuer>:<sub>." }),
   url: Schema.NullOr(Schema.String).annotate({ description: "Opens the portal, with the token in the fragment. Null if this service has no page." }),
-  token: Schema.String.annotate({ description: "For Authorization: Bearer, in calls of the portal only." }),
+  token: Schema.String.annotate({ description: "For the header Authorization, in calls of the portal only." }),
   expiresAt: InstantText
 }).annotate({ identifier: "PortalLink" })
 

@@ -312,6 +312,39 @@ export const serviceCalls: Methods = {
       return () => scene.waybill.deliveries.replay(tenantId, subscriptionId, { from: "2020-01-01T00:00:00Z" })
     }
   },
+  portal: {
+    createLink: async (scene, id) => {
+      await scene.waybill.apiKeys.create(tenantId, { name: `portal-${id}`, roles: ["customer"], accounts: ["A"] })
+      return () => scene.waybill.portal.createLink(tenantId, { client: `portal-${id}` })
+    },
+    subscriptions: ({ waybill }, id) => () => waybill.portal.subscriptions(clientOf(id)),
+    subscription: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.portal.subscription(clientOf(id), subscriptionId)
+    },
+    resume: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.portal.resume(clientOf(id), subscriptionId)
+    },
+    test: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.portal.test(clientOf(id), subscriptionId)
+    },
+    deliveries: ({ waybill }, id) => () => waybill.portal.deliveries(clientOf(id)),
+    delivery: async (scene, id) => {
+      const { deliveryId } = await delivered(scene, id)
+      return () => scene.waybill.portal.delivery(clientOf(id), deliveryId)
+    },
+    retry: async (scene, id) => {
+      const { deliveryId } = await delivered(scene, id)
+      return () => scene.waybill.portal.retry(clientOf(id), deliveryId)
+    },
+    secrets: ({ waybill }, id) => () => waybill.portal.secrets(clientOf(id)),
+    rotateSecret: async (scene, id) => {
+      await scene.waybill.secrets.put(tenantId, `portal-${id}`, { client: `client-${id}` })
+      return () => scene.waybill.portal.rotateSecret(clientOf(id), `portal-${id}`)
+    }
+  },
   statistics: {
     get: async (scene, id) => {
       const subscriptionId = await subscribed(scene, id)

@@ -80,7 +80,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
 
     const before = hook.receptions.length
     const replayed = await run(["replay", id, "--from", "1h", "--shipment", "S-2"], { env: server.env })
-    expect(replayed.stdout).toContain("1 event since")
+    expect(replayed.stdout).toContain("1 entry since")
     const again = await eventually(() => hook.receptions[before])
     expect(JSON.parse(again.body).events.map(({ eventId }: any) => eventId)).toEqual(["S-2/1"])
     expect(again.id).not.toBe(hook.receptions[before - 1]!.id)

@@ -1,0 +1,3 @@
+import { fuzz } from "./Fuzz.ts"
+
+fuzz("customers' portal", ["portal"])
