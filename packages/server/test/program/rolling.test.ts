@@ -124,7 +124,12 @@ it("changes the sealing key in a rolling restart: no attempt fails, and the old 
   const last = await under(fresh)
   await before.program.kill("SIGTERM")
   await publishAt(last.url)
-  const { data } = await new OperatorClient({ baseUrl: last.url, apiKey: operatorKey }).listDeliveries("acme", {})
+  // what was received is written soon after
+  const operator = new OperatorClient({ baseUrl: last.url, apiKey: operatorKey })
+  const data = await eventually(async () => {
+    const page = await operator.listDeliveries("acme", {})
+    return page.data.filter(({ state }) => state === "delivered").length === sent ? page.data : undefined
+  })
   expect(data.flatMap(({ attempts }) => attempts.map(({ outcome }) => outcome))).toEqual(Array.from({ length: sent }, () => "accepted"))
   expect(leaked([done, withoutOld].map(({ stderr, stdout }) => stdout + stderr).join(""), [old, fresh, tenant.secret])).toEqual([])
   expect(await last.program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
