@@ -109,7 +109,7 @@ export interface TakeRequest {
   readonly from: ReadonlyArray<TakeFrom>
   /** What the entries of these destinations refer to, as `DestinationSettings` names it; of others nothing is taken. */
   readonly sources: ReadonlyArray<string>
-  /** Signals to consume, at most. */
+  /** Signals to consume, at most. 0: they are left to another take, also beside this one. */
   readonly signals: number
   /**
    * Whether a destination with a consumed signal, which is neither in `from` nor in `skip`, gives one new delivery too, from its first
@@ -180,7 +180,7 @@ export interface Taken {
   /** Those of `owned` whose epoch still held. Of the others nothing was taken. */
   readonly owned: ReadonlyArray<number>
   readonly signals: ReadonlyArray<Signal>
-  /** More signals are there. */
+  /** More signals are there than were to be consumed. */
   readonly moreSignals: boolean
   /** Destinations of `from` and unasked ones; one that is missing is closed, or of none of `sources`. */
   readonly from: ReadonlyArray<TakenFrom>

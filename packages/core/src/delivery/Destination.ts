@@ -86,7 +86,9 @@ export interface Destination {
   unreadableUntil: number | undefined
   /** A take that names it has no answer yet, or its attempts have not begun. */
   taking: boolean
+  /** Averages of the last deliveries. */
   bytesPerDelivery: number
+  eventsPerDelivery: number
   /** When attempts last began. */
   usedAt: number
   /** When it is looked at next. */
@@ -128,6 +130,7 @@ export const makeDestination = (
   unreadableUntil: undefined,
   taking: false,
   bytesPerDelivery: 0,
+  eventsPerDelivery: 1,
   usedAt: 0,
   lookAt: undefined,
   lost: false
@@ -201,10 +204,6 @@ export const signalled = (destination: Destination, key: string | undefined, at:
   } else if (destination.cursor === undefined || compareText(key, destination.cursor) > 0) destination.ahead = true
   else destination.behind = true
 }
-
-/** Whether a take looked at what a signal tells of that it consumed. `asked` as in `foundBy`. */
-export const coversSignal = (asked: TakeFrom | undefined, key: string | undefined): boolean =>
-  key !== undefined && (asked === undefined || asked.batches > 0 && (asked.after === undefined || compareText(key, asked.after) > 0))
 
 /** A delivery that was named in a take and left out waits for another one of its shipments: so long, unless something ends before. */
 const leftOutMillis = 1000

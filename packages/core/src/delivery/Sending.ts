@@ -125,6 +125,7 @@ export class Sending {
     this.begun += 1
     slots.bytes += attempt.bytes
     destination.bytesPerDelivery += (attempt.bytes - destination.bytesPerDelivery) / 8
+    destination.eventsPerDelivery += (attempt.events - destination.eventsPerDelivery) / 8
     attemptsBegin(destination, parts.storeTime(now), 1)
     const owner = ownerOf(destination)
     return parts.attempts.begin(attempt, (verdict) => {

@@ -1,7 +1,7 @@
 /** Takes what may go out, tenant by tenant. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { beginLoad, coversSignal, type Destination, endLoad, foundBy, loadInto, needsLoad, ownerOf, type Plan, planOf, secretOpened, signalled, takeFromOf } from "./Destination.ts"
+import { beginLoad, type Destination, endLoad, foundBy, loadInto, needsLoad, ownerOf, type Plan, planOf, secretOpened, signalled, takeFromOf } from "./Destination.ts"
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
 import type { EngineParts } from "./EngineParts.ts"
@@ -11,6 +11,12 @@ import { workerMillis } from "./WorkerTime.ts"
 
 /** Destinations that are loaded, or asked in one take, at most. */
 const destinationsPerTake = 256
+
+/** Events of one take, about: a statement that takes more holds up what others wait for, and saves nothing. */
+const eventsPerTake = 1024
+
+/** A destination of which so many events are expected is taken alone: what is taken with it would wait for all of them. */
+const largeTake = eventsPerTake / 4
 
 /** Signals that one take consumes, at most. */
 const signalsPerTake = 1000
@@ -51,9 +57,8 @@ export class Taking {
       work.keepAppointments(taking.parts.storeTime(now))
       for (const tenant of Array.from(work.demand)) {
         if (slots.free === 0) return
-        if (!tenant.taking) {
-          if (work.demand.delete(tenant)) yield* taking.ofTenant(tenant)
-        } else if (tenant.signalled && !tenant.hearing && tenant.lostFlights.size === 0 && work.demand.delete(tenant)) yield* taking.hear(tenant)
+        if (tenant.signalled && !tenant.hearing && tenant.lostFlights.size === 0) yield* taking.hear(tenant)
+        if (!tenant.taking && work.demand.delete(tenant)) yield* taking.ofTenant(tenant)
       }
     })
   }
@@ -83,18 +88,18 @@ export class Taking {
       // what is left waits until an attempt of anybody ends, unless it has to be loaded first
       if (tenant.ready.size > 0) work.crowded.add(tenant)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
-      if (asked.length > 0 || tenant.signalled) yield* taking.take(tenant, asked, now)
+      if (asked.length > 0) yield* taking.take(tenant, asked, now)
       if (hasDrops(tenant)) yield* taking.drop(tenant)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         tenant.taking = false
         // whoever wanted it meanwhile may have woken a loop that left it alone
-        if (exit._tag === "Failure" || tenant.signalled || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
+        if (exit._tag === "Failure" || tenant.signalled && !tenant.hearing || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
       })
     ))
   }
 
-  /** What was published while a take of what may go out, a large one perhaps, has no answer. */
+  /** What was published. It does not wait for a take of what may go out, a large one perhaps, nor that for it. */
   private hear(tenant: HeldTenant): Effect.Effect<void, StorageError> {
     const taking = this
     const { work } = this.parts
@@ -104,7 +109,7 @@ export class Taking {
       const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
       if (unknown.length > 0) yield* taking.loadThese(tenant, unknown)
       const now = yield* workerMillis
-      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : taking.choose(tenant, taking.parts.storeTime(now), heard)
+      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : taking.choose(tenant, taking.parts.storeTime(now), { among: heard, isSmall: true })
       if (asked.length > 0) yield* taking.take(tenant, asked, now)
     }).pipe(Effect.ensuring(Effect.sync(() => {
       tenant.hearing = false
@@ -168,13 +173,18 @@ export class Taking {
   }
 
   /** What goes out next, of these destinations or of all: one destination of each client after the other. */
-  private choose(tenant: HeldTenant, storeNow: number, among?: ReadonlySet<Destination>): ReadonlyArray<Asked> {
+  private choose(
+    tenant: HeldTenant,
+    storeNow: number,
+    { among, isSmall = false }: { readonly among?: ReadonlySet<Destination>; readonly isSmall?: boolean } = {}
+  ): ReadonlyArray<Asked> {
     const { slots, work } = this.parts
     const asked: Array<Asked> = []
     let attempts = 0
     let bytes = slots.freeBytes
+    let events = eventsPerTake
     const clients = Array.from(tenant.ready.entries(), ([client, own]) => ({ client, own: own.values() }))
-    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && bytes > 0) {
+    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && bytes > 0 && events > 0) {
       const turn = clients.shift()!
       const owner = { tenantId: tenant.tenantId, client: turn.client }
       const next = turn.own.next()
@@ -191,9 +201,12 @@ export class Taking {
       // the other take may have something of it in flight
       if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
       const partition = work.partition(tenant.tenantId, destination.partition)
-      const room = destination.taking || partition === undefined || partition.leaving ? 0 : Math.min(slots.of(destination, owner), deliveriesPerTake - attempts)
+      const most = Math.min(deliveriesPerTake - attempts, Math.max(1, Math.floor(events / destination.eventsPerDelivery)))
+      const room = destination.taking || partition === undefined || partition.leaving ? 0 : Math.min(slots.of(destination, owner), most)
       const plan = planOf(destination, storeNow, room)
       const wanted = plan.again.length + plan.batches
+      const isLarge = wanted * destination.eventsPerDelivery >= largeTake
+      if (isLarge && (isSmall || asked.length > 0)) continue
       if (plan.lookAt !== undefined) work.lookAt(destination, plan.lookAt)
       // it is looked at again when an attempt of its client ends
       if (room === 0 && !destination.taking) continue
@@ -204,7 +217,9 @@ export class Taking {
       slots.use(owner, wanted, destination.failing)
       attempts += wanted
       bytes -= wanted * destination.bytesPerDelivery
+      events -= wanted * destination.eventsPerDelivery
       asked.push({ destination, plan, from: takeFromOf(destination, plan), attempts: wanted })
+      if (isLarge) break
     }
     return asked
   }
@@ -221,7 +236,7 @@ export class Taking {
     const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)
     const guess = request.unasked > 0 ? new Set([...request.skip, ...request.from.map(({ destinationId }) => destinationId)]) : undefined
     tenant.guess ??= guess
-    tenant.signalled = false
+    if (request.signals > 0) tenant.signalled = false
     return Effect.gen(function*() {
       const answer = yield* parts.store.take(request).pipe(Effect.onError(() => Effect.sync(() => {
         tenant.lostFlights.add(request.flight)
@@ -233,7 +248,7 @@ export class Taking {
       const taken = ofPartitions(answer, isHeld)
       // a partition that is still held was fenced by this worker itself
       if (yield* taking.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
-      const heard = taking.learn(tenant, { request, asked, taken, since })
+      const heard = taking.learn(tenant, { asked, taken, since })
       const unknown = taking.unknownAmong(tenant, taken)
       // what cannot be loaded is not sent: it waits again
       const loaded = unknown.length === 0 ? true : yield* Effect.match(taking.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
@@ -259,7 +274,8 @@ export class Taking {
     const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
     // what somebody else may have sent within the last minute is not known of any destination
     const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rememberedMillis <= sentAt)
-    const mayGuess = tenant.sources.size > 0 && tenant.signalled && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
+    const hears = asked.length === 0
+    const mayGuess = hears && tenant.sources.size > 0 && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
     const unasked = mayGuess ? Math.min(Math.ceil(options.concurrency * unaskedPart), slots.ofTenant(tenant.tenantId)) : 0
     const named = new Set(asked.map(({ destination }) => destination))
     const skip: Array<string> = []
@@ -277,7 +293,7 @@ export class Taking {
       from: asked.map(({ from }) => from),
       // a take that guesses reads the tables of every source that this tenant is known to have, others only what they ask for
       sources: Array.from(unasked > 0 ? tenant.sources : new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))),
-      signals: tenant.signalled ? signalsPerTake : 0,
+      signals: hears ? signalsPerTake : 0,
       skip,
       unasked,
       maxBatchBytes: options.maxBatchBytes,
@@ -297,7 +313,7 @@ export class Taking {
 
   private learn(
     tenant: HeldTenant,
-    { asked, request, since, taken }: { readonly request: TakeRequest; readonly asked: ReadonlyArray<Asked>; readonly taken: Taken; readonly since: number }
+    { asked, since, taken }: { readonly asked: ReadonlyArray<Asked>; readonly taken: Taken; readonly since: number }
   ): ReadonlySet<Destination> {
     const { work } = this.parts
     const byId = new Map(asked.map((each) => [each.destination.destinationId, each]))
@@ -317,11 +333,11 @@ export class Taking {
     for (const { destination } of byId.values()) if (!destination.lost && owned.has(destination.partition)) this.closed(tenant, destination)
     const answered = new Set(taken.from.map(({ destinationId }) => destinationId))
     const heard = new Set<Destination>()
-    const named = new Map(request.from.map((from) => [from.destinationId, from]))
     for (const { destinationId, key } of taken.signals) {
       const destination = work.destination(tenant.tenantId, destinationId)
       if (destination === undefined) continue
-      if (!answered.has(destinationId) || !coversSignal(named.get(destinationId), key)) {
+      // what was guessed was looked at from the first key on
+      if (!answered.has(destinationId) || key === undefined) {
         signalled(destination, key, work.nextEvent())
         heard.add(destination)
       }

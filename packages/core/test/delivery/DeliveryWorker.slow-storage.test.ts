@@ -120,6 +120,36 @@ describe("a worker whose storage is slow", () => {
       assert.lengthOf(yield* delivered, 80)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
 
+  it.effect("takes about a thousand events at once of a destination with many, and nothing of others with them", () =>
+    Effect.gen(function*() {
+      const tenant = yield* TestWaybill.tenant()
+      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 100, rateLimitPerMinute: 60_000 } })
+      yield* TestWaybill.subscribe(tenant, tenant.customer("other", ["B"]), { endpointUrl: healthy })
+      const asked: Array<{ readonly destinations: number; readonly events: number; readonly signals: number }> = []
+      yield* workerOver((store) => ({
+        take: (request) =>
+          Effect.tap(store.take(request), ({ deliveries }) =>
+            Effect.sync(() => asked.push({ destinations: request.from.length, events: deliveries.reduce((sum, { events }) => sum + events, 0), signals: request.signals })))
+      }))
+      const events = yield* TransitEvents
+      const publishMany = (first: number, count: number) =>
+        Effect.orDie(events.append(tenant.carrier, Array.from({ length: count }, (_, n) => reportedEvent(`S${first + n}`, { accounts: ["A"] }))))
+      // a receiver that accepted as many is trusted with as many at once
+      for (let round = 0; round < 20; round++) {
+        yield* publishMany(round * 200, 200)
+        yield* TestWaybill.pass(1_000)
+      }
+      asked.length = 0
+      for (let round = 20; round < 26; round++) yield* publishMany(round * 1_000, 1_000)
+      yield* Effect.orDie(events.append(tenant.carrier, [reportedEvent("T", { accounts: ["B"] })]))
+      yield* TestWaybill.pass(5_000)
+      assert.lengthOf(yield* (yield* ScriptedReceivers).delivered(healthy), 1)
+      assert.lengthOf(yield* delivered, 20 * 200 + 6_000)
+      const large = asked.filter((each) => each.events > 200)
+      assert.isNotEmpty(large)
+      for (const { destinations, events: taken, signals } of large) assert.deepStrictEqual([destinations, signals, taken <= 1_100], [1, 0, true])
+    }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
+
   it.effect("gives up on answers that do not come, and goes on", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()

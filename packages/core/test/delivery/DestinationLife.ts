@@ -8,7 +8,6 @@ import {
   attemptsBegin,
   beginLoad,
   begun,
-  coversSignal,
   type Destination,
   endLoad,
   failed,
@@ -90,9 +89,8 @@ class PlainStore {
   }
 
   take(from: TakeFrom | undefined): { readonly signals: ReadonlyArray<string | undefined>; readonly found: TakenFrom | undefined; readonly taken: ReadonlyArray<Delivery> } {
-    const signals = this.signals
-    this.signals = []
-    if (from === undefined) return { signals, found: undefined, taken: [] }
+    if (from === undefined) return { signals: this.signals.splice(0), found: undefined, taken: [] }
+    const signals: ReadonlyArray<string | undefined> = []
     const base = { destinationId: "destination", version: this.version, unseenKeys: [], unseenDeliveries: [] }
     if (!this.isActive) return { signals, found: { ...base, sends: false, after: from.after, more: false, blocked: false }, taken: [] }
     const named = from.inFlight.flatMap((id) => this.deliveries.get(id)!.keys)
@@ -261,7 +259,7 @@ export class Life {
       foundBy(destination, { asked: from, found, now: this.now, since, taken: new Set(taken.map(({ id }) => id)) })
       if (destination.settings?.version !== found.version) destination.stale = true
     }
-    for (const key of signals) if (found === undefined || !coversSignal(from, key)) signalled(destination, key, ++this.events)
+    for (const key of signals) signalled(destination, key, ++this.events)
     for (const { first, id, keys } of taken) {
       begun(destination, id, { lastKey: keys.at(-1)!, first })
       attemptsBegin(destination, this.now, 1)

@@ -206,7 +206,7 @@ const takenOf = (request: TakeRequest, rows: ReadonlyArray<TakenRow>): Taken => 
     now: whole.now!,
     owned: whole.owned!,
     signals: signalsOf(whole),
-    moreSignals: whole.more!,
+    moreSignals: whole.more ?? false,
     from: of("destination").map((each): TakenFrom => ({
       destinationId: each.destinationId!,
       version: each.version!,
@@ -237,7 +237,7 @@ const deliveryOf = ({ flight, sentAt }: TakeRequest, row: TakenRow): TakenDelive
 /** One of each destination with its smallest key. Keys compare by their bytes, as in the database. */
 const signalsOf = ({ signalKeys, signalled }: TakenRow): ReadonlyArray<Signal> => {
   const signals = new Map<string, Signal>()
-  signalled!.forEach((destinationId, n) => {
+  signalled?.forEach((destinationId, n) => {
     const key = (signalKeys as ReadonlyArray<string | null>)[n] ?? undefined
     const before = signals.get(destinationId)
     const isSmaller = before === undefined || key === undefined || (before.key !== undefined && Buffer.compare(Buffer.from(key), Buffer.from(before.key)) < 0)

@@ -15,6 +15,8 @@ export interface Taking {
   readonly request: TakeRequest
   readonly tenantId: Parameter
   readonly lookAt: Parameter
+  /** Whether signals are consumed. */
+  readonly hears: boolean
   /** Whether anything may be taken; else only signals are consumed. */
   readonly anything: boolean
   /** Whether deliveries that waited are sent again. */
@@ -29,13 +31,15 @@ export const takingOf = (schema: Statement, sources: ReadonlyArray<PayloadSource
   request,
   tenantId: tenant(request.tenantId),
   lookAt: value(request.lookAt),
-  anything: request.from.length + request.unasked > 0 && request.sources.length > 0,
+  hears: request.signals > 0,
+  anything: request.from.length + (request.signals > 0 ? request.unasked : 0) > 0 && request.sources.length > 0,
   again: request.from.some(({ again }) => again.length > 0),
   flown: request.from.some(({ inFlight }) => inFlight.length > 0)
 })
 
 /**
- * `heard (destination_id, key)`: the signals that are consumed, and `signals`: one more of them than may be. The delete names rows by where they
+ * `heard (destination_id, key)`: the signals that are consumed, and `signals`: one more of them than may be. Those that another statement consumes are
+ * passed over, or this one would wait for all that the other one takes. The delete names rows by where they
  * are: nothing moves them within a statement, and every other way depends on what the planner believes of a table that is empty whenever it is
  * analysed. By `one = 1` it believes that they are few, and looks at each of them instead of at all signals.
  */
@@ -50,6 +54,7 @@ signals AS MATERIALIZED (
     WHERE s.tenant_id = ${tenantId} AND s.partition = f.partition
     ORDER BY s.signal_no
     LIMIT ${limit}::int4 + 1
+    FOR UPDATE SKIP LOCKED
   ) AS s
   LIMIT ${limit}::int4 + 1
 ),
@@ -62,7 +67,7 @@ heard AS (
 }
 
 /** `wanted`: the destinations that were named, and those with a signal that nobody named. */
-export const wantedDestinations = ({ again, request: { from, skip, unasked } }: Taking) => {
+export const wantedDestinations = ({ again, hears, request: { from, skip, unasked } }: Taking) => {
   const named = uuidArray(from.map(({ destinationId }) => destinationId))
   const repeated = again ? textArray(from.map((each) => each.again.length === 0 ? null : `{${each.again.join(",")}}`)) : statement`ARRAY[NULL]`
   return statement`
@@ -71,7 +76,7 @@ wanted AS MATERIALIZED (
   FROM unnest(${ofAnyLength(named)}, ${textArray(from.map(({ after }) => after ?? null))}, ${int4Array(from.map(({ batches }) => batches))}, ${repeated})
     WITH ORDINALITY AS g (destination_id, after, batches, again, place)
   WHERE g.destination_id IS NOT NULL
-  ${unasked === 0 ? nothing : statement`UNION ALL
+  ${!hears || unasked === 0 ? nothing : statement`UNION ALL
   (
     SELECT cardinality(${named}) + 1, h.destination_id, NULL, 1, NULL, false
     FROM (SELECT DISTINCT h.destination_id FROM heard AS h) AS h

@@ -47,13 +47,13 @@ const answer = (kind: keyof typeof kinds, given: Partial<Record<keyof typeof col
 
 const epoch = (instant: string) => `floor(extract(epoch FROM ${instant}) * 1000)::float8`
 
-const takeAnswer = answer("take", {
-  now: epoch("now()"),
-  owned: "ARRAY(SELECT f.partition FROM fence AS f)",
-  signalled: "coalesce(h.destination_ids, '{}')",
-  signalKeys: "coalesce(h.keys, '{}')",
-  more: "(SELECT count(*) FROM signals) > h.count"
-})
+const whole = { now: epoch("now()"), owned: "ARRAY(SELECT f.partition FROM fence AS f)" }
+
+const takeAnswer = statement`SELECT ${answer("take", whole)}`
+
+const heardAnswer = statement`
+SELECT ${answer("take", { ...whole, signalled: "coalesce(h.destination_ids, '{}')", signalKeys: "coalesce(h.keys, '{}')", more: "(SELECT count(*) FROM signals) > h.count" })}
+FROM (SELECT array_agg(h.destination_id) AS destination_ids, array_agg(h.key) AS keys, count(*) AS count FROM heard AS h) AS h`
 
 const destinationAnswer = answer("destination", {
   destinationId: "g.destination_id",
@@ -95,9 +95,8 @@ const unseenAnswer = answer("unseen", { destinationId: "r.destination_id", deliv
 export const take = (schema: Statement, sources: ReadonlyArray<PayloadSource>, request: TakeRequest): Statement => {
   const taking = takingOf(schema, sources, request)
   return statement`
-WITH ${fenced(schema, request.tenantId, request.owned)},${heardSignals(taking)}${taking.anything ? entriesTaken(taking) : nothing}
-SELECT ${takeAnswer}
-FROM (SELECT array_agg(h.destination_id) AS destination_ids, array_agg(h.key) AS keys, count(*) AS count FROM heard AS h) AS h
+WITH ${fenced(schema, request.tenantId, request.owned)}${taking.hears ? statement`,${heardSignals(taking)}` : nothing}${taking.anything ? entriesTaken(taking) : nothing}
+${taking.hears ? heardAnswer : takeAnswer}
 ${taking.anything ? statement`UNION ALL ${destinationAnswers(taking)}
 UNION ALL
 SELECT ${freshAnswer} FROM fresh AS f` : nothing}

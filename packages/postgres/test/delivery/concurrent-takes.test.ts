@@ -39,6 +39,18 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.deepStrictEqual([second.signals, second.deliveries.map(eventIdsOf)], [[{ destinationId: idOf(1), key: "A" }], [["A/2"]]])
     }))
 
+  it.effect("hears of new signals while a take that consumed others is not committed", () =>
+    Effect.gen(function*() {
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1 })
+      const worker = yield* acquire(tenantId)
+      const commit = yield* openTransaction(take(worker))
+      yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
+      assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: "T" }])
+      assert.deepStrictEqual((yield* commit).signals, [{ destinationId: idOf(1), key: "S" }])
+      assert.strictEqual(yield* left("delivery_signals", tenantId), 0)
+    }))
+
   it.effect("does not send what an operator purges at the same moment", () =>
     Effect.gen(function*() {
       const control = yield* DeliveryControl

@@ -44,7 +44,7 @@ export class Take {
       now,
       owned: [...held],
       signals,
-      moreSignals: signalled.length > consumed.length,
+      moreSignals: request.signals > 0 && signalled.length > consumed.length,
       from,
       deliveries: [...this.again, ...this.first].map((delivery) => takenOf(delivery, request.flight))
     }

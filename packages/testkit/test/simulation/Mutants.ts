@@ -149,8 +149,14 @@ const engineMutants: ReadonlyArray<Mutant> = [
   {
     name: "whoever wants a take while another one runs is forgotten",
     file: taking,
-    find: "if (exit._tag === \"Failure\" || tenant.signalled || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)",
-    replace: "if (exit._tag === \"Failure\" || tenant.signalled || goesOn) work.want(tenant)"
+    find: "tenant.signalled && !tenant.hearing || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)",
+    replace: "tenant.signalled && !tenant.hearing || goesOn) work.want(tenant)"
+  },
+  {
+    name: "a worker takes without end while another take hears signals",
+    file: taking,
+    find: "tenant.signalled && !tenant.hearing || goesOn",
+    replace: "tenant.signalled || goesOn"
   },
   {
     name: "what a take cannot load is sent",
