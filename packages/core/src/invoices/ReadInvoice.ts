@@ -6,7 +6,7 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import { makePace } from "../shared/Turns.ts"
 import type { InvoiceCarrier, InvoiceRow } from "./InvoiceStore.ts"
-import { addressees } from "./model/Addressees.ts"
+import { addresseeFault, addressees } from "./model/Addressees.ts"
 import { Invoice, type InvoiceComment, InvoiceComments } from "./model/Invoice.ts"
 import { totalWarnings } from "./model/InvoiceTotals.ts"
 import { DocumentRequest } from "./model/SupportingDocuments.ts"
@@ -34,6 +34,7 @@ export const readInvoice = Effect.fnUntraced(function*(input: unknown): Effect.f
   const { json, text } = yield* plainJson(input, "An invoice")
   const pace = yield* makePace
   const invoice = yield* decodeInvoice(json)
+  yield* refuseUnusableAccounts(json)
   const body = encoder.encode(text)
   if (pace.isDue()) yield* pace.turn
   if (body.length > maxInvoiceBytes) {
@@ -60,6 +61,7 @@ export interface ReadDocuments {
 export const readDocuments = Effect.fnUntraced(function*(input: unknown): Effect.fn.Return<ReadDocuments, InvalidInput> {
   const { json } = yield* plainJson(input, "A record of documents")
   const request = yield* decodeRequest(json)
+  yield* refuseUnusableAccounts(json)
   const { documents: _, ...rest } = json
   const doc = JSON.stringify(rest)
   if (encoder.encode(doc).length > maxInvoiceBytes) {
@@ -74,6 +76,11 @@ export type Comments = typeof InvoiceComment.Encoded | typeof InvoiceComments.En
 /** Accepts one comment, a list, or none. */
 export const readComments = (comments: unknown): Effect.Effect<ReadonlyArray<InvoiceComment>, InvalidInput> =>
   decodeComments(comments === undefined ? [] : isObject(comments) ? [comments] : comments, ["comments"])
+
+const refuseUnusableAccounts = (json: Json): Effect.Effect<void, InvalidInput> => {
+  const refusal = addresseeFault(json)
+  return refusal === undefined ? Effect.void : Effect.fail(InvalidInput.of(refusal))
+}
 
 const carrierOf = ({ DOT, MC }: { readonly DOT: string; readonly MC: string }): Effect.Effect<InvoiceCarrier, InvalidInput> => {
   const carrier = { dot: carrierNumber(DOT), mc: carrierNumber(MC) }

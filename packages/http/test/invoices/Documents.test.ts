@@ -52,6 +52,15 @@ const detail = ({ headers }: Answer) => headers.get("x-waybill-detail")
 const nothingOf = async (invoiceNumber: string) => expect((await call("GET", `/documents/${invoiceNumber}`, acme.carrier)).status).toBe(404)
 
 describe("uploading documents", () => {
+  it("is refused with an account that cannot be one, and stores nothing (SPEC-GAP-B7)", async () => {
+    const number = nextNumber()
+    for (const [account, name] of [["", "billToAccountNumber"], [{}, "account"]] as const) {
+      const answer = await upload({ ...sample(number), [name]: account })
+      expect([...refusal(answer), detail(answer)]).toEqual([400, "application/json", ["300"], expect.stringContaining(`${name}: An account is`)])
+    }
+    await nothingOf(number)
+  })
+
   it("answers 201 with a message, returns the new file ids in a header (SPEC-GAP-B33), and stores every file unchanged", async () => {
     const number = nextNumber()
     const files = { pdf: fileSample("PDF", 5), tif: fileSample("TIF", 70_001), jpeg: fileSample("JPEG", 65_536), png: fileSample("PNG", 8) }

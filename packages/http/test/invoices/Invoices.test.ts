@@ -251,6 +251,20 @@ describe("an invoice", () => {
     expect((await call("GET", "/invoices", seven)).json.map((each: any) => each.uniqueID)).toEqual([shipped.uniqueID])
   })
 
+  it("is refused with an account that cannot be one, so that the shipment's accounts do not see what is addressed to somebody else (SPEC-GAP-B7)", async () => {
+    await acme.register(movingShipment("OWNED-2", { accounts: ["A7"] }))
+    const invoice = fresh({ accounts: [], shipmentID: "OWNED-2" })
+    for (const billToAccountNumber of ["", " ", "x".repeat(101), ["A5"], { number: "A5" }, true, 1.5]) {
+      const answer = await call("POST", "/invoices", acme.carrier, { ...invoice, billToAccountNumber })
+      expect([...refusal(answer), detail(answer)]).toEqual([400, "application/json", ["300"], expect.stringMatching(/^billToAccountNumber: An account is a text of 1 to 100 characters/u)])
+    }
+    expect((await call("GET", `/invoices/${invoice.uniqueID}`, acme.carrier)).status).toBe(404)
+    await create({ ...invoice, billToAccountNumber: "A5" } as typeof invoice)
+    expect((await call("PUT", `/invoices/${invoice.uniqueID}`, acme.carrier, { ...invoice, billToAccountNumber: "" })).status).toBe(400)
+    const seven = await acme.customer("seven-2", ["A7"])
+    expect((await call("GET", `/invoices/${invoice.uniqueID}`, seven)).status).toBe(404)
+  })
+
   it("is hidden from others: foreign accounts, other carriers and other tenants get the same response as for an unknown id", async () => {
     const rival = await service.tenant("rival")
     const invoice = fresh({ accounts: ["A1"] })

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { addressees } from "@waybill/core"
+import { addresseeFault, addressees } from "@waybill/core"
 
 describe("addressees", () => {
   it("are the distinct accounts in the attributes (SPEC-GAP-B7)", () => {
@@ -19,18 +19,27 @@ describe("addressees", () => {
     assert.deepStrictEqual(addressees({ ...invoice, attributes: [{ type: "account", value: "A" }] }), ["7", "A", "B", "C", "D"])
   })
 
-  it("do not include other attributes, or values that cannot be an account", () => {
-    const attributes = [
-      { type: "requestNumber", value: "A" },
-      { type: "accountManager", value: "A" },
-      { value: "A" },
-      { type: "account" },
-      { type: "account", value: "" },
-      { type: "account", value: "x".repeat(101) },
-      { type: "account", value: "a\u0000b" }
-    ]
+  it("do not include other attributes, or members that are null", () => {
+    const attributes = [{ type: "requestNumber", value: "A" }, { type: "accountManager", value: "A" }, { value: "A" }]
     assert.deepStrictEqual(addressees({ attributes }), [])
     assert.deepStrictEqual(addressees({}), [])
-    assert.deepStrictEqual(addressees({ account: null, accountNumber: {}, billToAccount: "", invoiceHeader: [], attributes: [null, "account"] }), [])
+    const without = { account: null, billToAccount: null, invoiceHeader: [], attributes: [null, "account"] }
+    assert.deepStrictEqual([addressees(without), addresseeFault(without)], [[], undefined])
+  })
+
+  it.each<[string, object]>([
+    ["/account", { account: "" }],
+    ["/account", { account: " " }],
+    ["/accountNumber", { accountNumber: {} }],
+    ["/accountNumber", { accountNumber: ["A"] }],
+    ["/billToAccount", { billToAccount: true }],
+    ["/billToAccount", { billToAccount: 1.5 }],
+    ["/billToAccount", { billToAccount: -1 }],
+    ["/invoiceHeader/account", { account: "A", invoiceHeader: { account: "x".repeat(101) } }],
+    ["/invoiceHeader/billingParty/account", { invoiceHeader: { billingParty: { account: "a\u0000b" } } }],
+    ["/attributes/1/value", { attributes: [{ type: "account", value: "A" }, { type: "account" }] }],
+    ["/attributes/0/value", { attributes: [{ type: "Bill-to account", value: null }] }]
+  ])("have a fault at %s of a value that cannot be an account: %j (SPEC-GAP-B7)", (path, record) => {
+    assert.strictEqual(addresseeFault({ ...record })?.pointer, path)
   })
 })
