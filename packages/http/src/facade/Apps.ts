@@ -17,6 +17,7 @@ export type HttpOptions = Pick<
   | "basePaths"
   | "bodyTimeoutMillis"
   | "clientAddress"
+  | "ignoredQueryParameters"
   | "jwt"
   | "operatorKeys"
   | "publicBaseUrl"
@@ -30,14 +31,16 @@ export class Apps extends Context.Service<Apps, Effect.Effect<WaybillApps>>()("@
 
 /** Throws when options contradict each other. */
 export const appsLayer = (options: HttpOptions) => {
-  const { basePaths, bodyTimeoutMillis, clientAddress, jwt, publicBaseUrl, publicTenant, trustForwarded } = options
+  const { basePaths, bodyTimeoutMillis, clientAddress, ignoredQueryParameters, jwt, publicBaseUrl, publicTenant, trustForwarded } = options
   if (publicBaseUrl !== undefined && !isWebAddress(publicBaseUrl)) throw new RangeError("publicBaseUrl is an address such as https://freight.example.com.")
   const refusal = jwt === undefined ? undefined : refusalOfJwksUrl(jwt)
   if (refusal !== undefined) throw new RangeError(`jwt.jwksUrl ${refusal}, or name its host in jwt.allowHttpHosts.`)
+  checkParameterNames(ignoredQueryParameters)
   for (const base of Object.values(basePaths ?? {})) normalBase(base ?? "")
   const parts = WaybillHttp.makeParts({
     basePaths,
     bodyTimeoutMillis,
+    ignoredQueryParameters,
     publicBaseUrl,
     publicTenant,
     trustForwarded,
@@ -46,6 +49,14 @@ export const appsLayer = (options: HttpOptions) => {
   // every request shares the result, so an interruption of the first one must not become it
   const cached = Effect.flatMap(Effect.context<WaybillHttpServices>(), (context) => Effect.cached(Effect.uninterruptible(Effect.provideContext(parts, context))))
   return Layer.effect(Apps, cached).pipe(Layer.provide(authenticatorOf(options)))
+}
+
+/** Also for callers without types. A text would be read as its letters. */
+const checkParameterNames = (names: unknown): void => {
+  if (names === undefined) return
+  if (!Array.isArray(names) || !names.every((name) => typeof name === "string" && name !== "")) {
+    throw new TypeError("ignoredQueryParameters is a list of names, such as [\"access_token\"].")
+  }
 }
 
 const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text)

@@ -61,7 +61,7 @@ export interface RetentionSettings {
 }
 
 /** `Tx` is what `within` accepts, as the storage declares it. */
-export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis" | "publicTenant"> {
+export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis" | "publicTenant" | "ignoredQueryParameters"> {
   /** From a storage package, such as `@waybill/postgres`. */
   readonly storage: WaybillStorage<Tx>
   /** Your own authentication. Default: Waybill's API keys. */

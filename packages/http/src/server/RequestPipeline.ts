@@ -32,6 +32,8 @@ export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
   readonly bodyTimeoutMillis?: number | undefined
   /** Tenant of public lookups without credentials, when the requested host belongs to no tenant. */
   readonly publicTenant?: string | undefined
+  /** Query parameters that every call ignores instead of refusing them; case-sensitive. A call's own parameter of that name keeps its meaning. Default: none. */
+  readonly ignoredQueryParameters?: ReadonlyArray<string> | undefined
 }
 
 /** Answers any request and never fails. */
@@ -65,6 +67,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   const quotas = yield* makeClientQuotas
   const audited = yield* makeAudited
   const bodyTimeoutMillis = options.bodyTimeoutMillis ?? 60_000
+  const ignoredParameters = new Set(options.ignoredQueryParameters)
 
   const answerFrom = (table: RouteTable) => Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest, exchange: Exchange) {
     const { mountPath, path, search } = targetOf(request)
@@ -99,7 +102,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     if (refusal !== undefined) return yield* refusal
     if (endpoint.access === "anonymous") exchange.anonymous = yield* anonymousOf(request, exchange.principal)
     // what checks a server's health may add parameters of its own
-    const query = readQuery(endpoint.query ?? {}, endpoint.access === "public" ? "" : search)
+    const query = readQuery(endpoint.query ?? {}, endpoint.access === "public" ? "" : search, ignoredParameters)
     if (query.faults.length > 0) return yield* badQuery(query.faults)
     const body = endpoint.body === undefined
       ? undefined

@@ -38,13 +38,17 @@ export interface ReadQuery {
   readonly faults: ReadonlyArray<ProblemFault>
 }
 
+const none: ReadonlySet<string> = new Set()
 const nothing: ReadQuery = { values: {}, faults: [] }
 
 /** Faults of one query. */
 const maxFaults = 100
 
-/** Refuses unknown parameters: one that is misspelt would otherwise select or delete too much. SPEC-GAP-X4 */
-export const readQuery = (parameters: QueryParameters, search: string): ReadQuery => {
+/**
+ * Refuses unknown parameters: one that is misspelt would otherwise select or delete too much. SPEC-GAP-X4. `ignored` are names of the host's
+ * own; where the endpoint has a parameter of such a name, it has its meaning.
+ */
+export const readQuery = (parameters: QueryParameters, search: string, ignored: ReadonlySet<string> = none): ReadQuery => {
   if (search === "") return nothing
   const values: Record<string, unknown> = {}
   const faults = new Map<string, ProblemFault>()
@@ -55,6 +59,7 @@ export const readQuery = (parameters: QueryParameters, search: string): ReadQuer
     if (pair === "") continue
     const at = pair.indexOf("=")
     const written = decode(at < 0 ? pair : pair.slice(0, at))
+    if (written !== undefined && ignored.has(written) && !Object.hasOwn(parameters, written)) continue
     const text = at < 0 ? "" : decode(pair.slice(at + 1))
     if (whole !== undefined) {
       if (written !== undefined && text !== undefined) pairs.push([written, text])

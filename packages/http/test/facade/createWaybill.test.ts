@@ -176,6 +176,27 @@ describe("createWaybill", () => {
     expect([(await get("Bearer good")).status, (await get("Bearer bad")).status]).toEqual([200, 401])
   })
 
+  it("lets a host log in by a query parameter that it names, which is no parameter of a call (SPEC-GAP-X4)", async () => {
+    const authenticate: WaybillOptions["authenticate"] = async (request) => new URL(request.url).searchParams.get("access_token") === "good" ? customer : undefined
+    const log: Array<LogEntry> = []
+    const waybill = start({ authenticate, ignoredQueryParameters: ["access_token", "pageSize"], log: (entry) => void log.push(entry) })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    const get = async (query: string) => {
+      const answer = await waybill.handler(new Request(`http://x/visibility/v1/events?${query}`))
+      return { status: answer.status, link: answer.headers.get("link"), json: await answer.json() }
+    }
+    expect(await get("access_token=good&pageSize=3")).toMatchObject({ status: 200, json: { pageSize: 3 } })
+    expect((await get("access_token=bad")).status).toBe(401)
+    expect(await get("access_token=good&Access_Token=x")).toMatchObject({ status: 400, json: { errors: [expect.objectContaining({ parameter: "Access_Token" })] } })
+    await waybill.events.publish(carrier, Array.from({ length: 2 }, () => reportedEvent("S1", { accounts: customer.accounts! })))
+    expect((await get("access_token=good&pageSize=1")).link).toMatch(/rel="next"/u)
+    expect(JSON.stringify([log, await get("access_token=good&pageSize=1")])).not.toContain("good")
+
+    const refusing = start({ authenticate })
+    await refusing.tenants.put("acme", { name: "Acme" })
+    expect((await refusing.handler(new Request("http://x/visibility/v1/events?access_token=good"))).status).toBe(400)
+  })
+
   it("passes its log to the host, without secrets", async () => {
     const log: Array<LogEntry> = []
     const waybill = start({ apiKeys: true, log: (entry) => void log.push(entry) })
@@ -248,6 +269,8 @@ describe("createWaybill", () => {
     ["egress that is no network", { egressAllow: ["10.0.0.0/99"] }, /egressAllow/],
     ["a base path that is none", { basePaths: { intake: "/a b" } }, /base path/],
     ["a public address that is none", { publicBaseUrl: "freight.example.com" }, /publicBaseUrl/],
+    ["query parameters that are no list", { ignoredQueryParameters: "token" as never }, /ignoredQueryParameters/],
+    ["a query parameter without a name", { ignoredQueryParameters: [""] }, /ignoredQueryParameters/],
     ["a key set without an address", { jwt: { jwksUrl: "keys", issuer: "x", audience: "y" } }, /jwksUrl/],
     ["a key set over plain http", { jwt: { jwksUrl: "http://127.0.0.1/jwks", issuer: "x", audience: "y" } }, /plain http/],
     ["two operators with one key", { operatorKeys: ["operator-key-for-tests", { name: "ci", key: "operator-key-for-tests" }] }, /twice/],

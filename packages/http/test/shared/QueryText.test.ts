@@ -20,6 +20,14 @@ describe("an unknown query parameter (SPEC-GAP-X4)", () => {
     expect(faultsOf(parameters, Array.from({ length: 1000 }, (_, n) => `n${n}=1`).join("&"))).toHaveLength(100)
   })
 
+  it("is ignored when the host names it, unless the call has a parameter of that name", () => {
+    const parameters = { page: text("text"), token: text("text") }
+    expect(readQuery(parameters, "page=1&access_token=%ff&token=t", new Set(["access_token", "token"]))).toEqual({ values: { page: "1", token: "t" }, faults: [] })
+    expect(readQuery(parameters, "Access_token=1", new Set(["access_token"])).faults).toHaveLength(1)
+    const whole = { kind: "pairs", schema: Schema.String, description: "", isPart: () => true } as const
+    expect(readQuery({ whole }, "a=1&access_token=x", new Set(["access_token"])).values).toEqual({ whole: [["a", "1"]] })
+  })
+
   it("is accepted where it is a spelling of a value that is the whole query", () => {
     const comments = { kind: "pairs", schema: Schema.String, description: "", isPart: (name: string) => name.startsWith("comment") } as const
     expect(readQuery({ comments }, "commentText=a")).toEqual({ values: { comments: [["commentText", "a"]] }, faults: [] })
