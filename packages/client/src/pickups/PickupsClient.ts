@@ -67,11 +67,14 @@ export class PickupsClient {
       ? { lookupValue: by.proNumber, lookupType: "PRO" }
       : { lookupValue: by.confirmationId, lookupType: "PickupConfirmationID" }
     const query = { ...named, requestType: "PickupStatus", isTest }
-    const { call, json } = await this.#connection.send({ method: "GET", path: pickups, query, repeatable: true }, options)
+    const { call, json } = await this.#connection.send({ method: "GET", path: pickups, query, headers: asText, repeatable: true }, options)
     if (isObject(json) && typeof json["status"] === "string") return json as unknown as PickupVisibility
     throw new WaybillCallFailed(call, "unreadable_answer", "the answer is not a pickup: it has no status.")
   }
 }
+
+/** Integers would lose leading zeros and letters. */
+const asText = { "x-waybill-integers": "false" }
 
 const answersOf = ({ call, json }: Answer): PickupAnswers => {
   if (Array.isArray(json) && json.length > 0 && json.every(isAnswer)) return json as unknown as PickupAnswers

@@ -106,12 +106,13 @@ describe("PickupsClient", () => {
     const { client, received } = clientOf((_, count) => count === 0 ? problem(503) : json(pickupVisibility))
     expect(await client.visibility({ confirmationId: "0100 1" })).toEqual(pickupVisibility)
     await client.visibility({ proNumber: "041-8367745" })
-    await client.visibility({ confirmationId: "TEST000001" }, { isTest: true })
+    await client.visibility({ confirmationId: "999900000001" }, { isTest: true })
     expect(received.slice(1).map(({ method, path }) => `${method} ${path}`)).toEqual([
       "GET /pickup/v1/pickups?lookupValue=0100+1&lookupType=PickupConfirmationID&requestType=PickupStatus&isTest=false",
       "GET /pickup/v1/pickups?lookupValue=041-8367745&lookupType=PRO&requestType=PickupStatus&isTest=false",
-      "GET /pickup/v1/pickups?lookupValue=TEST000001&lookupType=PickupConfirmationID&requestType=PickupStatus&isTest=true"
+      "GET /pickup/v1/pickups?lookupValue=999900000001&lookupType=PickupConfirmationID&requestType=PickupStatus&isTest=true"
     ])
+    expect(new Set(received.map(({ headers }) => headers.get("x-waybill-integers")))).toEqual(new Set(["false"]))
   })
 
   it("fails with the message of an error, and with none when the body is empty", async () => {

@@ -149,7 +149,7 @@ describe("an order that waits for the carrier", () => {
   it.effect("does not wait if it is a test", () =>
     waiting(Effect.gen(function*() {
       const { list, order } = yield* carriers
-      assert.strictEqual((yield* order({ isTest: "True" })).carrierPickupNumber, "TEST000001")
+      assert.strictEqual((yield* order({ isTest: "True" })).carrierPickupNumber, "999900000001")
       assert.deepStrictEqual(yield* list(), [])
     })))
 })
@@ -186,7 +186,7 @@ describe("Pickups.decide", () => {
         [{}, "/decision"],
         [{ decision: "maybe" }, "/decision"],
         [{ decision: "reject", confirmationNumber: "C-2" }, "/confirmationNumber"],
-        [{ decision: "accept", confirmationNumber: "TEST000007" }, "/confirmationNumber"],
+        [{ decision: "accept", confirmationNumber: "999900000007" }, "/confirmationNumber"],
         [{ decision: "accept", confirmationNumber: "C-1" }, "/confirmationNumber"],
         [{ decision: "accept", scac: "A1" }, "/scac"],
         [{ decision: "accept", message: "x".repeat(1001) }, "/message"]

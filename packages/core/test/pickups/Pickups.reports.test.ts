@@ -199,7 +199,7 @@ describe("Pickups.report", () => {
       desk.decide = () => ({ decision: "accept", carrierPickupNumber: "TAKEN" })
       yield* order({ pro: "P" })
       const report = (body: unknown) => pickups.report(carrier, pickupId, untyped(body))
-      for (const carrierPickupNumber of [undefined, "TAKEN", "TEST000007", " "]) {
+      for (const carrierPickupNumber of [undefined, "TAKEN", "999900000007", " "]) {
         const body = carrierPickupNumber === undefined ? { status: "Accepted" } : { status: "Accepted", carrierPickupNumber }
         assert.deepStrictEqual(pointers(yield* Effect.flip(report(body))), ["/carrierPickupNumber"], carrierPickupNumber)
       }

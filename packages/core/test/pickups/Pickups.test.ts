@@ -104,7 +104,7 @@ describe("Pickups.create", () => {
         },
         () => ({ decision: "perhaps" }) as never,
         () => undefined as never,
-        () => ({ decision: "accept", carrierPickupNumber: "TEST000001" }),
+        () => ({ decision: "accept", carrierPickupNumber: "999900000001" }),
         () => ({ decision: "accept", carrierPickupNumber: "a\nb" }),
         () => ({ decision: "accept", carrierPickupNumber: 12 as never })
       ]

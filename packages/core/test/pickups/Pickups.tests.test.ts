@@ -12,7 +12,7 @@ describe("test pickups (SPEC-GAP-C14)", () => {
     return inService(Effect.gen(function*() {
       const { order } = yield* setup
       const answer = yield* order({ isTest: "True" })
-      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], ["Accept", "TEST000001"])
+      assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], ["Accept", "999900000001"])
       assert.include(answer.pickupMessage[0], "test")
       assert.strictEqual((yield* Effect.flip(order({ isTest: "True", zone: "nowhere" })))._tag, "InvalidInput")
       assert.lengthOf(desk.asked, 0)

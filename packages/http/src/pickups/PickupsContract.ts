@@ -60,11 +60,12 @@ export const PickupsContract = contract({
       },
       headers: {
         "X-Waybill-Integers": {
-          description: "`true`: pickupConfirmationId, code, subCode, proNumber and destinationPostalCode are integers instead of text, null where no integer stands for the text.",
+          description: "`false`: pickupConfirmationId, code, subCode, proNumber and destinationPostalCode are text as the carrier has it. " +
+            "Default: integers, without leading zeros and hyphens, and null where a letter or the length allows no integer.",
           schema: Schema.Literals(["true", "false"])
         }
       },
-      answers: { 200: { description: "The pickup", schema: Schema.Union([PickupVisibility, PickupVisibilityWithIntegers]).annotate({ identifier: "PickupLookupResult" }) } },
+      answers: { 200: { description: "The pickup", schema: Schema.Union([PickupVisibilityWithIntegers, PickupVisibility]).annotate({ identifier: "PickupLookupResult" }) } },
       refusals: { 404: notFound }
     },
     updatePickup: {

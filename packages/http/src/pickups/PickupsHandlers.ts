@@ -14,7 +14,7 @@ export const PickupsHandlers = Effect.gen(function*() {
       return Effect.map(pickups.create(principal, body, idempotencyKey === undefined ? {} : { idempotencyKey }), (answers) => json(answers))
     },
     getPickup: ({ headers, principal, query }) =>
-      Effect.map(pickups.visibility(principal, query), (found) => json(headers["X-Waybill-Integers"] === "true" ? withIntegers(found) : found)),
+      Effect.map(pickups.visibility(principal, query), (found) => json(headers["X-Waybill-Integers"] === "false" ? found : withIntegers(found))),
     updatePickup: ({ body, params, principal }) => Effect.map(pickups.update(principal, params.pickupId, body), (answers) => json(answers)),
     deletePickup: ({ params, principal }) => Effect.as(pickups.cancel(principal, params.pickupId), HttpServerResponse.empty({ status: 200 }))
   }

@@ -94,29 +94,29 @@ describe("ordering a pickup", () => {
   it("gives a test the same response as any other, and shows it to lookups of tests only", async () => {
     const answer = await call("POST", "/", shipper, request({ isTest: "TRUE", pro: "TEST-PRO" }))
     const number = answer.json[0].carrierPickupNumber
-    expect([answer.json[0].pickupStatus, number]).toEqual(["Accept", expect.stringMatching(/^TEST\d{6}$/)])
+    expect([answer.json[0].pickupStatus, number]).toEqual(["Accept", expect.stringMatching(/^9999\d{8}$/)])
     expectNothing(await look(number))
     expectNothing(await look("TEST-PRO", shipper, { lookupType: "PRO" }))
     const seen = await look(number, shipper, { isTest: "true" })
-    expect([seen.status, seen.json.pickupConfirmationId, seen.json.status]).toEqual([200, number, "Accepted"])
+    expect([seen.status, seen.json.pickupConfirmationId, seen.json.status]).toEqual([200, Number(number), "Accepted"])
   })
 })
 
 describe("looking up a pickup", () => {
-  it("answers 200 with every member, numbers as text", async () => {
-    const number = await order({ pro: "02134" })
+  it("answers 200 with every member, numbers as integers, or null for letters (SPEC-GAP-C6)", async () => {
+    const number = await order({ pro: "021-34" })
     const answer = await look(number)
     expect(answer.status).toBe(200)
     expect(answer.json).toEqual({
-      pickupConfirmationId: number,
+      pickupConfirmationId: Number(number),
       status: "Accepted",
       informationCode: { code: null, codeDescription: expect.any(String), subCode: null, subCodeDescription: null },
       stopEta: `${day}T08:00:00.000`,
       stopEtaTimeZone: "UTC-5",
       equipmentInformation: null,
       shipmentArray: [{
-        proNumber: "02134",
-        destinationPostalCode: "M5V 2T6",
+        proNumber: 2134,
+        destinationPostalCode: null,
         destinationCountry: "CAN",
         handlingUnitQuantity: 2,
         weight: 1250,
@@ -125,17 +125,17 @@ describe("looking up a pickup", () => {
     })
   })
 
-  it("answers integers, or null, to a peer that asks for them (SPEC-GAP-C6)", async () => {
-    const number = await order({ pro: "7788" })
+  it("answers text to a peer that asks for it (SPEC-GAP-C6)", async () => {
+    const number = await order({ pro: "077-88" })
     const query = new URLSearchParams({ lookupValue: number, lookupType: "PickupConfirmationID", requestType: "PickupStatus", isTest: "false" })
-    const { json } = await service.send("GET", `/pickup/v1/pickups/?${query}`, { key: shipper, headers: { "x-waybill-integers": "true" } })
-    expect([json.pickupConfirmationId, json.shipmentArray[0].proNumber, json.shipmentArray[0].destinationPostalCode]).toEqual([Number(number), 7788, null])
+    const { json } = await service.send("GET", `/pickup/v1/pickups/?${query}`, { key: shipper, headers: { "x-waybill-integers": "false" } })
+    expect([json.pickupConfirmationId, json.shipmentArray[0].proNumber, json.shipmentArray[0].destinationPostalCode]).toEqual([number, "077-88", "M5V 2T6"])
   })
 
   it("accepts any spelling of a PRO, and parameters in any case; a requestType of Cancel cancels nothing", async () => {
     const number = await order({ pro: "AB-77 88" })
     const found = await look("ab7788", shipper, { lookupType: "pro", requestType: "CANCEL", isTest: "FALSE" })
-    expect([found.status, found.json.pickupConfirmationId, found.json.status]).toEqual([200, number, "Accepted"])
+    expect([found.status, found.json.pickupConfirmationId, found.json.status]).toEqual([200, Number(number), "Accepted"])
     expect((await look(number)).json.status).toBe("Accepted")
   })
 

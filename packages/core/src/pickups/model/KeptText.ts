@@ -35,9 +35,11 @@ export const KeptText = Schema.Union([
   })
 )
 
-/** The integer of a text; `null` if none stands for it: `02134`, `A1A1A1` and numbers of 20 digits would change. */
-export const integerOf = (text: string | null): number | null =>
-  text !== null && /^(?:0|[1-9]\d*)$/u.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : null
+/** The integer that the digits of a text spell, without blanks, hyphens and leading zeros; `null` for `A1A1A1`, and for numbers that JSON parsers round. */
+export const integerOf = (text: string | null): number | null => {
+  const digits = text?.replaceAll(/[\s-]+/gu, "") ?? ""
+  return /^\d+$/u.test(digits) && Number.isSafeInteger(Number(digits)) ? Number(digits) : null
+}
 
 /** Maps missing values to `undefined`: `null`, an absent member, or a blank text, which some senders write instead of `null`. */
 export const given = (text: string | null | undefined): string | undefined =>

@@ -51,13 +51,13 @@ export const namedAccounts = ({ billToAddress, pickupAddress }: PickupRequest): 
     ...(billToAddress ?? []).map((each, at) => ({ account: given(each.btAccountNumber), path: ["billToAddress", at, "btAccountNumber"] }))
   ].flatMap(({ account, path }) => account === undefined ? [] : [{ account: account.trim(), path }])
 
-/** Test numbers, and only those, have this form, so a number alone shows whether it is a test. SPEC-GAP-C14 */
-const testShape = /^TEST\d{6,}$/u
+/** Test numbers, and only those, have this form, so a number alone shows whether it is a test. Digits, because the interface shows numbers as integers. SPEC-GAP-C14 */
+const testShape = /^9999\d{8,}$/u
 
 export const isTestNumber = (number: string): boolean => testShape.test(number)
 
 /** Nine digits, or a test number. */
-export const issuedNumber = (n: number, isTest: boolean): string => isTest ? `TEST${String(n).padStart(6, "0")}` : String(100_000_000 + n)
+export const issuedNumber = (n: number, isTest: boolean): string => isTest ? `9999${String(n).padStart(8, "0")}` : String(100_000_000 + n)
 
 const numberShape = /^[^\p{Cc}\p{Cs}\s](?:[^\p{Cc}\p{Cs}]{0,98}[^\p{Cc}\p{Cs}\s])?$/u
 

@@ -30,7 +30,7 @@ const VisibleShipment = Schema.Struct({
 }).annotate({ identifier: "PickupShipment" })
 type VisibleShipment = typeof VisibleShipment.Type
 
-/** Numbers are text, as published: a PRO or a postal code may begin with zero or have letters. SPEC-GAP-C6 */
+/** Numbers are text, as in the published file: a PRO or a postal code may begin with zero or have letters. SPEC-GAP-C6 */
 export const PickupVisibility = Schema.Struct({
   pickupConfirmationId: Schema.String,
   status: Schema.String,
@@ -45,7 +45,7 @@ export type PickupVisibility = typeof PickupVisibility.Type
 
 const IntegerOrNull = Schema.NullOr(LargeInteger)
 
-/** The view with integers where the interface text has integers, for peers that check it: one that no integer stands for is `null`. SPEC-GAP-C6 */
+/** The view with integers, as in the interface: a text without an integer is `null`. SPEC-GAP-C6 */
 export const PickupVisibilityWithIntegers = Schema.Struct({
   ...PickupVisibility.fields,
   pickupConfirmationId: IntegerOrNull,
