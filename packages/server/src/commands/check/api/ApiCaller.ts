@@ -9,6 +9,8 @@ export type CallerName = "customer" | "other" | "carrier" | "nobody" | "invalid"
 export interface CallOptions {
   /** Default: the customer. */
   readonly as?: CallerName
+  /** A bearer token, sent instead of the credentials of `as`. */
+  readonly bearer?: string
   readonly query?: Readonly<Record<string, string | ReadonlyArray<string>>>
   /** Sent as JSON. */
   readonly body?: unknown
@@ -21,7 +23,8 @@ export interface CallOptions {
 export interface Exchange {
   readonly method: string
   readonly url: string
-  readonly caller: CallerName
+  /** `token`: the bearer token of the call. */
+  readonly caller: CallerName | "token"
   readonly sent: string | undefined
   readonly status: number
   readonly headers: Headers
@@ -82,7 +85,7 @@ export class ApiCaller {
     }
   }
 
-  async #once(area: Area, method: string, path: string, { as = "customer", body, contentType, query = {}, text }: CallOptions): Promise<Exchange> {
+  async #once(area: Area, method: string, path: string, { as = "customer", bearer, body, contentType, query = {}, text }: CallOptions): Promise<Exchange> {
     if (this.leftMillis <= 0) throw new LimitReached(`the time limit of ${this.#limits.totalMillis / 1000} s is used up`)
     if (this.#calls >= this.#limits.maxCalls) throw new LimitReached(`the limit of ${this.#limits.maxCalls} calls is used up`)
     this.#calls += 1
@@ -91,7 +94,7 @@ export class ApiCaller {
     const headers: Record<string, string> = {
       accept: "application/json, application/problem+json",
       "user-agent": "waybill-check",
-      ...this.#headersOf(as),
+      ...(bearer === undefined ? this.#headersOf(as) : { authorization: `Bearer ${bearer}` }),
       ...(sent === undefined ? {} : { "content-type": contentType ?? "application/json" })
     }
     try {
@@ -99,7 +102,7 @@ export class ApiCaller {
       const answer = await readLimited(response, this.#limits.maxAnswerBytes)
       this.answered = true
       if (answer === undefined) throw new Violation(`${method} ${path} answered ${response.status} with more than ${this.#limits.maxAnswerBytes} bytes, which were not read.`)
-      return { method, url, caller: as, sent, status: response.status, headers: response.headers, text: answer, json: jsonOf(answer) }
+      return { method, url, caller: bearer === undefined ? as : "token", sent, status: response.status, headers: response.headers, text: answer, json: jsonOf(answer) }
     } catch (error) {
       if (error instanceof Violation) throw error
       const isLate = error instanceof Error && error.name === "TimeoutError"

@@ -4,15 +4,16 @@ import { Flag } from "effect/cli"
 import { spawn } from "node:child_process"
 import { randomUUID } from "node:crypto"
 import { readFile } from "node:fs/promises"
+import { writeLine } from "../../../serve/Logging.ts"
 import { CommandFailed, exitCodes, failed, usageError } from "../../shared/Outcome.ts"
 import { printProgress } from "../../shared/Output.ts"
 import { failureOf, webAddress } from "../../shared/Remote.ts"
 import { type Callback, openCallback } from "../Callback.ts"
 import type { CheckResult } from "../CheckResult.ts"
 import { type Fixtures, parseFixtures } from "./Fixtures.ts"
-import { type Area, areas, type Rule, Violation } from "./Rule.ts"
+import { type Area, areas, type Rule, Violation, type WindowFrequency } from "./Rule.ts"
 import { rules } from "./Rules.ts"
-import { runRules } from "./RunRules.ts"
+import { runRules, type Target } from "./RunRules.ts"
 import { seedThroughIntake } from "./Seed.ts"
 
 export const apiFlags = {
@@ -28,7 +29,11 @@ export const apiFlags = {
   receiverHost: Flag.String("receiver-host").pipe(Flag.withDescription("With --api: the address to receive deliveries on; default 127.0.0.1"), Flag.optional),
   receiverPort: Flag.Int("receiver-port").pipe(Flag.withDescription("With --api: the port to receive deliveries on; 0, the default, picks a free one"), Flag.optional),
   wait: Flag.Finite("wait").pipe(Flag.withDescription("With --api: seconds to wait for a delivery; default 30"), Flag.optional),
-  maxSeconds: Flag.Finite("max-seconds").pipe(Flag.withDescription("With --api: time limit of the whole check; default 600"), Flag.optional),
+  windowWait: Flag.Finite("window-wait").pipe(
+    Flag.withDescription("With --api: seconds to wait for the end of a window of hourly (3600) and daily (86400) notifications; default 0, which leaves their rules unchecked"),
+    Flag.optional
+  ),
+  maxSeconds: Flag.Finite("max-seconds").pipe(Flag.withDescription("With --api: time limit of the whole check, without --window-wait; default 600"), Flag.optional),
   maxCalls: Flag.Int("max-calls").pipe(Flag.withDescription("With --api: most calls of the whole check; default 2000"), Flag.optional),
   strict: Flag.Boolean("strict").pipe(Flag.withDescription("With --api: also fail when a should rule fails, or a rule could not be checked"), Flag.optional)
 }
@@ -42,6 +47,7 @@ interface Flags {
   readonly receiverHost: Option.Option<string>
   readonly receiverPort: Option.Option<number>
   readonly wait: Option.Option<number>
+  readonly windowWait: Option.Option<number>
   readonly maxSeconds: Option.Option<number>
   readonly maxCalls: Option.Option<number>
   readonly strict: Option.Option<boolean>
@@ -55,6 +61,7 @@ const spellings: Readonly<Record<Exclude<keyof Flags, "area">, string>> = {
   receiverHost: "--receiver-host",
   receiverPort: "--receiver-port",
   wait: "--wait",
+  windowWait: "--window-wait",
   maxSeconds: "--max-seconds",
   maxCalls: "--max-calls",
   strict: "--strict"
@@ -83,6 +90,13 @@ const basesOf = (url: string, { bases = {} }: Fixtures): Readonly<Record<Area, s
 /** After this time without a delivery, no more are expected. */
 const quietMillis = 1_000
 const maxAnswerBytes = 32 * 1024 * 1024
+
+/** Seconds until a window ends at the latest. */
+const windowSeconds: Readonly<Record<WindowFrequency, number>> = { hourly: 3600, daily: 86_400 }
+
+/** The frequencies whose windows end within the time to wait. */
+const windowMillisOf = (seconds: number): NonNullable<Target["windowMillis"]> =>
+  Object.fromEntries(Object.entries(windowSeconds).filter(([, least]) => seconds >= least).map(([frequency]) => [frequency, seconds * 1000]))
 
 /** Runs the trigger command for an area; its output goes into the error. */
 const runTrigger = (command: string, area: Area, signal: AbortSignal): Promise<void> =>
@@ -132,6 +146,10 @@ export const checkApi = Effect.fnUntraced(function*(
   const given = yield* fixturesFrom(flags)
   const waitMillis = 1000 * (yield* within(flags.wait, 30, 3600, "--wait"))
   const totalMillis = 1000 * (yield* within(flags.maxSeconds, 600, 86_400, "--max-seconds"))
+  const waitSeconds = Option.getOrElse(flags.windowWait, () => 0)
+  if (!(waitSeconds >= 0 && waitSeconds <= 172_800)) return yield* usageError("--window-wait is a number of seconds, up to 172800.")
+  const windowMillis = windowMillisOf(waitSeconds)
+  const windowTotal = Object.values(windowMillis).reduce((sum, millis) => sum + millis, 0)
   const maxCalls = yield* within(flags.maxCalls, 2000, 1_000_000, "--max-calls")
   const command = Option.getOrUndefined(flags.trigger)
   const usesIntake = Option.getOrElse(flags.intake, () => false)
@@ -154,9 +172,11 @@ export const checkApi = Effect.fnUntraced(function*(
       callback,
       isReachable: isLoopback(url) || Option.isSome(flags.receiverUrl),
       ...(trigger === undefined ? {} : { trigger }),
-      limits: { timeoutMillis, totalMillis, maxCalls, maxAnswerBytes },
+      limits: { timeoutMillis, totalMillis: totalMillis + windowTotal, maxCalls, maxAnswerBytes },
       waitMillis,
-      quietMillis
+      quietMillis,
+      windowMillis,
+      onWindowWait: (frequency, millis) => writeLine(`Waiting for the end of a window of ${frequency} notifications, up to ${millis / 1000} s.`)
     }, chosen, { onResult, signal: end.signal })
   )
   if (unreachable !== undefined) return yield* new CommandFailed({ detail: `No response from ${url}: ${unreachable} Start the implementation, or correct the address.`, code: exitCodes.unreachable })

@@ -37,6 +37,8 @@ export const Fixtures = Schema.Struct({
     other: Schema.optionalKey(Client),
     carrier: Schema.optionalKey(Carrier)
   })),
+  /** Bearer tokens of the customer, with its accounts: a valid one, and one that has expired. */
+  tokens: Schema.optionalKey(Schema.Struct({ customer: Schema.optionalKey(text), expired: Schema.optionalKey(text) })),
   webhook: Schema.optionalKey(Schema.Struct({ hmacSecretId: text, secret: text })),
   shipment: Schema.optionalKey(Shipment),
   foreignShipment: Schema.optionalKey(Shipment),
@@ -78,8 +80,13 @@ export const parseFixtures = (json: string, environment: Readonly<Record<string,
   throw new RangeError(`The fixtures are not as documented: ${String(error instanceof Error ? error.message : error).replaceAll(/\s+/g, " ").slice(0, 500)}`)
 }
 
+/** The valid bearer token of the customer. */
+export const tokenIn = ({ clients = {}, tokens = {} }: Fixtures): string | undefined =>
+  tokens.customer ?? (clients.customer !== undefined && "bearer" in clients.customer ? clients.customer.bearer : undefined)
+
 /** Every secret of the fixtures, for redaction. */
-export const secretsIn = ({ clients = {}, webhook }: Fixtures): ReadonlyArray<string> => [
+export const secretsIn = ({ clients = {}, tokens = {}, webhook }: Fixtures): ReadonlyArray<string> => [
   ...Object.values(clients).map((each) => "bearer" in each ? each.bearer : each.apiKey),
+  ...Object.values(tokens),
   ...(webhook === undefined ? [] : [webhook.secret])
 ]

@@ -28,9 +28,16 @@ export const needs = {
   events: "events in the fixtures: two shipments of the customer with at least three events of at least two types each, and one that it has no access to",
   bills: "bills in the fixtures: an account of the customer with bills in flight, and one without",
   trigger: "a --trigger command, or --intake, that publishes while the check runs",
-  receiver: "--receiver-url: the address at which the implementation reaches this machine"
+  receiver: "--receiver-url: the address at which the implementation reaches this machine",
+  token: "tokens.customer in the fixtures: a bearer token of the customer, if the implementation takes any",
+  expiredToken: "tokens.expired in the fixtures: a bearer token of the customer that has expired",
+  hour: "--window-wait of 3600 seconds or more: the end of an hourly window",
+  day: "--window-wait of 86400 seconds or more: the end of a daily window"
 } as const
 export type Need = keyof typeof needs
+
+/** Frequencies of charge notifications that collect what happens until their window ends. */
+export type WindowFrequency = "hourly" | "daily"
 
 /** What a check works with. */
 export interface RuleContext {
@@ -52,6 +59,8 @@ export interface RuleContext {
   readonly waitMillis: number
   /** After this time without a delivery, no more are expected. */
   readonly quietMillis: number
+  /** How long to wait for the end of a window; `undefined` where that is not wanted. Says so to the user. */
+  readonly windowWait: (frequency: WindowFrequency) => number | undefined
 }
 
 export interface Rule {

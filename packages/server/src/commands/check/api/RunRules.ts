@@ -2,8 +2,8 @@
 import type { Callback, Post } from "../Callback.ts"
 import type { CheckResult } from "../CheckResult.ts"
 import { ApiCaller, type Exchange, LimitReached, type Limits } from "./ApiCaller.ts"
-import { type Fixtures, secretsIn } from "./Fixtures.ts"
-import { type Area, areas, type Need, needs, type Rule, type RuleContext, Violation } from "./Rule.ts"
+import { type Fixtures, secretsIn, tokenIn } from "./Fixtures.ts"
+import { type Area, areas, type Need, needs, type Rule, type RuleContext, Violation, type WindowFrequency } from "./Rule.ts"
 import { redactor, requestText, answerText, deliveryText } from "./Evidence.ts"
 
 export interface Target {
@@ -18,10 +18,21 @@ export interface Target {
   readonly trigger?: (area: Area) => Promise<void>
   readonly waitMillis: number
   readonly quietMillis: number
+  /** How long the check may wait for the end of a window. Default: not at all. */
+  readonly windowMillis?: Readonly<Partial<Record<WindowFrequency, number>>>
+  readonly onWindowWait?: (frequency: WindowFrequency, millis: number) => void
 }
 
-const isPresent = (need: Need, { fixtures, isReachable, trigger }: Target): boolean => {
+const isPresent = (need: Need, { fixtures, isReachable, trigger, windowMillis = {} }: Target): boolean => {
   switch (need) {
+    case "token":
+      return tokenIn(fixtures) !== undefined
+    case "expiredToken":
+      return fixtures.tokens?.expired !== undefined
+    case "hour":
+      return windowMillis.hourly !== undefined
+    case "day":
+      return windowMillis.daily !== undefined
     case "customer":
     case "other":
     case "carrier":
@@ -105,7 +116,12 @@ class AreaRun {
       },
       afterwards: (end) => void this.#ends.push(end),
       waitMillis: target.waitMillis,
-      quietMillis: target.quietMillis
+      quietMillis: target.quietMillis,
+      windowWait: (frequency) => {
+        const millis = target.windowMillis?.[frequency]
+        if (millis !== undefined) target.onWindowWait?.(frequency, millis)
+        return millis
+      }
     }
   }
 

@@ -34,12 +34,13 @@ export const seedThroughIntake = async (baseUrl: string, given: Fixtures, run: s
   await publishEvents()
   const uniqueIDs = [await seed.bill("created", "B1", own)]
   await seed.bill("created", "B2", foreign)
+  let bills = 2
   return {
     fixtures: { shipment, foreignShipment, events, bills: { account: own, uniqueIDs, emptyAccount: empty, foreignAccount: foreign }, ...given },
     trigger: async (area) => {
       if (area === "d") await publishEvents()
       if (area === "a") for (const each of [shipment, foreignShipment]) await seed.movements(each)
-      if (area === "e") for (const [name, account] of [["B3", own], ["B4", foreign]] as const) await seed.billChanges(name, account)
+      if (area === "e") for (const account of [own, foreign]) await seed.billChanges(`B${++bills}`, account)
     }
   }
 }

@@ -1,15 +1,28 @@
 /** This service as the implementation under test, in memory, with everything that the rules need. */
 import { OperatorClient } from "@waybill/client"
-import { createWaybill, toNodeHandler } from "@waybill/http"
-import { memoryStorage } from "@waybill/testkit"
+import { DeliveryOptions, ShipmentStatusOptions, Waybill } from "@waybill/core"
+import { toNodeHandler, TransportHttp, waybillOver } from "@waybill/http"
+import { StorageMemory } from "@waybill/testkit"
+import { Layer, Redacted } from "effect"
+import * as Clock from "effect/Clock"
 import { randomBytes, randomUUID } from "node:crypto"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Fixtures } from "../../../../src/commands/check/api/Fixtures.ts"
-import type { Area } from "../../../../src/commands/check/api/Rule.ts"
+import type { Area, WindowFrequency } from "../../../../src/commands/check/api/Rule.ts"
 import type { Target } from "../../../../src/commands/check/api/RunRules.ts"
 import { seedThroughIntake } from "../../../../src/commands/check/api/Seed.ts"
 import { type Callback, openCallback } from "../../../../src/commands/check/Callback.ts"
+import { makeAdjustableClock } from "./AdjustableClock.ts"
+
+const { startIdentityProvider } = await import(new URL("../../../../../http/test/hostile/IdentityProvider.ts", import.meta.url).pathname) as {
+  readonly startIdentityProvider: () => Promise<{
+    readonly jwt: { readonly jwksUrl: string; readonly allowHttpHosts: ReadonlyArray<string>; readonly issuer: string; readonly audience: string }
+    readonly token: (claims: Readonly<Record<string, unknown>>) => Promise<string>
+    readonly expired: Readonly<Record<string, unknown>>
+    readonly close: () => Promise<unknown>
+  }>
+}
 
 export const basesOf = (url: string): Readonly<Record<Area, string>> => ({
   a: `${url}/in-transit/v1`,
@@ -22,14 +35,19 @@ export const basesOf = (url: string): Readonly<Record<Area, string>> => ({
 /** A running server with one tenant. `clients` makes new ones, with accounts of their own. */
 export const startApi = async () => {
   const operatorKey = randomBytes(24).toString("hex")
-  const waybill = createWaybill({
-    storage: memoryStorage(),
+  const clock = makeAdjustableClock()
+  const identity = await startIdentityProvider()
+  const settings = Layer.mergeAll(
+    DeliveryOptions.layer({ pollMillis: 50 }),
+    Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: 100_000 }),
+    Layer.succeed(Clock.Clock, clock)
+  )
+  const transport = TransportHttp.layer({ sealingKeys: [Redacted.make(new Uint8Array(randomBytes(32)))], egressAllow: ["127.0.0.1"] })
+  const waybill = waybillOver<object>({
+    layer: Layer.provideMerge(Waybill.layer({ storage: StorageMemory.layer, transport }), settings),
     apiKeys: true,
     operatorKeys: [operatorKey],
-    sealingKeys: [new Uint8Array(randomBytes(32))],
-    egressAllow: ["127.0.0.1"],
-    othersLookupsPerMinute: 100_000,
-    delivery: { pollMillis: 50 },
+    jwt: identity.jwt,
     log: () => {}
   })
   const server = createServer(toNodeHandler(waybill))
@@ -48,22 +66,28 @@ export const startApi = async () => {
 
   const clients = async (): Promise<Fixtures> => {
     const run = randomUUID().slice(0, 8)
+    const accounts = [`A-${run}`, `EMPTY-${run}`] as const
+    const claims = { sub: `shipper-${run}`, tenant: "acme", roles: ["customer"], accounts }
     return {
       clients: {
-        customer: await customer(`shipper-${run}`, [`A-${run}`, `EMPTY-${run}`]),
+        customer: await customer(`shipper-${run}`, accounts),
         other: await customer(`stranger-${run}`, [`B-${run}`]),
         carrier: { apiKey: carrier.key, DOT: "1234567", MC: "765432" }
       },
+      tokens: { customer: await identity.token(claims), expired: await identity.token({ ...claims, ...identity.expired }) },
       webhook: { hmacSecretId: "main", secret }
     }
   }
 
   const stop = async () => {
     await waybill.stop()
+    await identity.close()
     server.close()
     server.closeAllConnections()
   }
-  return { url, clients, stop }
+  /** Ends the window of one frequency. Deliveries after it have timestamps that receivers of other tests refuse. */
+  const endWindow = (frequency: WindowFrequency) => clock.advanceTo(frequency === "hourly" ? 3_600_000 : 86_400_000)
+  return { url, clients, endWindow, stop }
 }
 
 export type Api = Awaited<ReturnType<typeof startApi>>
@@ -79,7 +103,7 @@ export const targetOf = async (api: Api, options: Partial<Target> & { readonly p
     trigger: seeded.trigger,
     callback,
     isReachable: true,
-    limits: { timeoutMillis: 20_000, totalMillis: 240_000, maxCalls: 5_000, maxAnswerBytes: 16 * 1024 * 1024 },
+    limits: { timeoutMillis: 60_000, totalMillis: 240_000, maxCalls: 5_000, maxAnswerBytes: 16 * 1024 * 1024 },
     waitMillis: 20_000,
     quietMillis: 300,
     ...more

@@ -1,64 +1,9 @@
 /** Broken implementations: each breaks one thing, and the rule that is named must find it. */
-import { type Call, type Delivery, jsonReply, type Mutation, type Reply } from "./MutatingProxy.ts"
-
-type Json = any
-
-export interface Mutant extends Mutation {
-  readonly rule: string
-  /** What is broken. */
-  readonly name: string
-  /** Part of what the rule reports, so that it fails for this reason. */
-  readonly seen: string
-}
-
-const isFor = (call: Call, method: string, path: RegExp): boolean => call.method === method && path.test(call.path)
-
-/** Changes the JSON of successful answers. */
-const changing = (method: string, path: RegExp, change: (json: Json, call: Call) => Json): Mutation => ({
-  answer: (reply, call) => isFor(call, method, path) && reply.status < 300 && reply.body !== "" ? { ...reply, body: JSON.stringify(change(JSON.parse(reply.body), call)) } : reply
-})
-
-/** Answers with another status. */
-const turning = (method: string, path: RegExp, from: number, to: number, json: Json = {}): Mutation => ({
-  answer: (reply, call) => isFor(call, method, path) && reply.status === from ? (from >= 400 && to < 400 ? jsonReply(to, to === 204 ? undefined : json) : { ...reply, status: to }) : reply
-})
-
-/** Accepts what must be refused. */
-const accepting = (method: string, path: RegExp, json: Json = {}): Mutation => turning(method, path, 400, 200, json)
-
-/** Answers calls instead of the service, which does not see them. */
-const answering = (method: string, path: RegExp, reply: Reply, when: (call: Call) => boolean = () => true): Mutation => ({
-  call: (call) => isFor(call, method, path) && when(call) ? reply : call
-})
-
-const withoutParameter = (method: string, path: RegExp, name: string): Mutation => ({
-  call: (call) => {
-    if (isFor(call, method, path)) call.query.delete(name)
-    return call
-  }
-})
-
-const changingBody = (method: string, path: RegExp, change: (json: Json) => Json): Mutation => ({
-  call: (call) => isFor(call, method, path) && call.body !== "" ? { ...call, body: JSON.stringify(change(JSON.parse(call.body))) } : call
-})
-
-/** Serves one client as if it were another. */
-const confusing = (from: "customer" | "other" | "nobody", to: "customer" | "carrier", path: RegExp): Mutation => ({
-  call: (call, { clients }) => {
-    const keyOf = (name: "customer" | "other" | "carrier") => (clients![name] as { readonly apiKey: string }).apiKey
-    const isFrom = from === "nobody" ? call.headers["x-api-key"] === undefined || call.headers["x-api-key"].startsWith("not-a-valid") : call.headers["x-api-key"] === keyOf(from)
-    return isFrom && path.test(call.path) ? { ...call, headers: { ...call.headers, "x-api-key": keyOf(to) } } : call
-  }
-})
-
-const answeringAs = (path: RegExp, type: string): Mutation => ({
-  answer: (reply, call) => path.test(call.path) ? { ...reply, headers: { ...reply.headers, "content-type": type } } : reply
-})
-
-const without = (json: Json, ...names: ReadonlyArray<string>): Json => Object.fromEntries(Object.entries(json).filter(([name]) => !names.includes(name)))
-
-const delivering = (change: (json: Json, nth: number) => Json): Mutation => ({ delivery: (delivery, nth) => ({ ...delivery, body: JSON.stringify(change(JSON.parse(delivery.body), nth)) }) })
-const withHeaders = (change: (headers: Delivery["headers"], nth: number) => Json): Mutation => ({ delivery: (delivery, nth) => ({ ...delivery, headers: change(delivery.headers, nth) }) })
+import { jsonReply } from "./MutatingProxy.ts"
+import { accepting, answering, answeringAs, changing, changingBody, confusing, delivering, type Json, type Mutant, turning, withHeaders, without, withoutParameter } from "./Mutations.ts"
+import { fileMutants } from "./FileMutants.ts"
+import { tokenMutants } from "./TokenMutants.ts"
+import { windowMutants } from "./WindowMutants.ts"
 
 const lookups = /^\/in-transit\/v1\/shipment\/(pro|bol|po)\/[^/]+(\/[^/]+)?\/(verified|public)$/u
 const verified = /\/shipment\/.*\/verified$/u
@@ -198,6 +143,8 @@ const pickupMutants: ReadonlyArray<Mutant> = [
   { rule: "c-update-function", name: "an update with NewPickup is accepted", seen: "NewPickup answered 200", ...accepting("PUT", pickup, [{}]) },
   { rule: "c-lookup", name: "no information code", seen: "informationCode", ...changing("GET", pickups, (json) => without(json, "informationCode")) },
   { rule: "c-lookup-pro", name: "another pickup is shown", seen: "pickupConfirmationId is", ...changing("GET", pickups, (json) => ({ ...json, pickupConfirmationId: "4711" })) },
+  { rule: "c-lookup-integers", name: "the confirmation id as text", seen: "pickupConfirmationId is \"", ...changing("GET", pickups, (json) => ({ ...json, pickupConfirmationId: String(json.pickupConfirmationId) })) },
+  { rule: "c-lookup-integers", name: "a PRO as text", seen: "proNumber is \"", ...changing("GET", pickups, (json) => ({ ...json, shipmentArray: json.shipmentArray.map((each: Json) => ({ ...each, proNumber: String(each.proNumber) })) })) },
   { rule: "c-lookup-shipments", name: "no shipments", seen: "proNumber", ...changing("GET", pickups, (json) => ({ ...json, shipmentArray: [] })) },
   { rule: "c-lookup-eta", name: "stopEta with a zone", seen: "without a zone", ...changing("GET", pickups, (json) => ({ ...json, stopEta: `${json.stopEta}Z` })) },
   { rule: "c-lookup-required", name: "a lookup without isTest is accepted", seen: "answered 200", ...accepting("GET", pickups) },
@@ -380,4 +327,4 @@ const freightCharges: ReadonlyArray<Mutant> = [
   { rule: "e-in-flight-members", name: "a bill in flight without its origin", seen: "origin", ...changing("GET", inFlight, (json) => json.map((each: Json) => without(each, "origin"))) }
 ]
 
-export const mutants: ReadonlyArray<Mutant> = [...shipmentStatus, ...invoicing, ...pickupMutants, ...transitEvents, ...freightCharges]
+export const mutants: ReadonlyArray<Mutant> = [...shipmentStatus, ...invoicing, ...pickupMutants, ...transitEvents, ...freightCharges, ...fileMutants, ...windowMutants, ...tokenMutants]

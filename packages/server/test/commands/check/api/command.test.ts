@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { beforeAll, afterAll, describe, expect, it } from "vitest"
+import { beforeAll, afterAll, describe, expect, it, onTestFinished } from "vitest"
 import { seedThroughIntake } from "../../../../src/commands/check/api/Seed.ts"
-import { directory, listening, urlOf } from "../../../program/Program.ts"
-import { jsonLines, run } from "../../Cli.ts"
+import { directory, eventually, listening, urlOf } from "../../../program/Program.ts"
+import { jsonLines, run, start } from "../../Cli.ts"
 import { type Api, startApi } from "./ApiUnderTest.ts"
 
 const only = (...ids: ReadonlyArray<string>) => ids.flatMap((id) => ["--only", id])
@@ -71,6 +71,19 @@ describe("check --api, as a command", { timeout: 120_000 }, () => {
     expect(broken).toMatchObject({ code: 1, stdout: expect.stringContaining("The --trigger ended with 3: no trucks") })
   })
 
+  it("waits for the end of a window as long as it may, and says so", async () => {
+    const windowed = await startApi()
+    onTestFinished(() => windowed.stop())
+    const command = ["check", "--api", windowed.url, "--fixtures", fileOf(await windowed.clients()), "--intake", "--window-wait", "3600", ...only("e-hourly-sent", "e-daily-sent")]
+    const program = start(command)
+    await eventually(async () => program.output.includes("Waiting for the end of a window of hourly notifications, up to 3600 s.") || undefined, { seconds: 60, what: () => program.output })
+    windowed.endWindow("hourly")
+    const ended = await program.end()
+    expect(program.stdout).toMatch(/✓ e-hourly-sent .*\n[^✓]*e-daily-sent/u)
+    expect(program.stdout).toContain("needs --window-wait of 86400 seconds or more")
+    expect(ended).toMatchObject({ code: 0 })
+  })
+
   it("fails for must rules, for should rules with --strict only, and when nothing could be checked", async () => {
     const server = await listening((_, response) => void response.writeHead(500, { "content-type": "application/json" }).end("{\"oops\":\"<&\"}"))
     const url = urlOf(server)
@@ -98,6 +111,7 @@ describe("check --api, as a command", { timeout: 120_000 }, () => {
     expect(await check("--fixtures", "/nowhere.json")).toMatchObject({ code: 2, stderr: expect.stringContaining("/nowhere.json cannot be read") })
     expect(await check("--fixtures", fileOf({ client: {} }))).toMatchObject({ code: 2, stderr: expect.stringContaining("The fixtures are not as documented") })
     expect(await check("--fixtures", fileOf({ webhook: { hmacSecretId: "main", secret: "env:NO_SUCH_VARIABLE" } }))).toMatchObject({ code: 2, stderr: expect.stringContaining("NO_SUCH_VARIABLE") })
+    for (const seconds of ["-1", "172801"]) expect(await check("--window-wait", seconds)).toMatchObject({ code: 2, stderr: expect.stringContaining("--window-wait") })
     expect(await check("--max-calls", "0")).toMatchObject({ code: 2, stderr: expect.stringContaining("--max-calls") })
     expect(await run(["check", api.url, "--area", "d", "--strict"])).toMatchObject({ code: 2, stderr: expect.stringContaining("--area, --strict: only with --api") })
     const silent = await listening(({ socket }) => void socket.destroy())

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from "vitest"
-import { areas, rulesOf } from "../../../../src/commands/check/api/Rule.ts"
+import { areas, type Rule, rulesOf } from "../../../../src/commands/check/api/Rule.ts"
 import { rules } from "../../../../src/commands/check/api/Rules.ts"
-import { runRules } from "../../../../src/commands/check/api/RunRules.ts"
+import { runRules, type Target } from "../../../../src/commands/check/api/RunRules.ts"
 import { openCallback } from "../../../../src/commands/check/Callback.ts"
 import { listening, urlOf } from "../../../program/Program.ts"
 import { basesOf, startApi, targetOf } from "./ApiUnderTest.ts"
@@ -16,15 +16,25 @@ const bareTarget = async (url: string) => {
   return { bases: basesOf(url), fixtures: {}, callback, isReachable: false, limits, waitMillis: 300, quietMillis: 50 }
 }
 
+/** Their time is moved on, which makes the signatures of other rules' deliveries invalid. */
+const needsWindow = ({ needs }: Rule): boolean => needs.includes("hour") || needs.includes("day")
+
+/** Runs rules against a server of their own. */
+const checked = async (chosen: ReadonlyArray<Rule>, more: Partial<Target> = {}) => {
+  const api = await startApi()
+  onTestFinished(() => api.stop())
+  const target = await targetOf(api, { onWindowWait: api.endWindow, ...more })
+  onTestFinished(() => target.callback.close())
+  return (await runRules(target, chosen)).results
+}
+
 const customer = { customer: { apiKey: "key", accounts: ["A-1"] } } as const
 
 describe("the rules of check --api", { timeout: 120_000 }, () => {
   it("are all kept by this server, and none is left unchecked", async () => {
-    const api = await startApi()
-    onTestFinished(() => api.stop())
-    const target = await targetOf(api)
-    onTestFinished(() => target.callback.close())
-    const { results } = await runRules(target, rules)
+    const windowed = await checked(rules.filter(needsWindow), { windowMillis: { hourly: 30_000, daily: 30_000 } })
+    const results = [...await checked(rules.filter((rule) => !needsWindow(rule))), ...windowed]
+    expect(results).toHaveLength(rules.length)
     const unmet = results.filter(({ status }) => status !== "passed").map(({ answer, detail, id, request, status }) => `${id} ${status}: ${detail}\n${request ?? ""}\n${answer ?? ""}`)
     expect(unmet).toEqual([])
   })
@@ -43,6 +53,37 @@ describe("the rules of check --api", { timeout: 120_000 }, () => {
     const [pro, delivered] = ["a-pro-verified", "d-delivered"].map((id) => results.find((result) => result.id === id))
     expect(pro).toMatchObject({ status: "not checked", detail: expect.stringContaining("needs clients.customer in the fixtures") })
     expect(delivered?.detail).toMatch(/needs .*webhook in the fixtures.*--trigger.*--receiver-url/u)
+  })
+
+  it("about tokens, windows and their ends are not checked without a token and time to wait, and say so", async () => {
+    const api = await startApi()
+    onTestFinished(() => api.stop())
+    const { fixtures: { tokens: _, ...fixtures }, ...target } = await targetOf(api)
+    onTestFinished(() => target.callback.close())
+    const waits: Array<string> = []
+    const ids = ["a-token", "d-token-forged", "a-token-expired", "e-hourly-sent", "e-daily-sent", "e-hourly-waits"]
+    const { results } = await runRules({ ...target, fixtures, onWindowWait: (frequency) => waits.push(frequency) }, rules.filter(({ id }) => ids.includes(id)))
+    expect(Object.fromEntries(results.map(({ detail, id, status }) => [id, `${status}: ${detail}`]))).toEqual({
+      "a-token": expect.stringMatching(/^not checked: needs tokens.customer in the fixtures/u),
+      "d-token-forged": expect.stringMatching(/^not checked: needs tokens.customer in the fixtures/u),
+      "a-token-expired": expect.stringMatching(/^not checked: needs tokens.expired in the fixtures/u),
+      "e-hourly-sent": expect.stringMatching(/^not checked: needs --window-wait of 3600 seconds/u),
+      "e-daily-sent": expect.stringMatching(/^not checked: needs --window-wait of 86400 seconds/u),
+      "e-hourly-waits": "passed: nothing came at once"
+    })
+    expect(waits).toEqual([])
+  })
+
+  it("take a customer's bearer token for its token, and nothing that is no JWT for one", async () => {
+    const asked: Array<string | undefined> = []
+    const server = await listening(({ headers }, response) => {
+      asked.push(headers.authorization)
+      response.writeHead(headers.authorization === "Bearer opaque" ? 200 : 401, { "content-type": "application/json" }).end("[]")
+    })
+    const target = { ...await bareTarget(urlOf(server)), fixtures: { clients: { customer: { bearer: "opaque", accounts: ["A-1"] } } } as const }
+    const { results } = await runRules(target, rules.filter(({ id }) => id === "b-token" || id === "b-token-forged"))
+    expect(results.map(({ id, status }) => [id, status])).toEqual([["b-token", "passed"], ["b-token-forged", "passed"]])
+    expect(asked).toEqual(["Bearer opaque", "Bearer opaque", "Bearer Apaque"])
   })
 
   it("report a server that does not answer", async () => {

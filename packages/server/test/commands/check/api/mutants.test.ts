@@ -2,21 +2,26 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { rules } from "../../../../src/commands/check/api/Rules.ts"
 import { runRules } from "../../../../src/commands/check/api/RunRules.ts"
 import { type Api, basesOf, startApi, targetOf } from "./ApiUnderTest.ts"
-import { type Mutant, mutants } from "./Mutants.ts"
+import { mutants } from "./Mutants.ts"
 import { type MutatingProxy, startMutatingProxy } from "./MutatingProxy.ts"
+import type { Mutant } from "./Mutations.ts"
 
 /** What the named rule says of a mutant. */
-const verdictOn = async (api: Api, proxy: MutatingProxy, { rule: id, ...mutation }: Mutant): Promise<string> => {
+const verdictOn = async (shared: Api, proxy: MutatingProxy, { rule: id, ...mutation }: Mutant): Promise<string> => {
   const rule = rules.find((each) => each.id === id)
   if (rule === undefined) return `there is no rule ${id}`
+  // a window ends when the time of the whole server is moved on
+  const endsWindow = rule.needs.includes("hour") || rule.needs.includes("day")
+  const api = endsWindow ? await startApi() : shared
   const { bind, receiverUrl, url } = proxy.add({ mutation, serviceUrl: api.url })
-  const target = await targetOf(api, { bases: basesOf(url), publicUrl: receiverUrl, waitMillis: 9_000 })
+  const target = await targetOf(api, { bases: basesOf(url), publicUrl: receiverUrl, waitMillis: 9_000, ...(endsWindow ? { windowMillis: { hourly: 9_000, daily: 9_000 }, onWindowWait: api.endWindow } : {}) })
   bind({ fixtures: target.fixtures, receiverPort: target.callback.port })
   try {
     const { results: [result] } = await runRules(target, [rule])
     return `${result!.status}: ${result!.detail}`
   } finally {
     target.callback.close()
+    if (endsWindow) await api.stop()
   }
 }
 

@@ -4,7 +4,7 @@ import { Schema } from "effect"
 import type { Post } from "../../Callback.ts"
 import { accepted, expectEachRefused, expectEqual, expectRepeated, expectSigned, expectStatus, jsonOf, read } from "../Expectations.ts"
 import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
-import { type Charge, chargesOf, type ChargeSubscribed, expectCode, subscribeToCharges } from "./ChargeShapes.ts"
+import { changes, type Charge, chargesOf, type ChargeSubscribed, expectCode, subscribeToCharges, uniqueIdsIn } from "./ChargeShapes.ts"
 
 interface Notifications {
   /** Answers the first one with 500. */
@@ -14,18 +14,6 @@ interface Notifications {
   /** Of the other customer, without the change log. Names a secret, in a member that the interface does not have. */
   readonly foreign: ChargeSubscribed | undefined
 }
-
-/** Three changes of one bill. */
-const changes = 3
-
-const uniqueIdsIn = (posts: ReadonlyArray<Post>): ReadonlyArray<string> =>
-  posts.flatMap(({ body }) => {
-    try {
-      return (JSON.parse(Buffer.from(body).toString("utf8")) as ReadonlyArray<Charge>).map(({ pfc }) => pfc.uniqueID)
-    } catch {
-      return []
-    }
-  })
 
 const notify = async (context: RuleContext): Promise<Notifications> => {
   const { bills, clients, webhook } = context.fixtures

@@ -93,3 +93,15 @@ export const withSubscription = async <A>(context: RuleContext, more: object, us
 }
 
 export const chargesOf = (post: Post): ReadonlyArray<Charge> => read(ChargeList, jsonOf(post), "The body of a notification", post)
+
+/** A publication changes one bill of an account three times. */
+export const changes = 3
+
+export const uniqueIdsIn = (posts: ReadonlyArray<Post>): ReadonlyArray<string> =>
+  posts.flatMap(({ body }) => {
+    try {
+      return (JSON.parse(Buffer.from(body).toString("utf8")) as ReadonlyArray<Charge>).map(({ pfc }) => pfc.uniqueID)
+    } catch {
+      return []
+    }
+  })

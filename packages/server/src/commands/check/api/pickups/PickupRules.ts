@@ -2,7 +2,7 @@
 import type { Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, Message, read, withoutEach } from "../Expectations.ts"
 import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
-import { lookup, orderPickup, PickupAnswers, pickupBody, type PickupBody, pickupPath, PickupVisibility, requiredMembers } from "./PickupShapes.ts"
+import { digitsOf, lookup, orderPickup, PickupAnswers, pickupBody, type PickupBody, pickupPath, PickupVisibility, requiredMembers } from "./PickupShapes.ts"
 
 const needs = ["customer"] as const
 const unknownNumber = "9999999990"
@@ -155,7 +155,7 @@ const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", [
     run: async (context) => {
       const { number } = await orderPickup(context)
       const { exchange, pickup } = await visible(context, { lookupValue: number })
-      expectEqual(String(pickup.pickupConfirmationId), number, "pickupConfirmationId", exchange)
+      expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
       return pickup.status
     }
   },
@@ -166,8 +166,22 @@ const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", [
     run: async (context) => {
       const { number, pro } = await orderPickup(context)
       const { exchange, pickup } = await visible(context, { lookupType: "PRO", lookupValue: pro })
-      expectEqual(String(pickup.pickupConfirmationId), number, "pickupConfirmationId", exchange)
+      expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
       return pro
+    }
+  },
+  {
+    id: "lookup-integers",
+    source: "Area C: pickup visibility response",
+    sentence: "shows pickupConfirmationId, code, subCode, proNumber and destinationPostalCode as integers, or null",
+    needs,
+    run: async (context) => {
+      const { number } = await orderPickup(context)
+      const { exchange, pickup: { informationCode: { code, subCode }, pickupConfirmationId, shipmentArray } } = await visible(context, { lookupValue: number })
+      const shown = { pickupConfirmationId, code, subCode, ...Object.fromEntries(shipmentArray.slice(0, 1).flatMap(({ destinationPostalCode, proNumber }) => [["proNumber", proNumber], ["destinationPostalCode", destinationPostalCode]])) }
+      const wrong = Object.entries(shown).find(([name, value]) => !Number.isSafeInteger(value) && (value !== null || name === "pickupConfirmationId"))
+      if (wrong !== undefined) throw new Violation(`${wrong[0]} is ${JSON.stringify(wrong[1])}; an integer is expected.`, exchange)
+      return String(pickupConfirmationId)
     }
   },
   {

@@ -6,8 +6,11 @@ import { expectJson, optional, orNull } from "../Expectations.ts"
 import { type RuleContext, Violation } from "../Rule.ts"
 
 const text = Schema.String
-/** The interface has integers, the published definition texts. */
+/** A rule of its own wants integers: the published definition has texts. */
 const number = Schema.Union([text, Schema.Int])
+
+/** A number as an integer shows it. */
+export const digitsOf = (value: string | number | null | undefined): string => String(value ?? "").replaceAll(/[\s-]+/gu, "").replace(/^0+(?=\d)/u, "")
 
 const PickupAnswer = Schema.Struct({
   shipperRef: orNull(Schema.Array(orNull(text))),

@@ -1,7 +1,7 @@
 /** Rules of area A about lookups. */
 import { callText, expectEqual, expectJson, expectStatus } from "../Expectations.ts"
 import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
-import { comparable, lookupsOf, publicMembers, PublicShipment, rangePath, ShipmentsInRange, VerifiedShipment } from "./StatusShapes.ts"
+import { around, comparable, lookupsOf, publicMembers, PublicShipment, rangePath, ShipmentsInRange, VerifiedShipment } from "./StatusShapes.ts"
 
 type Kind = keyof ReturnType<typeof lookupsOf>
 
@@ -163,11 +163,6 @@ const contentRules = rulesOf("a", "Area A: verified shipment response", [
 ])
 
 const dayMillis = 86_400_000
-
-const around = (day: string): readonly [string, string] => {
-  const at = Date.parse(`${day.slice(0, 10)}T00:00:00Z`)
-  return [new Date(at - dayMillis).toISOString(), new Date(at + 2 * dayMillis).toISOString()]
-}
 
 const longAgo = ["1990-01-01T00:00:00Z", "1990-01-31T00:00:00Z"] as const
 

@@ -118,3 +118,11 @@ export const rangePath = (account: string, start: string, end: string): string =
 
 /** Letters and digits, as people compare numbers. */
 export const comparable = (number: string): string => number.toUpperCase().replaceAll(/[\s-]/gu, "")
+
+const dayMillis = 86_400_000
+
+/** Three days around a day. */
+export const around = (day: string): readonly [string, string] => {
+  const at = Date.parse(`${day.slice(0, 10)}T00:00:00Z`)
+  return [new Date(at - dayMillis).toISOString(), new Date(at + 2 * dayMillis).toISOString()]
+}
