@@ -11,6 +11,7 @@ import { Effect, Exit, Layer, Logger, Metric, Redacted, References, Scope } from
 import { HttpEffect, type HttpServerRequest } from "effect/http"
 import type { AccessPorts } from "../src/access/TokenAccess.ts"
 import { descriptionOf } from "./openapi/ApiDescription.ts"
+import { recorded } from "./openapi/SentBody.ts"
 import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, type ReadinessCheck, type WaybillApps, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
 
 export { reportedEvent }
@@ -100,11 +101,11 @@ export const startService = async (options: TestServiceOptions = {}) => {
   const describedBy = async (of: typeof handler) => descriptionOf(await (await of(new Request("http://waybill.test/openapi.json"))).text())
   const descriptions = { whole: await describedBy(handlers.whole), customers: await describedBy(handlers.customers), operators: await describedBy(handlers.operators) }
 
-  /** `sent` is the JSON of the request, if it is known. */
-  const fetch = async (request: Request, part: keyof WaybillApps = "whole", sent?: unknown): Promise<Answer> => {
+  const fetch = async (given: Request, part: keyof WaybillApps = "whole"): Promise<Answer> => {
+    const { json: sentJson, request } = recorded(given)
     const response = await handlers[part](request)
     const text = await response.text()
-    const fault = descriptions[part].faultOf({ method: request.method, target: targetOf(request), sent, status: response.status, headers: response.headers, text })
+    const fault = descriptions[part].faultOf({ method: request.method, target: targetOf(given), sent: sentJson(), status: response.status, headers: response.headers, text })
     if (fault !== undefined) throw new Error(fault)
     if (response.status >= 400) globalThis.waybillTestOutput?.said(JSON.stringify([...response.headers, text]))
     return { status: response.status, headers: response.headers, text, json: parsed(text) }
@@ -121,8 +122,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
         },
         ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) })
       }),
-      "whole",
-      typeof body === "string" ? parsed(body) : body
+      "whole"
     )
 
   /** A tenant with a secret called `main`, a carrier, and functions that create keys. */

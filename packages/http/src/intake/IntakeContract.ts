@@ -172,7 +172,7 @@ export const IntakeContract = contract({
       summary: "Report freight bills",
       description: "By pfc.uniqueID. header.function may be left out; the service counts. Without accounts, the debtor is the account it bills to.",
       query: partial,
-      body: { schema: Charges, maxBytes: maxIntakeBytes, items: "charges" },
+      body: { schema: Charges, maxBytes: maxIntakeBytes, items: "charges", nullIsMissing: true },
       answers: { 200: { description: "Result of each bill", schema: reportOf("FreightCharge", { uniqueID: text, version: integer }) } }
     },
     reportPickupStatus: {

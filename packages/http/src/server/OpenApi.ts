@@ -101,10 +101,10 @@ class Components {
   }
 
   /** `closed`: unknown members are refused, or never sent. */
-  of(schema: Schema.Top, closed: boolean): JsonSchema.JsonSchema {
+  of(schema: Schema.Top, closed: boolean, nullIsMissing = false): JsonSchema.JsonSchema {
     const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: closed ? "error" : "ignore" })
     for (const [name, definition] of Object.entries(document.definitions)) {
-      const added = inComponents(definition)
+      const added = nullIsMissing ? withNulls(inComponents(definition)) : inComponents(definition)
       const before = this.definitions[name]
       if (before !== undefined && JSON.stringify(before) !== JSON.stringify(added)) {
         throw new Error(`Two different schemas are called ${name}.`)
@@ -131,6 +131,15 @@ const withoutDefaults = (_: string, value: unknown): unknown => {
   const { additionalProperties: _default, ...rest } = value
   return rest
 }
+
+/** Optional members may be `null`. */
+const withNulls = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
+  JSON.parse(JSON.stringify(schema), (_, value: Json | undefined) => {
+    if (typeof value !== "object" || value === null || typeof value["properties"] !== "object") return value
+    const required = (value["required"] ?? []) as ReadonlyArray<string>
+    const properties = Object.entries(value["properties"] as Readonly<Record<string, Json>>)
+    return { ...value, properties: Object.fromEntries(properties.map(([name, each]) => [name, required.includes(name) ? each : { anyOf: [each, { type: "null" }] }])) }
+  })
 
 interface Surroundings {
   readonly schemas: Components
@@ -181,7 +190,7 @@ const parametersOf = (endpoint: EndpointSpec, schemas: Components): ReadonlyArra
 ]
 
 const bodyOf = (body: BodySpec, schemas: Components): Json => {
-  const whole = schemas.of(body.schema, body.closed === true)
+  const whole = schemas.of(body.schema, body.closed === true, body.nullIsMissing)
   const schema = body.items === undefined ? whole : itemsOf(whole, body.items, schemas)
   const contentTypes = body.contentTypes ?? jsonMediaTypes
   return { description: bodyLimitsOf(body), required: body.optional !== true, content: Object.fromEntries(contentTypes.map((type) => [type, { schema }])) }

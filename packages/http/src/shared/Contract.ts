@@ -42,6 +42,8 @@ export interface BodySpec {
    * item, or a list at the top level, is accepted in place of the object.
    */
   readonly items?: string
+  /** A member that may be left out may also be `null`. */
+  readonly nullIsMissing?: boolean
   /** An absent body is read as `{}`. */
   readonly optional?: boolean
   /** Refuses members that the schema does not define. */

@@ -1,6 +1,7 @@
 /** Handlers and servers whose responses are held against an OpenAPI document. A disagreement fails the running test. */
 import { expect, onTestFinished } from "vitest"
 import { type ApiDescription, descriptionOf } from "./ApiDescription.ts"
+import { jsonIn, maxSentBytes, recorded, recordedStream } from "./SentBody.ts"
 
 /** Larger bodies, and accepted ones of unknown length, are streams that a test may want to read slowly. */
 const maxReadBytes = 1024 * 1024
@@ -9,14 +10,15 @@ interface Call {
   readonly method: string
   /** Path and query. */
   readonly target: string
-  readonly sent?: unknown
+  /** The JSON that was sent, once the service has read it. */
+  readonly sent: () => unknown
 }
 
 const check = async (description: ApiDescription, call: Call, response: Response): Promise<void> => {
   const { headers, status } = response
   const length = Number(headers.get("content-length") ?? (response.body === null || status >= 400 ? 0 : Infinity))
   const text = length <= maxReadBytes ? await response.clone().text() : undefined
-  expect.soft(description.faultOf({ ...call, status, headers, text })).toBeUndefined()
+  expect.soft(description.faultOf({ ...call, sent: call.sent(), status, headers, text })).toBeUndefined()
 }
 
 const targetOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, "").split("#", 1)[0]!
@@ -24,10 +26,11 @@ const targetOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, "").s
 /** The three handlers of a service, held against its description. */
 export const describedHandlers = <W extends WaybillHandlers>(waybill: W, description: ApiDescription): W => {
   const described = (handler: WaybillHandlers["handler"]): WaybillHandlers["handler"] => async (request, options?: { readonly mountPath?: string }) => {
-    const response = await handler(request, options as never)
+    const sent = recorded(request)
+    const response = await handler(sent.request, options as never)
     const target = targetOf(request.url)
     const mount = options?.mountPath?.replace(/\/$/, "") ?? ""
-    await check(description, { method: request.method, target: target.startsWith(mount) ? target.slice(mount.length) : target }, response)
+    await check(description, { method: request.method, target: target.startsWith(mount) ? target.slice(mount.length) : target, sent: sent.json }, response)
     return response
   }
   return {
@@ -55,23 +58,21 @@ export const describeServer = (url: string): void => {
 }
 
 const describedFetch: typeof fetch = async (input, init) => {
-  const response = await plainFetch(input, init)
   const url = input instanceof Request ? input.url : String(input)
   const { origin } = new URL(url)
-  if (!servers.has(origin)) return response
+  if (!servers.has(origin)) return plainFetch(input, init)
+  const given = input instanceof Request && init?.body === undefined ? recorded(input) : { request: input, json: () => undefined }
+  const streamed = init?.body instanceof ReadableStream ? recordedStream(init.body) : undefined
+  const response = await plainFetch(given.request, streamed === undefined ? init : { ...init, body: streamed.body })
   const reading = servers.get(origin) ?? plainFetch(`${origin}/openapi.json`).then(async (answer) => descriptionOf(await answer.text()))
   servers.set(origin, reading)
   const method = init?.method ?? (input instanceof Request ? input.method : "GET")
-  await check(await reading, { method, target: targetOf(url), sent: sentIn(init?.body) }, response)
+  await check(await reading, { method, target: targetOf(url), sent: streamed?.json ?? (() => init?.body === undefined ? given.json() : jsonOf(init.body)) }, response)
   return response
 }
 
-/** JSON that is sent as text, if it is. */
-const sentIn = (body: unknown): unknown => {
-  if (typeof body !== "string") return undefined
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
+/** JSON that is sent as text or bytes, if it is. */
+const jsonOf = (body: unknown): unknown => {
+  if (typeof body === "string") return jsonIn(body)
+  return body instanceof Uint8Array && body.byteLength <= maxSentBytes ? jsonIn(Buffer.from(body).toString("utf8")) : undefined
 }

@@ -49,10 +49,10 @@ const place = {
   country: short
 }
 
-const Party = Schema.Struct({ account: short, locationId: optional(short), ...place }).annotate({ identifier: "ChargeParty" })
+const Party = Schema.Struct({ account: short, locationId: optional(short), ...place })
 
 /** The published schema spells `locationID` differently here than in the other two parties. */
-const BillTo = Schema.Struct({ account: AccountNumber, locationID: optional(short), ...place }).annotate({ identifier: "ChargeBillTo" })
+const BillTo = Schema.Struct({ account: AccountNumber, locationID: optional(short), ...place })
 
 const PurchaseOrder = Schema.Struct({
   number: optional(short),
@@ -95,13 +95,23 @@ const LogEntry = Schema.Struct({
   carrierCode: optional(short),
   carrierDescription: optional(long),
   weightAndResearchDocAvailable: optional(Schema.Boolean)
-}).annotate({ identifier: "ChargeLogEntry" })
+})
 
-const LogMessage = Schema.Struct({ informationalMessage: optional(long) }).annotate({ identifier: "ChargeLogMessage" })
+const LogMessage = Schema.Struct({ informationalMessage: optional(long) })
 
-const log = { changeLog: optional(list(LogEntry, 1000)), changeLogMessages: optional(list(LogMessage, 1000)) }
+/** `Reported` names what senders post, because it may have nulls that Waybill never sends. */
+type Prefix = "" | "Reported"
 
-const described = {
+const logAs = (prefix: Prefix) => ({
+  changeLog: optional(list(LogEntry.annotate({ identifier: `${prefix}ChargeLogEntry` }), 1000)),
+  changeLogMessages: optional(list(LogMessage.annotate({ identifier: `${prefix}ChargeLogMessage` }), 1000))
+})
+
+/** A schema is annotated once, so that it gets one name. */
+const log = logAs("")
+const reportedLog = logAs("Reported")
+
+const describedAs = (prefix: Prefix, log: ReturnType<typeof logAs>, party = Party.annotate({ identifier: `${prefix}ChargeParty` })) => ({
   payment: Schema.Struct({ terms: short }),
   shipmentTotals: Schema.Struct({
     pickupDate: ChargeDate,
@@ -128,9 +138,9 @@ const described = {
     po: optional(list(PurchaseOrder, 500)),
     additionalReferences: optional(list(Schema.Struct({ name: optional(short), value: optional(short) }), 500))
   }),
-  origin: Party,
-  destination: Party,
-  billTo: BillTo,
+  origin: party,
+  destination: party,
+  billTo: BillTo.annotate({ identifier: `${prefix}ChargeBillTo` }),
   commodities: Schema.Struct({ handlingUnits: list(HandlingUnit, 1000) }),
   charges: Schema.Struct({
     grossCharges: Schema.Finite,
@@ -148,19 +158,19 @@ const described = {
     class: optional(list(Schema.Struct({ freightClass: optional(short), cwt: optional(Schema.Finite) }), 500)),
     ...log
   })
-}
+})
 
 /** As Waybill returns it, with the version in both places. Unknown fields are kept and returned. SPEC-GAP-E5, SPEC-GAP-E20 */
 export const PreliminaryFreightCharge = Schema.Struct({
   pfc: Schema.Struct({ ...identity, function: VersionName, header: Schema.Struct({ function: VersionName }) }),
-  ...described
+  ...describedAs("", log)
 }).annotate({ identifier: "PreliminaryFreightCharge" })
 export type PreliminaryFreightCharge = typeof PreliminaryFreightCharge.Type
 
 const version = { function: optional(VersionName), header: optional(Schema.Struct({ function: optional(VersionName) })) }
 
 /** As the carrier's system posts it. Waybill assigns the version if it is left out. */
-export const ReportedCharge = Schema.Struct({ pfc: Schema.Struct({ ...identity, ...version }), ...described }).annotate({
+export const ReportedCharge = Schema.Struct({ pfc: Schema.Struct({ ...identity, ...version }), ...describedAs("Reported", reportedLog) }).annotate({
   identifier: "ReportedFreightCharge"
 })
 export type ReportedCharge = typeof ReportedCharge.Type
@@ -182,7 +192,7 @@ export type BillChangeReport = typeof BillChangeReport.Type
 export const BillRemovalReport = Schema.Struct({
   change: Schema.Literal("removed"),
   accounts: optional(Schema.Array(AccountNumber).check(Schema.isMaxLength(1000, { message: "At most 1000 accounts." }))),
-  pfc: Schema.Struct({ pfc: Schema.Struct({ uniqueID: UniqueId, ...version }), charges: optional(Schema.Struct(log)) })
+  pfc: Schema.Struct({ pfc: Schema.Struct({ uniqueID: UniqueId, ...version }), charges: optional(Schema.Struct(reportedLog)) })
 }).annotate({ identifier: "FreightBillRemoval" })
 export type BillRemovalReport = typeof BillRemovalReport.Type
 
