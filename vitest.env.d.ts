@@ -22,9 +22,9 @@ declare global {
   var waybillOpenApi: {
     /** Holds the responses of a service's handlers against the document of a service without options. */
     readonly describedHandlers: <W extends WaybillHandlers>(waybill: W) => W
-    /** Until the test ends, holds what `fetch` gets from this server against the document that it serves. */
+    /** Until the test ends, checks the responses of this server to `fetch` against the document that it serves. */
     readonly describeServer: (url: string) => void
-    /** What the document does not say of a webhook. */
+    /** The part of a webhook that the document does not describe. */
     readonly faultOfNotification: (notification: { readonly headers: Readonly<Record<string, string>>; readonly body: unknown }) => string | undefined
   } | undefined
 

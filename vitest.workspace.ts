@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config"
 
 const shared = { extends: "./vitest.shared.ts" } as const
 
-/** Projects with services of other packages hold their responses against the OpenAPI document. */
+/** Projects with services of other packages check their responses against the OpenAPI document. */
 const openApi = { setupFiles: ["../http/test/openapi/shareDescriptions.ts"] }
 
 /** Projects that ask for it get `inject("pgUrl")`: one Postgres for the whole run, see vitest.postgres.ts. */

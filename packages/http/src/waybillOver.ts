@@ -123,9 +123,9 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
   } satisfies Waybill<Tx>))
 }
 
-const listEvents = (said: HostPrincipal, query: object) =>
+const listEvents = (given: HostPrincipal, query: object) =>
   Effect.flatMap(TransitEvents, (all) =>
-    Effect.flatMap(servedPrincipal(said), (principal) =>
+    Effect.flatMap(servedPrincipal(given), (principal) =>
       Effect.flatMap(all.list(principal, plain(query)), (page) =>
         Effect.map(mapPaced(page.data, (event) => JSON.parse(decoder.decode(event))), (data) => ({ ...page, data })))))
 

@@ -4,7 +4,7 @@ import { fixtures } from "@waybill/testkit/suites"
 import { Deferred, Effect, Fiber } from "effect"
 import { PgClient } from "../src/index.ts"
 
-/** Runs the work in a transaction that stays open. Returns the effect that commits it. */
+/** Runs an effect in a transaction that stays open. Returns the effect that commits it. */
 export const openTransaction = Effect.fnUntraced(function*<A, E, R>(work: Effect.Effect<A, E, R>) {
   const transaction = yield* Transaction
   const release = yield* Deferred.make<void>()
@@ -30,7 +30,7 @@ export const untilBlocked = (count: number) => fixtures.eventually(countBlocked,
 
 export const untilOneIsBlocked = untilBlocked(1)
 
-/** Waits until one connection has been blocked for so many milliseconds. */
+/** Waits until one connection has been blocked for this number of milliseconds. */
 export const untilBlockedFor = (millis: number) =>
   fixtures.eventually(
     Effect.flatMap(PgClient.PgClient, (sql) =>

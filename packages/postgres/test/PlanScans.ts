@@ -31,7 +31,7 @@ export const planOf = Effect.fnUntraced(function*(statement: string) {
   }))
 })
 
-/** The plan for given values, as a statement has it that is not prepared. */
+/** The plan for given values, like that of an unprepared statement. */
 export const planWith = Effect.fnUntraced(function*({ text, values }: Sql.Statement) {
   const sql = yield* PgClient.PgClient
   return planIn(yield* sql.unsafe(`EXPLAIN (VERBOSE, FORMAT JSON) ${text}`, values).unprepared as unknown as Effect.Effect<Explained>)

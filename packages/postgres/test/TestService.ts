@@ -13,6 +13,6 @@ export const testService = <R>(
     transport: Layer.mergeAll(WebhookSenderScripted.layer, HmacNode.layer, ContentHashNode.layer, SealerNode.layer())
   }).pipe(Layer.provideMerge(DeliveryOptions.layer(delivery)))
 
-/** Rows of a statement in which `@` stands for the schema. */
+/** Rows of a statement; `@` is replaced by the schema. */
 export const rowsIn = (schema: string) => <A>(statement: string, values: ReadonlyArray<unknown> = []) =>
   Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe<A & object>(statement.replaceAll("@", `"${schema}".`), values).unprepared)

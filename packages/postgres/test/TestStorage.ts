@@ -20,7 +20,7 @@ export const testStorage = (schema = freshSchema()): Layer.Layer<StoragePorts | 
   return (process.env.WAYBILL_TEST_CITUS === "1" ? onCitus : storage).pipe(Layer.provideMerge(dropped.pipe(Layer.provideMerge(pgLayer))))
 }
 
-/** For runs against the coordinator of a cluster, with WAYBILL_TEST_DATABASE_URL and WAYBILL_TEST_CITUS=1. Shards cost time to make and to drop; four of them are on both workers. */
+/** For runs against the coordinator of a cluster, with WAYBILL_TEST_DATABASE_URL and WAYBILL_TEST_CITUS=1. Creating and dropping shards takes time, so there are four, on both workers. */
 const distributedOverFewShards = (schema: string) =>
   Effect.gen(function*() {
     const sql = yield* PgClient.PgClient

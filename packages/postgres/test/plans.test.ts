@@ -145,7 +145,7 @@ const ofOwners = (schema: Sql.Statement) => ({
   "find the work of a partition": ownership.findWork(schema, "t", [0]),
   "keep rate marks": ownership.keepRateMarks(schema, "t", owned, [{ destinationId: id, mark: 0 }]),
   "release leases": ownership.releaseLeases(schema, "t", [{ ...owned[0]!, idle: true, othersUntil: 1 }]),
-  "keep what is told of owners before": ownership.keepOthersUntil(schema, "t", [{ ...owned[0]!, idle: true, othersUntil: 1 }]),
+  "store the last time of previous owners": ownership.keepOthersUntil(schema, "t", [{ ...owned[0]!, idle: true, othersUntil: 1 }]),
   "lock what was in flight": flights.lockInterrupted(schema, "t", interrupted),
   "interrupt what was in flight": flights.interrupt(schema, "t", interrupted, [id]),
   "interrupt a lost take": flights.interrupt(schema, "t", { ...interrupted, flight: id }, [id]),
@@ -219,11 +219,11 @@ const readsSmall = new Set(["windows due"])
 
 const isEmpty = (value: unknown) => value instanceof PgArray && value.elements.length === 0
 
-/** The plan for all values, and the plan for some. An empty list would make any plan look cheap. */
+/** The generic plan, and the plan for some values. An empty list would make any plan look cheap. */
 const plansOf = (statement: Sql.Statement) =>
   Effect.all(statement.values.some(isEmpty) ? [planOf(statement.text)] : [planOf(statement.text), planWith(statement)])
 
-/** What is wrong with the plans of all statements, one line each. */
+/** The faults in the plans of all statements, one line each. */
 const judge = (schema: string, wrong: (name: string, plan: Effect.Success<ReturnType<typeof planOf>>) => ReadonlyArray<string>) =>
   Effect.gen(function*() {
     const sql = yield* PgClient.PgClient
@@ -299,7 +299,7 @@ plans("of queues that were analysed while they were empty, and are full", (schem
 
 plans("of queues that other tenants fill", (schema) => Effect.andThen(fill(schema, "'other ' || n % 50", 100_000), analyse(schema, queues)))
 
-/** They go from destination to destination, once for each owner. Where VACUUM leaves dead rows for an open transaction, as for those of other tests, that is rated as dear. */
+/** They visit every destination, once for each owner. If VACUUM keeps dead rows for an open transaction, such as one of another test, the planner estimates this as expensive. */
 const goThroughDestinations = new Set(["find the work of a partition", "release leases"])
 
 plans(

@@ -33,7 +33,7 @@ export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
-/** Sets what a client may see. */
+/** Sets the access of a client. */
 export const letSee = (tenantId: string, client: string, accounts: ReadonlyArray<string>, origin: "key" | "token" = "key") =>
   Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin, seesAll: false, accounts }))
 

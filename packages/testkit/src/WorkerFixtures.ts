@@ -1,4 +1,4 @@
-/** Helpers for suites that take deliveries out of a storage: a worker that owns partitions, its takes, and what becomes of its attempts. */
+/** Fixtures for suites that take deliveries from a storage: a worker that owns partitions, its takes and its settlements. */
 import {
   closedBreaker,
   type DeliveryOutcome,
@@ -53,11 +53,11 @@ const nextFlight = () => {
 export const from = (n: number, parts: Partial<TakeFrom> = {}): TakeFrom =>
   ({ destinationId: idOf(n), after: undefined, batches: 10, inFlight: [], again: [], ...parts })
 
-/** A request for what `from` names, and for up to 1,000 signals. */
+/** A take from the destinations in `from`, with up to 1,000 signals. */
 export const takeRequest = ({ owned, tenantId }: OwningWorker, parts: Partial<TakeRequest> = {}): TakeRequest =>
   ({ tenantId, owned, ...nextFlight(), from: [], sources: ["transit-events", "shipment-status", "freight-charges", "freight-charge-windows", "pickups"], signals: 1000, skip: [], unasked: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
 
-/** Takes, and answers everything sorted by id. */
+/** Takes deliveries and returns the results sorted by id. */
 export const take = (worker: OwningWorker, parts: Partial<TakeRequest> = {}) =>
   Effect.flatMap(DeliveryStore, (store) =>
     Effect.map(store.take(takeRequest(worker, parts)), (taken) => ({
@@ -96,7 +96,7 @@ export const changeOf = (n = 1, parts: Partial<DestinationChange> = {}): Destina
 export const settle = ({ owned, tenantId }: OwningWorker, parts: Partial<SettleRequest>) =>
   Effect.flatMap(DeliveryStore, (store) => store.settle({ tenantId, owned, outcomes: [], ended: [], destinations: [], ...parts }))
 
-/** Settles alike all deliveries that are left of their flights, and removes these. */
+/** Settles the remaining deliveries of their flights with one state, and removes the flights. */
 export const end = (worker: OwningWorker, deliveries: ReadonlyArray<TakenDelivery>, parts: Partial<DeliveryOutcome> = {}, destinations: ReadonlyArray<DestinationChange> = []) =>
   settle(worker, {
     outcomes: deliveries.map((each) => outcomeOf(each, parts)),
@@ -110,14 +110,14 @@ export const drop = ({ owned, tenantId }: OwningWorker, parts: Partial<DropReque
 export const release = ({ owned, tenantId }: OwningWorker, idle: boolean) =>
   Effect.flatMap(DeliveryStore, (store) => store.release(tenantId, owned.map((each) => ({ ...each, idle, othersUntil: undefined })), []))
 
-/** Whether the tenant has work that nobody owns. */
+/** Whether the tenant has work without an owner. */
 export const hasWork = (tenantId: string) =>
   Effect.flatMap(DeliveryStore, (store) =>
     Effect.map(store.look(workerId(), 100_000), ({ free }) => free.some((each) => each.tenantId === tenantId)))
 
 /**
- * Sends everything that may be sent now, as a worker that comes and goes: drops what clients may not see and what is left in closed
- * destinations, and settles all deliveries as delivered. `dropped`: what clients may not see.
+ * Sends all entries that may be sent now, with a worker that starts and stops: drops entries that clients may not see, and entries of closed
+ * destinations, and settles all deliveries as delivered. `dropped`: entries that clients may not see.
  */
 export const drain = Effect.fnUntraced(function*(tenantId: string) {
   const worker = yield* acquire(tenantId)
@@ -144,7 +144,7 @@ export const drain = Effect.fnUntraced(function*(tenantId: string) {
 export const eventIdsOf = ({ body }: Pick<TakenDelivery, "body">): ReadonlyArray<string> =>
   (JSON.parse(`[${textOf(body)}]`) as ReadonlyArray<{ readonly eventId: string }>).map(({ eventId }) => eventId)
 
-/** What is read out of each delivery, by the number of its destination and in the order of keys. */
+/** A value of each delivery, by the number of its destination and in the order of keys. */
 export const byDestination = <A>(sent: ReadonlyArray<TakenDelivery>, read: (delivery: TakenDelivery) => ReadonlyArray<A>): Readonly<Record<number, ReadonlyArray<A>>> => {
   const found: Record<number, ReadonlyArray<A>> = {}
   for (const each of sent.toSorted((a, b) => byText(a.lastKey, b.lastKey))) {
@@ -154,8 +154,8 @@ export const byDestination = <A>(sent: ReadonlyArray<TakenDelivery>, read: (deli
   return found
 }
 
-/** Sends everything, and answers the ids of the events that each destination was sent. */
+/** Sends all entries, and returns the event ids that each destination received. */
 export const drainedEvents = (tenantId: string) => Effect.map(drain(tenantId), ({ sent }) => byDestination(sent, eventIdsOf))
 
-/** Sends everything, and answers the bodies that each destination was sent. */
+/** Sends all entries, and returns the bodies that each destination received. */
 export const drainedBodies = (tenantId: string) => Effect.map(drain(tenantId), ({ sent }) => byDestination(sent, ({ body }) => [textOf(body)]))

@@ -81,8 +81,8 @@ interface Exchange {
 
 type Reach = <A>(work: () => Promise<A>) => Promise<A>
 
-/** Lowest upload rate to allow for, in bytes per second. It extends the timeout of bodies that are sent as a whole. */
-const slowestPace = 16 * 1024
+/** The slowest upload to allow, in bytes per second. It extends the timeout of bodies that are sent as a whole. */
+const minBytesPerSecond = 16 * 1024
 
 export class Connection {
   readonly #base: string
@@ -187,7 +187,7 @@ export class Connection {
     const headers = await this.#headers(call)
     let deadline: Deadline | undefined
     const sent: SentBody | undefined = call.pieces && await sentBodyOf(call.pieces, () => deadline?.restart())
-    const millis = this.#timeoutMillis + (sent?.size ?? 0) / slowestPace * 1000
+    const millis = this.#timeoutMillis + (sent?.size ?? 0) / minBytesPerSecond * 1000
     const started = deadline = startDeadline(millis, outer)
     const reach: Reach = async (work) => {
       try {

@@ -30,7 +30,7 @@ export class WaybillProblem extends Error {
   /** The HTTP status. */
   readonly status: number
   readonly title: string
-  /** What is wrong, in one or two sentences. */
+  /** The error in one or two sentences. */
   readonly detail: string | undefined
   /** Stable code to branch on; empty when the response has none, as in shipment status and pickups. */
   readonly code: string

@@ -14,7 +14,7 @@ export interface FreightBillVersion {
   readonly pfc: ReportedCharge
 }
 
-/** Removes the bill: nobody owes it any more. Needs only its id; log and messages may give the reason. */
+/** Removes the bill: it has no debtor. Needs only its id; log and messages may give the reason. */
 export interface FreightBillRemoval {
   readonly change: "removed"
   readonly accounts?: ReadonlyArray<string>

@@ -72,13 +72,13 @@ export class IntakeClient {
    * Publishes changes of freight bills.
    *
    * Retried after a lost response only when every change names its version (`header.function`). Without versions, a
-   * retry could undo a change that came in between.
+   * retry could undo a change by another client.
    */
   publishFreightCharges(charges: ReadonlyArray<FreightBillChange>, options?: PublishOptions): Promise<IntakeReport<ChargePublication>> {
     return this.#report("freight-charges", { charges }, charges.every(({ pfc }) => pfc.pfc.header?.function !== undefined), options)
   }
 
-  /** Everything known about a shipment: its fields, the accounts that have access, and the outcome of every report. */
+  /** The complete record of a shipment: its fields, the accounts with access, and the outcome of every report. */
   async getShipmentRecord(shipmentId: string, options?: CallOptions): Promise<ShipmentRecord> {
     const answer = await this.#connection.send({ method: "GET", path: ["shipments", shipmentId], repeatable: true }, options)
     return answer.json as ShipmentRecord
@@ -134,7 +134,7 @@ export class IntakeClient {
     return answer.json as PickupSubscription
   }
 
-  /** Changes only the fields of the patch. Never retried, because another client's change may have come in between. */
+  /** Changes only the fields of the patch. Never retried, because another client may have changed it meanwhile. */
   async updateSubscription(subscriptionId: string, patch: PickupSubscriptionPatch, options?: CallOptions): Promise<PickupSubscription> {
     const path = ["subscriptions", subscriptionId]
     const answer = await this.#connection.send({ method: "PATCH", path, body: patch, contentType: "application/merge-patch+json", repeatable: false }, options)

@@ -31,7 +31,7 @@ export type StatusPublication = ItemResult<{
   readonly eventId: string
   /** Effect on the shipment; absent for a duplicate. */
   readonly outcome?: OpenList<StatusOutcome>
-  /** What the subscriptions that follow the shipment are sent: messages, or milestones with a terminal status; absent for a duplicate. */
+  /** The notifications to subscriptions that follow the shipment: messages, or milestones with a terminal status; absent for a duplicate. */
   readonly notified?: ReadonlyArray<string>
   /** Why they are sent nothing. */
   readonly notNotified?: string

@@ -60,7 +60,7 @@ export interface PickupHistory {
   readonly by: string
   /** Status after the entry. */
   readonly status: OpenList<PickupStatus>
-  /** What the carrier decided. */
+  /** The carrier's decision. */
   readonly decision?: OpenList<"accept" | "reject" | "callUs">
   readonly messages?: ReadonlyArray<string>
   readonly request?: PickupRequest
@@ -165,6 +165,6 @@ export interface PickupChangeQuery {
 
 export interface PickupChanges {
   readonly data: ReadonlyArray<PickupChange>
-  /** Always there: ask again with it later for what has happened since. */
+  /** Always present: use it later to get newer changes. */
   readonly nextCursor: string
 }

@@ -115,7 +115,7 @@ export class DocumentsClient {
     }
   }
 
-  /** Removes all named files, or none. Without `fileIds` it is never retried, because new files may have come in between. */
+  /** Removes all named files, or none. Without `fileIds` it is never retried, because files may have been added meanwhile. */
   async remove(invoiceNumber: string, { carrier, comment, fileIds, ...options }: RemoveDocumentsOptions = {}): Promise<void> {
     // An empty list would leave no trace in the query, where no ids mean all files.
     if (fileIds?.length === 0) throw new TypeError("fileIds names at least one file. Leave it out to remove all of them.")

@@ -31,7 +31,7 @@ export class DocumentsMalformed extends BodyMalformed {
 /** An object or array that is not closed yet. */
 interface Frame {
   readonly isObject: boolean
-  /** Objects only: whether the next string is a member name. */
+  /** For objects: whether the next string is a member name. */
   namesNext: boolean
   name: string
   /** String members by name. */

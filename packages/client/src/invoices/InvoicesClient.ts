@@ -91,7 +91,7 @@ export class InvoicesClient {
     return { invoice: answer.json as unknown as Invoice, ...warningOf(answer) }
   }
 
-  /** Replaces the whole invoice under its id. Never retried, because another client's replacement may have come in between. */
+  /** Replaces the whole invoice under its id. Never retried, because another client may have replaced it meanwhile. */
   async replace(invoice: Invoice, { comments = [], ...options }: ReplaceInvoiceOptions = {}): Promise<InvoiceWritten> {
     const query = { comments: comments.length === 0 ? undefined : JSON.stringify(comments) }
     const path = [...invoices, invoice.uniqueID]

@@ -1,4 +1,4 @@
-/** Why a subscription did or did not receive something. */
+/** Why a subscription did or did not receive a subject. */
 import type { OpenList } from "../shared/OpenList.ts"
 import type { DeliveryState } from "./Delivery.ts"
 

@@ -17,11 +17,11 @@ export interface OperatorPickup {
   readonly client: string
   readonly isTest: boolean
   readonly orderedAt: string
-  /** What waits for the carrier's decision; `null` if nothing does. */
+  /** The request that waits for the carrier's decision; `null` if none does. */
   readonly waitingFor: OpenList<"order" | "change"> | null
   readonly waitingSince: string | null
   readonly carrier: { readonly carrierName: string | null; readonly scac: string | null }
-  /** As the shipper wrote it, in local time of the place. Of the requested change, if one waits. */
+  /** As the shipper wrote it, in local time of the place. The window of the requested change, if one waits. */
   readonly readyWindow: {
     readonly readyDate: string | null
     readonly readyTime: string | null

@@ -1,6 +1,6 @@
 /** Deliveries, failures, latency and waiting entries over time. */
 
-/** One series for each subscriptionId; else one of the client, or of the whole tenant. The last hour by default. */
+/** One series for each subscriptionId; otherwise one for the client or the whole tenant. The last hour by default. */
 export interface StatisticsQuery {
   /** At most 100. */
   readonly subscriptionId?: ReadonlyArray<string> | undefined
@@ -8,7 +8,7 @@ export interface StatisticsQuery {
   readonly client?: string | undefined
   readonly from?: string | Date | undefined
   readonly to?: string | Date | undefined
-  /** Seconds of a point: a multiple of 60 up to 3600, or of 3600. Chosen by the range by default. */
+  /** Interval of a point in seconds: a multiple of 60 up to 3600, or of 3600. By default it depends on the range. */
   readonly step?: number | undefined
 }
 
@@ -36,7 +36,7 @@ export interface StatisticsSeries {
 export interface Statistics {
   readonly from: string
   readonly to: string
-  /** Seconds of a point. */
+  /** Interval of a point in seconds. */
   readonly step: number
   readonly series: ReadonlyArray<StatisticsSeries>
 }

@@ -12,7 +12,7 @@ export type DeliveryHeaders =
 export const readHeader = (headers: DeliveryHeaders, name: string, longest: number): string => {
   const [value = "", ...others] = valuesOf(headers, name)
   if (value === "") throw new DeliveryRefused("header_missing", `The header ${name} is missing.`)
-  if (others.length > 0) throw new DeliveryRefused("header_repeated", `The header ${name} came more than once.`)
+  if (others.length > 0) throw new DeliveryRefused("header_repeated", `The header ${name} occurs more than once.`)
   if (value.length > longest) throw new DeliveryRefused("header_too_long", `The header ${name} is longer than ${longest} characters.`)
   return value
 }

@@ -40,7 +40,7 @@ export interface DeliveryReceiverOptions<Transaction = undefined> {
   readonly unsigned?: "refuse" | "accept" | undefined
   /**
    * Remembers handled ids. `SeenInMemory` is enough only for one process that runs all the time;
-   * `SeenInPostgresTransaction` gives each delivery its effect exactly once. Without a default, because what forgets
+   * `SeenInPostgresTransaction` gives each delivery its effect exactly once. There is no default, because a store that forgets
    * too early shows only in production, as effects that happen twice.
    */
   readonly seen: TransactionalSeenStore<Transaction> | (undefined extends Transaction ? SeenStore : never)
@@ -73,7 +73,7 @@ export interface DeliveryContext<Transaction = undefined> {
   readonly duplicates: ReadonlyArray<TransitEvent>
   /** Empty lists without `sequences`. */
   readonly order: SequenceReport
-  /** With a `TransactionalSeenStore`: what you write with it is committed together with the ids of this delivery. */
+  /** With a `TransactionalSeenStore`: writes on this transaction are committed together with the ids of this delivery. */
   readonly transaction: Transaction
 }
 
@@ -240,7 +240,7 @@ export class DeliveryReceiver<Transaction = undefined> {
     return outcome === "claimed"
   }
 
-  /** Ids and what the handler writes are committed together. */
+  /** Commits the ids together with the writes of the handler. */
   async #onceInTransaction(seen: TransactionalSeenStore<Transaction>, ids: ReadonlyArray<string>, give: Give<Transaction>): Promise<ClaimAnswer> {
     let outcome: ClaimAnswer | undefined
     try {
@@ -298,7 +298,7 @@ export class DeliveryReceiver<Transaction = undefined> {
 
   #report(error: unknown): void {
     try {
-      // oxlint-disable-next-line no-console -- with nobody listening, silence would hide why deliveries fail
+      // oxlint-disable-next-line no-console -- without onError, silence would hide why deliveries fail
       (this.#options.onError ?? console.error)(error)
     } catch {
       // A failing `onError` must not change the response.
@@ -318,10 +318,10 @@ interface Verified {
   readonly deliveryId?: string
 }
 
-/** Passes what is new to the handler. */
+/** Passes the new part of a delivery to the handler. */
 type Give<Transaction> = (isNew: (index: number) => boolean, transaction: Transaction) => Promise<void>
 
-/** What happens to a delivery, by the answers for its own id, which is the first, and for its events. */
+/** Decides on a delivery by the claims of its own id, which is the first, and of its events. */
 const outcomeOf = (answers: ReadonlyArray<ClaimAnswer>): ClaimAnswer =>
   answers[0] === "seen" ? "seen" : answers.includes("busy") ? "busy" : "claimed"
 

@@ -37,7 +37,7 @@ export interface ReadDeliveryOptions extends VerifyDeliveryOptions {
  * is the response, and with `WebhookSecretUnusable` or `RawBodyNeeded` when this receiver is misconfigured.
  */
 export const readDelivery = async (options: ReadDeliveryOptions): Promise<ReceivedDelivery> => {
-  // One copy for both steps: the content is what was verified, whatever happens to the buffer meanwhile.
+  // One copy for both steps: the content is the verified one, even if the buffer changes meanwhile.
   const body = copyOfBytes(options.body)
   const signed = { ...options, body }
   if (options.signature !== "x-signature") {

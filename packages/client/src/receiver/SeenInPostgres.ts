@@ -7,7 +7,7 @@ export interface SeenInPostgresOptions extends SeenRetention {
   readonly table?: string | undefined
 }
 
-/** A pool of pg, or what sends a statement in another library. Each statement is a transaction of its own. */
+/** A pool of pg, or a function that sends a statement with another library. Each statement is its own transaction. */
 export interface PostgresClient {
   query(text: string, values: Array<string>): PromiseLike<PostgresRows>
 }
@@ -46,7 +46,7 @@ export interface PostgresPool {
   connect(): Promise<PostgresConnection>
 }
 
-/** What `connect()` of a pool returns; pg's has a second form with a callback. */
+/** The result of a pool's `connect()`; pg also has a form with a callback. */
 export type ConnectionOf<Pool extends PostgresPool> = Pool["connect"] extends
   { (): Promise<infer Connection>; (...args: never): unknown } ? Connection : never
 

@@ -2,7 +2,7 @@
 import { seenKeyOf } from "./SeenKey.ts"
 import { type Claim, type ClaimAnswer, keepSecondsOf, type SeenRetention, type SeenStore } from "./SeenStore.ts"
 
-/** A client of `ioredis` (`call`) or of `redis` (`sendCommand`), or what sends a command in another library. */
+/** A client of `ioredis` (`call`) or of `redis` (`sendCommand`), or a function that sends a command with another library. */
 export type RedisClient =
   | { call(command: string, ...args: Array<string>): Promise<unknown> }
   | { sendCommand(args: Array<string>): Promise<unknown> }

@@ -17,7 +17,7 @@ export interface VerifyDeliveryOptions {
   readonly toleranceSeconds?: number | undefined
 }
 
-/** What a valid signature authenticates. */
+/** The values that a valid signature authenticates. */
 export interface VerifiedDelivery {
   /** `webhook-id`: the same for every attempt. */
   readonly deliveryId: string

@@ -81,7 +81,7 @@ export class TransitEventsClient {
     return answer.json as TransitSubscription
   }
 
-  /** Changes only the fields of the patch. Never retried, because another client's change may have come in between. */
+  /** Changes only the fields of the patch. Never retried, because another client may have changed it meanwhile. */
   async updateSubscription(
     subscriptionId: string,
     patch: TransitSubscriptionPatch,

@@ -11,7 +11,7 @@ const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(()
 const connection = (fetch: ConnectionOptions["fetch"], options: Partial<ConnectionOptions> = {}) =>
   new Connection({ baseUrl: "https://waybill.test", fetch, retry: { firstPauseMillis: 1 }, ...options }, "")
 
-/** A response whose chunks come on demand, and that ends when the call is aborted, as with fetch. */
+/** A response whose chunks are produced on demand, and that ends when the call is aborted, as with fetch. */
 const arriving = (init: RequestInit) => {
   const world = { cancelled: false }
   let controller!: ReadableStreamDefaultController<Uint8Array>

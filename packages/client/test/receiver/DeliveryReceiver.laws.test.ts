@@ -1,4 +1,4 @@
-/** Every event, notification and charge is handled once, whatever sender, network and crashing processes do. */
+/** Every event, notification and charge is handled once, for any sender, network and crashes. */
 import { createHmac } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { DeliveryReceiver, SeenInMemory, SequencesInMemory, signDelivery } from "../../src/receiver/index.ts"

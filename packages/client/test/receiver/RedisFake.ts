@@ -27,7 +27,7 @@ export class RedisFake {
     return { call: async (command: string, ...args: Array<string>) => this.#later([command, ...args]) }
   }
 
-  /** A reply comes in a later turn, and commands of all clients run one after the other. */
+  /** A reply arrives in a later turn of the event loop, and commands of all clients run one after the other. */
   async #later(args: ReadonlyArray<string>): Promise<unknown> {
     await new Promise((resolve) => setImmediate(resolve))
     for (const arg of args) if (typeof arg !== "string") throw new TypeError("ERR Protocol error: expected a string")

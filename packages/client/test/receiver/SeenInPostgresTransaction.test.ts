@@ -51,7 +51,7 @@ const processOf = (options: Partial<DeliveryReceiverOptions<pg.PoolClient>> = {}
   return { receiver, post, errors }
 }
 
-/** A handler that waits until the test lets it go on. */
+/** A handler that waits until the test releases it. */
 const gated = () => {
   const gates: Array<() => void> = []
   const begun = (count: number) => vi.waitFor(() => expect(gates).toHaveLength(count), { interval: 1 })

@@ -1,4 +1,4 @@
-/** What every `SeenStore` does. */
+/** Conformance of `SeenStore`. */
 import { describe, expect, it } from "vitest"
 import type { ClaimAnswer, SeenStore } from "../../src/receiver/index.ts"
 import { forRandom } from "../random.ts"

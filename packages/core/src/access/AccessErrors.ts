@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import { quotas } from "./model/Limits.ts"
 
-/** Credentials are missing or invalid. All causes give the same answer, so that an attacker learns nothing from it. */
+/** Credentials are missing or invalid. All causes give the same response, so that an attacker learns nothing from it. */
 export class Unauthenticated extends Schema.TaggedError<Unauthenticated>()("Unauthenticated", {
   /** Whether the request had any credentials. */
   presented: Schema.Boolean,
@@ -38,7 +38,7 @@ export class OperatorReadOnly extends Schema.TaggedError<OperatorReadOnly>()("Op
 
 /** The credentials could not be checked, so nothing is known about them. */
 export class AuthenticationUnavailable extends Schema.TaggedError<AuthenticationUnavailable>()("AuthenticationUnavailable", {
-  /** What failed, such as `JWKS fetch`. */
+  /** The operation that failed, such as `JWKS fetch`. */
   operation: Schema.String,
   /** For the log only. */
   cause: Schema.Defect()

@@ -31,7 +31,7 @@ export class ChargeSubscriptionConflict extends Schema.TaggedError<ChargeSubscri
 /** The receiver did not accept the test notification. */
 export class WebhookTestFailed extends Schema.TaggedError<WebhookTestFailed>()("WebhookTestFailed", {
   webhookUrl: Schema.String,
-  /** One sentence: what happened. */
+  /** One sentence about the result. */
   detail: Schema.String
 }) {
   override get message(): string {

@@ -54,7 +54,7 @@ export class DeferredStatuses extends Context.Service<DeferredStatuses, {
       const wakeups = yield* Wakeups
       if (awaiting === undefined) return DeferredStatuses.of({ applyDue: Effect.succeed(0), run: Effect.never })
 
-      /** The lock comes first: whoever waited for it finds no events that another process has applied. */
+      /** Takes the lock first: a process that waited for it finds no events that another process has applied. */
       const applySome = Effect.fnUntraced(function*(tenantId: string, shipmentIds: ReadonlyArray<string>) {
         const known = yield* reports.lock(tenantId, shipmentIds.map((shipmentId) => ({ shipmentId, accounts: undefined })))
         const events = yield* awaiting.take(tenantId, shipmentIds)

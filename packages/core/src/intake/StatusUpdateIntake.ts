@@ -28,7 +28,7 @@ export interface StatusUpdateKey {
   readonly eventId: string
   /** Its effect on the shipment. Missing for a duplicate. */
   readonly outcome?: ReportOutcome
-  /** What the subscriptions that follow the shipment are sent: messages, or milestones with a terminal status. Missing for a duplicate. */
+  /** The notifications to subscriptions that follow the shipment: messages, or milestones with a terminal status. Missing for a duplicate. */
   readonly notified?: ReadonlyArray<string>
   /** Why they are sent nothing. */
   readonly notNotified?: string

@@ -9,7 +9,7 @@ import type { DocumentStore } from "./DocumentStore.ts"
 import { InvoiceNotFound } from "./InvoiceErrors.ts"
 import type { InvoiceCarrier, InvoiceStore, InvoiceViewer } from "./InvoiceStore.ts"
 
-/** More carriers of one tenant with the same id are not looked at. */
+/** Limit of carriers of one tenant that use the same id. */
 const maxCarriers = 100
 
 interface Stores {

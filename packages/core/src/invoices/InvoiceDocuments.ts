@@ -28,7 +28,7 @@ import { uploadWhole } from "./UploadWhole.ts"
 /** Most records per page. Each record may have many files. SPEC-GAP-B14 */
 export const maxRecordsPerPage = 100
 
-/** Files whose contents are looked for before an answer begins, at most. */
+/** Maximum number of files whose contents are checked before a response begins. */
 const mostCheckedContents = 100
 
 const contentMissing = (contentId: string) =>
@@ -151,8 +151,8 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
         })
 
       /**
-       * The answer begins with its status, so that contents which are not there are found before it: those of a process with another
-       * store, or of a backup without its files. Of many files only the first are looked at.
+       * The response begins with its status, so missing contents must be detected before: those of a process with another
+       * store, or of a backup without its files. Of many files only the first ones are checked.
        */
       const checkContents = (tenantId: string, records: ReadonlyArray<DocumentRecord>) =>
         Effect.forEach(

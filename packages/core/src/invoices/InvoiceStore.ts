@@ -76,7 +76,7 @@ export class InvoiceStore extends Context.Service<InvoiceStore, {
     uniqueId: string,
     entry: InvoiceHistoryEntry
   ) => Effect.Effect<void, StorageError>
-  /** Moves the history of one invoice or document record to corrected numbers of its carrier. What is there already stays, in order of time. */
+  /** Moves the history of one invoice or document record to corrected numbers of its carrier. Entries that exist there stay, in order of time. */
   readonly moveHistory: (tenantId: string, uniqueId: string, from: InvoiceCarrier, to: InvoiceCarrier) => Effect.Effect<void, StorageError>
   /** History of one invoice or document record, oldest first. */
   readonly history: (

@@ -1,4 +1,4 @@
-/** Explains why a subscription did or did not receive something. */
+/** Explains why a subscription did or did not receive a subject. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { DeliveryControl, type DestinationTrace } from "../delivery/DeliveryControl.ts"
 import { DestinationNotFound } from "../delivery/DeliveryErrors.ts"

@@ -10,7 +10,7 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
 
-/** Points of one series, and of all series of an answer, at most. */
+/** Maximum numbers of points in one series and in all series of a response. */
 export const pointsPerSeries = 1500
 const maxPoints = 10_000
 
@@ -18,7 +18,7 @@ const maxSubscriptions = 100
 
 const maxStepSeconds = 86_400
 
-/** Without a step, the shortest of these that gives at most so many points. */
+/** Without a step, the shortest of these that stays within the maximum number of points. */
 const steps = [60, 300, 900, 3600, 21_600, 86_400]
 const defaultPoints = 120
 
@@ -51,7 +51,7 @@ export interface StatisticsPoint {
 export interface StatisticsView {
   readonly from: string
   readonly to: string
-  /** Seconds of a point. */
+  /** Interval of a point in seconds. */
   readonly step: number
   readonly series: ReadonlyArray<{
     /** `null`: of the client, or of all subscriptions of the tenant. */
@@ -63,7 +63,7 @@ export interface StatisticsView {
 
 export class Statistics extends Context.Service<Statistics, {
   /**
-   * A series for each subscription that is named; else one series, of the client or of the tenant. The last hour by default. A minute is
+   * One series for each named subscription; otherwise one series for the client or the tenant. The last hour by default. A minute is
    * complete about a minute after its end.
    */
   readonly get: (tenantId: string, query?: typeof StatisticsQuery.Encoded) => Effect.Effect<StatisticsView, InvalidInput | StorageError>

@@ -1,4 +1,4 @@
-/** The pickups of a tenant, and the decision on one that waits. For operators. */
+/** The pickups of a tenant, and decisions on waiting ones. For operators. */
 import { Context, Effect, Layer, Schema } from "effect"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import type { CarrierDecisionInput } from "../pickups/model/CarrierDecision.ts"
@@ -32,11 +32,11 @@ export interface PickupView {
   readonly client: string
   readonly isTest: boolean
   readonly orderedAt: string
-  /** What waits for the carrier's decision; `null` if nothing does. */
+  /** The request that waits for the carrier's decision; `null` if none does. */
   readonly waitingFor: "order" | "change" | null
   readonly waitingSince: string | null
   readonly carrier: { readonly carrierName: string | null; readonly scac: string | null }
-  /** The window as the shipper wrote it, in local time of the place. Of the requested change, if one waits. */
+  /** The window as the shipper wrote it, in local time of the place. The window of the requested change, if one waits. */
   readonly readyWindow: {
     readonly readyDate: string | null
     readonly readyTime: string | null

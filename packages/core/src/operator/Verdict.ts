@@ -1,4 +1,4 @@
-/** Decides the verdict on a subject for a subscription, from what the subscription's destination knows. */
+/** Decides the verdict on a subject for a subscription, from the state of the subscription's destination. */
 import type { DestinationTrace, TracedDelivery } from "../delivery/DeliveryControl.ts"
 import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
 import { breakerState } from "../delivery/model/Breaker.ts"
@@ -11,7 +11,7 @@ export type VerdictName = typeof verdicts[number]
 export const waitReasons = ["turn", "order", "rate", "retry", "breaker", "paused", "access"] as const
 export type WaitReason = typeof waitReasons[number]
 
-/** The rule that decided: what it expects, and what was found. */
+/** The rule that decided: its expectation and the value found. */
 export interface VerdictReason {
   readonly rule: string
   readonly expected: string

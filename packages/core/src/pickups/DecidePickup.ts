@@ -34,7 +34,7 @@ const readDecision = Effect.fnUntraced(function*(input: unknown) {
   return decision
 })
 
-/** What the carrier leaves out stays as it was agreed. */
+/** Members that the carrier leaves out keep the agreed values. */
 const decidedOf = ({ carrierName, confirmationNumber, decision, message, scac }: CarrierDecision, pickup: KeptPickup, waiting: WaitingRequest): Decided => {
   const word = decisionWords[decision]
   const text = given(message)

@@ -45,7 +45,7 @@ export interface PickupDeskCall<Tx = unknown> {
 
 /**
  * The host's own dispatch. Runs inside the transaction that stores the answer. If it fails, nothing is stored and the error asks the caller to retry. It must not
- * call Waybill, nor take a connection from the pool that Waybill uses: it would wait for one while it holds one. It is not called for test
+ * call Waybill, nor take a connection from the pool that Waybill uses: the pool may have no other connection left. It is not called for test
  * pickups.
  */
 export interface PickupDispatch {
@@ -54,7 +54,7 @@ export interface PickupDispatch {
   readonly cancelled?: (pickup: CancelledPickup, call: PickupDeskCall) => Effect.Effect<void, PickupDeskFailed>
 }
 
-/** The carrier decides over intake (`Pickups.decide`). The shipper's call waits for it so long, and is then answered "Call us". */
+/** The carrier decides over intake (`Pickups.decide`). The shipper's call waits this long, and then gets "Call us". */
 export interface PickupWait {
   readonly waitMillis: number
 }

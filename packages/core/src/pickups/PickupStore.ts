@@ -55,7 +55,7 @@ export interface PickupChangeRow {
   readonly body: Uint8Array
 }
 
-/** What of a tenant's pickups an operator lists. */
+/** A page of a tenant's pickups, for operators. */
 export interface PickupListRange {
   /** Only pickups that wait for a decision, in the order of their ids. Otherwise all, in the opposite order. */
   readonly waiting: boolean
@@ -64,7 +64,7 @@ export interface PickupListRange {
   readonly limit: number
 }
 
-/** What of the work list is read, after `after`. */
+/** A range of the work list, after `after`. */
 export interface PickupChangeRange {
   readonly viewer: PickupViewer
   readonly after: number
@@ -85,7 +85,7 @@ export interface PickupChangeRows {
   readonly more: boolean
 }
 
-/** Most entries that one read compares, so that a filter that matches little cannot hold the database. */
+/** Maximum number of entries that one read compares, so that a filter with few matches cannot block the database. */
 export const changesPerRead = 2_000
 
 /** A pickup with its history. */

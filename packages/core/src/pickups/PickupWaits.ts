@@ -10,7 +10,7 @@ import { pickupIn } from "./PickupRecords.ts"
 import type { PickupSignals } from "./PickupSignals.ts"
 import type { PickupStore } from "./PickupStore.ts"
 
-/** Most calls that wait at the same time, in this process and of one client. The next ones are answered at once. SPEC-GAP-C35 */
+/** Maximum numbers of calls that wait at the same time, in this process and per client. Further ones are answered at once. SPEC-GAP-C35 */
 export const maxWaitingPickups = 1_000
 export const maxWaitingPickupsPerClient = 100
 
@@ -49,7 +49,7 @@ export const makePickupWaits = (store: (typeof PickupStore)["Service"], signals:
     }
   }
 
-  /** The answer if the request no longer waits: its own, or that of a request which another one has replaced. */
+  /** The answer if the request no longer waits: its own, or "replaced" after a newer request. */
   const answered = Effect.fnUntraced(function*(tenantId: string, waits: Waits): Effect.fn.Return<PickupAnswer | undefined, StorageError> {
     const found = yield* store.findById(tenantId, "all", waits.pickupId)
     if (Option.isNone(found)) return undecided(waits)
@@ -70,7 +70,7 @@ export const makePickupWaits = (store: (typeof PickupStore)["Service"], signals:
     }
   })
 
-  /** Waits for the decision on a stored request. Inside a host's transaction nobody else sees the request yet, so it does not wait. */
+  /** Waits for the decision on a stored request. Inside a host's transaction no other process sees the request yet, so it does not wait. */
   const answer = ({ client, tenantId }: Principal, waits: Waits, millis: number): Effect.Effect<PickupAnswer, StorageError> =>
     Effect.flatMap(HostTransaction, (host) => {
       if (host !== undefined) return Effect.succeed(undecided(waits))

@@ -69,7 +69,7 @@ export class Pickups extends Context.Service<Pickups, {
   ) => Effect.Effect<PickupReportResult, PickupNotFound | PickupDecided | Failure>
   /** For carriers: the work list in commit order. A page continues at the `nextCursor` of the page before, also after the list's end. */
   readonly changes: (principal: Principal, query?: PickupChangeQueryInput) => Effect.Effect<PickupChangePage, Failure>
-  /** Answers every call that waits for a decision, and lets none wait any more. Before a stop. */
+  /** Answers all waiting calls, and later ones at once. Called before a stop. */
   readonly endWaits: Effect.Effect<void>
   /** For carriers: returns the pickup with its history. */
   readonly record: (principal: Principal, pickupId: string) => Effect.Effect<PickupRecord, PickupNotFound | NotPermitted | StorageError>
@@ -277,7 +277,7 @@ export class Pickups extends Context.Service<Pickups, {
   )
 }
 
-/** What a call does next: it answers, or waits for the carrier's decision after its transaction. */
+/** The next step of a call: it answers, or waits for the carrier's decision after its transaction. */
 type Outcome = { readonly answer: ReadonlyArray<PickupAnswer> } | Waits
 
 /** For test pickups, which no desk decides. */

@@ -1,4 +1,4 @@
-/** What a customer sees and does in its portal: its own subscriptions, deliveries and secrets. */
+/** The calls of a customer's portal: its own subscriptions, deliveries and secrets. */
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { NotPermitted, type TenantNotFound, type TooManyCalls } from "../access/AccessErrors.ts"
@@ -89,7 +89,7 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
     principal: Principal,
     query?: typeof SecretListQuery.Encoded
   ) => Effect.Effect<ListPage<SecretView>, NotPermitted | InvalidInput | StorageError>
-  /** Generates a new secret, which is shown once. The previous one goes on signing for `overlapSeconds`, a day by default. */
+  /** Generates a new secret, which is shown once. The previous one keeps signing for `overlapSeconds`, a day by default. */
   readonly rotateSecret: (
     principal: Principal,
     hmacSecretId: string,

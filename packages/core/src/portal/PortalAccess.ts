@@ -12,7 +12,7 @@ import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { defaultLinkSeconds, PortalLinkRequest, type PortalTheme } from "./model/PortalLink.ts"
 
-/** What a link says; its token carries it, signed. */
+/** The contents of a link, signed in its token. */
 export interface PortalGrant {
   readonly tenantId: string
   /** Qualified. */

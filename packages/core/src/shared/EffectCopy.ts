@@ -14,7 +14,7 @@ export interface EffectCopy {
 /** The copy of this process's `@waybill/core`. */
 export const effectCopy: EffectCopy = { version: Version.getCurrentVersion(), loadedBy: import.meta.url }
 
-/** Says which two copies met, and what to do. */
+/** Names the two copies and the fix. */
 export class EffectCopiesMet extends Error {
   override readonly name = "EffectCopiesMet"
 
@@ -36,7 +36,7 @@ export const layerOneEffect = (what: string): Layer.Layer<never> =>
   Layer.effectDiscard(Effect.withFiber((fiber) =>
     Object.getPrototypeOf(fiber) === ownFiber ? Effect.void : Effect.die(new EffectCopiesMet(what, runningCopy(new Error().stack)))))
 
-/** The place of the copy that runs the calling fiber: a copy does not know its version from outside, but the stack has its files. */
+/** Location of the copy that runs the calling fiber, from the stack, because a copy does not expose its version. */
 const runningCopy = (stack = ""): string => {
   const places = Array.from(stack.matchAll(/((?:file:\/\/|\/|[A-Za-z]:\\)[^\s()]*[\\/]node_modules[\\/]effect)[\\/]/g), ([, place]) => place!)
   // the first frames are of Waybill's own copy, which made the effect that runs

@@ -21,7 +21,7 @@ export const fault = (path: ReadonlyArray<PropertyKey>, detail: string, code: Fa
 export const pointer = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 
-/** Most faults that one answer lists. Input with more gets the first ones. */
+/** Maximum number of faults in one response: the first ones. */
 export const maxFaults = 100
 
 /** The schema formatter passes text only, so the code goes in front of the sentence. */

@@ -4,7 +4,7 @@ import { Schema } from "effect"
 const daysIn = (year: number, month: number): number =>
   month === 2 ? (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28) : [4, 6, 9, 11].includes(month) ? 30 : 31
 
-/** The number that `count` digits stand for; NaN if there is another character. Events have several instants, and a regular expression takes ten times as long. */
+/** Parses `count` digits; NaN for any other character. Events have several instants, and a regular expression takes ten times as long. */
 const digits = (text: string, from: number, count: number): number => {
   let number = 0
   for (let at = from; at < from + count; at++) {

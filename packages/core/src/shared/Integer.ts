@@ -9,5 +9,5 @@ export const Integer = Schema.Number.check(Schema.isInt({ toJsonSchema: () => ({
 /** 0 or more. */
 export const Count = Integer.check(Schema.isGreaterThanOrEqualTo(0))
 
-/** Often larger than 32 bits hold, which the format tells generators of typed clients. */
+/** Often exceeds 32 bits; the format `int64` makes client generators use a wide type. */
 export const LargeInteger = Schema.Number.check(Schema.isInt({ toJsonSchema: () => ({ type: "integer", format: "int64" }) }))

@@ -27,7 +27,7 @@ export class InvalidInput extends Schema.TaggedError<InvalidInput>()("InvalidInp
   static readonly of = (...faults: ReadonlyArray<Fault>) => new InvalidInput({ faults })
 }
 
-/** The encoded type of a schema with lists of any length: an empty list is a fault of the call, which no list's type can rule out. */
+/** The encoded type of a schema with lists of any length: an empty list is a fault that the type cannot express. */
 export type WithLists<Encoded> = {
   readonly [Name in keyof Encoded]: Exclude<Encoded[Name], undefined> extends readonly [infer Item, ...ReadonlyArray<infer Item>] ? ReadonlyArray<Item> : Encoded[Name]
 }

@@ -1,4 +1,4 @@
-/** Finds what a misspelt name most probably means. */
+/** Finds the known name that is nearest to a misspelt one. */
 
 /**
  * The known name nearest to `written`, without regard to case; a name that contains the other is nearer than any other. None if more than half

@@ -1,4 +1,4 @@
-/** Counts one caller's calls in a sliding window: at most `perMinute` in any 60 seconds. All of them may come at once. */
+/** Counts one caller's calls in a sliding window: at most `perMinute` in any 60 seconds. All of them may arrive at once. */
 
 const windowMillis = 60_000
 

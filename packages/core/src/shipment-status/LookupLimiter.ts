@@ -6,7 +6,7 @@ import { SpreadLimiter } from "../shared/SpreadLimiter.ts"
 import { TooManyLookups } from "./ShipmentStatusErrors.ts"
 
 export class ShipmentStatusOptions extends Context.Reference<{
-  /** Lookups per 60 seconds and process that do not find the caller's own freight. Missing shipments count too. SPEC-GAP-A7 */
+  /** Lookups per 60 seconds and process that do not find the caller's own shipments. Missing shipments count too. SPEC-GAP-A7 */
   readonly othersLookupsPerMinute: number
   /** Burst size after idle time; further lookups are spread over the minute. Default: a tenth of `othersLookupsPerMinute`. */
   readonly othersLookupsAtOnce?: number
@@ -17,7 +17,7 @@ export class ShipmentStatusOptions extends Context.Reference<{
 /** Most callers that are tracked. Beyond that the least recent caller is removed and starts with a full burst. */
 const maxCallers = 50_000
 
-/** The owner of a rate limit: a client, or for lookups without credentials what the transport knows of the caller. */
+/** The owner of a rate limit: a client, or for lookups without credentials the caller's address or the host's key. */
 export interface LookupCaller {
   readonly tenantId: string
   readonly client: string

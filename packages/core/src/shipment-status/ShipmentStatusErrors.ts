@@ -4,7 +4,7 @@ import { Schema } from "effect"
 /** No shipment has this key, or its first milestone is not known yet. Other parties' shipments are found and show their public fields. */
 export class ShipmentNotFound extends Schema.TaggedError<ShipmentNotFound>()("ShipmentNotFound", {
   key: Schema.String,
-  /** One sentence: what the caller can do. */
+  /** One sentence with the next step for the caller. */
   advice: Schema.String
 }) {
   override get message(): string {

@@ -93,7 +93,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
         const own = ownOf(principal)
         const found = key === undefined ? undefined : yield* find(principal.tenantId, { key, own })
         if (found?.own === true) return { _tag: "Verified" as const, body: new VerifiedBody(found.verified) }
-        // other parties' and missing shipments cost the same, so that the limit does not reveal which of them it is
+        // other parties' and missing shipments count equally, so that the limit does not reveal whether a shipment exists
         if (own !== "all") yield* lookupLimiter.take(principal)
         if (found === undefined || knowsOwnOnly(principal)) return yield* notFound(by)
         return { _tag: "Public" as const, body: new PublicBody(found.public) }

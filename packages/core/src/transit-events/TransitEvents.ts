@@ -150,6 +150,6 @@ const decodeCursor = Schema.decodeUnknownEffect(Schema.fromJsonString(Cursor))
 const readCursor = (cursor: string, page: number): Effect.Effect<PageCursor, InvalidInput> =>
   Effect.fromResult(Base64Url.decodeString(cursor)).pipe(
     Effect.flatMap(decodeCursor),
-    Effect.filterOrFail((mark) => mark.page === page),
+    Effect.filterOrFail((decoded) => decoded.page === page),
     Effect.mapError(() => InvalidInput.of(fault(["cursor"], "cursor belongs to another page. Follow the Link header as it is, or leave cursor out.")))
   )

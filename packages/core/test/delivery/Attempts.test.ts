@@ -62,7 +62,7 @@ const isSigned = (key: string, request: WebhookRequest) => verifySignature(key, 
 const accepted = AttemptOutcome.Accepted({ status: 204, excerpt: "" })
 const failed = AttemptOutcome.Failed({ failure: "http_5xx", status: 503, detail: "The receiver answered 503.", excerpt: "busy" })
 
-/** Runs one attempt against a sender, and answers what was sent and what it meant. */
+/** Runs one attempt against a sender, and returns the request and the verdict. */
 const sent = Effect.fnUntraced(function*(each: Attempt, send: (request: WebhookRequest) => Effect.Effect<AttemptOutcome> = () => Effect.succeed(accepted)) {
   const hmac = yield* Hmac
   const requests: Array<WebhookRequest> = []
@@ -101,7 +101,7 @@ describe("runAttempt", () => {
       assert.isFalse(isSigned(older, request!))
     }).pipe(Effect.provide(HmacNode.layer)))
 
-  it.effect("tells the store's time where the clock of this process is off", () =>
+  it.effect("uses the store's clock when the clock of this process is wrong", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(1_763_626_500_900)
       for (const [storeAhead, timestamp] of [[-330_000, "1763626170"], [330_000, "1763626830"]] as const) {
@@ -126,13 +126,13 @@ describe("runAttempt", () => {
       assert.notProperty((yield* sent(attempt())).request!.headers, "x-signature")
     }).pipe(Effect.provide(HmacNode.layer)))
 
-  it.effect("sends nothing unsigned: without a key the attempt fails", () =>
+  it.effect("fails the attempt without a key, and sends nothing unsigned", () =>
     Effect.gen(function*() {
       const { requests, verdict } = yield* sent(attempt({ keys: [] }))
       assert.deepStrictEqual([requests, verdict.state, verdict.record.outcome], [[], "waiting", "signing"])
     }).pipe(Effect.provide(HmacNode.layer)))
 
-  it.effect("sends unsigned where a secret is only used once it is registered, and signs as soon as there is one", () =>
+  it.effect("sends unsigned deliveries until an optional secret is registered, and signed ones from then on", () =>
     Effect.gen(function*() {
       const free = { ...destination, signing: "whenRegistered" as const, bodySignature: true }
       const unsigned = yield* sent(attempt({ destination: free, keys: [] }))
@@ -142,7 +142,7 @@ describe("runAttempt", () => {
       assert.containsAllKeys(signed.request!.headers, ["webhook-signature", "x-signature"])
     }).pipe(Effect.provide(HmacNode.layer)))
 
-  it.effect("measures how long the answer took", () =>
+  it.effect("measures the duration of the attempt", () =>
     Effect.gen(function*() {
       yield* TestClock.setTime(5000)
       const fiber = yield* Effect.forkChild(sent(attempt(), () => Effect.as(Effect.sleep(1234), accepted)))
@@ -151,7 +151,7 @@ describe("runAttempt", () => {
       assert.deepStrictEqual([verdict.record.at, verdict.record.durationMillis], [5000, 1234])
     }).pipe(Effect.provide(HmacNode.layer)))
 
-  it.effect("counts a sender that breaks as a failed attempt, so that it cannot go on for ever", () =>
+  it.effect("counts a defect of the sender as a failed attempt, so that retries end", () =>
     Effect.gen(function*() {
       const { verdict } = yield* sent(attempt(), () => Effect.die(new Error("a bug in the transport")))
       assert.deepStrictEqual([verdict.state, verdict.uncount, verdict.record.outcome], ["waiting", false, "protocol"])
@@ -179,7 +179,7 @@ describe("verdictOf", () => {
     }
   })
 
-  it("tries again after a failure, and says so to the breaker", () => {
+  it("schedules a retry after a failure, and counts the failure for the circuit breaker", () => {
     const each = verdict(failed)
     assert.deepStrictEqual([each.state, each.dueInMillis, each.health, each.uncount], ["waiting", 5000, "down", false])
     assert.deepStrictEqual(each.record, {
@@ -193,31 +193,31 @@ describe("verdictOf", () => {
     })
   })
 
-  it("gives up by the tries since the last manual retry, not by all attempts", () => {
+  it("gives up by the attempts since the last manual retry, not by all attempts", () => {
     assert.strictEqual(verdict(failed, { attempt: 40, tries: 11 }).state, "waiting")
     assert.strictEqual(verdict(failed, { attempt: 40, tries: 12 }).state, "dead")
     assert.strictEqual(verdict(failed, { attempt: 40, tries: 12 }).record.attempt, 40)
   })
 
-  it("pauses a destination that a dead letter is to pause, and no other", () => {
+  it("pauses a destination after a dead letter if it is configured so, and no other", () => {
     const pausing = { destination: { ...destination, whenDead: "pause" as const } }
     assert.strictEqual(verdict(failed, { ...pausing, tries: 12 }).pause, "A delivery was not accepted in 12 attempts.")
     assert.isUndefined(verdict(failed, { ...pausing, tries: 11 }).pause)
     assert.isUndefined(verdict(failed, { tries: 12 }).pause)
   })
 
-  it("pauses the subscription on 410, holds the delivery, and says why (SPEC-GAP-D25)", () => {
+  it("pauses the subscription on 410 with the reason, and keeps the delivery (SPEC-GAP-D25)", () => {
     const each = verdict(AttemptOutcome.Gone({ status: 410, excerpt: "" }), { tries: 12 })
     assert.deepStrictEqual([each.state, each.health, each.record.outcome], ["waiting", "unknown", "gone"])
     assert.match(each.pause!, /410/)
   })
 
-  it("waits as long as the receiver asks, within bounds (SPEC-GAP-D24)", () => {
+  it("waits for Retry-After, within bounds (SPEC-GAP-D24)", () => {
     const asked = (retryAfterSeconds: number) => verdict(AttemptOutcome.Failed({ failure: "http_429", status: 429, detail: "Slow down.", retryAfterSeconds })).dueInMillis
     assert.deepStrictEqual([0, 60, 3600, 1e9, -5, NaN].map(asked), [5000, 60_000, 3_600_000, 3_600_000, 5000, 5000])
   })
 
-  it("never measures less than nothing when the clock goes back", () => {
+  it("never measures a negative duration when the clock goes back", () => {
     assert.strictEqual(verdictOf(attempt(), accepted, 2000, 1000, 0.5).record.durationMillis, 0)
   })
 })

@@ -38,7 +38,7 @@ describe("Deliveries", () => {
       assert.isNotNull(shown.settledAt)
     })))
 
-  for (const order of ["newest", "oldest", undefined] as const) it.effect(`lists ${order ?? "newest"} first, page by page${order === undefined ? ", unless told" : ""}`, () =>
+  for (const order of ["newest", "oldest", undefined] as const) it.effect(`lists ${order ?? "newest"} first, page by page${order === undefined ? ", by default" : ""}`, () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
       yield* TestWaybill.run
@@ -59,7 +59,7 @@ describe("Deliveries", () => {
       assert.lengthOf((yield* engine.list({ since: "1970-01-01T00:00:04Z" })), 3)
     })))
 
-  it.effect("lists newest first when asked, and goes on in that order", () =>
+  it.effect("lists newest first on request, and keeps that order on later pages", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
       yield* TestWaybill.run
@@ -75,7 +75,7 @@ describe("Deliveries", () => {
       assert.deepStrictEqual((yield* engine.list({ order: "newest", since: "1970-01-01T00:00:03Z" })).map((each) => each.deliveryId), oldest.toReversed().slice(0, 2))
     })))
 
-  it.effect("refuses queries it does not understand, and says why", () =>
+  it.effect("refuses invalid queries with a reason", () =>
     inEngine(Effect.gen(function*() {
       const deliveries = yield* Deliveries
       for (const query of [{ state: "lost" }, { limit: 0 }, { limit: 501 }, { since: "yesterday" }, { order: "desc" }, { cursor: "x" }, { colour: "red" }]) {
@@ -86,7 +86,7 @@ describe("Deliveries", () => {
       assert.deepStrictEqual(yield* deliveries.list("acme", { subscriptionId: "no id" }), { data: [], nextCursor: null })
     })))
 
-  it.effect("sends a dead letter again with a full series of attempts, under the same id", () =>
+  it.effect("retries a dead letter with all attempts of its policy, under the same id", () =>
     inEngine(Effect.gen(function*() {
       const { dead: [first], deliveries, delivered, list, receivers } = yield* deadLetters()
       yield* receivers.script(hook, [Receiver.fail(500), Receiver.accept()])
@@ -99,7 +99,7 @@ describe("Deliveries", () => {
       for (const body of bodies) assert.deepStrictEqual(body, bodies[0])
     })))
 
-  it.effect("sends what was delivered already once more, when asked", () =>
+  it.effect("sends a delivered delivery again on request", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* TestWaybill.run
@@ -111,7 +111,7 @@ describe("Deliveries", () => {
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/1"])
     })))
 
-  it.effect("does not send again what is being sent, was cancelled, or is not there", () =>
+  it.effect("refuses to retry a delivery that is in flight, cancelled or unknown", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 600 } })
       yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.hang])
@@ -177,7 +177,7 @@ describe("Deliveries", () => {
       assert.strictEqual((yield* Effect.flip(Effect.flatMap(Subscriptions, (all) => all.replay("acme", "garbage", { from: "1970-01-01T00:00:00Z" }))))._tag, "DestinationNotFound")
     })))
 
-  it.effect("tells tenants apart", () =>
+  it.effect("isolates tenants", () =>
     inEngine(Effect.gen(function*() {
       const { dead: [first], deliveries, subscription } = yield* deadLetters()
       assert.deepStrictEqual(yield* deliveries.list("other", {}), { data: [], nextCursor: null })
@@ -189,7 +189,7 @@ describe("Deliveries", () => {
 })
 
 describe("Retention", () => {
-  it.effect("removes what ended long ago, and nothing that may still be asked for", () =>
+  it.effect("removes deliveries that ended long ago, and no others", () =>
     inEngine(
       Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 86_400, maxBackoffSeconds: 86_400 } })

@@ -1,4 +1,4 @@
-/** Access that ends, and comes back, while something waits. */
+/** Access that ends and returns while entries wait. */
 import { assert, describe, it } from "@effect/vitest"
 import { AccessStore, DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core"
 import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
@@ -25,7 +25,7 @@ const nineNames = Array.from({ length: 9 }, (_, at) => `S/${at + 1}`)
 describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
 
-  it.effect("nine events that wait are not sent once their client's access ended, and go out in their order when it is back", () =>
+  it.effect("waiting events are not sent after their client's access has ended, and are sent in order when it returns", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 2 } })
       yield* nine(engine)
@@ -38,7 +38,7 @@ describe.each(ways)("by %s", (way) => {
       assert.deepStrictEqual(yield* engine.delivered(), nineNames)
     })))
 
-  it.effect("a client that comes back with fewer accounts is sent what these see, and nothing else", () =>
+  it.effect("a client that returns with fewer accounts receives only events that these accounts may see", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* giveAccess(engine, [account, "B"])
@@ -51,7 +51,7 @@ describe.each(ways)("by %s", (way) => {
       assert.deepStrictEqual(yield* engine.delivered(), ["T/1"])
     })))
 
-  it.effect("a shipment that is taken from an account takes what waits of it along, retries too, and the rest goes on in its order", () =>
+  it.effect("waiting events and retries of a shipment are dropped when it leaves the account, and others keep their order", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* engine.publish("S", "T", "T")
@@ -67,7 +67,7 @@ describe.each(ways)("by %s", (way) => {
       assert.match(first!.reason!, /may no longer see/)
     })))
 
-  it.effect("a suspended tenant is sent nothing, and everything once it is resumed", () =>
+  it.effect("a suspended tenant receives nothing, and all waiting events once it is resumed", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       const { tenantId } = engine.tenant
@@ -83,7 +83,7 @@ describe.each(ways)("by %s", (way) => {
       assert.deepStrictEqual(yield* engine.delivered(), ["S/1"])
     })))
 
-  it.effect("a subscription is paused, and says why, when its secret was given to another client", () =>
+  it.effect("a subscription is paused with a reason when its secret gets another owner", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       const { tenantId } = engine.tenant

@@ -6,7 +6,7 @@ import { engineBy, eventsOf, hook, makeEngine, outOfOrder, storeCalls, ways, wor
 
 const shipments = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, n) => `S${n}`)
 
-/** Interrupts a worker, and lets time go by until it has stopped. */
+/** Interrupts a worker, and advances the clock until it has stopped. */
 const stop = (fiber: Fiber.Fiber<void>, within: number) =>
   Effect.gen(function*() {
     const stopping = yield* Effect.forkChild(Fiber.interrupt(fiber))
@@ -19,7 +19,7 @@ describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
 
   describe("a worker that is stopped", () => {
-    it.effect("waits for attempts in flight and writes what they brought", () =>
+    it.effect("waits for attempts in flight and writes their outcomes", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         yield* engine.receivers.script(hook, Receiver.delay(5000))
@@ -45,7 +45,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
       })))
 
-    it.effect("cuts attempts short that take longer than its patience, counts them not, and gives its partitions back", () =>
+    it.effect("interrupts attempts at the end of its grace period without counting them, and releases its partitions", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine()
@@ -79,7 +79,7 @@ describe.each(ways)("by %s", (way) => {
         { drainMillis: 4000 }
       ))
 
-    it.effect("leaves the rest to another one, at once", () =>
+    it.effect("leaves the remaining work to another worker without a delay", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
@@ -99,7 +99,7 @@ describe.each(ways)("by %s", (way) => {
   })
 
   describe("a worker that is killed", () => {
-    it.effect("loses nothing: another one takes over when the lease runs out", () =>
+    it.effect("loses nothing: another worker takes over when the lease expires", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
         const victim = yield* TestWaybill.worker()
@@ -119,7 +119,7 @@ describe.each(ways)("by %s", (way) => {
         assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
       })))
 
-    it.effect("sends again what it may have sent, under the same id and with the same bytes", () =>
+    it.effect("has its unconfirmed deliveries sent again, with the same id and bytes", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         const victim = yield* TestWaybill.worker()
@@ -138,7 +138,7 @@ describe.each(ways)("by %s", (way) => {
         assert.strictEqual(delivery!.state, "delivered")
       })))
 
-    it.effect("counts every attempt when it begins: a delivery that kills all its senders ends as a dead letter", () =>
+    it.effect("counts every attempt at its start: a delivery that crashes every sender becomes a dead letter", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
         yield* engine.publish("poison")
@@ -157,7 +157,7 @@ describe.each(ways)("by %s", (way) => {
         assert.isAtMost((yield* engine.receivers.requests(hook)).length, 5)
       })))
 
-    it.effect("comes back to life as one that lost its lease, and spoils nothing", () =>
+    it.effect("resumes without its lease, and its writes change nothing", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
         const sleeper = yield* TestWaybill.worker()
@@ -181,7 +181,7 @@ describe.each(ways)("by %s", (way) => {
   describe("a store that fails", () => {
     for (const fault of ["before", "after"] as const) {
       for (const call of ["renew", "look", "acquire", "load", "take", "settle"] as const) {
-        it.effect(`delivers everything although ${call} failed ${fault} the write, now and then`, () =>
+        it.effect(`delivers everything although ${call} sometimes fails ${fault} the write`, () =>
           inEngine(Effect.gen(function*() {
             const engine = yield* makeEngine({ policy: { batchMaxSize: 2, maxAttempts: 1000 } })
             const { faults, run } = yield* TestWaybill.worker()
@@ -197,13 +197,13 @@ describe.each(ways)("by %s", (way) => {
             assert.strictEqual(new Set(delivered).size, 40)
             assert.deepStrictEqual(outOfOrder(delivered), [])
             assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
-            // at least once, not over and over
+            // at least once, and not repeatedly
             assert.isAtMost(delivered.length, 80)
           })))
       }
     }
 
-    it.effect("for an hour keeps nothing from going out afterwards", () =>
+    it.effect("for an hour delays deliveries, and all are sent afterwards", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         const { faults, run } = yield* TestWaybill.worker()
@@ -217,7 +217,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
       })))
 
-    it.effect("is not asked again without a pause", () =>
+    it.effect("is called again only after a pause", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         const { faults, run } = yield* TestWaybill.worker()
@@ -255,7 +255,7 @@ describe.each(ways)("by %s", (way) => {
         }
       })))
 
-    it.effect("keep a destination with long attempts by giving signs of life", () =>
+    it.effect("keep a destination during long attempts by renewing their leases", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
@@ -271,8 +271,8 @@ describe.each(ways)("by %s", (way) => {
       ))
   })
 
-  describe("a worker with little room", () => {
-    it.effect("does not ask the store over and over while its attempts hang", () =>
+  describe("a worker with few slots", () => {
+    it.effect("does not poll the store repeatedly while its attempts hang", () =>
       inEngine(
         Effect.scoped(Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
@@ -283,7 +283,7 @@ describe.each(ways)("by %s", (way) => {
               return store.take(request)
             }
           }))
-          // a receiver that accepted as many is trusted with as many at once
+          // the window grows with every accepted delivery
           yield* engine.publish(...shipments(15))
           yield* TestWaybill.pass(1000)
           assert.lengthOf(yield* engine.delivered(), 15)

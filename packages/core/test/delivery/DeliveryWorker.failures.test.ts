@@ -8,7 +8,7 @@ import { engineBy, eventsOf, hook, makeEngine, ways } from "./Engine.ts"
 
 const hour = 3_600_000
 
-/** Nobody else wants its partitions: what tells of days need not renew every few seconds. */
+/** No other worker competes for its partitions, so a test over days needs few renewals. */
 const forDays = { leaseMillis: hour }
 
 const pauses = (requests: ReadonlyArray<ReceivedRequest>): ReadonlyArray<number> =>
@@ -18,7 +18,7 @@ describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
 
   describe("retries", () => {
-    it.effect("go on for three days with the same bytes and id, and end as a dead letter", () =>
+    it.effect("continue for three days with the same bytes and id, and end in a dead letter", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { maxAttempts: 80 } })
@@ -37,7 +37,7 @@ describe.each(ways)("by %s", (way) => {
         forDays
       ))
 
-    it.effect("double from the initial to the longest pause, a fifth more or less", () =>
+    it.effect("double from the initial to the maximum backoff, with 20 % jitter", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine()
@@ -49,7 +49,7 @@ describe.each(ways)("by %s", (way) => {
           const found = pauses(yield* engine.receivers.requests(hook))
           assert.lengthOf(found, 11)
           for (const [n, pause] of found.entries()) {
-            // a worker may look up to a second late
+            // a worker may be up to a second late
             assert.isAtLeast(pause, doubled[n]! * 800 - 1)
             assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
           }
@@ -57,7 +57,7 @@ describe.each(ways)("by %s", (way) => {
         forDays
       ))
 
-    it.effect("differ by their jitter, so that deliveries do not march in step", () =>
+    it.effect("differ by their jitter, so that deliveries are not retried at the same time", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 1000, maxAttempts: 2 } })
         yield* engine.receivers.script(hook, Receiver.fail(500))
@@ -67,7 +67,7 @@ describe.each(ways)("by %s", (way) => {
         assert.isAtLeast(new Set((yield* engine.receivers.requests(hook)).slice(4).map((request) => request.at)).size, 3)
       })))
 
-    it.effect("wait as long as the receiver asks, within the longest pause (SPEC-GAP-D24)", () =>
+    it.effect("wait for Retry-After, up to the maximum backoff (SPEC-GAP-D24)", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine()
@@ -88,7 +88,7 @@ describe.each(ways)("by %s", (way) => {
         forDays
       ))
 
-    it.effect("treat refused connections and timeouts as failures, and a hanging receiver meets the deadline", () =>
+    it.effect("treat refused connections and timeouts as failures, and end a hanging attempt at its deadline", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         yield* engine.receivers.script(hook, [Receiver.refuse, Receiver.hang, Receiver.accept(204)])
@@ -100,7 +100,7 @@ describe.each(ways)("by %s", (way) => {
         assert.strictEqual(delivery!.attempts[1]!.durationMillis, 15_000)
       })))
 
-    it.effect("never go to another address, and follow the subscription's own when it changes", () =>
+    it.effect("are sent only to the current address of the subscription", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         const moved = "https://moved.example/hook"
@@ -119,7 +119,7 @@ describe.each(ways)("by %s", (way) => {
   describe("the breaker", () => {
     const policy = { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 100, maxBackoffSeconds: 100 }
 
-    it.effect("opens after five failures in a row: nothing goes out until the next retry", () =>
+    it.effect("opens after five consecutive failures: nothing is sent until the next retry", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy })
@@ -141,7 +141,7 @@ describe.each(ways)("by %s", (way) => {
         { destinationConcurrency: 1 }
       ))
 
-    it.effect("lets exactly one delivery out as the probe, and the rest when it is accepted", () =>
+    it.effect("sends exactly one delivery as the probe, and the others when it is accepted", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy })
         yield* engine.receivers.script(hook, Receiver.fail(500))
@@ -158,7 +158,7 @@ describe.each(ways)("by %s", (way) => {
         assert.lengthOf(after, 17)
       })))
 
-    it.effect("costs deliveries no attempt while they wait for it", () =>
+    it.effect("counts no attempt of deliveries that wait for it", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { ...policy, maxAttempts: 3 } })
         yield* engine.receivers.script(hook, (request) => request.at < 2 * hour ? Receiver.fail(500)(request) : Receiver.accept()(request))
@@ -168,7 +168,7 @@ describe.each(ways)("by %s", (way) => {
         for (const delivery of yield* engine.list()) assert.isAtMost(delivery.attempts.length, 3)
       })))
 
-    it.effect("is counted once for an outcome that had to be written twice", () =>
+    it.effect("counts an outcome once that is written twice", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy })
         const { faults, run } = yield* TestWaybill.worker()
@@ -206,7 +206,7 @@ describe.each(ways)("by %s", (way) => {
         }
       })))
 
-    it.effect("costs no attempt", () =>
+    it.effect("counts no attempt", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 1, maxAttempts: 1 } })
         yield* TestWaybill.run
@@ -218,7 +218,7 @@ describe.each(ways)("by %s", (way) => {
   })
 
   describe("410 Gone (SPEC-GAP-D25)", () => {
-    it.effect("pauses the subscription, says why, and holds the delivery until it is resumed", () =>
+    it.effect("pauses the subscription with the reason, and keeps the delivery until it is resumed", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine()
@@ -256,10 +256,10 @@ describe.each(ways)("by %s", (way) => {
   })
 
   describe("a secret that cannot be read", () => {
-    /** What another deployment sealed, with a key that no process here has. */
+    /** A secret that another deployment sealed, with a key that no process has here. */
     const foreign = new Uint8Array(60)
 
-    it.effect("holds its deliveries without an attempt, and sends them once it can be read", () =>
+    it.effect("delays its deliveries without an attempt, and they are sent once it can be read", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
         const secrets = yield* SecretStore
@@ -279,7 +279,7 @@ describe.each(ways)("by %s", (way) => {
         assert.isTrue((yield* engine.list()).every((each) => each.attempts.length === 1))
       })))
 
-    it.effect("holds what another process took before it died, with the attempts that it had", () =>
+    it.effect("delays deliveries that a crashed process took, without a change of their attempts", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
         yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.accept()])
@@ -297,7 +297,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.length]), [["delivered", 2]])
       })))
 
-    it.effect("sends again as soon as the version that cannot be read has ended", () =>
+    it.effect("delays nothing from the moment when its unreadable version has expired", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
         const secrets = yield* SecretStore
@@ -314,7 +314,7 @@ describe.each(ways)("by %s", (way) => {
   })
 
   describe("drain", () => {
-    it.effect("sends what is due now, answers how many attempts that took, and leaves what is due later", () =>
+    it.effect("sends deliveries that are due now, returns the number of attempts, and leaves later ones", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
         const worker = yield* DeliveryWorker

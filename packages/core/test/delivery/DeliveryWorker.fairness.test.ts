@@ -1,4 +1,4 @@
-/** What one tenant's or client's receivers and backlogs take from everybody else: nothing that the others would notice. */
+/** Receivers and backlogs of one tenant or client do not delay the deliveries of others. */
 import { assert, describe, it } from "@effect/vitest"
 import { type DeliveryOptionValues, TenantLimits, TransitEvents } from "@waybill/core"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, TestWaybill } from "@waybill/testkit"
@@ -15,7 +15,7 @@ const publish = (tenant: SeededTenant, account: string, ...shipmentIds: Readonly
 const shipments = (prefix: string, count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, n) => `${prefix} ${n}`)
 
 /** A healthy client of a tenant of its own, and one of the tenant that has all the others. */
-const makeScene = Effect.gen(function*() {
+const makeTenant = Effect.gen(function*() {
   const [crowded, quiet] = [yield* TestWaybill.tenant("crowded"), yield* TestWaybill.tenant("quiet")]
   const receivers = yield* ScriptedReceivers
   yield* (yield* TenantLimits).put(crowded.tenantId, { eventSubscriptionsPerClient: 1000 })
@@ -23,12 +23,12 @@ const makeScene = Effect.gen(function*() {
   yield* TestWaybill.subscribe(quiet, quiet.customer("healthy", ["A"]), { endpointUrl: healthy, delivery })
   yield* TestWaybill.subscribe(crowded, crowded.customer("neighbour", ["A"]), { endpointUrl: neighbour, delivery })
 
-  /** So many destinations of one client, all of which get whatever is published for account H. */
+  /** Creates `count` destinations of one client, which all receive the events of account H. */
   const crowd = (count: number, settings: Readonly<Record<string, number>> = {}) =>
     Effect.forEach(Array.from({ length: count }, (_, n) => `https://crowd-${n}.example/hook`), (endpointUrl) =>
       Effect.as(TestWaybill.subscribe(crowded, crowded.customer("crowd", ["H"]), { endpointUrl, delivery: { ...delivery, ...settings } }), endpointUrl))
 
-  /** One event after the other arrives before the next one is published, at the healthy client and at the neighbour. */
+  /** Each event arrives before the next one is published, at the healthy client and at the neighbour. */
   const everybodyElseIsServed = (events: number, millis: number) =>
     Effect.gen(function*() {
       const before = (yield* receivers.delivered(healthy)).length
@@ -47,9 +47,9 @@ const makeScene = Effect.gen(function*() {
 const layer = (delivery: Partial<DeliveryOptionValues>) => TestWaybill.layer({ delivery: { drainMillis: 0, ...delivery } })
 
 describe("seven hundred destinations of one client whose receivers hang", () => {
-  it.effect("take half of the attempts at first, a tenth when they have failed, and hold up nobody else", () =>
+  it.effect("take half of the slots at first, a tenth after failures, and delay no other destination", () =>
     Effect.gen(function*() {
-      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeScene
+      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
       const urls = yield* crowd(700, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
       yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.hang), { discard: true })
       yield* TestWaybill.run
@@ -67,10 +67,10 @@ describe("seven hundred destinations of one client whose receivers hang", () => 
     }).pipe(Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
 })
 
-describe("two hundred destinations that are tried again every second", () => {
-  it.effect("hold up nobody else", () =>
+describe("two hundred destinations that are retried every second", () => {
+  it.effect("delay no other destination", () =>
     Effect.gen(function*() {
-      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeScene
+      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
       const urls = yield* crowd(200, { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 })
       yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.delay(300, Receiver.fail(503))), { discard: true })
       yield* TestWaybill.run
@@ -79,14 +79,14 @@ describe("two hundred destinations that are tried again every second", () => {
       const before = (yield* receivers.requests()).length
       yield* everybodyElseIsServed(25, 100)
       const tried = (yield* receivers.requests()).length - before - 50
-      assert.isAtLeast(tried, 200, "all of them are tried meanwhile")
+      assert.isAtLeast(tried, 200, "all of them are attempted meanwhile")
     }).pipe(Effect.scoped, Effect.provide(layer({ concurrency: 500 }))), 60_000)
 })
 
 describe("a tenant that publishes a hundred times as much as the others", () => {
-  it.effect("has what is left, and its backlog delays nobody else", () =>
+  it.effect("gets the remaining slots, and its backlog delays no other tenant", () =>
     Effect.gen(function*() {
-      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeScene
+      const { crowd, crowded, everybodyElseIsServed, receivers } = yield* makeTenant
       const urls = yield* crowd(2, { rateLimitPerMinute: 6_000_000 })
       yield* Effect.forEach(urls, (url) => receivers.script(url, Receiver.delay(50)), { discard: true })
       yield* TestWaybill.run

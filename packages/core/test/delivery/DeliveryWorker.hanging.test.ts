@@ -8,7 +8,7 @@ const hanging = "https://hanging.example/hook"
 const healthy = "https://healthy.example/hook"
 const moved = "https://moved.example/hook"
 
-/** A worker, and how often its takes name each destination. */
+/** A worker, and the number of its takes that name each destination. */
 const countingWorker = Effect.gen(function*() {
   const asked = new Map<string, number>()
   yield* workerOver((store) => ({
@@ -20,7 +20,7 @@ const countingWorker = Effect.gen(function*() {
   return asked
 })
 
-/** A carrier whose customers see an account each, and take one event a request. */
+/** A carrier whose customers see one account each, and receive one event per request. */
 const scene = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
   const events = yield* TransitEvents
@@ -34,7 +34,7 @@ const scene = Effect.gen(function*() {
 })
 
 describe("a destination whose receiver hangs", () => {
-  it.effect("is not asked for at every take for others, and goes on as soon as one attempt ends", () =>
+  it.effect("is not part of every take for others, and continues as soon as one attempt ends", () =>
     Effect.gen(function*() {
       const { publish, receivers, subscribe } = yield* scene
       const { id } = yield* subscribe("H", hanging)
@@ -55,7 +55,7 @@ describe("a destination whose receiver hangs", () => {
 })
 
 describe("a destination whose probe hangs", () => {
-  it.effect("is not asked for meanwhile, and goes on where its owner names another endpoint", () =>
+  it.effect("is not part of takes meanwhile, and continues when its client sets another endpoint", () =>
     Effect.gen(function*() {
       const { customerOf, publish, receivers, subscribe } = yield* scene
       const { id } = yield* subscribe("H", hanging, { initialBackoffSeconds: 1 })
@@ -76,13 +76,13 @@ describe("a destination whose probe hangs", () => {
       assert.strictEqual(asked.get(id), undefined)
       yield* (yield* TransitSubscriptions).patch(customerOf("H"), id, { endpointUrl: moved })
       yield* TestWaybill.pass(5_000)
-      // all but the delivery that its probe still holds
+      // all except the delivery of the hanging probe
       assert.lengthOf(yield* receivers.deliveredEvents(moved), 5)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { drainMillis: 0 } }))), 30_000)
 })
 
 describe("two hundred destinations whose receivers hang", () => {
-  it.effect("leave a healthy one its room, and never take more than all of it", () =>
+  it.effect("leave slots for a healthy one, and never exceed the limit", () =>
     Effect.gen(function*() {
       const { publish, receivers, subscribe } = yield* scene
       const urls = Array.from({ length: 200 }, (_, n) => `https://hanging-${n}.example/hook`)
@@ -92,7 +92,7 @@ describe("two hundred destinations whose receivers hang", () => {
       for (const n of urls.keys()) yield* publish(`A${n}`, ...Array.from({ length: 16 }, (_, shipment) => `${n}-${shipment}`))
       yield* TestWaybill.pass(2000)
       const inFlight = (yield* Effect.forEach(urls, (url) => receivers.requests(url))).map((requests) => requests.length)
-      assert.isTrue(inFlight.every((attempts) => attempts > 0), "each of them has its turn")
+      assert.isTrue(inFlight.every((attempts) => attempts > 0), "each of them has an attempt")
       assert.isBelow(inFlight.reduce((sum, each) => sum + each, 0), DeliveryOptions.defaults.concurrency)
       for (let n = 0; n < 20; n++) {
         yield* publish(`A${urls.length}`, `${urls.length}-${n}`)
@@ -103,10 +103,10 @@ describe("two hundred destinations whose receivers hang", () => {
 })
 
 describe("a client whose every receiver hangs", () => {
-  /** Subscriptions of one client, more than there is room for attempts. */
+  /** More subscriptions of one client than there are slots. */
   const many = Array.from({ length: 60 }, (_, n) => `https://hanging-${n}.example/hook`)
 
-  it.effect("keeps half of the attempts and no more, so that another client of its tenant and another tenant are served", () =>
+  it.effect("uses at most half of the slots, so that another client of its tenant and another tenant are served", () =>
     Effect.gen(function*() {
       const events = yield* TransitEvents
       const receivers = yield* ScriptedReceivers
@@ -124,12 +124,12 @@ describe("a client whose every receiver hangs", () => {
       for (let n = 0; n < 4; n++) yield* publish(tenant.carrier, `H${n}`, "H")
       yield* TestWaybill.pass(1_000)
       const inFlight = (yield* receivers.requests()).length
-      assert.strictEqual(inFlight, 16, "half of the room")
+      assert.strictEqual(inFlight, 16, "half of the slots")
       for (let n = 0; n < 40; n++) {
         yield* publish(tenant.carrier, `A${n}`, "A")
         yield* publish(neighbour.carrier, `A${n}`, "A")
         yield* TestWaybill.pass(100)
-        // before the next one comes, and long before what hangs runs into its deadline
+        // before the next event, and long before the deadline of the hanging attempts
         assert.lengthOf(yield* receivers.delivered(healthy), n + 1)
         assert.lengthOf(yield* receivers.delivered(moved), n + 1)
       }

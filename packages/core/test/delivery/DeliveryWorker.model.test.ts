@@ -1,6 +1,6 @@
 /**
- * Random lives of a service: publishing, pausing, failing, killing, rotating, removing, in any order. Whatever happens,
- * what was promised holds in the end.
+ * Random operations on a service: publish, pause, fail, kill, rotate, remove, in any order. The delivery guarantees hold at the
+ * end.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { SigningSecrets } from "@waybill/core"
@@ -35,7 +35,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
       delivery: { batchMaxSize: 3, maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 20, rateLimitPerMinute: 6000 }
     }))
   const state = subscribed.map(() => "active" as "active" | "paused" | "inactive" | "removed")
-  /** What each subscription must get: everything that was published while it was there to be told. */
+  /** The events that each subscription must receive: all that were published while it was active or paused. */
   const owed = subscribed.map((): Array<string> => [])
   const behaviour = urls.map(() => Receiver.accept())
   const at = (who: number) => Receiver.delay((who * 130) % 700)
@@ -84,14 +84,14 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
       case "fault":
         return yield* workers[n % 2]!.faults.break(storeCalls[n % storeCalls.length]!, n % 3 === 0 ? "before" : "after", 1 + n % 3)
       case "kill": {
-        // nothing of it reaches the store any more, and another process starts in its place
+        // none of its calls reaches the store from now on, and another process replaces it
         const victim = workers[n % 2]!
         for (const call of storeCalls) yield* victim.faults.break(call, "before", Infinity)
         workers[n % 2] = yield* startWorker
         return
       }
       case "start": {
-        // stopped as in an upgrade, and started anew
+        // stopped and started again as in an upgrade
         const { fiber } = workers[n % 2]!
         yield* Effect.forkChild(Fiber.interrupt(fiber))
         yield* TestWaybill.pass(20_000)
@@ -126,7 +126,7 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
     yield* TestWaybill.pass(each.n % 97)
   }
 
-  // all is well again: everything that is owed arrives
+  // without faults all expected events arrive
   behaviour.fill(Receiver.accept())
   for (const worker of workers) yield* worker.faults.heal
   for (const who of state.keys()) {
@@ -138,10 +138,10 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
   for (const who of state.keys()) {
     const own = requests.filter((request) => request.url.startsWith(urls[who]!))
     const names = (yield* receivers.deliveredEvents()).length === 0 ? [] : own.flatMap((request) => batchOf(request).events.map(nameOf))
-    for (const name of names) assert.include([...shipmentsOf(who)], name.slice(0, name.lastIndexOf("/")), "nobody gets another's events")
-    assert.deepStrictEqual([...new Set(names)].filter((name) => !owed[who]!.includes(name)), [], "nothing is sent that was not owed")
-    assert.deepStrictEqual(outOfOrder(names), [], "a shipment's events go out in order")
-    if (state[who] !== "removed") assert.deepStrictEqual(owed[who]!.filter((name) => !names.includes(name)), [], "everything owed arrives")
+    for (const name of names) assert.include([...shipmentsOf(who)], name.slice(0, name.lastIndexOf("/")), "a customer receives its own events only")
+    assert.deepStrictEqual([...new Set(names)].filter((name) => !owed[who]!.includes(name)), [], "only expected events are sent")
+    assert.deepStrictEqual(outOfOrder(names), [], "a shipment's events are sent in order")
+    if (state[who] !== "removed") assert.deepStrictEqual(owed[who]!.filter((name) => !names.includes(name)), [], "all expected events arrive")
   }
   const bodies = new Map<string, string>()
   for (const request of requests) {
@@ -157,9 +157,9 @@ const live = Effect.fnUntraced(function*(steps: ReadonlyArray<Step>) {
   }
 })
 
-describe.each(ways)("whatever happens, by %s,", (way) => {
+describe.each(ways)("random operations, by %s", (way) => {
   it.effect.prop(
-    "every event arrives at least once, in its shipment's order, at its customer and nobody else's",
+    "deliver every event at least once, in its shipment's order, to its own customer only",
     [listOf(step, 1, 60)],
     ([steps]) => engineBy(way)(live(steps)),
     { timeout: 120_000, arbitrary: { runs: 40, size: 60, maxShrinks: 200 } }

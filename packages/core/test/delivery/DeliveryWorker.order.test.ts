@@ -4,7 +4,7 @@ import { batchOf, type Behaviour, Receiver, TestWaybill } from "@waybill/testkit
 import { Effect } from "effect"
 import { engineBy, eventsOf, hook, makeEngine, outOfOrder, ways } from "./Engine.ts"
 
-/** Fails every batch that holds an event of these shipments. */
+/** Fails every batch with an event of these shipments. */
 const failing = (...shipmentIds: ReadonlyArray<string>): Behaviour => (request) =>
   batchOf(request).events.some((event) => shipmentIds.includes(event.shipment.shipmentId))
     ? Receiver.fail(500)(request)
@@ -14,7 +14,7 @@ describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
 
   describe("order", () => {
-    it.effect("is kept within a batch: by shipment, number and id", () =>
+    it.effect("is kept within a batch: by shipment, sequence and id", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         yield* engine.publish("B", "A", "B", "A", "C", "A")
@@ -23,7 +23,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual([eventsOf(request!), others], [["A/1", "A/2", "A/3", "B/1", "B/2", "C/1"], []])
       })))
 
-    it.effect("is kept per shipment while deliveries fail now and then", () =>
+    it.effect("is kept per shipment while some deliveries fail", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 2, maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 3 } })
         let n = 0
@@ -39,7 +39,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual(outOfOrder(delivered), [])
       })))
 
-    it.effect("makes a shipment's next event wait until the one before is accepted", () =>
+    it.effect("makes a shipment's next event wait until the previous one is accepted", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
         yield* engine.receivers.script(hook, Receiver.delay(5000))
@@ -53,7 +53,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map(eventsOf), [["A/1"], ["A/2"]])
       })))
 
-    it.effect("lets a shipment go on when its delivery is a dead letter", () =>
+    it.effect("continues for a shipment when its delivery is a dead letter", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 2, initialBackoffSeconds: 1 } })
         yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.fail(500), Receiver.accept()])
@@ -64,7 +64,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual(yield* engine.delivered(), ["A/2"])
       })))
 
-    it.effect("sends late news of a low number after what went out already, and loses neither", () =>
+    it.effect("puts a late event with a lower sequence after the events already sent, and loses none", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         yield* TestWaybill.run
@@ -76,8 +76,8 @@ describe.each(ways)("by %s", (way) => {
       })))
   })
 
-  describe("what fails or hangs", () => {
-    it.effect("holds its own shipments only", () =>
+  describe("a delivery that fails or hangs", () => {
+    it.effect("blocks its own shipments only", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 600, maxBackoffSeconds: 600 } })
         yield* engine.receivers.script(hook, failing("bad"))
@@ -95,7 +95,7 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual((yield* engine.delivered()).slice(6), ["bad/1", "bad/2", "bad/3", "bad/4", "bad/5", "bad/6", "bad/7"])
       })))
 
-    it.effect("holds, when it hangs, its own destination's share and nobody else's", () =>
+    it.effect("uses slots of its own destination only while it hangs", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine()
         const other = "https://other.example/hook"
@@ -114,20 +114,20 @@ describe.each(ways)("by %s", (way) => {
         assert.deepStrictEqual([new Set(delivered).size, outOfOrder(delivered)], [40, []])
       })))
 
-    it.effect("does not keep the destination's other shipments waiting while one hangs", () =>
+    it.effect("does not delay other shipments of the destination while one hangs", () =>
       inEngine(Effect.gen(function*() {
         const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
         yield* engine.receivers.script(hook, (request) => eventsOf(request)[0]!.startsWith("slow") ? Receiver.hang(request) : Receiver.accept()(request))
         yield* TestWaybill.run
         yield* engine.publish("slow")
         yield* TestWaybill.pass(50)
-        // comes while the destination is leased and was just looked at
+        // published while the destination is owned, just after a take
         yield* engine.publish("fast")
         yield* TestWaybill.pass(2000)
         assert.deepStrictEqual(yield* engine.delivered(), ["fast/1"])
       })))
 
-    it.effect("never has more in flight than the destination's share", () =>
+    it.effect("never exceeds the destination's share of attempts in flight", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
@@ -156,7 +156,7 @@ describe.each(ways)("by %s", (way) => {
   })
 
   describe("fairness", () => {
-    it.effect("gives a hundred healthy destinations their turn beside one with ten thousand waiting", () =>
+    it.effect("serves a hundred healthy destinations beside one with ten thousand waiting entries", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 6_000_000 } })

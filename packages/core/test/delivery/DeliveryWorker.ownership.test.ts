@@ -1,4 +1,4 @@
-/** Workers that share the partitions of one tenant: who owns what, and what happens to it when one comes, stops, dies or sleeps. */
+/** Workers that share the partitions of one tenant: ownership when a worker starts, stops, crashes or sleeps. */
 import { assert, describe, it } from "@effect/vitest"
 import { partitionOf, partitionsPerTenant, StorageError } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
@@ -8,11 +8,11 @@ import { account, answering, engineBy, makeEngine, outOfOrder, storeCalls, worke
 
 const inEngine = engineBy("fibers")
 
-/** As in production: a lease, and five seconds. */
+/** The guaranteed maximum: a lease and five seconds. */
 const takeover = 25_000
 
-/** A tenant with a destination in every partition, and so many at least, each of which gets every event. */
-const makeSceneOf = Effect.fnUntraced(function*(least: number) {
+/** A tenant with at least `least` destinations, in every partition, which all receive every event. */
+const makeTenantOf = Effect.fnUntraced(function*(least: number) {
   const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
   const urls: Array<string> = []
   const partitions = new Set<number>()
@@ -24,7 +24,7 @@ const makeSceneOf = Effect.fnUntraced(function*(least: number) {
   }
   let published = 0
   const publish = Effect.suspend(() => engine.publish(`S${published++ % 3}`))
-  /** Everything published so far has arrived everywhere, in order; once, or where it may have been sent before, at least once. */
+  /** Asserts that every receiver got all events so far in order, once or at least once. */
   const arrived = Effect.fnUntraced(function*(how: "once" | "at least once") {
     for (const url of urls) {
       const names = yield* engine.delivered(url)
@@ -36,9 +36,9 @@ const makeSceneOf = Effect.fnUntraced(function*(least: number) {
   return { ...engine, urls, publish, arrived }
 })
 
-const makeScene = makeSceneOf(partitionsPerTenant)
+const makeTenant = makeTenantOf(partitionsPerTenant)
 
-/** A worker whose partitions are known, and that can be killed. */
+/** A worker that records its partitions and can be killed. */
 const startWorker = Effect.gen(function*() {
   const owned = new Set<number>()
   let isDead = false
@@ -72,26 +72,26 @@ type Worker = Effect.Success<typeof startWorker>
 
 const sharesOf = (workers: ReadonlyArray<Worker>): ReadonlyArray<number> => workers.map(({ owned }) => owned.size).toSorted((a, b) => b - a)
 
-/** Events go on for so many seconds. */
-const goesOn = (publish: Effect.Effect<unknown, unknown>, seconds: number) =>
+/** Publishes one event per second. */
+const publishEverySecond = (publish: Effect.Effect<unknown, unknown>, seconds: number) =>
   Effect.forEach(Array.from({ length: seconds }), () => Effect.andThen(Effect.orDie(publish), TestWaybill.pass(1000)), { discard: true })
 
 const options = { pollMillis: 1000, drainMillis: 0 }
 
 describe("workers that share a tenant's partitions", () => {
-  it.effect("have the same of them under load, as one becomes eight and eight become one, and send nothing twice", () =>
+  it.effect("own equal numbers under load while one becomes eight and eight become one, and send nothing twice", () =>
     inEngine(
       Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeScene
+        const { arrived, publish } = yield* makeTenant
         const workers: Array<Worker> = []
         for (const count of [1, 2, 4, 8]) {
           while (workers.length < count) workers.push(yield* startWorker)
-          yield* goesOn(publish, 25)
+          yield* publishEverySecond(publish, 25)
           assert.deepStrictEqual(sharesOf(workers), Array.from({ length: count }, () => partitionsPerTenant / count))
         }
         for (const count of [4, 2, 1]) {
           while (workers.length > count) yield* workers.pop()!.stop
-          yield* goesOn(publish, 25)
+          yield* publishEverySecond(publish, 25)
           assert.deepStrictEqual(sharesOf(workers), Array.from({ length: count }, () => partitionsPerTenant / count))
         }
         yield* arrived("once")
@@ -99,14 +99,14 @@ describe("workers that share a tenant's partitions", () => {
       options
     ), 30_000)
 
-  it.effect("own each partition once, none more than its share, where they do not divide", () =>
+  it.effect("own each partition once and at most their share, if the number is not divisible", () =>
     inEngine(
       Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeScene
+        const { arrived, publish } = yield* makeTenant
         const workers: Array<Worker> = []
         for (const count of [3, 5, 6, 7]) {
           while (workers.length < count) workers.push(yield* startWorker)
-          yield* goesOn(publish, 25)
+          yield* publishEverySecond(publish, 25)
           const shares = sharesOf(workers)
           assert.strictEqual(shares.reduce((sum, each) => sum + each, 0), partitionsPerTenant)
           assert.isAtMost(shares[0]!, Math.ceil(partitionsPerTenant / count))
@@ -116,27 +116,27 @@ describe("workers that share a tenant's partitions", () => {
       options
     ), 30_000)
 
-  it.effect("give a new one its share within a renewal", () =>
+  it.effect("give a new worker its share within one renewal", () =>
     inEngine(
       Effect.scoped(Effect.gen(function*() {
-        const { publish } = yield* makeScene
+        const { publish } = yield* makeTenant
         const first = yield* startWorker
-        yield* goesOn(publish, 10)
+        yield* publishEverySecond(publish, 10)
         assert.strictEqual(first.owned.size, partitionsPerTenant)
         const second = yield* startWorker
-        yield* goesOn(publish, 8)
+        yield* publishEverySecond(publish, 8)
         assert.deepStrictEqual([first.owned.size, second.owned.size], [4, 4])
       })),
       options
     ))
 
-  it.effect("take over what a killed one had within a lease and five seconds, the rest going on meanwhile", () =>
+  it.effect("take over partitions of a killed worker within a lease and five seconds, and serve the others meanwhile", () =>
     inEngine(
       Effect.scoped(Effect.gen(function*() {
-        const { arrived, delivered, publish, urls } = yield* makeScene
+        const { arrived, delivered, publish, urls } = yield* makeTenant
         const victim = yield* startWorker
         yield* startWorker
-        yield* goesOn(publish, 25)
+        yield* publishEverySecond(publish, 25)
         yield* victim.kill
         yield* publish
         yield* TestWaybill.pass(1000)
@@ -148,12 +148,12 @@ describe("workers that share a tenant's partitions", () => {
       options
     ))
 
-  it.effect("go on at once with what a stopped one gave back", () =>
+  it.effect("serve partitions that a stopped worker released without a delay", () =>
     inEngine(
       Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeScene
+        const { arrived, publish } = yield* makeTenant
         const [first, second] = [yield* startWorker, yield* startWorker]
-        yield* goesOn(publish, 25)
+        yield* publishEverySecond(publish, 25)
         yield* first.stop
         yield* publish
         yield* TestWaybill.pass(100)
@@ -163,12 +163,12 @@ describe("workers that share a tenant's partitions", () => {
       options
     ))
 
-  it.effect("own nothing of a tenant for which nothing is to be done, and come back when something is", () =>
+  it.effect("own no partition of a tenant without work, and acquire one when there is work", () =>
     inEngine(
       Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeScene
+        const { arrived, publish } = yield* makeTenant
         const worker = yield* startWorker
-        yield* goesOn(publish, 3)
+        yield* publishEverySecond(publish, 3)
         assert.strictEqual(worker.owned.size, partitionsPerTenant)
         yield* TestWaybill.pass("30 seconds")
         assert.strictEqual(worker.owned.size, 0)
@@ -182,7 +182,7 @@ describe("workers that share a tenant's partitions", () => {
 })
 
 describe("a worker that sleeps for a minute", () => {
-  /** A machine that is put to sleep: no timer rings, and no answer is heard before it wakes. */
+  /** A suspended machine: no timer fires and no response arrives before it resumes. */
   const startSleeper = Effect.gen(function*() {
     const awake = Latch.makeUnsafe(true)
     const clock = yield* Clock.clockWith(Effect.succeed)
@@ -211,7 +211,7 @@ describe("a worker that sleeps for a minute", () => {
     yield* Effect.forkScoped(Effect.provideService(worker.run, Clock.Clock, own))
     yield* Effect.addFinalizer(() => awake.open)
     return {
-      /** Right after the store did what the next take asks. */
+      /** Immediately after the store has run the next take. */
       fallAsleep: Effect.sync(() => {
         sleepsAtTake = takes + 1
       }),
@@ -222,12 +222,12 @@ describe("a worker that sleeps for a minute", () => {
     }
   })
 
-  it.effect("sends nothing of what another one took over, and shares the work again", () =>
+  it.effect("sends nothing from partitions that another worker took over, and gets its share again", () =>
     inEngine(
       Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeSceneOf(40)
+        const { arrived, publish } = yield* makeTenantOf(40)
         const sleeper = yield* startSleeper
-        yield* goesOn(publish, 3)
+        yield* publishEverySecond(publish, 3)
         yield* arrived("once")
         yield* sleeper.fallAsleep
         yield* publish
@@ -235,7 +235,7 @@ describe("a worker that sleeps for a minute", () => {
         yield* TestWaybill.pass("1 minute")
         yield* arrived("once")
         yield* sleeper.wake
-        yield* goesOn(publish, 20)
+        yield* publishEverySecond(publish, 20)
         assert.strictEqual(other.owned.size, partitionsPerTenant / 2)
         yield* arrived("once")
       })),
@@ -243,16 +243,16 @@ describe("a worker that sleeps for a minute", () => {
     ))
 })
 
-describe("a lost answer", () => {
+describe("a lost response", () => {
   for (const fault of ["before", "after"] as const) {
-    it.effect(`of a release that failed ${fault} the write keeps nobody waiting longer than a lease and five seconds`, () =>
+    it.effect(`to a release that failed ${fault} the write delays deliveries by at most a lease and five seconds`, () =>
       inEngine(
         Effect.scoped(Effect.gen(function*() {
-          const { arrived, publish } = yield* makeScene
+          const { arrived, publish } = yield* makeTenant
           yield* Effect.scoped(Effect.gen(function*() {
             const { faults, run } = yield* TestWaybill.worker()
             yield* run
-            yield* goesOn(publish, 3)
+            yield* publishEverySecond(publish, 3)
             yield* faults.break("release", fault, Infinity)
           }))
           yield* publish
@@ -263,10 +263,10 @@ describe("a lost answer", () => {
         options
       ))
 
-    it.effect(`of every take, and of the reclaims that failed ${fault} the write, loses nothing and sends nothing twice`, () =>
+    it.effect(`to every take, and to the reclaims that failed ${fault} the write, loses nothing and sends nothing twice`, () =>
       inEngine(
         Effect.scoped(Effect.gen(function*() {
-          const { arrived, publish } = yield* makeScene
+          const { arrived, publish } = yield* makeTenant
           const { faults, run } = yield* TestWaybill.worker()
           yield* run
           for (let round = 0; round < 5; round++) {
@@ -282,10 +282,10 @@ describe("a lost answer", () => {
       ))
   }
 
-  it.effect("of an acquisition leaves the partition with the worker that asked for it", () =>
+  it.effect("to an acquisition leaves the partition with the worker that requested it", () =>
     inEngine(
       Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeScene
+        const { arrived, publish } = yield* makeTenant
         const { faults, run } = yield* TestWaybill.worker()
         yield* faults.break("acquire", "after", 2)
         yield* publish
@@ -301,8 +301,8 @@ describe("a lost answer", () => {
     ))
 })
 
-describe("a worker whose store crashed and was started again", () => {
-  it.effect("sends what it believes to be written, and was lost", () =>
+describe("a worker whose store was restarted after a crash", () => {
+  it.effect("sends deliveries again whose outcomes were lost", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
       let startedAt = 0
@@ -319,7 +319,7 @@ describe("a worker whose store crashed and was started again", () => {
       assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["sending"])
       losesOutcomes = false
       startedAt = 1
-      // by the next renewal; a quiet partition would be given back and acquired anew only later
+      // by the next renewal; an idle partition would be released and acquired again only later
       yield* TestWaybill.pass("8 seconds")
       assert.deepStrictEqual(yield* engine.delivered(), ["S/1", "S/1"])
       assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered"])

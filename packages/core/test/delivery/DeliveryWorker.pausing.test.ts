@@ -1,4 +1,4 @@
-/** Destinations that a dead letter pauses: what is behind it waits for somebody to look, and nothing is lost. */
+/** Destinations that a dead letter pauses: later entries wait for a resume, and nothing is lost. */
 import { assert, describe, it } from "@effect/vitest"
 import { allTypes, DeliveryQueue, defaultPolicy, eventBatchEnvelope, type DestinationSettings, TransitSubscriptionStore, Wakeups } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
@@ -21,7 +21,7 @@ const settings: DestinationSettings = {
   state: "active"
 }
 
-/** The engine with one more destination, which a dead letter pauses. */
+/** The engine with another destination, which a dead letter pauses. */
 const makeFragile = Effect.fnUntraced(function*() {
   const engine = yield* makeEngine()
   const queue = yield* DeliveryQueue
@@ -41,7 +41,7 @@ const makeFragile = Effect.fnUntraced(function*() {
   })
   const status = Effect.map(queue.destinationStatus(tenantId, destinationId), Option.getOrThrow)
   const dead = Effect.map(engine.list({ subscriptionId: destinationId }), (all) => all.filter((each) => each.state === "dead"))
-  /** What a subscription's owner does through its area. */
+  /** Calls that the owner of a subscription makes through its area. */
   const resume = Effect.gen(function*() {
     const { since } = yield* status
     yield* queue.changeDestination(tenantId, settings)
@@ -54,7 +54,7 @@ const makeFragile = Effect.fnUntraced(function*() {
 
 for (const way of ways) {
   describe(`a destination that a dead letter pauses, by ${way}`, () => {
-    it.effect("stops after the first dead letter and says why", () =>
+    it.effect("is paused after the first dead letter, with the reason", () =>
       engineBy(way)(Effect.gen(function*() {
         const engine = yield* makeFragile()
         yield* engine.receivers.script(url, Receiver.fail(500))
@@ -70,7 +70,7 @@ for (const way of ways) {
         assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2", "B/1"])
       })))
 
-    it.effect("gives out everything in order once it is resumed, dead letters first and under their ids", () =>
+    it.effect("sends everything in order once it is resumed, dead letters first and with their ids", () =>
       engineBy(way)(Effect.gen(function*() {
         const engine = yield* makeFragile()
         yield* engine.receivers.script(url, Receiver.fail(500))

@@ -1,4 +1,4 @@
-/** What simulated schedules of crashes, lost answers and operators found, told step by step. */
+/** Regression tests for errors that simulated schedules of crashes, lost responses and operators found. */
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError, type Taken } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
@@ -7,7 +7,7 @@ import * as Clock from "effect/Clock"
 import { TestClock } from "effect/testing"
 import { answering, clockAhead, engineBy, eventsOf, hook, makeEngine, storeCalls, ways, workerOn, workerOver } from "./Engine.ts"
 
-/** A worker that is killed a second after it began to send, and its lease run out. */
+/** A worker that is killed one second after it began to send, and whose lease has expired. */
 const killedWhileSending = Effect.scoped(Effect.gen(function*() {
   const victim = yield* TestWaybill.worker()
   yield* victim.faults.break("settle", "before", Infinity)
@@ -16,7 +16,7 @@ const killedWhileSending = Effect.scoped(Effect.gen(function*() {
   for (const call of storeCalls) yield* victim.faults.break(call, "before", Infinity)
 })).pipe(Effect.andThen(TestWaybill.pass("1 minute")))
 
-/** A worker whose first take that finds something fails before its eyes, and comes through when `late` has passed. Answers what its takes found. */
+/** A worker whose first take with results fails, and is committed `late` milliseconds later. Returns the results of its takes. */
 const workerWithLateTake = (late: number) =>
   Effect.gen(function*() {
     const answers: Array<Taken> = []
@@ -35,7 +35,7 @@ const workerWithLateTake = (late: number) =>
     return answers
   })
 
-/** A worker whose machine's clock can be set; the store keeps its own. */
+/** A worker whose system clock can be changed; the store has its own clock. */
 const workerWithOwnClock = Effect.gen(function*() {
   const clock = yield* Clock.clockWith(Effect.succeed)
   let ahead = 0
@@ -52,7 +52,7 @@ const workerWithOwnClock = Effect.gen(function*() {
 describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
 
-  it.effect("a shipment goes on at once when its delivery died of its senders, although nothing was sent then", () =>
+  it.effect("a shipment continues at once when its delivery becomes a dead letter because its senders crashed", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
       yield* engine.publish("A", "A")
@@ -63,7 +63,7 @@ describe.each(ways)("by %s", (way) => {
       assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map(eventsOf), [["A/1"], ["A/1"], ["A/1"], ["A/1"], ["A/2"]])
     })))
 
-  it.effect("dead letters of one shipment that are recovered go out in order, one after the other", () =>
+  it.effect("recovered dead letters of one shipment are sent in order, one at a time", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
       yield* engine.receivers.script(hook, Receiver.fail(500))
@@ -83,7 +83,7 @@ describe.each(ways)("by %s", (way) => {
     })))
 
   for (const millis of [-86_400_000, -3_600_000, -5000, 5000, 3_600_000]) {
-    it.effect(`a worker whose machine's clock is set by ${millis} ms tries again when it should, and dates it right`, () =>
+    it.effect(`a worker whose system clock is changed by ${millis} ms retries at the right time, with the right timestamps`, () =>
       inEngine(Effect.scoped(Effect.gen(function*() {
         yield* TestClock.setTime(1_763_626_500_000)
         const engine = yield* makeEngine()
@@ -103,7 +103,7 @@ describe.each(ways)("by %s", (way) => {
   }
 
   for (const late of [1, 1100, 30_000]) {
-    it.effect(`nothing is sent under two ids when a take comes through ${late} ms after its worker saw it fail`, () =>
+    it.effect(`no event is sent under two ids when a failed take is committed ${late} ms later`, () =>
       inEngine(
         Effect.scoped(Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
@@ -117,7 +117,7 @@ describe.each(ways)("by %s", (way) => {
           assert.deepStrictEqual([...ids.keys()].toSorted(), ["A/1", "B/1", "C/1"])
           for (const own of ids.values()) assert.strictEqual(own.size, 1)
           assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
-          assert.lengthOf(answers.filter(({ owned }) => owned.length === 0), 1, "the late one was refused")
+          assert.lengthOf(answers.filter(({ owned }) => owned.length === 0), 1, "the late take was refused")
         })),
         { destinationConcurrency: 2, leaseMillis: 60_000 }
       ))

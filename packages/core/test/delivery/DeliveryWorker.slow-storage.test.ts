@@ -7,7 +7,7 @@ import { answering, clockAhead, workerOver } from "./Engine.ts"
 
 const endpointUrl = "https://customer.example/hook"
 
-/** A worker whose every take, once it has taken, needs this long to come back. */
+/** A worker whose takes respond this long after they have run. */
 const slowWorker = (millis: () => number) =>
   workerOver((store) => ({ take: (request) => Effect.tap(store.take(request), () => Effect.sleep(millis())) }))
 
@@ -20,7 +20,7 @@ const healthy = "https://healthy.example/hook"
 const delivered = Effect.flatMap(ScriptedReceivers, (receivers) =>
   Effect.map(receivers.deliveredEvents(endpointUrl), (events) => events.map(({ eventId }) => eventId)))
 
-/** Something for another customer does, while the take of the first event takes five seconds. */
+/** Publishes for another customer while the take of the first event lasts five seconds. */
 const goesPast = (tenant: SeededTenant) =>
   Effect.gen(function*() {
     const events = yield* TransitEvents
@@ -34,7 +34,7 @@ const goesPast = (tenant: SeededTenant) =>
   })
 
 describe("a worker whose storage is slow", () => {
-  it.effect("sends what an outcome made sendable while a take was looking elsewhere", () =>
+  it.effect("sends entries that an outcome unblocked during a take", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       const receivers = yield* ScriptedReceivers
@@ -43,13 +43,13 @@ describe("a worker whose storage is slow", () => {
       yield* slowWorker(() => 100)
       yield* publish(tenant, "S", 1)
       yield* TestWaybill.pass(150)
-      // from now on S is held by the attempt in flight, and the next take finds nothing to send
+      // from now on the attempt in flight blocks S, and the next take finds nothing to send
       yield* publish(tenant, "S", 2)
       for (let millis = 0; millis < 10_000; millis += 10) yield* TestWaybill.pass(10)
       assert.deepStrictEqual(yield* delivered, ["S/1", "S/2"])
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
 
-  it.effect("sends what a rate held back when the take that learned of it took longer than the wait", () =>
+  it.effect("sends rate-limited entries when the take lasted longer than the wait", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { rateLimitPerMinute: 1 } })
@@ -65,7 +65,7 @@ describe("a worker whose storage is slow", () => {
       assert.deepStrictEqual(yield* delivered, ["S/1", "T/1"])
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { leaseMillis: 600_000 } }))))
 
-  it.effect("sends what was published while a take of what is due has no answer", () =>
+  it.effect("sends new entries while a take of due retries is pending", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       const receivers = yield* ScriptedReceivers
@@ -84,11 +84,11 @@ describe("a worker whose storage is slow", () => {
       }))
       yield* publish(tenant, "S", 1)
       yield* TestWaybill.pass(2_000)
-      assert.strictEqual(retries, 1, "the retry is taken, and its take does not answer")
+      assert.strictEqual(retries, 1, "the retry is taken, and its take is pending")
       yield* goesPast(tenant)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
 
-  it.effect("sends what was published while a take of something large has no answer", () =>
+  it.effect("sends new entries while a take of a large backlog is pending", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1, rateLimitPerMinute: 60_000 } })
@@ -103,7 +103,7 @@ describe("a worker whose storage is slow", () => {
             return Effect.sleep(5_000)
           })
       }))
-      // a receiver that accepted as many is trusted with as many at once
+      // the window grows with every accepted delivery
       for (let number = 0; number < 40; number++) yield* publish(tenant, `early ${number}`, 1)
       yield* TestWaybill.pass(1_000)
       const before = yield* delivered
@@ -120,7 +120,7 @@ describe("a worker whose storage is slow", () => {
       assert.lengthOf(yield* delivered, 80)
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
 
-  it.effect("takes about a thousand events at once of a destination with many, and nothing of others with them", () =>
+  it.effect("takes about a thousand events at once from a destination with many, and nothing from others", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 100, rateLimitPerMinute: 60_000 } })
@@ -134,7 +134,7 @@ describe("a worker whose storage is slow", () => {
       const events = yield* TransitEvents
       const publishMany = (first: number, count: number) =>
         Effect.orDie(events.append(tenant.carrier, Array.from({ length: count }, (_, n) => reportedEvent(`S${first + n}`, { accounts: ["A"] }))))
-      // a receiver that accepted as many is trusted with as many at once
+      // the window grows with every accepted delivery
       for (let round = 0; round < 20; round++) {
         yield* publishMany(round * 200, 200)
         yield* TestWaybill.pass(1_000)
@@ -150,7 +150,7 @@ describe("a worker whose storage is slow", () => {
       for (const { destinations, events: taken, signals } of large) assert.deepStrictEqual([destinations, signals, taken <= 1_100], [1, 0, true])
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 512, destinationConcurrency: 64 } }))))
 
-  it.effect("gives up on answers that do not come, and goes on", () =>
+  it.effect("times out calls without a response, and continues", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
@@ -161,13 +161,13 @@ describe("a worker whose storage is slow", () => {
         silent.add(call)
         yield* publish(tenant, `S${number}`, 1)
         expected.push(`S${number}/1`)
-        // half a lease, what is left of the lease, and the pauses in between
+        // half a lease, the rest of the lease, and the pauses between
         yield* TestWaybill.pass("1 minute")
         assert.deepStrictEqual(yield* delivered, expected, call)
       }
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer())))
 
-  it.effect("begins no more while storage is slow to write what became of the last", () =>
+  it.effect("starts no attempts while storage is slow to write outcomes", () =>
     Effect.gen(function*() {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl, delivery: { batchMaxSize: 1 } })
@@ -190,7 +190,7 @@ describe("a worker whose storage is slow", () => {
     }).pipe(Effect.scoped, Effect.provide(TestWaybill.layer({ delivery: { concurrency: 10, destinationConcurrency: 10 } }))))
 
   for (const millis of [-330_000, 330_000]) {
-    it.effect(`dates what it sends by the store's clock, ${millis / 1000} seconds from its own`, () =>
+    it.effect(`uses the store's clock for timestamps, ${millis / 1000} seconds off its own`, () =>
       Effect.gen(function*() {
         const tenant = yield* TestWaybill.tenant()
         const receivers = yield* ScriptedReceivers

@@ -5,8 +5,8 @@ import { Effect, Redacted, Schema, Tracer } from "effect"
 import { TestClock } from "effect/testing"
 import { engineBy, eventsOf, hook, inEngine, makeEngine } from "./Engine.ts"
 
-describe("what a receiver gets", () => {
-  it.effect("is a batch as the interface describes it, of the events as they were reported", () =>
+describe("a delivery", () => {
+  it.effect("is a batch in the published format, with the events as reported", () =>
     inEngine(Effect.gen(function*() {
       yield* TestClock.setTime(1_763_626_500_000)
       const engine = yield* makeEngine()
@@ -56,7 +56,7 @@ describe("what a receiver gets", () => {
       assert.deepStrictEqual(yield* after(100_000), [true, false])
     })))
 
-  it.effect("stays the same on every retry but for time and signature, which is made anew with the secrets of that moment (SPEC-GAP-D12)", () =>
+  it.effect("is the same on every retry, except for time and signature, which uses the current secrets (SPEC-GAP-D12)", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       const secrets = yield* SigningSecrets
@@ -79,7 +79,7 @@ describe("what a receiver gets", () => {
       for (const request of same) assert.strictEqual(Number(request.headers["webhook-timestamp"]), Math.floor(request.at / 1000))
     })))
 
-  it.effect("carries the older signature, too, when its secret was registered so", () =>
+  it.effect("has the older signature too if its secret is registered for it", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* (yield* SigningSecrets).put("acme", "main", { bodySignature: true })
@@ -89,7 +89,7 @@ describe("what a receiver gets", () => {
       assert.match((yield* engine.receivers.requests(hook))[0]!.headers["x-signature"]!, /^[A-Za-z0-9+/]{43}=$/)
     })))
 
-  it.effect("has at most so many events in a batch as the subscription asks for", () =>
+  it.effect("has at most the number of events that the subscription sets", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 7 } })
       yield* TestWaybill.run
@@ -100,7 +100,7 @@ describe("what a receiver gets", () => {
       assert.strictEqual(sizes.reduce((sum, size) => sum + size, 0), 50)
     })))
 
-  it.effect("has at most so many bytes in a body as the operator allows, unless one event is larger", () =>
+  it.effect("has at most the bytes that the operator allows, unless one event is larger", () =>
     inEngine(
       Effect.gen(function*() {
         const engine = yield* makeEngine()
@@ -116,7 +116,7 @@ describe("what a receiver gets", () => {
 })
 
 describe("a subscription", () => {
-  it.effect("that is paused holds what comes, and sends it all in order when it is resumed (SPEC-GAP-D9)", () =>
+  it.effect("that is paused queues new events, and sends all in order when it is resumed (SPEC-GAP-D9)", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* TestWaybill.run
@@ -131,7 +131,7 @@ describe("a subscription", () => {
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2", "A/3", "A/4", "A/5", "B/1", "B/2", "B/3", "B/4", "B/5"])
     })))
 
-  it.effect("that is inactive queues nothing new, and sends what waited before when it is active again (SPEC-GAP-D9)", () =>
+  it.effect("that is inactive queues no new events, and sends the waiting ones when it is active again (SPEC-GAP-D9)", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       yield* engine.publish("A")
@@ -161,7 +161,7 @@ describe("a subscription", () => {
       assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
     })))
 
-  it.effect("that is removed gets nothing any more, and its deliveries end as cancelled", () =>
+  it.effect("that is removed receives nothing, and its deliveries end as cancelled", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
       yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(500), Receiver.accept()])

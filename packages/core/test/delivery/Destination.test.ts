@@ -7,7 +7,7 @@ import { Life, makeLoaded, newDestination } from "./DestinationLife.ts"
 
 const now = 1_763_600_000_000
 
-/** One that is known, with something to send. */
+/** A loaded destination with entries to send. */
 const ready = (loaded = makeLoaded()): Destination => {
   const destination = newDestination()
   loadInto(destination, loaded, 1)
@@ -17,7 +17,7 @@ const ready = (loaded = makeLoaded()): Destination => {
 
 const waiting = (deliveryId: string, dueAt: number) => ({ destinationId: "destination", deliveryId, dueAt })
 
-/** What goes on without anybody's doing. */
+/** Steps that happen without a call. */
 const course = ["publish", "publish", "publish", "ask", "ask", "ask", "hear", "run", "run", "answer", "answer", "answer", "answer", "accept", "accept", "fail", "pass"] as const
 
 const stepsOf = (does: ReadonlyArray<string>) => listOf(Arbitrary.all({ does: oneOf(does), n: int(0, 1000) }), 1, 160)
@@ -61,7 +61,7 @@ describe("a destination", () => {
   }
   const often = { arbitrary: { runs: 1000, size: 160, maxShrinks: 2000 } }
 
-  it.prop("forgets nothing, whatever is published, taken, written and loaded in whatever order", [stepsOf(course)], ([steps]) => forgetsNothing(steps), often)
+  it.prop("loses no entry under any order of publications, takes, outcomes and loads", [stepsOf(course)], ([steps]) => forgetsNothing(steps), often)
 
   it.prop(
     "forgets nothing where operators change it, or answers of takes are lost",
@@ -70,26 +70,26 @@ describe("a destination", () => {
     often
   )
 
-  it("asks for nothing before it is loaded", () => {
+  it("takes nothing before it is loaded", () => {
     const destination = newDestination()
     signalled(destination, "A", 1)
     assert.deepStrictEqual(planOf(destination, now, 10), { again: [], batches: 0, lookAt: undefined })
   })
 
-  it("asks for retries first, and for as many new deliveries as are left", () => {
+  it("takes retries first, then new deliveries up to the limit", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("one", now - 2), waiting("two", now - 1), waiting("later", now + 500)] }))
     destination.window = 5
     const plan = planOf(destination, now, 10)
     assert.deepStrictEqual([plan.again.map(({ deliveryId }) => deliveryId), plan.batches, plan.lookAt], [["one", "two"], 3, now + 500])
   })
 
-  it("is looked at when its next retry is due", () => {
+  it("is scheduled for its next retry", () => {
     const destination = newDestination()
     loadInto(destination, makeLoaded({}, { waiting: [waiting("later", now + 500)] }), 1)
     assert.deepStrictEqual(planOf(destination, now, 10), { again: [], batches: 0, lookAt: now + 500 })
   })
 
-  it("names what is in flight only where a take looks at its keys again", () => {
+  it("names deliveries in flight only if the take reads their keys again", () => {
     const destination = ready()
     destination.inFlight.set("early", { lastKey: "B", first: true }).set("late", { lastKey: "F", first: true }).set("again", { lastKey: "F", first: false })
     destination.cursor = "C"
@@ -100,7 +100,7 @@ describe("a destination", () => {
     assert.deepStrictEqual(takeFromOf(destination, { again: [], batches: 1, lookAt: undefined }).inFlight, ["early", "late"])
   })
 
-  it("asks again a second later for a retry that waits for another delivery of its shipment", () => {
+  it("takes a retry again a second later if it waits for another delivery of its shipment", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("left", now)] }))
     const asked = takeFromOf(destination, planOf(destination, now, 1))
     foundBy(destination, {
@@ -113,7 +113,7 @@ describe("a destination", () => {
     assert.deepStrictEqual(destination.waiting, [waiting("left", now + 1000)])
   })
 
-  it("loads again when the last of the deliveries that were named is gone and more wait", () => {
+  it("is loaded again when all named deliveries have ended and more wait", () => {
     const destination = ready(makeLoaded({}, { waiting: [waiting("only", now)], moreWaiting: true }))
     const asked = takeFromOf(destination, planOf(destination, now, 1))
     const found = { destinationId: "destination", version: 1, sends: true, after: undefined, more: false, blocked: false, unseenKeys: [], unseenDeliveries: [] }
@@ -126,7 +126,7 @@ describe("keys", () => {
   /** Sorts after the emoji by UTF-16 unit, before it by code point. */
   const [early, late] = ["\uff5e", "🚚"]
 
-  it("of what is in flight are compared with the cursor as the store orders them", () => {
+  it("of deliveries in flight are compared with the cursor in the store's order", () => {
     const destination = newDestination()
     destination.cursor = early
     destination.ahead = true
@@ -135,7 +135,7 @@ describe("keys", () => {
     assert.deepStrictEqual(takeFromOf(destination, { again: [], batches: 1, lookAt: undefined }).inFlight, ["a"])
   })
 
-  it("of what is published are compared with the cursor as the store orders them", () => {
+  it("of publications are compared with the cursor in the store's order", () => {
     const [before, beyond] = [newDestination(), newDestination()]
     before.cursor = late
     signalled(before, early, 1)
@@ -160,7 +160,7 @@ describe("the window", () => {
     assert.deepStrictEqual(sizes, [2, 3, 4, 5, 5, 2, 1, 1])
   })
 
-  it("counts what is in flight", () => {
+  it("counts deliveries in flight", () => {
     const destination = ready()
     destination.window = 4
     destination.inFlight.set("one", { lastKey: "A", first: true })
@@ -168,7 +168,7 @@ describe("the window", () => {
     assert.strictEqual(planOf(destination, now, 2).batches, 2)
   })
 
-  it("begins anew at another endpoint, whose predecessor's failures say nothing of it", () => {
+  it("is reset for another endpoint", () => {
     const destination = ready()
     for (let n = 0; n < breakerThreshold; n++) failed(destination, now, 60_000)
     loadInto(destination, makeLoaded({}, { endpointUrl: "https://moved.example/hook" }), 1)
@@ -176,7 +176,7 @@ describe("the window", () => {
     assert.strictEqual(planOf(destination, now, 10).batches, 2)
   })
 
-  it("stays as it was when anything else changes", () => {
+  it("is not changed by other settings", () => {
     const destination = ready()
     for (let n = 0; n < breakerThreshold; n++) failed(destination, now, 60_000)
     loadInto(destination, makeLoaded({ maxAttempts: 3 }), 1)
@@ -192,11 +192,11 @@ describe("the breaker", () => {
     return destination
   }
 
-  it("lets nothing out while it is open, and tells when to look again", () => {
+  it("permits nothing while it is open, and returns when it permits a probe", () => {
     assert.deepStrictEqual(planOf(broken(), now + 59_999, 10), { again: [], batches: 0, lookAt: now + 60_000 })
   })
 
-  it("lets one probe out when its time has come, and nothing beside it", () => {
+  it("permits one probe after that time, and nothing else", () => {
     const destination = broken()
     const plan = planOf(destination, now + 60_000, 10)
     assert.strictEqual(plan.again.length + plan.batches, 1)
@@ -204,7 +204,7 @@ describe("the breaker", () => {
     assert.strictEqual(planOf(destination, now + 60_000, 10).batches, 0)
   })
 
-  it("takes a retry that is due as the probe", () => {
+  it("uses a due retry as the probe", () => {
     const destination = broken()
     insertWaiting(destination, waiting("retry", now + 60_000))
     const plan = planOf(destination, now + 60_000, 10)
@@ -220,7 +220,7 @@ describe("the rate", () => {
     60
   )
 
-  it.prop("is never exceeded in any sixty seconds, whoever owns the destination", [limits, lives], ([rateLimitPerMinute, steps]) => {
+  it.prop("is never exceeded in any sixty seconds, across owners of the destination", [limits, lives], ([rateLimitPerMinute, steps]) => {
     const policy = { rateLimitPerMinute }
     const sent: Array<number> = []
     let at = now
@@ -234,7 +234,7 @@ describe("the rate", () => {
         for (let n = 0; n < batches; n++) sent.push(at)
         continue
       }
-      // who was killed tells nothing; who stopped hands its mark over
+      // a killed owner leaves no mark; a stopped one hands its mark over
       const { rateMark } = destination
       destination = newDestination(does === "killed" ? at : undefined)
       loadInto(destination, makeLoaded(policy, { rateMark: does === "killed" ? undefined : rateMark }), 1)
@@ -243,7 +243,7 @@ describe("the rate", () => {
     for (const [n, from] of sent.entries()) assert.isAtMost(sent.slice(n).filter((each) => each < from + 60_000).length, rateLimitPerMinute)
   }, { arbitrary: { runs: 300, size: 60 } })
 
-  it("tells when more may go out", () => {
+  it("returns when the next attempt is permitted", () => {
     const destination = ready(makeLoaded({ rateLimitPerMinute: 1 }))
     attemptsBegin(destination, now, 1)
     assert.deepStrictEqual(planOf(destination, now, 10), { again: [], batches: 0, lookAt: now + 60_000 })
@@ -251,7 +251,7 @@ describe("the rate", () => {
 })
 
 describe("a pause", () => {
-  it("is asked for again until it is written as it was asked for last", () => {
+  it("is requested until its latest request is written", () => {
     const destination = ready()
     const [first, second] = [{ reason: "The receiver answered 410 Gone.", always: false }, { reason: "The receiver answered 410 Gone.", always: false }]
     destination.pause = first

@@ -1,6 +1,6 @@
 /**
- * A destination's life beside a plain store: what is published, taken, written and loaded, each asked for, done and answered at moments of
- * its own. Two takes may be out at once: one that names the destination, and one that only hears signals.
+ * A destination with a simple model of the store. Publications, takes, outcomes and loads are requested, run and answered at independent
+ * times. Two takes may be pending at once: one that names the destination, and one that only consumes signals.
  */
 import { assert } from "@effect/vitest"
 import { type DeliveryPolicy, defaultPolicy, eventBatchEnvelope, type LoadedDestination, type TakenFrom, type TakeFrom, type WaitingDelivery } from "@waybill/core"
@@ -59,7 +59,7 @@ interface Delivery {
   dueAt: number
 }
 
-/** What the store holds of the destination. */
+/** The store's rows of the destination. */
 class PlainStore {
   entries: Array<string> = []
   signals: Array<string | undefined> = []
@@ -130,7 +130,7 @@ class PlainStore {
     return { reached, more: beyond(reached).length > 0, blocked, taken }
   }
 
-  /** One key is in one delivery at a time. */
+  /** A key is in at most one delivery in flight. */
   private fly(delivery: Delivery): Delivery {
     const inFlight = [...this.deliveries.values()].filter(({ state }) => state === "in flight").flatMap(({ keys }) => keys)
     for (const key of delivery.keys) assert.notInclude(inFlight, key)
@@ -139,7 +139,7 @@ class PlainStore {
     return flown
   }
 
-  /** Nothing of a lost take was sent: what it took waits. */
+  /** Deliveries of a lost take were not sent, so they wait. */
   giveBack(taken: ReadonlyArray<Delivery>, now: number): void {
     for (const { id } of taken) Object.assign(this.deliveries.get(id)!, { state: "waiting", dueAt: now, first: false })
   }
@@ -159,7 +159,7 @@ interface Write {
   isWritten: boolean
 }
 
-/** One of them, if there is any. */
+/** Chooses an element; undefined if there is none. */
 const at = <A>(all: ReadonlyArray<A>, n: number): A | undefined => all[Math.floor(n / 3) % all.length]
 
 /** A worker that owns the destination. */
@@ -175,7 +175,7 @@ export class Life {
   private readonly attempts: Array<string> = []
   private readonly writes: Array<Write> = []
 
-  /** What the worker would ask now. Whether it asked. */
+  /** Makes the next call of the worker. Returns whether there was one. */
   ask(room: number): boolean {
     const { destination, lost } = this
     if (lost.length > 0) this.reclaim()
@@ -199,7 +199,7 @@ export class Life {
     }
   }
 
-  /** The store does something of what was asked, some time before its answer. */
+  /** The store runs a pending call, some time before its response. */
   run(n: number): void {
     const request = at(this.requests, n)
     if (n % 3 === 0) this.runTake(request)
@@ -252,7 +252,7 @@ export class Life {
   private learn({ answer, from, since }: Request): void {
     const { destination } = this
     if (from !== undefined) destination.taking = false
-    // fenced: nothing was done, and signals are still there
+    // fenced: nothing was taken, and the signals are unread
     if (answer === undefined) return
     const { found, signals, taken } = answer
     if (found !== undefined) {
@@ -267,7 +267,7 @@ export class Life {
     }
   }
 
-  /** The answer of a take is lost, done or not. */
+  /** The response of a take is lost, whether it ran or not. */
   lose(n: number): void {
     const request = at(this.requests, n)
     if (request === undefined) return
@@ -284,7 +284,7 @@ export class Life {
     if (this.store.entries.length + this.store.waiting.length > 0) signalled(this.destination, undefined, ++this.events)
   }
 
-  /** An attempt ends, and its outcome is to be written. */
+  /** An attempt ends, and its outcome is queued for writing. */
   end(n: number, isAccepted: boolean): void {
     const [id] = this.attempts.splice(n % Math.max(1, this.attempts.length), 1)
     if (id === undefined) return
@@ -313,7 +313,7 @@ export class Life {
     this.store.change()
   }
 
-  /** All is well again, and nobody publishes: the worker goes on as long as it finds something to do. */
+  /** Without faults and publications, the worker continues until there is no work left. */
   settleDown(): void {
     this.resume()
     for (let turn = 0; turn < 2000; turn++) {
@@ -328,6 +328,6 @@ export class Life {
       if (next === undefined) return
       this.now = next
     }
-    assert.fail("it asks for ever")
+    assert.fail("the worker never becomes idle")
   }
 }

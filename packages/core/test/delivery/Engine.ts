@@ -7,7 +7,7 @@ import { untyped } from "../untyped.ts"
 
 export const hook = "https://receiver.example/hook"
 
-/** The account that everything published here belongs to, unless a test says otherwise. */
+/** The account of all published events, unless a test sets another one. */
 export const account = "A"
 
 export interface EngineOptions {
@@ -16,7 +16,7 @@ export interface EngineOptions {
   readonly policy?: Readonly<Record<string, number>>
 }
 
-/** A tenant with one subscription to everything at `hook`. */
+/** A tenant with one subscription to all events at `hook`. */
 export const makeEngine = Effect.fnUntraced(function*(options: EngineOptions = {}) {
   const tenant = yield* TestWaybill.tenant()
   const customer = tenant.customer("client", [account])
@@ -41,7 +41,7 @@ export const makeEngine = Effect.fnUntraced(function*(options: EngineOptions = {
   const list = (query: Readonly<Record<string, unknown>> = {}): Effect.Effect<ReadonlyArray<DeliveryView>> =>
     Effect.map(Effect.orDie(deliveries.list(tenant.tenantId, { order: "oldest", ...query })), ({ data }) => data)
 
-  /** What a receiver took, as `shipment/sequence`, repeats included. */
+  /** The events that a receiver accepted, as `shipment/sequence`, repeats included. */
   const delivered = (url = hook) =>
     Effect.map(receivers.deliveredEvents(url), (all) => all.map(nameOf))
 
@@ -56,7 +56,7 @@ type Store = DeliveryStore["Service"]
 /** Every call of a worker's store. */
 export const storeCalls: ReadonlyArray<StoreCall> = ["renew", "look", "acquire", "load", "take", "reclaim", "settle", "drop", "release"]
 
-/** A store whose every answer comes in a way of its own. */
+/** A store whose calls all pass through `answer`. */
 export const answering = (store: Store, answer: <A>(call: StoreCall, from: Effect.Effect<A, StorageError>) => Effect.Effect<A, StorageError>): Store => ({
   renew: (worker) => answer("renew", store.renew(worker)),
   look: (workerId, limit) => answer("look", store.look(workerId, limit)),
@@ -69,16 +69,16 @@ export const answering = (store: Store, answer: <A>(call: StoreCall, from: Effec
   release: (tenantId, partitions, rateMarks) => answer("release", store.release(tenantId, partitions, rateMarks))
 })
 
-/** A worker over a store of its own, not started. */
+/** A worker with some calls of its store replaced, not started. */
 export const workerOn = Effect.fnUntraced(function*(own: (store: Store) => Partial<Store>) {
   const changed = Layer.effect(DeliveryStore, Effect.map(DeliveryStore, (store) => ({ ...store, ...own(store) })))
   return Context.get(yield* Layer.build(Layer.fresh(DeliveryWorker.layer).pipe(Layer.provide(Layer.fresh(changed)))), DeliveryWorker)
 })
 
-/** One that works until the scope ends. */
+/** A worker that runs until the scope ends. */
 export const workerOver = (own: (store: Store) => Partial<Store>) => Effect.flatMap(workerOn(own), ({ run }) => Effect.forkScoped(run))
 
-/** A machine's clock that differs from another one by so much; timers and the monotonic time go on as there. */
+/** A system clock that differs from another one by `millis`; timers and the monotonic time do not differ. */
 export const clockAhead = (clock: Clock.Clock, millis: () => number): Clock.Clock => ({
   currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis(),
   currentTimeMillis: Effect.sync(() => clock.currentTimeMillisUnsafe() + millis()),
@@ -92,7 +92,7 @@ export const clockAhead = (clock: Clock.Clock, millis: () => number): Clock.Cloc
 /** The events of a request, as `shipment/sequence`. */
 export const eventsOf = (request: ReceivedRequest): ReadonlyArray<string> => batchOf(request).events.map(nameOf)
 
-/** Which of several numbers of one shipment came too early: nothing, when order was kept. */
+/** The events that arrived after a later event of their shipment; empty if the order is right. */
 export const outOfOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> => {
   const highest = new Map<string, number>()
   const seen = new Set<string>()
@@ -109,10 +109,10 @@ export const outOfOrder = (names: ReadonlyArray<string>): ReadonlyArray<string> 
 
 export const quietly = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provideService(effect, References.MinimumLogLevel, "None")
 
-/** Workers send by fibers where somebody traces, by callbacks where the transport can; what is promised is the same. */
+/** Workers send with fibers if tracing is on, otherwise with callbacks if the transport supports them. The guarantees are the same. */
 export const ways = ["fibers", "callbacks"] as const
 
-/** Runs an engine test: with a service and worker settings of its own, and no logs of what is expected to fail. */
+/** Runs an engine test with its own service and worker settings, and without logs of expected failures. */
 export const engineBy = (way: typeof ways[number]) => <A, E, R>(effect: Effect.Effect<A, E, R>, options: EngineOptions["delivery"] = {}) =>
   quietly(Effect.provide(effect, TestWaybill.layer({ delivery: options, byCallbacks: way === "callbacks" })))
 

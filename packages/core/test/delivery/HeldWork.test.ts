@@ -36,7 +36,7 @@ const loaded = (work: HeldWork, n: number): Destination => {
 }
 
 describe("a partition that is acquired", () => {
-  it("has its backlogs and what waits in it loaded, each destination once", () => {
+  it("loads its backlogs and waiting deliveries, each destination once", () => {
     const waiting = [{ destinationId: idOf(2), deliveryId: "one", dueAt: now }, { destinationId: idOf(2), deliveryId: "two", dueAt: now }]
     const work = holding({ backlogs: [idOf(1), idOf(2)], waiting })
     assert.deepStrictEqual(Array.from(tenantOf(work).unloaded, ({ destinationId }) => destinationId), [idOf(1), idOf(2)])
@@ -44,12 +44,12 @@ describe("a partition that is acquired", () => {
     assert.isTrue(tenantOf(work).signalled)
   })
 
-  it("tells its destinations until when others may have sent where it was taken over, and nothing where it was given back", () => {
+  it("knows until when the previous owner may have sent if it was taken over, and nothing if it was released", () => {
     assert.strictEqual(holding({ takenOver: true }).destination("acme", idOf(1))!.othersUntil, now)
     assert.isUndefined(holding().destination("acme", idOf(1))!.othersUntil)
   })
 
-  it("forgets what was known of it when it is acquired again", () => {
+  it("discards its old state when it is acquired again", () => {
     const work = holding()
     const before = loaded(work, 1)
     work.hold(acquired({ epoch: 2 }), now)
@@ -71,7 +71,7 @@ describe("a partition that is lost", () => {
     assert.isFalse(work.lose("acme", 0))
   })
 
-  it("takes nothing from the tenant's other partitions", () => {
+  it("does not change the tenant's other partitions", () => {
     const work = holding()
     work.hold(acquired({ partition: 1 }), now)
     work.lose("acme", 0)
@@ -81,7 +81,7 @@ describe("a partition that is lost", () => {
 })
 
 describe("a destination that may have something to send", () => {
-  it("waits to be loaded while it is unknown or changed, and else for its client's turn", () => {
+  it("waits for its load while it is unknown or changed, otherwise for its client's turn", () => {
     const work = holding()
     const destination = work.destination("acme", idOf(1))!
     work.touch(destination)
@@ -96,8 +96,8 @@ describe("a destination that may have something to send", () => {
   })
 })
 
-describe("tenants without room", () => {
-  it("are asked again when an attempt ends, unless nothing of them is held any more", () => {
+describe("tenants without free slots", () => {
+  it("are scheduled again when an attempt ends, unless no partition of them is owned", () => {
     const work = holding()
     work.hold(acquired({ tenantId: "other" }), now)
     const [acme, other] = [tenantOf(work), work.tenants.get("other")!]
@@ -111,7 +111,7 @@ describe("tenants without room", () => {
 })
 
 describe("appointments", () => {
-  it.prop("are kept when their time has come and not before, in whatever order they were made", [listOf(int(1, 50), 1, 40)], ([times]) => {
+  it.prop("are returned when they are due and not before, in any order of insertion", [listOf(int(1, 50), 1, 40)], ([times]) => {
     const work = holding()
     const destinations = times.map((_, n) => loaded(work, n))
     for (const [n, destination] of destinations.entries()) work.lookAt(destination, now + times[n]!)
@@ -137,7 +137,7 @@ describe("appointments", () => {
     assert.strictEqual(tenantOf(work).ready.size, 0)
   })
 
-  it("are not kept for a destination that somebody else owns by now", () => {
+  it("are ignored for a destination that another worker owns", () => {
     const work = holding()
     work.lookAt(loaded(work, 1), now + 20)
     work.hold(acquired({ epoch: 2 }), now)
@@ -146,7 +146,7 @@ describe("appointments", () => {
   })
 })
 
-describe("a partition that is tidied", () => {
+describe("a partition that is cleaned up", () => {
   const tidied = (change: (destination: Destination) => void, at = now + rememberedMillis) => {
     const work = holding()
     const destination = loaded(work, 1)
@@ -156,16 +156,16 @@ describe("a partition that is tidied", () => {
     return { isQuiet, isKept: work.find("acme", idOf(1)) !== undefined }
   }
 
-  it("forgets a destination with nothing to do when its rate looks back no further", () => {
+  it("removes an idle destination at the end of its rate window", () => {
     assert.deepStrictEqual(tidied(() => {}), { isQuiet: true, isKept: false })
     assert.deepStrictEqual(tidied(() => {}, now + rememberedMillis - 1), { isQuiet: true, isKept: true })
   })
 
-  it("remembers failures", () => {
+  it("keeps a destination with failures", () => {
     assert.deepStrictEqual(tidied((destination) => failed(destination, now, 1000)), { isQuiet: true, isKept: true })
   })
 
-  it("is not quiet while anything is to be done", () => {
+  it("is not idle while there is work", () => {
     const busy: ReadonlyArray<(destination: Destination) => void> = [
       (destination) => signalled(destination, "A", 1),
       (destination) => signalled(destination, undefined, 1),
@@ -178,14 +178,14 @@ describe("a partition that is tidied", () => {
     for (const change of busy) assert.deepStrictEqual(tidied(change), { isQuiet: false, isKept: true })
   })
 
-  it("is quiet where what waits may not be sent", () => {
+  it("is idle if its waiting entries may not be sent", () => {
     assert.isTrue(tidied((destination) => {
       signalled(destination, "A", 1)
       destination.sends = false
     }).isQuiet)
   })
 
-  it("is not quiet while the store has not dropped what a client may not be sent", () => {
+  it("is not idle while the store keeps entries that the client may not receive", () => {
     const drops: ReadonlyArray<(tenant: ReturnType<typeof tenantOf>) => void> = [
       ({ drops }) => void drops.closed.add(idOf(1)),
       ({ drops }) => void drops.keys.push({ destinationId: idOf(1), key: "A" }),
@@ -198,7 +198,7 @@ describe("a partition that is tidied", () => {
     }
   })
 
-  it("never makes a destination ready that it forgot", () => {
+  it("never schedules a destination that it removed", () => {
     const work = holding()
     const forgotten = loaded(work, 1)
     work.touch(forgotten)

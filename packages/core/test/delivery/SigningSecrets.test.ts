@@ -41,7 +41,7 @@ describe("SigningSecrets", () => {
       yield* Effect.flip(sealer.open("elsewhere/s", version!.sealed))
     })))
 
-  it.effect("rotates: the one before goes on signing for the overlap", () =>
+  it.effect("rotates: the previous version keeps signing for the overlap", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
       yield* secrets.put("acme", "s", any)
@@ -78,7 +78,7 @@ describe("SigningSecrets", () => {
       assert.deepStrictEqual(Option.getOrThrow(yield* store.find("acme", "s")).owner, stored.owner)
     })))
 
-  it.effect("of a client belong to it by their id, and nobody else may name them, whatever they are called (SPEC-GAP-X3)", () =>
+  it.effect("of a client belong to it by their id, and no other client may name them (SPEC-GAP-X3)", () =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
       yield* secrets.put("acme", secretOfClient("shipper"), {})
@@ -88,18 +88,18 @@ describe("SigningSecrets", () => {
       assert.isTrue(yield* may("key:shipper", "client:shipper"))
       assert.isFalse(yield* may("other", "client:shipper"))
       assert.isFalse(yield* may("jwt:issuer:shipper", "client:shipper"))
-      // one secret, whichever way the client is named, and no other owner
+      // the same secret for both forms of the client's name, and no other owner
       assert.strictEqual((yield* secrets.put("acme", "client:key:shipper", { client: "shipper" })).hmacSecretId, "client:shipper")
       for (const owner of [any, { accounts: ["A"] }, { client: "other" }, { client: "jwt:issuer:shipper" }]) {
         assert.strictEqual((yield* Effect.flip(secrets.put("acme", "client:shipper", owner)))._tag, "InvalidInput")
       }
-      // a client that calls itself like a secret gets nothing of it
+      // a client named like a secret gets no access to it
       yield* secrets.put("acme", "main", { accounts: ["A"] })
       assert.notStrictEqual(secretOfClient("main"), "main")
       assert.isFalse(yield* may("main", "main"))
     })))
 
-  it.effect("have one owner from the first time on: a call that names none or several is refused", () =>
+  it.effect("have one owner from their creation: a call that names none or several is refused", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
       const refused = (settings: object) =>
@@ -109,7 +109,7 @@ describe("SigningSecrets", () => {
       assert.deepStrictEqual(yield* refused({ client: "a", anyClient: true }), [["/anyClient", "conflict", true]])
       assert.deepStrictEqual(yield* refused({ accounts: [] }), [["/accounts", "out_of_bounds", true]])
       assert.deepStrictEqual(yield* refused({ anyClient: false }), [["/anyClient", "invalid", false]])
-      // nothing of it was kept
+      // nothing was stored
       assert.deepStrictEqual((yield* secrets.list("acme", {})).data.map((each) => each.hmacSecretId), ["main"])
       yield* secrets.put("acme", "s", { client: "a" })
       yield* secrets.put("acme", "s", {})
@@ -120,7 +120,7 @@ describe("SigningSecrets", () => {
       assert.deepStrictEqual([listed!.client, listed!.accounts, listed!.anyClient], [null, ["A"], false])
     })))
 
-  it.effect("change hands without a rotation where the call says so", () =>
+  it.effect("change their owner without a rotation on request", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
       yield* secrets.put("acme", "s", { client: "a", secret: given })
@@ -172,7 +172,7 @@ describe("SigningSecrets", () => {
       for (const gone of ["main", "never", "", "a\nb"]) assert.strictEqual((yield* Effect.flip(secrets.remove("acme", gone)))._tag, "SecretNotFound")
     })))
 
-  it.effect("are sealed again with the newest key, all that sign, and lose nothing", () =>
+  it.effect("are sealed again with the newest key, every version that signs, and lose nothing", () =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
       const store = yield* SecretStore
@@ -197,7 +197,7 @@ describe("SigningSecrets", () => {
       assert.deepStrictEqual(yield* reseal.pipe(under(2, 1)), { resealed: 0, unchanged: 120, unreadable: [] })
       const { versions, ...rest } = yield* kept("s7")
       assert.deepStrictEqual([rest, versions.map(({ signsUntil }) => signsUntil)], [(({ versions: _, ...others }) => others)(before), before.versions.map(({ signsUntil }) => signsUntil)])
-      // the old key is gone: the same secret still signs
+      // without the old key the same secret still signs
       const again = yield* Effect.flatMap(SigningSecrets, (own) => own.put("acme", "s7", { rotate: false })).pipe(under(2))
       assert.strictEqual(Redacted.value(again.secret), given)
       assert.strictEqual((yield* Effect.flip(Effect.flatMap(SigningSecrets, (own) => own.reseal("nobody")))).
@@ -225,7 +225,7 @@ describe("SigningSecrets", () => {
       assert.deepStrictEqual([changed.owner, changed.bodySignature], [{ _tag: "AnyClient" }, false])
     })))
 
-  it.effect("loses none of several rotations at once", () =>
+  it.effect("keeps all of several concurrent rotations", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
       yield* Effect.all(Array.from({ length: 3 }, () => secrets.put("acme", "s", any)), { concurrency: "unbounded" })
@@ -234,7 +234,7 @@ describe("SigningSecrets", () => {
       assert.lengthOf(live.filter((each) => each.signsUntil === undefined), 1)
     })))
 
-  it.effect("lets those name a secret who own it: a carrier that sees everything owns no more than others", () =>
+  it.effect("can be named by their owners only, also by a carrier that sees everything", () =>
     inService(Effect.gen(function*() {
       const { secrets, tenant } = yield* setup
       yield* secrets.put("acme", "bound", { accounts: ["A"] })
@@ -249,7 +249,7 @@ describe("SigningSecrets", () => {
       assert.deepStrictEqual(yield* mayName({ ...tenant.carrier, accounts: ["A"] }), [true, false, true, false])
     })))
 
-  it.effect("refuses what is no secret, no id, and no tenant", () =>
+  it.effect("refuses an invalid secret, an invalid id and an unknown tenant", () =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
       for (const secret of ["", "whsec_", "password", given.slice(6), `${given}x`, 7, null]) {
@@ -262,7 +262,7 @@ describe("SigningSecrets", () => {
       for (const overlapSeconds of [-1, 604_801, 1.5]) yield* Effect.flip(secrets.put("acme", "s", { ...any, overlapSeconds }))
     })))
 
-  it.effect.prop("never break on garbage", [json], ([input]) =>
+  it.effect.prop("handle arbitrary input", [json], ([input]) =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
       const exit = yield* Effect.exit(secrets.put("acme", "s", untyped(input)))
@@ -278,7 +278,7 @@ describe("Sealer", () => {
   const seal = Effect.flatMap(Sealer, (sealer) => sealer.seal("acme/s", plain))
   const open = (place: string, sealed: Uint8Array) => Effect.flatMap(Sealer, (sealer) => sealer.open(place, sealed))
 
-  it.effect("opens what it sealed, in its place only", () =>
+  it.effect("opens a sealed secret only with its own tenant and id", () =>
     Effect.gen(function*() {
       const sealed = yield* use(seal, 1)
       assert.deepStrictEqual(yield* use(open("acme/s", sealed), 1), plain)
@@ -309,7 +309,7 @@ describe("Sealer", () => {
       assert.notDeepEqual(first, other!)
     }))
 
-  it.effect("refuses whatever was changed, cut or never sealed", () =>
+  it.effect("refuses bytes that were changed, truncated or never sealed", () =>
     Effect.gen(function*() {
       const sealed = yield* use(seal, 1)
       for (let at = 0; at < sealed.length; at++) {

@@ -17,7 +17,7 @@ const destinationOf = ({ client, tenantId }: SlotOwner, failing = false): Destin
   return Object.assign(makeDestination({ tenantId, destinationId: "destination", partition: 0, othersUntil: undefined }), { settings, failing })
 }
 
-/** Each of them takes one slot after the other, in turn, as long as anybody may. */
+/** The owners take one slot each in turn, until none is admitted. */
 const fill = (slots: Slots, owners: ReadonlyArray<SlotOwner>): ReadonlyArray<number> => {
   const had = owners.map(() => 0)
   for (let more = true; more;) {
@@ -37,7 +37,7 @@ describe("slots", () => {
     assert.deepStrictEqual(fill(makeSlots(), [owner(1, 1)]), [500])
   })
 
-  it("give clients that want the same the same, and leave as much for whoever comes next", () => {
+  it("give clients with equal demand equal slots, and leave as many for the next client", () => {
     const slots = makeSlots()
     for (const each of fill(slots, [owner(1, 1), owner(2, 2)])) assert.approximately(each, concurrency / 3, 1)
     assert.approximately(slots.free, concurrency / 3, 2)
@@ -49,7 +49,7 @@ describe("slots", () => {
     assert.strictEqual(slots.used, 750)
   })
 
-  it("give a client at once what it asks for within its share", () => {
+  it("give a client its request at once within its share", () => {
     const slots = makeSlots()
     assert.strictEqual(slots.ofClient(owner(1, 1)), 500)
     slots.use(owner(1, 1), 500, false)
@@ -80,7 +80,7 @@ describe("slots", () => {
     { arbitrary: { runs: 300, size: 60 } }
   )
 
-  it("are held back while outcomes of as many attempts are not written, and while too many bytes are in flight", () => {
+  it("are withheld while too many outcomes are not written or too many bytes are in flight", () => {
     const slots = makeSlots()
     slots.unwritten = concurrency
     assert.strictEqual(slots.ofClient(owner(1, 1)), 0)
@@ -91,7 +91,7 @@ describe("slots", () => {
 })
 
 describe("destinations whose last attempt failed", () => {
-  it("have a tenth together and one each, whoever they belong to", () => {
+  it("share a tenth of all slots and get one each, across clients", () => {
     const slots = makeSlots()
     const owners = Array.from({ length: 300 }, (_, n) => owner(n % 3, n))
     const failing = owners.map((each) => destinationOf(each, true))
@@ -112,7 +112,7 @@ describe("destinations whose last attempt failed", () => {
     assert.strictEqual(slots.of(destinationOf(owner(1, 1)), owner(1, 1)), 450)
   })
 
-  it("have one slot at least, however few there are", () => {
+  it("have at least one slot", () => {
     const slots = new Slots({ concurrency: 2, maxBytesInFlight: 1000 })
     assert.strictEqual(slots.of(destinationOf(owner(1, 1), true), owner(1, 1)), 1)
   })

@@ -132,7 +132,7 @@ describe("an order that waits for the carrier", () => {
       assert.strictEqual(other.pollUnsafe(), undefined)
       yield* TestClock.adjust(seconds * 1000)
       for (const call of [...calls, other]) yield* Fiber.join(call)
-      // their places are free again
+      // their slots are free again
       const next = yield* Effect.forkChild(order())
       yield* TestClock.adjust(0)
       assert.strictEqual(next.pollUnsafe(), undefined)

@@ -10,7 +10,7 @@ export interface ClientAddressOptions {
   readonly clientAddress?: ((request: HttpServerRequest.HttpServerRequest) => string | undefined) | undefined
 }
 
-/** Cannot collide with a client: names have no leading or trailing spaces. Callers without a known address share one allowance. */
+/** Cannot collide with a client: names have no leading or trailing spaces. Callers without a known address share one limit. */
 export const anonymousClientNamed = (name: string): string => ` ${name}`
 
 export const anonymousClientOf = (request: HttpServerRequest.HttpServerRequest, options: ClientAddressOptions): string =>

@@ -36,7 +36,7 @@ export const refusalOfJwksUrl = ({ allowHttpHosts = [], jwksUrl }: Pick<JwtOptio
   const url = URL.parse(jwksUrl)
   if (url === null || !/^https?:$/.test(url.protocol)) return "is not an address such as https://login.example.com/jwks"
   if (url.protocol === "https:" || allowHttpHosts.includes(url.hostname)) return undefined
-  return "uses plain http. Whoever is on the way could put keys of their own into the key set and sign tokens with them: use https"
+  return "uses plain http, so an attacker on the network could replace the key set and sign tokens: use https"
 }
 
 /**

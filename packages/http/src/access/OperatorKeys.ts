@@ -29,14 +29,14 @@ export const parseOperatorKeys = (text: string): Result.Result<ReadonlyArray<Ope
     if (typeof parsed === "string") return Result.fail(entries.length === 1 ? parsed : `(key ${index + 1} of ${entries.length}) ${parsed}`)
     keys.push(parsed)
   }
-  return hasTwins(keys) ? Result.fail("has one key twice. Give every entry a key of its own") : Result.succeed(keys)
+  return hasDuplicates(keys) ? Result.fail("has the same key twice. Give every entry a different key") : Result.succeed(keys)
 }
 
 const parseEntry = (entry: string): OperatorKey | string => {
   const parts = entry.split(":")
   if (parts.length > 3) return "has too many colons. Write key, name:key or name:read:key; a key has no colon"
   const key = parts.at(-1)!
-  if (parts.length === 3 && parts[1] !== "read") return "has something other than read between name and key. Write name:read:key for a read-only key"
+  if (parts.length === 3 && parts[1] !== "read") return "has another word than read between name and key. Write name:read:key for a read-only key"
   return faultOf(parts.length === 1 ? unnamedOperator : parts[0]!, key) ??
     { name: parts.length === 1 ? unnamedOperator : parts[0]!, key: Redacted.make(key), readOnly: parts.length === 3 }
 }
@@ -47,7 +47,7 @@ const faultOf = (name: string, key: string): string | undefined => {
   return key.length < shortestOperatorKey ? `is shorter than ${shortestOperatorKey} characters and can be guessed. ${advice}` : undefined
 }
 
-const hasTwins = (keys: ReadonlyArray<OperatorKey>): boolean => new Set(keys.map(({ key }) => Redacted.value(key))).size < keys.length
+const hasDuplicates = (keys: ReadonlyArray<OperatorKey>): boolean => new Set(keys.map(({ key }) => Redacted.value(key))).size < keys.length
 
 /** A key for `createWaybill`: a string, or an object with name and permission. */
 export type OperatorKeySetting = string | { readonly name?: string; readonly key: string; readonly readOnly?: boolean }
@@ -60,6 +60,6 @@ export const operatorKeysOf = (settings: ReadonlyArray<OperatorKeySetting>): Rea
     if (fault !== undefined) throw new RangeError(`operatorKeys: a key ${fault}.`)
     return { name, key: Redacted.make(key), readOnly }
   })
-  if (hasTwins(keys)) throw new RangeError("operatorKeys: one key is there twice. Give every operator a key of its own.")
+  if (hasDuplicates(keys)) throw new RangeError("operatorKeys: one key is there twice. Give every operator a key of its own.")
   return keys
 }

@@ -1,4 +1,4 @@
-/** The answers to HTTP requests, from the options of a host. */
+/** The HTTP handlers, from the options of a host. */
 import { Context, Effect, Layer } from "effect"
 import { AuthenticatorHost } from "../access/AuthenticatorHost.ts"
 import { AuthenticatorStandard } from "../access/AuthenticatorStandard.ts"

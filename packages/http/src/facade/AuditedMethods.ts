@@ -1,4 +1,4 @@
-/** Records the operator methods of an embedded host in the audit log, like the same calls over HTTP. */
+/** Records operator methods of an embedded host in the audit log, like the same calls over HTTP. */
 import { AuditLog } from "@waybill/core"
 import { Effect, Exit } from "effect"
 import type { AuditSpec } from "../shared/Contract.ts"

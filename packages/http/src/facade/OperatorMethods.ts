@@ -147,7 +147,7 @@ export interface AllSubscriptionsMethods {
   readonly resume: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
   /** Drops waiting entries. Returns their number. */
   readonly purge: (tenantId: string, subscriptionId: string) => Promise<number>
-  /** Explains why it did or did not receive something. */
+  /** Explains why the subscription did or did not receive a subject. */
   readonly explain: (tenantId: string, subscriptionId: string, subject: ExplainSubject) => Promise<Explanation>
   /** Deletes the subscription, like a call of its client. */
   readonly remove: (tenantId: string, subscriptionId: string) => Promise<void>
@@ -166,7 +166,7 @@ export interface HealthMethods {
   readonly health: () => Promise<HealthView>
 }
 
-/** One series for each subscriptionId; else one of the client, or of the whole tenant. The last hour by default. */
+/** One series for each subscriptionId; otherwise one for the client or the whole tenant. The last hour by default. */
 export interface StatisticsQuery {
   /** At most 100. */
   readonly subscriptionId?: ReadonlyArray<string>

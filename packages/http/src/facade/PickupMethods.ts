@@ -47,7 +47,7 @@ export interface PickupMethods {
 
 export interface PickupChanges {
   readonly data: ReadonlyArray<PickupChangeEntry>
-  /** Always there: ask again with it later for what has happened since. */
+  /** Always present: use it later to get newer changes. */
   readonly nextCursor: string
 }
 
@@ -84,7 +84,7 @@ export type HostPickupDesk<Tx = unknown> =
     readonly cancelled?: (pickup: CancelledPickup, call: PickupDeskCall<Tx>) => Promise<void>
   }
 
-/** The carrier decides with `pickups.decide` or over intake. The shipper's call waits for it so long, and is then answered "Call us". */
+/** The carrier decides with `pickups.decide` or over intake. The shipper's call waits this long, and then gets "Call us". */
 export interface WaitingPickupDesk {
   readonly waitSeconds: number
 }

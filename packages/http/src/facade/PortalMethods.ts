@@ -43,7 +43,7 @@ export interface PortalSubscriptionsQuery extends PageQuery {
 }
 
 export interface SecretRotationOptions {
-  /** How long the previous secret goes on signing: 0 to 604,800. Default: a day. */
+  /** How long the previous secret keeps signing: 0 to 604,800. Default: a day. */
   readonly overlapSeconds?: number
 }
 
@@ -64,7 +64,7 @@ export interface PortalMethods {
   readonly retry: (principal: HostPrincipal, deliveryId: string) => Promise<void>
   /** Secrets that belong to the caller alone. Never returns a secret's value. */
   readonly secrets: (principal: HostPrincipal, query?: PageQuery) => Promise<ListPage<SecretView>>
-  /** Generates a new secret. The previous one goes on signing for `overlapSeconds`, a day by default. */
+  /** Generates a new secret. The previous one keeps signing for `overlapSeconds`, a day by default. */
   readonly rotateSecret: (principal: HostPrincipal, hmacSecretId: string, options?: SecretRotationOptions) => Promise<SigningSecret>
 }
 

@@ -54,17 +54,17 @@ export type Run = <A>(effect: Effect.Effect<A, ServiceFailure, CallServices>) =>
 export type Around = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 export const as = <I extends CallServices, S, A, E extends ServiceFailure>(
-  said: HostPrincipal,
+  given: HostPrincipal,
   service: Context.Key<I, S>,
   call: (service: S, principal: Principal) => Effect.Effect<A, E>
 ): Effect.Effect<A, E | InvalidInput | TenantNotFound | TenantSuspended | StorageError, I | Tenants> =>
-  Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(said), (principal) => call(found, principal)))
+  Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(given), (principal) => call(found, principal)))
 
 /** The principal, if its tenant exists and is not suspended. Read in the transaction that the call joins. */
-export const servedPrincipal = Effect.fnUntraced(function*(said: HostPrincipal) {
-  if (isHostOperator(said)) return yield* operatorPrincipal
-  yield* served(said.tenantId)
-  return yield* principalOf(said)
+export const servedPrincipal = Effect.fnUntraced(function*(given: HostPrincipal) {
+  if (isHostOperator(given)) return yield* operatorPrincipal
+  yield* served(given.tenantId)
+  return yield* principalOf(given)
 })
 
 const operatorPrincipal = InvalidInput.of(fault(

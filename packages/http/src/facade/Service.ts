@@ -22,7 +22,7 @@ export type WaybillServices = Waybill.Services | StoragePorts
 export interface ServiceOptions extends HttpOptions, Pick<WaybillOptions, "log"> {
   /** `Waybill.layer` of `@waybill/core` over a storage and transports. Built at the first call, released by `stop`. */
   readonly layer: Layer.Layer<WaybillServices, StorageError>
-  /** What `start` runs until `stop`. Default: `runBackground` of `@waybill/core`. */
+  /** The work that `start` runs until `stop`. Default: `runBackground` of `@waybill/core`. */
   readonly background?: Effect.Effect<void, never, WaybillServices>
 }
 

@@ -28,7 +28,7 @@ export type UploadFault = "notJson" | "notBase64" | "tooDeep" | "tooLarge" | "to
 /** An object or array that is not closed yet. */
 interface Frame {
   readonly isObject: boolean
-  /** Objects only: whether the next string is a member name. */
+  /** For objects: whether the next string is a member name. */
   namesNext: boolean
   name: string | undefined
   index: number

@@ -19,9 +19,9 @@ export type NextHandlers = Readonly<Record<"GET" | "HEAD" | "POST" | "PUT" | "PA
  */
 export const toNextHandlers = (waybill: Pick<Waybill, "handler">): NextHandlers => {
   const handler: NextHandler = async (request, { params }) => {
-    const caught = Object.values(await params).find((value) => Array.isArray(value))
-    if (caught === undefined) throw new Error("toNextHandlers(waybill) belongs into a catch-all route, such as app/freight/[...path]/route.ts.")
-    return waybill.handler(request, { mountPath: mountPathBefore(new URL(request.url).pathname, caught.length), host: request })
+    const catchAll = Object.values(await params).find((value) => Array.isArray(value))
+    if (catchAll === undefined) throw new Error("toNextHandlers(waybill) must be in a catch-all route, such as app/freight/[...path]/route.ts.")
+    return waybill.handler(request, { mountPath: mountPathBefore(new URL(request.url).pathname, catchAll.length), host: request })
   }
   return { GET: handler, HEAD: handler, POST: handler, PUT: handler, PATCH: handler, DELETE: handler, OPTIONS: handler }
 }

@@ -442,7 +442,7 @@ export const OperatorContract = contract({
       path: "/v1/tenants/{tenantId}/statistics",
       access: "operator",
       summary: "Get deliveries, failures, latency and waiting entries over time",
-      description: "One series for each subscriptionId; else one of the client, or of the whole tenant. Counts of a minute appear within two minutes, waiting entries are sampled about every five. " +
+      description: "One series for each subscriptionId; otherwise one for the client or the whole tenant. Counts of a minute appear within two minutes, waiting entries are sampled about every five. " +
         "Minutes are kept for a day, hours for 90 days by default. At most 1,500 points for each series, and 10,000 in all.",
       params: tenant,
       query: {

@@ -245,7 +245,7 @@ const OperatorPickup = Schema.Struct({
   waitingSince: Schema.NullOr(InstantText),
   carrier: Schema.Struct({ carrierName: Schema.NullOr(Schema.String), scac: Schema.NullOr(Schema.String) }),
   readyWindow: Schema.Struct({ readyDate: WrittenTime, readyTime: WrittenTime, closeTime: WrittenTime, timeZone: Schema.NullOr(Schema.String) })
-    .annotate({ description: "Of the requested change, if one waits." }),
+    .annotate({ description: "The window of the requested change, if one waits." }),
   origin: Schema.Struct({ name: Schema.String, city: Schema.String, state: Schema.String, zip: Schema.String })
     .annotate({ description: "The first pickup address." })
 }).annotate({ identifier: "OperatorPickup" })

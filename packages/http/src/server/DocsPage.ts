@@ -56,7 +56,7 @@ interface DocumentComponents {
   readonly securitySchemes?: SecuritySchemesByName
 }
 
-/** Empty when the host authenticates: the description says so. */
+/** Empty if the host authenticates, as the description says. */
 const credentialsOf = (schemes: SecuritySchemesByName): string => {
   const places = placesOf(schemes)
   return places.length === 0 ? "" : ` Callers send ${places.map(escape).join(" or ")}.`

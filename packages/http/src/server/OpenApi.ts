@@ -125,7 +125,7 @@ const nameOf = (schema: JsonSchema.JsonSchema): string => String(schema["$ref"])
 const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
   JSON.parse(JSON.stringify(schema).replaceAll("\"$ref\":\"#/$defs/", "\"$ref\":\"#/components/schemas/"), withoutDefaults)
 
-/** Unknown members are admitted by default. Said again, it makes generators declare a map instead of an object. */
+/** Unknown members are admitted by default. An explicit `additionalProperties` makes generators declare a map instead of an object. */
 const withoutDefaults = (_: string, value: unknown): unknown => {
   if (typeof value !== "object" || value === null || !("properties" in value) || !("additionalProperties" in value) || value.additionalProperties !== true) return value
   const { additionalProperties: _default, ...rest } = value

@@ -12,7 +12,7 @@ export interface ReadinessCheck {
 /** Checks of the program, besides the one of the storage. Default: none. */
 export class Readiness extends Context.Reference<{
   readonly checks: ReadonlyArray<ReadinessCheck>
-  /** A stopping process is not ready, whatever its checks say, and still serves. */
+  /** A stopping process is not ready, regardless of its checks, and still serves. */
   readonly isStopping: () => boolean
 }>("@waybill/http/server/Readiness", { defaultValue: () => ({ checks: [], isStopping: () => false }) }) {
   static readonly layer = (checks: ReadonlyArray<ReadinessCheck>): Layer.Layer<never> => Layer.succeed(Readiness, { checks, isStopping: () => false })
@@ -26,7 +26,7 @@ export interface CheckedReadiness {
   readonly checks: ReadonlyArray<{ readonly name: string; readonly ok: boolean }>
 }
 
-/** What a stopping process answers. */
+/** The response of a stopping process. */
 export const stoppingReadiness: CheckedReadiness = { status: "not_ready", checks: [{ name: "running", ok: false }] }
 
 /** A check that takes longer has failed. */

@@ -101,7 +101,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     const refusal = refusalTo(exchange.principal, endpoint)
     if (refusal !== undefined) return yield* refusal
     if (endpoint.access === "anonymous") exchange.anonymous = yield* anonymousOf(request, exchange.principal)
-    // what checks a server's health may add parameters of its own
+    // health checkers may add their own parameters
     const query = readQuery(endpoint.query ?? {}, endpoint.access === "public" ? "" : search, ignoredParameters)
     if (query.faults.length > 0) return yield* badQuery(query.faults)
     const body = endpoint.body === undefined

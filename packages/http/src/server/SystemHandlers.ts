@@ -57,7 +57,7 @@ export const makeSystemHandlers = Effect.gen(function*() {
   const readTroubles = Effect.suspend(() => control.troubles).pipe(
     Effect.timeout(3_000),
     Effect.tap(updateAreas),
-    Effect.catchCause((cause) => Effect.as(Effect.logWarning("Metrics of subscriptions in trouble not available.", cause), noTroubles))
+    Effect.catchCause((cause) => Effect.as(Effect.logWarning("Metrics of failing subscriptions not available.", cause), noTroubles))
   )
 
   /** Customers may reach public metrics, and no tenant is to be named there. */

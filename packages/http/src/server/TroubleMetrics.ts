@@ -1,6 +1,6 @@
 /**
- * Metrics of subscriptions in trouble, read from the database: they last as long as the trouble, whichever process is asked. Series that name a
- * tenant and a subscription are for operators only, and only of those in trouble now, so that there are never many.
+ * Metrics of failing subscriptions, read from the database, so every process exposes the same values. Series that name a
+ * tenant and a subscription are for operators only, and only of those that fail now, so that there are never many.
  */
 import { areaOfSource, type DeliveryTroubles, sourcesOfArea, type TroubledDestination } from "@waybill/core"
 import { Effect, Metric } from "effect"
@@ -9,10 +9,10 @@ const seconds = { unit: "seconds" }
 
 const paused = Metric.gauge("waybill_subscriptions_paused", { description: "Subscriptions that the service paused, by area." })
 const breakersOpen = Metric.gauge("waybill_subscriptions_breaker_open", { description: "Active subscriptions whose circuit breaker is not closed, by area." })
-const dead = Metric.gauge("waybill_subscriptions_recent_dead_deliveries", { description: "Dead letters of the last 24 hours that nobody sent again or dismissed, by area." })
+const dead = Metric.gauge("waybill_subscriptions_recent_dead_deliveries", { description: "Dead letters of the last 24 hours that were not retried or dismissed, by area." })
 const waiting = Metric.gauge("waybill_subscriptions_oldest_waiting_seconds", { description: "How long the oldest entry has waited, by area.", attributes: seconds })
 
-/** Every area has a value, so that it falls to 0 when the trouble ends. */
+/** Every area has a value, so that it falls to 0 after a recovery. */
 export const updateAreas = ({ sources }: DeliveryTroubles): Effect.Effect<void> =>
   Effect.forEach(new Set([...Object.keys(sourcesOfArea), ...sources.map(({ source }) => areaOfSource(source))]), (area) => {
     const own = sources.filter(({ source }) => areaOfSource(source) === area)
@@ -31,8 +31,8 @@ const namedGauge = (name: string, help: string, valueOf: (destination: TroubledD
 const named = [
   namedGauge("waybill_subscription_paused", "1 for a subscription that the service paused.", (each) => each.paused ? 1 : 0),
   namedGauge("waybill_subscription_breaker_open", "1 for an active subscription whose circuit breaker is not closed.", (each) => each.breakerOpen ? 1 : 0),
-  namedGauge("waybill_subscription_recent_dead_deliveries", "Dead letters of a subscription in the last 24 hours that nobody sent again or dismissed.", (each) => each.dead),
-  namedGauge("waybill_subscription_oldest_waiting_seconds", "How long the oldest entry of a subscription in trouble has waited.", (each) => (each.waitingMillis ?? 0) / 1000)
+  namedGauge("waybill_subscription_recent_dead_deliveries", "Dead letters of a subscription in the last 24 hours that were not retried or dismissed.", (each) => each.dead),
+  namedGauge("waybill_subscription_oldest_waiting_seconds", "How long the oldest entry of a failing subscription has waited.", (each) => (each.waitingMillis ?? 0) / 1000)
 ]
 
 /** Text of the series with tenant and subscription: the metrics of the process cannot forget one. */

@@ -236,7 +236,7 @@ const documentsOf = (calls: ReadonlyArray<PlacedContract>, securitySchemes: Secu
   }
 }
 
-/** Stands for the server's URL in a document that is rendered once. */
+/** Placeholder for the server's URL in a document that is rendered once. */
 const placeholder = "https://server.invalid/placeholder"
 
 const forAnyServer = (text: string, written: (server: string) => string): Document => {

@@ -53,7 +53,7 @@ const none = new Uint8Array(0)
 export const pageOf = (page: Page<unknown>, headers: Headers) =>
   Effect.map(mapPaced(page.data, (each) => encoder.encode(JSON.stringify(each))), (data) => encodedPage({ ...page, data }, headers))
 
-/** An object of which one member is a long list; its items are written in slices. */
+/** An object with one long list, whose items are written in slices. */
 export const jsonWithList = <A extends object, K extends keyof A & string>(value: A, member: K) => {
   const { [member]: items, ...rest } = value
   const before = JSON.stringify(rest).slice(0, -1)

@@ -93,7 +93,7 @@ export interface EndpointSpec {
   readonly body?: BodySpec
   /** Successful responses by status. */
   readonly answers: Readonly<Record<number, AnswerSpec>>
-  /** What a refusal means for this call, by status. `refusalsOf` adds the statuses that every call of its kind has. */
+  /** Meaning of each refusal of this call, by status. `refusalsOf` adds the statuses of every call of its kind. */
   readonly refusals?: Readonly<Record<number, string>>
   /** The call is recorded in the audit log: every write of operators and intake, and every read of a delivery body. */
   readonly audit?: AuditSpec
@@ -104,7 +104,7 @@ export interface WebhookSpec {
   readonly summary: string
   readonly description: string
   readonly headers: Readonly<Record<string, HeaderSpec & { readonly required: boolean }>>
-  /** Its schema, or several of which exactly one matches. */
+  /** The schema, or several schemas if exactly one matches. */
   readonly body: Schema.Top | ReadonlyArray<Schema.Top>
   readonly answers: Readonly<Record<string, AnswerSpec>>
 }
@@ -135,7 +135,7 @@ export type PathParams<Path extends string> = Path extends `${string}{${infer Na
 export interface CallOf<E extends EndpointSpec> {
   readonly principal: E["access"] extends "public" | "anonymous" ? undefined : Principal
   readonly anonymous: E["access"] extends "anonymous" ? AnonymousCaller : undefined
-  /** The portal link, if the caller came with one. */
+  /** The portal link of the call, if it has one. */
   readonly link: E["access"] extends "portal" ? PortalGrant | undefined : undefined
   readonly params: PathParams<E["path"]>
   readonly query: E["query"] extends QueryParameters ? QueryOf<E["query"]> : Readonly<Record<string, never>>

@@ -44,7 +44,7 @@ interface Frame {
   hasRanges: boolean
   /** Number of started items or named members. */
   count: number
-  /** Objects only: whether the next string is a member name. */
+  /** For objects: whether the next string is a member name. */
   namesNext: boolean
   /** Position of the current member's name, quotes included. */
   nameFrom: number

@@ -1,4 +1,4 @@
-/** The statuses that a call refuses with. The OpenAPI document declares them, and the tests hold every response against it. */
+/** The statuses that a call refuses with. The OpenAPI document declares them, and the tests check every response against it. */
 import type { EndpointSpec } from "./Contract.ts"
 
 /** Any call: the target, the parameters, the quotas and the state of the process are checked for all of them. */

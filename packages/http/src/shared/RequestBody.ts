@@ -61,14 +61,14 @@ const gathered = (request: HttpServerRequest.HttpServerRequest, maxBytes: number
   })
 
 /** Minimum rate in bytes per second; slower uploads are refused. */
-const slowestPace = 16 * 1024
+const minBytesPerSecond = 16 * 1024
 
 /** Chunks are split to this size, so that no single one is large. */
 const largestPiece = 64 * 1024
 
 /**
  * Like `readBody`, for calls that read their body themselves. `timeoutMillis` limits the wait for each chunk, and with
- * `slowestPace` the whole upload.
+ * `minBytesPerSecond` the whole upload.
  */
 export const streamBody = (
   request: HttpServerRequest.HttpServerRequest,
@@ -82,7 +82,7 @@ export const streamBody = (
       Stream.timeoutOrElse({ duration: timeoutMillis, orElse: () => Stream.fail(bodyTooSlow) }),
       Stream.mapEffect(Effect.fnUntraced(function*(piece) {
         received += piece.length
-        const allowed = timeoutMillis + received / slowestPace * 1000
+        const allowed = timeoutMillis + received / minBytesPerSecond * 1000
         return (yield* Clock.currentTimeMillis) - startedAt > allowed ? yield* bodyTooSlow : piece
       })),
       Stream.flatMap((piece) => piece.length <= largestPiece ? Stream.succeed(piece) : Stream.fromIterable(parted(piece)))

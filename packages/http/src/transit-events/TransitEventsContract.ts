@@ -76,7 +76,7 @@ export const TransitEventsContract = contract({
         cursor: {
           kind: "text",
           schema: EventQuery.fields.cursor.schema,
-          description: "Stands in addresses from the Link header and keeps the pages of one list together. Never put together by hand."
+          description: "Part of the addresses in the Link header; keeps the pages of one list consistent. Never construct it yourself."
         }
       },
       answers: {

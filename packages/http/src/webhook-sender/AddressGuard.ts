@@ -1,4 +1,4 @@
-/** Egress policy for webhooks: public addresses over https, and what the operator allowed. */
+/** Egress policy for webhooks: public addresses over https, and destinations that the operator allowed. */
 import { addressNotAllowed } from "@waybill/core"
 import { Result } from "effect"
 import { Host, IpNetwork, NetAddress } from "effect/net"

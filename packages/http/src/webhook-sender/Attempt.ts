@@ -110,7 +110,7 @@ export class Attempt implements Exchange {
   }
 
   onBroken(): void {
-    this.#fail("protocol", "The receiver broke off, or what it sent is not HTTP.")
+    this.#fail("protocol", "The connection broke off, or the response is not HTTP.")
   }
 
   onConnectFailure(failure: ConnectFailure): void {

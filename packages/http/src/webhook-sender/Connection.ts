@@ -36,7 +36,7 @@ const idleMarginMillis = 2_000
 const maxAnswerBytes = 32_768
 
 /**
- * What every socket reads into. A read and the parsing of it are one synchronous step, so all connections share it: a buffer for each
+ * The read buffer of every socket. A read and its parsing are one synchronous step, so all connections share it: a buffer for each
  * read costs more than the rest of a response.
  */
 const readBuffer = Buffer.allocUnsafeSlow(maxAnswerBytes)
@@ -55,7 +55,7 @@ export class Connection {
   #idleUntil = 0
   /** Bytes that may still be read for the current exchange. */
   #allowance = maxAnswerBytes
-  /** Bytes came that belong to no response. */
+  /** Bytes arrived that belong to no response. */
   #surplus = false
 
   constructor(origin: Origin, connect: GuardedConnector) {

@@ -15,7 +15,7 @@ export interface ConnectionsOptions {
   readonly origins: number
 }
 
-/** How often idle connections are looked through. A timer for each would cost more than it saves. */
+/** Interval between checks of idle connections. A timer for each would cost more than it saves. */
 const sweepMillis = 1_000
 
 export class Connections {
@@ -47,8 +47,8 @@ export class Connections {
   }
 
   /**
-   * Lets a used connection write its request after the sockets have been read once more. What the receiver sent or closed since its last
-   * response is noticed by then, and would otherwise meet the next request.
+   * Writes the request of a used connection after the sockets have been read once more. Bytes or a close that arrived since its last
+   * response are noticed by then; otherwise they would be taken for the response to the next request.
    */
   startSoon(connection: Connection): void {
     if (this.#reused.push(connection) > 1) return
@@ -120,7 +120,7 @@ export class Origin {
     this.#carryWaiting()
   }
 
-  /** A connection ended, or cannot be used, before the request that it carries was written, if there is one: that goes elsewhere. */
+  /** A connection ended, or cannot be used, before the request that it carries was written, if there is one: this request is moved to another connection. */
   lose(connection: Connection): void {
     const { exchange } = connection
     connection.exchange = undefined

@@ -12,7 +12,7 @@ export interface Endpoint {
   readonly hostname: string
   readonly port: number
   readonly secure: boolean
-  /** What the socket reads into, and who gets it. Without it nothing is read. */
+  /** The read buffer of the socket, and its consumer. Without it nothing is read. */
   readonly onread?: OnReadOpts
 }
 

@@ -8,7 +8,7 @@ export const systemHostsFile = process.platform === "win32"
   : "/etc/hosts"
 
 /**
- * The file is read synchronously: it is small, and the asynchronous way goes through the threads that names which do not resolve may
+ * The file is read synchronously: it is small, and asynchronous reads use the threads that names which do not resolve may
  * occupy.
  */
 export class HostsFile {

@@ -18,7 +18,7 @@ const tries = 2
 const resolverSettings = "/etc/resolv.conf"
 
 /**
- * `dns.lookup` runs in one of the process's four threads until it ends: four names whose servers do not answer hold up all others, and
+ * `dns.lookup` runs in one of the process's four threads until it ends: four names whose servers do not answer block all others, and
  * file access as well. Queries over DNS have no such limit.
  */
 export class NameResolver {

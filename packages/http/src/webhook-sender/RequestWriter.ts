@@ -20,7 +20,7 @@ const maxCopied = 16_384
 
 const bufferBytes = 4 * maxCopied
 
-/** What small requests are written from. A request that the system took at once leaves it free for the next one. */
+/** Write buffer of small requests. It is free again when the system has accepted a request at once. */
 let free = Buffer.allocUnsafeSlow(bufferBytes)
 
 /** Everything leaves in one system call, if the system takes it. */

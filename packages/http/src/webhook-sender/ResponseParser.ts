@@ -156,7 +156,7 @@ export class ResponseParser {
     while (end < length && bytes[end] !== LF) end += 1
     if (end === length) {
       this.#line += bytes.toString("latin1", start, end)
-      // What is not HTTP may never end its line.
+      // Data that is not HTTP may never end its line.
       if (this.#phase === "status-line" && !httpVersion.startsWith(this.#line.slice(0, httpVersion.length))) this.#phase = "invalid"
       return length
     }
@@ -193,7 +193,7 @@ export class ResponseParser {
     const found = statusLine.exec(line)
     this.#status = found === null ? 0 : Number(found[2])
     this.#isHttp10 = found?.[1] === "0"
-    // Nobody asked for another protocol.
+    // The sender requests no other protocol.
     this.#phase = this.#status < 100 || this.#status === 101 ? "invalid" : "fields"
   }
 

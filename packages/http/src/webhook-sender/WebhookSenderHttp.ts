@@ -24,7 +24,7 @@ export interface WebhookSenderHttpOptions {
   readonly userAgent?: string
   /**
    * How to resolve names to all their addresses; every address is checked. Default: the hosts file, then DNS, without search domains.
-   * For the operating system's own way give a function that calls `dns.promises.lookup`; it takes one of a few threads for each name.
+   * To use the operating system's resolver, pass a function that calls `dns.promises.lookup`; it uses one of a few threads for each name.
    */
   readonly resolve?: ResolveName
 }

@@ -11,7 +11,7 @@ const audience = "waybill"
 
 type PrivateKey = Awaited<ReturnType<typeof generateKeyPair>>["privateKey"]
 
-/** A fake identity provider's key set that can be told to fail. */
+/** The key set of a fake identity provider, which can fail on request. */
 const startKeys = async () => {
   const pairs = await Promise.all(["k1", "k2"].map(async (kid) => ({ kid, ...(await generateKeyPair("ES256")) })))
   const rsa = await generateKeyPair("RS256")

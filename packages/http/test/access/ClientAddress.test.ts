@@ -38,7 +38,7 @@ describe("an anonymous caller", () => {
     expect(clientOf({ clientAddress: () => undefined, remote: "10.0.0.1" })).toBe(" 10.0.0.1")
   })
 
-  it("shares one allowance with all callers without a known address", () => {
+  it("shares one rate limit with all callers without a known address", () => {
     expect(clientOf()).toBe(" ")
     expect(clientOf({ trustForwarded: true, forwardedFor: "unknown" })).toBe(" ")
   })

@@ -6,7 +6,7 @@ import { problemOf } from "../../src/shared/ProblemOf.ts"
 import { ShipmentStatusContract } from "../../src/index.ts"
 import { start } from "../facade/Host.ts"
 
-const told = (failure: Failure, schemes: SecuritySchemesByName, statuses = {}) => {
+const problemFor = (failure: Failure, schemes: SecuritySchemesByName, statuses = {}) => {
   const { detail, headers, status } = withChallenge(problemOf(failure, undefined, statuses), failure, schemes)
   return { status, detail, challenge: headers?.["www-authenticate"] }
 }
@@ -15,12 +15,12 @@ const invalid = new Unauthenticated({ presented: true })
 
 describe("a 401", () => {
   it("names Waybill's own credentials, if these are accepted", () => {
-    expect(told(missing, standardSchemes)).toEqual({
+    expect(problemFor(missing, standardSchemes)).toEqual({
       status: 401,
       detail: "The request has no credentials. Send the header X-API-Key, or Authorization: Bearer.",
       challenge: "Bearer realm=\"waybill\""
     })
-    expect(told(invalid, standardSchemes)).toEqual({
+    expect(problemFor(invalid, standardSchemes)).toEqual({
       status: 401,
       detail: "The credentials are not valid here. Check them, or ask the operator for new ones.",
       challenge: "Bearer realm=\"waybill\", error=\"invalid_token\""
@@ -35,20 +35,20 @@ describe("a 401", () => {
       certificate: { type: "mutualTLS" },
       query: { type: "apiKey", in: "query", name: "key" }
     }
-    expect(told(invalid, schemes).challenge).toBe("Basic realm=\"waybill\", Bearer realm=\"waybill\", error=\"invalid_token\"")
+    expect(problemFor(invalid, schemes).challenge).toBe("Basic realm=\"waybill\", Bearer realm=\"waybill\", error=\"invalid_token\"")
     expect(placesOf(schemes)).toEqual(["Authorization: Basic", "Authorization: Bearer", "a client certificate", "the query parameter key"])
-    expect(told(missing, { certificate: { type: "mutualTLS" } }).challenge).toBeUndefined()
+    expect(problemFor(missing, { certificate: { type: "mutualTLS" } }).challenge).toBeUndefined()
   })
 
   it("keeps the reason of a caller without access, with a challenge (SPEC-GAP-A32)", () => {
     const statuses = ShipmentStatusContract.statuses
-    expect(told(new NotPermitted({ needed: "carrier" }), standardSchemes, statuses)).toEqual({
+    expect(problemFor(new NotPermitted({ needed: "carrier" }), standardSchemes, statuses)).toEqual({
       status: 401,
       detail: "This needs the role carrier. Ask the operator for access with that role.",
       challenge: "Bearer realm=\"waybill\""
     })
-    expect(told(new NotPermitted({ needed: "carrier" }), standardSchemes)).toMatchObject({ status: 403, challenge: undefined })
-    expect(told(new AccountNotPermitted({ accountNumber: "A1" }), {})).toMatchObject({ status: 401, challenge: undefined })
+    expect(problemFor(new NotPermitted({ needed: "carrier" }), standardSchemes)).toMatchObject({ status: 403, challenge: undefined })
+    expect(problemFor(new AccountNotPermitted({ accountNumber: "A1" }), {})).toMatchObject({ status: 401, challenge: undefined })
   })
 })
 

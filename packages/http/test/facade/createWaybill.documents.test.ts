@@ -177,7 +177,7 @@ describe("pickups", () => {
     expect((await remote.handler(post)).status).toBe(400)
   })
 
-  it("are decided by the host's desk, which is told of cancellations", async () => {
+  it("are decided by the host's desk, which is notified of cancellations", async () => {
     const orders: Array<PickupOrder> = []
     const cancelled: Array<string> = []
     const waybill = await started({

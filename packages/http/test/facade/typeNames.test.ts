@@ -1,4 +1,4 @@
-/** A host needs no other package of Waybill to name what it gives to a method, or gets. */
+/** A host needs no other package of Waybill to name arguments and results of methods. */
 import { globSync, readFileSync } from "node:fs"
 import { expect, it } from "vitest"
 

@@ -1,4 +1,4 @@
-/** A misspelled tenant must not be stored: every method that names a tenant refuses one that nobody created. */
+/** A misspelled tenant must not be stored: every method that names a tenant refuses an unknown one. */
 import { startTestWaybill } from "@waybill/testkit"
 import { describe, expect, it } from "vitest"
 import type { HostPrincipal } from "../../src/index.ts"

@@ -117,7 +117,7 @@ const pickupsOf = async ({ service }: Fixture, tenantId: string): Promise<Readon
   return ids
 }
 
-const tellsOf = (text: string, words: ReadonlyArray<string>): ReadonlyArray<string> =>
+const wordsOf = (text: string, words: ReadonlyArray<string>): ReadonlyArray<string> =>
   words.filter((word) => text.toLowerCase().includes(word.toLowerCase()) || text.includes(word))
 
 const publicFields = ["ProNumber", "ShipmentMilestoneStatus", "UpdatedETA", "EstimatedStandardDay"]
@@ -136,10 +136,10 @@ const check = async (each: Case, of: Fixture): Promise<void> => {
   if (toAnybody && expected.status < 300) {
     expect(isPublicShipment(answer), `${titleOf(each)} shows more than four fields: ${answer.text}`).toBe(true)
   } else if (caller.role !== "operator") {
-    expect(tellsOf(echoless, forbidden(caller, of)), `${titleOf(each)} tells of others: ${answer.text.slice(0, 2000)}`).toEqual([])
+    expect(wordsOf(echoless, forbidden(caller, of)), `${titleOf(each)} reveals data of others: ${answer.text.slice(0, 2000)}`).toEqual([])
   } else {
     const others = planted(of).filter(({ subject }) => subject.tenantId !== target.subject.tenantId).map(({ of: name }) => wordOf[name!])
-    expect(tellsOf(echoless, others), `${titleOf(each)} tells of another tenant: ${answer.text.slice(0, 2000)}`).toEqual([])
+    expect(wordsOf(echoless, others), `${titleOf(each)} reveals data of another tenant: ${answer.text.slice(0, 2000)}`).toEqual([])
   }
   if (!expected.hidden) return
   const absent = { ...each, target: absentAs(target, operation) }
@@ -195,7 +195,7 @@ const theTable = () => {
   describe("the table of access rules", () => {
     it("has exactly the calls of the contracts", () => {
       const missing = operations.filter((operation) => rulesOf(operation) === undefined).map(({ contract, name, template }) =>
-        `Nothing says who may call ${name} of ${contract.area} (${template}). Add ${name} to rules in AccessRules.ts, by what it is about and what it does to it.`)
+        `No access rule for ${name} of ${contract.area} (${template}). Add ${name} to rules in AccessRules.ts.`)
       expect(missing.join("\n")).toBe("")
       const ids = operations.map(({ id }) => id)
       expect(ruledIds.filter((id) => !ids.includes(id)), "There is no such call any more. Take its rule out.").toEqual([])
@@ -272,12 +272,12 @@ const theCalls = (freshWorlds: boolean) => {
       let received = 0
       for (const caller of fixture.callers) {
         const all = await fixture.service.received(receiverOf(caller, fixture))
-        // a pickup that no carrier has decided is for every carrier of the tenant, whatever the order says
+        // a pickup that no carrier has decided is for every carrier of the tenant, regardless of the order
         const pickups = all.flatMap(({ json }): ReadonlyArray<{ readonly pickupId: string }> => json.pickups ?? [])
         const own = caller.role === "carrier" ? await pickupsOf(fixture, caller.tenantId!) : new Set<string>()
         expect(pickups.map(({ pickupId }) => pickupId).filter((pickupId) => !own.has(pickupId)), `${caller.name}, pickups`).toEqual([])
         const texts = all.filter(({ json }) => json.pickups === undefined).map(({ text }) => text)
-        expect(tellsOf(texts.join("\n"), forbidden(caller, fixture)), caller.name).toEqual([])
+        expect(wordsOf(texts.join("\n"), forbidden(caller, fixture)), caller.name).toEqual([])
         if (texts.some((text) => text.includes("news"))) received += 1
       }
       // Subscribers to their own freight receive it.

@@ -170,7 +170,7 @@ const param = (name: string, { contract, name: operation }: Operation, subject: 
     document: "pickups.json"
   }
   const value = known[name]
-  if (typeof value !== "string") throw new Error(`Calls.ts does not know what stands for {${name}} in ${operation}. Add it to Subject.ts.`)
+  if (typeof value !== "string") throw new Error(`Calls.ts has no value for {${name}} in ${operation}. Add it to Subject.ts.`)
   return value
 }
 

@@ -5,7 +5,7 @@ import { refusalsOf } from "../../src/shared/Refusals.ts"
 import type { Answer } from "../TestService.ts"
 import type { Operation } from "./Operations.ts"
 
-/** What a request is refused with that is not the described call: another method, or a changed path. */
+/** Expected refusal of a request that is not the described call: another method, or a changed path. */
 const ofOtherCalls = [400, 401, 403, 404, 405, 408, 409, 413, 414, 415, 429]
 
 const decoders = new WeakMap<Schema.Top, (value: unknown) => Exit.Exit<unknown, unknown>>()
@@ -18,7 +18,7 @@ const fits = (schema: Schema.Top, closed: boolean, value: unknown): string | und
   return Exit.isSuccess(exit) ? undefined : String(exit.cause).slice(0, 1000)
 }
 
-/** What is wrong with the response, or `undefined`. */
+/** The fault of the response, or `undefined`. */
 export const faultOf = ({ contract, endpoint, template }: Operation, method: string, path: string, answer: Answer): string | undefined => {
   const { headers, json, status, text } = answer
   if (status >= 500) return `blames the service with ${status}`

@@ -1,4 +1,4 @@
-/** Checks of what a mounted service says about its host: addresses, calls, credentials and metrics. */
+/** Checks the description of the host by a mounted service: addresses, calls, credentials and metrics. */
 import { expect } from "vitest"
 
 const headersOf = (user?: string): Record<string, string> => user === undefined ? {} : { authorization: `Bearer ${user}` }
@@ -33,7 +33,7 @@ export const expectOwnDocuments = async (mount: string): Promise<void> => {
   expect([await statusAt(mount, "/metrics"), await statusAt(mount, "/metrics", "shopA"), await statusAt(mount, "/metrics", "operator")]).toEqual([401, 403, 200])
 }
 
-/** Each handler describes and serves the same calls; the metrics are with the operators. */
+/** Each handler describes and serves the same calls; operators have the metrics. */
 export const expectOwnCalls = async (mounts: { readonly customers: string; readonly operators: string }): Promise<void> => {
   const pathsAt = async (mount: string): Promise<ReadonlyArray<string>> => Object.keys((await openApiAt(mount)).json.paths)
   const [customers, operators] = [await pathsAt(mounts.customers), await pathsAt(mounts.operators)]

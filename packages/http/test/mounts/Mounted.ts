@@ -89,7 +89,7 @@ export const expectService = async (mount: string, { behindParser = false } = {}
 }
 
 /** Concurrent requests of different callers, each with its own data. */
-export const expectEverybodyTheirOwn = async (mount: string): Promise<void> => {
+export const expectIsolatedCallers = async (mount: string): Promise<void> => {
   const seen = await Promise.all(Array.from({ length: 60 }, async (_, at) => {
     const user = ["shopA", "shopB", "nobody"][at % 3]!
     const answer = await fetch(`${mount}/visibility/v1/events`, { headers: bearer(user) })
@@ -141,8 +141,8 @@ export const remembering = () => {
   }
 }
 
-/** A service whose first response never comes, and whose second breaks off. */
-export const troubled = () => {
+/** A service whose first response never arrives, and whose second breaks off. */
+export const failingService = () => {
   let heard: (signal: AbortSignal) => void = () => {}
   const asked = new Promise<AbortSignal>((resolve) => heard = resolve)
   return {
@@ -161,7 +161,7 @@ export const troubled = () => {
   }
 }
 
-export const expectTroubleToBeTold = async (mount: string, { asked }: ReturnType<typeof troubled>): Promise<void> => {
+export const expectAborts = async (mount: string, { asked }: ReturnType<typeof failingService>): Promise<void> => {
   const { hostname, pathname, port } = new URL(mount)
   const socket = connect(Number(port), hostname)
   socket.write(`GET ${pathname}/hang HTTP/1.1\r\nhost: x\r\n\r\n`)

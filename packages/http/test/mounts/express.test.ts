@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { toNodeHandler } from "../../src/index.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, upload, userNamed } from "./Mounted.ts"
+import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, upload, userNamed } from "./Mounted.ts"
 
 // It has no types.
 const express = createRequire(import.meta.url)("express")
@@ -40,7 +40,7 @@ describe("Express", () => {
     const { app, mount } = await started()
     app.use(express.json())
     await expectService(mount)
-    await expectEverybodyTheirOwn(mount)
+    await expectIsolatedCallers(mount)
     await expectDocuments(mount)
     await expectOwnDocuments(mount)
   })
@@ -93,10 +93,10 @@ describe("Express", () => {
   })
 
   it("aborts when the caller disconnects, and when the response breaks off", async () => {
-    const service = troubled()
+    const service = failingService()
     const app = express()
     app.use("/freight", toNodeHandler(service))
     app.use((_error: Error, _req: unknown, res: any, _next: unknown) => res.destroy())
-    await expectTroubleToBeTold(`${await listen(app)}/freight`, service)
+    await expectAborts(`${await listen(app)}/freight`, service)
   })
 })

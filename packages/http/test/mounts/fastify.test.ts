@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import type { Waybill } from "../../src/index.ts"
 import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, type User, userNamed } from "./Mounted.ts"
+import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed } from "./Mounted.ts"
 
 type LoggedIn = FastifyRequest & { user?: User | undefined }
 
@@ -32,7 +32,7 @@ describe("Fastify", () => {
   it("mounts the service below a prefix, with its own authentication and streamed documents", async () => {
     const mount = await started()
     await expectService(mount)
-    await expectEverybodyTheirOwn(mount)
+    await expectIsolatedCallers(mount)
     await expectDocuments(mount)
     await expectOwnDocuments(mount)
   })
@@ -117,9 +117,9 @@ describe("Fastify", () => {
   })
 
   it("aborts when the caller disconnects, and when the response breaks off", async () => {
-    const service = troubled()
+    const service = failingService()
     const app = appOf()
     app.register(toFastifyPlugin(service), { prefix: "/freight" })
-    await expectTroubleToBeTold(`${await listen(app)}/freight`, service)
+    await expectAborts(`${await listen(app)}/freight`, service)
   })
 })

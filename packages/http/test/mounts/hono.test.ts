@@ -7,7 +7,7 @@ import { validator } from "hono/validator"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type HonoContext, toHonoHandler } from "../../src/mounts/hono.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, expectTroubleToBeTold, publish, remembering, startWaybill, troubled, type User, userNamed } from "./Mounted.ts"
+import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed } from "./Mounted.ts"
 
 interface Env {
   readonly Variables: { user: User | undefined }
@@ -39,7 +39,7 @@ describe("Hono", () => {
   it("mounts the service below a path, with its own authentication and streamed documents", async () => {
     const mount = await started()
     await expectService(mount)
-    await expectEverybodyTheirOwn(mount)
+    await expectIsolatedCallers(mount)
     await expectDocuments(mount)
     await expectOwnDocuments(mount)
   })
@@ -105,9 +105,9 @@ describe("Hono", () => {
     // Its server logs to the console.
     const logged = vi.spyOn(console, "error").mockReturnValue()
     onTestFinished(() => void logged.mockRestore())
-    const service = troubled()
+    const service = failingService()
     const app = new Hono()
     app.all("/freight/*", toHonoHandler(service))
-    await expectTroubleToBeTold(`${await listen(app)}/freight`, service)
+    await expectAborts(`${await listen(app)}/freight`, service)
   })
 })

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { withNestLifecycle } from "../../src/mounts/nest.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, publish, startWaybill, userNamed } from "./Mounted.ts"
+import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, publish, startWaybill, userNamed } from "./Mounted.ts"
 
 const WAYBILL = Symbol("Waybill")
 
@@ -36,7 +36,7 @@ describe("Nest", () => {
       app.use("/freight", toNodeHandler(app.get(WAYBILL)))
     })
     await expectService(`${url}/freight`)
-    await expectEverybodyTheirOwn(`${url}/freight`)
+    await expectIsolatedCallers(`${url}/freight`)
     await expectDocuments(`${url}/freight`)
     await expectOwnDocuments(`${url}/freight`)
   })

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { type NextHandlers, type NextRoute, toNextHandlers } from "../../src/mounts/next.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectEverybodyTheirOwn, expectService, expectStreams, remembering, startWaybill, userNamed } from "./Mounted.ts"
+import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, remembering, startWaybill, userNamed } from "./Mounted.ts"
 
 /** Calls the route of a catch-all folder like Next: with decoded parameters in a promise. */
 const folder = "/api/freight/"
@@ -29,7 +29,7 @@ describe("Next", () => {
   it("mounts the service in a catch-all route, with its own authentication and streamed documents", async () => {
     const mount = await started(await startWaybill((request: Request) => userNamed(request.headers.get("authorization"))))
     await expectService(mount)
-    await expectEverybodyTheirOwn(mount)
+    await expectIsolatedCallers(mount)
     await expectDocuments(mount)
     await expectOwnDocuments(mount)
   })

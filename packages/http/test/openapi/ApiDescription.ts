@@ -1,4 +1,4 @@
-/** An OpenAPI document that calls are held against: the status, the media type, the headers and the bodies of an exchange. */
+/** An OpenAPI document that calls are checked against: the status, the media type, the headers and the bodies of an exchange. */
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js"
 import formats from "ajv-formats"
 
@@ -63,7 +63,7 @@ export class ApiDescription {
     }))
   }
 
-  /** What the document does not say of the exchange; `undefined` if it says all. */
+  /** The part of the exchange that the document does not describe; `undefined` if it describes all. */
   faultOf(exchange: Exchange): string | undefined {
     const path = exchange.target.split("?", 1)[0]!
     if (!path.startsWith(this.#mount)) return undefined
@@ -77,7 +77,7 @@ export class ApiDescription {
     return fault === undefined ? undefined : `${exchange.method} ${path} answered ${exchange.status}, and the OpenAPI document disagrees: ${fault}`
   }
 
-  /** What the document does not say of a webhook. */
+  /** The part of a webhook that the document does not describe. */
   faultOfNotification({ body, headers }: Notification): string | undefined {
     const has = (member: string) => typeof body === "object" && body !== null && member in body
     const name = Array.isArray(body) ? "freightCharges" : has("events") ? "shipmentEvents" : has("pickups") ? "pickupChanges" : has("type") ? "webhookTest" : "shipmentStatus"
@@ -88,7 +88,7 @@ export class ApiDescription {
     return fault === undefined ? undefined : `The webhook ${name} is not what the OpenAPI document says: ${fault}`
   }
 
-  /** Other paths and methods below the areas' bases are refused; what is outside of them is not described. */
+  /** Other paths and methods below the areas' bases are refused; paths outside of them are not described. */
   #faultOfUndescribed(path: string, found: Operation | undefined, { method, status }: Exchange): string | undefined {
     if (status >= 400) return undefined
     if (found !== undefined) return method === "OPTIONS" && status === 204 ? undefined : "the path has no such method"
@@ -121,7 +121,7 @@ export class ApiDescription {
   #faultOfBody(response: Json, place: ReadonlyArray<string>, headers: Headers, text: string | undefined): string | undefined {
     const [mediaType] = (headers.get("content-type") ?? "").split(";")
     const content: Json = response["content"] ?? {}
-    if (Object.keys(content).length === 0) return text === undefined || text === "" ? undefined : `there is no body, but this came: ${text.slice(0, 200)}`
+    if (Object.keys(content).length === 0) return text === undefined || text === "" ? undefined : `the document declares no body, but the response has one: ${text.slice(0, 200)}`
     if (content[mediaType!] === undefined) return `the media type is ${mediaType}, not ${Object.keys(content).join(" or ")}`
     if (text === undefined) return undefined
     return this.#misfit([...place, "content", mediaType!, "schema"], JSON.parse(text))

@@ -1,4 +1,4 @@
-/** Handlers and servers whose responses are held against an OpenAPI document. A disagreement fails the running test. */
+/** Handlers and servers whose responses are checked against an OpenAPI document. A disagreement fails the running test. */
 import { expect, onTestFinished } from "vitest"
 import { type ApiDescription, descriptionOf } from "./ApiDescription.ts"
 import { jsonIn, maxSentBytes, recorded, recordedStream } from "./SentBody.ts"
@@ -23,7 +23,7 @@ const check = async (description: ApiDescription, call: Call, response: Response
 
 const targetOf = (url: string): string => url.replace(/^[a-z]+:\/\/[^/]*/, "").split("#", 1)[0]!
 
-/** The three handlers of a service, held against its description. */
+/** The three handlers of a service, checked against its description. */
 export const describedHandlers = <W extends WaybillHandlers>(waybill: W, description: ApiDescription): W => {
   const described = (handler: WaybillHandlers["handler"]): WaybillHandlers["handler"] => async (request, options?: { readonly mountPath?: string }) => {
     const sent = recorded(request)
@@ -46,7 +46,7 @@ const servers = new Map<string, Promise<ApiDescription> | undefined>()
 
 const plainFetch = globalThis.fetch
 
-/** Until the test ends, responses of this server to `fetch` are held against the document that it serves. */
+/** Until the test ends, responses of this server to `fetch` are checked against the document that it serves. */
 export const describeServer = (url: string): void => {
   const { origin } = new URL(url)
   servers.set(origin, undefined)

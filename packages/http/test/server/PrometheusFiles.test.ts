@@ -34,7 +34,7 @@ const cases: ReadonlyArray<Case> = parse(textOf("prometheus/alerts.test.yaml")).
 const dashboard = JSON.parse(textOf("grafana/waybill.json"))
 const panels: ReadonlyArray<Panel> = dashboard.panels
 
-/** What Prometheus itself adds to every series. */
+/** Labels that Prometheus adds to every series. */
 const scraped = ["instance", "job"]
 
 const quoted = /"(?:[^"\\]|\\.)*"/g

@@ -94,16 +94,16 @@ describe("/metrics", () => {
     await open.stop()
   })
 
-  it("names tenants and subscriptions in trouble to operators, and no longer when the trouble is over", async () => {
-    const tenant = await service.tenant("troubled")
+  it("shows operators failing subscriptions with tenant and id, until they recover", async () => {
+    const tenant = await service.tenant("failing")
     await tenant.subscribe(tenant.carrier)
     const id = "01a20a3f-f4f3-75b1-b63e-08d760ce72eb"
     const control = await service.run(DeliveryControl)
     const original = control.troubles
-    const paused = { tenantId: "troubled", destinationId: id, source: "transit-events", paused: true, breakerOpen: false, dead: 3, waitingMillis: 90_500 }
+    const paused = { tenantId: "failing", destinationId: id, source: "transit-events", paused: true, breakerOpen: false, dead: 3, waitingMillis: 90_500 }
     const sources = [{ source: "transit-events", paused: 1, breakersOpen: 0, dead: 3, waitingMillis: 90_500 }]
     Object.assign(control, { troubles: Effect.succeed({ sources, destinations: [paused] }) })
-    const labels = `{tenant="troubled",subscription="${id}",area="transit-events"}`
+    const labels = `{tenant="failing",subscription="${id}",area="transit-events"}`
     const during = (await service.send("GET", "/metrics", { key: operatorKey })).text
     for (const line of [
       `waybill_subscription_paused${labels} 1`,

@@ -62,7 +62,7 @@ const destinations: Readonly<Record<number, Attack>> = {
   17: { attack: "an address that changes while a delivery waits", tests: [own("WebhookSenderHttp.addresses.test.ts", "checks the whole URL again at every attempt")] },
   18: { attack: "proxies in the environment", tests: [own("WebhookSenderHttp.addresses.test.ts", "ignores proxy variables of the environment")] },
   19: {
-    attack: "words that tell of the inner network",
+    attack: "words that reveal the internal network",
     names: ["nowhere", "unknown", "unanswered", "no-address"],
     tests: [own("WebhookSenderHttp.addresses.test.ts", "returns the same outcome whether a refused port is open, closed or silent")]
   }
@@ -155,7 +155,7 @@ const signing: Readonly<Record<number, Attack>> = {
   36: { attack: "copies, old, new and from the future", tests: [signature("accepts 300 seconds of difference in both directions, and no more"), ["client/test/receiver/DeliveryReceiver.test.ts", "does not call the handler for a replay of known events"]] },
   37: { attack: "ids that move the border to the time", tests: [signature("refuses an id with a dot"), ["core/test/shared/UniqueIds.test.ts", "contain no dot, which separates the signed parts"]] },
   38: { attack: "measuring how long a comparison takes", tests: [signature("in the body, refuses"), ["client/src/receiver/Signature.ts", "and only one is valid. Constant time"]] },
-  39: { attack: "secrets that are none", tests: [["core/test/delivery/model/Signature.test.ts", "refuses what is shorter, longer, not base64, or without its prefix"], secrets("refuses what is no secret")] },
+  39: { attack: "secrets that are none", tests: [["core/test/delivery/model/Signature.test.ts", "refuses secrets that are shorter, longer, not base64, or without the prefix"], secrets("refuses what is no secret")] },
   40: { attack: "times that are no numbers", tests: [signature("1614265330abc")] },
   41: { attack: "10,000 signatures", tests: [signature("refuses a header of 10,000 signatures without hashing"), signature("accepts the one that matches and ignores unknown versions")] },
   42: { attack: "a body that is written anew after it was signed", tests: [own("WebhookSenderHttp.answers.test.ts", "sends the exact bytes, the given headers and its own"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "stays the same on every retry but for time and signature"]] },
@@ -163,7 +163,7 @@ const signing: Readonly<Record<number, Attack>> = {
   44: { attack: "an older version of the signature", tests: [signature("refuses a valid signature under another version")] },
   45: { attack: "secrets in logs and errors", tests: [["server/test/serve/Logging.test.ts", "contains no secret, even when an error quotes one"], signature("throws without showing it")] },
   46: { attack: "secrets in the database", tests: [secrets("stores it sealed, bound to its place"), secrets("opens with an older key, and seals with the newest")] },
-  47: { attack: "rotation", tests: [secrets("rotates: the one before goes on signing for the overlap"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "is signed with both secrets while one is being rotated"]] },
+  47: { attack: "rotation", tests: [secrets("rotates: the previous version keeps signing for the overlap"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "is signed with both secrets while one is being rotated"]] },
   48: { attack: "somebody else's secret", tests: [subscriptions("answers a secret of another client like an unknown one"), ["testkit/src/delivery/SecretStoreSuite.ts", "keeps tenants and ids apart"]] }
 }
 
@@ -172,10 +172,10 @@ const configuration: Readonly<Record<number, Attack>> = {
   49: { attack: "headers that HTTP decides", tests: [own("WebhookSenderHttp.answers.test.ts", "ignores headers that HTTP itself sets")] },
   50: { attack: "headers that cannot be written", tests: [own("WebhookSenderHttp.answers.test.ts", "fails without sending when a header is invalid")] },
   51: { attack: "filters beyond measure", tests: [subscriptions("accepts up to 1,000 shipments"), subscriptions("treats a member called __proto__ as unknown")] },
-  52: { attack: "policies beyond measure", tests: [subscriptions("lists every member that is missing, unknown or out of bounds"), ["core/test/delivery/model/RetryDecision.test.ts", "stays finite for attempts beyond all reason"]] },
+  52: { attack: "policies beyond measure", tests: [subscriptions("lists every member that is missing, unknown or out of bounds"), ["core/test/delivery/model/RetryDecision.test.ts", "stays finite for any number of attempts"]] },
   53: {
     attack: "many subscriptions to one victim",
-    tests: [own("WebhookSenderHttp.connections.test.ts", "sends many at once, each over its own connection up to the limit"), own("hostile.addresses.test.ts", "tries a few of a thousand addresses")],
+    tests: [own("WebhookSenderHttp.connections.test.ts", "sends many requests at once, each over its own connection up to the limit"), own("hostile.addresses.test.ts", "tries a few of a thousand addresses")],
     left: "Requests to one origin are bounded by connections at a time, not by a rate across tenants."
   },
   54: { attack: "changes while something is in flight", tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "that is removed while a delivery is in flight keeps its outcome"], subscriptions("keeps all of several concurrent changes")] },

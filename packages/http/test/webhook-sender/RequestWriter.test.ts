@@ -18,7 +18,7 @@ const endOf = (socket: Socket) =>
     socket.on("data", (piece: Buffer) => pieces.push(piece)).on("end", () => resume(Effect.succeed(Buffer.concat(pieces))))
   })
 
-/** Writes it, and answers its bytes. */
+/** Writes a request and returns its bytes. */
 const written = (socket: Socket, head: string, filledWith: number): Buffer => {
   const body = ["[", new Uint8Array(15_000).fill(filledWith), "]"]
   writeRequest(socket, { head, body, bodyBytes: byteLengthOf(body) })
@@ -26,7 +26,7 @@ const written = (socket: Socket, head: string, filledWith: number): Buffer => {
 }
 
 describe("writeRequest", () => {
-  it.live("leaves bytes alone that the system has not taken yet", () =>
+  it.live("does not overwrite bytes that the socket has not sent yet", () =>
     Effect.gen(function*() {
       const slow = yield* makeReceiver(undefined, { silent: true })
       const other = yield* makeReceiver(undefined, { silent: true })

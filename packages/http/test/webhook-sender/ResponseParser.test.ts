@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { type ResponseHead, ResponseParser } from "../../src/webhook-sender/ResponseParser.ts"
 
-/** What the parser reported, in order, and how it ended. */
+/** The reports of the parser in order, and its final state. */
 const read = (text: string, parser = new ResponseParser()) => {
   const events: Array<string | ResponseHead> = []
   const bytes = Buffer.from(text, "latin1")

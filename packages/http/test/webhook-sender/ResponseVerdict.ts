@@ -1,4 +1,4 @@
-/** What a response means: for our parser, and for undici. */
+/** The verdict of our parser and of undici on a response. */
 import { Duplex } from "node:stream"
 import { Client } from "undici"
 import { type ResponseHead, ResponseParser } from "../../src/webhook-sender/ResponseParser.ts"
@@ -14,7 +14,7 @@ export interface Verdict {
   readonly reusable: boolean
 }
 
-/** Our parser, told as a connection would tell it. */
+/** Our parser, with the calls that a connection makes. */
 export const verdictOf = (pieces: ReadonlyArray<Buffer>): Verdict => {
   const parser = new ResponseParser()
   let head: ResponseHead | undefined

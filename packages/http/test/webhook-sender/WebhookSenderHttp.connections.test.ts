@@ -26,7 +26,7 @@ const holding = Effect.gen(function*() {
 })
 
 describe("WebhookSenderHttp and its connections", () => {
-  it.live("sends many at once, each over its own connection up to the limit", () =>
+  it.live("sends many requests at once, each over its own connection up to the limit", () =>
     Effect.gen(function*() {
       let inFlight = 0
       let most = 0

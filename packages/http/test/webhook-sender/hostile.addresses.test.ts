@@ -34,7 +34,7 @@ describe("WebhookSenderHttp with an empty egress policy", () => {
     }))
 })
 
-describe("WebhookSenderHttp that may reach 127.0.0.1 only, given", () => {
+describe("WebhookSenderHttp that may reach 127.0.0.1 only", () => {
   const expected: Readonly<Record<string, readonly [first: string, second: string]>> = {
     "rebinding": ["Accepted 200", "address_not_allowed"],
     "inside": ["address_not_allowed", "address_not_allowed"],
@@ -58,7 +58,7 @@ describe("WebhookSenderHttp that may reach 127.0.0.1 only, given", () => {
   })
 
   for (const [name, summaries] of Object.entries(expected)) {
-    it.live(`the name ${name}, goes where it was vetted or nowhere`, () =>
+    it.live(`connects to the checked address of ${name}, or fails`, () =>
       Effect.gen(function*() {
         const { asked, resolve } = hostile.resolver()
         yield* Effect.gen(function*() {
@@ -110,7 +110,7 @@ describe("GuardedConnector", () => {
       assert.deepStrictEqual(outcome, refused)
     }))
 
-  it.live("keeps no TLS session larger than any honest one", () =>
+  it.live("caches no TLS session that is larger than usual", () =>
     Effect.gen(function*() {
       const hosts = ["receiver.example", ...Array.from({ length: 1500 }, (_, n) => `receiver-${n}.example`)]
       for (const [names, resumed] of [[hosts.slice(0, 2), [false, true]], [hosts, [false, false]]] as const) {

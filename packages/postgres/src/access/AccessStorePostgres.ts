@@ -1,4 +1,4 @@
-/** Tenants, API keys and what clients may see, on Postgres. */
+/** Tenants, API keys and clients' access, on Postgres. */
 import { AccessStore, type ClientRows, type FoundApiKey, type ListRange, type StoredApiKey, StorageError } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"

@@ -37,7 +37,7 @@ RETURNING account`
 
 export const clientRow = row({ origin: only<ClientRow["origin"]>(text), liveUntil: timestamptz, endingThrough: optional(uuid), now: timestamptz })
 
-/** Locks and returns the rows of one client. Drivers that read infinity as an invalid date cannot tell its sign. */
+/** Locks and returns the rows of one client. Drivers that read infinity as an invalid date lose its sign. */
 export const clientRows = (schema: Statement, tenantId: string, client: string) => statement`
 SELECT origin, greatest(live_until, 'epoch') AS live_until, ending_through, now() AS now
 FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} ORDER BY origin FOR UPDATE`

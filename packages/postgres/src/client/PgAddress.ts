@@ -9,7 +9,7 @@ import type { PgPoolConfig } from "./PgClient.ts"
 /**
  * The URL is read by pg's parser, with `sslrootcert`, `sslcert`, `sslkey`. `sslmode` means what it means to libpq, so that one URL means the
  * same for Waybill, `psql` and `pg_dump`: `require` encrypts and checks no certificate, `verify-full` does. Like in pg, the URL takes precedence,
- * and the environment names what is missing.
+ * and environment variables provide missing values.
  */
 export const sessionConfig = (config: PgPoolConfig): SqlPg.Config => {
   const { env } = process
@@ -39,7 +39,7 @@ export const sessionConfig = (config: PgPoolConfig): SqlPg.Config => {
   }
 }
 
-/** How many statements a session keeps prepared, as many as there are names for. */
+/** Maximum number of prepared statements in a session, which is the number of names. */
 export const mostPrepared = 500
 
 /** A row may be as large as Postgres allows. */

@@ -335,7 +335,7 @@ const commit = (connection: PgConnection): Effect.Effect<void, SqlError> =>
   Effect.flatMap(send(connection, "COMMIT"), ({ command }) =>
     command === "ROLLBACK"
       ? Effect.fail(refusal(
-        "Nothing was stored: a statement of this transaction failed, and its error was caught. Let it fail, or put it into a withTransaction of its own.",
+        "Nothing was stored: a statement of this transaction failed, and its error was caught. Do not catch the error, or run the statement in a nested withTransaction.",
         "commit"
       ))
       : Effect.void)

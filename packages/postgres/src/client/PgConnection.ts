@@ -36,7 +36,7 @@ export const noClient: PgConnection["hostClient"] = Effect.succeed(undefined)
 /** How long a cancelled statement or a rollback may take before its connection is closed. */
 export const cancelDeadlineMs = 2000
 
-/** One statement, and how its rows are wanted. */
+/** One statement, and the format of its rows. */
 export interface PgStatement {
   readonly text: string
   readonly values: ReadonlyArray<unknown>

@@ -118,7 +118,7 @@ interface RowsConnectionOptions {
   readonly send: (text: string, values: ReadonlyArray<unknown>) => Effect.Effect<PgResult, SqlError>
   /** A row of an ordinary statement. */
   readonly ordinary: (row: object) => object
-  /** Sends a bulk statement and returns its column types too, if the host's client can tell them. */
+  /** Sends a bulk statement and returns its column types too, if the host's client reports them. */
   readonly columnsOf: ((text: string, values: ReadonlyArray<unknown>) => Effect.Effect<PgResult & { readonly columns: ColumnHints }, SqlError>) | undefined
 }
 

@@ -29,7 +29,7 @@ export const lendFrom = (pool: pg.Pool, statementName: StatementName): PgLending
   return withReservedConnection(pool.options.max, { borrower, acquirer })
 }
 
-/** An interrupted wait keeps its place in the pool's queue; its client is returned unused. */
+/** An interrupted wait stays in the pool's queue; its client is returned unused. */
 const takeFrom = (pool: pg.Pool, statementName: StatementName): Effect.Effect<TakenClient, SqlError> =>
   Effect.callback((resume) => {
     let abandoned = false
@@ -51,7 +51,7 @@ type StatementName = (text: string) => string | undefined
 /** A client between the pool's `connect` and its `release`. */
 class TakenClient implements PgWire {
   readonly isHosted = false
-  /** Why nothing can be sent any more. */
+  /** The error that closed the connection. */
   private lost: SqlError | undefined = undefined
   private toBegin: string | undefined = undefined
   private readonly turns = new StatementTurns()

@@ -49,16 +49,16 @@ export class PgSession implements PgWire {
   /** When the server last answered. */
   answeredAt = performance.now()
   isLent = false
-  /** Why nothing can be sent any more. */
+  /** The error that closed the connection. */
   private lost: SqlError | undefined = undefined
   private isRetired = false
-  /** As of the last answer: I outside a transaction, T inside one, E inside a failed one. */
+  /** As of the last response: I outside a transaction, T inside one, E inside a failed one. */
   private status = "I"
   private toBegin: string | undefined = undefined
   private hasStalePlans = false
   private plannedAt = performance.now()
   private asksPrepared = false
-  /** Answers to what was sent in front of a statement, which it must not see. */
+  /** Number of responses to messages that were sent before a statement, which it must not get. */
   private aheadAnswers = 0
   /** The error with which the server ended the session. */
   private fatal: Error | undefined = undefined
@@ -126,7 +126,7 @@ export class PgSession implements PgWire {
     this.isLent = true
   }
 
-  /** Whether it may be lent again: not when it is lost or still inside a transaction. */
+  /** Whether the session may be lent again: not if it is lost or still inside a transaction. */
   giveBack(): boolean {
     this.isLent = false
     this.toBegin = undefined
@@ -247,7 +247,7 @@ export class PgSession implements PgWire {
     this.retire()
   }
 
-  /** Follows what the server says, and returns whether the message answers a statement that was sent ahead. */
+  /** Updates the state from a message of the server. Returns whether it answers a message that was sent ahead. */
   private answersAhead(message: SessionMessage): boolean {
     switch (message._tag) {
       case "ParseComplete":

@@ -58,7 +58,7 @@ export const sqlPgConnection = (host: SqlPgClient, within: Within = (statement) 
     isHosted: false,
     send,
     ordinary: (row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, ordinary(value)])),
-    // only a prepared statement tells its column types, so a statement is prepared once, to learn them
+    // only a prepared statement reports its column types, so each statement is prepared once
     columnsOf: (text, values) =>
       Effect.suspend(() => {
         const columns = known.get(text)

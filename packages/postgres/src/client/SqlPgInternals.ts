@@ -20,7 +20,7 @@ export interface SessionInternals {
   cancel: Effect.Effect<void>
   readonly session: { readonly socket: Duplex }
   readonly "~@effect/sql-pg/PgConnection/internals": {
-    /** Why the session is dead. */
+    /** The error that ended the session. */
     readonly deadError: () => SqlError | undefined
     /** Called when the session must not be used again. */
     readonly retireHooks: Set<() => void>
@@ -29,7 +29,7 @@ export interface SessionInternals {
 
 export const sessionInternals = (connection: PgConnection): SessionInternals => connection as unknown as SessionInternals
 
-/** Messages to send in front of a statement's own, and how many the server answers them with. */
+/** Messages to send before those of a statement, and the number of responses to them. */
 export interface AheadFrame {
   readonly frame: Uint8Array
   readonly answers: number

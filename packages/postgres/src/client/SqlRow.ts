@@ -1,4 +1,4 @@
-/** Column types, which also make parameters, and rows: decoded by position, with the types that a host's executor does not tell. */
+/** Column types, which also create parameters, and rows. Rows are decoded by position, with the column types that a host's executor does not report. */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { type BulkRunner, type BulkValue, PgArray, type PgArrayType } from "./PgBulk.ts"
@@ -19,12 +19,12 @@ export interface Column<A> extends RowDecoder<A> {
   readonly whenNull?: { readonly value: A }
 }
 
-/** A type: of a column, and as a function of a parameter with its cast. `undefined` is sent as NULL. */
+/** The type of a column. Called as a function, it creates a parameter with a cast; `undefined` is sent as NULL. */
 export interface SqlType<A, In = A> extends Column<A> {
   (value: In | null | undefined): Parameter
 }
 
-/** The type of an array; as a function it makes a parameter that can also be sent in bulk. */
+/** The type of an array. Called as a function, it creates a parameter that can also be sent in bulk. */
 export interface SqlArrayType<A, In = A> extends Column<ReadonlyArray<A>> {
   (elements: ReadonlyArray<In | null>): PgArray
   (elements: ReadonlyArray<In | null> | null | undefined): PgArray | Parameter
@@ -96,7 +96,7 @@ export interface Row<A> extends RowDecoder<A> {
   readonly columns: (alias?: string) => Statement
 }
 
-/** What a row or column decodes to. */
+/** The decoded type of a row or column. */
 export type Decoded<D extends RowDecoder<unknown>> = D extends RowDecoder<infer A> ? A : never
 
 /** A row of these columns, in this order: `row({ eventId: text, body: bytea })`. */
@@ -107,7 +107,7 @@ export const row = <const C extends Readonly<Record<string, Column<any>>>>(
   const types = Object.values(columns)
   const sqlNames = names.map((name) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`))
   const lists = new Map<string, Statement>()
-  // Rows are copies of it, because an object that grows by a column at a time takes three times as long.
+  // Rows are copies of this object, because adding one member at a time takes three times as long.
   const blank: Readonly<Record<string, unknown>> = Object.fromEntries(names.map((name) => [name, undefined]))
   const listOf = (prefix: string) => raw(sqlNames.map((name) => prefix + name).join(", "))
   return {
@@ -131,11 +131,11 @@ export const row = <const C extends Readonly<Record<string, Column<any>>>>(
 
 /** Runs statements on the connection of the current transaction, or else on a connection of the pool. */
 export interface StatementRunner {
-  /** Its rows. */
+  /** Returns all rows. */
   readonly rows: <A>(decoder: RowDecoder<A>, statement: Statement) => Effect.Effect<ReadonlyArray<A>, SqlError>
-  /** Its only row; fails if there is none or several. */
+  /** Returns the only row; fails if there is none or several. */
   readonly one: <A>(decoder: RowDecoder<A>, statement: Statement) => Effect.Effect<A, SqlError>
-  /** Ignores its rows. */
+  /** Ignores the rows. */
   readonly run: (statement: Statement) => Effect.Effect<void, SqlError>
 }
 

@@ -1,10 +1,10 @@
 /** Statements as tagged templates: values become parameters, and statements inside a template are inserted. */
 import { type BulkValue, PgArray, type PgArrayType } from "./PgBulk.ts"
 
-/** What a template takes: a value, a parameter, or another statement. */
+/** An argument of a template: a value, a parameter, or another statement. */
 export type StatementPart = BulkValue | Parameter | Statement
 
-/** What a statement compares or stores: a parameter, or SQL such as a column. */
+/** An operand of a statement: a parameter, or SQL such as a column. */
 export type Expression = Parameter | PgArray | Statement
 
 /**
@@ -52,7 +52,7 @@ export class Statement {
     return (this.compiled ??= compile(this)).values
   }
 
-  /** Adds what decides its text, in the order of the text. */
+  /** Adds the parts of the text, in order. */
   collect(shape: Shape): void {
     shape.tokens.push(this.strings)
     for (const part of this.parts) {
@@ -84,7 +84,7 @@ export const raw = (text: string): Statement => {
 const raws = new Map<string, Statement>()
 
 /**
- * An array whose length the planner does not look at: to it each has ten elements. Else it makes a new plan for a prepared statement whenever an array is
+ * An array whose length the planner ignores: it assumes ten elements. Otherwise it makes a new plan for a prepared statement whenever an array is
  * shorter, which takes longer than running it. Of several arrays that are unnested together the first is enough.
  */
 export const ofAnyLength = (array: Expression): Statement => statement`(SELECT ${array})`

@@ -1,4 +1,4 @@
-/** One statement at a time on a connection, because a cancel request cancels whatever statement the connection is running. */
+/** One statement at a time on a connection, because a cancel request cancels the statement that runs at that moment. */
 import * as Effect from "effect/Effect"
 
 export class StatementTurns {

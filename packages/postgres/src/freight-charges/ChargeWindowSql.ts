@@ -142,7 +142,7 @@ sizes AS (
 queued AS (
   ${queueEntries(schema, entriesOfWindows(own))}
 ),
-told AS (
+notified AS (
   ${signalQueued(schema, own)}
 )
 SELECT count(*) AS closed FROM windows`

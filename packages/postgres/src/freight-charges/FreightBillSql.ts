@@ -144,7 +144,7 @@ live AS MATERIALIZED (
 queued AS (
   ${queueEntries(schema, entriesOfNotices(own, liveIds, textArray(live.map((each) => each.noticeId))))}
 ),
-told AS (
+notified AS (
   ${signalQueued(schema, own)}
 ),
 ${collectNotices(schema, own, later)}`

@@ -252,8 +252,8 @@ CREATE TABLE ${schema}.delivery_drops (
   PRIMARY KEY (tenant_id, destination_id, drop_no)
 );
 
--- one row for each destination and statement that changes what its owner knows. key: the smallest key that was published; null when
--- anything may have changed. The owner of the partition deletes what it has read, so a publisher that commits late is never missed
+-- one row for each destination and statement that changes the owner's state. key: the smallest published key; null when
+-- anything may have changed. The owner of the partition deletes the rows that it has read, so a publisher that commits late is never missed
 CREATE TABLE ${schema}.delivery_signals (
   tenant_id text COLLATE "C" NOT NULL,
   partition smallint NOT NULL,
@@ -266,7 +266,7 @@ CREATE TABLE ${schema}.delivery_signals (
 ${withPages(schema, "delivery_signals", "(tenant_id, partition, destination_id, key) SELECT '', 0, gen_random_uuid(), ''")}
 
 -- partition: the last byte of a destination's id modulo 8. epoch: fences the writes of its owner, which lock the row FOR SHARE and compare.
--- others_until: milliseconds since 1970; when another owner may last have sent, as the last owner told that could not tell what within a minute
+-- others_until: milliseconds since 1970; the last time at which a previous owner may have sent, if this was within a minute of the handover
 CREATE TABLE ${schema}.delivery_partitions (
   tenant_id text COLLATE "C" NOT NULL,
   partition smallint NOT NULL,
@@ -304,7 +304,7 @@ CREATE TYPE ${schema}.flown_delivery AS (
   traceparent text
 );
 
--- what one take froze in one partition: there from before the first byte is sent until every outcome is written
+-- the deliveries of one take in one partition, from before the first byte is sent until every outcome is written
 CREATE TABLE ${schema}.delivery_flights (
   tenant_id text COLLATE "C" NOT NULL,
   partition smallint NOT NULL,
@@ -317,7 +317,7 @@ CREATE TABLE ${schema}.delivery_flights (
 ALTER TABLE ${schema}.delivery_flights ALTER COLUMN deliveries SET STORAGE EXTERNAL;
 ${withPages(schema, "delivery_flights", "(tenant_id, partition, flight, sent_at, deliveries) SELECT '', 0, gen_random_uuid(), now(), '{}'")}
 
--- a row exists when a delivery has ended, waits, or is sent again; while it is sent for the first time it stands in its flight only.
+-- a row exists when a delivery has ended, waits, or is sent again; while it is sent for the first time it is stored in its flight only.
 -- refs: the stored payloads of the frozen body, in order; the body joins them, so it is not stored twice. attempts: one JSON text
 -- for each attempt, read only by core. reason: why a delivery was cancelled, unless its subscription was deleted
 CREATE TABLE ${schema}.deliveries (
@@ -343,7 +343,7 @@ CREATE INDEX deliveries_dead ON ${schema}.deliveries (tenant_id, destination_id,
 CREATE INDEX deliveries_sent ON ${schema}.deliveries USING brin (sent_at);
 
 -- deliveries that are sent for the first time, with the columns of deliveries. One that has an outcome has a row there. OFFSET 0: one lookup
--- for each, whatever the planner knows of the tables
+-- for each, regardless of the planner's statistics
 CREATE VIEW ${schema}.deliveries_in_flight AS
 SELECT f.tenant_id, f.partition, f.flight, u.delivery_id, u.destination_id, 'sending'::text AS state, u.attempt, u.tries, u.refs, u.keys, f.sent_at,
        NULL::timestamptz AS due_at, NULL::timestamptz AS settled_at, NULL::text AS reason, u.traceparent, '{}'::text[] AS attempts

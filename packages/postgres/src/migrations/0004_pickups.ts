@@ -23,7 +23,7 @@ CREATE TABLE ${schema}.pickups (
 CREATE UNIQUE INDEX pickups_number ON ${schema}.pickups (tenant_id, number, is_test) WHERE number IS NOT NULL;
 -- the pickups that wait for a decision; few at any time
 CREATE INDEX pickups_waiting ON ${schema}.pickups (tenant_id, pickup_id) WHERE waits;
--- for pruning. The tenant comes last, so that no lookup of a tenant uses it while the table has no statistics: what is old is removed soon
+-- for pruning. The tenant comes last, so that no lookup of a tenant uses it while the table has no statistics: old rows are removed soon
 CREATE INDEX pickups_created ON ${schema}.pickups (created_at, tenant_id);
 
 CREATE TABLE ${schema}.pickup_pros (

@@ -2,7 +2,7 @@
 import type { Migration } from "./Migrations.ts"
 
 /**
- * `destination_id` has no foreign key: some ids stand for all destinations of a partition, and rows outlive their destination. The index by
+ * `destination_id` has no foreign key: some ids represent all destinations of a partition, and rows outlive their destination. The index by
  * time is for retention.
  */
 const table = (schema: string, name: string): string => `

@@ -169,7 +169,7 @@ export const print = (
 
 const settingNames = "unnest(ARRAY['search_path', 'lock_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout']) AS name"
 
-/** A migration tool may go on in the same transaction, for example to record the file. */
+/** A migration tool may continue in the same transaction, for example to record the file. */
 const keepSettings = `SELECT set_config('waybill.' || name, current_setting(name), true)
 FROM ${settingNames}`
 

@@ -18,10 +18,10 @@ export const layer = Layer.effect(
     const calls = new WaitingCalls()
     const keyOf = (tenantId: string, pickupId: string) => `${pickupId} ${tenantId}`
 
-    // only processes in which calls wait hold a connection that listens
+    // only processes with waiting calls use a connection to listen
     const first = Latch.makeUnsafe(false)
     const listening = Stream.runForEach(sql.listen(channel), (payload) =>
-      // an empty payload: the connection was made anew, and signals may have been lost
+      // an empty payload: the connection was opened again, and signals may have been lost
       Effect.sync(() => payload === "" ? calls.wakeAll() : calls.wake(payload)))
     yield* Effect.forkScoped(Effect.andThen(first.await, Effect.forever(Effect.andThen(Effect.ignore(listening), Effect.sleep(1000)))))
 

@@ -186,7 +186,7 @@ const startOf = (schema: Statement, tenantId: string, since: number | undefined)
   ), 9223372036854775807)`
 
 /**
- * One row for each entry, or one row without entry. OFFSET 0: one lookup for each, whatever the planner knows of the tables. `through` is the last entry that
+ * One row for each entry, or one row without entry. OFFSET 0: one lookup for each, regardless of the planner's statistics. `through` is the last entry that
  * was compared; at the end of the list its last.
  */
 export const changes = (schema: Statement, tenantId: string, { after, bytes, limit, since, status, viewer }: PickupChangeRange) => {

@@ -1,4 +1,4 @@
-/** SQL that queues entries for delivery, in statements of any area, and that signals to the owners of destinations what is new. */
+/** SQL that queues entries for delivery, in statements of any area, and that signals them to the owners of destinations. */
 import { partitionsPerTenant } from "@waybill/core"
 import { type Expression, raw, type Statement, statement } from "../client/SqlStatement.ts"
 
@@ -16,6 +16,6 @@ const partition = raw(partitionOfSql("q.destination_id"))
 export const signalQueued = (schema: Statement, tenant: Expression) => statement`INSERT INTO ${schema}.delivery_signals (tenant_id, partition, destination_id, key)
   SELECT ${tenant}::text, ${partition}, q.destination_id, min(q.key) FROM queued AS q GROUP BY q.destination_id`
 
-/** From a relation `changed (destination_id)`: one signal for each row, which says that anything may have changed. */
+/** From a relation `changed (destination_id)`: one signal for each row, for a change of any kind. */
 export const signalChanged = (schema: Statement, tenant: Expression) => statement`INSERT INTO ${schema}.delivery_signals (tenant_id, partition, destination_id)
   SELECT ${tenant}::text, ${partition}, q.destination_id FROM changed AS q`

@@ -22,7 +22,7 @@ export const layer = Layer.effect(
   })
 )
 
-/** What the host's code sends statements on: a client of the host's pool, else an executor over Waybill's own connection. */
+/** The handle for statements of the host's code: a client of the host's pool, or an executor over Waybill's own connection. */
 const handleOf = (connection: PgConnection): Effect.Effect<HostClient | HostExecutor, SqlError, Scope.Scope> =>
   Effect.flatMap(connection.hostClient, (client): Effect.Effect<HostClient | HostExecutor, never, Scope.Scope> =>
     client === undefined ? executorOf(connection) : Effect.succeed(client))

@@ -164,7 +164,7 @@ DECLARE
   fault text[];
   violated text;
   repeat record;
-  -- what was sent, one element for each event
+  -- the input, one element for each event
   texts text[];
   contents jsonb[];
   ids text[];

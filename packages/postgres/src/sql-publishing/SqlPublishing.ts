@@ -14,7 +14,7 @@ export const sqlPublishingName = "sql-publishing" as const
 /** Raised by every change of the functions, also by one that comes from core's schema or from a statement of the event log. */
 export const sqlPublishingVersion = 1
 
-/** Creates or replaces the functions. Nobody may call them but the owner, and whom the owner grants it. */
+/** Creates or replaces the functions. Only the owner and granted roles may call them. */
 export const sqlPublishing = (schemaName: string): string => {
   const schema = quoteSchema(schemaName)
   const functions = [...jsonFunctions, ...publishFunctions]

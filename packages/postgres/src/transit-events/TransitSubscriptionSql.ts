@@ -115,7 +115,7 @@ WITH wanted AS (
 queued AS (
   ${queueStored(schema, stored)}
 ),
-told AS (
+notified AS (
   ${signalQueued(schema, tenant(tenantId))}
 )
 SELECT EXISTS (SELECT FROM wanted) AS found, (SELECT count(*) FROM queued) AS queued`

@@ -25,8 +25,8 @@ export class DistributionRefused extends Schema.TaggedError<DistributionRefused>
 const tableRow = row({ name: text, hasTenant: bool })
 
 /**
- * Distributes the tables that are not distributed yet, and returns their names. What a table becomes follows from its primary key, so that
- * a new table is not forgotten. The rows that the tables have are moved. All in one transaction.
+ * Distributes the tables that are not distributed yet, and returns their names. The kind of a table follows from its primary key, so that
+ * new tables are included. The rows that the tables have are moved. All in one transaction.
  */
 export const distribute = (schema: string) =>
   lockedForMigration(schema, Effect.gen(function*() {
@@ -56,7 +56,7 @@ ORDER BY has_tenant, c.relname <> 'tenants', c.relname`
 const distributed = (schema: string, table: string): string => {
   const place = `${quoteSchema(schema)}.${table}`
   if (referenceTables.has(table)) return `create_reference_table('${place}')`
-  // a group of its own, so that two schemas of one database are moved apart
+  // its own colocation group, so that two schemas of one database are moved separately
   const colocated = table === "tenants" ? "'none'" : `'${quoteSchema(schema)}.tenants'`
   return `create_distributed_table('${place}', 'tenant_id', colocate_with => ${colocated})`
 }

@@ -9,7 +9,7 @@ const { boolArray, byteaArray, float8Array, int4Array, int8Array, textArray, tim
 /** Well-formed and without NUL, which Postgres does not store. */
 const Text = Arbitrary.map(Arbitrary.schema(Schema.String), (text) => Buffer.from(text).toString().replaceAll("\0", ""))
 const Bytes = Arbitrary.map(Arbitrary.schema(Schema.Array(Schema.Int)), (ints) => Uint8Array.from(ints))
-// without -0, which only float8 knows
+// without -0, which only float8 has
 const Int = Arbitrary.map(Arbitrary.schema(Schema.Int), (int) => int + 0)
 const Int4 = Arbitrary.map(Int, (int) => int | 0)
 const Float = Arbitrary.schema(Schema.Number)

@@ -139,7 +139,7 @@ layer(pool({ applicationName: "client-test" }), { excludeTestServices: true })("
         const [{ name }] = yield* connection.executeUnprepared(`SELECT name FROM pg_prepared_statements WHERE statement LIKE '%${rows}%'`, [], undefined)
         const plan = Effect.map(connection.executeUnprepared(`EXPLAIN EXECUTE ${name}(1)`, [], undefined), (lines) => JSON.stringify(lines))
         assert.include(yield* plan, "Seq Scan")
-        // stands for the statement that the old plan makes slow
+        // in place of the statement that the old plan makes slow
         yield* connection.execute("SELECT pg_sleep(1.1)", [], undefined)
         assert.deepStrictEqual(plain(yield* read), [{ n: 1 }])
         assert.include(yield* plan, "Index Scan")

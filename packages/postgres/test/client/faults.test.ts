@@ -52,7 +52,7 @@ describe.concurrent("a pool with waiters for every connection", () => {
       const urgent = Effect.provideService(Effect.all([sql`SELECT 1`, sql.withTransaction(sql`SELECT 2`)], { concurrency: 2 }), HighPriority, true)
       assert.lengthOf(yield* Effect.timeout(urgent, "3 seconds"), 2)
       yield* Fiber.interruptAll(holders)
-      // the interrupted waiter has given up its place
+      // the interrupted waiter has left the queue
       assert.lengthOf(yield* Effect.timeout(Effect.all([sql`SELECT 1`, sql`SELECT 2`], { concurrency: 2 }), "3 seconds"), 2)
     }).pipe(Effect.provide(pool({ maxConnections: 3 }))))
 })

@@ -62,7 +62,7 @@ const Parts = Arbitrary.array(Arbitrary.map(Arbitrary.schema(Schema.Int), (int):
 const random = (parts: ReadonlyArray<Part>, salt: string) => {
   const named = [0, 1, 2, 3].map((at) => value(`${salt} ${at}`))
   const arrays = [0, 1, 2, 3].map((at) => textArray([`${salt} array ${at}`]))
-  /** What each placeholder stands for, in the order of the text. */
+  /** The value of each placeholder, in the order of the text. */
   const meant: Array<BulkValue> = []
   const built = parts.reduce((left, { at, kind }) => {
     const part = [value(`${salt} new`), named[at]!, arrays[at]!, salt, tenant(salt), uuid(salt)][kind]!

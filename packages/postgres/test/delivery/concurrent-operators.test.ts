@@ -1,4 +1,4 @@
-/** Operators' calls beside each other, and beside takes and outcomes: nobody waits in a circle, and nothing is left in a wrong state. */
+/** Operators' calls concurrent with each other, with takes and with outcomes: no deadlock, and no inconsistent state. */
 import { layer } from "@effect/vitest"
 import { DeliveryControl, DeliveryQueue, type TakenDelivery, Transaction } from "@waybill/core"
 import { fixtures, workerFixtures } from "@waybill/testkit/suites"
@@ -14,7 +14,7 @@ const { acquire, changeOf, end, from, outcomeOf, settle, take, takeFrom } = work
 const schema = freshSchema()
 const rows = rowsIn(schema)
 
-/** A worker with deliveries of one event each, which ended like this. */
+/** A worker with deliveries of one event each, in the given state. */
 const setup = Effect.fnUntraced(function*(state: "waiting" | "dead") {
   const tenantId = freshTenant()
   yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
@@ -29,7 +29,7 @@ const statesOf = Effect.fnUntraced(function*(tenantId: string, ids: ReadonlyArra
   return yield* Effect.forEach(ids, (id) => Effect.map(queue.find(tenantId, id), (found) => Option.getOrThrow(found).state))
 })
 
-/** Ends with the others, and never by a deadlock: inside a transaction no statement is sent again. */
+/** Fails on a deadlock, because no statement is repeated inside a transaction. */
 const inTransaction = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.flatMap(Transaction, (transaction) => Effect.forkChild(Effect.exit(transaction.run(work))))
 
 const lockDelivery = (tenantId: string, deliveryId: string) =>
@@ -50,7 +50,7 @@ layer(testStorage(schema), { excludeTestServices: true })("operators' calls", (i
       assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["dead", "dead"])
     }))
 
-  it.effect("cancel what was made due just before the destination is closed", () =>
+  it.effect("cancel deliveries that were retried just before the destination is closed", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const { ids, tenantId } = yield* setup("dead")
@@ -62,7 +62,7 @@ layer(testStorage(schema), { excludeTestServices: true })("operators' calls", (i
       assert.deepStrictEqual(yield* statesOf(tenantId, ids), ["cancelled", "cancelled"])
     }))
 
-  it.effect("leave alone what a take sends again at that moment, and let the take finish", () =>
+  it.effect("do not change deliveries that a concurrent take retries, and let the take finish", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const control = yield* DeliveryControl

@@ -1,4 +1,4 @@
-/** Statements of an owner beside somebody who takes its partitions over. */
+/** Statements of an owner concurrent with a takeover of its partitions. */
 import { layer } from "@effect/vitest"
 import { DeliveryQueue, DeliveryStore } from "@waybill/core"
 import { fixtures, workerFixtures } from "@waybill/testkit/suites"
@@ -31,7 +31,7 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
       assert.lengthOf((yield* take(owner, { unasked: 1 })).deliveries, 1)
     }))
 
-  it.effect("is waited for while it takes, and what it took waits for the next owner", () =>
+  it.effect("finishes its take first, and the next owner gets these deliveries", () =>
     Effect.gen(function*() {
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1 })
@@ -73,7 +73,7 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
       assert.strictEqual(loaded!.breaker.failures, 0)
     }))
 
-  it.effect("is waited for while it settles, and what it settled stays", () =>
+  it.effect("finishes its settlement first, and its outcomes stay", () =>
     Effect.gen(function*() {
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1 })
@@ -99,7 +99,7 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
       assert.lengthOf((yield* commit).owned, everyPartition.length)
     }))
 
-  it.effect("gives way to one of two that want it at once", () =>
+  it.effect("is replaced by one of two concurrent workers", () =>
     Effect.gen(function*() {
       const tenantId = freshTenant()
       yield* gone(tenantId)

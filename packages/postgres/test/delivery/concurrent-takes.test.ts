@@ -1,4 +1,4 @@
-/** Takes and outcomes beside publishers, operators and customers. */
+/** Takes and outcomes concurrent with publishers, operators and customers. */
 import { layer } from "@effect/vitest"
 import { DeliveryControl, DeliveryQueue, DeliveryStore } from "@waybill/core"
 import { fixtures, workerFixtures } from "@waybill/testkit/suites"
@@ -21,7 +21,7 @@ const stateOf = (tenantId: string, deliveryId: string) =>
   Effect.flatMap(DeliveryQueue, (queue) => Effect.map(queue.find(tenantId, deliveryId), (found) => Option.getOrThrow(found).state))
 
 layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
-  it.effect("hears of a publisher that commits after others who began later", () =>
+  it.effect("receives the signal of a publisher that commits after transactions that began later", () =>
     Effect.gen(function*() {
       const tenantId = freshTenant()
       yield* seed(tenantId, {}, { policy: { batchMaxSize: 1 } })
@@ -39,7 +39,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.deepStrictEqual([second.signals, second.deliveries.map(eventIdsOf)], [[{ destinationId: idOf(1), key: "A" }], [["A/2"]]])
     }))
 
-  it.effect("hears of new signals while a take that consumed others is not committed", () =>
+  it.effect("receives new signals while a take that consumed others is not committed", () =>
     Effect.gen(function*() {
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1 })
@@ -51,7 +51,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.strictEqual(yield* left("delivery_signals", tenantId), 0)
     }))
 
-  it.effect("does not send what an operator purges at the same moment", () =>
+  it.effect("does not send entries of a concurrent purge", () =>
     Effect.gen(function*() {
       const control = yield* DeliveryControl
       const queue = yield* DeliveryQueue
@@ -70,7 +70,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
     }))
 
-  it.effect("leaves to a purge only what it did not take", () =>
+  it.effect("leaves a concurrent purge only entries that it did not take", () =>
     Effect.gen(function*() {
       const control = yield* DeliveryControl
       const queue = yield* DeliveryQueue
@@ -85,7 +85,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.strictEqual((yield* Fiber.join(purging)).dropped, 1)
     }))
 
-  it.effect("ends what it took of a destination that is closed at the same moment", () =>
+  it.effect("cancels deliveries that it took from a destination that is closed concurrently", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
@@ -102,7 +102,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.deepStrictEqual([yield* left("delivery_entries", tenantId), yield* left("delivery_flights", tenantId)], [0, 0])
     }))
 
-  it.effect("is waited for by whoever closes a destination whose attempt it writes as failed", () =>
+  it.effect("blocks the closing of a destination until it has written a failed attempt", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
@@ -119,7 +119,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       for (const { deliveryId } of deliveries) assert.strictEqual(yield* stateOf(tenantId, deliveryId), "cancelled")
     }))
 
-  it.effect("cancels what was in flight to a destination that is closed while it takes over", () =>
+  it.effect("cancels deliveries in flight to a destination that is closed during a takeover", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
@@ -133,7 +133,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "cancelled")
     }))
 
-  it.effect("counts afresh what an operator retries at the same moment", () =>
+  it.effect("resets the attempts of a delivery that an operator retries concurrently", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
@@ -149,7 +149,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.deepStrictEqual([again!.attempt, again!.tries], [2, 1])
     }))
 
-  it.effect("sends nothing again that an operator cancels at the same moment", () =>
+  it.effect("retries no delivery that an operator cancels concurrently", () =>
     Effect.gen(function*() {
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()
@@ -166,7 +166,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.strictEqual(yield* left("delivery_flights", tenantId), 0)
     }))
 
-  it.effect("gives a partition back as idle beside a publisher, and it is found", () =>
+  it.effect("releases an idle partition during a publication, whose work is found", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore
       const tenantId = freshTenant()

@@ -1,4 +1,4 @@
-/** Deliveries that are sent for the first time stand in their flight only, and operators see them all the same. */
+/** Deliveries in flight for the first time are stored in their flight only, and operators still see them. */
 import { layer } from "@effect/vitest"
 import { DeliveryControl, type DeliveryQuery, DeliveryQueue, deliveryIdOf, partitionOf } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
@@ -26,7 +26,7 @@ const takeAll = (tenantId: string) =>
     [tenantId, partitionOf(idOf(1)), flight]
   )
 
-/** Writes the outcome of the first delivery, like its owner does while the second one is in flight. */
+/** Writes the outcome of the first delivery, as its owner does while the second one is in flight. */
 const settleFirst = (tenantId: string, state: "delivered" | "waiting") =>
   rows(
     `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at)

@@ -1,4 +1,4 @@
-/** The queue's depth and destinations in trouble, in metrics. */
+/** The queue's depth and failing destinations, in metrics. */
 import { layer } from "@effect/vitest"
 import { DeliveryControl, DeliveryQueue } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
@@ -44,7 +44,7 @@ layer(testStorage(schema), { excludeTestServices: true })("the depth of the queu
       assert.strictEqual((yield* queue.depth).lagMillis, 0)
     }))
 
-  it.effect("tells of destinations whose entries are late, and forgets dead letters after a day", () =>
+  it.effect("reports destinations whose entries are late, and dead letters of the last day", () =>
     Effect.gen(function*() {
       const control = yield* DeliveryControl
       const tenantId = freshTenant()
@@ -62,7 +62,7 @@ layer(testStorage(schema), { excludeTestServices: true })("the depth of the queu
         [tenantId, idOf(1)]
       )
       assert.deepStrictEqual((yield* own).late, [[42, 2]])
-      // what waits on purpose is not late
+      // entries that wait on purpose are not late
       yield* control.pause(tenantId, idOf(1), "Its receiver moves.")
       assert.deepStrictEqual((yield* own).late, [[0, 2]])
     }))

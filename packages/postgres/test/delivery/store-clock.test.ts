@@ -1,4 +1,4 @@
-/** Workers believe the database's clock only: the clock of their machine may be wrong. */
+/** Workers use the database's clock only, because their own clock may be wrong. */
 import { layer } from "@effect/vitest"
 import { DeliveryStore } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"
@@ -10,7 +10,7 @@ const lease = (workerId: string) => ({ workerId, leaseMillis: 60_000 })
 
 const shift = 330_000
 
-/** Runs it while this machine's clock is ahead. */
+/** Runs an effect while this machine's clock is ahead. */
 const withWrongClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.acquireUseRelease(
     Effect.sync(() => {
@@ -26,7 +26,7 @@ const withWrongClock = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   )
 
 layer(testStorage(), { excludeTestServices: true })("a worker on a machine whose clock is wrong", (it) => {
-  it.effect("learns the database's time from every answer, also where it became the owner of nothing", () =>
+  it.effect("reads the database's time from every response, also if it acquired nothing", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore
       const tenantId = fixtures.freshTenant()

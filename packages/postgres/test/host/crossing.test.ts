@@ -70,7 +70,7 @@ const waitsForLock = async (pool: pg.Pool, pid: number) => {
   }
 }
 
-it("lose no write when they cross: the one that Postgres ends as a deadlock is repeated", async () => {
+it("lose no write in a deadlock: the transaction that Postgres aborts is repeated", async () => {
   const started = await start()
   const { pool, waybill } = started
   const [one, two] = await orders(started)

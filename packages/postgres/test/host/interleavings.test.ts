@@ -109,9 +109,9 @@ it("interleavings leave committed writes, once, and nothing else", { timeout: 60
   expect(gaps).toEqual([])
 
   const arrived = await deliver(service)
-  const told = (path: string) => arrived.filter((each) => each.path === path).map(({ body }) => body)
-  expect(told("/events").flatMap(({ events }) => events.map((each: { readonly eventId: string }) => each.eventId)).sort()).toEqual(committed.events)
-  expect(told("/charges").flat().map(({ pfc }) => pfc.uniqueID).sort()).toEqual(committed.bills.sort())
+  const received = (path: string) => arrived.filter((each) => each.path === path).map(({ body }) => body)
+  expect(received("/events").flatMap(({ events }) => events.map((each: { readonly eventId: string }) => each.eventId)).sort()).toEqual(committed.events)
+  expect(received("/charges").flat().map(({ pfc }) => pfc.uniqueID).sort()).toEqual(committed.bills.sort())
   expect(await all(`SELECT unique_id AS id FROM ${table("invoices")}`)).toEqual(committed.invoices.sort())
   expect(await deliver(service)).toEqual([])
   if (isLong) process.stdout.write(`interleavings: ${interleavings} interleavings, ${committed.events.length} events, ${committed.bills.length} bills, ${committed.invoices.length} invoices\n`)

@@ -54,7 +54,7 @@ it("the adapters take the transactions of their libraries, and not what is outsi
   expectTypeOf<MikroOrmEntityManager>().toExtend<Parameters<typeof fromMikroOrm>[0]>()
 })
 
-it("the service takes what its storage takes, and a plain Waybill stands for any of them", () => {
+it("the service takes what its storage takes, and a plain Waybill can replace any of them", () => {
   expectTypeOf(postgresStorage).returns.toEqualTypeOf<WaybillOptions<PostgresTransaction>["storage"]>()
   expectTypeOf<Waybill<PostgresTransaction>>().toExtend<Waybill>()
   expectTypeOf<Waybill>().not.toExtend<Waybill<PostgresTransaction>>()
@@ -64,7 +64,7 @@ it("the service takes what its storage takes, and a plain Waybill stands for any
   expectTypeOf(createWaybill(options)).toEqualTypeOf<Waybill<PostgresTransaction>>()
 })
 
-it("the test kit stands for a service on Postgres, and a test client for a client of pg", () => {
+it("the test kit can replace a service on Postgres, and a test client can replace a client of pg", () => {
   expectTypeOf<StartedTestWaybill>().toExtend<Waybill<PostgresTransaction>>()
   expectTypeOf(testClient).returns.toExtend<Within>()
   expectTypeOf(testClient<pg.PoolClient>).returns.toExtend<pg.PoolClient>()

@@ -27,7 +27,7 @@ const start = async () => {
 
 const order = pickupRequest({ orgAccountNumber: "A", day: "2099-11-20" }) as never
 
-/** The ids of so many orders, as soon as the work list has them. */
+/** The ids of `count` orders, as soon as the work list has them. */
 const listed = async ({ pickups }: Awaited<ReturnType<typeof start>>["other"], count: number) => {
   const pickupIds: Array<string> = []
   for (let cursor: string | undefined; pickupIds.length < count;) {

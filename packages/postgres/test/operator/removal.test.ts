@@ -92,13 +92,13 @@ const fill = Effect.fnUntraced(function*(tenantIds: ReadonlyArray<string>) {
     yield* (yield* Subscriptions).purge(each.tenant.tenantId, each.subscriptionId)
     yield* (yield* TransitEvents).list(each.customer, { page: 1, pageSize: 1 })
     yield* rows("INSERT INTO @transit_events_awaiting_status VALUES ($1, 'S', 1)", [each.tenant.tenantId])
-    // what a worker leaves that is killed while it sends
+    // rows that a worker leaves when it is killed while it sends
     yield* rows("INSERT INTO @delivery_leases VALUES ($1, 7, 'worker', now()) ON CONFLICT DO NOTHING", [each.tenant.tenantId])
     yield* rows("INSERT INTO @delivery_flights VALUES ($1, 7, gen_random_uuid(), now(), '{}')", [each.tenant.tenantId])
   }
 })
 
-/** How many rows each table has of a tenant. */
+/** The number of rows of a tenant in each table. */
 const countsOf = Effect.fnUntraced(function*(tenantId: string) {
   const tables = yield* rows<{ name: string }>(
     `SELECT c.table_name AS name FROM information_schema.columns AS c JOIN information_schema.tables AS t USING (table_schema, table_name)

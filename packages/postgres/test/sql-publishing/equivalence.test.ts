@@ -113,7 +113,7 @@ const stored = async (tenantId: Tenant) => {
 
 const accepted: Array<Record<string, unknown>> = []
 
-/** An event of a few shipments and ids, so that calls meet each other's events. */
+/** An event of a few shipments and ids, so that calls publish the same ones. */
 const anyEvent = (random: FuzzRandom): Record<string, unknown> => {
   if (accepted.length > 0 && random.happens(0.3)) {
     const event = structuredClone(random.pick(accepted))

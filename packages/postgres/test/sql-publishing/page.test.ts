@@ -1,4 +1,4 @@
-/** The SQL of docs/publish-from-sql.md runs as it stands there. */
+/** The SQL of docs/publish-from-sql.md runs unchanged. */
 import { createWaybill, type Waybill } from "@waybill/http"
 import { reportedEvent } from "@waybill/testkit"
 import { randomBytes } from "node:crypto"

@@ -123,7 +123,7 @@ describe("publishing from SQL", () => {
   })
 
   it("asks a transaction of a stricter isolation level to run again when another one stored the same event", async () => {
-    // different shipments, so that the id is what they meet at
+    // different shipments, so that only the id conflicts
     await connected((first) => connected(async (second) => {
       await second.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1")
       await publish(first, reportedEvent("strict-1", { eventId: "strict" }))
@@ -178,7 +178,7 @@ describe("publishing from SQL", () => {
 })
 
 describe("the status of a shipment whose events are published from SQL", () => {
-  it("follows like after the same events of the service, with the same notifications", async () => {
+  it("is the same as after these events through the service, with the same notifications", async () => {
     for (const id of ["by-sql", "by-service"]) {
       await service.waybill.shipments.register(carrier, [shipment(id)])
       await service.waybill.statusSubscriptions.subscribe(customer, { referenceNumbers: [id], webhookUrl: service.hook(`/status/${id}`) })

@@ -1,4 +1,4 @@
-/** The SQL function refuses an event for the same reason as core's schema, at every place of the schema. */
+/** The SQL function refuses an event for the same reason as core's schema, in every member of the schema. */
 import { maxDepth, nestsDeeperThan, readInput, ReportedEvent } from "@waybill/core"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -62,7 +62,7 @@ const withValue = (path: Path, value: unknown): unknown => {
   return copy
 }
 
-/** Some numbers are only JSON text, because JavaScript has none like them. */
+/** JSON numbers that JavaScript cannot represent. */
 const numberTexts = ["1e400", "-1e400", "7.00000000000000000000001", "9000000000000000.0000001", "90.00000000000000000001", "1e-400", "0.9999999999999999999999"]
 
 const decode = readInput(ReportedEvent)
@@ -75,7 +75,7 @@ const byCore = (event: unknown): readonly [pointer: string, detail: string] | nu
   return [pointer, detail]
 }
 
-/** Which type is expected is said in other words. */
+/** The two messages name the expected type in different words. */
 const plain = (fault: ReadonlyArray<string> | null) => fault === null ? null : [fault[0], fault[1]!.startsWith("Expected ") ? "Expected" : fault[1]]
 
 const compare = async (events: ReadonlyArray<string>) => {
@@ -90,7 +90,7 @@ const compare = async (events: ReadonlyArray<string>) => {
 describe("transit_event_fault", () => {
   const places = placesIn(whole)
 
-  it("is compared at every place of the schema", () => {
+  it("is compared in every member of the schema", () => {
     const names = (ast: any): ReadonlyArray<string> =>
       ast._tag === "Arrays" ? names(ast.rest[0]) : ast._tag !== "Objects" ? [] : ast.propertySignatures.flatMap(({ name, type }: any) => [name, ...names(type)])
     const compared = places.flatMap((path) => path.slice(-1)).filter((key) => typeof key === "string" && key !== "custody" && key !== "0")
@@ -98,10 +98,10 @@ describe("transit_event_fault", () => {
     expect(byCore(whole)).toBe(null)
   })
 
-  it("refuses each value at each place for core's reason, and only those that core refuses", async () => {
+  it("refuses the same values as core in every member, for the same reason", async () => {
     for (const path of places) {
       const refused = await compare([undefined, ...values].map((value) => JSON.stringify(withValue(path, value))))
-      // attributes may hold anything
+      // attributes may have any content
       if (path[0] !== "attributes") expect(refused, path.join("/")).toBeGreaterThan(0)
     }
   }, 60_000)

@@ -1,4 +1,4 @@
-/** `waybill explain` and `waybill health`: why something was not sent, and the delivery health of each tenant. */
+/** `waybill explain` and `waybill health`: why a subject was not sent, and the delivery health of each tenant. */
 import { type Explanation, type ExplainSubject, OperatorClient } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

@@ -7,7 +7,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Cluster, Console } from "./Cluster.ts"
 import { ServerProcesses } from "./ServerProcesses.ts"
-import { Freight } from "./Freight.ts"
+import { Workload } from "./Workload.ts"
 import { Ledger } from "./Ledger.ts"
 import { type LogFindings, readLogs } from "./Logs.ts"
 import { type ChaosPlan, pause, randomFrom } from "./Plan.ts"
@@ -53,12 +53,12 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
   const began = Date.now()
   const artifacts = mkdtempSync(join(tmpdir(), `waybill-chaos-logs-${plan.seed}-`))
   const random = randomFrom(plan.seed)
-  const freight = new Freight(plan)
-  const ledger = new Ledger(freight)
+  const workload = new Workload(plan)
+  const ledger = new Ledger(workload)
   const violated: Violated = (rule, offender) => ledger.violated(rule, offender)
   const closers: Array<() => Promise<unknown>> = []
   let finished = false
-  const spoken = (line: string) => say(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
+  const timestamped = (line: string) => say(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
   try {
     const cluster = await Cluster.start(artifacts)
     closers.push(() => cluster.remove())
@@ -68,7 +68,7 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
     closers.push(() => starvation.close())
     const resumes = new Resumes(plan, starvation, violated)
     const receivers = await Receivers.open({
-      freight,
+      workload,
       ledger,
       random,
       attemptTimeoutSeconds: plan.attemptTimeoutSeconds,
@@ -83,11 +83,11 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
     closers.push(() => servers.close())
     for (const slot of servers.slots) servers.start(slot)
     await servers.untilReady(60_000)
-    const { carrierKeys, keys, destinations } = await settled(freight, receivers, `http://127.0.0.1:${servers.slots[0]!.process!.port}`, operatorKey)
-    spoken(`${plan.processes} processes are ready, ${destinations.length} subscriptions made`)
+    const { carrierKeys, keys, destinations } = await settled(workload, receivers, `http://127.0.0.1:${servers.slots[0]!.process!.port}`, operatorKey)
+    timestamped(`${plan.processes} processes are ready, ${destinations.length} subscriptions made`)
 
     const publisher = new Publisher({
-      freight,
+      workload,
       ledger,
       random,
       urls: servers.slots.map(({ intake }) => `http://127.0.0.1:${intake.port}`),
@@ -95,12 +95,12 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
       // Slightly faster than the faults, so that it ends before they do.
       seconds: plan.seconds * 0.92
     })
-    const faults = new FaultInjection({ plan, random, cluster, console, servers, freight, ledger, receivers, resumes, schema, say: spoken })
-    const watch = watching({ console, servers, subscribers: freight.subscribers.map(({ index, tenant }) => ({ id: destinations[index]!, index, tenant })), resumes })
+    const faults = new FaultInjection({ plan, random, cluster, console, servers, workload, ledger, receivers, resumes, schema, say: timestamped })
+    const watch = watching({ console, servers, subscribers: workload.subscribers.map(({ index, tenant }) => ({ id: destinations[index]!, index, tenant })), resumes })
     const published = publisher.run()
     await faults.run()
-    spoken("no more faults")
-    receivers.calm = true
+    timestamped("no more faults")
+    receivers.faultFree = true
     const calmAt = Date.now()
     let isPublished = false
     void published.then(() => isPublished = true)
@@ -113,7 +113,7 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
       return left !== undefined && left.unsettled + left.entries === 0
     }, () => ledger.requests)
     const drainedAfter = (Date.now() - calmAt) / 1000
-    spoken(`drained ${drainedAfter.toFixed(1)} s after the last fault`)
+    timestamped(`drained ${drainedAfter.toFixed(1)} s after the last fault`)
     const left = await leftOver(console)
     await watch.stop()
 
@@ -149,9 +149,9 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
       artifacts: keep || violations.length > 0 ? artifacts : undefined
     }
   } finally {
-    for (const close of closers.reverse()) await close().catch((error: unknown) => spoken(`closing: ${String(error)}`))
+    for (const close of closers.reverse()) await close().catch((error: unknown) => timestamped(`closing: ${String(error)}`))
     if (finished && !keep && ledger.violations.size === 0) rmSync(artifacts, { recursive: true, force: true })
-    else spoken(`logs are in ${artifacts}`)
+    else timestamped(`logs are in ${artifacts}`)
   }
 }
 
@@ -179,24 +179,24 @@ const migrated = async (cluster: Cluster, env: Readonly<Record<string, string>>,
 }
 
 /** Tenants, keys, secrets and subscriptions, created through the API. */
-const settled = async (freight: Freight, receivers: Receivers, baseUrl: string, operatorKey: string) => {
+const settled = async (workload: Workload, receivers: Receivers, baseUrl: string, operatorKey: string) => {
   const operator = new OperatorClient({ baseUrl, apiKey: operatorKey })
   const carrierKeys = new Map<string, string>()
   const customers = new Map<string, TransitEventsClient>()
   const keys: Array<string> = []
-  for (const tenant of freight.tenants) {
+  for (const tenant of workload.tenants) {
     await operator.putTenant(tenant, { name: tenant })
     const { key } = await operator.createApiKey(tenant, { name: "tms", roles: ["carrier"] })
     carrierKeys.set(tenant, key)
     keys.push(key)
-    for (const account of freight.accounts) {
+    for (const account of workload.accounts) {
       const customer = await operator.createApiKey(tenant, { name: `shipper-${account}`, roles: ["customer"], accounts: [account] })
       keys.push(customer.key)
       customers.set(`${tenant} ${account}`, new TransitEventsClient({ baseUrl, apiKey: customer.key }))
     }
   }
   const destinations: Array<string> = []
-  for (const subscriber of freight.subscribers) {
+  for (const subscriber of workload.subscribers) {
     const { account, batchMaxSize, eventTypes, secretId, tenant } = subscriber
     receivers.secrets.push((await operator.putSecret(tenant, secretId, { anyClient: true })).secret)
     const { id } = await customers.get(`${tenant} ${account}`)!.createSubscription({
@@ -319,7 +319,7 @@ const countsOf = (given: {
     "connections all taken": faults.exhaustions,
     "destinations locked by others": faults.locks,
     "worst resume": `${(resumes.worstMillis / 1000).toFixed(1)} s, at ${resumes.worstFactor.toFixed(1)} times the machine's own pace; allowed are ${plan.leaseSeconds} + ${plan.resumeSeconds} s at its own; ${resumes.measured} measured; ${resumes.struckAgain} times the taker was struck too, and ${(resumes.worstWholeMillis / 1000).toFixed(1)} s were the worst with that`,
-    "the machine": `${starvation.factorSince(0).toFixed(1)} times slower than alone, on average`,
+    "the machine": `${starvation.factorSince(0).toFixed(1)} times slower than when idle, on average`,
     "clocks": `${plan.clockShiftSeconds} s ahead and behind; webhook-timestamp from ${ledger.clockSeconds.behind.toFixed(1)} to ${ledger.clockSeconds.ahead.toFixed(1)} s when a request was read`,
     "most memory of a process": `${servers.worstRssMiB.toFixed(0)} MiB`,
     "slowest start of a process": `${servers.worstStartSeconds.toFixed(1)} s`,

@@ -1,10 +1,10 @@
 /** Injects the faults, each kind in its own loop. */
 import { Console, type Cluster, type RestartMode } from "./Cluster.ts"
 import type { ServerSlot, ServerProcesses } from "./ServerProcesses.ts"
-import type { Freight } from "./Freight.ts"
+import type { Workload } from "./Workload.ts"
 import type { Ledger } from "./Ledger.ts"
 import { type ChaosPlan, pause, pick, type Random } from "./Plan.ts"
-import type { Wire } from "./Proxy.ts"
+import type { ProxiedConnection } from "./Proxy.ts"
 import type { Receivers } from "./Receivers.ts"
 import type { Resumes } from "./Resumes.ts"
 
@@ -14,7 +14,7 @@ export interface FaultInjectionOptions {
   readonly cluster: Cluster
   readonly console: Console
   readonly servers: ServerProcesses
-  readonly freight: Freight
+  readonly workload: Workload
   readonly ledger: Ledger
   readonly receivers: Receivers
   readonly resumes: Resumes
@@ -51,9 +51,9 @@ export class FaultInjection {
     const began = Date.now()
     const small = [
       this.every(1_000, () => this.terminate()),
-      this.every(1_500, () => this.harmDatabaseWire()),
-      this.every(400, () => this.harmReceiverWire()),
-      this.every(3_000, () => this.harmIntakeWire()),
+      this.every(1_500, () => this.disturbDatabaseConnection()),
+      this.every(400, () => this.disturbReceiverConnection()),
+      this.every(3_000, () => this.disturbIntakeConnection()),
       this.every(10_000, () => this.holdLocks())
     ]
     await Promise.all([
@@ -85,7 +85,7 @@ export class FaultInjection {
     }
   }
 
-  private async alone(): Promise<() => void> {
+  private async acquireExclusive(): Promise<() => void> {
     while (this.busy) await pause(20)
     this.busy = true
     return () => {
@@ -98,30 +98,30 @@ export class FaultInjection {
     const { servers, ledger, random, receivers, resumes, say } = this.options
     // Processes start slowly on a slow machine; the test needs others that work.
     while (servers.ready.length < Math.max(2, servers.slots.length - 1)) await pause(20)
-    const leave = await this.alone()
+    const release = await this.acquireExclusive()
     const slot = random() < 0.2 ? pick(random, servers.ready)! : await this.busiest()
     const process = slot.process!
     const { ports } = process
     const under = [...receivers.unanswered].filter(({ senderPort }) => ports.has(senderPort))
     const now = Date.now()
     const gone = process.kill("SIGKILL")
-    const held = new Set(under.map(({ subscriber }) => subscriber).filter(({ origin }) => this.options.freight.isSteady(origin)))
+    const held = new Set(under.map(({ subscriber }) => subscriber).filter(({ origin }) => this.options.workload.isStable(origin)))
     for (const subscriber of held) resumes.await(subscriber, `kill ${this.kills + 1} of process ${process.pid}`, now, false)
     this.kills += 1
     if (under.length > 0) this.killsWhileSending += 1
     say(`kill ${this.kills} of slot ${slot.index} with ${under.length} requests in flight; ${ledger.acknowledged} events in, ${ledger.arrivals} received`)
-    leave()
+    release()
     await gone
     void pause(random() * 1_500).then(() => {
       servers.start(slot)
     })
   }
 
-  /** The process with the most requests in flight to timed receivers, as soon as there is one; after a while, any. */
+  /** The process with the most requests in flight to stable receivers, as soon as there is one; after 1.5 seconds, any. */
   private async busiest(): Promise<ServerSlot> {
-    const { servers, freight, random, receivers } = this.options
+    const { servers, workload, random, receivers } = this.options
     for (const until = Date.now() + 1_500;;) {
-      const steady = [...receivers.unanswered].filter(({ subscriber }) => freight.isSteady(subscriber.origin))
+      const steady = [...receivers.unanswered].filter(({ subscriber }) => workload.isStable(subscriber.origin))
       const counted = steady.length === 0 ? [] : servers.ready.map((slot) => {
         const ports = slot.process!.ports
         return { slot, count: steady.filter(({ senderPort }) => ports.has(senderPort)).length }
@@ -134,37 +134,37 @@ export class FaultInjection {
   }
 
   private async restart(mode: RestartMode): Promise<void> {
-    const { cluster, freight, ledger, random, resumes, say } = this.options
-    const leave = await this.alone()
+    const { cluster, workload, ledger, random, resumes, say } = this.options
+    const release = await this.acquireExclusive()
     const over = resumes.outage()
     try {
       await cluster.restart(mode, random() * 1_500)
     } finally {
       over()
-      leave()
+      release()
     }
     const now = Date.now()
-    const owed = freight.subscribers.filter((subscriber) => freight.isSteady(subscriber.origin) && ledger.isOwed(subscriber))
-    for (const subscriber of owed) resumes.await(subscriber, `${mode} restart of Postgres`, now, true)
+    const missingEvents = workload.subscribers.filter((subscriber) => workload.isStable(subscriber.origin) && ledger.isMissingEvents(subscriber))
+    for (const subscriber of missingEvents) resumes.await(subscriber, `${mode} restart of Postgres`, now, true)
     this.restarts[mode] += 1
-    say(`${mode} restart of Postgres done; ${owed.length} healthy subscriptions have something waiting`)
+    say(`${mode} restart of Postgres done; ${missingEvents.length} healthy subscriptions have waiting entries`)
   }
 
   /** Another client takes all remaining connections. */
   private async exhaust(): Promise<void> {
     const { cluster, resumes, say } = this.options
-    const leave = await this.alone()
+    const release = await this.acquireExclusive()
     const others = new Console(cluster.urlAt(cluster.port), 220)
     const over = resumes.outage()
     try {
       const held = await Promise.all(Array.from({ length: 210 }, () =>
         others.run(`SELECT pg_sleep(${exhaustionSeconds})`).then(() => 1, () => 0)))
       this.exhaustions += 1
-      say(`${held.reduce<number>((sum, each) => sum + each, 0)} connections were taken by somebody else for ${exhaustionSeconds} s`)
+      say(`${held.reduce<number>((sum, each) => sum + each, 0)} connections were taken by another client for ${exhaustionSeconds} s`)
     } finally {
       await others.close().catch(() => undefined)
       over()
-      leave()
+      release()
     }
   }
 
@@ -187,48 +187,48 @@ export class FaultInjection {
     this.locks += 1
   }
 
-  private harmDatabaseWire(): void {
+  private disturbDatabaseConnection(): void {
     const { servers, random } = this.options
-    const wire = pick(random, servers.slots.flatMap(({ database }) => unharmed(database.wires)))
-    if (wire === undefined) return
+    const connection = pick(random, servers.slots.flatMap(({ database }) => undisturbed(database.connections)))
+    if (connection === undefined) return
     if (random() < 0.3) {
-      wire.reset()
+      connection.reset()
       this.resets.database += 1
     } else {
-      wire.halfOpen = random() < 0.6 ? "whole" : "answers"
+      connection.halfOpen = random() < 0.6 ? "whole" : "answers"
       this.halfOpen.database += 1
     }
   }
 
-  private harmReceiverWire(): void {
+  private disturbReceiverConnection(): void {
     const { random, receivers } = this.options
-    const wire = pick(random, receivers.troubledWires.filter(({ halfOpen }) => halfOpen === undefined))
-    if (wire === undefined) return
+    const connection = pick(random, receivers.faultyConnections.filter(({ halfOpen }) => halfOpen === undefined))
+    if (connection === undefined) return
     const draw = random()
     if (draw < 0.35) {
-      wire.halfOpen = random() < 0.5 ? "whole" : "answers"
+      connection.halfOpen = random() < 0.5 ? "whole" : "answers"
       this.halfOpen.receivers += 1
     } else if (draw < 0.65) {
-      wire.reset()
+      connection.reset()
       this.resets.receivers += 1
     } else {
-      wire.delayMillis = random() * 600
+      connection.delayMillis = random() * 600
       this.delays += 1
     }
   }
 
-  private harmIntakeWire(): void {
+  private disturbIntakeConnection(): void {
     const { servers, random } = this.options
-    const wire = pick(random, servers.slots.flatMap(({ intake }) => unharmed(intake.wires)))
-    if (wire === undefined) return
+    const connection = pick(random, servers.slots.flatMap(({ intake }) => undisturbed(intake.connections)))
+    if (connection === undefined) return
     if (random() < 0.5) {
-      wire.halfOpen = "answers"
+      connection.halfOpen = "answers"
       this.halfOpen.intake += 1
     } else {
-      wire.reset()
+      connection.reset()
       this.resets.intake += 1
     }
   }
 }
 
-const unharmed = (wires: Iterable<Wire>): ReadonlyArray<Wire> => [...wires].filter(({ halfOpen, near }) => halfOpen === undefined && !near.destroyed)
+const undisturbed = (connections: Iterable<ProxiedConnection>): ReadonlyArray<ProxiedConnection> => [...connections].filter(({ halfOpen, client }) => halfOpen === undefined && !client.destroyed)

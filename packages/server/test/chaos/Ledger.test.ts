@@ -1,19 +1,19 @@
 import { describe, expect, it } from "vitest"
-import { Freight, type Subscriber } from "./Freight.ts"
+import { Workload, type Subscriber } from "./Workload.ts"
 import { Ledger } from "./Ledger.ts"
 import { shortPlan } from "./Plan.ts"
 import { Resumes } from "./Resumes.ts"
 import type { Rule } from "./Rules.ts"
 import type { Starvation } from "./Starvation.ts"
 
-const freight = new Freight(shortPlan)
+const workload = new Workload(shortPlan)
 /** Receives every event of shipment 0. */
-const subscriber = freight.subscribers.find((each) => freight.wants(each, { shipment: 0, number: 1 }) && each.eventTypes === undefined && each.batchMaxSize >= 3)!
-const event = (number: number, sequence = number) => ({ eventId: freight.eventId({ shipment: 0, number }), sequence })
+const subscriber = workload.subscribers.find((each) => workload.receives(each, { shipment: 0, number: 1 }) && each.eventTypes === undefined && each.batchMaxSize >= 3)!
+const event = (number: number, sequence = number) => ({ eventId: workload.eventId({ shipment: 0, number }), sequence })
 
 /** Rules that a sequence of calls violates, after three acknowledged events of shipment 0. */
 const foundIn = (story: (ledger: Ledger) => void): ReadonlyArray<Rule> => {
-  const ledger = new Ledger(freight)
+  const ledger = new Ledger(workload)
   for (const number of [1, 2, 3]) ledger.acknowledge({ shipment: 0, number }, number)
   story(ledger)
   return [...ledger.violations.keys()]
@@ -38,7 +38,7 @@ describe("the ledger of a chaos run", () => {
   it.each<[Rule, (ledger: Ledger) => void]>([
     ["no event is lost", (ledger) => ledger.judgeLosses()],
     ["every event is finally accepted", (ledger) => {
-      for (const each of freight.entitled({ shipment: 0, number: 1 })) ledger.arrive(each, `a${each.index}`, "sha", [event(1)])
+      for (const each of workload.entitled({ shipment: 0, number: 1 })) ledger.arrive(each, `a${each.index}`, "sha", [event(1)])
       ledger.judgeLosses()
     }],
     ["an event is in one delivery per subscription", (ledger) => {
@@ -55,7 +55,7 @@ describe("the ledger of a chaos run", () => {
       ledger.arrive(subscriber, "a", "sha", [event(1)])
       ledger.arrive(subscriber, "b", "sha", [event(2)])
     }],
-    ["a receiver gets only its own events", (ledger) => arrives(ledger, "a", { eventId: freight.eventId({ shipment: 1, number: 1 }), sequence: 1 })],
+    ["a receiver gets only its own events", (ledger) => arrives(ledger, "a", { eventId: workload.eventId({ shipment: 1, number: 1 }), sequence: 1 })],
     ["an event has one sequence", (ledger) => arrives(ledger, "a", event(1, 7))],
     ["sequences follow the order of publication", (ledger) => ledger.acknowledge({ shipment: 0, number: 4 }, 3)],
     ["a batch is not larger than batchMaxSize", (ledger) => arrives(ledger, "a", ...Array.from({ length: subscriber.batchMaxSize + 1 }, () => event(1)))]

@@ -1,5 +1,5 @@
 /** Records acknowledged and received events, and checks the rules while they come in. */
-import type { EventPlace, Freight, Subscriber } from "./Freight.ts"
+import type { EventPlace, Workload, Subscriber } from "./Workload.ts"
 import type { Rule } from "./Rules.ts"
 
 export interface ArrivedEvent {
@@ -17,7 +17,7 @@ interface Progress {
 const offendersKept = 10
 
 export class Ledger {
-  readonly freight: Freight
+  readonly workload: Workload
   readonly violations = new Map<Rule, { count: number; readonly first: Array<string> }>()
   acknowledged = 0
   expected = 0
@@ -33,15 +33,15 @@ export class Ledger {
   private readonly bodies = new Map<string, string>()
   private readonly sequences = new Map<number, number>()
   private readonly acked = new Set<number>()
-  private readonly owed: Array<number>
+  private readonly expectedOf: Array<number>
   private readonly accepted: Array<number>
 
-  constructor(freight: Freight) {
-    this.freight = freight
-    this.progress = freight.subscribers.map(() => new Map())
-    this.carriedBy = freight.subscribers.map(() => new Map())
-    this.owed = freight.subscribers.map(() => 0)
-    this.accepted = freight.subscribers.map(() => 0)
+  constructor(workload: Workload) {
+    this.workload = workload
+    this.progress = workload.subscribers.map(() => new Map())
+    this.carriedBy = workload.subscribers.map(() => new Map())
+    this.expectedOf = workload.subscribers.map(() => 0)
+    this.accepted = workload.subscribers.map(() => 0)
   }
 
   get deliveries(): number {
@@ -66,9 +66,9 @@ export class Ledger {
     if (this.acked.has(key)) return
     this.acked.add(key)
     this.acknowledged += 1
-    for (const subscriber of this.freight.entitled(place)) {
+    for (const subscriber of this.workload.entitled(place)) {
       this.expected += 1
-      this.owed[subscriber.index]! += 1
+      this.expectedOf[subscriber.index]! += 1
     }
   }
 
@@ -85,8 +85,8 @@ export class Ledger {
     if (events.length > subscriber.batchMaxSize) this.violated("a batch is not larger than batchMaxSize", `${name} ${webhookId}`)
     const inThisBody = new Map<number, number>()
     for (const event of events) {
-      const place = this.freight.placeOf(event.eventId)
-      if (place === undefined || !this.freight.wants(subscriber, place)) {
+      const place = this.workload.placeOf(event.eventId)
+      if (place === undefined || !this.workload.receives(subscriber, place)) {
         this.violated("a receiver gets only its own events", `${name} ${event.eventId}`)
         continue
       }
@@ -108,7 +108,7 @@ export class Ledger {
     carried.set(key, webhookId)
     this.arrivals += 1
     const progress = this.progressOf(subscriber, place.shipment)
-    const before = this.freight.before(subscriber, place)
+    const before = this.workload.before(subscriber, place)
     if (progress.arrived !== before) this.violated("first arrivals are in order", `${offender}, after ${progress.arrived}`)
     if (before !== beforeInBody && progress.accepted < before) this.violated("an event is sent after the previous one is accepted", offender)
     progress.arrived = Math.max(progress.arrived, place.number)
@@ -117,8 +117,8 @@ export class Ledger {
   /** The receiver accepts them now. */
   accept(subscriber: Subscriber, events: ReadonlyArray<ArrivedEvent>): void {
     for (const event of events) {
-      const place = this.freight.placeOf(event.eventId)
-      if (place === undefined || !this.freight.wants(subscriber, place)) continue
+      const place = this.workload.placeOf(event.eventId)
+      if (place === undefined || !this.workload.receives(subscriber, place)) continue
       const progress = this.progressOf(subscriber, place.shipment)
       if (place.number > progress.accepted) {
         progress.accepted = place.number
@@ -141,22 +141,22 @@ export class Ledger {
     const key = this.key(place)
     const known = this.sequences.get(key)
     if (known === sequence) return
-    if (known !== undefined) this.violated("an event has one sequence", `${this.freight.eventId(place)}: ${known} and ${sequence}`)
+    if (known !== undefined) this.violated("an event has one sequence", `${this.workload.eventId(place)}: ${known} and ${sequence}`)
     this.sequences.set(key, sequence)
     const before = place.number > 1 ? this.sequences.get(key - 1) : undefined
     const after = this.sequences.get(key + 1)
     if ((before ?? 0) >= sequence || (after ?? Infinity) <= sequence) {
-      this.violated("sequences follow the order of publication", `${this.freight.eventId(place)}: ${sequence} between ${before} and ${after}`)
+      this.violated("sequences follow the order of publication", `${this.workload.eventId(place)}: ${sequence} between ${before} and ${after}`)
     }
   }
 
   /** Whether acknowledged events are still missing at this subscriber. */
-  isOwed(subscriber: Subscriber): boolean {
-    return this.accepted[subscriber.index]! < this.owed[subscriber.index]!
+  isMissingEvents(subscriber: Subscriber): boolean {
+    return this.accepted[subscriber.index]! < this.expectedOf[subscriber.index]!
   }
 
   get settled(): boolean {
-    return this.freight.subscribers.every((subscriber) => !this.isOwed(subscriber))
+    return this.workload.subscribers.every((subscriber) => !this.isMissingEvents(subscriber))
   }
 
   get acceptances(): number {
@@ -167,11 +167,11 @@ export class Ledger {
   judgeLosses(): void {
     for (const key of this.acked) {
       const place = { shipment: Math.floor(key / 1000), number: key % 1000 }
-      for (const subscriber of this.freight.entitled(place)) {
+      for (const subscriber of this.workload.entitled(place)) {
         if (!this.carriedBy[subscriber.index]!.has(key)) {
-          this.violated("no event is lost", `${subscriber.tenant}/${subscriber.index} ${this.freight.eventId(place)}`)
+          this.violated("no event is lost", `${subscriber.tenant}/${subscriber.index} ${this.workload.eventId(place)}`)
         } else if (this.progressOf(subscriber, place.shipment).accepted < place.number) {
-          this.violated("every event is finally accepted", `${subscriber.tenant}/${subscriber.index} ${this.freight.eventId(place)}`)
+          this.violated("every event is finally accepted", `${subscriber.tenant}/${subscriber.index} ${this.workload.eventId(place)}`)
         }
       }
     }

@@ -1,34 +1,34 @@
 /** A proxy between two processes whose connections can be cut, delayed, or left half open. */
 import { connect, createServer, type AddressInfo, type Server, type Socket } from "node:net"
 
-/** `whole`: nothing passes any more. `answers`: only responses are blocked. */
+/** `whole`: both directions are blocked. `answers`: only responses are blocked. */
 export type HalfOpen = "whole" | "answers"
 
-export class Wire {
-  readonly near: Socket
-  readonly far: Socket
+export class ProxiedConnection {
+  readonly client: Socket
+  readonly server: Socket
   /** The port of the client. */
-  readonly nearPort: number
+  readonly clientPort: number
   halfOpen: HalfOpen | undefined
   delayMillis = 0
   /** Earliest time for the next delayed data, in each direction. */
   private lastForward = 0
   private lastBack = 0
 
-  constructor(near: Socket, far: Socket) {
-    this.near = near
-    this.far = far
-    this.nearPort = near.remotePort ?? 0
-    this.join(near, far, false)
-    this.join(far, near, true)
+  constructor(client: Socket, server: Socket) {
+    this.client = client
+    this.server = server
+    this.clientPort = client.remotePort ?? 0
+    this.join(client, server, false)
+    this.join(server, client, true)
   }
 
   private join(from: Socket, to: Socket, isAnswer: boolean): void {
     from.on("error", () => {})
     from.on("data", (chunk: Buffer) => {
-      if (this.swallows(isAnswer)) return
+      if (this.dropsData(isAnswer)) return
       this.later(isAnswer, () => {
-        if (this.swallows(isAnswer) || to.destroyed) return
+        if (this.dropsData(isAnswer) || to.destroyed) return
         if (!to.write(chunk)) {
           from.pause()
           to.once("drain", () => from.resume())
@@ -42,7 +42,7 @@ export class Wire {
     })
   }
 
-  private swallows(isAnswer: boolean): boolean {
+  private dropsData(isAnswer: boolean): boolean {
     return this.halfOpen === "whole" || (isAnswer && this.halfOpen === "answers")
   }
 
@@ -58,45 +58,45 @@ export class Wire {
   }
 
   reset(): void {
-    this.near.resetAndDestroy()
-    this.far.resetAndDestroy()
+    this.client.resetAndDestroy()
+    this.server.resetAndDestroy()
   }
 
   destroy(): void {
-    this.near.destroy()
-    this.far.destroy()
+    this.client.destroy()
+    this.server.destroy()
   }
 }
 
 export class Proxy {
-  readonly wires = new Set<Wire>()
+  readonly connections = new Set<ProxiedConnection>()
   /** Connections by their local port at the target. */
-  readonly byFarPort = new Map<number, Wire>()
+  readonly byServerPort = new Map<number, ProxiedConnection>()
   private readonly server: Server
   private readonly target: () => { readonly host: string; readonly port: number } | undefined
 
   private constructor(target: () => { readonly host: string; readonly port: number } | undefined) {
     this.target = target
-    this.server = createServer((near) => {
+    this.server = createServer((client) => {
       const to = this.target()
-      near.on("error", () => {})
-      if (to === undefined) return void near.resetAndDestroy()
-      near.setNoDelay(true)
-      const far = connect({ ...to, noDelay: true })
-      const wire = new Wire(near, far)
-      this.wires.add(wire)
-      let farPort: number | undefined
-      far.once("connect", () => {
-        farPort = far.localPort
-        if (farPort !== undefined) this.byFarPort.set(farPort, wire)
+      client.on("error", () => {})
+      if (to === undefined) return void client.resetAndDestroy()
+      client.setNoDelay(true)
+      const server = connect({ ...to, noDelay: true })
+      const connection = new ProxiedConnection(client, server)
+      this.connections.add(connection)
+      let serverPort: number | undefined
+      server.once("connect", () => {
+        serverPort = server.localPort
+        if (serverPort !== undefined) this.byServerPort.set(serverPort, connection)
       })
       const gone = () => {
-        if (!near.destroyed || !far.destroyed) return
-        this.wires.delete(wire)
-        if (farPort !== undefined && this.byFarPort.get(farPort) === wire) this.byFarPort.delete(farPort)
+        if (!client.destroyed || !server.destroyed) return
+        this.connections.delete(connection)
+        if (serverPort !== undefined && this.byServerPort.get(serverPort) === connection) this.byServerPort.delete(serverPort)
       }
-      near.once("close", gone)
-      far.once("close", gone)
+      client.once("close", gone)
+      server.once("close", gone)
     })
   }
 
@@ -113,7 +113,7 @@ export class Proxy {
 
   async close(): Promise<void> {
     const closed = new Promise<void>((resolve) => this.server.close(() => resolve()))
-    for (const wire of this.wires) wire.destroy()
+    for (const connection of this.connections) connection.destroy()
     await closed
   }
 }

@@ -1,11 +1,11 @@
 /** The carrier's system: publishes events over HTTP, retries until it gets a response, and records it. */
 import { IntakeClient } from "@waybill/client"
-import type { EventPlace, Freight } from "./Freight.ts"
+import type { EventPlace, Workload } from "./Workload.ts"
 import type { Ledger } from "./Ledger.ts"
 import { pause, type Random } from "./Plan.ts"
 
 export interface PublisherOptions {
-  readonly freight: Freight
+  readonly workload: Workload
   readonly ledger: Ledger
   readonly random: Random
   /** Intake URLs of all processes, including stopped ones. */
@@ -37,11 +37,11 @@ export class Publisher {
 
   /** Each shipment has one writer, which waits for each response: this orders its events. */
   async run(): Promise<void> {
-    const { freight } = this.options
-    await Promise.all(freight.tenants.flatMap((tenant, at) =>
+    const { workload } = this.options
+    await Promise.all(workload.tenants.flatMap((tenant, at) =>
       Array.from({ length: writersPerTenant }, (_, writer) => {
         const shipments: Array<number> = []
-        for (let shipment = at, own = 0; shipment < freight.shipments; shipment += freight.tenants.length, own++) {
+        for (let shipment = at, own = 0; shipment < workload.shipments; shipment += workload.tenants.length, own++) {
           if (own % writersPerTenant === writer) shipments.push(shipment)
         }
         return this.write(tenant, shipments)
@@ -50,8 +50,8 @@ export class Publisher {
   }
 
   private async write(tenant: string, shipments: ReadonlyArray<number>): Promise<void> {
-    const { freight, random } = this.options
-    const { eventsPerShipment } = freight.plan
+    const { workload, random } = this.options
+    const { eventsPerShipment } = workload.plan
     for (let number = 1; number <= eventsPerShipment;) {
       // Sometimes several events of a shipment in one call.
       const together = Math.min(1 + Math.floor(random() * 2.3), eventsPerShipment - number + 1)
@@ -68,23 +68,23 @@ export class Publisher {
   }
 
   private async inTime(events: number): Promise<void> {
-    const { freight, seconds } = this.options
+    const { workload, seconds } = this.options
     this.published += events
-    const due = this.startedAt + (this.published / freight.plan.events) * seconds * 1000
+    const due = this.startedAt + (this.published / workload.plan.events) * seconds * 1000
     while (Date.now() < due && !this.stopped) await pause(Math.max(1, Math.min(250, due - Date.now())))
   }
 
   private async publish(tenant: string, places: ReadonlyArray<EventPlace>): Promise<void> {
-    const { freight, ledger, random } = this.options
+    const { workload, ledger, random } = this.options
     const clients = this.clients.get(tenant)!
-    const events = places.map((place) => freight.reported(place))
+    const events = places.map((place) => workload.reported(place))
     const began = Date.now()
     for (let at = Math.floor(random() * clients.length); !this.stopped; at++) {
       this.calls += 1
       try {
         const { results } = await clients[at % clients.length]!.publishTransitEvents(events)
         for (const result of results) {
-          if (result.result === "error") ledger.violated("no event is refused", `${freight.eventId(places[result.index]!)}: ${JSON.stringify(result.errors)}`)
+          if (result.result === "error") ledger.violated("no event is refused", `${workload.eventId(places[result.index]!)}: ${JSON.stringify(result.errors)}`)
           else ledger.acknowledge(places[result.index]!, result.sequence)
         }
         this.worstCallSeconds = Math.max(this.worstCallSeconds, (Date.now() - began) / 1000)
@@ -93,10 +93,10 @@ export class Publisher {
         this.repeated += 1
         const status = (error as { readonly status?: number }).status
         if (status !== undefined && status !== 429 && status < 500) {
-          ledger.violated("no event is refused", `${freight.eventId(places[0]!)}: ${(error as Error).message}`)
+          ledger.violated("no event is refused", `${workload.eventId(places[0]!)}: ${(error as Error).message}`)
           return
         }
-        if (status === 500) ledger.violated("storage failures are answered with 503, not 500", `${freight.eventId(places[0]!)}: ${(error as Error).message}`)
+        if (status === 500) ledger.violated("storage failures are answered with 503, not 500", `${workload.eventId(places[0]!)}: ${(error as Error).message}`)
         await pause(50 + random() * 200)
       }
     }

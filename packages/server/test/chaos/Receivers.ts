@@ -4,10 +4,10 @@ import { createHash } from "node:crypto"
 import { createWriteStream, type WriteStream } from "node:fs"
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
-import type { Freight, Subscriber } from "./Freight.ts"
+import type { Workload, Subscriber } from "./Workload.ts"
 import type { ArrivedEvent, Ledger } from "./Ledger.ts"
 import type { Random } from "./Plan.ts"
-import { Proxy, type Wire } from "./Proxy.ts"
+import { Proxy, type ProxiedConnection } from "./Proxy.ts"
 
 /** A request whose sender cannot receive the response. */
 export interface Unanswered {
@@ -18,7 +18,7 @@ export interface Unanswered {
 }
 
 export interface ReceiversOptions {
-  readonly freight: Freight
+  readonly workload: Workload
   readonly ledger: Ledger
   readonly random: Random
   readonly attemptTimeoutSeconds: number
@@ -29,16 +29,16 @@ export interface ReceiversOptions {
 }
 
 /** Duration of a receiver's fault. */
-const troubleMillis = 6_000
-const troubleEveryMillis = 20_000
+const faultMillis = 6_000
+const faultEveryMillis = 20_000
 
 export class Receivers {
   readonly unanswered = new Set<Unanswered>()
   readonly proxies: Array<Proxy> = []
   /** By subscription. */
   readonly secrets: Array<string> = []
-  /** All receivers behave well from now on. */
-  calm = false
+  /** From now on no receiver has a fault. */
+  faultFree = false
   refusals = 0
   dropped = 0
   late = 0
@@ -56,7 +56,7 @@ export class Receivers {
     const receivers = new Receivers(options)
     await new Promise<void>((resolve) => receivers.server.listen({ port: 0, host: "127.0.0.1", backlog: 1024 }, resolve))
     const target = { host: "127.0.0.1", port: (receivers.server.address() as AddressInfo).port }
-    for (let origin = 0; origin < options.freight.origins; origin++) receivers.proxies.push(await Proxy.open(() => target))
+    for (let origin = 0; origin < options.workload.origins; origin++) receivers.proxies.push(await Proxy.open(() => target))
     return receivers
   }
 
@@ -64,21 +64,21 @@ export class Receivers {
     return `http://127.0.0.1:${this.proxies[subscriber.origin]!.port}/${subscriber.tenant}/${subscriber.index}`
   }
 
-  /** Connections that may be disturbed. */
-  get troubledWires(): ReadonlyArray<Wire> {
-    return this.proxies.flatMap((proxy, origin) => this.options.freight.isSteady(origin) ? [] : [...proxy.wires])
+  /** Connections that faults may affect. */
+  get faultyConnections(): ReadonlyArray<ProxiedConnection> {
+    return this.proxies.flatMap((proxy, origin) => this.options.workload.isStable(origin) ? [] : [...proxy.connections])
   }
 
   private receive(request: IncomingMessage, response: ServerResponse): void {
-    const { freight } = this.options
+    const { workload } = this.options
     const [, tenant, index] = request.url!.split("/")
-    const subscriber = freight.subscribers[Number(index)]
+    const subscriber = workload.subscribers[Number(index)]
     if (subscriber === undefined || subscriber.tenant !== tenant) {
       this.options.ledger.violated("a receiver gets only its own events", `a request to ${request.url}`)
       return void response.writeHead(404).end()
     }
-    const wire = this.proxies[subscriber.origin]!.byFarPort.get(request.socket.remotePort ?? 0)
-    const unanswered = { subscriber, since: Date.now(), senderPort: wire?.nearPort ?? 0 }
+    const connection = this.proxies[subscriber.origin]!.byServerPort.get(request.socket.remotePort ?? 0)
+    const unanswered = { subscriber, since: Date.now(), senderPort: connection?.clientPort ?? 0 }
     this.unanswered.add(unanswered)
     response.once("close", () => this.unanswered.delete(unanswered))
     const chunks: Array<Buffer> = []
@@ -139,18 +139,18 @@ export class Receivers {
     }
   }
 
-  private answerOf({ index, temper }: Subscriber): PlannedAnswer {
+  private answerOf({ index, behaviour }: Subscriber): PlannedAnswer {
     const { attemptTimeoutSeconds, random } = this.options
     const quick = { status: 200, afterMillis: random() * 10 }
-    if (this.calm) return quick
-    const inTrouble = (Date.now() + index * 3_571) % troubleEveryMillis < troubleMillis
-    switch (temper) {
+    if (this.faultFree) return quick
+    const isFaulty = (Date.now() + index * 3_571) % faultEveryMillis < faultMillis
+    switch (behaviour) {
       case "healthy":
         return quick
       case "slow":
         return { status: 200, afterMillis: 50 + random() * 250 }
       case "failing":
-        return inTrouble ? { status: random() < 0.5 ? 500 : 503, afterMillis: 5 } : quick
+        return isFaulty ? { status: random() < 0.5 ? 500 : 503, afterMillis: 5 } : quick
       case "dropping":
         return random() < 0.15 ? { status: "drop", afterMillis: 0 } : quick
       case "late":
@@ -158,7 +158,7 @@ export class Receivers {
         this.late += 1
         return { status: 200, afterMillis: attemptTimeoutSeconds * 1000 + 300 }
       case "limited":
-        if (!inTrouble || random() < 0.2) return quick
+        if (!isFaulty || random() < 0.2) return quick
         return { status: 429, afterMillis: 2, retryAfter: random() < 0.5 ? "1" : new Date(Date.now() + 2_000).toUTCString() }
     }
   }

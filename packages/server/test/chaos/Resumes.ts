@@ -1,5 +1,5 @@
 /** Measures how soon subscriptions recover after their worker failed. */
-import type { Subscriber } from "./Freight.ts"
+import type { Subscriber } from "./Workload.ts"
 import type { ChaosPlan } from "./Plan.ts"
 import type { Violated } from "./Rules.ts"
 import type { Starvation } from "./Starvation.ts"
@@ -103,7 +103,7 @@ export class Resumes {
     }
     // Leases expire by the clock; the following work depends on the speed of the machine.
     if (took > this.leaseMillis + this.resumeMillis * factor) {
-      this.violated("a subscription resumes soon after its obstacle ends", `${subscriber.tenant}/${subscriber.index}: ${took} ms after ${cause}, on a machine ${factor.toFixed(1)} times slower than alone`)
+      this.violated("a subscription resumes soon after its obstacle ends", `${subscriber.tenant}/${subscriber.index}: ${took} ms after ${cause}, on a machine ${factor.toFixed(1)} times slower than acquireExclusive`)
     }
   }
 

@@ -4,14 +4,14 @@ import { shortPlan } from "./Plan.ts"
 import { rules } from "./Rules.ts"
 
 // Reads the processes' sockets and memory from /proc.
-describe.runIf(process.platform === "linux")("a flood through processes that are killed, a database that is restarted and wires that hang", () => {
+describe.runIf(process.platform === "linux")("a load test with killed processes, database restarts and hanging connections", () => {
   let report: ChaosReport
 
   beforeAll(async () => {
     report = await runChaos(shortPlan)
   }, 240_000)
 
-  it("breaks what it says it breaks, and gets everything through", () => {
+  it("injects every fault, and delivers everything", () => {
     const { happened } = report
     expect(happened).toMatchObject({
       acknowledged: shortPlan.events,

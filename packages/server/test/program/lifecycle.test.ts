@@ -63,7 +63,7 @@ const slowPost = (baseUrl: string, path: string, headers: Readonly<Record<string
 }
 
 describe("a server's life", { timeout: 60_000 }, () => {
-  it("answers requests that came before it was ready", async () => {
+  it("answers requests that arrived before it was ready", async () => {
     const { env } = sharedSettings(pgUrl)
     const port = await freePort()
     const program = new Program({ env: { ...env, WAYBILL_PORT: String(port) } })

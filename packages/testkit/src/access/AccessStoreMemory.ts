@@ -1,4 +1,4 @@
-/** Tenants, API keys and what clients may see, in memory. */
+/** Tenants, API keys and clients' access, in memory. */
 import { AccessStore, compareText, keyClient, type ListedApiKey, type ListRange, type Tenant } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"

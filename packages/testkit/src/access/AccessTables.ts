@@ -1,4 +1,4 @@
-/** Who may see what, indexed for publishing: by client, and by account. */
+/** Access of clients, indexed for publishing by client and by account. */
 import type { ClientAccess, Role, StoredApiKey, Tenant } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import type { Journal } from "../shared/Journal.ts"

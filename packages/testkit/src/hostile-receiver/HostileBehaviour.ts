@@ -14,15 +14,15 @@ export type HostileOutcome = "accepted" | "gone" | "failed" | "either"
 export interface HostileBehaviour {
   readonly name: string
   readonly group: HostileGroup
-  /** What the receiver does. */
+  /** The behaviour of the receiver. */
   readonly does: string
-  /** What a correct sender does. */
+  /** The behaviour of a correct sender. */
   readonly must: string
   readonly outcome: HostileOutcome
   /** The outcome of the next attempt, if it differs. */
   readonly next?: HostileOutcome
   /**
-   * What ends the attempt: the receiver, a limit of the sender on what it reads (or else its deadline), or only
+   * The end of the attempt: by the receiver, by a limit of the sender on its reads (or its deadline), or only
    * the deadline.
    */
   readonly ends: "receiver" | "limit" | "deadline"

@@ -105,7 +105,7 @@ const readRequests = (socket: Socket, headsOnly: boolean, each: (request: Hostil
   })
 }
 
-/** Forwards to `port` unchanged, and the answer back, byte by byte. */
+/** Forwards bytes in both directions between the connection and `port`. */
 const forwardSlowly = (socket: Socket, port: number): void => {
   const upstream = connect({ port, host }).on("error", () => {})
   const answer: Array<number> = []

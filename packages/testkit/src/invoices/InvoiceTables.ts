@@ -33,7 +33,7 @@ export class InvoiceTables extends Context.Service<InvoiceTables, InvoiceRows>()
   )
 }
 
-/** The fields that decide what a viewer sees. */
+/** The fields that decide whether a viewer sees a row. */
 interface Addressed {
   readonly carrier: InvoiceCarrier
   readonly shipmentId: string

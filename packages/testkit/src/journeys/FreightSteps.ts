@@ -86,7 +86,7 @@ export const happened = (name: string, afterHours: number, freight: Freight, typ
 export interface BillDetails extends Pick<BillChangeOverrides, "account" | "changeLog"> {
   /** Whether the carrier has reweighed the freight. */
   readonly reweighed?: boolean
-  /** Dollars for what was not ordered. */
+  /** Price of services that were not ordered, in dollars. */
   readonly extra?: number
 }
 

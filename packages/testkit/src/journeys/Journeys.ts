@@ -88,7 +88,7 @@ const attempted = (freight: Freight, name: string, delayReasonCode: string, gene
   ]
 }
 
-/** Dollars for what was not ordered. */
+/** Price of services that were not ordered, in dollars. */
 const [redelivery, reconsignment, appointment] = [85, 97.5, 32.5]
 
 const refused = (freight: Freight): Steps => attempted(freight, "refused by the consignee", "460-3", "Refused Delivery")

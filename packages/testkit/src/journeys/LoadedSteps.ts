@@ -18,7 +18,7 @@ const costOfFreight = (load: Load, priced: Priced): Cost => costOf(load, weightO
 /** Dollars of the sample bill, at first and after a reweigh. */
 const [sampleTotal, sampleReweighed] = [263.78, 271.02]
 
-/** What the freight costs, in dollars. */
+/** The price of the freight, in dollars. */
 export const totalOf = ({ load }: Freight, priced: Priced): number =>
   load === undefined
     ? Math.round(((priced.reweighed === true ? sampleReweighed : sampleTotal) + (priced.extra ?? 0)) * 100) / 100

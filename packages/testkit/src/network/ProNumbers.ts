@@ -5,7 +5,7 @@ export type ProForm =
   | "modulo 7"
   /** `100-340397-9`: eleven less the middle six modulo 11; ten is X, eleven is 0. */
   | "modulo 11"
-  /** Ten digits, of which every second counts three times; all of them come to a multiple of ten. */
+  /** Ten digits with weights 1 and 3 in turn, whose sum is a multiple of ten. */
   | "modulo 10"
   /** Eleven digits without a check. */
   | "plain"

@@ -78,7 +78,7 @@ function* callsOf(world: NetworkPlan, shape: Shape): Generator<NetworkCall, void
   const queue = new TimedQueue<Ahead>()
   const count = shipmentCount(shape)
   for (let begun = 0;;) {
-    // pickups ordered by then come first
+    // earlier pickups are sent first
     while (begun < count && !(queue.firstAt() < orderedAt(shape, begun))) {
       queue.add(orderedAt(shape, begun), begun, { next: 0, calls: undefined })
       begun += 1

@@ -142,7 +142,7 @@ export class PickupRows {
     return within.filter((change) => this.queue(tenantId, record, change, now)).length
   }
 
-  /** Whether a client may see the pickup now: carriers without a number all, with a number what they or no carrier has decided. */
+  /** Whether a client may see the pickup now. Carriers without a number see all, others pickups that they or no carrier has decided. */
   clientSees(tenantId: string, client: string, pickupId: string): boolean {
     if (this.access.maySee(tenantId, client, [])) return true
     const row = this.of(tenantId).rows.get(pickupId)
@@ -167,7 +167,7 @@ export class PickupRows {
     return { entries, through, more: entries.length === 0 && scanned.length === changesPerRead }
   }
 
-  /** Pickups by id: those that wait, or in the opposite order all. */
+  /** Pickups by id: waiting ones in ascending order, or all in descending order. */
   inOrder(tenantId: string, { after, limit, waiting }: PickupListRange): ReadonlyArray<PickupRow> {
     const sign = waiting ? 1 : -1
     return [...this.of(tenantId).rows.values()]

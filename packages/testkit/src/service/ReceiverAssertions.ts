@@ -13,7 +13,7 @@ export interface ReceiverAssertions {
 }
 
 export const receiverAssertions = (url: string, received: () => ReadonlyArray<ReceivedDelivery>): ReceiverAssertions => {
-  /** An assertion about every request would hold for none. */
+  /** Fails without requests, because an assertion about every request would pass. */
   const something = (): ReadonlyArray<ReceivedDelivery> => {
     const came = received()
     if (came.length === 0) throw new Error(`${url} received nothing. Check the subscription's address and filters, and advance the clock if a window is still open.`)

@@ -14,7 +14,7 @@ export type Answer =
   | "hang"
   | { readonly status: number; readonly after?: TimeSpan; readonly retryAfterSeconds?: number }
 
-/** The code under test: a fetch-style handler. The clock stands still while it runs. If it throws, the sender gets 500. */
+/** The code under test: a fetch-style handler. The clock does not advance while it runs. If it throws, the sender gets 500. */
 export type WebhookHandler = (request: Request) => Response | Promise<Response>
 
 export interface TestReceiver extends ReceiverAssertions {
@@ -25,7 +25,7 @@ export interface TestReceiver extends ReceiverAssertions {
   readonly answers: (...answers: readonly [Answer, ...ReadonlyArray<Answer>]) => TestReceiver
   /** Errors that your handler threw, in order. */
   readonly handlerErrors: ReadonlyArray<unknown>
-  /** Lets your own handler answer from now on. */
+  /** Uses your own handler from now on. */
   readonly handledBy: (handler: WebhookHandler) => TestReceiver
   /** Faults on the way to the receiver. */
   readonly faults: ReceiverFaults
@@ -35,7 +35,7 @@ export interface ReceiverSurroundings {
   readonly now: () => number
   /** Every secret of the service. */
   readonly secrets: Iterable<string>
-  /** The clock stands still until this ends. */
+  /** The clock does not advance until this ends. */
   readonly await: (work: Promise<unknown>) => void
 }
 

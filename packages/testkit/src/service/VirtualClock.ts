@@ -1,4 +1,4 @@
-/** A clock that stands still until it is advanced, and then stops at every time that a fiber sleeps until. */
+/** A clock that moves only when it is advanced, and then stops at every time that a fiber sleeps until. */
 import { Duration, Effect } from "effect"
 import type * as Clock from "effect/Clock"
 

@@ -38,7 +38,7 @@ export class Journal {
     this.uncounted.clear()
   }
 
-  /** Runs `read` on the last kept state. `undefined`, and nothing happened, if it makes changes. */
+  /** Runs `read` on the last kept state. Returns `undefined` and undoes everything if it makes changes. */
   readKept<A>(read: () => A): { readonly answer: A } | undefined {
     const steps = this.steps.splice(0)
     for (const { undo } of steps.toReversed()) undo()

@@ -5,7 +5,7 @@ import { Journal } from "./Journal.ts"
 
 interface Current {
   open: boolean
-  /** What happens at the commit; `undefined` if it happens at once. */
+  /** The callback to run at the commit; `undefined` if it runs at once. */
   readonly atCommit: Array<() => void> | undefined
 }
 
@@ -14,7 +14,7 @@ class CurrentTransaction extends Context.Reference<Current | undefined>("@waybil
   defaultValue: () => undefined
 }) {}
 
-/** A transaction that its caller ends. Meanwhile others read what was committed before it, and their writes wait. */
+/** A transaction that its caller ends. Until then other callers read the state before it, and their writes wait. */
 export interface OpenTransaction {
   /** Makes operations of an effect part of the transaction. */
   readonly join: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

@@ -1,7 +1,7 @@
-/** Newest entries as a store answers them. */
+/** The newest entries that a store returns. */
 import { maxHistoryBytes } from "@waybill/core"
 
-/** `limit` at most, and none before which more than `maxHistoryBytes` are answered. */
+/** At most `limit`, and none after `maxHistoryBytes`. */
 export const newestWithin = <A>(entries: ReadonlyArray<A>, limit: number, bytesOf: (entry: A) => number): ReadonlyArray<A> => {
   let newer = 0
   return entries.slice(0, limit).filter((entry) => {

@@ -1,4 +1,4 @@
-/** A stand-in for a database client of the host, whose transactions memory storage joins. */
+/** A fake database client of the host, whose transactions memory storage joins. */
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { MemoryDatabase, type OpenTransaction } from "./MemoryDatabase.ts"
 import { realScheduler } from "./RealScheduler.ts"
@@ -167,7 +167,7 @@ export class HostTransactions extends Context.Service<HostTransactions, {
   readonly join: <A, E, R>(client: object, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   /** `COMMIT` and `ROLLBACK` of a joined transaction wait for this. */
   readonly afterEnd: (work: () => Promise<void>) => void
-  /** Rolls back what a test left open. */
+  /** Rolls back transactions that a test left open. */
   readonly abandon: Effect.Effect<void>
 }>()("@waybill/testkit/shared/HostTransactions") {
   static readonly layer = Layer.effect(

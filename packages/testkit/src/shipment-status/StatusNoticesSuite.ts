@@ -18,7 +18,7 @@ const pruneNotices = (tenantId: string, inMinutes: number) =>
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: notices of shipment statuses`, (it) => {
-    it.effect("are queued once for every subscription that names a reference of the shipment and whose client may see it", () =>
+    it.effect("are queued once for each subscription that names a reference of the shipment and whose client may see it", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "anna", ["A", "B"], "key")

@@ -83,7 +83,7 @@ export class AccessChanges {
     }
   }
 
-  /** Changes access while something is taken of this destination. Random times rarely hit this moment, which is prone to faults. */
+  /** Changes access during a take from this destination. Random times rarely hit this moment, which is prone to errors. */
   changeTaken(destination: LedgerDestination): void | Promise<void> {
     const slot = this.parts.slots().find((each) => each.destination === destination)
     return slot === undefined ? undefined : this.change(this.parts.random.pick(["end access", "suspend tenant", "reassign", "pause", "purge", "purge", "drop excess"]), slot)
@@ -158,7 +158,7 @@ export class AccessChanges {
     return this.control(destination, "begins to purge", (control) => control.beginPurge(destination.tenantId, destination.destinationId), begin)
   }
 
-  /** As a backlog quota does: the oldest entries go. */
+  /** Like a backlog quota, drops the oldest entries. */
   private dropExcess(destination: LedgerDestination): void | Promise<void> {
     const { ledger, random } = this.parts
     const limit = random.pick([1, 2, 5])

@@ -69,7 +69,7 @@ export const injectFault = (random: SimulationRandom, { hasInternalFaults, desti
       faultModel.hintLossShare = 1
       return void simulation.note("network", "loses all hints")
     case "mixed outcomes": {
-      // outcomes of all kinds, and answers about writing them are lost
+      // outcomes of all kinds, and lost responses to their writes
       for (const destination of destinations()) receivers.behave(destination, "mixed", 10_000)
       const call = random.share(0.7) ? "settle" : random.pick(calls)
       faultModel.failNext(call, "answer lost", 4)

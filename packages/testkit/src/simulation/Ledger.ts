@@ -40,7 +40,7 @@ export interface LedgerDelivery {
   takeovers: number
   /** When its next attempt may begin, by the store's clock. */
   dueAt: number
-  /** The same, counted from the write of the outcome: what the next owner is told. */
+  /** The same, counted from the write of the outcome. The next owner loads this time. */
   storedDueAt: number
   diedAt: number
   posts: number
@@ -106,7 +106,7 @@ export class Ledger {
   readonly access = new AccessLedger()
   /** How many entries and deliveries are unfinished. */
   unfinished = 0
-  /** When somebody last published, or changed something, by the store's clock. */
+  /** The time of the last publication or change, by the store's clock. */
   changedAt = 0
 
   destination(tenantId: string, destinationId: string): LedgerDestination | undefined {
@@ -122,7 +122,7 @@ export class Ledger {
     return destination.open && destination.state === "active" && this.access.admits(destination, now)
   }
 
-  /** Whether the partition needs an owner: something in it can be sent, is in flight, or is to be removed. */
+  /** Whether the partition needs an owner: it has entries to send or remove, or deliveries in flight. */
   hasWork(partition: LedgerPartition, now: number): boolean {
     return this.in(partition).some((destination) => {
       if (destination.leftover > 0) return true
@@ -199,7 +199,7 @@ export class Ledger {
     if (destination.state === "paused") this.turn(destination, destination.resumesAs ?? "active", undefined)
   }
 
-  /** Cancels what waits for a retry. Deliveries in flight end by their outcomes, and the owner removes the waiting entries. */
+  /** Cancels deliveries that wait for a retry. Deliveries in flight end by their outcomes, and the owner removes the waiting entries. */
   close(destination: LedgerDestination): void {
     destination.open = false
     for (const entries of destination.waiting.values()) destination.leftover += entries.length
@@ -253,7 +253,7 @@ export class Ledger {
     return delivery
   }
 
-  /** The attempt has no outcome and never gets one, so the delivery waits for another. `counts`: it was perhaps sent. */
+  /** The attempt has no outcome and never gets one, so the delivery waits for another. `counts`: it may have been sent. */
   interrupt(delivery: LedgerDelivery, now: number, counts: boolean): void {
     const { destination } = delivery
     for (const permit of destination.inFlight.keys()) if (permit.startsWith(`${delivery.id} `)) destination.inFlight.delete(permit)
@@ -301,7 +301,7 @@ export class Ledger {
     return entries.length
   }
 
-  /** Removes what waited when the destination was closed. Returns how many entries. */
+  /** Removes the entries that waited when the destination was closed. Returns their number. */
   dropLeftover(destination: LedgerDestination): number {
     const { leftover } = destination
     destination.leftover = 0

@@ -1,4 +1,4 @@
-/** Checks what owners are told of destinations, and what they remove from them. */
+/** Checks the results of loads, and the entries that owners drop. */
 import type { DropRequest, LoadedDestination } from "@waybill/core"
 import { type Ledger, type LedgerDestination } from "./Ledger.ts"
 import { textOf, waitingOf } from "./OwnershipAudit.ts"
@@ -37,7 +37,7 @@ export class LoadAudit {
     const isSame = loaded.secrets.length === keys.length && keys.every(({ key }, at) => Buffer.from(loaded.secrets[at]!.sealed.subarray(-key.length)).equals(key))
     if (!isSame) simulation.violate("The secrets that sign now are loaded", `${who}: ${destination.name}, ${loaded.secrets.length} instead of ${keys.length}`)
     if (!loaded.moreWaiting && textOf(loaded.waiting) !== textOf(waitingOf(destination))) {
-      simulation.violate("An owner is told of the deliveries that wait", `${who}: ${textOf(loaded.waiting)} instead of ${textOf(waitingOf(destination))}`)
+      simulation.violate("An owner loads all waiting deliveries", `${who}: ${textOf(loaded.waiting)} instead of ${textOf(waitingOf(destination))}`)
     }
   }
 
@@ -56,7 +56,7 @@ export class LoadAudit {
       if (destination !== undefined && destination.open && fenced.includes(destination.partition)) expected += ledger.dropUnseen(destination, key)
     }
     if (answer.dropped !== expected || answer.more) {
-      simulation.violate("What a client may no longer see is dropped, and what a closed subscription left, and nothing else", `${who}: ${answer.dropped} instead of ${expected}`)
+      simulation.violate("Only entries that a client may no longer see, and entries of closed subscriptions, are dropped", `${who}: ${answer.dropped} instead of ${expected}`)
     }
   }
 }

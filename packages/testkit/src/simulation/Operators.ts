@@ -124,7 +124,7 @@ export class Operators {
     return this.access.changeTaken(destination)
   }
 
-  /** Moves, pauses or removes a subscription of which something is taken. */
+  /** Moves, pauses or removes a subscription during a take from it. */
   interveneTaken(destination: LedgerDestination): void | Promise<void> {
     const slot = this.slots.find(({ destinationId, tenantId }) => tenantId === destination.tenantId && destinationId === destination.destinationId)
     return slot === undefined ? undefined : this.intervene(this.random.pick(["pause", "stop", "remove", "move", "rotate", "recover"]), slot)
@@ -251,7 +251,7 @@ export class Operators {
     return known.length === 0 ? undefined : this.retry(tenantId, this.random.pick(known))
   }
 
-  /** Retries a delivery while its take is under way. Random times rarely hit this moment, which is prone to faults. */
+  /** Retries a delivery during its take. Random times rarely hit this moment, which is prone to errors. */
   retryTaken(tenantId: string, deliveryIds: ReadonlyArray<string>): void | Promise<void> {
     return this.retry(tenantId, this.ledger.deliveries.get(this.random.pick(deliveryIds))!)
   }

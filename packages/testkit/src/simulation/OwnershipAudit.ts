@@ -30,11 +30,11 @@ export class OwnershipAudit {
     const alive = [...partitions.workers.values()].filter((until) => until > now).length
     const leased = partitions.leased(now).length
     if (workers !== alive || active !== leased) {
-      simulation.violate("A renewal tells how many workers and owned partitions there are", `${who}: ${workers} and ${active} instead of ${alive} and ${leased}`)
+      simulation.violate("A renewal returns the number of workers and owned partitions", `${who}: ${workers} and ${active} instead of ${alive} and ${leased}`)
     }
   }
 
-  /** Partitions that need an owner are found by everybody, those with an owner by nobody. */
+  /** Every worker finds partitions that need an owner, and none finds partitions with an owner. */
   looked(who: string, workerId: string, { free, signalled }: Answer<"look">): void {
     const { ledger, simulation } = this
     for (const found of free) {
@@ -43,12 +43,12 @@ export class OwnershipAudit {
     }
     for (const found of signalled) {
       const partition = this.partition(found)
-      if (partition.owner !== workerId) simulation.violate("A worker is told of signals in its own partitions", `${who}: ${partition.name}`)
+      if (partition.owner !== workerId) simulation.violate("A worker receives the signals of its own partitions", `${who}: ${partition.name}`)
     }
     const names = new Set(free.map((found) => this.partition(found).name))
     for (const partition of ledger.partitions.all.values()) {
       if (!names.has(partition.name) && this.isFree(partition) && ledger.hasWork(partition, simulation.storeNow)) {
-        simulation.violate("A partition that needs an owner is found by every worker that looks", `${partition.name} by ${who}`)
+        simulation.violate("A partition that needs an owner is found by every worker that looks for one", `${partition.name} by ${who}`)
       }
     }
   }
@@ -71,7 +71,7 @@ export class OwnershipAudit {
     this.raise(who, partition, acquired)
     const isTakenOver = owner !== undefined && leasedUntil <= simulation.storeNow
     if (acquired.takenOver !== isTakenOver) {
-      simulation.violate("A new owner is told whether the owner before gave the partition back", `${who}: ${partition.name}, ${acquired.takenOver} instead of ${isTakenOver}`)
+      simulation.violate("A new owner learns whether the previous owner released the partition", `${who}: ${partition.name}, ${acquired.takenOver} instead of ${isTakenOver}`)
     }
     if (owner !== undefined && owner !== workerId) {
       simulation.counts.takeovers += 1
@@ -90,7 +90,7 @@ export class OwnershipAudit {
   }
 
   private raise(who: string, partition: LedgerPartition, { epoch }: OwnedPartition): void {
-    if (epoch <= partition.epoch) this.simulation.violate("Every owner of a partition has a higher epoch than the one before", `${who}: ${partition.name}, ${epoch} after ${partition.epoch}`)
+    if (epoch <= partition.epoch) this.simulation.violate("Every owner of a partition has a higher epoch than the previous one", `${who}: ${partition.name}, ${epoch} after ${partition.epoch}`)
     partition.epoch = epoch
   }
 
@@ -111,23 +111,23 @@ export class OwnershipAudit {
     this.compareFound(who, fenced, answer)
   }
 
-  /** A new owner is told of everything that waits. */
+  /** A new owner receives all waiting deliveries and entries. */
   private compareFound(who: string, partitions: ReadonlyArray<LedgerPartition>, found: { readonly waiting: ReadonlyArray<WaitingDelivery>; readonly backlogs: ReadonlyArray<string> }): void {
     const own = partitions.flatMap((partition) => this.ledger.in(partition))
     const waiting = own.flatMap(waitingOf)
-    if (textOf(found.waiting) !== textOf(waiting)) this.simulation.violate("An owner is told of the deliveries that wait", `${who}: ${textOf(found.waiting)} instead of ${textOf(waiting)}`)
+    if (textOf(found.waiting) !== textOf(waiting)) this.simulation.violate("An owner loads all waiting deliveries", `${who}: ${textOf(found.waiting)} instead of ${textOf(waiting)}`)
     const backlogs = own.filter((destination) => destination.waiting.size > 0 || destination.leftover > 0).map(({ destinationId }) => destinationId)
     if ([...found.backlogs].sort().join() !== backlogs.sort().join()) {
-      this.simulation.violate("An owner is told of the destinations in which entries wait", `${who}: ${found.backlogs.join()} instead of ${backlogs.join()}`)
+      this.simulation.violate("An owner finds all destinations with waiting entries", `${who}: ${found.backlogs.join()} instead of ${backlogs.join()}`)
     }
   }
 
-  /** Returns the partitions that were given back. */
+  /** Returns the released partitions. */
   released(who: string, tenantId: string, partitions: ReadonlyArray<OwnedPartition>): ReadonlyArray<LedgerPartition> {
     const fenced = this.ledger.partitions.fenced(tenantId, partitions)
     for (const partition of fenced) {
       const left = this.onlyReceiversFail ? this.ledger.in(partition).flatMap(({ unsettled }) => [...unsettled.values()]).filter(isInFlight) : []
-      if (left.length > 0) this.simulation.violate("A partition is given back when nothing of it is in flight", `${who}: ${partition.name} with ${left.map(({ id }) => id).join()}`)
+      if (left.length > 0) this.simulation.violate("A partition is released when none of its attempts is in flight", `${who}: ${partition.name} with ${left.map(({ id }) => id).join()}`)
       partition.owner = undefined
       partition.leasedUntil = 0
     }
@@ -144,7 +144,7 @@ export class OwnershipAudit {
   }
 }
 
-/** The deliveries of a destination that wait, as an owner is told of them. */
+/** The waiting deliveries of a destination, as an owner loads them. */
 export const waitingOf = ({ destinationId, unsettled }: LedgerDestination): ReadonlyArray<WaitingDelivery> =>
   [...unsettled.values()].filter(({ state }) => state === "waiting").map(({ id, storedDueAt }) => ({ destinationId, deliveryId: id, dueAt: storedDueAt }))
 

@@ -7,7 +7,7 @@ export interface LedgerPartition {
   readonly partition: number
   readonly name: string
   epoch: number
-  /** The worker with the lease, also if the lease has ended; `undefined` if it was given back, or nobody had it. */
+  /** The worker with the lease, also if the lease has ended; `undefined` if it was released or never leased. */
   owner: string | undefined
   leasedUntil: number
   /** Counts the owners: unlike the epoch it stays the same when an owner reclaims a take. */

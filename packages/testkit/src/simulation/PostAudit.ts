@@ -4,7 +4,7 @@ import { type Ledger, type LedgerDelivery, type LedgerDestination, type LedgerKe
 import type { Permit, Permits } from "./TakeAudit.ts"
 import type { SimulationContext } from "./SimulationContext.ts"
 
-/** Standard Webhooks tells receivers to refuse timestamps that are five minutes off; half of that is left for the network. */
+/** Standard Webhooks lets receivers refuse timestamps that are five minutes off; half of that is reserved for the network. */
 const toleratedMillis = 150_000
 
 /** A take before the end of access may lead to an attempt this much later, if no fault slows it down. */
@@ -12,7 +12,7 @@ const takeToSendMillis = 50
 
 const windowMillis = 60_000
 
-/** Of a minute's attempts, so many may begin at once. */
+/** The share of a minute's attempts that may begin at once. */
 const burstShare = 0.1
 
 /** Clocks of workers differ from the store's by the time that calls take. */
@@ -95,7 +95,7 @@ export class PostAudit {
   }
 
   private permitFor(permits: Permits, { attempt, id }: LedgerDelivery): string | undefined {
-    // earlier attempts were given back unsent
+    // earlier attempts were returned unsent
     for (let each = attempt; each >= 1; each--) if (permits.has(permitOf(id, each))) return permitOf(id, each)
     return undefined
   }
@@ -135,7 +135,7 @@ export class PostAudit {
     }
   }
 
-  /** A worker whose lease has ended sends nothing, unless it slept at that moment. */
+  /** A worker whose lease has expired sends nothing, unless it was suspended at that moment. */
   private compareLease({ name, pausedAt }: Sender, { destination, id }: LedgerDelivery, { learnedAt, ownership }: Permit): void {
     const late = this.simulation.storeNow - destination.partition.leaseEnds.get(ownership)!
     if (late > takeToSendMillis && pausedAt < learnedAt) this.simulation.violate("No attempt begins after the lease of its worker", `${name}: ${id}, ${late} ms late`)
@@ -151,7 +151,7 @@ export class PostAudit {
     if (early > spacing / 2 + clockMillis) this.simulation.violate("Attempts keep the distance of their rate, also across owners", `${destination.name}: ${Math.round(early)} ms early`)
   }
 
-  /** A process that slept between its decision and the POST is late by its sleep, whatever it does. */
+  /** A process that was suspended between its decision and the POST is late by this time. */
   private compareRate({ pausedAt }: Sender, { destination }: LedgerDelivery, { learnedAt }: Permit): void {
     const at = pausedAt >= learnedAt ? pausedAt : this.simulation.storeNow
     destination.sends.push(at)

@@ -1,4 +1,4 @@
-/** Checks after the end of faults that workers make progress: every partition with work has an owner, shares are even, and nothing that may be sent is left alone. */
+/** Checks after the end of faults that workers make progress: every partition with work has an owner, shares are even, and every entry that may be sent is sent. */
 import type { DeliveryOptionValues } from "@waybill/core"
 import { isInFlight, type Ledger, type LedgerDestination } from "./Ledger.ts"
 import type { LedgerPartition } from "./PartitionLedger.ts"
@@ -9,7 +9,7 @@ import type { WorkerProcess } from "./WorkerProcess.ts"
 /** Beyond polls and leases: calls, attempts and timers take time. */
 const slackMillis = 5_000
 
-/** What may be sent is taken that soon once its owner hears of it. */
+/** The maximum time between a signal and the take of its entries. */
 const soonMillis = 2_500
 
 const minuteMillis = 60_000
@@ -18,10 +18,10 @@ export class ProgressAudit {
   private readonly simulation: SimulationContext
   private readonly ledger: Ledger
   private readonly options: DeliveryOptionValues
-  /** A worker learns by its next renewal what a call without an answer gave it. */
+  /** A worker learns the result of a call without a response by its next renewal. */
   private readonly unknownMillis: number
   private calmSince = Infinity
-  /** Since when each of these has been so at every look. */
+  /** When each condition was first true, for conditions that were true at every check since then. */
   private readonly since = new Map<string, number>()
 
   constructor(simulation: SimulationContext, ledger: Ledger, { hasInternalFaults, options }: Pick<Shape, "hasInternalFaults" | "options">) {
@@ -41,7 +41,7 @@ export class ProgressAudit {
     if (simulation.now < this.calmSince) return
     const { leaseMillis, pollMillis } = this.options
     const running = new Set(processes.map(({ workerId }) => workerId))
-    // a worker that died counts until its lease ends, and its share is left to it
+    // a crashed worker counts until its lease ends, and its share is reserved
     const isWhole = [...this.ledger.partitions.workers].every(([workerId, until]) => until <= simulation.storeNow || running.has(workerId))
     for (const partition of this.ledger.partitions.all.values()) {
       const isAlone = isWhole && this.isFree(partition) && this.ledger.hasWork(partition, simulation.storeNow)
@@ -54,7 +54,7 @@ export class ProgressAudit {
     }
     for (const destination of this.ledger.destinations.values()) {
       const limit = pollMillis + soonMillis + this.unknownMillis + minuteMillis / destination.settings.policy.rateLimitPerMinute
-      this.lasts(`sends of ${destination.name}`, running.has(destination.partition.owner) && this.waitsAlone(destination), limit, "What may be sent is sent without waiting", destination.name)
+      this.lasts(`sends of ${destination.name}`, running.has(destination.partition.owner) && this.waitsAlone(destination), limit, "Entries that may be sent are sent without a delay", destination.name)
     }
   }
 
@@ -75,13 +75,13 @@ export class ProgressAudit {
     return owner === undefined || leasedUntil <= this.simulation.storeNow
   }
 
-  /** Whether the worker has an attempt in flight, so that it may have no room. */
+  /** Whether the worker has an attempt in flight, so that it may have no free slots. */
   private isSending(workerId: string | undefined): boolean {
     return [...this.ledger.destinations.values()].some(({ partition, unsettled }) =>
       partition.owner === workerId && [...unsettled.values()].some(isInFlight))
   }
 
-  /** Nothing of the destination's owner is in flight, though something may be sent and neither time, rate nor breaker holds it back. */
+  /** The owner has no attempt in flight although entries may be sent, and neither a retry time, the rate nor the breaker delays them. */
   private waitsAlone(destination: LedgerDestination): boolean {
     const now = this.simulation.storeNow
     const { breaker, partition, sends, settings, unsettled, waiting } = destination

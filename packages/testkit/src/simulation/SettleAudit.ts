@@ -164,7 +164,7 @@ export class SettleAudit {
   ): void {
     const { simulation } = this
     const isReplaced = endpointUrl !== destination.settings.endpointUrl
-    if (pause !== undefined && always && !dead) simulation.violate("Only a dead letter pauses a subscription whatever its endpoint is", `${who}: ${destination.name}`)
+    if (pause !== undefined && always && !dead) simulation.violate("Only a dead letter pauses a subscription after its endpoint has changed", `${who}: ${destination.name}`)
     if (pause !== undefined && destination.state === "active" && (always || !isReplaced)) this.ledger.turn(destination, "paused", "engine")
     if (isReplaced) return
     destination.breaker = breaker

@@ -40,7 +40,7 @@ export interface Shape {
   /** Share of processes that are killed early. */
   readonly shortLivedShare: number
   readonly byCallbacks: boolean
-  /** Whether the schedule goes on until every partition was given up. */
+  /** Whether the schedule continues until every partition is released. */
   readonly endsIdle: boolean
   /** Whether signatures are real HMACs, not a cheap substitute. */
   readonly realHmac: boolean
@@ -110,7 +110,7 @@ const drawOptions = (random: SimulationRandom, fixed: Partial<DeliveryOptionValu
   return { ...options, attemptTimeoutMillis: longest }
 }
 
-/** `isSlow`: what is published keeps its partitions busy for some time. */
+/** `isSlow`: published entries keep their partitions busy for some time. */
 const drawDestination = (random: SimulationRandom, tenant: number, isSlow: boolean): DestinationShape => ({
   tenant,
   policy: isSlow ? { ...drawPolicy(random), batchMaxSize: 1, rateLimitPerMinute: 30 } : drawPolicy(random),

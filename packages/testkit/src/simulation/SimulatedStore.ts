@@ -79,7 +79,7 @@ export class SimulatedStore {
     })
   }
 
-  /** Checks that these partitions, which were given back, are found by other workers if they need an owner; `idle` ones only then. */
+  /** Checks that other workers find these released partitions if they need an owner; `idle` ones only then. */
   expectFree(partitions: ReadonlyArray<LedgerPartition>, idle: ReadonlySet<number>): void {
     const { ledger, simulation } = this
     const hasWork = new Map(partitions.map((partition) => [partition, ledger.hasWork(partition, simulation.storeNow)]))
@@ -88,8 +88,8 @@ export class SimulatedStore {
     this.query(this.delivery.look("nobody", Number.MAX_SAFE_INTEGER), ({ free }) => {
       for (const [{ name, partition, tenantId }, isNeeded] of hasWork) {
         const isFree = free.some((each) => each.tenantId === tenantId && each.partition === partition)
-        if (isNeeded && !isFree) simulation.violate("A partition that is given back with work is free at once", name)
-        if (!isNeeded && isFree && isQuiet && idle.has(partition)) simulation.violate("A partition that is given back without work needs no owner", name)
+        if (isNeeded && !isFree) simulation.violate("A partition that is released with work is free at once", name)
+        if (!isNeeded && isFree && isQuiet && idle.has(partition)) simulation.violate("A partition that is released without work needs no owner", name)
       }
     })
   }

@@ -201,7 +201,7 @@ export class Simulation {
     return this.restore(recovering)
   }
 
-  /** Calls from before the end of faults may never be answered. A worker abandons them after so long. */
+  /** Calls from before the end of faults may get no response. A worker abandons them after this time. */
   private get unansweredMillis(): number {
     return Math.max(5_000, this.shape.options.leaseMillis / 2)
   }
@@ -225,7 +225,7 @@ export class Simulation {
     })
   }
 
-  /** Whether nothing has had an owner for longer than it takes to be found by one. */
+  /** Whether no partition has had an owner for longer than workers need to find one. */
   private isIdle(): boolean {
     const { now, storeNow } = this.simulation
     if (this.ledger.partitions.leased(storeNow).length > 0) this.idleSince = Math.max(this.idleSince, now)
@@ -280,13 +280,13 @@ export class Simulation {
     await this.compareOwners(all)
   }
 
-  /** After a stop nobody owns anything, and no partition needs an owner. */
+  /** After a stop no worker owns a partition, and no partition needs an owner. */
   private async compareOwners(stopped: ReadonlyArray<WorkerProcess>): Promise<void> {
     const { ledger, simulation, store } = this
     for (const { name, workerId } of stopped) {
-      // a call of before the end of faults may have made it the owner without its knowledge
+      // a call before the end of faults may have made it the owner without its knowledge
       const left = workerId === undefined || this.shape.hasInternalFaults ? [] : ledger.partitions.ownedBy(workerId)
-      if (left.length > 0) simulation.violate("A worker that stops gives its partitions back", `${name} has ${left.map((partition) => partition.name).join()}`)
+      if (left.length > 0) simulation.violate("A worker that stops releases its partitions", `${name} has ${left.map((partition) => partition.name).join()}`)
     }
     if (!this.shape.endsIdle) return
     const waits = store.run(store.delivery.look("nobody", Number.MAX_SAFE_INTEGER), (exit) => {

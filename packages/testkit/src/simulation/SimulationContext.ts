@@ -15,7 +15,7 @@ export interface SimulationCounts {
   drops: number
   /** Calls with an epoch that was no longer valid. */
   lostLeases: number
-  /** Partitions that were taken over from another worker that had not given them back. */
+  /** Partitions that were taken over from a worker that had not released them. */
   takeovers: number
   /** Events to be delivered, summed over all subscriptions. */
   owed: number

@@ -19,7 +19,7 @@ type Store = DeliveryStore["Service"]
 
 export type StoreCall = keyof Store
 
-/** Called when a take is under way, before and after the store runs it, with the deliveries and destinations that it is about. */
+/** Called during a take, before and after the store runs it, with its deliveries and destinations. */
 export type OnTake = (tenantId: string, deliveryIds: ReadonlyArray<string>, destinations: ReadonlyArray<LedgerDestination>) => void
 
 interface StoreRequest<A> {

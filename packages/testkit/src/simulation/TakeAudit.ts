@@ -61,7 +61,7 @@ export class TakeAudit {
       simulation.violate("A take needs the epoch of every partition it takes from", `${who} took from ${taken.owned.join()}, and owns ${expected}`)
     }
     if (fenced.length < request.owned.length) simulation.counts.lostLeases += 1
-    if (taken.now !== simulation.storeNow) simulation.violate("An answer tells the store's clock", `${who}: ${taken.now - simulation.storeNow} ms off`)
+    if (taken.now !== simulation.storeNow) simulation.violate("A response contains the time of the store's clock", `${who}: ${taken.now - simulation.storeNow} ms off`)
     for (const { destinationId } of taken.signals) {
       if (this.destination(request.tenantId, destinationId, fenced) === undefined && this.ledger.destination(request.tenantId, destinationId)?.open === true) {
         simulation.violate("Only the owner of a partition consumes its signals", `${who}: ${destinationId}`)
@@ -94,7 +94,7 @@ export class TakeAudit {
     const again = new Map(request.from.flatMap((from) => from.again.map((id) => [id, from.destinationId] as const)))
     const fresh = taken.deliveries.filter(({ deliveryId }) => !again.has(deliveryId))
     const keysTaken = new Map<string, string>()
-    // a delivery that is sent again holds its keys against the new ones of the same take
+    // a retried delivery blocks its keys for new deliveries of the same take
     for (const delivery of [...taken.deliveries.filter(({ deliveryId }) => again.has(deliveryId)), ...fresh]) {
       const destination = this.destination(request.tenantId, delivery.destinationId, fenced)
       if (destination === undefined) {
@@ -102,7 +102,7 @@ export class TakeAudit {
         continue
       }
       if (!this.ledger.admits(destination, simulation.storeNow)) {
-        simulation.violate("Nothing is taken of a destination that is paused, inactive or without access", `${who} got ${delivery.deliveryId} of ${destination.name}, which is ${destination.state}`)
+        simulation.violate("Nothing is taken from a destination that is paused, inactive or without access", `${who} got ${delivery.deliveryId} of ${destination.name}, which is ${destination.state}`)
       }
       if (delivery.flight !== request.flight) simulation.violate("A delivery is in the flight of its take", `${delivery.deliveryId} in ${delivery.flight}, not ${request.flight}`)
       const own = again.has(delivery.deliveryId) ? this.again(destination, delivery) : this.fresh(destination, delivery, { request, keysTaken })
@@ -153,7 +153,7 @@ export class TakeAudit {
     if (delivery.state !== "waiting") simulation.violate("A delivery has one attempt at a time", `${delivery.id} is ${delivery.state}`)
     if (delivery.dueAt > simulation.storeNow + longestAnswerMillis) simulation.violate("No delivery is sent again before its time", `${delivery.id}, ${delivery.dueAt - simulation.storeNow} ms early`)
     const unseen = delivery.entries.find(({ key }) => !this.ledger.access.sees(destination, key))
-    if (unseen !== undefined) simulation.violate("Nothing is taken that its client may not see", `${destination.name}: ${unseen.orderId} in ${delivery.id}`)
+    if (unseen !== undefined) simulation.violate("A take returns only entries that the client may see", `${destination.name}: ${unseen.orderId} in ${delivery.id}`)
     const older = blocker(delivery)
     if (older !== undefined) simulation.violate("Deliveries of one shipment are sent one after the other", `${delivery.id} is taken, ${older.id} is ${older.state}`)
     delivery.state = "sending"
@@ -215,7 +215,7 @@ export class TakeAudit {
         simulation.violate("A shipment's events are taken once and in order", `${destination.name}: ${eventId} in ${deliveryId}`)
         continue
       }
-      if (!this.ledger.access.sees(destination, entry.key)) simulation.violate("Nothing is taken that its client may not see", `${destination.name}: ${eventId}`)
+      if (!this.ledger.access.sees(destination, entry.key)) simulation.violate("A take returns only entries that the client may see", `${destination.name}: ${eventId}`)
       perKey.set(entry.key, place + 1)
       taken.push(entry)
     }
@@ -228,17 +228,17 @@ export class TakeAudit {
   private compareFrom({ request, who }: TakeCall, taken: Taken, found: TakenFrom, fenced: ReadonlyArray<LedgerPartition>): void {
     const { simulation } = this
     const destination = this.destination(request.tenantId, found.destinationId, fenced)
-    if (destination === undefined) return simulation.violate("A take tells of owned and open destinations only", `${who}: ${found.destinationId}`)
+    if (destination === undefined) return simulation.violate("A take returns owned and open destinations only", `${who}: ${found.destinationId}`)
     this.compareVersion(destination, found.version)
     if (found.sends !== this.ledger.admits(destination, simulation.storeNow)) {
-      simulation.violate("A take tells whether a destination sends", `${who}: ${destination.name}, which is ${destination.state}: ${found.sends}`)
+      simulation.violate("A take returns whether a destination may send", `${who}: ${destination.name}, which is ${destination.state}: ${found.sends}`)
     }
     const asked = request.from.find(({ destinationId }) => destinationId === found.destinationId)
     if (found.sends && (asked === undefined || asked.batches > 0)) this.compareRest(destination, asked, found)
     if (found.sends && asked !== undefined) this.compareAgain(destination, asked, taken, found)
   }
 
-  /** What is left in a destination is told, so that its owner takes it later. */
+  /** A take reports remaining entries, so that the owner takes them later. */
   private compareRest(destination: LedgerDestination, asked: TakeFrom | undefined, found: TakenFrom): void {
     const { simulation } = this
     const isBeyond = (key: string) => found.after === undefined || key > found.after
@@ -246,9 +246,9 @@ export class TakeAudit {
     const unseen = new Set(found.unseenKeys)
     for (const key of destination.waiting.keys()) {
       const sees = this.ledger.access.sees(destination, key)
-      if (sees && unseen.has(key)) simulation.violate("A take names only entries that their client may not see", `${destination.name}: ${key}`)
-      if (isBeyond(key) && !found.more && !unseen.has(key)) simulation.violate("A take tells that entries are left", `${destination.name}: ${key} after ${found.after}`)
-      if (wasLookedAt(key) && !found.blocked && !unseen.has(key)) simulation.violate("A take tells that it passed over entries", `${destination.name}: ${key} up to ${found.after}`)
+      if (sees && unseen.has(key)) simulation.violate("A take names only entries that the client may not see", `${destination.name}: ${key}`)
+      if (isBeyond(key) && !found.more && !unseen.has(key)) simulation.violate("A take returns whether entries are left", `${destination.name}: ${key} after ${found.after}`)
+      if (wasLookedAt(key) && !found.blocked && !unseen.has(key)) simulation.violate("A take returns whether it skipped entries", `${destination.name}: ${key} up to ${found.after}`)
     }
   }
 
@@ -258,7 +258,7 @@ export class TakeAudit {
       if (taken.deliveries.some((each) => each.deliveryId === deliveryId) || found.unseenDeliveries.includes(deliveryId)) continue
       const delivery = destination.unsettled.get(deliveryId)
       if (delivery?.state !== "waiting" || sharesAnyKey(delivery)) continue
-      // one that ended meanwhile is named as one in flight
+      // a delivery that ended meanwhile is still named as in flight
       const named = asked.inFlight.flatMap((id) => this.ledger.deliveries.get(id) ?? [])
       if (named.some((other) => sharesKey(other, delivery))) continue
       this.simulation.violate("A take sends the deliveries again that it was asked for", `${deliveryId} of ${destination.name}`)

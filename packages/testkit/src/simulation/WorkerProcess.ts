@@ -1,6 +1,6 @@
 /**
  * One worker process with its own fibers, clock and random numbers. The simulation runs it task by task. A killed process never runs
- * again, so none of its finalizers run and its partitions are not given back.
+ * again, so none of its finalizers run and its partitions are not released.
  */
 import {
   DeliveryOptions,
@@ -93,7 +93,7 @@ export class WorkerProcess implements Participant, Sender {
     this.fiber.addObserver(() => this.onEnd())
   }
 
-  /** A graceful stop: attempts in flight may finish. */
+  /** Stops gracefully: attempts in flight may finish. */
   stop(): void {
     this.fiber?.interruptUnsafe()
   }
@@ -106,7 +106,7 @@ export class WorkerProcess implements Participant, Sender {
     this.onEnd()
   }
 
-  /** Runs nothing for some time, as a machine that sleeps. */
+  /** Suspends the process for some time, like a sleeping machine. */
   pause(millis: number): void {
     this.resumesAt = Math.max(this.resumesAt, this.simulation.now + millis)
     this.pausedAt = this.simulation.storeNow

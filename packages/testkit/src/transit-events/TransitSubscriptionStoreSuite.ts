@@ -19,7 +19,7 @@ import {
 } from "../StorageFixtures.ts"
 import { byDestination, drain, drainedEvents, hasWork } from "../WorkerFixtures.ts"
 
-/** Sends everything, and answers the ids of the events that subscription `n` was sent. */
+/** Sends all entries, and returns the event ids that subscription `n` received. */
 const sentTo = (tenantId: string, n = 1) => Effect.map(drainedEvents(tenantId), (found) => found[n] ?? [])
 
 const replayAll: ReplayRequest = { from: 0, to: undefined, shipmentIds: undefined }

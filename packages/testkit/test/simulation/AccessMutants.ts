@@ -68,7 +68,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "a drop that failed is forgotten",
+    name: "a drop that failed is not repeated",
     rare: true,
     file: taking,
     find: "        keys.push(...request.keys)\n        deliveries.push(...request.deliveries)\n",
@@ -101,7 +101,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "entries of a withdrawn delivery are not looked at",
+    name: "entries of a withdrawn delivery are not taken",
     rare: true,
     file: taking,
     find: "            destination.behind = true\n            // a delivery",
@@ -115,7 +115,7 @@ export const accessMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "a partition of which something is to be dropped is given back as idle",
+    name: "a partition with entries to drop is released as idle",
     rare: true,
     file: work,
     find: "let quiet = !hasDrops(tenant)",

@@ -18,35 +18,35 @@ const breaker = "core/src/delivery/model/Breaker.ts"
 const signature = "core/src/delivery/model/Signature.ts"
 
 const engineMutants: ReadonlyArray<Mutant> = [
-  // what a worker knows of a destination
+  // the worker's state of a destination
   {
-    name: "what was passed over is not looked at again when a delivery ends",
+    name: "skipped entries are not taken when a delivery ends",
     file: destination,
     find: "  destination.blocked = false\n  destination.behind = true",
     replace: "  destination.blocked = false"
   },
   {
-    name: "a take does not tell its worker that it passed over something",
+    name: "a take does not report that it skipped entries",
     file: destination,
     find: "  else destination.blocked = found.blocked ||",
     replace: "  else destination.blocked = false &&"
   },
   {
-    name: "a delivery that ended beside a take does not free its shipments",
+    name: "a delivery that ends during a take does not unblock its shipments",
     rare: true,
     file: destination,
     find: "if (found.blocked && destination.settledAt > since) destination.behind = true\n",
     replace: "if (false) destination.behind = true\n"
   },
   {
-    name: "a signal that was heard beside a take is forgotten",
+    name: "a signal that arrives during a take is lost",
     rare: true,
     file: destination,
     find: "const isOutdated = destination.signalledAt > since",
     replace: "const isOutdated = false"
   },
   {
-    name: "a paused destination is never asked again",
+    name: "a paused destination is never taken from again",
     file: destination,
     find: "    destination.stale = true\n    destination.sends = true\n",
     replace: "    destination.stale = true\n"
@@ -58,33 +58,33 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "a retry that an operator asked for beside a load is forgotten",
+    name: "a retry by an operator during a load is lost",
     rare: true,
     file: destination,
     find: "else if (loading.has(deliveryId) && loading.get(deliveryId) === undefined) destination.stale = true",
     replace: ""
   },
   {
-    name: "a load brings back a delivery that ended meanwhile",
+    name: "a load restores a delivery that ended meanwhile",
     rare: true,
     file: destination,
     find: "!inFlight.has(deliveryId) && !loading.has(deliveryId))",
     replace: "!inFlight.has(deliveryId))"
   },
   {
-    name: "retries that waited at a takeover are forgotten",
+    name: "retries that wait at a takeover are lost",
     file: work,
     find: "for (const destinationId of new Set([...backlogs, ...waiting.map((each) => each.destinationId)])) {",
     replace: "for (const destinationId of new Set(backlogs)) {"
   },
   {
-    name: "entries that waited at a takeover are forgotten",
+    name: "entries that wait at a takeover are lost",
     file: work,
     find: "for (const destinationId of new Set([...backlogs, ...waiting.map((each) => each.destinationId)])) {",
     replace: "for (const destinationId of new Set(waiting.map((each) => each.destinationId))) {"
   },
   {
-    name: "a retry is not put on the list of what waits",
+    name: "a retry is not scheduled",
     file: destination,
     find: "  if (waiting !== undefined) insertWaiting(destination, waiting)\n",
     replace: ""
@@ -109,7 +109,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "signals that are left are not taken",
+    name: "remaining signals are not taken",
     rare: true,
     file: taking,
     find: "if (taken.moreSignals) tenant.signalled = true",
@@ -122,32 +122,32 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "two takes of a tenant take of the same destination",
+    name: "two takes of a tenant take from the same destination",
     file: taking,
     find: "if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue",
     replace: ""
   },
   {
-    name: "a take does not tell the areas of what it asks for",
+    name: "a take does not name the areas of its destinations",
     file: taking,
     find: "new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))",
     replace: "[]"
   },
   {
-    name: "a take takes unasked of destinations that are busy",
+    name: "a take takes unrequested deliveries from busy destinations",
     file: taking,
     find: "else if (!named.has(destination)) skip.push(destination.destinationId)",
     replace: ""
   },
   {
-    name: "slots that a take did not use wake nobody",
+    name: "slots that a take did not use start no other take",
     rare: true,
     file: taking,
     find: "if (unused.length > 0) work.makeRoom()",
     replace: ""
   },
   {
-    name: "whoever wants a take while another one runs is forgotten",
+    name: "a take that is requested during another one is lost",
     file: taking,
     find: "tenant.signalled && !tenant.hearing || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)",
     replace: "tenant.signalled && !tenant.hearing || goesOn) work.want(tenant)"
@@ -159,7 +159,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: "tenant.signalled || goesOn"
   },
   {
-    name: "what a take cannot load is sent",
+    name: "a delivery whose body is missing is sent",
     rare: true,
     file: sending,
     find: "!loaded && destination.stale",
@@ -173,7 +173,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: "if (attempt > policy.maxAttempts)"
   },
   {
-    name: "a delivery that kills its senders never dies",
+    name: "a delivery that crashes its senders never becomes a dead letter",
     rare: true,
     file: retry,
     find: "const spareTakeovers = 3",
@@ -212,7 +212,7 @@ const engineMutants: ReadonlyArray<Mutant> = [
   },
   // outcomes
   {
-    name: "outcomes that could not be written are forgotten",
+    name: "outcomes that could not be written are lost",
     file: settling,
     find: "Effect.onError(() => Effect.sync(() => outcomes.putBack(own)))",
     replace: "Effect.onError(() => Effect.void)"
@@ -243,21 +243,21 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: "pause: undefined"
   },
   {
-    name: "a pause is forgotten that is asked for while another one is written",
+    name: "a pause that is requested while another one is written is lost",
     rare: true,
     file: destination,
     find: "if (pause === undefined || destination.pause !== pause) return",
     replace: "if (pause === undefined || destination.pause === undefined) return"
   },
   {
-    name: "a signal forgets a pause that is not written yet",
+    name: "a signal discards a pause that is not written yet",
     rare: true,
     file: destination,
     find: "    destination.sends = true\n    destination.behind = true",
     replace: "    destination.sends = true\n    destination.pause = undefined\n    destination.behind = true"
   },
   {
-    name: "what an attempt to an old endpoint says counts for the new one",
+    name: "an outcome of the old endpoint counts for the breaker of the new one",
     rare: true,
     file: sending,
     find: "const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl",

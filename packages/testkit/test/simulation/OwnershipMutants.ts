@@ -32,7 +32,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: "settle({ destinations, ended, outcomes, owned, tenantId }: SettleRequest, now: number): ReadonlyArray<number> {\n    const tenant = this.rows.tenant(tenantId)\n    const held = new Set(owned.map(({ partition }) => partition))"
   },
   {
-    name: "a settlement under an old epoch says that it was written",
+    name: "a settlement under an old epoch is reported as written",
     file: store,
     find: "    return [...held]\n",
     replace: "    return owned.map(({ partition }) => partition)\n"
@@ -50,13 +50,13 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "a partition of a dead owner is never free",
+    name: "a partition of a crashed owner is never free",
     file: ownership,
     find: "const free = this.leases().filter(({ lease }) => lease.leasedUntil <= now)",
     replace: "const free = this.leases().filter(({ lease }) => lease.leasedUntil === -Infinity)"
   },
   {
-    name: "a partition that nobody has owned is not found",
+    name: "a partition that never had an owner is not found",
     file: ownership,
     find: "if (lease === undefined) unowned.push({ tenantId, partition })",
     replace: "if (lease === undefined) continue"
@@ -68,7 +68,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "flights are forgotten at a takeover",
+    name: "flights are lost at a takeover",
     file: ownership,
     find: "      this.interrupt(tenant, flight, now)\n      this.journal.drop(tenant.flights, key)",
     replace: "      this.journal.drop(tenant.flights, key)"
@@ -80,7 +80,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "a takeover is told as a handover",
+    name: "a takeover is reported as a handover",
     file: ownership,
     find: "const takenOver = isOver && before.leasedUntil !== -Infinity",
     replace: "const takenOver = false"
@@ -98,7 +98,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: "return { tenantId: tenant.tenantId, partition, epoch: tenant.epochs.get(partition)! }"
   },
   {
-    name: "a busy partition is given back as an idle one",
+    name: "a busy partition is released as idle",
     file: ownership,
     find: "if (idle && !this.hasWork(tenant, partition, now)) this.journal.drop(tenant.leases, partition)",
     replace: "if (true) this.journal.drop(tenant.leases, partition)"
@@ -111,7 +111,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: "if (idle) this.journal.drop(tenant.leases, partition)"
   },
   {
-    name: "a partition that was taken over is given back as if all its rates were known",
+    name: "a partition that was taken over is released as if all its rates were known",
     rare: true,
     file: owning,
     find: "othersUntil: each.othersUntil, ",
@@ -131,20 +131,20 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: "owning.nextRenewal = Infinity"
   },
   {
-    name: "a worker sends after its lease",
+    name: "a worker sends after its lease has expired",
     rare: true,
     file: sending,
     find: " || now >= parts.leasedUntil) {",
     replace: ") {"
   },
   {
-    name: "nothing is taken after a lease that had run out",
+    name: "nothing is taken after a lease has expired once",
     file: owning,
     find: "if (hadRunOut) work.bell.openUnsafe()",
     replace: ""
   },
   {
-    name: "the answer of a take counts for the next ownership",
+    name: "the result of a take counts for the next ownership",
     rare: true,
     file: taking,
     find: "const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)",
@@ -158,19 +158,19 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: "const free = found"
   },
   {
-    name: "a partition is forgotten whose acquisition had no answer",
+    name: "a partition whose acquisition had no response is lost",
     file: owning,
     find: "if (unknown.length > 0) yield* owning.acquire(unknown, true)",
     replace: ""
   },
   {
-    name: "the rate is forgotten at a takeover",
+    name: "the rate is lost at a takeover",
     file: destination,
     find: "othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))",
     replace: "rateMark"
   },
   {
-    name: "the rate is forgotten where an acquisition had no answer",
+    name: "the rate is lost if an acquisition had no response",
     rare: true,
     file: owning,
     find: "work.hold(isLeased ? { ...each, takenOver: true } : each, answer.now)",
@@ -183,25 +183,25 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     replace: "Effect.sync(() => tenant.lostFlights.clear())"
   },
   {
-    name: "what a lost take had consumed is forgotten",
+    name: "signals that a lost take consumed are lost",
     file: taking,
     find: "      work.found(tenant.tenantId, { backlogs, waiting })\n",
     replace: ""
   },
   {
-    name: "the share of others is not given back",
+    name: "partitions above the worker's share are not released",
     file: owning,
     find: "for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true",
     replace: ""
   },
   {
-    name: "an idle partition is never given up",
+    name: "an idle partition is never released",
     file: owning,
     find: "else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true",
     replace: ""
   },
   {
-    name: "a partition is given back with attempts in flight",
+    name: "a partition is released with attempts in flight",
     file: owning,
     find: "for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false",
     replace: ""

@@ -25,7 +25,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     replace: `first = "S9"`
   },
   {
-    name: "the largest key of several signals is told",
+    name: "the largest key of several signals is returned",
     rare: true,
     file: take,
     find: "compareText(key, before.key) < 0)",
@@ -64,13 +64,13 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   // takes
   {
-    name: "a shipment's next event does not wait for the one before",
+    name: "a shipment's next event does not wait for the previous one",
     file: take,
     find: "const isFree = !held.has(key) && !unseen.has(key)",
     replace: "const isFree = !unseen.has(key)"
   },
   {
-    name: "keys in flight for the first time are not passed over",
+    name: "keys in flight for the first time are not skipped",
     file: take,
     find: "const held = new Set([...keysInFlight, ...",
     replace: "const held = new Set([..."
@@ -82,13 +82,13 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "a batch has more events than its subscription wants",
+    name: "a batch has more events than the subscription allows",
     file: take,
     find: "before += Math.max(entry.payload.length * limits.maxSize, half)",
     replace: "before += Math.max(entry.payload.length * limits.maxSize, half / 2)"
   },
   {
-    name: "a batch has more bytes than it may have",
+    name: "a batch has more bytes than the limit",
     file: take,
     find: "before += Math.max(entry.payload.length * limits.maxSize, half)",
     replace: "before += half"
@@ -100,13 +100,13 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     replace: ""
   },
   {
-    name: "a take tells that nothing is left",
+    name: "a take reports that nothing is left",
     file: take,
     find: "return { after: reached, more: keysAfter(destination, reached).length > 0,",
     replace: "return { after: reached, more: false,"
   },
   {
-    name: "a take does not tell what it passed over",
+    name: "a take does not report skipped entries",
     file: take,
     find: "return next !== undefined && reached !== undefined && compareText(next, reached) <= 0",
     replace: "return next === undefined && reached !== undefined"
@@ -118,7 +118,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     replace: ") continue"
   },
   {
-    name: "an older delivery's retry does not go first",
+    name: "an older delivery's retry is not sent first",
     file: take,
     find: "(other.state === \"sending\" || compareText(other.deliveryId, delivery.deliveryId) < 0)",
     replace: "other.state === \"sending\""
@@ -142,21 +142,21 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     replace: "if (first!.length === 0) continue"
   },
   {
-    name: "a destination with an open breaker is taken unasked",
+    name: "a take takes unrequested deliveries behind an open breaker",
     rare: true,
     file: take,
     find: "destination.breaker.openUntil === undefined && (destination.rateMark ?? 0) <= this.now",
     replace: "(destination.rateMark ?? 0) <= this.now"
   },
   {
-    name: "a destination whose rate is used up is taken unasked",
+    name: "a take takes unrequested deliveries above the rate limit",
     rare: true,
     file: take,
     find: "destination.breaker.openUntil === undefined && (destination.rateMark ?? 0) <= this.now",
     replace: "destination.breaker.openUntil === undefined"
   },
   {
-    name: "a take returns more unasked deliveries than it may",
+    name: "a take returns more unrequested deliveries than the limit",
     file: take,
     find: "      .slice(0, unasked)\n",
     replace: ""

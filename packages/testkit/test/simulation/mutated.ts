@@ -28,7 +28,7 @@ export interface Range {
   readonly count: number
 }
 
-/** One bundle with all mutants; each thread chooses one of them, or none. A bundle for each mutant would take most of the test's time. */
+/** One bundle with all mutants; each thread chooses one of them, or none. Separate bundles would take most of the test's time. */
 export interface MutatedSimulation {
   /** The first schedule of the range that violates an invariant; `undefined` if there is none. */
   readonly firstCaught: (mutant: Mutant | undefined, range: Range) => Promise<Caught | undefined>

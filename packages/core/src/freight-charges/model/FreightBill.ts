@@ -150,7 +150,7 @@ const nextVersion = (known: FreightBill, requested: ReadChange): FreightBill => 
   const { accounts, change, charge, given } = requested
   const before = currentOf(known)
   const moved = !sameAccounts(accounts, before.accounts)
-  // a removal is told to those who were the debtor until now
+  // the previous debtors are notified of a removal
   const readers = change === "removed" ? before.accounts : accounts
   const log = addedItems(requested.log, earlierLog(known, readers))
   return {

@@ -19,5 +19,5 @@ export const CarrierDecision = Schema.Struct({
 export type CarrierDecision = typeof CarrierDecision.Type
 export type CarrierDecisionInput = typeof CarrierDecision.Encoded
 
-/** The words of the answer to the shipper. */
+/** The text of the answer to the shipper. */
 export const decisionWords = { accept: "accept", reject: "reject", call: "callUs" } as const

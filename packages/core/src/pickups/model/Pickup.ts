@@ -22,7 +22,7 @@ export interface WaitingRequest {
   readonly request: PickupRequest
   /** The idempotency key of the order, whose answer will be the decision. */
   readonly key: string | null
-  /** When it came, in milliseconds since 1970. */
+  /** Time of receipt, in milliseconds since 1970. */
   readonly since: number
 }
 

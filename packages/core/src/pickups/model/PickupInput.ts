@@ -1,4 +1,4 @@
-/** A pickup request from code in the same process, which may leave out what the interface wants as `null`. */
+/** A pickup request from code in the same process, which may leave out members that the interface requires as `null`. */
 import { Schema } from "effect"
 import { isObject } from "../../shared/Json.ts"
 import { PickupRequest } from "./PickupRequest.ts"

@@ -19,7 +19,7 @@ export interface PickupEvent {
   readonly by: string
   /** The status after it. */
   readonly status: string
-  /** What the carrier decided. */
+  /** The carrier's decision. */
   readonly decision?: typeof decisions[number]
   readonly messages?: ReadonlyArray<string>
   readonly request?: PickupRequest

@@ -1,4 +1,4 @@
-/** A carrier's subscription to the changes of pickups, and what it is sent. */
+/** A carrier's subscription to the changes of pickups, and its notifications. */
 import { Schema } from "effect"
 import { DeliveryMetadata } from "../../delivery/model/DeliveryPolicy.ts"
 import { DeliveryPatch, EndpointUrl, SubscriptionStatus } from "../../delivery/model/WebhookSettings.ts"

@@ -1,4 +1,4 @@
-/** A report that decides a request which waits, because it says what became of the pickup. */
+/** A report that decides a waiting request, because it contains the outcome of the pickup. */
 import { type KeptPickup, withAnswer } from "./Pickup.ts"
 import { type PickupAnswer, pickupAnswer } from "./PickupAnswer.ts"
 import { isFinalPickup } from "./PickupStatus.ts"

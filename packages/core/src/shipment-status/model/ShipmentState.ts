@@ -70,7 +70,7 @@ export const applyReport = (known: KnownShipment, report: StatusReport): Applied
   const why = report.onlyForward === true ? undefined : refusalOf(view, report, move)
   if (why !== undefined) return { known, notifications: [], outcome: "refused", moved: false, why }
   if (move._tag === "Moved") moveMilestone(draft, move.to)
-  // after delivery, nothing moves any more
+  // after delivery, no milestone changes
   if (!isFinal(from)) {
     moveFreight(draft)
     changeEta(draft)

@@ -9,7 +9,7 @@ const failures = (count: number, now: number, pause: number): Breaker => {
 }
 
 describe("Breaker", () => {
-  it("stays closed for fewer failures in a row than five", () => {
+  it("stays closed for fewer than five consecutive failures", () => {
     assert.strictEqual(breakerThreshold, 5)
     assert.strictEqual(breakerState(failures(4, 1000, 500), 1000), "closed")
   })
@@ -27,7 +27,7 @@ describe("Breaker", () => {
     assert.strictEqual(breakerState(afterSuccess(), 1500), "closed")
   })
 
-  it.prop("is open only while the last failures in a row were five or more", [listOf(int(0, 3), 0, 40)], ([outcomes]) => {
+  it.prop("is open only after at least five consecutive failures", [listOf(int(0, 3), 0, 40)], ([outcomes]) => {
     let breaker = closedBreaker
     let inARow = 0
     for (const outcome of outcomes) {

@@ -32,17 +32,17 @@ describe("DeliveryPolicy", () => {
       yield* Effect.flip(decode({ retries: 3 }))
     }))
 
-  it("contradicts itself when the longest pause is shorter than the first", () => {
+  it("is invalid if the maximum backoff is shorter than the initial one", () => {
     assert.isUndefined(contradictionIn({ ...defaultPolicy, initialBackoffSeconds: 60, maxBackoffSeconds: 60 }))
     assert.match(contradictionIn({ ...defaultPolicy, initialBackoffSeconds: 61, maxBackoffSeconds: 60 })!, /maxBackoffSeconds \(60\)/)
   })
 
-  it("tells how long automatic retries go on", () => {
+  it("returns how long automatic retries last", () => {
     assert.strictEqual(retryHorizonSeconds(defaultPolicy), 8715)
     assert.strictEqual(retryHorizonSeconds({ ...defaultPolicy, maxAttempts: 1 }), 0)
   })
 
-  it.prop("tells the sum of all pauses", [Arbitrary.all({ maxAttempts: int(1, 60), initial: int(1, 100), longer: int(0, 5000) })], ([each]) => {
+  it.prop("returns the sum of all pauses", [Arbitrary.all({ maxAttempts: int(1, 60), initial: int(1, 100), longer: int(0, 5000) })], ([each]) => {
     const policy = { ...defaultPolicy, maxAttempts: each.maxAttempts, initialBackoffSeconds: each.initial, maxBackoffSeconds: each.initial + each.longer }
     let sum = 0
     for (let attempt = 1;; attempt++) {

@@ -4,26 +4,26 @@ import { readFileSync } from "node:fs"
 
 const page = readFileSync(new URL("../../../../../docs/delivery-states.md", import.meta.url), "utf8")
 
-describe("the life of a delivery", () => {
-  it("is drawn in docs/delivery-states.md as it is", () => {
+describe("the states of a delivery", () => {
+  it("equal the diagram in docs/delivery-states.md", () => {
     const drawn = Array.from(page.matchAll(/^ {4}(\w+) --> (\w+)$/gm), ([, from, to]) => `${from} --> ${to}`)
     const known = deliveryStates.flatMap((from) => transitions[from].map((to) => `${from} --> ${to}`))
     assert.deepStrictEqual(drawn.toSorted(), known.toSorted())
   })
 
-  it("names every state in the page's table", () => {
+  it("are all in the page's table", () => {
     const listed = Array.from(page.matchAll(/^\| `(\w+)` \|/gm), ([, state]) => state!)
     assert.deepStrictEqual(listed, [...deliveryStates])
   })
 
-  it("moves along the arrows only", () => {
+  it("have only the transitions of the diagram", () => {
     const moves = deliveryStates.flatMap((from) => deliveryStates.filter((to) => canMove(from, to)).map((to): [DeliveryState, DeliveryState] => [from, to]))
     assert.lengthOf(moves, Object.values(transitions).flat().length)
     assert.isFalse(canMove("cancelled", "waiting"))
     assert.isFalse(canMove("delivered", "dead"))
   })
 
-  it("can end from every state that is not an end", () => {
+  it("can end unless they are final", () => {
     for (const state of ["sending", "waiting"] as const) assert.isTrue(canMove(state, "cancelled") && canMove(state, "dead"))
   })
 })

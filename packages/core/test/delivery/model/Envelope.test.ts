@@ -12,7 +12,7 @@ describe("wrap", () => {
     assert.deepStrictEqual(body, { deliveryId: "d-1", sentAt: "2025-11-20T08:15:00.000Z", events: payloads.map((text) => JSON.parse(text)) })
   })
 
-  it("makes the same bytes of parts that were joined already", () => {
+  it("produces the same bytes for parts that are already joined", () => {
     const [a, b, c] = ["{\"n\":1}", "{\"n\":\"ä\"}", "{\"n\":3}"]
     const apart = textOf(wrap(eventBatchEnvelope, "d", 0, [bytes(a), bytes(b), bytes(c)]))
     assert.strictEqual(textOf(wrap(eventBatchEnvelope, "d", 0, [bytes(`${a},${b}`), bytes(c)])), apart)

@@ -5,14 +5,14 @@ import { int, listOf, oneOf } from "../../arbitraries.ts"
 
 const limit = oneOf([1, 2, 3, 7, 10, 59, 60, 61, 600, 601, 6000, 6_000_000])
 
-/** Requests one after the other: how long after the one before, and how many at once. */
+/** Successive requests: the time since the previous one, and the number of attempts. */
 const requests = listOf(
   Arbitrary.all({ after: oneOf([0, 0, 1, 7, 99, 100, 101, 999, 1000, 5000, 30_000, 59_999, 60_000, 60_001, 300_000]), wanted: oneOf([1, 1, 2, 5, 50, 1000]) }),
   1,
   60
 )
 
-/** The instants at which POSTs go out, when everything that is granted is sent. */
+/** The times of POSTs, if everything that is granted is sent. */
 const sent = (perMinute: number, wishes: ReadonlyArray<{ readonly after: number; readonly wanted: number }>): ReadonlyArray<number> => {
   const instants: Array<number> = []
   let now = 1_763_600_000_000
@@ -38,11 +38,11 @@ const busiest = (instants: ReadonlyArray<number>): number => {
 }
 
 describe("takeFromRate", () => {
-  it.prop("lets no sixty seconds see more than the limit, whenever requests come (SPEC-GAP-D21)", [limit, requests], ([perMinute, wishes]) => {
+  it.prop("never exceeds the limit in any sixty seconds, for any request times (SPEC-GAP-D21)", [limit, requests], ([perMinute, wishes]) => {
     assert.isAtMost(busiest(sent(perMinute, wishes)), perMinute)
   })
 
-  it.prop("lets no sixty seconds see more than the limit when every wait is used to the millisecond", [limit, int(1, 400)], ([perMinute, turns]) => {
+  it.prop("never exceeds the limit in any sixty seconds if every wait is used to the millisecond", [limit, int(1, 400)], ([perMinute, turns]) => {
     const instants: Array<number> = []
     let now = 1_763_600_000_000
     let mark: number | undefined
@@ -55,7 +55,7 @@ describe("takeFromRate", () => {
     assert.isAtMost(busiest(instants), perMinute)
   })
 
-  it.prop("gives a whole burst one by one as well as at once", [limit], ([perMinute]) => {
+  it.prop("grants a whole burst one by one as well as at once", [limit], ([perMinute]) => {
     const now = 1_763_626_500_123
     const burst = takeFromRate(perMinute, undefined, now, 1_000_000).granted
     let mark: number | undefined
@@ -68,7 +68,7 @@ describe("takeFromRate", () => {
     assert.strictEqual(granted, Math.min(burst, 700))
   })
 
-  it.prop("grants something after the wait it names, and says that no wait is needed only when it is so", [limit, requests], ([perMinute, wishes]) => {
+  it.prop("grants an attempt after the returned wait, which is 0 only if everything was granted", [limit, requests], ([perMinute, wishes]) => {
     let now = 0
     let mark: number | undefined
     for (const { after, wanted } of wishes) {
@@ -99,12 +99,12 @@ describe("takeFromRate", () => {
     for (const perMinute of [1, 2, 600]) assert.isAtLeast(takeFromRate(perMinute, undefined, 0, 1).granted, 1)
   })
 
-  it("takes nothing when nothing is wanted", () => {
+  it("grants nothing if nothing is requested", () => {
     const { granted, mark } = takeFromRate(600, 500, 1000, 0)
     assert.deepStrictEqual([granted, mark], [0, 1000])
   })
 
-  it("recovers from a mark far ahead, as a clock that was set back leaves it, by waiting", () => {
+  it("recovers from a mark in the far future, which a clock that is set back leaves", () => {
     const { granted, waitMillis } = takeFromRate(600, 3_600_000, 0, 1)
     assert.strictEqual(granted, 0)
     assert.isAbove(waitMillis, 3_500_000)
@@ -112,7 +112,7 @@ describe("takeFromRate", () => {
 })
 
 describe("rateMarkAfter", () => {
-  it("is the mark that the same POSTs left one by one", () => {
+  it("equals the mark of the same POSTs one by one", () => {
     assert.isUndefined(rateMarkAfter(60, []))
     const instants = [0, 0, 400, 2000, 2000]
     let mark: number | undefined

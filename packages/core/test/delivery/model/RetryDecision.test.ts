@@ -17,7 +17,7 @@ const seconds = (...args: Parameters<typeof decideRetry>): number => {
 }
 
 describe("decideRetry", () => {
-  it("doubles from the initial to the longest pause", () => {
+  it("doubles from the initial to the maximum backoff", () => {
     const pauses = Array.from({ length: 11 }, (_, n) => seconds(defaultPolicy, n + 1, 0.5))
     assert.deepStrictEqual(pauses, [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600])
   })
@@ -28,11 +28,11 @@ describe("decideRetry", () => {
     assert.strictEqual(decideRetry({ ...defaultPolicy, maxAttempts: 1 }, 1, 0.5)._tag, "GiveUp")
   })
 
-  it("gives up whatever the receiver asks for", () => {
+  it("gives up regardless of Retry-After", () => {
     assert.strictEqual(decideRetry(defaultPolicy, 12, 0.5, 60)._tag, "GiveUp")
   })
 
-  it.prop("stays within a fifth of the doubled pause and never above the longest", [policy, int(1, 999), jitter], ([each, attempt, draw]) => {
+  it.prop("stays within 20 % of the doubled backoff and never exceeds the maximum", [policy, int(1, 999), jitter], ([each, attempt, draw]) => {
     if (attempt >= each.maxAttempts) return
     const pause = seconds(each, attempt, draw)
     const doubled = Math.min(each.initialBackoffSeconds * 2 ** (attempt - 1), each.maxBackoffSeconds)
@@ -40,7 +40,7 @@ describe("decideRetry", () => {
     assert.isAtMost(pause, Math.min(doubled * 1.2, each.maxBackoffSeconds) + 1e-6)
   })
 
-  it.prop("never waits less for a later attempt, drawn alike", [policy, int(1, 998), jitter], ([each, attempt, draw]) => {
+  it.prop("never waits less for a later attempt with equal jitter", [policy, int(1, 998), jitter], ([each, attempt, draw]) => {
     if (attempt + 1 >= each.maxAttempts) return
     assert.isAtLeast(seconds(each, attempt + 1, draw), seconds(each, attempt, draw))
   })
@@ -60,17 +60,17 @@ describe("decideRetry", () => {
     for (const asked of [NaN, Infinity, -Infinity]) assert.strictEqual(seconds(defaultPolicy, 3, 0.5, asked), own)
   })
 
-  it("stays finite for attempts beyond all reason", () => {
+  it("stays finite for any number of attempts", () => {
     assert.strictEqual(seconds({ ...defaultPolicy, maxAttempts: Infinity }, 1e9, 1), 3600)
   })
 })
 
-describe("a delivery whose sender died", () => {
-  it("goes out once more although its attempts are used up, because nobody knows whether it arrived", () => {
+describe("a delivery whose sender crashed", () => {
+  it("is sent once more although its attempts are used up, because its outcome is unknown", () => {
     assert.isTrue(maySendAgainAfterCrash(defaultPolicy, 12))
   })
 
-  it("ends as a dead letter when it kills every process that sends it", () => {
+  it("ends as a dead letter if it crashes every process that sends it", () => {
     let tries = 1
     while (maySendAgainAfterCrash(defaultPolicy, tries)) tries += 1
     assert.isAtMost(tries, 20)

@@ -10,7 +10,7 @@ const hmac: HmacSha256 = (key, pieces) => {
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** Published with Standard Webhooks; never verified with our own code only. */
+/** Test vectors of Standard Webhooks, so that the signature is not verified by our own code only. */
 const vectors = [
   {
     secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
@@ -70,7 +70,7 @@ describe("parseSecret", () => {
     }
   })
 
-  it("refuses what is shorter, longer, not base64, or without its prefix", () => {
+  it("refuses secrets that are shorter, longer, not base64, or without the prefix", () => {
     const good = formatSecret(new Uint8Array(24))
     const refused = [
       formatSecret(new Uint8Array(23)),

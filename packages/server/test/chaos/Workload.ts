@@ -7,10 +7,10 @@ const types = ["PICKED_UP", "DEPARTED_TERMINAL", "IN_TRANSIT", "ARRIVED_AT_TERMI
 /** Batch sizes of an account's subscriptions. */
 const batchSizes = [2, 5, 20, 50, 200]
 
-/** Behaviour of a receiver. Only the first two belong to subscriptions whose recovery is timed. */
-export type Temper = "healthy" | "slow" | "failing" | "dropping" | "late" | "limited"
+/** Behaviour of a receiver. Only subscriptions with the first two have a measured recovery time. */
+export type ReceiverBehaviour = "healthy" | "slow" | "failing" | "dropping" | "late" | "limited"
 
-const troubled: ReadonlyArray<Temper> = ["failing", "dropping", "late", "limited"]
+const faultyBehaviours: ReadonlyArray<ReceiverBehaviour> = ["failing", "dropping", "late", "limited"]
 
 /** Subscriptions that share a host and port. */
 const perOrigin = 5
@@ -23,7 +23,7 @@ export interface Subscriber {
   readonly batchMaxSize: number
   readonly eventTypes: ReadonlyArray<typeof types[number]> | undefined
   readonly origin: number
-  readonly temper: Temper
+  readonly behaviour: ReceiverBehaviour
 }
 
 export interface EventPlace {
@@ -32,7 +32,7 @@ export interface EventPlace {
   readonly number: number
 }
 
-export class Freight {
+export class Workload {
   readonly plan: ChaosPlan
   readonly tenants: ReadonlyArray<string>
   readonly accounts: ReadonlyArray<string>
@@ -67,12 +67,12 @@ export class Freight {
       batchMaxSize: ofTenant === 0 ? 1 : batchSizes[Math.floor(ofTenant / this.accounts.length) % batchSizes.length]!,
       eventTypes: index % 7 === 3 ? types.filter((_, at) => at % 2 === 0) : undefined,
       origin,
-      temper: origin % 2 === 0 ? (index % 4 === 3 ? "slow" : "healthy") : troubled[index % troubled.length]!
+      behaviour: origin % 2 === 0 ? (index % 4 === 3 ? "slow" : "healthy") : faultyBehaviours[index % faultyBehaviours.length]!
     }
   }
 
-  /** Whether its connections are left intact. */
-  isSteady(origin: number): boolean {
+  /** Whether faults leave its connections intact. */
+  isStable(origin: number): boolean {
     return origin % 2 === 0
   }
 
@@ -114,19 +114,19 @@ export class Freight {
     }
   }
 
-  wants(subscriber: Subscriber, place: EventPlace): boolean {
+  receives(subscriber: Subscriber, place: EventPlace): boolean {
     return subscriber.tenant === this.tenantOf(place.shipment) && subscriber.account === this.accountOf(place.shipment) &&
       (subscriber.eventTypes?.includes(this.typeOf(place)) ?? true)
   }
 
   entitled(place: EventPlace): ReadonlyArray<Subscriber> {
     const candidates = this.byAccount.get(`${this.tenantOf(place.shipment)} ${this.accountOf(place.shipment)}`) ?? []
-    return candidates.filter((subscriber) => this.wants(subscriber, place))
+    return candidates.filter((subscriber) => this.receives(subscriber, place))
   }
 
   /** The previous event of that shipment for this subscriber; 0 when there is none. */
   before(subscriber: Subscriber, { number, shipment }: EventPlace): number {
-    for (let earlier = number - 1; earlier > 0; earlier--) if (this.wants(subscriber, { shipment, number: earlier })) return earlier
+    for (let earlier = number - 1; earlier > 0; earlier--) if (this.receives(subscriber, { shipment, number: earlier })) return earlier
     return 0
   }
 }
