@@ -4,7 +4,7 @@ const area = "shipment-status|invoices|pickups|transit-events|freight-charges"
 // what composes areas
 const composed = "intake|journey|operator"
 
-// type-only imports leave no trace in what runs
+// type-only imports do not exist at run time
 const atRunTime = { dependencyTypesNot: ["type-only"] }
 
 /** @type {import("dependency-cruiser").IConfiguration} */
@@ -55,7 +55,7 @@ export default {
     {
       name: "areas-are-strangers",
       severity: "error",
-      comment: "An area may use shared/, access/ and delivery/, never another area. What composes areas is intake/, journey/ and operator/.",
+      comment: "An area may use shared/, access/ and delivery/, never another area. intake/, journey/ and operator/ compose areas.",
       from: { path: `^packages/[^/]+/src/(${area})/` },
       to: { path: `^packages/[^/]+/src/(${area}|${composed})/`, pathNot: "^packages/[^/]+/src/$1/" }
     },
@@ -132,7 +132,7 @@ export default {
     {
       name: "page-runs-in-a-browser",
       severity: "error",
-      comment: "The dashboard's page knows the client and what is bundled with it; what else it needs, the server's calls tell it.",
+      comment: "The dashboard's page imports the client and its bundled dependencies only; it gets all other data by calls to the server.",
       from: { path: "^packages/server/dashboard/.+\\.tsx?$" },
       to: { pathNot: "^packages/server/dashboard/|^packages/client/src/|node_modules/preact/" }
     },
@@ -147,7 +147,7 @@ export default {
       // migrations/index.ts is no barrel but the list of migrations
       name: "barrels-are-for-outsiders",
       severity: "error",
-      comment: "index.ts is what other packages see; inside the package import the file that has the thing.",
+      comment: "index.ts is for other packages; inside the package import the file that declares the name.",
       from: { path: "^packages/([^/]+)/src/", pathNot: "index\\.ts$" },
       to: { path: "^packages/$1/src/.*index\\.ts$", pathNot: "/migrations/index\\.ts$" }
     },
@@ -178,7 +178,7 @@ export default {
     }
   ],
   options: {
-    // the only one that reads TypeScript 7 sources and tells type-only imports from others
+    // the only one that parses TypeScript 7 and distinguishes type-only imports
     parser: "swc",
     doNotFollow: { path: "node_modules" },
     tsPreCompilationDeps: true,

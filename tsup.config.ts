@@ -6,7 +6,7 @@ const { engines } = JSON.parse(readFileSync("package.json", "utf8")) as { readon
 
 // One configuration for every package: `tsup --config ../../tsup.config.ts` runs inside the package. Every file is an
 // entry, so that every module stays a file: importers leave out what they do not use file by file. Schemas and services are
-// classes made by a call, and one big file with a single one of them in it could not be left out.
+// created by calls, so a bundler could not remove one big file that contains a single used one.
 export default defineConfig({
   entry: ["src/**/*.ts"],
   format: ["esm"],

@@ -4,17 +4,17 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** A Postgres that the tests own: `postgres://…/postgres`, a superuser's. */
     readonly pgUrl: string
-    /** The program as a bundle, and where Node keeps what it compiled of it. */
+    /** The program as a bundle, and Node's compile cache of it. */
     readonly program: { readonly path: string; readonly compileCache: string }
   }
 }
 
 declare global {
-  /** Where `vitest.output.ts` collects what was said, while somebody wants to know. */
+  /** Set while `npm run secrets` collects output with `vitest.output.ts`. */
   var waybillTestOutput: {
-    /** Something that a log, an answer or the like said. */
+    /** A line of a log, or a response. */
     readonly said: (text: string) => void
-    /** Something that nobody may ever say. */
+    /** A secret that no output may contain. */
     readonly secret: (value: string | undefined) => void
   } | undefined
 

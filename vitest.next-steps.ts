@@ -2,7 +2,7 @@ import type { Reporter, TestModule, Vitest } from "vitest/node"
 
 const shownFiles = 10
 
-/** Ends a run in which something failed with the commands that run it again, alone. */
+/** After a failed run, prints the command that repeats each failed file alone. */
 export default class NextSteps implements Reporter {
   private vitest: Vitest | undefined
 

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 
 /**
- * While `WAYBILL_TEST_OUTPUT` names a directory, everything that tests make somebody say is written there too: what child
- * processes print, though a test keeps it to itself, and what services log and answer. The secrets that were in play are written
- * beside it, and `npm run secrets` looks for the ones in the other.
+ * While `WAYBILL_TEST_OUTPUT` names a directory, all output of the code under test is written there too: the output of child
+ * processes, also if a test captures it, and the logs and responses of services. The secrets that were used are written
+ * to separate files, and `npm run secrets` searches the output for them.
  */
 const directory = process.env["WAYBILL_TEST_OUTPUT"]
 
@@ -30,7 +30,7 @@ function recordChildren(write: (name: string, text: string | Uint8Array) => void
     const name = `child-${process.pid}-${children++}`
     write(`${name}.command`, `${(options.args ?? []).join(" ")}\n`)
     for (const stream of ["stdout", "stderr"] as const) record(this[stream], (chunk) => write(`${name}.${stream}`, chunk))
-    // a child that tests read nothing of prints into the tests' own output
+    // children with inherited streams print into the output of the tests
     if ((options.args ?? []).some((arg) => /\/main\.(?:ts|mjs)$/.test(arg))) {
       const env = Object.fromEntries((options.envPairs ?? []).map((pair) => pair.split(/=(.*)/s, 2) as [string, string]))
       for (const value of secretsIn(env)) secret(value)
@@ -46,7 +46,7 @@ interface SpawnOptions {
   readonly cwd?: string | URL
 }
 
-/** Listening would set the stream going before the test listens; what is pushed into it passes by here. */
+/** Wraps `push`, because a listener would start the stream before the test listens. */
 function record(stream: ChildProcess["stdout"], write: (chunk: Uint8Array) => void) {
   if (stream === null) return
   const { push } = stream
@@ -67,7 +67,7 @@ function secretsIn(env: Readonly<Record<string, string | undefined>>): ReadonlyA
   ]
 }
 
-/** What a server made itself, and where its database is. */
+/** Secrets that a server generated in its data directory. */
 function secretsKeptIn(dataDir: string): ReadonlyArray<string> {
   const kept = (path: string): ReadonlyArray<string> => {
     try {

@@ -9,8 +9,8 @@ import type { TestProject } from "vitest/node"
 
 /**
  * The Postgres of a test run: `WAYBILL_TEST_DATABASE_URL` where it is set, else a throw-away server from the embedded
- * binaries, or from those in `WAYBILL_TEST_POSTGRES`, started once and shared by every project that asks for it. It lives in a directory of its own, so nothing an
- * earlier run left behind can be in its way, and a watchdog removes it even when this process is killed.
+ * binaries, or from those in `WAYBILL_TEST_POSTGRES`, started once and shared by every project that asks for it. It lives in a directory of its own, so remains
+ * of an earlier run do not matter, and a watchdog removes it even when this process is killed.
  */
 export default async function setup(project: TestProject) {
   const given = process.env.WAYBILL_TEST_DATABASE_URL
@@ -35,7 +35,7 @@ interface TestDatabase {
   readonly stop: () => Promise<void>
 }
 
-// every project loads this file anew; the process is what they have in common
+// every project loads this file again in the same process
 const shared = globalThis as { waybillTestDatabase?: { users: number; readonly database: Promise<TestDatabase> } }
 
 const settings = {
@@ -82,7 +82,7 @@ async function start(): Promise<TestDatabase> {
         await run(pg_ctl, ["start", "-D", data, "-w", "-l", log, "-o", `-p ${port}`])
         return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop }
       } catch (cause) {
-        // somebody else may have taken the port in between
+        // another process may have taken the port meanwhile
         if (attempt === 3) throw new Error(`The test Postgres did not start:\n${readFileSync(log, "utf8")}`, { cause })
       }
     }
@@ -123,8 +123,8 @@ async function binaries(base: string | undefined): Promise<{ readonly initdb: st
 }
 
 /**
- * A process of its own that waits for its input to end, which happens when `stop` is called and also when this process is
- * killed in whatever way. It then stops Postgres and removes the directory.
+ * Starts a process that waits for its input to end, which happens when `stop` is called or this process is killed. It then
+ * stops Postgres and removes the directory.
  */
 function stopWhenThisProcessEnds(base: string, command: ReadonlyArray<string>, user: object | undefined) {
   const watch = `

@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 
-/** Only while somebody wants to know what the tests make anybody say. */
+/** Only while npm run secrets collects output. */
 const setupFiles = process.env["WAYBILL_TEST_OUTPUT"] === undefined ? [] : [fileURLToPath(new URL("./vitest.output.ts", import.meta.url))]
 
 // Packages find each other's sources, so nothing has to be built before a test.
@@ -12,7 +12,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     setupFiles,
-    // what hangs is found; a property on a busy machine may take its time
+    // long enough for a property test on a busy machine; a hanging test still fails
     testTimeout: 30_000,
     // files of a project share their modules, because loading them for each file takes longer than the tests of most. A test that replaces
     // something global puts it back when it ends, passed or failed

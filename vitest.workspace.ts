@@ -20,7 +20,7 @@ export default defineConfig({
       { ...shared, test: { name: "testkit", root: "./packages/testkit", ...openApi } },
       { ...shared, test: { name: "client", root: "./packages/client", ...postgres, ...openApi } },
       { ...shared, test: { name: "server", root: "./packages/server", ...postgres, ...openApi, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts", "./test/program/buildProgram.ts"], exclude: ["test/chaos/**"] } },
-      // by itself, after all others: it wants the whole machine, and would take it from them
+      // runs alone after all others, because it needs the whole machine
       { ...shared, test: { name: "chaos", root: "./packages/server/test/chaos", include: ["*.test.ts"], sequence: { groupOrder: 1 } } }
     ]
   }

@@ -32,7 +32,7 @@ export const startCustomer = async () => {
     settings,
     received,
     hook: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-    /** Resolves when so many events have arrived. */
+    /** Resolves when `count` events have arrived. */
     until: async (count: number) => {
       while (received.length < count) await once(arrivals, "events")
     },

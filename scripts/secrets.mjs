@@ -39,7 +39,7 @@ function judge(output) {
   const commandOf = (file) => files.includes(file.replace(/\.\w+$/, ".command")) ? read(file.replace(/\.\w+$/, ".command")).trim() : "npm test"
 
   checkThatItLooks()
-  checkWhatWasRecorded(said, values)
+  checkRecordedOutput(said, values)
   let canaries = 0
   const used = new Set()
   for (const file of said) {
@@ -67,7 +67,7 @@ function checkThatItLooks() {
     "a token": `eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJzaG9wIn0.${"s".repeat(86)}`,
     "a private key": "-----BEGIN EC PRIVATE KEY-----kkkkkkkkkkkkkkkkkkkkkkkk",
     "a database password": "postgres://waybill:hunter2@db.internal/waybill",
-    "a known secret": "not to be told/"
+    "a known secret": "not to be printed/"
   }
   const values = new Set([samples["a known secret"]])
   for (const [what, secret] of Object.entries(samples)) {
@@ -80,7 +80,7 @@ function checkThatItLooks() {
 }
 
 /** An empty directory would pass as well, so it is an error. */
-function checkWhatWasRecorded(said, values) {
+function checkRecordedOutput(said, values) {
   const counts = { "test.log": 1, "service-": 1, ".stdout": 10, ".stderr": 10 }
   for (const [part, least] of Object.entries(counts)) {
     const found = said.filter((file) => file.includes(part)).length

@@ -6,7 +6,7 @@ import { once } from "node:events"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 
-// who your users are; anything that can look at a Request will do
+// your authentication: any function of the Request
 const users: Readonly<Record<string, HostPrincipal>> = {
   "tms-token": { tenantId: "acme", client: "tms", roles: ["carrier"] },
   "shipper-token": { tenantId: "acme", client: "shipper", roles: ["customer"], accounts: ["A-1"] }

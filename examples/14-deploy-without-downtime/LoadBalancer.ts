@@ -1,4 +1,4 @@
-/** A load balancer: it asks each process again and again whether it is ready, and sends requests to those that are. */
+/** A load balancer: it polls the readiness of each process, and sends requests to those that are. */
 import { setTimeout as delay } from "node:timers/promises"
 
 const intervalMillis = 50
@@ -13,7 +13,7 @@ export class LoadBalancer {
     void this.watch(port)
   }
 
-  /** The status of the answer; 0 without an answer. Holds the request while no process is ready. */
+  /** The status of the answer; 0 without an answer. The request waits while no process is ready. */
   async post(path: string): Promise<number> {
     while (this.ready.size === 0) await delay(intervalMillis)
     const ports = [...this.ready]
@@ -22,7 +22,7 @@ export class LoadBalancer {
     return response?.status ?? 0
   }
 
-  /** Until the process does not answer any more. */
+  /** Waits until the process stops answering. */
   private async watch(port: number): Promise<void> {
     for (let answered: number | undefined = 200; answered !== undefined; answered = await this.check(port)) await delay(intervalMillis, undefined, { ref: false })
   }

@@ -35,7 +35,7 @@ const publish = (shipmentId: string) =>
 let isStopping = false
 const freight = toNodeHandler(waybill, { mountPath: "/freight" })
 const server = createServer((request, response) => {
-  // not ready while it stops; else as ready as the database
+  // not ready while it stops, otherwise ready if the database is
   if (request.url === "/ready") return isStopping ? response.writeHead(503).end() : freight(Object.assign(request, { url: "/freight/readyz" }), response)
   if (request.url!.startsWith("/freight/")) return freight(request, response)
   publish(request.url!.slice(1)).then(() => response.writeHead(201).end(), () => response.writeHead(500).end())

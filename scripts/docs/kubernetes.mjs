@@ -1,4 +1,4 @@
-// Renders the Kubernetes manifests with kubectl's own kustomize, where kubectl is installed, and checks that what they refer to is there.
+// Renders the Kubernetes manifests with kubectl's own kustomize, where kubectl is installed, and checks that the objects they refer to exist.
 import { spawnSync } from "node:child_process"
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,6 +1,6 @@
 // Parses a page: headings, links, and code blocks with how to check them.
 //
-// A comment right above a block says how it is checked, <!-- docs: … -->:
+// A comment directly above a block says how it is checked, <!-- docs: … -->:
 //
 //   ts            compiled. `continues` joins it to the one before, `file server.ts` names it, `runs` runs it, `tests` runs it
 //                 under node --test, `on postgres` gives it a DATABASE_URL

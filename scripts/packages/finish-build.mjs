@@ -26,7 +26,7 @@ function redirectEffect(dist) {
   }
 }
 
-/** Declarations that no entry point reaches are of no use to anybody, and may name packages that the build copied in. */
+/** Declarations that no entry point reaches are useless, and may name packages that the build copied in. */
 function withoutUnreachable(manifest, dist) {
   const reached = new Set()
   const visit = (file) => {

@@ -23,7 +23,7 @@ const types = "@types/node@24.10.1"
  * @property {keyof typeof transactions} [library] whose transaction the page publishes in, instead of pg's
  * @property {true} [node] runs on the Node in `beside`; on the workspace's by default
  * @property {string} [types] also checks the types of every entry point, with the TypeScript in `beside`; "all" includes what
- *   they import, and any other text says why not: then only the client is checked with all it imports
+ *   they import, and any other text is the reason why only the client is checked with all it imports
  */
 
 /** @type {Host[]} */

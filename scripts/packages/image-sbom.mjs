@@ -21,7 +21,7 @@ export function imageSbom() {
   const own = sboms.map(({ metadata }) => metadata.component)
   const components = new Map(sboms.flatMap((sbom) => sbom.components).map((each) => [each["bom-ref"], each]))
   const dependencies = new Map(sboms.flatMap((sbom) => sbom.dependencies).map((each) => [each.ref, each.dependsOn]))
-  // a package of ours is the component of its own SBOM and a dependency in others
+  // a Waybill package is the component of its own SBOM and a dependency in others
   for (const each of own) components.set(each["bom-ref"], each)
   return withSerialNumber({
     ...server,

@@ -1,5 +1,5 @@
 // Lints the OpenAPI documents of the installed packages, and compiles the clients that generators make of them.
-// What passes, and what is excepted, is in docs/decisions/0044-openapi-document.md.
+// docs/decisions/0044-openapi-document.md lists the rules and exceptions.
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -102,7 +102,7 @@ function findsFaults(folder, lint) {
 
 const generators = {
   "openapi-typescript": (folder, out) => {
-    // a redocly.yaml beside the document would apply its rules here too
+    // a redocly.yaml next to the document would apply too
     run(join(folder, "node_modules/.bin/openapi-typescript"), [join(folder, "openapi.json"), "--output", join(out, "schema.ts")], out)
     writeFileSync(join(out, "uses.ts"), uses)
   },
@@ -131,7 +131,7 @@ function compiled(folder, name, generate) {
   }
 }
 
-/** What a linter prints, also when it ends with 1 because of what it found. */
+/** The output of a linter, also if it exits with 1. */
 function output(file, args, cwd) {
   try {
     return run(file, args, cwd)

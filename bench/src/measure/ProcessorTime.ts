@@ -1,4 +1,4 @@
-/** Processor time of processes, from `/proc`: on a busy machine it says more than a rate. Not available outside Linux. */
+/** Processor time of processes, from `/proc`: on a busy machine it is more meaningful than a rate. Not available outside Linux. */
 import { readdirSync, readFileSync } from "node:fs"
 
 /** `CLK_TCK` of every Linux that Node runs on. */
@@ -21,7 +21,7 @@ interface Stat {
 const statOf = (pid: number): Stat | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "utf8")
-    // the name of the program, which may hold anything, ends with the last parenthesis
+    // the name of the program may contain any character and ends with the last parenthesis
     const fields = text.slice(text.lastIndexOf(")") + 2).split(" ").map(Number)
     return { parent: fields[1]!, ticks: fields[11]! + fields[12]! + fields[13]! + fields[14]! }
   } catch {

@@ -34,7 +34,7 @@ const handlers = {
   start: () => contender.start(),
   stop: () => contender.stop(),
   publish: (mark: string) => contender.publish(mark),
-  /** Publishes `count` events, `perSecond` of them evenly; answers when each was committed. */
+  /** Publishes `count` events, `perSecond` of them evenly; returns the commit time of each. */
   publishEvenly: async (count: number, perSecond: number, firstMark: number) => {
     const begin = performance.now()
     const committed = await Promise.all(Array.from({ length: count }, async (_, n) => {

@@ -76,7 +76,7 @@ export interface DrainResult {
   readonly mostBytes: number
 }
 
-/** Fills, lets the disk come to rest unless it is to stay as it is, drains. */
+/** Fills, waits until the disk is idle if requested, and drains. */
 export const drainRound = async (bench: Bench, contender: ContenderProcess, count: number, { settled = true } = {}): Promise<DrainResult> => {
   await contender.call.fill(count)
   if (settled) await bench.postgres.settle(contender.database)
@@ -120,7 +120,7 @@ const unlessStalled = async <A>(bench: Bench, contender: ContenderProcess, drain
   }
 }
 
-/** What the rounds of one contender came to. */
+/** The results of one contender over all rounds. */
 export interface Rounds {
   readonly rates: ReadonlyArray<number>
   /** Of one event, the median of the rounds by process; undefined outside Linux. */

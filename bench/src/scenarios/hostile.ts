@@ -20,23 +20,23 @@ const dealt = (addresses: ReadonlyArray<HostileAddress>): ReadonlyArray<string> 
 const attempts = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, ca: string) => {
   const child = await startChild<HostileSenderHandlers>(new URL("../waybill/hostile-sender-process.ts", import.meta.url), [ca], ["--expose-gc"])
   await child.call.warm(Array.from({ length: receivers }, (_, n) => `${bench.receiver.url}/warm-${n}`))
-  const storms = []
-  for (let round = 0; round < (bench.quick ? 1 : 5); round++) storms.push(await child.call.storm(dealt(addresses)))
+  const rounds = []
+  for (let round = 0; round < (bench.quick ? 1 : 5); round++) rounds.push(await child.call.attemptAll(dealt(addresses)))
   await child.end()
-  return storms
+  return rounds
 }
 
 const often = { maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 1 }
 
 /** The rate of `latency`, and a rate that uses three quarters of two processors without hostile receivers. */
-const [calm, busy] = [50, 200]
+const [quiet, busy] = [50, 200]
 
 /** A few pauses of a process decide the p99 of one round, so several rounds are needed. */
 const backlogs = [
-  { label: "hostile destinations with the default policy", perSecond: calm, rounds: 5, shipments: 50, delivery: {} },
+  { label: "hostile destinations with the default policy", perSecond: quiet, rounds: 5, shipments: 50, delivery: {} },
   { label: "the same on a busy machine", perSecond: busy, rounds: 3, shipments: 50, delivery: {} },
-  { label: "retried every second, one shipment each", perSecond: calm, rounds: 3, shipments: 1, delivery: often },
-  { label: "retried every second, 50 shipments each", perSecond: calm, rounds: 3, shipments: 50, delivery: often }
+  { label: "retried every second, one shipment each", perSecond: quiet, rounds: 3, shipments: 1, delivery: often },
+  { label: "retried every second, 50 shipments each", perSecond: quiet, rounds: 3, shipments: 50, delivery: often }
 ]
 
 /** Events of healthy destinations in one round. */
@@ -76,17 +76,17 @@ export const hostile: Scenario = {
     const addresses = await child.call.addresses()
     const lines = []
     const verdicts = []
-    const storms = await attempts(bench, addresses, await child.call.ca())
-    const worst = (of: (storm: typeof storms[number]) => number) => Math.max(...storms.map(of))
+    const rounds = await attempts(bench, addresses, await child.call.ca())
+    const worst = (of: (round: typeof rounds[number]) => number) => Math.max(...rounds.map(of))
     const megabytes = 2 ** 20
-    const late = storms.reduce((a, b) => a.overMillis >= b.overMillis ? a : b)
+    const late = rounds.reduce((a, b) => a.overMillis >= b.overMillis ? a : b)
     const over = { label: "latest of 200 concurrent attempts, past its deadline", value: late.overMillis, unit: "ms" as const }
     const most = { label: "maximum memory over idle, 200 concurrent attempts", value: worst(({ mostBytes }) => mostBytes) / megabytes, unit: "MB" as const }
     const left = { label: "memory over idle afterwards", value: worst(({ leftBytes }) => leftBytes) / megabytes, unit: "MB" as const }
     lines.push(
-      { ...over, rounds: storms.map(({ overMillis }) => overMillis), note: `${addresses.length} behaviours, the latest at ${late.latest}` },
-      { ...most, rounds: storms.map(({ mostBytes }) => mostBytes / megabytes) },
-      { ...left, rounds: storms.map(({ leftBytes }) => leftBytes / megabytes) }
+      { ...over, rounds: rounds.map(({ overMillis }) => overMillis), note: `${addresses.length} behaviours, the latest at ${late.latest}` },
+      { ...most, rounds: rounds.map(({ mostBytes }) => mostBytes / megabytes) },
+      { ...left, rounds: rounds.map(({ leftBytes }) => leftBytes / megabytes) }
     )
     verdicts.push({ label: over.label, ratio: over.value, target: 250, better: "lower" as const })
     for (const { label, value } of [most, left]) verdicts.push({ label, ratio: value, target: 64, better: "lower" as const })

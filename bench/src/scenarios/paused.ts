@@ -1,4 +1,4 @@
-/** What publishing costs where a client has as many paused subscriptions as its quota allows, which all match. */
+/** The cost of publishing if a client has as many paused subscriptions as its quota allows, which all match. */
 import { query } from "../machine/PostgresServer.ts"
 import { median } from "../measure/Stats.ts"
 import type { PublisherHandlers } from "../waybill/publisher-process.ts"

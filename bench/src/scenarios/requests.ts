@@ -1,9 +1,9 @@
-/** The worst cost of one request for others: how long it blocks the event loop, and how much memory it adds. */
+/** The highest cost of one request for others: blocking of the event loop, and added memory. */
 import { request } from "node:http"
 import { setTimeout as after } from "node:timers/promises"
 import type { RequestsHandlers } from "../waybill/requests-process.ts"
-import { type Send, storeLargeRecords } from "../waybill/WorstAnswers.ts"
-import { type RequestCall, worstBodies } from "../waybill/WorstBodies.ts"
+import { type Send, storeLargeRecords } from "../waybill/LargeResponses.ts"
+import { type RequestCall, costlyBodies } from "../waybill/CostlyBodies.ts"
 import { type Bench, type Scenario, startMeasured } from "./Bench.ts"
 
 /** Smaller bodies and responses cannot be distinguished from other allocations. */
@@ -57,7 +57,7 @@ const measure = async (bench: Bench) => {
   const send = sendTo(port, keys)
   const only = process.env["BENCH_REQUESTS"]
 
-  const calls = [...worstBodies(bench.quick), ...await storeLargeRecords(database, bench.quick, send)].filter((call) => only === undefined || only.split("|").some((part) => nameOf(call).includes(part)))
+  const calls = [...costlyBodies(bench.quick), ...await storeLargeRecords(database, bench.quick, send)].filter((call) => only === undefined || only.split("|").some((part) => nameOf(call).includes(part)))
 
   if (!bench.quick) await bench.postgres.settle(database)
 
@@ -92,7 +92,7 @@ const measure = async (bench: Bench) => {
 
 export const requests: Scenario = {
   name: "requests",
-  title: "the worst bodies and responses of every call: longest block of the event loop, memory added per byte",
+  title: "the most expensive bodies and responses of every call: longest block of the event loop, memory added per byte",
   run: async (bench) => {
     const costs = await measure(bench)
     const longest = costs.toSorted((a, b) => b.blockedMillis - a.blockedMillis)

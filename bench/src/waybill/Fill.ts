@@ -18,7 +18,7 @@ export const storeEvents = (database: string, range: { readonly from: number; re
     [tenantId, range.from, range.to, range.perShipment]
   )
 
-/** Queues the last `count` events, of shipments that their clients see, because what a client does not see is dropped at sending: all for one client's subscription, or shipments dealt out in turn to all but unrelated ones. */
+/** Queues the last `count` events, of shipments that their clients see, because other entries are dropped at sending: all for one client's subscription, or shipments dealt out in turn to all but unrelated ones. */
 export const queueEvents = (database: string, { client, count }: { readonly count: number; readonly client?: string }) =>
   query(
     database,

@@ -40,7 +40,7 @@ const described = (shipmentId: string, mark: string) => ({
 const storedText = (eventId: string, sequence: string, shipmentId: string, mark: string) =>
   `{"eventId":"${eventId}","sequence":${sequence},${JSON.stringify(described(shipmentId, mark)).slice(1)}`
 
-/** What is missing to `eventBytes`, for an id of 36 characters and a shipment of 12. */
+/** Padding up to `eventBytes`, for an id of 36 characters and a shipment of 12. */
 let padding = ""
 padding = "x".repeat(eventBytes - storedText("0".repeat(36), "1", "0".repeat(12), "mark-00000000").length)
 

@@ -34,12 +34,12 @@ const attempt = async (url: string): Promise<Ended> => {
 }
 
 const handlers = {
-  /** As many attempts at once, twice, to have everything loaded. */
+  /** Warms up with the same number of concurrent attempts, twice. */
   warm: async (urls: ReadonlyArray<string>) => {
     for (let n = 0; n < 2; n++) await Promise.all(urls.map(attempt))
   },
-  /** All of these at once: by how much the latest missed its deadline, and what memory grew by. */
-  storm: async (urls: ReadonlyArray<string>) => {
+  /** Runs all attempts at once. Returns the delay of the latest one after its deadline, and the growth of memory. */
+  attemptAll: async (urls: ReadonlyArray<string>) => {
     const before = await settled()
     let most = 0
     const look = setInterval(() => most = Math.max(most, process.memoryUsage.rss()), 2)

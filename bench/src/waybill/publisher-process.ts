@@ -19,7 +19,7 @@ let published = 0
 let fresh = 0
 let bare = 0
 
-/** Runs `calls` of them, `atOnce` at a time, and answers the seconds that took. */
+/** Runs `calls` of them, `atOnce` at a time, and returns the duration in seconds. */
 const timed = async (calls: number, atOnce: number, call: () => Promise<unknown>): Promise<number> => {
   const begin = performance.now()
   let left = calls

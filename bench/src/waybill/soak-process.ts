@@ -12,14 +12,14 @@ const [database, receiver, keepSettledMillis] = process.argv.slice(2) as [string
 const runtime = runWaybill({ database, connections: 12, delivery: { keepSettledMillis: Number(keepSettledMillis) } })
 
 const destinations = 100
-/** Events of one call, as a carrier's system sends what piled up in a moment. */
+/** Events of one call, as a carrier's system sends a small backlog. */
 const perCall = 20
 /** Concurrent shipments; each gets an event in turn. */
 const underWay = 50_000
 
 let published = 0
 const publishCall = async (marks: { next: number } | undefined) => {
-  // 0 is what events without a mark of their own carry
+  // events without a mark have 0
   const mark = marks === undefined ? 0 : marks.next++
   const events = Array.from({ length: perCall }, (_, place) => {
     const n = published++ % underWay
@@ -48,7 +48,7 @@ const handlers = {
     }))
     return (published - before) * 1000 / millis
   },
-  /** Publishes evenly for so long, each call with a mark from 1; answers when each was committed. */
+  /** Publishes evenly for `seconds`, each call with a mark from 1; returns the commit time of each. */
   publishEvenly: async (perSecond: number, millis: number) => {
     const marks = { next: 1 }
     const committed: Array<number> = []

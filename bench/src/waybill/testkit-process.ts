@@ -1,4 +1,4 @@
-/** A test's process: loads the test kit and starts the service, as a test file does. Nothing of it is loaded before it is asked for. */
+/** A test's process: loads the test kit and starts the service, as a test file does. Modules are loaded on demand. */
 import { serve } from "../machine/Child.ts"
 
 const timed = async <A>(work: () => Promise<A>): Promise<readonly [millis: number, result: A]> => {
@@ -10,7 +10,7 @@ const timed = async <A>(work: () => Promise<A>): Promise<readonly [millis: numbe
 const load = () => import("@waybill/testkit")
 
 const handlers = {
-  /** Milliseconds for the library beneath alone. What it loads, the test kit finds loaded. */
+  /** Milliseconds to load Effect alone, before the test kit. */
   loadEffect: async () => (await timed(() => import("effect")))[0],
   /** Milliseconds for all of the test kit. */
   load: async () => (await timed(load))[0],

@@ -1,4 +1,4 @@
-/** Who takes the deliveries; usually another program than the one that sends them. */
+/** The receiver of deliveries, which is usually another program. */
 import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { mailbox } from "../../callers.ts"
 

@@ -53,7 +53,7 @@ const service = async () => {
 const receiverOf = async (options: Partial<DeliveryReceiverOptions> = {}) => {
   const received: Array<{ readonly notification: StatusNotification; readonly context: NotificationContext }> = []
   const charged: Array<{ readonly charges: ReadonlyArray<PreliminaryFreightCharge>; readonly context: NotificationContext }> = []
-  const world = { broken: false }
+  const endpoint = { broken: false }
   const receiver = new DeliveryReceiver({
     unsigned: "accept",
     seen: new SeenInMemory(),
@@ -64,12 +64,12 @@ const receiverOf = async (options: Partial<DeliveryReceiverOptions> = {}) => {
   const server = createServer(async (request, response) => {
     const chunks: Array<Uint8Array> = []
     for await (const chunk of request) chunks.push(chunk as Uint8Array)
-    const answer = world.broken ? { status: 410, headers: {}, body: "" } : await receiver.answer({ headers: request.headers, body: Buffer.concat(chunks) })
+    const answer = endpoint.broken ? { status: 410, headers: {}, body: "" } : await receiver.answer({ headers: request.headers, body: Buffer.concat(chunks) })
     response.writeHead(answer.status, answer.headers).end(answer.body)
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   open.push(() => new Promise((resolve) => server.close(resolve)))
-  return { received, charged, world, webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+  return { received, charged, endpoint, webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
 }
 
 const { ShipmentMilestoneStatus: _milestone, ...described } = verifiedShipment
@@ -212,22 +212,22 @@ describe("Client and service agree", () => {
   it("on webhook tests and how they resume a suspended subscription", async () => {
     const { carrier, operator, shipper, waybill } = await service()
     const receiver = await receiverOf()
-    const { webhookUrl, world } = receiver
+    const { webhookUrl, endpoint } = receiver
     const { subscriptionId } = await shipper.charges.create({ webhookUrl, accounts: ["4711"], dataOptions: {} })
     const suspend = async (uniqueID: string) => {
-      world.broken = true
+      endpoint.broken = true
       await carrier.intake.publishFreightCharges([{ change: "created", pfc: version(uniqueID, 100) }])
       await waybill.runOnce()
       expect((await shipper.charges.get(subscriptionId)).status).toBe("suspended")
     }
     await suspend("B1")
     await expect(shipper.charges.testWebhook({ webhookUrl })).rejects.toMatchObject({ status: 400, code: "INVALID_REQUEST", detail: expect.any(String) })
-    world.broken = false
+    endpoint.broken = false
     expect(await shipper.charges.testWebhook({ webhookUrl })).toEqual({ message: expect.any(String), resumed: 1 })
     expect(receiver.charged.map(({ charges }) => charges.map(({ pfc }) => pfc.isTest))).toEqual([[true]])
     expect((await shipper.charges.get(subscriptionId)).status).toBe("active")
     await suspend("B2")
-    world.broken = false
+    endpoint.broken = false
     expect(await operator.resume("acme", subscriptionId)).toMatchObject({ subscriptionId, state: "active" })
     await expect(operator.resume("acme", "0199-unknown")).rejects.toMatchObject({ status: 404 })
   })

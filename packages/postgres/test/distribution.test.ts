@@ -23,7 +23,7 @@ const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string
   { says: /^\s*SELECT tenant_id, min\(closes_at\) AS due/, why: "whose windows close: ids and times only" },
   { says: /min\(closes_at\) - now\(\)/, why: "how long to sleep" },
   { says: /AS waiting_entries,[^]*AS unsettled/, why: "the metrics of the whole installation" },
-  { says: /^\s*WITH stopped AS MATERIALIZED/, why: "the metrics of destinations in trouble" },
+  { says: /^\s*WITH stopped AS MATERIALIZED/, why: "the metrics of unhealthy destinations" },
   { says: /^\s*SELECT entry_id, .* FROM \S+\.audit_entries WHERE entry_id >=/, why: "the operator's audit log: the newest entries of all nodes" },
   { says: /^\s*SELECT entry_id, tenant_id FROM \S+\.audit_entries WHERE entry_id </, why: "entries that retention removes, tenant by tenant" },
   { says: /^\s*SELECT tenant_id, name, hosts, state FROM \S+\.tenants/, why: "an operator's list of tenants" },

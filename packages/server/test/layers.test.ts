@@ -56,7 +56,7 @@ const layers: Readonly<Record<string, { readonly provides: ReadonlyArray<Name>; 
   )
 }
 
-/** Type-checks alone: what is left out of the service is an error that names it. */
+/** Type-checks only: a missing part of the service is an error with its name. */
 export const incomplete = (service: typeof Waybill.layer, storage: Layer.Layer<StoragePorts>, transport: Layer.Layer<TransportPorts>) => [
   // @ts-expect-error -- Property 'transport' is missing
   service({ storage }),

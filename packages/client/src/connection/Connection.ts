@@ -76,10 +76,10 @@ interface Exchange {
   readonly response: Response
   readonly deadline: Deadline
   /** Runs a step of the exchange and turns its failures into this client's errors. */
-  readonly reach: Reach
+  readonly runStep: RunStep
 }
 
-type Reach = <A>(work: () => Promise<A>) => Promise<A>
+type RunStep = <A>(work: () => Promise<A>) => Promise<A>
 
 /** The slowest upload to allow, in bytes per second. It extends the timeout of bodies that are sent as a whole. */
 const minBytesPerSecond = 16 * 1024
@@ -109,13 +109,13 @@ export class Connection {
 
   /** Sends a call, and retries it where that is safe and useful. Fails with `WaybillProblem` or `WaybillCallFailed`. */
   send(call: Call, options: CallOptions = {}): Promise<Answer> {
-    return this.#attempts(call, options.signal, async (shown, attempt) => {
+    return this.#attempts(call, options.signal, async (failedCall, attempt) => {
       try {
-        return await this.#sendOnce(shown, call, options.signal)
+        return await this.#sendOnce(failedCall, call, options.signal)
       } catch (failure) {
         const isGone = failure instanceof WaybillProblem && failure.status === 404 && call.method === "DELETE" && call.findableAfterDelete !== true
         // An earlier attempt deleted it, and its response was lost.
-        if (attempt > 1 && isGone) return { call: shown, status: 204, headers: new Headers(), json: undefined }
+        if (attempt > 1 && isGone) return { call: failedCall, status: 204, headers: new Headers(), json: undefined }
         throw failure
       }
     })
@@ -123,13 +123,13 @@ export class Connection {
 
   /** Like `send`, for a response that is read as it arrives. A body that breaks off is not requested again. */
   open(call: Call, options: CallOptions = {}): Promise<OpenAnswer> {
-    return this.#attempts(call, options.signal, (shown) => this.#openOnce(shown, call, options.signal))
+    return this.#attempts(call, options.signal, (failedCall) => this.#openOnce(failedCall, call, options.signal))
   }
 
   /** Like `open`, but when the body breaks off, the call is retried and `read` starts over with the new response. */
   receive<A>(call: Call, read: (answer: OpenAnswer) => Promise<A>, options: CallOptions = {}): Promise<A> {
-    return this.#attempts(call, options.signal, async (shown) => {
-      const answer = await this.#openOnce(shown, call, options.signal)
+    return this.#attempts(call, options.signal, async (failedCall) => {
+      const answer = await this.#openOnce(failedCall, call, options.signal)
       try {
         return await read(answer)
       } finally {
@@ -138,36 +138,36 @@ export class Connection {
     })
   }
 
-  async #attempts<A>(call: Call, outer: AbortSignal | undefined, once: (shown: FailedCall, attempt: number) => Promise<A>): Promise<A> {
+  async #attempts<A>(call: Call, callerSignal: AbortSignal | undefined, once: (failedCall: FailedCall, attempt: number) => Promise<A>): Promise<A> {
     const key = call.headers?.[idempotencyKey]
     const url = this.#base + pathOf(call.path) + searchOf(call.query)
-    const shown = { method: call.method, url, ...(key === undefined ? {} : { idempotencyKey: key }) }
+    const failedCall = { method: call.method, url, ...(key === undefined ? {} : { idempotencyKey: key }) }
     for (let attempt = 1; ; attempt++) {
       try {
-        return await once(shown, attempt)
+        return await once(failedCall, attempt)
       } catch (failure) {
         const pause = call.repeatable ? pauseBeforeRetry(this.#retry, attempt, failure, Math.random()) : undefined
         if (pause === undefined) throw failure
-        await sleep(pause, outer)
+        await sleep(pause, callerSignal)
       }
     }
   }
 
-  async #sendOnce(shown: FailedCall, call: Call, outer: AbortSignal | undefined): Promise<Answer> {
-    const { deadline, reach, response } = await this.#exchange(shown, call, outer)
+  async #sendOnce(failedCall: FailedCall, call: Call, callerSignal: AbortSignal | undefined): Promise<Answer> {
+    const { deadline, runStep, response } = await this.#exchange(failedCall, call, callerSignal)
     try {
-      const body = await reach(() => response.text())
-      refuse(shown, response, body)
-      return { call: shown, status: response.status, headers: response.headers, json: readJson(shown, body) }
+      const body = await runStep(() => response.text())
+      refuse(failedCall, response, body)
+      return { call: failedCall, status: response.status, headers: response.headers, json: readJson(failedCall, body) }
     } finally {
       deadline.clear()
     }
   }
 
-  async #openOnce(shown: FailedCall, call: Call, outer: AbortSignal | undefined): Promise<OpenAnswer> {
-    const { deadline, reach, response } = await this.#exchange(shown, call, outer)
+  async #openOnce(failedCall: FailedCall, call: Call, callerSignal: AbortSignal | undefined): Promise<OpenAnswer> {
+    const { deadline, runStep, response } = await this.#exchange(failedCall, call, callerSignal)
     try {
-      if (!response.ok) refuse(shown, response, await reach(() => response.text()))
+      if (!response.ok) refuse(failedCall, response, await runStep(() => response.text()))
       deadline.pause()
     } catch (failure) {
       deadline.clear()
@@ -179,32 +179,32 @@ export class Connection {
       // The caller discards the rest, so a failure to cancel does not matter.
       reader?.cancel().catch(() => undefined)
     }
-    return { call: shown, status: response.status, headers: response.headers, pieces: piecesOf(reader, deadline, reach), close }
+    return { call: failedCall, status: response.status, headers: response.headers, pieces: piecesOf(reader, deadline, runStep), close }
   }
 
-  async #exchange(shown: FailedCall, call: Call, outer: AbortSignal | undefined): Promise<Exchange> {
-    outer?.throwIfAborted()
+  async #exchange(failedCall: FailedCall, call: Call, callerSignal: AbortSignal | undefined): Promise<Exchange> {
+    callerSignal?.throwIfAborted()
     const headers = await this.#headers(call)
     let deadline: Deadline | undefined
     const sent: SentBody | undefined = call.pieces && await sentBodyOf(call.pieces, () => deadline?.restart())
     const millis = this.#timeoutMillis + (sent?.size ?? 0) / minBytesPerSecond * 1000
-    const started = deadline = startDeadline(millis, outer)
-    const reach: Reach = async (work) => {
+    const started = deadline = startDeadline(millis, callerSignal)
+    const runStep: RunStep = async (work) => {
       try {
         return await work()
       } catch (cause) {
-        outer?.throwIfAborted()
+        callerSignal?.throwIfAborted()
         const failure = sent?.failure()
         if (failure !== undefined) throw failure.cause
         throw started.expired()
-          ? new WaybillCallFailed(shown, "timeout", `no answer within ${this.#timeoutMillis} ms.`, { cause })
-          : new WaybillCallFailed(shown, "network", "the server could not be reached.", { cause })
+          ? new WaybillCallFailed(failedCall, "timeout", `no answer within ${this.#timeoutMillis} ms.`, { cause })
+          : new WaybillCallFailed(failedCall, "network", "the server could not be reached.", { cause })
       }
     }
     try {
       const init: RequestInit = { method: call.method, headers, redirect: "manual", signal: started.signal, ...sent?.init }
       if (call.body !== undefined) init.body = JSON.stringify(call.body)
-      return { response: await reach(() => this.#fetch(shown.url, init)), deadline: started, reach }
+      return { response: await runStep(() => this.#fetch(failedCall.url, init)), deadline: started, runStep }
     } catch (failure) {
       started.clear()
       throw failure
@@ -223,22 +223,22 @@ export class Connection {
 /** Name in `Call.headers`. Errors carry the key, so that the caller can send the same request again. */
 export const idempotencyKey = "idempotency-key"
 
-const refuse = (shown: FailedCall, response: Response, body: string): void => {
+const refuse = (failedCall: FailedCall, response: Response, body: string): void => {
   if (response.type === "opaqueredirect" || (response.status >= 300 && response.status < 400)) {
-    throw new WaybillCallFailed(shown, "redirected", "the answer is a redirect, which is not followed. Set baseUrl to the final address.")
+    throw new WaybillCallFailed(failedCall, "redirected", "the answer is a redirect, which is not followed. Set baseUrl to the final address.")
   }
-  if (!response.ok) throw new WaybillProblem(shown, { status: response.status, headers: response.headers, body })
+  if (!response.ok) throw new WaybillProblem(failedCall, { status: response.status, headers: response.headers, body })
 }
 
 /** The timeout runs only while waiting for a chunk, because the reader may be slow. */
 async function* piecesOf(
   reader: ReadableStreamDefaultReader<Uint8Array> | undefined,
   deadline: Deadline,
-  reach: Reach
+  runStep: RunStep
 ): AsyncGenerator<Uint8Array, void, undefined> {
   while (reader !== undefined) {
     deadline.restart()
-    const { done, value } = await reach(() => reader.read()).finally(deadline.pause)
+    const { done, value } = await runStep(() => reader.read()).finally(deadline.pause)
     if (done) return
     yield value
   }
@@ -274,11 +274,11 @@ const secretText = async (name: string, credential: Credential): Promise<string>
   throw new TypeError(`${name} is empty or has a blank, a line break or a character outside ASCII in it.`)
 }
 
-const readJson = (shown: FailedCall, body: string): unknown => {
+const readJson = (failedCall: FailedCall, body: string): unknown => {
   if (body === "") return undefined
   try {
     return JSON.parse(body)
   } catch (cause) {
-    throw new WaybillCallFailed(shown, "unreadable_answer", "the answer is not JSON. Does baseUrl point at a Waybill server?", { cause })
+    throw new WaybillCallFailed(failedCall, "unreadable_answer", "the answer is not JSON. Does baseUrl point at a Waybill server?", { cause })
   }
 }

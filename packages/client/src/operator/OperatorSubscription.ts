@@ -81,7 +81,7 @@ export interface TenantHealth {
   readonly dead: number
 }
 
-/** Sorted by the number of subscriptions in trouble, descending. */
+/** Sorted by the number of unhealthy subscriptions, descending. */
 export interface Health {
   readonly tenants: ReadonlyArray<TenantHealth>
 }

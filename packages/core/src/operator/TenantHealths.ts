@@ -25,7 +25,7 @@ export interface HealthView {
 }
 
 export class TenantHealths extends Context.Service<TenantHealths, {
-  /** Sorted by most subscriptions in trouble, then most dead letters, then most waiting entries. The first 1,000 tenants by tenantId. */
+  /** Sorted by most unhealthy subscriptions, then most dead letters, then most waiting entries. The first 1,000 tenants by tenantId. */
   readonly all: Effect.Effect<HealthView, StorageError>
 }>()("@waybill/core/operator/TenantHealths") {
   static readonly layer = Layer.effect(

@@ -210,19 +210,19 @@ const routeOf = (
   exchange: Exchange
 ): Effect.Effect<Match | HttpServerResponse.HttpServerResponse, Refused> => {
   const found = table.find(path)
-  const contract = found._tag === "Place" ? found.place.contract : found.contract
+  const contract = found._tag === "Matched" ? found.pathRoutes.contract : found.contract
   exchange.contract = contract
-  if (found._tag === "Nowhere") return Effect.fail(found.readable ? unknownPath : unreadablePath)
-  const { params, place } = found
-  exchange.template = place.template
-  const route = place.routes.get(method === "HEAD" ? "GET" : method)
+  if (found._tag === "NotFound") return Effect.fail(found.readable ? unknownPath : unreadablePath)
+  const { params, pathRoutes } = found
+  exchange.template = pathRoutes.template
+  const route = pathRoutes.routes.get(method === "HEAD" ? "GET" : method)
   if (route !== undefined) {
     exchange.isParameter = route.isParameter
     return Effect.succeed({ route, params })
   }
   return method === "OPTIONS"
-    ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: place.allow } }))
-    : Effect.fail(methodNotAllowed(method, place.allow))
+    ? Effect.succeed(HttpServerResponse.empty({ status: 204, headers: { allow: pathRoutes.allow } }))
+    : Effect.fail(methodNotAllowed(method, pathRoutes.allow))
 }
 
 /** Turns the outcome of a request into its response, and updates log and metrics. */

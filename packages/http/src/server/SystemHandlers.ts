@@ -9,7 +9,7 @@ import { unknownPath } from "../shared/Refused.ts"
 import type { Site } from "../shared/Site.ts"
 import { contentSecurityPolicy } from "./DocsPage.ts"
 import { Readiness, runChecks, stoppingReadiness, storageCheck } from "./Readiness.ts"
-import { namedSeries, updateAreas } from "./TroubleMetrics.ts"
+import { namedSeries, updateAreas } from "./UnhealthySubscriptionMetrics.ts"
 import type { SystemContract, withPublicMetrics } from "./SystemContract.ts"
 
 const waitingEntries = Metric.gauge("waybill_queue_waiting_entries", { description: "Events waiting to be put into a delivery." })
@@ -53,11 +53,11 @@ export const makeSystemHandlers = Effect.gen(function*() {
     Effect.catchCause((cause) => Effect.logWarning("Delivery queue metrics not available.", cause))
   )
 
-  const noTroubles: DeliveryTroubles = { sources: [], destinations: [] }
-  const readTroubles = Effect.suspend(() => control.troubles).pipe(
+  const noUnhealthy: DeliveryTroubles = { sources: [], destinations: [] }
+  const readUnhealthy = Effect.suspend(() => control.troubles).pipe(
     Effect.timeout(3_000),
     Effect.tap(updateAreas),
-    Effect.catchCause((cause) => Effect.as(Effect.logWarning("Metrics of failing subscriptions not available.", cause), noTroubles))
+    Effect.catchCause((cause) => Effect.as(Effect.logWarning("Metrics of unhealthy subscriptions not available.", cause), noUnhealthy))
   )
 
   /** Customers may reach public metrics, and no tenant is to be named there. */
@@ -66,7 +66,7 @@ export const makeSystemHandlers = Effect.gen(function*() {
     readiness: () => Effect.map(checked, (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),
     metrics: () =>
       Effect.gen(function*() {
-        const [troubles] = yield* Effect.all([readTroubles, readDepth], { concurrency: 2 })
+        const [troubles] = yield* Effect.all([readUnhealthy, readDepth], { concurrency: 2 })
         const text = yield* PrometheusMetrics.format()
         return HttpServerResponse.text(namesTenants ? `${text}${text.endsWith("\n") ? "" : "\n"}${namedSeries(troubles)}` : text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
       }),

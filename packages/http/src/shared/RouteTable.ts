@@ -13,68 +13,68 @@ export interface Route {
 }
 
 /** A known path: its routes by method, and the methods for `Allow`. */
-export interface Place {
+export interface PathRoutes {
   readonly contract: ContractSpec
   readonly template: string
   readonly routes: ReadonlyMap<string, Route>
   readonly allow: string
 }
 
-export type Found =
-  | { readonly _tag: "Place"; readonly place: Place; readonly params: Readonly<Record<string, string>> }
+export type RouteMatch =
+  | { readonly _tag: "Matched"; readonly pathRoutes: PathRoutes; readonly params: Readonly<Record<string, string>> }
   /** No route; `contract` is the one whose base path contains the path. */
-  | { readonly _tag: "Nowhere"; readonly contract: ContractSpec | undefined; readonly readable: boolean }
+  | { readonly _tag: "NotFound"; readonly contract: ContractSpec | undefined; readonly readable: boolean }
 
 export interface RouteTable {
-  readonly places: ReadonlyArray<Place>
+  readonly paths: ReadonlyArray<PathRoutes>
   /** `path` as received, without the query; one trailing slash is ignored. */
-  readonly find: (path: string) => Found
+  readonly find: (path: string) => RouteMatch
   /** The contract whose base contains the path. */
   readonly areaOf: (path: string) => ContractSpec | undefined
 }
 
 interface Pattern {
   readonly segments: ReadonlyArray<{ readonly name: string | undefined; readonly text: string }>
-  readonly place: Place
+  readonly pathRoutes: PathRoutes
 }
 
 const noParams = {}
 
 export const makeRouteTable = (mounted: ReadonlyArray<MountedContract>): RouteTable => {
-  const places = mounted.flatMap(placesOf)
-  const plain = new Map<string, Found>()
+  const paths = mounted.flatMap(pathsOf)
+  const plain = new Map<string, RouteMatch>()
   const patterns: Array<Pattern> = []
-  for (const place of places) {
-    if (place.template.includes("{")) patterns.push({ segments: segmentsOf(place.template), place })
-    else plain.set(place.template, { _tag: "Place", place, params: noParams })
+  for (const pathRoutes of paths) {
+    if (pathRoutes.template.includes("{")) patterns.push({ segments: segmentsOf(pathRoutes.template), pathRoutes })
+    else plain.set(pathRoutes.template, { _tag: "Matched", pathRoutes, params: noParams })
   }
   // Longest base first, so that a path belongs to the most specific area.
   const bases = mounted.filter(({ base }) => base !== "").sort((a, b) => b.base.length - a.base.length)
   const root = mounted.find(({ base }) => base === "")
   const areaOf = (path: string) => (bases.find(({ base }) => path === base || path.startsWith(`${base}/`)) ?? root)?.contract
-  const nowhere = (path: string, readable: boolean): Found => ({ _tag: "Nowhere", contract: areaOf(path), readable })
+  const notFound = (path: string, readable: boolean): RouteMatch => ({ _tag: "NotFound", contract: areaOf(path), readable })
 
   return {
-    places,
+    paths,
     areaOf,
     find: (received) => {
       const path = received.length > 1 && received.endsWith("/") ? received.slice(0, -1) : received
       const found = plain.get(path)
       if (found !== undefined) return found
       const segments = decodeSegments(path)
-      if (segments === undefined) return nowhere(path, false)
+      if (segments === undefined) return notFound(path, false)
       for (const pattern of patterns) {
         const params = paramsOf(pattern, segments)
-        if (params !== undefined) return { _tag: "Place", place: pattern.place, params }
+        if (params !== undefined) return { _tag: "Matched", pathRoutes: pattern.pathRoutes, params }
       }
       // An encoded slash is part of a segment, never a separator.
       const exact = segments.some((segment) => segment.includes("/")) ? undefined : plain.get(`/${segments.join("/")}`)
-      return exact ?? nowhere(path, true)
+      return exact ?? notFound(path, true)
     }
   }
 }
 
-const placesOf = ({ base, contract, handlers }: MountedContract): ReadonlyArray<Place> => {
+const pathsOf = ({ base, contract, handlers }: MountedContract): ReadonlyArray<PathRoutes> => {
   const byPath = new Map<string, Map<string, Route>>()
   for (const [name, endpoint] of Object.entries(contract.endpoints)) {
     // Some interfaces publish paths with a trailing slash; both forms match.

@@ -14,7 +14,7 @@ const start = async (seen: Array<Request> = []) => {
     authenticator: AuthenticatorHost.layer(async (request) => {
       seen.push(request)
       const session = /session=(\w+)/.exec(request.headers.get("cookie") ?? "")?.[1]
-      if (session === "trouble") throw new Error("session store is down")
+      if (session === "failure") throw new Error("session store is down")
       return session === undefined ? undefined : sessions[session]
     })
   })
@@ -40,9 +40,9 @@ it("answers 401 when the host does not know the caller, and 503 when the host fa
     const answer = await ask(session)
     expect([answer.status, problemCode(answer)]).toEqual([401, "unauthenticated"])
   }
-  const trouble = await ask("trouble")
-  expect([trouble.status, problemCode(trouble)]).toEqual([503, "authentication_unavailable"])
-  expect(trouble.text).not.toContain("session store")
+  const failure = await ask("failure")
+  expect([failure.status, problemCode(failure)]).toEqual([503, "authentication_unavailable"])
+  expect(failure.text).not.toContain("session store")
   await service.stop()
 })
 

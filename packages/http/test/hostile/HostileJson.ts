@@ -42,16 +42,16 @@ const oddValues: ReadonlyArray<unknown> = [
 const oddNames: ReadonlyArray<string> = ["__proto__", "constructor", "toJSON", "then", "length", "", " ", "\u0000", "a.b", "a/b", "~0", "0", "ä", "x".repeat(2000), "roles", "tenantId", "tenant_id", "client"]
 
 /** A location in a value: its container and key. */
-interface Place {
+interface JsonPath {
   readonly holder: Record<PropertyKey, unknown>
   readonly key: string | number
 }
 
-const placesIn = (value: unknown, found: Array<Place> = []): ReadonlyArray<Place> => {
+const pathsIn = (value: unknown, found: Array<JsonPath> = []): ReadonlyArray<JsonPath> => {
   if (typeof value !== "object" || value === null || value instanceof Raw || value instanceof Twice) return found
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     found.push({ holder: value as Record<PropertyKey, unknown>, key })
-    placesIn((value as Record<PropertyKey, unknown>)[key], found)
+    pathsIn((value as Record<PropertyKey, unknown>)[key], found)
   }
   return found
 }
@@ -59,7 +59,7 @@ const placesIn = (value: unknown, found: Array<Place> = []): ReadonlyArray<Place
 const set = (holder: Record<PropertyKey, unknown>, key: PropertyKey, value: unknown): void =>
   void Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true })
 
-const damages: ReadonlyArray<(place: Place, random: FuzzRandom) => void> = [
+const damages: ReadonlyArray<(place: JsonPath, random: FuzzRandom) => void> = [
   ({ holder, key }, random) => set(holder, key, random.pick(oddValues)),
   ({ holder, key }, random) => set(holder, key, random.pick(oddValues)),
   ({ holder, key }, random) => set(holder, key, random.pick(oddTexts)),
@@ -86,8 +86,8 @@ const damages: ReadonlyArray<(place: Place, random: FuzzRandom) => void> = [
 export const damagedJson = (body: unknown, random: FuzzRandom): string => {
   const copy: unknown = { whole: structuredClone(body) }
   for (let count = random.pick([1, 1, 1, 2, 4]); count > 0; count--) {
-    const places = placesIn(copy)
-    if (places.length > 0) random.pick(damages)(random.pick(places), random)
+    const paths = pathsIn(copy)
+    if (paths.length > 0) random.pick(damages)(random.pick(paths), random)
   }
   const whole = (copy as { readonly whole?: unknown }).whole
   return whole === undefined ? "" : written(whole instanceof Twice ? whole.second : whole)

@@ -94,7 +94,7 @@ describe("/metrics", () => {
     await open.stop()
   })
 
-  it("shows operators failing subscriptions with tenant and id, until they recover", async () => {
+  it("shows operators unhealthy subscriptions with tenant and id, until they recover", async () => {
     const tenant = await service.tenant("failing")
     await tenant.subscribe(tenant.carrier)
     const id = "01a20a3f-f4f3-75b1-b63e-08d760ce72eb"

@@ -1,4 +1,4 @@
-/** The queue's depth and failing destinations, in metrics. */
+/** The queue's depth and unhealthy destinations, in metrics. */
 import { layer } from "@effect/vitest"
 import { DeliveryControl, DeliveryQueue } from "@waybill/core"
 import { fixtures } from "@waybill/testkit/suites"

@@ -19,7 +19,7 @@ const location = {
 }
 
 /** An event with every member of the schema; a test compares it with the schema. */
-const whole = {
+const completeEvent = {
   eventId: "event 1",
   sequence: 7,
   type: "DELIVERED",
@@ -39,8 +39,8 @@ const whole = {
 
 type Path = ReadonlyArray<string | number>
 
-const placesIn = (value: unknown, path: Path = []): ReadonlyArray<Path> =>
-  typeof value !== "object" || value === null ? [] : Object.entries(value).flatMap(([key, inner]) => [[...path, Array.isArray(value) ? Number(key) : key], ...placesIn(inner, [...path, key])])
+const pathsIn = (value: unknown, path: Path = []): ReadonlyArray<Path> =>
+  typeof value !== "object" || value === null ? [] : Object.entries(value).flatMap(([key, inner]) => [[...path, Array.isArray(value) ? Number(key) : key], ...pathsIn(inner, [...path, key])])
 
 const lengths = [1, 20, 40, 100, 200, 500, 2000, 2048, 10_000]
 const texts = [
@@ -55,7 +55,7 @@ const values: ReadonlyArray<unknown> = [
 ]
 
 const withValue = (path: Path, value: unknown): unknown => {
-  const copy = structuredClone(whole)
+  const copy = structuredClone(completeEvent)
   const holder = path.slice(0, -1).reduce<any>((inner, key) => inner[key], copy)
   if (value === undefined) delete holder[path.at(-1)!]
   else holder[path.at(-1)!] = value
@@ -88,18 +88,18 @@ const compare = async (events: ReadonlyArray<string>) => {
 }
 
 describe("transit_event_fault", () => {
-  const places = placesIn(whole)
+  const paths = pathsIn(completeEvent)
 
   it("is compared in every member of the schema", () => {
     const names = (ast: any): ReadonlyArray<string> =>
       ast._tag === "Arrays" ? names(ast.rest[0]) : ast._tag !== "Objects" ? [] : ast.propertySignatures.flatMap(({ name, type }: any) => [name, ...names(type)])
-    const compared = places.flatMap((path) => path.slice(-1)).filter((key) => typeof key === "string" && key !== "custody" && key !== "0")
+    const compared = paths.flatMap((path) => path.slice(-1)).filter((key) => typeof key === "string" && key !== "custody" && key !== "0")
     expect(compared.toSorted()).toEqual(names(ReportedEvent.ast).toSorted())
-    expect(byCore(whole)).toBe(null)
+    expect(byCore(completeEvent)).toBe(null)
   })
 
   it("refuses the same values as core in every member, for the same reason", async () => {
-    for (const path of places) {
+    for (const path of paths) {
       const refused = await compare([undefined, ...values].map((value) => JSON.stringify(withValue(path, value))))
       // attributes may have any content
       if (path[0] !== "attributes") expect(refused, path.join("/")).toBeGreaterThan(0)

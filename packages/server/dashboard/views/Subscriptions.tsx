@@ -57,13 +57,13 @@ const Page = ({ page: { data, nextCursor }, route }: { readonly route: Subscript
   const { client, cursor, state, tenantId } = route
   const { newRowsWaiting, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
   const strips = useStrips(tenantId, rows.map(({ subscriptionId }) => subscriptionId))
-  const failing = data.filter((subscription) => troubleOf(subscription).severity === "trouble").length
-  useAnnounced(failing === 0 ? "No failing subscriptions." : `${plural(failing, "subscription")} in trouble.`)
+  const troubled = data.filter((subscription) => troubleOf(subscription).severity === "trouble").length
+  useAnnounced(troubled === 0 ? "No failing subscriptions." : `${plural(troubled, "subscription")} in trouble.`)
   return (
     <>
       {rows.length === 0 ? <Empty>{client !== undefined ? "This client has no such subscription." : state === undefined ? "No subscriptions yet." : `No subscription is ${state}.`}</Empty> : (
         <Table
-          caption={`${plural(data.length, "subscription")}${nextCursor ? " on this page" : ""}, ${failing === 0 ? "none" : failing} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
+          caption={`${plural(data.length, "subscription")}${nextCursor ? " on this page" : ""}, ${troubled === 0 ? "none" : troubled} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
           columns={columns}
           list={list}
           rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(tenantId, subscription, strips.get(subscription.subscriptionId)) }))}

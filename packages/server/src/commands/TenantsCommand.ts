@@ -78,11 +78,11 @@ const resumeCommand = Command.make(
   Effect.fnUntraced(function*({ id, json, ...flags }) {
     const connected = yield* connectionOfAllTenants(flags)
     const changed = yield* callServer((signal) => new OperatorClient(connected).resumeTenant(id, { signal }))
-    yield* printResult(json, { json: changed, text: `${id} is active: what waited is sent.` })
+    yield* printResult(json, { json: changed, text: `${id} is active. Waiting entries are sent.` })
   })
 ).pipe(
   Command.withDescription("Resume a suspended tenant"),
-  Command.withExamples([{ command: "waybill tenants resume acme", description: "What waited is sent" }])
+  Command.withExamples([{ command: "waybill tenants resume acme", description: "Waiting entries are sent" }])
 )
 
 const deleteCommand = Command.make(

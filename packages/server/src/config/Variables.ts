@@ -193,7 +193,7 @@ export const variables = {
     "another place that has files of documents, after WAYBILL_DOCUMENTS was changed: they are read and deleted there, and no new ones are added",
     documentsPlace
   ),
-  s3Endpoint: variable("WAYBILL_S3_ENDPOINT", "Amazon's own", "the address of another store that speaks S3; buckets stand in its path", webAddress),
+  s3Endpoint: variable("WAYBILL_S3_ENDPOINT", "Amazon's own", "the address of another S3-compatible store, with buckets in its path", webAddress),
   poolSize: variable("WAYBILL_POOL_SIZE", "20", "connections to the database, at most", integer(2, 1000)),
   statementTimeout: variable(
     "WAYBILL_STATEMENT_TIMEOUT_SECONDS",

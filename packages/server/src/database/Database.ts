@@ -39,7 +39,7 @@ export const poolLayer = (
     spanAttributes: spanAttributesOf(url)
   })
 
-/** What the spans of statements say of the database, never its password. */
+/** Attributes of the database in spans of statements, never its password. */
 const spanAttributesOf = (url: Redacted.Redacted): Record<string, unknown> => {
   const { hostname, pathname, port } = new URL(Redacted.value(url))
   return {

@@ -88,7 +88,7 @@ const start = Effect.fnUntraced(function*(placement: Placement): Effect.fn.Retur
   }
 })
 
-/** Restarts Postgres when it exits unexpectedly. It keeps its port, because the connection pool knows no other. */
+/** Restarts Postgres when it exits unexpectedly. It keeps its port, because the connection pool has this port. */
 const keepRunning = (placement: Placement, running: Ref.Ref<Started>): Effect.Effect<never> =>
   Effect.forever(Effect.gen(function*() {
     const { port, postmaster } = yield* Ref.get(running)

@@ -36,7 +36,7 @@ export const runDemoReceiver = (options: {
       const answer = request.url === demoReceiverPath && request.method === "POST" && body !== undefined
         ? await receiver.answer({ headers: request.headers, body })
         : { status: 404, headers: {}, body: "" }
-      if (answer.status === 401) print("  ✗ refused a delivery whose signature does not stand")
+      if (answer.status === 401) print("  ✗ refused a delivery whose signature is invalid")
       response.writeHead(answer.status, answer.headers).end(answer.body)
     })
   })

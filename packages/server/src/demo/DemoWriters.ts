@@ -28,7 +28,7 @@ export interface WriterOptions {
   readonly print: (line: string) => void
 }
 
-/** How long an order may be unanswered before the carrier looks for what waits. */
+/** How long an order may wait before the carrier reads its work list. */
 const waitingMillis = 300
 
 /** How old an order may be that the demo's carrier accepts. */
@@ -51,7 +51,7 @@ export const makeWriter = ({ basePaths, carrierKey, shipperKey, print, url }: Wr
       try {
         await carrier.decidePickup(pickupId, { decision: "accept", scac: "DEMO", carrierName: "Demo Freight" }, { signal })
       } catch (error) {
-        // somebody at the page or a terminal was faster
+        // an operator decided first
         if (!(error instanceof WaybillProblem && error.code === "pickup_decided")) throw error
       }
     }

@@ -16,7 +16,7 @@ export class DocumentsUnusable extends Schema.TaggedError<DocumentsUnusable>()("
 
 type DocumentSettings = Pick<ServerConfig, "documents" | "documentsAlso" | "s3Endpoint">
 
-/** The contents that the settings ask for, and the transactions that they follow. */
+/** The configured contents, and the transactions that they take part in. */
 export const documentsLayer = ({ documents, documentsAlso, s3Endpoint }: DocumentSettings): DocumentsLayer => {
   if (documentsAlso === undefined) return placeLayer(documents, s3Endpoint)
   return Layer.effectContext(Effect.gen(function*() {
@@ -29,10 +29,10 @@ export const documentsLayer = ({ documents, documentsAlso, s3Endpoint }: Documen
 
 export type DocumentsLayer = Layer.Layer<DocumentContents | Transaction, DocumentsUnusable, DocumentContents | Transaction>
 
-/** The contents in the database that a place is built over. */
+/** The contents in the database, which the other stores need. */
 const databaseContents = Layer.effect(DocumentContents, DocumentContents)
 
-/** One place. */
+/** The contents in one store. */
 export const placeLayer = (place: DocumentsPlace, s3Endpoint: string | undefined): DocumentsLayer => {
   switch (place.kind) {
     case "postgres":
@@ -82,7 +82,7 @@ const inS3 = ({ bucket, prefix }: { readonly bucket: string; readonly prefix: st
     return DocumentContentsS3.layer({ client, bucket, prefix })
   }))
 
-/** One call that needs credentials, bucket and permission. A store that does not answer may be back before the first upload. */
+/** One call that needs credentials, bucket and permission. A store that does not answer may recover before the first upload. */
 const checkBucket = (client: Pick<S3Calls, "listMultipartUploads">, bucket: string, prefix: string): Effect.Effect<void, DocumentsUnusable> =>
   Effect.tryPromise({ try: () => client.listMultipartUploads({ Bucket: bucket, Prefix: prefix }), catch: (cause) => cause }).pipe(
     Effect.timeoutOrElse({ duration: checkMillis, orElse: () => Effect.fail(new Error(`no answer within ${checkMillis / 1000} s`)) }),
@@ -100,7 +100,7 @@ const checkBucket = (client: Pick<S3Calls, "listMultipartUploads">, bucket: stri
 
 const checkMillis = 10_000
 
-/** What to do about a refusal; `undefined` if the store did not answer. */
+/** The fix for a refusal; `undefined` if the store did not answer. */
 const bucketHint = (cause: unknown): string | undefined => {
   const { $metadata, name } = (cause ?? {}) as { readonly name?: unknown; readonly $metadata?: { readonly httpStatusCode?: number } }
   if (name === "NoSuchBucket") return "Create the bucket, or correct WAYBILL_DOCUMENTS."

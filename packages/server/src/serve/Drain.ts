@@ -8,7 +8,7 @@ export interface Drain {
   readonly run: Effect.Effect<void>
 }
 
-/** Only SIGTERM has the delay: SIGINT is somebody at the keyboard, or a launcher that is gone, and no load balancer waits for either. */
+/** Only SIGTERM has the delay: SIGINT comes from a terminal or a launcher that has ended, without a load balancer. */
 export const makeDrain = (delayMillis: number, signal: () => NodeJS.Signals | undefined = firstStopSignal): Drain => {
   let isDraining = false
   return {

@@ -1,4 +1,4 @@
-/** The page at `/`: what this server is, with links. */
+/** The page at `/`, with a description of the server and links. */
 import { HttpServerResponse } from "effect/http"
 import type { WaybillApps } from "@waybill/http"
 import type { ServerConfig } from "../config/ServerConfig.ts"

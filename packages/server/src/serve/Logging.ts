@@ -93,7 +93,7 @@ const jsonLine = ({ at, cause, fields, level, message }: LogEntry): string =>
 const plain = (_: string, value: unknown): unknown =>
   typeof value === "bigint" ? String(value) : value instanceof Error ? value.message : value
 
-/** Why the server cannot start or go on, as its last log entry. */
+/** Logs the reason why the server cannot start or continue, as the last entry. */
 export const fatalLine = (message: string): string =>
   withoutSecrets(jsonLine({ at: new Date(), level: "error", message, fields: {}, cause: undefined }))
 

@@ -1,4 +1,4 @@
-/** A small load balancer: it reads each process's `/readyz` again and again, and forwards requests to those that are ready, over kept connections. */
+/** A small load balancer: it polls `/readyz` of each process, and forwards requests to those that are ready, over kept connections. */
 import { Agent, request as send, type IncomingMessage } from "node:http"
 import { setTimeout as delay } from "node:timers/promises"
 import { onTestFinished } from "vitest"
@@ -10,7 +10,7 @@ export interface LoadBalancer {
   readonly url: string
   /** Resolves when the process has been found ready. */
   readonly add: (processUrl: string) => Promise<void>
-  /** What happened to requests that no process answered: one line each. */
+  /** Requests without a response: one line each. */
   readonly refused: ReadonlyArray<string>
 }
 

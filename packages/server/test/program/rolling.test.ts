@@ -50,7 +50,7 @@ it("refuses no request while two processes are replaced behind a load balancer",
   expect(balancer.refused).toEqual([])
   expect([...statuses.keys()]).toEqual([200])
   const received = () => new Set(hook.receptions.flatMap(({ body }) => (JSON.parse(body) as { events: Array<{ eventId: string }> }).events.map(({ eventId }) => eventId)))
-  // a worker that could not give its partitions back in time leaves them until their lease of 20 seconds expires
+  // partitions that a worker could not release in time stay leased for 20 seconds
   await eventually(() => published.every((eventId) => received().has(eventId)) ? true : undefined, { seconds: 30 })
 })
 
@@ -125,7 +125,7 @@ it("changes the sealing key in a rolling restart: no attempt fails, and the old 
   const last = await under(fresh)
   await before.program.kill("SIGTERM")
   await publishAt(last.url)
-  // what was received is written soon after
+  // received outcomes are written soon after
   const operator = new OperatorClient({ baseUrl: last.url, apiKey: operatorKey })
   const data = await eventually(async () => {
     const page = await operator.listDeliveries("acme", {})

@@ -119,7 +119,7 @@ describe("telemetry", { timeout: 60_000 }, () => {
       "server.address": "127.0.0.1",
       "server.port": Number(new URL(url).port)
     })
-    // What a caller did wrong is no error of the server.
+    // A fault of the caller is not an error of the server.
     const refused = await found("the refused call", ({ name }) => name === "GET /visibility/v1/events")
     expect([valuesOf(refused.attributes)["http.response.status_code"], refused.status.code === statusError]).toEqual([401, false])
 

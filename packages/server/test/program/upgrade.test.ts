@@ -32,7 +32,7 @@ describe("an upgrade", { timeout: 120_000 }, () => {
     const publishing = (async () => {
       while (!stopped) {
         const events = Array.from({ length: shipments }, (_, shipment) => event(`S-${shipment}`, rounds + 1))
-        // who is being stopped answers no more; the others do
+        // the stopping process no longer answers; the others do
         for (let tries = 0;; tries++) {
           const published = await tenant.intakeAt(urls[(rounds + tries) % urls.length]!).publishTransitEvents(events).then(() => true, () => false)
           if (published) break

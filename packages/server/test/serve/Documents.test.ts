@@ -68,7 +68,7 @@ describe("the documents setting", () => {
       assert.match(yield* refusal(settings), /Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/)
       vi.stubEnv("AWS_ACCESS_KEY_ID", "id")
       vi.stubEnv("AWS_SECRET_ACCESS_KEY", "key")
-      // a store that does not answer may be back before the first upload
+      // a store that does not answer may recover before the first upload
       yield* Effect.scoped(Layer.build(built(settings)))
     })
   })

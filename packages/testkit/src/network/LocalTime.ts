@@ -23,7 +23,7 @@ const formatOf = (zone: string): Intl.DateTimeFormat => {
   return made
 }
 
-const askedOffset = (millis: number, zone: string): number => {
+const computeOffset = (millis: number, zone: string): number => {
   const shown: Partial<Record<Intl.DateTimeFormatPartTypes, number>> = {}
   for (const { type, value } of formatOf(zone).formatToParts(millis)) shown[type] = Number(value)
   const local = Date.UTC(shown.year!, shown.month! - 1, shown.day!, shown.hour!, shown.minute!)
@@ -32,7 +32,7 @@ const askedOffset = (millis: number, zone: string): number => {
 
 /** Offsets by zone and hour, because clocks change at full hours. Bounded, because a network may be endless. */
 const offsets = new Map<string, Map<number, number>>()
-const mostHours = 5_000
+const maxHours = 5_000
 
 const offsetsOf = (zone: string): Map<number, number> => {
   const known = offsets.get(zone)
@@ -48,8 +48,8 @@ export const offsetAt = (millis: number, zone: string): number => {
   const hours = offsetsOf(zone)
   const known = hours.get(hour)
   if (known !== undefined) return known
-  const offset = askedOffset(hour * hourMillis, zone)
-  if (hours.size >= mostHours) hours.clear()
+  const offset = computeOffset(hour * hourMillis, zone)
+  if (hours.size >= maxHours) hours.clear()
   hours.set(hour, offset)
   return offset
 }
@@ -63,10 +63,10 @@ export const minuteOfDay = (millis: number, zone: string): number => {
 /** The instant of this local minute of the day, the given number of days after the day of `millis`. */
 export const atMinuteOfDay = (millis: number, zone: string, days: number, minute: number): number => {
   const midnight = Math.floor((millis + offsetAt(millis, zone)) / dayMillis) * dayMillis
-  const wanted = midnight + days * dayMillis + minute * minuteMillis
+  const target = midnight + days * dayMillis + minute * minuteMillis
   // use the offset of that time, which daylight saving may have changed
-  const guess = wanted - offsetAt(millis, zone)
-  return wanted - offsetAt(guess, zone)
+  const estimate = target - offsetAt(millis, zone)
+  return target - offsetAt(estimate, zone)
 }
 
 /** Whether it is Saturday or Sunday in the zone. */

@@ -14,7 +14,7 @@ export interface ReceiverAssertions {
 
 export const receiverAssertions = (url: string, received: () => ReadonlyArray<ReceivedDelivery>): ReceiverAssertions => {
   /** Fails without requests, because an assertion about every request would pass. */
-  const something = (): ReadonlyArray<ReceivedDelivery> => {
+  const receivedOrFail = (): ReadonlyArray<ReceivedDelivery> => {
     const came = received()
     if (came.length === 0) throw new Error(`${url} received nothing. Check the subscription's address and filters, and advance the clock if a window is still open.`)
     return came
@@ -28,13 +28,13 @@ export const receiverAssertions = (url: string, received: () => ReadonlyArray<Re
       }
     },
     assertSigned: () => {
-      for (const { deliveryId, signature } of something()) {
+      for (const { deliveryId, signature } of receivedOrFail()) {
         if (signature !== "good") throw new Error(`The signature of ${deliveryId} at ${url} is ${signature}. Look at its headers, and at hmacSecretId of the subscription.`)
       }
     },
     assertInOrder: () => {
       const last = new Map<string, number>()
-      for (const { deliveryId, events } of something()) {
+      for (const { deliveryId, events } of receivedOrFail()) {
         for (const { sequence, shipment } of events) {
           const before = last.get(shipment.shipmentId)
           if (before !== undefined && sequence <= before) {
@@ -47,7 +47,7 @@ export const receiverAssertions = (url: string, received: () => ReadonlyArray<Re
     },
     assertNoDuplicates: () => {
       const seen = new Set<string>()
-      for (const { deliveryId } of something()) {
+      for (const { deliveryId } of receivedOrFail()) {
         if (seen.has(deliveryId)) throw new Error(`${deliveryId} came to ${url} more than once. Look at receiver.received for when.`)
         seen.add(deliveryId)
       }

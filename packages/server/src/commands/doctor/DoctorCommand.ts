@@ -1,4 +1,4 @@
-/** `waybill doctor`: checks whether a server can run with these settings, and says what to fix. */
+/** `waybill doctor`: checks whether a server can run with these settings, and names the fixes. */
 import { Console, Effect } from "effect"
 import { Command } from "effect/cli"
 import type { ConfigInvalid } from "../../config/ServerConfig.ts"

@@ -2,7 +2,7 @@ import { expect, inject, it } from "vitest"
 import { eventually, Program, receiver, sharedSettings } from "./Program.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
-it("every process exposes failing subscriptions by tenant and subscription while they fail, to operators only", { timeout: 120_000 }, async () => {
+it("every process exposes unhealthy subscriptions with tenant and id until they recover, to operators only", { timeout: 120_000 }, async () => {
   const { env, operatorKey } = sharedSettings(inject("pgUrl"), { WAYBILL_ADMIN_PORT: "0", WAYBILL_POOL_SIZE: "4" })
   const start = async () => {
     const program = new Program({ env })

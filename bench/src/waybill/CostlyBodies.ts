@@ -164,7 +164,7 @@ const largestValid: Readonly<Record<string, Readonly<Record<string, (attempt: nu
   }
 }
 
-export const worstBodies = (quick: boolean): ReadonlyArray<RequestCall> =>
+export const costlyBodies = (quick: boolean): ReadonlyArray<RequestCall> =>
   mountedContracts.flatMap(([{ area, endpoints }, base]) =>
     Object.entries(endpoints as Readonly<Record<string, Endpoint>>).flatMap(([name, { access, body: spec, method, path }]) => {
       if (spec === undefined) return []

@@ -4,7 +4,7 @@ import { query } from "../machine/PostgresServer.ts"
 import { sampleEvent } from "./SampleEvent.ts"
 import { storeShipments } from "./SampleShipment.ts"
 import { accountOf, tenantId } from "./Tenant.ts"
-import type { RequestCall } from "./WorstBodies.ts"
+import type { RequestCall } from "./CostlyBodies.ts"
 
 /** Numbers of records. Bills, shipments and versions have no quota; the others are at their limit. */
 interface Amounts {

@@ -27,7 +27,7 @@ const unhandled = Effect.gen(function*() {
 
 const deadlineMillis = 1000
 
-const storm = (attempts: number) =>
+const attemptConcurrently = (attempts: number) =>
   Effect.gen(function*() {
     const receiver = yield* Effect.promise(() => startHostileReceiver())
     const healthy = yield* makeReceiver()
@@ -66,9 +66,9 @@ describe("WebhookSenderHttp under 200 hostile receivers at once", () => {
     Effect.gen(function*() {
       const errors = yield* unhandled
       // Warm-up, for everything that is loaded and opened once.
-      yield* Effect.scoped(storm(hostileBehaviours.length))
+      yield* Effect.scoped(attemptConcurrently(hostileBehaviours.length))
       const before = held()
-      yield* Effect.scoped(storm(200))
+      yield* Effect.scoped(attemptConcurrently(200))
       yield* until(() => held().sockets <= before.sockets && held().descriptors <= before.descriptors)
       assert.isAtMost(held().timers - before.timers, 5)
       assert.deepStrictEqual(errors, [])

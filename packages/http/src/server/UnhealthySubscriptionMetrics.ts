@@ -1,6 +1,6 @@
 /**
- * Metrics of failing subscriptions, read from the database, so every process exposes the same values. Series that name a
- * tenant and a subscription are for operators only, and only of those that fail now, so that there are never many.
+ * Metrics of unhealthy subscriptions, read from the database, so every process exposes the same values. Series that name a
+ * tenant and a subscription are for operators only, and only of those that are unhealthy now, so that there are never many.
  */
 import { areaOfSource, type DeliveryTroubles, sourcesOfArea, type TroubledDestination } from "@waybill/core"
 import { Effect, Metric } from "effect"
@@ -32,7 +32,7 @@ const named = [
   namedGauge("waybill_subscription_paused", "1 for a subscription that the service paused.", (each) => each.paused ? 1 : 0),
   namedGauge("waybill_subscription_breaker_open", "1 for an active subscription whose circuit breaker is not closed.", (each) => each.breakerOpen ? 1 : 0),
   namedGauge("waybill_subscription_recent_dead_deliveries", "Dead letters of a subscription in the last 24 hours that were not retried or dismissed.", (each) => each.dead),
-  namedGauge("waybill_subscription_oldest_waiting_seconds", "How long the oldest entry of a failing subscription has waited.", (each) => (each.waitingMillis ?? 0) / 1000)
+  namedGauge("waybill_subscription_oldest_waiting_seconds", "How long the oldest entry of an unhealthy subscription has waited.", (each) => (each.waitingMillis ?? 0) / 1000)
 ]
 
 /** Text of the series with tenant and subscription: the metrics of the process cannot forget one. */
