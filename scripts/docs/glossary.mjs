@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "../workspace.mjs"
 
-const searched = ["packages/*/{src,test}/**/*.{ts,tsx}", "bench/src/**/*.ts", "examples/**/*.{ts,md}", "scripts/**/*.mjs", "scripts/docs/*.md", "docs/*.md", "docs/areas/*.md", "*.md"]
+const searched = ["packages/*/{src,test,dashboard}/**/*.{ts,tsx}", "packages/*/README.md", "bench/**/*.{ts,md}", "examples/**/*.{ts,md}", "scripts/**/*.mjs", "scripts/docs/*.md", "docs/*.md", "docs/areas/*.md", "docs/deploy/**/*.yaml", "*.md", "vitest.*.ts"]
 
 const retiredIn = (text) => {
   const table = text.slice(text.indexOf("## Retired words"))

@@ -249,11 +249,11 @@ describe("WebhookSenderHttp and the receiver's response", () => {
   it.live("does not take a forged second response for that of the next request", () =>
     Effect.gen(function*() {
       const receiver = yield* makeReceiver(({ socket }, index) => {
-        if (index > 0) return ok(socket, "honest")
+        if (index > 0) return ok(socket, "correct")
         socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nfirstHTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged")
       })
       assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "first" })
-      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "honest" })
+      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "correct" })
       assert.lengthOf(receiver.sockets, 2)
     }).pipe(Effect.provide(loopbackSender())))
 

@@ -45,7 +45,7 @@ describe("WebhookSenderHttp and a receiver that", () => {
         wanted(second, next ?? outcome)
         assertInert(second)
         if (givenUp.includes(name) && name !== "answers-before-request") {
-          assert.deepStrictEqual(second, { _tag: "Accepted", status: 200, excerpt: `honest ${seen + 1}` })
+          assert.deepStrictEqual(second, { _tag: "Accepted", status: 200, excerpt: `correct ${seen + 1}` })
         }
 
         // Each was sent at most once, and the second request contains nothing of the first response.
@@ -88,7 +88,7 @@ describe("WebhookSenderHttp", () => {
         const outcomes = yield* Effect.all(Array.from({ length: 5 }, () => send(fresh.url(name))), { concurrency: "unbounded" })
         assert.deepStrictEqual(
           outcomes.map((outcome) => outcome._tag === "Accepted" ? outcome.excerpt : outcome._tag).sort(),
-          ["first", "honest 1", "honest 2", "honest 3", "honest 4"],
+          ["first", "correct 1", "correct 2", "correct 3", "correct 4"],
           name
         )
       }

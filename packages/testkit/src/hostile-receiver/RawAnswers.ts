@@ -5,8 +5,8 @@ import type { Exchange, HostileOutcome, HostileScript } from "./HostileBehaviour
 type Part = string | Uint8Array
 
 /** A correct response that keeps the connection and names its request. */
-export const honest = ({ before, socket }: Exchange): void => {
-  const body = `honest ${before}`
+export const respondCorrectly = ({ before, socket }: Exchange): void => {
+  const body = `correct ${before}`
   socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n\r\n${body}`)
 }
 
@@ -61,8 +61,8 @@ export const pours = (start: string, part: string) => ({ socket }: Exchange): vo
 }
 
 /** `hostile` for the first request, then correct responses. */
-export const onceThenHonest = (hostile: (exchange: Exchange) => void) => (exchange: Exchange): void =>
-  exchange.before === 0 ? hostile(exchange) : honest(exchange)
+export const onceThenCorrect = (hostile: (exchange: Exchange) => void) => (exchange: Exchange): void =>
+  exchange.before === 0 ? hostile(exchange) : respondCorrectly(exchange)
 
 /** A failed attempt that the receiver's response ends. */
 export const fails = (does: string, must: string, onRequest: NonNullable<HostileScript["onRequest"]>): HostileScript => ({

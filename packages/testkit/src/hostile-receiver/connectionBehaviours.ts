@@ -1,6 +1,6 @@
 /** Receivers that never send a response. */
 import type { HostileScripts } from "./HostileBehaviour.ts"
-import { answer, fails, honest, stalls, writes } from "./RawAnswers.ts"
+import { answer, fails, respondCorrectly, stalls, writes } from "./RawAnswers.ts"
 
 const retried = "Record a failed attempt, and do not resend automatically: the receiver may have read the request."
 
@@ -39,7 +39,7 @@ export const connectionBehaviours = {
     outcome: "either",
     ends: "receiver",
     onConnection: (socket) => socket.write(answer("200 OK", [], "early")),
-    onRequest: honest
+    onRequest: respondCorrectly
   },
   "refuses-before-body": {
     ...fails("Responds 413 after reading the head, and reads no further.", "Use the response, and close the connection.", writes(answer("413 Too Large", ["connection: close"]))),

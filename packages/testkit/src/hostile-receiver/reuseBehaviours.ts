@@ -1,6 +1,6 @@
 /** Faults on a reused connection. Every first request gets a correct response. */
 import type { Exchange, HostileScript, HostileScripts } from "./HostileBehaviour.ts"
-import { answer, counts, honest, onceThenHonest } from "./RawAnswers.ts"
+import { answer, counts, respondCorrectly, onceThenCorrect } from "./RawAnswers.ts"
 
 const forged = answer("200 OK", [], "forged")
 
@@ -9,14 +9,14 @@ const desync = "Use only the first response. Discard all further bytes, and clos
 const laterMillis = 20
 
 /** A correct response followed by extra bytes. */
-const goesOn = (does: string, more: (exchange: Exchange) => void): HostileScript => counts(does, desync, onceThenHonest((exchange) => more(exchange)))
+const goesOn = (does: string, more: (exchange: Exchange) => void): HostileScript => counts(does, desync, onceThenCorrect((exchange) => more(exchange)))
 
 const behind = (does: string, ...extra: ReadonlyArray<string | Uint8Array>): HostileScript =>
   goesOn(does, ({ socket }) => socket.write(Buffer.concat([answer("200 OK", [], "first"), ...extra.map((part) => Buffer.from(part))])))
 
 const closesIdle = (does: string, close: (exchange: Exchange) => void): HostileScript =>
   ({
-    ...counts(does, "Use the response, and open a new connection for the next request, unless it was already written.", onceThenHonest((exchange) => {
+    ...counts(does, "Use the response, and open a new connection for the next request, unless it was already written.", onceThenCorrect((exchange) => {
       exchange.socket.write(answer("200 OK", [], "first"), () => setImmediate(() => close(exchange)))
     })),
     next: "either"
@@ -49,7 +49,7 @@ export const reuseBehaviours = {
     outcome: "accepted",
     next: "failed",
     ends: "receiver",
-    onRequest: (exchange) => exchange.beforeHere === 0 ? honest(exchange) : exchange.socket.resetAndDestroy()
+    onRequest: (exchange) => exchange.beforeHere === 0 ? respondCorrectly(exchange) : exchange.socket.resetAndDestroy()
   },
   "silent-when-reused": {
     does: "Sends no response to a second request on the same connection.",
@@ -58,7 +58,7 @@ export const reuseBehaviours = {
     next: "failed",
     ends: "receiver",
     onRequest: (exchange) => {
-      if (exchange.beforeHere === 0) honest(exchange)
+      if (exchange.beforeHere === 0) respondCorrectly(exchange)
     }
   }
 } satisfies HostileScripts

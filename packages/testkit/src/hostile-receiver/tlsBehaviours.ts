@@ -1,11 +1,11 @@
 /** Receivers with untrusted certificates, or that never finish the TLS handshake. */
 import type { HostileScript, HostileScripts } from "./HostileBehaviour.ts"
-import { fails, honest, stalls } from "./RawAnswers.ts"
+import { fails, respondCorrectly, stalls } from "./RawAnswers.ts"
 import type { TLSSocket, TlsOptions } from "node:tls"
 import type { TestCertificates } from "./TestCertificates.ts"
 
 const unbelieved = (does: string, tls: (certificates: TestCertificates) => TlsOptions): HostileScript => ({
-  ...fails(does, "Fail before the request is written. The next attempt checks the certificate and protocol again.", honest),
+  ...fails(does, "Fail before the request is written. The next attempt checks the certificate and protocol again.", respondCorrectly),
   unsent: true,
   tls
 })
@@ -30,7 +30,7 @@ export const tlsBehaviours = {
   "tls-no-cipher": unbelieved("Offers only cipher suites without encryption.", ({ good }) => ({ ...good, maxVersion: "TLSv1.2", ciphers: "ECDHE-ECDSA-NULL-SHA@SECLEVEL=0" })),
   "tls-h2-only": unbelieved("Supports only HTTP/2.", ({ good }) => ({ ...good, ALPNProtocols: ["h2"] })),
   "tls-wants-certificate": {
-    ...fails("Requests a client certificate.", "Fail, and send no certificate.", honest),
+    ...fails("Requests a client certificate.", "Fail, and send no certificate.", respondCorrectly),
     unsent: true,
     tls: ({ authority, good }) => ({ ...good, ca: authority.cert, requestCert: true, rejectUnauthorized: true })
   },
@@ -57,7 +57,7 @@ export const tlsBehaviours = {
     onRequest: (exchange) => {
       const socket = exchange.socket as TLSSocket
       socket.renegotiate({}, (error) => {
-        if (error === null) honest(exchange)
+        if (error === null) respondCorrectly(exchange)
         else socket.destroy()
       })
     }
