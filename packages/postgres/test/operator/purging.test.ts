@@ -11,7 +11,7 @@ import { testStorage } from "../TestStorage.ts"
 const { eventually, freshTenant } = fixtures
 
 layer(testService(testStorage(), { pollMillis: 20 }), { excludeTestServices: true })("a purge", (it) => {
-  it.effect("beside a running worker and publisher delivers or drops every event once and in order", () =>
+  it.effect("concurrent with a running worker and publisher delivers or drops every event once and in order", () =>
     Effect.gen(function*() {
       const url = "https://receiver.example/purged"
       const tenant = yield* TestWaybill.tenant(freshTenant())
