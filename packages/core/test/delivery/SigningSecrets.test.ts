@@ -10,7 +10,7 @@ const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(ef
 
 const given = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
-/** Of everybody. */
+/** A secret that any client may use. */
 const any = { anyClient: true } as const
 
 const setup = Effect.gen(function*() {
@@ -21,7 +21,7 @@ const setup = Effect.gen(function*() {
 })
 
 describe("SigningSecrets", () => {
-  it.effect("generates a secret where none is given, and shows it once", () =>
+  it.effect("generates a secret if none is given, and returns it once", () =>
     inService(Effect.gen(function*() {
       const { secrets } = yield* setup
       const first = yield* secrets.put("acme", "s", any)
@@ -31,7 +31,7 @@ describe("SigningSecrets", () => {
       assert.notInclude(String(first.secret), "whsec_")
     })))
 
-  it.effect("stores it sealed, bound to its place", () =>
+  it.effect("stores it sealed, bound to tenant and id", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
       yield* secrets.put("acme", "s", { ...any, secret: given })
@@ -53,7 +53,7 @@ describe("SigningSecrets", () => {
       assert.deepStrictEqual((yield* versions).map((each) => each.signsUntil), [undefined, 100_000 + 86_400_000])
     })))
 
-  it.effect("ends the life of a leaked secret at once with an overlap of 0, older ones included", () =>
+  it.effect("revokes a leaked secret and older versions at once with an overlap of 0", () =>
     inService(Effect.gen(function*() {
       const { secrets, versions } = yield* setup
       for (let n = 0; n < 3; n++) yield* secrets.put("acme", "s", any)

@@ -26,11 +26,11 @@ describe("a list of operator keys", () => {
   it.each([
     ["a key of 19 characters", "k".repeat(19), /^is shorter than 20 characters/],
     ["a short key among others", `${operatorKey},ci:short`, /^\(key 2 of 2\) is shorter/],
-    ["one key under two names", `a:${nightly},b:read:${nightly}`, /one key twice/],
+    ["one key under two names", `a:${nightly},b:read:${nightly}`, /the same key twice/],
     ["a name with capitals", `CI:${nightly}`, /name with other characters/],
     ["an empty name", `:${nightly}`, /name with other characters/],
     ["an empty entry", `${operatorKey},`, /shorter than 20/],
-    ["another word than read", `ci:write:${nightly}`, /other than read/],
+    ["another word than read", `ci:write:${nightly}`, /another word than read/],
     ["a key with a colon", `ci:read:${nightly}:x`, /too many colons/],
     ["a key with blanks", "ci:some words that are no key", /blanks/]
   ])("is refused for %s, without quoting a key", (_what, text, problem) => {

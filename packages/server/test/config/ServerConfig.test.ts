@@ -271,7 +271,7 @@ describe("ServerConfig", () => {
       const { operatorKeys } = yield* read({ WAYBILL_OPERATOR_KEY: `${operatorKey},ci:read:${operatorKey}2` })
       assert.deepStrictEqual(operatorKeys?.map(({ name, readOnly }) => [name, readOnly]), [["operator", false], ["ci", true]])
       assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY: "op" }))["WAYBILL_OPERATOR_KEY"]!, /^is shorter than 20 characters/)
-      assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY: `a:${operatorKey},b:${operatorKey}` }))["WAYBILL_OPERATOR_KEY"]!, /one key twice/)
+      assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY: `a:${operatorKey},b:${operatorKey}` }))["WAYBILL_OPERATOR_KEY"]!, /the same key twice/)
       assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY: `Ops:${operatorKey}` }))["WAYBILL_OPERATOR_KEY"]!, /name/)
     }))
 

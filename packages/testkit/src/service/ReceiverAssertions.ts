@@ -38,7 +38,7 @@ export const receiverAssertions = (url: string, received: () => ReadonlyArray<Re
         for (const { sequence, shipment } of events) {
           const before = last.get(shipment.shipmentId)
           if (before !== undefined && sequence <= before) {
-            throw new Error(`Event ${sequence} of ${shipment.shipmentId} came to ${url} after event ${before}, in ${deliveryId}. Look at receiver.received for what came before.`)
+            throw new Error(`Event ${sequence} of ${shipment.shipmentId} arrived at ${url} after event ${before}, in ${deliveryId}. Look at receiver.received for what came before.`)
           }
           last.set(shipment.shipmentId, sequence)
         }
@@ -48,7 +48,7 @@ export const receiverAssertions = (url: string, received: () => ReadonlyArray<Re
     assertNoDuplicates: () => {
       const seen = new Set<string>()
       for (const { deliveryId } of receivedOrFail()) {
-        if (seen.has(deliveryId)) throw new Error(`${deliveryId} came to ${url} more than once. Look at receiver.received for when.`)
+        if (seen.has(deliveryId)) throw new Error(`${deliveryId} arrived at ${url} more than once. Look at receiver.received for when.`)
         seen.add(deliveryId)
       }
     }

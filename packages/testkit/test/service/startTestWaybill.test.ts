@@ -260,7 +260,7 @@ describe("assertions of a receiver", () => {
     const ids = receiver.received.map(({ deliveryId }: ReceivedDelivery) => deliveryId)
     expect(() => receiver.assertReceived(1)).toThrow(`${url} received 3 requests instead of 1`)
     expect(() => receiver.assertSigned()).toThrow(`The signature of ${ids[0]} at ${url} is wrong`)
-    expect(() => receiver.assertNoDuplicates()).toThrow(`${ids[1]} came to ${url} more than once`)
+    expect(() => receiver.assertNoDuplicates()).toThrow(`${ids[1]} arrived at ${url} more than once`)
     expect(() => receiver.assertInOrder()).toThrow("Event 2 of S-1 came to https://shop.example/hook after event 2")
   })
 })
