@@ -261,6 +261,6 @@ describe("assertions of a receiver", () => {
     expect(() => receiver.assertReceived(1)).toThrow(`${url} received 3 requests instead of 1`)
     expect(() => receiver.assertSigned()).toThrow(`The signature of ${ids[0]} at ${url} is wrong`)
     expect(() => receiver.assertNoDuplicates()).toThrow(`${ids[1]} arrived at ${url} more than once`)
-    expect(() => receiver.assertInOrder()).toThrow("Event 2 of S-1 came to https://shop.example/hook after event 2")
+    expect(() => receiver.assertInOrder()).toThrow("Event 2 of S-1 arrived at https://shop.example/hook after event 2")
   })
 })
