@@ -62,8 +62,8 @@ export const layer = (options: StoragePostgresOptions = {}) =>
   )
 
 /**
- * Opens a pool of its own, and provides it as well: `SqlClient` and `PgClient`. What is published inside `withTransaction` of this client
- * commits or rolls back with the transaction.
+ * Opens a pool of its own, and provides it as well: `SqlClient` and `PgClient`. Publications inside `withTransaction` of this client
+ * commit or roll back with the transaction.
  */
 export const layerUrl = (options: StoragePostgresOptions & PgClient.PgPoolConfig) =>
   Layer.provideMerge(layer(options), PgClient.layer(options))

@@ -11,7 +11,7 @@ export interface NameResolverOptions {
   readonly servers?: ReadonlyArray<string>
 }
 
-/** Of one query to one server; doubled at each further try. */
+/** Timeout of one query to one server; doubles with each further attempt. */
 const timeoutMillis = 2_000
 const tries = 2
 

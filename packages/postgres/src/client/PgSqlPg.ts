@@ -51,7 +51,7 @@ export const sqlPgConnection = (host: SqlPgClient, within: Within = (statement) 
   const described = (text: string, values: ReadonlyArray<unknown>) =>
     Effect.map(sent(values, (parameters) => client.unsafe(text, parameters).raw as Effect.Effect<SqlPgResult, SqlError>), ({ fields, rows }) => {
       const columns = fields.map(({ dataTypeId }) => hints.get(dataTypeId))
-      if (known.size < mostKnown) known.set(text, columns)
+      if (known.size < maxKnownStatements) known.set(text, columns)
       return { rows, columns }
     })
   return new RowsConnection({
@@ -76,7 +76,7 @@ export const sqlPgTransaction = (host: SqlPgClient, context: Context.Context<nev
 }
 
 /** Bulk statements are a fixed set of texts. */
-const mostKnown = 1000
+const maxKnownStatements = 1000
 
 interface SqlPgResult {
   readonly rows: ReadonlyArray<object>
