@@ -102,17 +102,36 @@ class Components {
 
   /** `closed`: unknown members are refused, or never sent. */
   of(schema: Schema.Top, closed: boolean, nullIsMissing = false): JsonSchema.JsonSchema {
-    const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: closed ? "error" : "ignore" })
-    for (const [name, definition] of Object.entries(document.definitions)) {
-      const added = nullIsMissing ? withNulls(inComponents(definition)) : inComponents(definition)
+    const converted = convert(schema, closed)
+    for (const [name, definition] of converted.definitions) {
+      const added = nullIsMissing ? withNulls(definition) : definition
       const before = this.definitions[name]
-      if (before !== undefined && JSON.stringify(before) !== JSON.stringify(added)) {
-        throw new Error(`Two different schemas are called ${name}.`)
-      }
+      if (before !== undefined && before !== added) throw new Error(`Two different schemas are called ${name}.`)
       this.definitions[name] = added
     }
-    return inComponents(document.schema)
+    return converted.schema
   }
+}
+
+interface Converted {
+  readonly schema: JsonSchema.JsonSchema
+  readonly definitions: ReadonlyArray<readonly [name: string, definition: JsonSchema.JsonSchema]>
+}
+
+/** Contracts are constants, and a service makes a dozen documents of them at its start: each schema is converted once. */
+const conversions = { open: new WeakMap<Schema.Top, Converted>(), closed: new WeakMap<Schema.Top, Converted>() }
+
+const convert = (schema: Schema.Top, closed: boolean): Converted => {
+  const known = conversions[closed ? "closed" : "open"]
+  const before = known.get(schema)
+  if (before !== undefined) return before
+  const document = Schema.toJsonSchemaDocument(schema, { onExcessProperty: closed ? "error" : "ignore" })
+  const converted = {
+    schema: inComponents(document.schema),
+    definitions: Object.entries(document.definitions).map(([name, definition]) => [name, inComponents(definition)] as const)
+  }
+  known.set(schema, converted)
+  return converted
 }
 
 const challenge = { "WWW-Authenticate": { description: "The schemes of credentials that the service accepts.", schema: Schema.String } }
@@ -122,8 +141,17 @@ const retryAfter = { "Retry-After": { description: "Seconds to wait.", schema: C
 /** The component that a schema refers to. */
 const nameOf = (schema: JsonSchema.JsonSchema): string => String(schema["$ref"]).split("/").at(-1)!
 
-const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
-  JSON.parse(JSON.stringify(schema).replaceAll("\"$ref\":\"#/$defs/", "\"$ref\":\"#/components/schemas/"), withoutDefaults)
+const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
+  const text = JSON.stringify(schema).replaceAll("\"$ref\":\"#/$defs/", "\"$ref\":\"#/components/schemas/")
+  const before = placed.get(text)
+  if (before !== undefined) return before
+  const parsed = JSON.parse(text, withoutDefaults) as JsonSchema.JsonSchema
+  placed.set(text, parsed)
+  return parsed
+}
+
+/** What many schemas contain is one object, so that it is compared by identity. */
+const placed = new Map<string, JsonSchema.JsonSchema>()
 
 /** Unknown members are admitted by default. An explicit `additionalProperties` makes generators declare a map instead of an object. */
 const withoutDefaults = (_: string, value: unknown): unknown => {
@@ -133,13 +161,22 @@ const withoutDefaults = (_: string, value: unknown): unknown => {
 }
 
 /** Optional members may be `null`. */
-const withNulls = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema =>
-  JSON.parse(JSON.stringify(schema), (_, value: Json | undefined) => {
+const withNulls = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
+  const before = nullable.get(schema)
+  if (before !== undefined) return before
+  const text = JSON.stringify(schema)
+  const added = JSON.parse(text, (_, value: Json | undefined) => {
     if (typeof value !== "object" || value === null || typeof value["properties"] !== "object") return value
     const required = (value["required"] ?? []) as ReadonlyArray<string>
     const properties = Object.entries(value["properties"] as Readonly<Record<string, Json>>)
     return { ...value, properties: Object.fromEntries(properties.map(([name, each]) => [name, required.includes(name) ? each : { anyOf: [each, { type: "null" }] }])) }
   })
+  const result = JSON.stringify(added) === text ? schema : added
+  nullable.set(schema, result)
+  return result
+}
+
+const nullable = new WeakMap<JsonSchema.JsonSchema, JsonSchema.JsonSchema>()
 
 interface Surroundings {
   readonly schemas: Components

@@ -208,7 +208,8 @@ export const WaybillHttp = {
   openApi: (options: WaybillHttpOptions & { readonly securitySchemes?: SecuritySchemesByName } = {}): OpenApiDocument => {
     const bases = basesOf(options)
     const { publicBaseUrl, securitySchemes = standardSchemes } = options
-    return openApiOf([
+    // a copy, because documents share the objects of their schemas
+    return structuredClone(openApiOf([
       { contract: ShipmentStatusContract, base: normalBase(bases.shipmentStatus) },
       { contract: InvoicesContract, base: normalBase(bases.invoices) },
       { contract: PickupsContract, base: normalBase(bases.pickups) },
@@ -217,7 +218,7 @@ export const WaybillHttp = {
       { contract: IntakeContract, base: normalBase(bases.intake) },
       { contract: PortalContract, base: normalBase(bases.portal) },
       { contract: OperatorContract, base: normalBase(bases.operator) }
-    ], { version: version(), server: publicBaseUrl?.replace(/\/+$/, "") ?? "/", securitySchemes })
+    ], { version: version(), server: publicBaseUrl?.replace(/\/+$/, "") ?? "/", securitySchemes }))
   },
 
   /** Serves only this service on the given server. Every request gets a response in the format of its area. */
@@ -225,23 +226,27 @@ export const WaybillHttp = {
     Layer.unwrap(Effect.map(make(options), ({ whole }) => HttpServer.serve(whole)))
 }
 
+/** Rendered when they are first asked for, because most processes start to answer other calls. */
 const documentsOf = (calls: ReadonlyArray<PlacedContract>, securitySchemes: SecuritySchemesByName): Documents => {
   const about = { version: version(), server: placeholder, securitySchemes }
-  const whole = openApiOf(calls, about)
-  const written = (document: OpenApiDocument) => forAnyServer(JSON.stringify(document), (server) => JSON.stringify(server).slice(1, -1))
+  const written = (placed: ReadonlyArray<PlacedContract>) =>
+    forAnyServer(() => JSON.stringify(openApiOf(placed, about)), (server) => JSON.stringify(server).slice(1, -1))
   return {
-    openApi: written(whole),
-    openApiOf: new Map(calls.map((call) => [`${call.contract.area}.json`, written(openApiOf([call], about))])),
-    docs: forAnyServer(docsPageOf(whole, { openApiPath: "openapi.json", server: placeholder }), escape)
+    openApi: written(calls),
+    openApiOf: new Map(calls.map((call) => [`${call.contract.area}.json`, written([call])])),
+    docs: forAnyServer(() => docsPageOf(openApiOf(calls, about), { openApiPath: "openapi.json", server: placeholder }), escape)
   }
 }
 
 /** Placeholder for the server's URL in a document that is rendered once. */
 const placeholder = "https://server.invalid/placeholder"
 
-const forAnyServer = (text: string, written: (server: string) => string): Document => {
-  const [before, after] = text.split(placeholder)
-  return (server) => `${before}${written(server)}${after}`
+const forAnyServer = (render: () => string, written: (server: string) => string): Document => {
+  let parts: ReadonlyArray<string> | undefined
+  return (server) => {
+    const [before, after] = parts ??= render().split(placeholder)
+    return `${before}${written(server)}${after}`
+  }
 }
 
 const version = () => (createRequire(import.meta.url)("@waybill/http/package.json") as { readonly version: string }).version
