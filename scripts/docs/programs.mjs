@@ -10,6 +10,8 @@ const tsc = join(root, "node_modules/typescript/bin/tsc")
 /** Below the root, so that packages resolve; ignored by git and by the linter. */
 const workplace = join(root, ".tsc/docs")
 
+const packages = ["core", "http", "postgres", "testkit", "client", "server"]
+
 const isProgram = ({ language }) => language === "ts" || language === "tsx"
 
 /**
@@ -40,6 +42,8 @@ export const layOut = (pages) => {
     write(join(directory, "tsconfig.json"), JSON.stringify({
       extends: relative(directory, join(root, "tsconfig.base.json")),
       compilerOptions: { customConditions: ["@waybill/source"], composite: false, declaration: false, declarationMap: false, sourceMap: false, noEmit: true },
+      // the pages read the packages' declarations, which `npm run check` writes; from the sources each page would check them again
+      references: packages.map((name) => ({ path: relative(directory, join(root, "packages", name)) })),
       include: ["**/*.ts", "**/*.tsx"]
     }))
     return { page, directory, files }
@@ -60,6 +64,8 @@ const write = (path, text) => {
 
 /** @returns compiler errors at the lines of the pages. `npm run check` reports errors in the sources. */
 export const compile = async (projects) => {
+  const declarations = await run(tsc, ["-b", ...packages.map((name) => join(root, "packages", name)), "--pretty", "false"], { cwd: root, timeout: 300_000 })
+  if (declarations.status !== 0) return [`the packages do not compile; see npm run check\n${declarations.output}`]
   const faults = []
   for (const { directory, page } of projects) {
     const { output } = await run(tsc, ["-p", directory, "--pretty", "false"], { cwd: directory })
@@ -102,7 +108,7 @@ export const runPrograms = async (projects, databaseUrl) => {
 
 const run = (file, args, options) =>
   new Promise((resolve) => {
-    const child = spawn(file, args, { ...options, stdio: ["ignore", "pipe", "pipe"], timeout: 60_000 })
+    const child = spawn(file, args, { timeout: 60_000, ...options, stdio: ["ignore", "pipe", "pipe"] })
     let output = ""
     child.stdout.on("data", (bytes) => (output += bytes))
     child.stderr.on("data", (bytes) => (output += bytes))
