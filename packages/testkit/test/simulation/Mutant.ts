@@ -6,6 +6,6 @@ export interface Mutant {
   /** Text that the file contains exactly once. */
   readonly find: string
   readonly replace: string
-  /** Detected only after more than 400 schedules, so tested only by `npm run proof`. */
+  /** Detected only after more than 400 schedules. Searched only by `npm run proof`; `npm test` tries its seed in `MutantSeeds.json`, if there is one. */
   readonly rare?: true
 }

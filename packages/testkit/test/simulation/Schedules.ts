@@ -3,8 +3,8 @@ import { explain, simulate, simulateMany } from "@waybill/testkit"
 import { assert, describe, it } from "@effect/vitest"
 
 const isLong = process.env["WAYBILL_PROOF"] === "long"
-/** Schedules per file. Faults that need more are rare; `npm run proof` looks for these. */
-const perFile = isLong ? 25_000 : 1_000
+/** Schedules per file. Common faults need no more than 400; `npm run proof` looks for the rare ones. */
+const perFile = isLong ? 25_000 : 400
 /** A replay of one schedule: `WAYBILL_SEED=123 npx vitest run --project testkit simulation/part-1`. */
 const replayed = process.env["WAYBILL_SEED"]
 const many = Number(process.env["WAYBILL_SCHEDULES"] ?? perFile)

@@ -1,4 +1,4 @@
-/** Runs the simulation in a separate thread, with one mutant of the engine or the store. */
+/** Runs the simulation with one mutant of the engine or the store, in separate threads. */
 import { build, type Plugin } from "esbuild"
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -8,14 +8,33 @@ import type { Mutant } from "./Mutant.ts"
 
 const packages = resolve(import.meta.dirname, "../../..")
 
-const entry = `
-import { parentPort, workerData } from "node:worker_threads"
-import { simulateMany } from ${JSON.stringify(join(packages, "testkit/src/simulation/simulate.ts"))}
-const { count, from } = workerData
-let caught
-const onFailure = ({ seed, violation }) => { caught = { seed, rule: violation.rule } }
-for (let seed = from; seed < from + count && caught === undefined; seed++) await simulateMany({ from: seed, count: 1, onFailure })
-parentPort.postMessage({ caught })
+/**
+ * A thread makes a simulation for each mutant out of one function, so that its code is compiled once; all of them share one
+ * copy of effect, whose code is hot by then. A thread for each mutant would spend most of its time on that.
+ */
+const thread = `
+const { createRequire } = require("node:module")
+const { readFileSync } = require("node:fs")
+const { Script } = require("node:vm")
+const { parentPort, workerData: { file, testkit } } = require("node:worker_threads")
+const requireOfTestkit = createRequire(testkit)
+const make = new Script("(function (chosenMutant, module, require) {" + readFileSync(file, "utf8") + "\\n})", { filename: file }).runInThisContext()
+const simulations = new Map()
+const simulationOf = (mutant) => {
+  if (simulations.has(mutant)) return simulations.get(mutant)
+  const module = { exports: {} }
+  make(mutant, module, requireOfTestkit)
+  simulations.clear()
+  simulations.set(mutant, module.exports.simulateMany)
+  return module.exports.simulateMany
+}
+parentPort.on("message", async ({ mutant, count, from }) => {
+  const simulateMany = simulationOf(mutant)
+  let caught
+  const onFailure = ({ seed, violation }) => { caught = { seed, rule: violation.rule } }
+  for (let seed = from; seed < from + count && caught === undefined; seed++) await simulateMany({ from: seed, count: 1, onFailure })
+  parentPort.postMessage(caught)
+})
 `
 
 export interface Caught {
@@ -28,43 +47,69 @@ export interface Range {
   readonly count: number
 }
 
-/** One bundle with all mutants; each thread chooses one of them, or none. Separate bundles would take most of the test's time. */
+/** One bundle with all mutants. A bundle for each mutant would take most of the test's time. */
 export interface MutatedSimulation {
   /** The first schedule of the range that violates an invariant; `undefined` if there is none. */
   readonly firstCaught: (mutant: Mutant | undefined, range: Range) => Promise<Caught | undefined>
   readonly remove: () => Promise<void>
 }
 
-export const bundleMutants = async (mutants: ReadonlyArray<Mutant>): Promise<MutatedSimulation> => {
+export const bundleMutants = async (mutants: ReadonlyArray<Mutant>, threads: number): Promise<MutatedSimulation> => {
   const folder = await mkdtemp(join(tmpdir(), "waybill-mutants-"))
-  const outfile = join(folder, "simulation.mjs")
+  const file = join(folder, "simulation.cjs")
   await build({
-    stdin: { contents: entry, resolveDir: packages, loader: "js" },
-    outfile,
+    entryPoints: [join(packages, "testkit/src/simulation/simulate.ts")],
+    outfile: file,
     bundle: true,
-    format: "esm",
+    format: "cjs",
     platform: "node",
     conditions: ["@waybill/source"],
+    external: ["effect"],
+    // core names its own file in an error, with import.meta, which this format does not have
+    logOverride: { "empty-import-meta": "silent" },
     logLevel: "error",
     plugins: [mutation(mutants)]
   })
+  const workers = Array.from({ length: threads }, () => new Worker(thread, { eval: true, workerData: { file, testkit: join(packages, "testkit/package.json") } }))
+  const idle = [...workers]
+  const waiting: Array<(worker: Worker) => void> = []
+  const release = (worker: Worker) => {
+    const next = waiting.shift()
+    if (next === undefined) idle.push(worker)
+    else next(worker)
+  }
   return {
-    firstCaught: (mutant, range) => run(outfile, { ...range, mutant: mutant?.name }),
-    remove: () => rm(folder, { recursive: true })
+    firstCaught: async (mutant, range) => {
+      const worker = idle.pop() ?? await new Promise<Worker>((resolve) => waiting.push(resolve))
+      try {
+        return await run(worker, { ...range, mutant: mutant?.name })
+      } finally {
+        release(worker)
+      }
+    },
+    remove: async () => {
+      await Promise.all(workers.map((worker) => worker.terminate()))
+      await rm(folder, { recursive: true })
+    }
   }
 }
 
-/** Replaces a mutated module: imports the original and each mutant, and exports the one that the thread chooses. */
+const run = (worker: Worker, task: Range & { readonly mutant: string | undefined }) =>
+  new Promise<Caught | undefined>((resolve, reject) => {
+    const answered = (caught: Caught | undefined) => {
+      worker.off("error", reject)
+      resolve(caught)
+    }
+    worker.once("error", reject)
+    worker.once("message", answered)
+    worker.postMessage(task)
+  })
+
+/** Replaces a mutated module: exports the original, or the mutant that the simulation is made for. Only that one is evaluated. */
 const switchOf = (path: string, text: string, mutants: ReadonlyArray<Mutant>): string => {
   const names = Array.from(text.matchAll(/^export (?:const|class|function\*?) (\w+)/gm), ([, name]) => name!)
-  const changed = mutants.map((mutant, at) => ({ at, name: JSON.stringify(mutant.name), module: JSON.stringify(`${path}?${mutant.name}`) }))
-  return `
-import { workerData } from "node:worker_threads"
-import * as original from ${JSON.stringify(`${path}?`)}
-${changed.map(({ at, module }) => `import * as changed${at} from ${module}`).join("\n")}
-const chosen = { ${changed.map(({ at, name }) => `${name}: changed${at}`).join(", ")} }[workerData.mutant] ?? original
-export const { ${names.join(", ")} } = chosen
-`
+  const cases = mutants.map(({ name }) => `chosenMutant === ${JSON.stringify(name)} ? require(${JSON.stringify(`${path}?${name}`)}) : `)
+  return `export const { ${names.join(", ")} } = ${cases.join("")}require(${JSON.stringify(`${path}?`)})`
 }
 
 const mutation = (mutants: ReadonlyArray<Mutant>): Plugin => ({
@@ -90,10 +135,3 @@ const changedBy = ({ file, find, name, replace }: Mutant, text: string): string 
   if (found !== 1) throw new Error(`The mutant "${name}" finds its text ${found} times in ${file}.`)
   return text.replace(find, () => replace)
 }
-
-const run = (file: string, workerData: Range & { readonly mutant: string | undefined }) =>
-  new Promise<Caught | undefined>((resolve, reject) => {
-    const worker = new Worker(file, { workerData })
-    worker.on("message", ({ caught }: { readonly caught: Caught | undefined }) => resolve(caught))
-    worker.on("error", reject)
-  })
