@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { type BuiltProgram, buildProgram } from "../program/buildProgram.ts"
 import { Cluster, Console } from "./Cluster.ts"
 import { ServerProcesses } from "./ServerProcesses.ts"
 import { Workload } from "./Workload.ts"
@@ -60,6 +61,7 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
   let finished = false
   const timestamped = (line: string) => say(`${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s  ${line}`)
   try {
+    const program = await buildProgram()
     const cluster = await Cluster.start(artifacts)
     closers.push(() => cluster.remove())
     const console = new Console(cluster.urlAt(cluster.port), 4)
@@ -78,8 +80,8 @@ export const runChaos = async (plan: ChaosPlan, { keep = false, say = () => {} }
     closers.push(() => receivers.close())
     const operatorKey = randomBytes(24).toString("hex")
     const env = environment(plan, operatorKey)
-    await migrated(cluster, env, artifacts)
-    const servers = await ServerProcesses.open({ plan, cluster, env, artifacts, violated })
+    await migrated({ cluster, env, artifacts, program })
+    const servers = await ServerProcesses.open({ plan, cluster, program, env, artifacts, violated })
     closers.push(() => servers.close())
     for (const slot of servers.slots) servers.start(slot)
     await servers.untilReady(60_000)
@@ -168,8 +170,16 @@ const environment = (plan: ChaosPlan, operatorKey: string): Readonly<Record<stri
   WAYBILL_LOG_FORMAT: "json"
 })
 
-const migrated = async (cluster: Cluster, env: Readonly<Record<string, string>>, artifacts: string): Promise<void> => {
+interface Migrating {
+  readonly cluster: Cluster
+  readonly env: Readonly<Record<string, string>>
+  readonly artifacts: string
+  readonly program: BuiltProgram
+}
+
+const migrated = async ({ artifacts, cluster, env, program }: Migrating): Promise<void> => {
   const process = new ServerProcess({
+    program,
     args: ["migrate"],
     env: { ...env, WAYBILL_DATABASE_URL: cluster.urlAt(cluster.port) },
     logFile: join(artifacts, "migrate.log")

@@ -3,15 +3,13 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { createWriteStream, readdirSync, readFileSync, readlinkSync, type WriteStream } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname } from "node:path"
-import { fileURLToPath } from "node:url"
+import type { BuiltProgram } from "../program/buildProgram.ts"
 
-const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
-
-const main = path("../../src/main.ts")
 const clock = new URL("./shifted-clock.mjs", import.meta.url).href
 const endWithLauncher = new URL("../../../../scripts/end-with-launcher.mjs", import.meta.url).href
 
 export interface ServerOptions {
+  readonly program: BuiltProgram
   readonly args?: ReadonlyArray<string>
   readonly env: Readonly<Record<string, string>>
   readonly clockShiftSeconds?: number
@@ -34,18 +32,19 @@ export class ServerProcess {
   private readonly log: WriteStream
   private tail = ""
 
-  constructor({ args = ["serve"], clockShiftSeconds = 0, env, logFile }: ServerOptions) {
+  constructor({ args = ["serve"], clockShiftSeconds = 0, env, logFile, program }: ServerOptions) {
     this.logFile = logFile
     this.log = createWriteStream(logFile)
     this.child = spawn(process.execPath, [
-      "--conditions=@waybill/source", "--disable-warning=ExperimentalWarning",
+      "--disable-warning=ExperimentalWarning",
       "--report-on-signal", "--report-exclude-env", `--report-directory=${dirname(logFile)}`, `--report-filename=${basename(logFile, ".log")}.json`,
-      `--import=${endWithLauncher}`, `--import=${clock}`, main, ...args
+      `--import=${endWithLauncher}`, `--import=${clock}`, program.path, ...args
     ], {
       cwd: tmpdir(),
       env: {
         PATH: process.env["PATH"] ?? "",
         HOME: tmpdir(),
+        NODE_COMPILE_CACHE: program.compileCache,
         WAYBILL_LAUNCHER: String(process.pid),
         WAYBILL_DRAIN_DELAY_SECONDS: "0",
         CHAOS_CLOCK_SHIFT_SECONDS: String(clockShiftSeconds),

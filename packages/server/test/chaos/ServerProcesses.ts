@@ -1,5 +1,6 @@
 /** The server processes: each in its own directory, with a proxy to its database and one in front of its intake. */
 import { join } from "node:path"
+import type { BuiltProgram } from "../program/buildProgram.ts"
 import type { Cluster } from "./Cluster.ts"
 import { pause, type ChaosPlan } from "./Plan.ts"
 import { Proxy } from "./Proxy.ts"
@@ -20,6 +21,7 @@ export interface ServerSlot {
 export interface ServerProcessesOptions {
   readonly plan: ChaosPlan
   readonly cluster: Cluster
+  readonly program: BuiltProgram
   readonly env: Readonly<Record<string, string>>
   readonly artifacts: string
   readonly violated: Violated
@@ -55,9 +57,10 @@ export class ServerProcesses {
 
   start(slot: ServerSlot): ServerProcess | undefined {
     if (this.closing) return undefined
-    const { artifacts, cluster, env, violated } = this.options
+    const { artifacts, cluster, env, program, violated } = this.options
     const number = this.processes.length
     const process = new ServerProcess({
+      program,
       env: {
         ...env,
         WAYBILL_DATABASE_URL: cluster.urlAt(slot.database.port),
