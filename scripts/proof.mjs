@@ -1,4 +1,4 @@
-// npm run proof: the long forms of simulation, fuzzing, interleavings and chaos. Test runs have their short forms. With names
+// npm run proof: the long forms of simulation, fuzzing, interleavings, chaos and the access matrix. Test runs have their short forms. With names
 // (`npm run proof -- simulation chaos`) only those. Each writes its result into docs/proof.md.
 import { execFileSync, spawn } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -12,6 +12,7 @@ const steps = {
   simulation: { command: ["scripts/test.mjs", "--project", "testkit", "simulation"], kept: /^simulation, part \d+: (.+)$/gm, tests: true },
   fuzzing: { command: ["scripts/test.mjs", "--project", "http", "fuzz"], kept: /^fuzzing: (.+)$/gm, tests: true },
   interleavings: { command: ["scripts/test.mjs", "--project", "postgres", "host/interleavings"], kept: /^interleavings: (.+)$/gm, tests: true },
+  access: { command: ["scripts/test.mjs", "--project", "server", "hostile/AccessMatrix"], kept: /^access: (.+)$/gm, tests: true },
   chaos: { command: ["scripts/chaos.mjs"], kept: /^((?:events acknowledged|events arrived|kill -9) {2,}.+|seed \d+)$/gm, tests: false }
 }
 

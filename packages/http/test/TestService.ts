@@ -10,7 +10,7 @@ import { reportedEvent, type Script, ScriptedReceivers, TestWaybill } from "@way
 import { Effect, Exit, Layer, Logger, Metric, Redacted, References, Scope } from "effect"
 import { HttpEffect, type HttpServerRequest } from "effect/http"
 import type { AccessPorts } from "../src/access/TokenAccess.ts"
-import { descriptionOf } from "./openapi/ApiDescription.ts"
+import { type ApiDescription, descriptionOf } from "./openapi/ApiDescription.ts"
 import { recorded } from "./openapi/SentBody.ts"
 import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, type ReadinessCheck, type WaybillApps, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
 
@@ -98,14 +98,16 @@ export const startService = async (options: TestServiceOptions = {}) => {
   const handlers = { whole: handlerOf(parts.whole), customers: handlerOf(parts.customers), operators: handlerOf(parts.operators) }
   const handler = handlers.whole
 
-  const describedBy = async (of: typeof handler) => descriptionOf(await (await of(new Request("http://waybill.test/openapi.json"))).text())
-  const descriptions = { whole: await describedBy(handlers.whole), customers: await describedBy(handlers.customers), operators: await describedBy(handlers.operators) }
+  const describedBy = async (part: keyof WaybillApps) => descriptionOf(await (await handlers[part](new Request("http://waybill.test/openapi.json"))).text())
+  const whole = await describedBy("whole")
+  const descriptions: Partial<Record<keyof WaybillApps, Promise<ApiDescription>>> = { whole: Promise.resolve(whole) }
 
   const fetch = async (given: Request, part: keyof WaybillApps = "whole"): Promise<Answer> => {
     const { json: sentJson, request } = recorded(given)
     const response = await handlers[part](request)
     const text = await response.text()
-    const fault = descriptions[part].faultOf({ method: request.method, target: targetOf(given), sent: sentJson(), status: response.status, headers: response.headers, text })
+    const description = await (descriptions[part] ??= describedBy(part))
+    const fault = description.faultOf({ method: request.method, target: targetOf(given), sent: sentJson(), status: response.status, headers: response.headers, text })
     if (fault !== undefined) throw new Error(fault)
     if (response.status >= 400) globalThis.waybillTestOutput?.said(JSON.stringify([...response.headers, text]))
     return { status: response.status, headers: response.headers, text, json: parsed(text) }
@@ -172,7 +174,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
           requests.map(({ body, headers }) => {
             const text = decoder.decode(body)
             const json = JSON.parse(text) as any
-            const fault = descriptions.whole.faultOfNotification({ headers, body: json })
+            const fault = whole.faultOfNotification({ headers, body: json })
             if (fault !== undefined) throw new Error(fault)
             return { headers, text, json }
           })))),

@@ -44,6 +44,9 @@ export const describedHandlers = <W extends WaybillHandlers>(waybill: W, descrip
 /** Servers and the documents that they serve, once they are read. */
 const servers = new Map<string, Promise<ApiDescription> | undefined>()
 
+/** Instead of each server's own address, so that servers with the same calls have the same document. */
+const anyOrigin = "http://any.test"
+
 const plainFetch = globalThis.fetch
 
 /** Until the test ends, responses of this server to `fetch` are checked against the document that it serves. */
@@ -64,7 +67,7 @@ const describedFetch: typeof fetch = async (input, init) => {
   const given = input instanceof Request && init?.body === undefined ? recorded(input) : { request: input, json: () => undefined }
   const streamed = init?.body instanceof ReadableStream ? recordedStream(init.body) : undefined
   const response = await plainFetch(given.request, streamed === undefined ? init : { ...init, body: streamed.body })
-  const reading = servers.get(origin) ?? plainFetch(`${origin}/openapi.json`).then(async (answer) => descriptionOf(await answer.text()))
+  const reading = servers.get(origin) ?? plainFetch(`${origin}/openapi.json`).then(async (answer) => descriptionOf((await answer.text()).replaceAll(origin, anyOrigin)))
   servers.set(origin, reading)
   const method = init?.method ?? (input instanceof Request ? input.method : "GET")
   await check(await reading, { method, target: targetOf(url), sent: streamed?.json ?? (() => init?.body === undefined ? given.json() : jsonOf(init.body)) }, response)
