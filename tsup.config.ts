@@ -21,6 +21,6 @@ export default defineConfig({
   // could bring another copy of it (docs/decisions/0035)
   external: [/^effect(\/|$)/],
   noExternal: [/^@effect\/(platform-node|sql-pg)/],
-  // declarations come from `tsc -p tsconfig.build.json`
+  // declarations come from `tsc -b`, like those of `npm run check`: scripts/packages/finish-build.mjs copies them
   dts: false
 })

@@ -8,7 +8,7 @@ import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { bundledIn } from "./packages/bundled.mjs"
 import { bundle, medianShare } from "./packages/bundles.mjs"
-import { hosts, installedSize, problemsIn } from "./packages/hosts.mjs"
+import { hosts, installations, installedSize, problemsIn } from "./packages/hosts.mjs"
 import { imageSbom } from "./packages/image-sbom.mjs"
 import { openApiProblems } from "./packages/openapi.mjs"
 import { phantomsOf } from "./packages/phantoms.mjs"
@@ -169,7 +169,8 @@ function types(file, compilerOptions) {
 /** Two at a time: npm mostly waits. */
 async function inHosts(isShort) {
   const tarballs = Object.fromEntries(packages.map(({ dir, tarball }) => [basename(dir), join(elsewhere, tarball)]))
-  const size = await installedSize(tarballs)
+  const installed = installations(tarballs)
+  const size = await installedSize(installed)
   console.log(`@waybill/http and @waybill/postgres take ${size.toFixed(1)} MiB installed`)
   if (size > mostInstalled) fail("size", `${mostInstalled} MiB are allowed`)
 
@@ -180,7 +181,7 @@ async function inHosts(isShort) {
   const work = async () => {
     for (let host = waiting.shift(); host !== undefined; host = waiting.shift()) {
       const began = performance.now()
-      const problems = await problemsIn(host, { tarballs, program, database: postgres.fresh })
+      const problems = await problemsIn(host, { isShort, tarballs, installed, program, database: postgres.fresh })
       for (const problem of problems) fail("host", problem)
       console.log(`  ${host.name}: ${problems.length === 0 ? "ok" : "failed"} after ${((performance.now() - began) / 1000).toFixed(0)} s`)
     }
@@ -190,6 +191,7 @@ async function inHosts(isShort) {
     await Promise.all([work(), work()])
   } finally {
     await postgres.stop()
+    await installed.remove()
   }
 }
 

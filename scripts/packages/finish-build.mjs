@@ -1,7 +1,8 @@
-// Redirects every import of effect in a built package to the copy that @waybill/core depends on, through modules that it
-// writes into core's dist/effect (docs/decisions/0035). Runs in the folder of a package, after its build and core's.
+// Copies the declarations of `tsc -b` into a built package. Then redirects every import of effect in it to the copy that
+// @waybill/core depends on, through modules that it writes into core's dist/effect (docs/decisions/0035). Runs in the folder of
+// a package, after its build and core's.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { basename, dirname, join } from "node:path"
+import { basename, dirname, join, relative } from "node:path"
 import { pathToFileURL } from "node:url"
 
 const owner = "@waybill/core/effect"
@@ -11,6 +12,19 @@ const redirected = /["']@waybill\/core\/effect(?:\/([\w/-]+))?["']/g
 
 const codeIn = (dist) =>
   readdirSync(dist, { recursive: true }).filter((file) => /\.(js|d\.ts)$/.test(file)).map((file) => join(dist, file))
+
+/** The declarations that `npm run check` has written as well, so that the sources are not checked twice. */
+function copyDeclarations(compiled, dist) {
+  for (const file of readdirSync(compiled, { recursive: true }).filter((name) => /\.d\.ts(\.map)?$/.test(name))) {
+    const [from, to] = [join(compiled, file), join(dist, file)]
+    const text = readFileSync(from, "utf8")
+    mkdirSync(dirname(to), { recursive: true })
+    writeFileSync(to, file.endsWith(".map") ? movedMap(JSON.parse(text), dirname(from), dirname(to)) : text)
+  }
+}
+
+/** Sources are named from the folder of their map. */
+const movedMap = (map, from, to) => JSON.stringify({ ...map, sources: map.sources.map((source) => relative(to, join(from, source))) })
 
 function redirectEffect(dist) {
   for (const file of codeIn(dist)) {
@@ -67,6 +81,7 @@ function writeEntries(core, dist) {
 }
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
+  copyDeclarations(".tsc/src", "dist")
   if (basename(process.cwd()) !== "core") {
     redirectEffect("dist")
     writeEntries("../core", "dist")

@@ -1,23 +1,26 @@
 // Hosts that install the packed packages beside other libraries, and then run docs/start-embedding.md, a test or a program.
 import { execFile } from "node:child_process"
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { dashboardOf } from "./serves.mjs"
 
+/** What a host installs of Waybill, and beside it; `on` is installed before. */
+const service = { packages: ["core", "http", "postgres"], others: [] }
 /** What docs/start-embedding.md installs. */
-const page = { packages: ["core", "http", "postgres", "client"], others: ["fastify@5.12.8", "pg@8.23.1"] }
+const page = { on: service, packages: ["client"], others: ["fastify@5.12.8", "pg@8.23.1"] }
 const testing = { packages: ["core", "http", "testkit"], others: [] }
 const client = { packages: ["client"], others: [] }
-const server = { packages: ["core", "http", "postgres", "client", "server"], others: [] }
+const server = { on: service, packages: ["client", "server"], others: [] }
 const installedBy = { page, required: page, effect: page, vitest: testing, jest: testing, client, server, refused: page }
 const types = "@types/node@24.10.1"
 
 /**
  * @typedef {object} Host
  * @property {string} name
- * @property {true} [everyTime] also in the short form
+ * @property {"in both orders" | "once"} [everyTime] also in the short form; "once" installs its own packages after Waybill only,
+ *   because the hosts with another effect prove that the order does not matter
  * @property {string[]} beside what it depends on besides Waybill
  * @property {"page" | "required" | "vitest" | "jest" | "effect" | "client" | "server" | "refused"} runs
  * @property {keyof typeof transactions} [library] whose transaction the page publishes in, instead of pg's
@@ -29,25 +32,25 @@ const types = "@types/node@24.10.1"
 /** @type {Host[]} */
 export const hosts = [
   { name: "nothing else", beside: [], runs: "page" },
-  { name: "effect 3.20", everyTime: true, beside: ["effect@3.20.0"], runs: "page" },
-  { name: "effect 4.0.6", everyTime: true, beside: ["effect@4.0.6"], runs: "effect" },
+  { name: "effect 3.20", everyTime: "in both orders", beside: ["effect@3.20.0"], runs: "page" },
+  { name: "effect 4.0.6", everyTime: "in both orders", beside: ["effect@4.0.6"], runs: "effect" },
   { name: "Prisma 6", beside: ["prisma@6.19.0", "@prisma/client@6.19.0"], runs: "page" },
   { name: "Prisma 7", beside: ["prisma@7.10.1", "@prisma/client@7.10.0"], runs: "page" },
   { name: "Drizzle 0.44", beside: ["drizzle-orm@0.44.7"], runs: "page", library: "drizzle" },
   { name: "Drizzle 0.45", beside: ["drizzle-orm@0.45.4"], runs: "page", library: "drizzle" },
   { name: "Kysely 0.28", beside: ["kysely@0.28.8"], runs: "page", library: "kysely" },
   { name: "Kysely 0.29", beside: ["kysely@0.29.9"], runs: "page", library: "kysely" },
-  { name: "the server beside effect 3.20", everyTime: true, beside: ["effect@3.20.0"], runs: "server" },
-  { name: "Node 20, the client alone", everyTime: true, beside: ["node@20.20.2"], runs: "client", node: true },
-  { name: "Node 20, refused by the service", everyTime: true, beside: ["node@20.20.2"], runs: "refused", node: true },
+  { name: "the server beside effect 3.20", everyTime: "once", beside: ["effect@3.20.0"], runs: "server" },
+  { name: "Node 20, the client alone", everyTime: "once", beside: ["node@20.20.2"], runs: "client", node: true },
+  { name: "Node 20, refused by the service", everyTime: "once", beside: ["node@20.20.2"], runs: "refused", node: true },
   { name: "Node 22", beside: ["node@22.19.0"], runs: "page", node: true },
-  { name: "CommonJS", everyTime: true, beside: [], runs: "required" },
-  { name: "Vitest 3", everyTime: true, beside: ["vitest@3.2.7"], runs: "vitest" },
+  { name: "CommonJS", everyTime: "once", beside: [], runs: "required" },
+  { name: "Vitest 3", everyTime: "once", beside: ["vitest@3.2.7"], runs: "vitest" },
   { name: "Vitest 4", beside: ["vitest@4.1.12"], runs: "vitest" },
   { name: "Vitest 5", beside: ["vitest@5.1.0"], runs: "vitest" },
-  { name: "Jest", everyTime: true, beside: ["jest@30.5.2"], runs: "jest" },
+  { name: "Jest", everyTime: "once", beside: ["jest@30.5.2"], runs: "jest" },
   { name: "TypeScript 5.4", beside: ["typescript@5.4.5", types], runs: "page", types: "effect's own declarations need TypeScript 5.9" },
-  { name: "TypeScript 5.9", everyTime: true, beside: ["typescript@5.9.3", types], runs: "page", types: "all" },
+  { name: "TypeScript 5.9", everyTime: "once", beside: ["typescript@5.9.3", types], runs: "page", types: "all" },
   { name: "TypeScript 7.0", beside: ["typescript@7.0.2", types], runs: "page", types: "all" }
 ]
 
@@ -56,31 +59,79 @@ export const hosts = [
  *
  * @param {Host} host
  * @param {object} options
+ * @param {boolean} options.isShort
  * @param {Record<string, string>} options.tarballs by the folder's name
+ * @param {ReturnType<typeof installations>} options.installed
  * @param {string} options.program the file of docs/start-embedding.md
  * @param {() => Promise<string>} options.database URL of an empty one
  * @returns {Promise<string[]>} problems
  */
 export async function problemsIn(host, options) {
-  const { others, packages } = installedBy[host.runs]
-  const ours = [...packages.map((name) => options.tarballs[name]), ...others]
-  const orders = host.beside.length === 0 ? [[ours]] : [[host.beside, ours], [ours, host.beside]]
+  const kind = installedBy[host.runs]
+  const orders = { "Waybill installed first": waybillFirst, "Waybill installed last": waybillLast }
+  if (host.beside.length === 0 || (options.isShort && host.everyTime === "once")) delete orders["Waybill installed last"]
   const problems = []
-  for (const order of orders) {
+  for (const [order, installIn] of Object.entries(orders)) {
     const folder = mkdtempSync(join(tmpdir(), "waybill-host-"))
     try {
-      writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "host", private: true, type: host.runs === "required" ? "commonjs" : "module" }))
-      for (const some of order) await run("npm", [...installs, ...some], folder)
+      await installIn(folder, host, kind, options)
       await runners[host.runs](folder, host, options)
       if (host.types !== undefined) await checkTypes(folder, host)
     } catch (error) {
-      const first = order[0] === ours && order.length > 1 ? "Waybill installed first" : "Waybill installed last"
-      problems.push(`${host.name}, ${first}: ${[error.stdout, error.stderr].filter(Boolean).join("\n").trim() || error.stack}`)
+      problems.push(`${host.name}, ${order}: ${[error.stdout, error.stderr].filter(Boolean).join("\n").trim() || error.stack}`)
     } finally {
       rmSync(folder, { recursive: true, force: true })
     }
   }
   return problems
+}
+
+async function waybillFirst(folder, host, kind, { installed }) {
+  await copy(await installed.of(kind), folder)
+  writeManifest(folder, host)
+  if (host.beside.length > 0) await install(folder, host.beside)
+}
+
+async function waybillLast(folder, host, kind, { tarballs }) {
+  writeManifest(folder, host)
+  await install(folder, host.beside)
+  await install(folder, [...kind.on === undefined ? [] : namesOf(kind.on, tarballs), ...namesOf(kind, tarballs)])
+}
+
+const namesOf = ({ others, packages }, tarballs) => [...packages.map((name) => tarballs[name]), ...others]
+
+/** Keeps the dependencies that an installation before has written. */
+function writeManifest(folder, { runs }) {
+  const file = join(folder, "package.json")
+  const before = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}
+  writeFileSync(file, JSON.stringify({ ...before, name: "host", private: true, type: runs === "required" ? "commonjs" : "module" }))
+}
+
+/**
+ * Waybill as its hosts install it, each kind once: npm takes longer to unpack it than everything else takes.
+ *
+ * @param {Record<string, string>} tarballs by the folder's name
+ */
+export function installations(tarballs) {
+  const made = new Map()
+  const make = async (kind) => {
+    // beside the folders of hosts, because npm names tarballs by relative paths
+    const folder = mkdtempSync(join(tmpdir(), "waybill-host-"))
+    if (kind.on === undefined) writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "host", private: true }))
+    else await copy(await of(kind.on), folder)
+    await install(folder, namesOf(kind, tarballs))
+    return folder
+  }
+  const of = (kind) => {
+    if (!made.has(kind)) made.set(kind, make(kind))
+    return made.get(kind)
+  }
+  return {
+    of,
+    remove: async () => {
+      for (const folder of await Promise.allSettled(made.values())) if (folder.value !== undefined) rmSync(folder.value, { recursive: true, force: true })
+    }
+  }
 }
 
 const runners = {
@@ -183,7 +234,8 @@ function required(program) {
 
 async function checkTypes(folder, { types }) {
   const entry = (name) => `import * as used from "@waybill/${name}"\nexport const all = used\n`
-  for (const name of page.packages) writeFileSync(join(folder, `${name}.ts`), entry(name))
+  const names = [...service.packages, ...page.packages]
+  for (const name of names) writeFileSync(join(folder, `${name}.ts`), entry(name))
   for (const resolution of ["NodeNext", "Bundler"]) {
     const check = async (files, skipLibCheck) => {
       writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({
@@ -195,25 +247,20 @@ async function checkTypes(folder, { types }) {
       }))
       await run(process.execPath, [join(folder, "node_modules/typescript/bin/tsc"), "-p", "."], folder)
     }
-    await check(["server.ts", ...page.packages.map((name) => `${name}.ts`)], types !== "all")
+    await check(["server.ts", ...names.map((name) => `${name}.ts`)], types !== "all")
     if (types !== "all") await check(["client.ts"], false)
   }
 }
 
 /** MiB that `npm i @waybill/http @waybill/postgres` takes on the disk, in whole blocks. */
-export async function installedSize(tarballs) {
-  const folder = mkdtempSync(join(tmpdir(), "waybill-size-"))
-  try {
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "host", private: true }))
-    await run("npm", [...installs, tarballs.core, tarballs.http, tarballs.postgres], folder)
-    const { stdout } = await run("du", ["-sk", "node_modules"], folder)
-    return Number.parseInt(stdout) / 1024
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+export async function installedSize(installed) {
+  const { stdout } = await run("du", ["-sk", "node_modules"], await installed.of(service))
+  return Number.parseInt(stdout) / 1024
 }
 
-const installs = ["install", "--save-exact", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline"]
+const copy = (from, to) => run("cp", ["-a", `${from}/.`, to], to)
+
+const install = (folder, what) => run("npm", ["install", "--save-exact", "--no-audit", "--no-fund", "--loglevel=error", "--prefer-offline", ...what], folder)
 
 const execute = promisify(execFile)
 
