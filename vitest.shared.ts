@@ -14,6 +14,7 @@ export default defineConfig({
     setupFiles,
     // long enough for a property test on a busy machine; a hanging test still fails
     testTimeout: 30_000,
+    hookTimeout: 60_000,
     // files of a project share their modules, because loading them for each file takes longer than the tests of most. A test that replaces
     // something global puts it back when it ends, passed or failed
     isolate: false,

@@ -6,7 +6,7 @@ const shared = { extends: "./vitest.shared.ts" } as const
 const openApi = { setupFiles: ["../http/test/openapi/shareDescriptions.ts"] }
 
 /** Projects that ask for it get `inject("pgUrl")`: one Postgres for the whole run, see vitest.postgres.ts. */
-const postgres = { globalSetup: ["../../vitest.postgres.ts"], hookTimeout: 60_000 }
+const postgres = { globalSetup: ["../../vitest.postgres.ts"] }
 
 export default defineConfig({
   test: {
