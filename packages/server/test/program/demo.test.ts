@@ -157,32 +157,7 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     expect(leaked(programs.map(({ stderr }) => stderr).join(""), [kept.customerKey])).toEqual([])
   })
 
-  it("leaves no Postgres behind when it is killed, and starts again", async () => {
-    const dataDir = join(directory(), "data")
-    const first = started(dataDir)
-    await first.ready()
-    const database = databaseOf(dataDir)
-    await first.kill("SIGKILL")
-    const second = started(dataDir)
-    await second.ready()
-    await delivered(second)
-    await eventually(() => lives(database) ? undefined : true, { what: () => "the end of the first Postgres" })
-    expect(databaseOf(dataDir)).not.toBe(database)
-    expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
-  })
-
-  it("starts its Postgres again when that is killed", async () => {
-    const dataDir = join(directory(), "data")
-    const program = started(dataDir)
-    const url = await program.ready()
-    const database = databaseOf(dataDir)
-    process.kill(database, "SIGKILL")
-    await eventually(() => program.log.find(({ message }) => message === "Embedded Postgres exited, restarting."))
-    await eventually(async () => (await fetch(`${url}/readyz`)).status === 200 && databaseOf(dataDir) !== database ? true : undefined)
-    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
-  })
-
-  it("refuses a second server on one data directory", async () => {
+  it("refuses a second server on its data directory, leaves no Postgres behind when it is killed, and starts its Postgres again when that is killed", async () => {
     const dataDir = join(directory(), "data")
     const first = started(dataDir)
     await first.ready()
@@ -190,7 +165,20 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     expect(await second.end()).toEqual({ code: 1, signal: null })
     expect(second.stderr).toContain("Another Waybill runs on the embedded database in")
     expect(second.stderr).toContain("WAYBILL_DATA_DIR")
-    expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+
+    const left = databaseOf(dataDir)
+    await first.kill("SIGKILL")
+    const third = started(dataDir)
+    const url = await third.ready()
+    await delivered(third)
+    await eventually(() => lives(left) ? undefined : true, { what: () => "the end of the first Postgres" })
+    const database = databaseOf(dataDir)
+    expect(database).not.toBe(left)
+
+    process.kill(database, "SIGKILL")
+    await eventually(() => third.log.find(({ message }) => message === "Embedded Postgres exited, restarting."))
+    await eventually(async () => (await fetch(`${url}/readyz`)).status === 200 && databaseOf(dataDir) !== database ? true : undefined)
+    expect(await third.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
   it.runIf(process.getuid?.() === 0)("runs as an ordinary user", async () => {
