@@ -75,10 +75,13 @@ const casesOf = (of: Fixture, operation: Operation): ReadonlyArray<Case> =>
 
 /** Calls take turns in which of several callers with the same role and outcome makes them, so that each caller makes some. */
 const oneOfEachRoleOf = (cases: ReadonlyArray<Case>): ReadonlyArray<Case> => {
-  const alike = Map.groupBy(cases, ({ caller, operation, rule, target }) => {
+  const alike = new Map<string, Array<Case>>()
+  for (const each of cases) {
+    const { caller, operation, rule, target } = each
     const { hidden, status } = expectedOf(operation, rule, caller, target)
-    return [rulesOf(operation)!.indexOf(rule), caller.role, caller.readOnly, target.label, status, hidden].join()
-  })
+    const kind = [rulesOf(operation)!.indexOf(rule), caller.role, caller.readOnly, target.label, status, hidden].join()
+    alike.set(kind, [...alike.get(kind) ?? [], each])
+  }
   return [...alike.values()].map((group) => group[operations.indexOf(group[0]!.operation) % group.length]!)
 }
 
