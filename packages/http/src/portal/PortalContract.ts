@@ -26,6 +26,7 @@ export const PortalContract = contract({
       path: "/v1/session",
       access: "portal",
       summary: "Get the caller and the theme of its link",
+      description: "Whom the link or the API key stands for, and until when. The theme is what the operator gave with the link.",
       answers: { 200: { description: "The session", schema: PortalSession, closed: true } }
     },
     listPortalSubscriptions: {
@@ -45,6 +46,7 @@ export const PortalContract = contract({
       path: "/v1/subscriptions/{subscriptionId}",
       access: "portal",
       summary: "Get a subscription with its delivery state",
+      description: "Of the caller only; another client's subscription is unknown.",
       params: ofSubscription,
       answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
       refusals: { 404: noSubscription }

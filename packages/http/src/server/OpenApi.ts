@@ -145,7 +145,7 @@ const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
   const text = JSON.stringify(schema).replaceAll("\"$ref\":\"#/$defs/", "\"$ref\":\"#/components/schemas/")
   const before = placed.get(text)
   if (before !== undefined) return before
-  const parsed = JSON.parse(text, withoutDefaults) as JsonSchema.JsonSchema
+  const parsed = JSON.parse(text, forGenerators) as JsonSchema.JsonSchema
   placed.set(text, parsed)
   return parsed
 }
@@ -153,9 +153,17 @@ const inComponents = (schema: JsonSchema.JsonSchema): JsonSchema.JsonSchema => {
 /** What many schemas contain is one object, so that it is compared by identity. */
 const placed = new Map<string, JsonSchema.JsonSchema>()
 
-/** Unknown members are admitted by default. An explicit `additionalProperties` makes generators declare a map instead of an object. */
-const withoutDefaults = (_: string, value: unknown): unknown => {
-  if (typeof value !== "object" || value === null || !("properties" in value) || !("additionalProperties" in value) || value.additionalProperties !== true) return value
+/**
+ * Unknown members are admitted by default. An explicit `additionalProperties` makes generators declare a map instead of an object. The only value of a boolean is
+ * a constant, because generators make a class with a text of an enumeration.
+ */
+const forGenerators = (_: string, value: unknown): unknown => {
+  if (typeof value !== "object" || value === null) return value
+  if ("type" in value && value.type === "boolean" && "enum" in value && Array.isArray(value.enum) && value.enum.length === 1) {
+    const { enum: [only], ...rest } = value
+    return { ...rest, const: only }
+  }
+  if (!("properties" in value) || !("additionalProperties" in value) || value.additionalProperties !== true) return value
   const { additionalProperties: _default, ...rest } = value
   return rest
 }
