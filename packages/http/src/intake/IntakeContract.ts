@@ -25,6 +25,7 @@ import {
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
+import { deleteDescription, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
 import { signedHeaders } from "../shared/WebhookHeaders.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
 
@@ -271,12 +272,11 @@ export const IntakeContract = contract({
       access: "caller",
       audit: { action: "pickup-subscription.change", object: "subscription", id: "subscriptionId" },
       summary: "Change a subscription to pickups",
-      description: "JSON merge patch (RFC 7396): members that are not named stay as they are; null takes delivery or one of its members back to the " +
-        "default. The status of a subscription that the operator paused cannot be changed: 409 with the reason.",
+      description: patchDescription("delivery or one of its members"),
       params: subscriptionId,
       body: { schema: PickupSubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 1024 * 1024 },
       answers: { 200: { description: "The changed subscription", schema: PickupSubscription, closed: true } },
-      refusals: { 404: noSubscription, 409: "An operator paused the subscription, or the secret does not exist or belongs to another client." }
+      refusals: { 404: noSubscription, 409: patchConflict }
     },
     deletePickupSubscription: {
       method: "DELETE",
@@ -284,7 +284,7 @@ export const IntakeContract = contract({
       access: "caller",
       audit: { action: "pickup-subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription to pickups",
-      description: "Deliveries stop immediately. Deleting an own subscription again succeeds.",
+      description: deleteDescription,
       params: subscriptionId,
       answers: { 204: { description: "Deleted" } },
       refusals: { 404: noSubscription }

@@ -18,6 +18,7 @@ import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { pageHeaders } from "../shared/Paging.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
+import { deleteDescription, patchConflict, patchDescription } from "../shared/SubscriptionTexts.ts"
 import { signedHeaders } from "../shared/WebhookHeaders.ts"
 
 const page = {
@@ -137,19 +138,18 @@ export const TransitEventsContract = contract({
       path: "/v1/subscriptions/{subscriptionId}",
       access: "caller",
       summary: "Change a subscription",
-      description: "JSON merge patch (RFC 7396): members that are not named stay as they are; null takes filters, delivery " +
-        "or one of their members back to the default. The status of a subscription that the operator paused cannot be changed: 409 with the reason.",
+      description: patchDescription("filters, delivery or one of their members"),
       params: subscriptionId,
       body: { schema: SubscriptionPatch, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: maxSubscriptionBytes },
       answers: { 200: { description: "The changed subscription", schema: TransitSubscription, closed: true } },
-      refusals: { 404: notFound, 409: "An operator paused the subscription, or the secret does not exist or belongs to another client." }
+      refusals: { 404: notFound, 409: patchConflict }
     },
     deleteSubscription: {
       method: "DELETE",
       path: "/v1/subscriptions/{subscriptionId}",
       access: "caller",
       summary: "Delete a subscription",
-      description: "Deliveries stop immediately. Deleting an own subscription again succeeds.",
+      description: deleteDescription,
       params: subscriptionId,
       answers: { 204: { description: "Deleted" } },
       refusals: { 404: notFound }

@@ -1,4 +1,5 @@
 /** Sample bodies for the check of a receiver, one shape for each kind of delivery. */
+import { sampleCommodities, sampleTotals } from "./SampleFreight.ts"
 
 export const deliveryKinds = ["transit-events", "shipment-status", "freight-charges"] as const
 export type DeliveryKind = typeof deliveryKinds[number]
@@ -53,20 +54,12 @@ const freightCharges = ({ events, now }: Sent) => {
   return events.map(({ sequence, shipmentId }) => ({
     pfc: { uniqueID: shipmentId.replaceAll("-", "").toUpperCase(), header: { function: `PFC${sequence}` }, date, version: "v1.0", isTest: true },
     payment: { terms: "Prepaid" },
-    shipmentTotals: { pickupDate: date, grossWeight: 1840, weightUnit: "Pounds", handlingUnits: 3 },
+    shipmentTotals: { pickupDate: date, ...sampleTotals },
     referenceNumbers: { pro: shipmentId, shipmentId },
     origin: party(origin),
     destination: party(destination),
     billTo: party(origin),
-    commodities: {
-      handlingUnits: [{
-        count: 3,
-        type: "PLT",
-        weight: 1840,
-        weightUnit: "Pounds",
-        lineItems: [{ description: "Sent by waybill check", weight: 1840, weightUnit: "Pounds", pieces: 96, packagingType: "BOX", classification: "60" }]
-      }]
-    },
+    commodities: sampleCommodities,
     charges: {
       grossCharges: 858.55,
       discountAmount: 657.65,

@@ -1,6 +1,7 @@
 /** Creates through intake what a customer cannot create: shipments, events and bills. For implementations that offer Waybill's intake. */
 import { IntakeClient } from "@waybill/client"
 import type { Fixtures, KnownShipment } from "./Fixtures.ts"
+import { sampleCommodities, sampleTotals } from "../SampleFreight.ts"
 import type { Area } from "./Rule.ts"
 
 export interface Seeded {
@@ -153,22 +154,10 @@ const charges = { grossCharges: 858.55, discountAmount: 657.65, discountPercent:
 const billOf = (uniqueID: string, account: string, date: string) => ({
   pfc: { uniqueID, date, version: "v1.0", isTest: false },
   payment: { terms: "Prepaid" },
-  shipmentTotals: { pickupDate: date, grossWeight: 1840, weightUnit: "Pounds", handlingUnits: 3 },
+  shipmentTotals: { pickupDate: date, ...sampleTotals },
   referenceNumbers: { pro: uniqueID.slice(0, 12) },
   origin: partyOf(shipper, account),
   destination: partyOf(consignee, "CONSIGNEE"),
   billTo: partyOf(shipper, account),
-  commodities: {
-    handlingUnits: [{
-      count: 3,
-      type: "PLT",
-      weight: 1840,
-      weightUnit: "Pounds",
-      length: 48,
-      width: 40,
-      height: 52.5,
-      dimensionUnit: "Inches",
-      lineItems: [{ description: "Sent by waybill check", weight: 1840, weightUnit: "Pounds", pieces: 96, packagingType: "BOX", classification: "60" }]
-    }]
-  }
+  commodities: sampleCommodities
 })
