@@ -74,7 +74,7 @@ export const chargeWindowRules = windows.flatMap(([frequency, unit, need]) => ru
     id: `${frequency}-latest`,
     level: "should",
     source: "practice: a window is one array with the latest version of each bill",
-    sentence: `sends each bill once when a ${unit} ends`,
+    sentence: `sends each bill once at the end of the ${unit}`,
     needs: [...needs, need],
     run: about(frequency, ({ atEnd }) => {
       const ids = accepted(atEnd).flatMap(chargesOf).map(({ pfc }) => pfc.uniqueID)
