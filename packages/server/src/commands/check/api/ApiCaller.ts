@@ -47,6 +47,9 @@ export class LimitReached extends Error {
   override readonly name = "LimitReached"
 }
 
+/** Slowest upload that the check waits for, in bytes a millisecond: 2 Mbit/s. A file of 25 MB needs more than the timeout of an answer. */
+const slowestUpload = 250
+
 /** A limited caller is asked to wait no longer than this. */
 const longestWaitSeconds = 30
 const maxWaits = 3
@@ -97,8 +100,9 @@ export class ApiCaller {
       ...(bearer === undefined ? this.#headersOf(as) : { authorization: `Bearer ${bearer}` }),
       ...(sent === undefined ? {} : { "content-type": contentType ?? "application/json" })
     }
+    const timeoutMillis = Math.round(this.#limits.timeoutMillis + (sent?.length ?? 0) / slowestUpload)
     try {
-      const response = await fetch(url, { method, headers, ...(sent === undefined ? {} : { body: sent }), redirect: "manual", signal: AbortSignal.timeout(Math.min(this.#limits.timeoutMillis, this.leftMillis)) })
+      const response = await fetch(url, { method, headers, ...(sent === undefined ? {} : { body: sent }), redirect: "manual", signal: AbortSignal.timeout(Math.min(timeoutMillis, this.leftMillis)) })
       const answer = await readLimited(response, this.#limits.maxAnswerBytes)
       this.answered = true
       if (answer === undefined) throw new Violation(`${method} ${path} answered ${response.status} with more than ${this.#limits.maxAnswerBytes} bytes, which were not read.`)
@@ -106,7 +110,7 @@ export class ApiCaller {
     } catch (error) {
       if (error instanceof Violation) throw error
       const isLate = error instanceof Error && error.name === "TimeoutError"
-      throw new Violation(`${method} ${path}: ${isLate ? `no complete answer within ${this.#limits.timeoutMillis / 1000} s` : `no answer${error instanceof Error ? reasonOf(error) : ""}`}.`)
+      throw new Violation(`${method} ${path}: ${isLate ? `no complete answer within ${timeoutMillis / 1000} s` : `no answer${error instanceof Error ? reasonOf(error) : ""}`}.`)
     }
   }
 
