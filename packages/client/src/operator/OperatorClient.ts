@@ -1,5 +1,6 @@
 /** Client of the operator API: tenants, keys, secrets, shipments across areas, and failed deliveries. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
+import { allPages, type CursorPage, cursorPage, type PageQuery } from "../connection/CursorPages.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { PickupDecision, PickupReported } from "../intake/ReportedPickup.ts"
 import type { AuditEntry, AuditQuery } from "./Audit.ts"
@@ -8,6 +9,7 @@ import type { Explanation, ExplainSubject } from "./Explanation.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
 import type { Health, OperatorSubscription, SubscriptionState } from "./OperatorSubscription.ts"
 import type { OperatorPickup, OperatorPickupQuery } from "./OperatorPickup.ts"
+import type { PortalTheme } from "../portal/PortalSession.ts"
 import type { Statistics, StatisticsQuery } from "./Statistics.ts"
 import type { Limits, LimitsChange } from "./Limits.ts"
 
@@ -72,6 +74,25 @@ export interface ApiKey {
   readonly key: string
 }
 
+export interface PortalLinkCreate {
+  /** A bare name means `key:<name>`. */
+  readonly client: string
+  /** 60 to 86,400. The server's default is an hour. */
+  readonly expiresInSeconds?: number
+  /** How the portal's page looks. Other members come from the server's settings. */
+  readonly theme?: PortalTheme
+}
+
+export interface PortalLink {
+  /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
+  readonly client: string
+  /** Opens the portal's page. `null` if the service has no page. */
+  readonly url: string | null
+  /** For the calls of `PortalClient`, as `bearer`. Returned only once. */
+  readonly token: string
+  readonly expiresAt: string
+}
+
 /** A new secret needs exactly one of `client`, `accounts` and `anyClient`. Later at most one, which replaces the owner. */
 export interface SecretSettings {
   /** `whsec_…`. Default: generated. */
@@ -125,14 +146,6 @@ export interface DeliveryQuery {
   readonly cursor?: string | undefined
 }
 
-/** Selects a page of a list. */
-export interface PageQuery {
-  /** Items per page: 1 to 500. The server's default is 100. */
-  readonly limit?: number | undefined
-  /** `nextCursor` of the previous page. */
-  readonly cursor?: string | undefined
-}
-
 export interface OperatorSubscriptionQuery extends PageQuery {
   /** Only subscriptions of this client. A bare name means `key:<name>`. */
   readonly client?: string | undefined
@@ -141,11 +154,7 @@ export interface OperatorSubscriptionQuery extends PageQuery {
 }
 
 /** One page of a list. */
-export interface OperatorPage<A> {
-  readonly data: ReadonlyArray<A>
-  /** Absent or `null` on the last page. */
-  readonly nextCursor?: string | null
-}
+export interface OperatorPage<A> extends CursorPage<A> {}
 
 /** Newest first by default. */
 export interface DeliveriesPage extends OperatorPage<Delivery> {}
@@ -188,17 +197,12 @@ export class OperatorClient {
 
   /** The audit log, newest first. */
   async listAudit(query: AuditQuery = {}, options?: CallOptions): Promise<OperatorPage<AuditEntry>> {
-    return await this.#pageOf(["audit"], query, options)
+    return await cursorPage(this.#connection, ["audit"], query, options)
   }
 
   /** Iterates over every matching entry, newest first, page by page. */
-  async *allAudit(query: Omit<AuditQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<AuditEntry, void, undefined> {
-    let cursor: string | undefined
-    do {
-      const page: OperatorPage<AuditEntry> = await this.listAudit({ ...query, cursor }, options)
-      yield* page.data
-      cursor = page.nextCursor ?? undefined
-    } while (cursor !== undefined)
+  allAudit(query: Omit<AuditQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<AuditEntry, void, undefined> {
+    return allPages((cursor) => this.listAudit({ ...query, cursor }, options))
   }
 
   async createApiKey(tenantId: string, key: ApiKeyCreate, options?: CallOptions): Promise<ApiKey> {
@@ -248,6 +252,11 @@ export class OperatorClient {
 
   async resumeTenant(tenantId: string, options?: CallOptions): Promise<Pick<Tenant, "tenantId" | "state">> {
     return await this.#send("POST", [tenantId, "resume"], undefined, true, options) as Pick<Tenant, "tenantId" | "state">
+  }
+
+  /** Creates a link that opens a client's portal to everyone who has it. */
+  async createPortalLink(tenantId: string, link: PortalLinkCreate, options?: CallOptions): Promise<PortalLink> {
+    return await this.#send("POST", [tenantId, "portal-links"], link, false, options) as PortalLink
   }
 
   /** Takes effect on every node at once. */
@@ -420,25 +429,11 @@ export class OperatorClient {
   }
 
   #page<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<OperatorPage<A>> {
-    return this.#pageOf(["tenants", ...path], query, options)
+    return cursorPage(this.#connection, ["tenants", ...path], query, options)
   }
 
-  async #pageOf<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<OperatorPage<A>> {
-    const answer = await this.#connection.send({ method: "GET", path, query: query as Query, repeatable: true }, options)
-    const page = answer.json as OperatorPage<A> | null | undefined
-    if (!Array.isArray(page?.data)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a page: it has no data.")
-    if (page.nextCursor && page.nextCursor === (query as PageQuery).cursor) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is the same page again.")
-    return page
-  }
-
-  async *#pages<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): AsyncGenerator<A, void, undefined> {
-    let cursor: string | undefined
-    while (true) {
-      const page: OperatorPage<A> = await this.#page(path, { ...query, cursor }, options)
-      yield* page.data
-      cursor = page.nextCursor ?? undefined
-      if (cursor === undefined) return
-    }
+  #pages<A>(path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): AsyncGenerator<A, void, undefined> {
+    return allPages((cursor) => this.#page<A>(path, { ...query, cursor }, options))
   }
 
   async #sendAgain(

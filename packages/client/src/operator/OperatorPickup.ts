@@ -1,7 +1,7 @@
 /** Pickups of a tenant in the operator API. */
 import type { PickupStatus } from "../pickups/PickupVisibility.ts"
 import type { OpenList } from "../shared/OpenList.ts"
-import type { PageQuery } from "./OperatorClient.ts"
+import type { PageQuery } from "../connection/CursorPages.ts"
 
 export interface OperatorPickupQuery extends PageQuery {
   /** `waiting`: only those that wait for the carrier's decision, oldest order first. The server's default is `all`, latest order first. */

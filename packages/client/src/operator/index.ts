@@ -4,6 +4,7 @@ export { type Area, type NamedShipment, type JourneyDelivery, type JourneyEntry,
 export { type AuditEntry, type AuditQuery } from "./Audit.ts"
 export { type OperatorPickup, type OperatorPickupQuery } from "./OperatorPickup.ts"
 export { type Statistics, type StatisticsPoint, type StatisticsQuery, type StatisticsSeries } from "./Statistics.ts"
+export { type PageQuery } from "../connection/CursorPages.ts"
 export { type Limits, type LimitsChange } from "./Limits.ts"
 export {
   type ApiKey,
@@ -12,8 +13,9 @@ export {
   type DeliveriesPage,
   type DeliveryQuery,
   OperatorClient,
+  type PortalLink,
+  type PortalLinkCreate,
   type OperatorClientOptions,
-  type PageQuery,
   type ReplayRange,
   type Secret,
   type SecretSettings,

@@ -153,6 +153,8 @@ export class DeliveryControl extends Context.Service<DeliveryControl, {
   readonly resume: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
   /** The same for the destination's client, which leaves a destination that an operator paused as it is, however late that pause came. Whether it was resumed. */
   readonly resumeOwn: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
+  /** Pauses an active destination for its client, without a reason. Others stay as they are. Whether it was paused. */
+  readonly pauseOwn: (tenantId: string, destinationId: string) => Effect.Effect<boolean, StorageError>
   /**
    * Holds an active destination still, so that no worker takes what a purge removes: it is paused by the operator, and says why, until `endPurge`.
    * False when there is no such destination.

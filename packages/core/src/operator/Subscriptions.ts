@@ -102,6 +102,8 @@ export class Subscriptions extends Context.Service<Subscriptions, {
     tenantId: string,
     subscriptionId: string
   ) => Effect.Effect<SubscriptionView, NotThere | SecretNotUsable | SubscriptionPausedByOperator>
+  /** Stops sending for the subscription's client. A subscription that is not active does not change. */
+  readonly pauseOwn: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere>
   /** Drops waiting entries. Returns their number, including those of cancelled retries. */
   readonly purge: (tenantId: string, subscriptionId: string) => Effect.Effect<number, NotThere>
   /** Sends stored events, or entries of the carrier's work list, again in new deliveries. Returns their number. */
@@ -207,6 +209,11 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         return after
       })
 
+      const pauseOwn = Effect.fn("Subscriptions.pauseOwn")(function*(tenantId: string, subscriptionId: string) {
+        if (isUniqueId(subscriptionId)) yield* control.pauseOwn(tenantId, subscriptionId)
+        return yield* get(tenantId, subscriptionId)
+      })
+
       const purge = Effect.fn("Subscriptions.purge")(function*(tenantId: string, subscriptionId: string) {
         if (!isUniqueId(subscriptionId) || !(yield* control.beginPurge(tenantId, subscriptionId))) {
           return yield* new DestinationNotFound({ destinationId: subscriptionId })
@@ -241,7 +248,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         ))
       })
 
-      return Subscriptions.of({ get, list, pause, resume, resumeOwn, purge, replay, remove })
+      return Subscriptions.of({ get, list, pause, resume, resumeOwn, pauseOwn, purge, replay, remove })
     })
   )
 }

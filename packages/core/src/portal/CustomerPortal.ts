@@ -66,6 +66,8 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
     query?: typeof PortalSubscriptionQuery.Encoded
   ) => Effect.Effect<ListPage<SubscriptionView>, NotPermitted | InvalidInput | StorageError>
   readonly subscription: (principal: Principal, subscriptionId: string) => Effect.Effect<SubscriptionView, NoSubscription>
+  /** Stops sending; new entries wait. A subscription that is not active does not change. */
+  readonly pause: (principal: Principal, subscriptionId: string) => Effect.Effect<SubscriptionView, NoSubscription>
   /** Resumes a subscription, unless an operator paused it. A subscription that is not paused does not change. */
   readonly resume: (
     principal: Principal,
@@ -132,6 +134,11 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
       const subscription = Effect.fn("CustomerPortal.subscription")((principal: Principal, subscriptionId: string) =>
         Effect.map(own(principal, subscriptionId), shownSubscription))
 
+      const pause = Effect.fn("CustomerPortal.pause")(function*(principal: Principal, subscriptionId: string) {
+        yield* own(principal, subscriptionId)
+        return shownSubscription(yield* allSubscriptions.pauseOwn(principal.tenantId, subscriptionId))
+      })
+
       const resume = Effect.fn("CustomerPortal.resume")(function*(principal: Principal, subscriptionId: string) {
         yield* own(principal, subscriptionId)
         return shownSubscription(yield* allSubscriptions.resumeOwn(principal.tenantId, subscriptionId))
@@ -171,7 +178,7 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
       const rotateSecret = Effect.fn("CustomerPortal.rotateSecret")((principal: Principal, hmacSecretId: string, input?: typeof SecretRotation.Encoded) =>
         Effect.andThen(clientsOnly(principal), signingSecrets.rotateOwn(principal, hmacSecretId, input)))
 
-      return CustomerPortal.of({ subscriptions, subscription, resume, test, deliveries, delivery, retry, secrets, rotateSecret })
+      return CustomerPortal.of({ subscriptions, subscription, pause, resume, test, deliveries, delivery, retry, secrets, rotateSecret })
     })
   )
 }

@@ -53,6 +53,8 @@ export interface PortalMethods {
   /** The caller's own subscriptions of every area, by id. */
   readonly subscriptions: (principal: HostPrincipal, query?: PortalSubscriptionsQuery) => Promise<ListPage<SubscriptionView>>
   readonly subscription: (principal: HostPrincipal, subscriptionId: string) => Promise<SubscriptionView>
+  /** Stops sending; new entries wait. A subscription that is not active does not change. */
+  readonly pause: (principal: HostPrincipal, subscriptionId: string) => Promise<SubscriptionView>
   /** Rejects with `subscription_paused_by_operator` if an operator paused it. */
   readonly resume: (principal: HostPrincipal, subscriptionId: string) => Promise<SubscriptionView>
   /** Sends a signed test event to the endpoint. */
@@ -81,6 +83,7 @@ export const portalMethodsOf = (run: Run): PortalMethods => {
       }))),
     subscriptions: (said, query = {}) => portal(said, (all, principal) => all.subscriptions(principal, plain(query))),
     subscription: (said, id) => portal(said, (all, principal) => all.subscription(principal, id)),
+    pause: (said, id) => portal(said, (all, principal) => all.pause(principal, id)),
     resume: (said, id) => portal(said, (all, principal) => all.resume(principal, id)),
     test: (said, id) => portal(said, (all, principal) => all.test(principal, id)),
     deliveries: (said, query = {}) => portal(said, (all, principal) => all.deliveries(principal, plain(query))),

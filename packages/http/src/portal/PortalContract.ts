@@ -51,6 +51,17 @@ export const PortalContract = contract({
       answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
       refusals: { 404: noSubscription }
     },
+    pausePortalSubscription: {
+      method: "POST",
+      path: "/v1/subscriptions/{subscriptionId}/pause",
+      access: "portal",
+      audit: { action: "portal-subscription.pause", object: "subscription", id: "subscriptionId" },
+      summary: "Pause an active subscription",
+      description: "Nothing more is sent until it is resumed; new entries wait. A subscription that is not active does not change.",
+      params: ofSubscription,
+      answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
+      refusals: { 404: noSubscription }
+    },
     resumePortalSubscription: {
       method: "POST",
       path: "/v1/subscriptions/{subscriptionId}/resume",

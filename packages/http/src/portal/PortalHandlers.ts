@@ -13,6 +13,7 @@ export const PortalHandlers = Effect.gen(function*() {
       Effect.succeed(json({ client, expiresAt: link === undefined ? null : formatInstant(link.expiresAt), theme: link?.theme ?? {} })),
     listPortalSubscriptions: ({ principal, query }) => Effect.flatMap(portal.subscriptions(principal, query), (page) => jsonWithList(page, "data")),
     getPortalSubscription: ({ params, principal }) => Effect.map(portal.subscription(principal, params.subscriptionId), (found) => json(found)),
+    pausePortalSubscription: ({ params, principal }) => Effect.map(portal.pause(principal, params.subscriptionId), (paused) => json(paused)),
     resumePortalSubscription: ({ params, principal }) => Effect.map(portal.resume(principal, params.subscriptionId), (resumed) => json(resumed)),
     testPortalSubscription: ({ params, principal }) => Effect.map(portal.test(principal, params.subscriptionId), (result) => json(result)),
     listPortalDeliveries: ({ principal, query }) => Effect.flatMap(portal.deliveries(principal, query), (page) => jsonWithList(page, "data")),

@@ -247,6 +247,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     getPortalSession: [reads(anyCaller(200))],
     listPortalSubscriptions: [reads(anyCaller(200))],
     getPortalSubscription: [reads(clientsOwn(200))],
+    pausePortalSubscription: [changes(clientsOwn(200))],
     resumePortalSubscription: [changes(clientsOwn(200))],
     testPortalSubscription: [adds(clientsOwn(200))],
     listPortalDeliveries: [reads(list(isItsClient))],

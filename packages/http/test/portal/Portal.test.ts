@@ -74,7 +74,7 @@ describe("a portal link", () => {
 
   it("answers another client's ids like unknown ones", async () => {
     const unknown = "0199ffff-0000-7000-8000-00000000d000"
-    for (const path of ["/subscriptions/ID", "/deliveries/ID", "/subscriptions/ID/resume", "/subscriptions/ID/test", "/deliveries/ID/retry"]) {
+    for (const path of ["/subscriptions/ID", "/deliveries/ID", "/subscriptions/ID/pause", "/subscriptions/ID/resume", "/subscriptions/ID/test", "/deliveries/ID/retry"]) {
       const method = path.endsWith("ID") ? "GET" : "POST"
       const id = path.startsWith("/deliveries") ? other.deliveryId : other.subscriptionId
       const refused = await portal(method, path.replace("ID", id))
@@ -135,7 +135,7 @@ describe("a portal link", () => {
     expect((await linkFor("nobody")).json.code).toBe("client_not_found")
     expect((await service.send("POST", "/operator/v1/tenants/acme/portal-links", { key: readOnlyKey, body: { client: "shop" } })).status).toBe(403)
     expect((await service.send("POST", "/operator/v1/tenants/acme/portal-links", { key: ownKey, body: { client: "shop" } })).status).toBe(403)
-    for (const wrong of [{ expiresInSeconds: 90_000 }, { theme: { accent: "red" } }, { theme: { logoUrl: "javascript:alert(1)" } }, { theme: { name: "two\nlines" } }]) {
+    for (const wrong of [{ expiresInSeconds: 90_000 }, { theme: { accent: "red" } }, { theme: { background: "#fff;}" } }, { theme: { text: "#00000" } }, { theme: { radius: 25 } }, { theme: { font: "serif" } }, { theme: { logoUrl: "javascript:alert(1)" } }, { theme: { name: "two\nlines" } }]) {
       expect((await linkFor("shop", wrong)).json.code).toBe("invalid_input")
     }
     const audit = await service.send("GET", "/operator/v1/audit?tenant=acme", { key: operatorKey })
@@ -177,6 +177,12 @@ describe("a customer in its portal", () => {
     await service.deliver()
   })
 
+  it("pauses a subscription of its own, and resumes it", async () => {
+    expect((await portal("POST", `/subscriptions/${own.subscriptionId}/pause`)).json).toMatchObject({ state: "paused", pausedBy: "client", reason: null })
+    expect((await portal("POST", `/subscriptions/${own.subscriptionId}/pause`)).status).toBe(200)
+    expect((await portal("POST", `/subscriptions/${own.subscriptionId}/resume`)).json).toMatchObject({ state: "active", pausedBy: null })
+  })
+
   it("sends a signed test event to its endpoint, and is told the result", async () => {
     const url = "https://shop.example/hook"
     expect((await portal("POST", `/subscriptions/${own.subscriptionId}/test`)).json).toEqual({ accepted: true, status: 200, detail: "The receiver answered 200." })
@@ -202,7 +208,7 @@ describe("a customer in its portal", () => {
   })
 
   it("is in the audit log with its writes", async () => {
-    const wanted = ["portal-delivery.retry", "portal-secret.rotate", "portal-subscription.resume", "portal-subscription.test"]
+    const wanted = ["portal-delivery.retry", "portal-secret.rotate", "portal-subscription.pause", "portal-subscription.resume", "portal-subscription.test"]
     // calls of clients are recorded in batches, within a second
     await expect.poll(async () => {
       const { json } = await service.send("GET", "/operator/v1/audit?tenant=acme&actor=key:shop&limit=500", { key: operatorKey })

@@ -80,6 +80,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
         pause: (tenantId, destinationId, reason) => found(statements.pauseDestination(schema, tenantId, destinationId, reason), "pause"),
         resume: (tenantId, destinationId) => found(statements.resumeDestination(schema, tenantId, destinationId), "resume"),
         resumeOwn: (tenantId, destinationId) => found(statements.resumeOwnDestination(schema, tenantId, destinationId), "resumeOwn"),
+        pauseOwn: (tenantId, destinationId) => found(statements.pauseOwnDestination(schema, tenantId, destinationId), "pauseOwn"),
         beginPurge: (tenantId, destinationId) => found(statements.beginPurge(schema, tenantId, destinationId), "beginPurge"),
         purgeNext: (tenantId, destinationId, after = atStart) =>
           removed(tenantId, destinationId, after, backlogs.purgeNext(schema, tenantId, destinationId, after)).pipe(StorageError.refail("DeliveryControl.purgeNext")),

@@ -47,6 +47,15 @@ WITH changed AS (
 ${signalChanged(schema, tenant(tenantId))}
 RETURNING destination_id`
 
+export const pauseOwnDestination = (schema: Statement, tenantId: string, destinationId: string) => statement`
+WITH changed AS (
+  UPDATE ${schema}.delivery_destinations SET state = 'paused', state_reason = NULL, paused_by = 'client', state_since = now(), version = version + 1
+  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'active'
+  RETURNING destination_id
+)
+${signalChanged(schema, tenant(tenantId))}
+RETURNING destination_id`
+
 /** A take that began before keeps what it took; no later one takes anything. */
 export const beginPurge = (schema: Statement, tenantId: string, destinationId: string) => statement`
 WITH changed AS (

@@ -89,7 +89,10 @@ export const placeOf = (route: Route): string => {
   }
 }
 
-const decoded = (part: string): string | undefined => {
+/** Changes when the view has another heading. */
+export const headingOf = (route: Route): string => `${placeOf(route)} ${route.view === "deliveries" && route.state === "dead"}`
+
+export const decoded = (part: string): string | undefined => {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -99,7 +102,7 @@ const decoded = (part: string): string | undefined => {
 
 const inTenant = (tenantId: string, ...path: ReadonlyArray<string>): string => ["#", "t", tenantId, ...path].map((part, n) => n === 0 ? part : encodeURIComponent(part)).join("/")
 
-const searchOf = (query: Readonly<Record<string, string | undefined>>): string => {
+export const searchOf = (query: Readonly<Record<string, string | undefined>>): string => {
   const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== "")
   return given.length === 0 ? "" : `?${new URLSearchParams(given)}`
 }

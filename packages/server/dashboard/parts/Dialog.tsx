@@ -1,7 +1,7 @@
 /** A dialog that asks for confirmation before an action. */
 import type { ComponentChildren } from "preact"
 import { useEffect, useId, useRef, useState } from "preact/hooks"
-import { isKeyRefused, sentenceOf } from "../session/Session.ts"
+import { isKeyRefused, sentenceOf } from "../session/Server.ts"
 import { useAppState } from "../session/Context.ts"
 import { Shown } from "./Shown.tsx"
 
@@ -40,7 +40,7 @@ export const Dialog = ({ act, children, close, confirm, title }: DialogProps) =>
     try {
       closed(await act())
     } catch (failure) {
-      if (isKeyRefused(failure)) app.keyRefused()
+      if (isKeyRefused(failure)) app.keyRefused(failure)
       setFailure(sentenceOf(failure))
       setBusy(false)
     }

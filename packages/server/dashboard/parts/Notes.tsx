@@ -1,6 +1,6 @@
 /** Messages of a view that is loading, empty or failed. */
 import type { ComponentChildren } from "preact"
-import { isNotFound, sentenceOf } from "../session/Session.ts"
+import { isNotFound, sentenceOf } from "../session/Server.ts"
 import type { Polled } from "../session/usePolled.ts"
 import { Shown } from "./Shown.tsx"
 

@@ -1,6 +1,6 @@
 /** A time: UTC and relative. */
 import { relativeText, utcText } from "../model/time.ts"
-import { serverNow } from "../session/Session.ts"
+import { serverNow } from "../session/Server.ts"
 import { Shown } from "./Shown.tsx"
 
 export const When = ({ at, brief = false }: { readonly at: string; readonly brief?: boolean }) => {

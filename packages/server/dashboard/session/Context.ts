@@ -3,14 +3,16 @@ import type { OperatorClient } from "@waybill/client/operator"
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 
-export interface AppState {
-  readonly client: OperatorClient
+/** `Client`: the one of the page, an `OperatorClient` in the dashboard. */
+export interface AppState<Client = OperatorClient> {
+  readonly client: Client
   /** Announced by screen readers when idle. */
   readonly announce: (sentence: string) => void
-  /** The page is hidden, or the operator paused updates. */
+  /** The page is hidden, or its user paused updates. */
   readonly paused: boolean
   readonly connection: (state: Connection) => void
-  readonly keyRefused: () => void
+  /** The server refused the credential itself. */
+  readonly keyRefused: (failure: unknown) => void
   /** Counts presses of "refresh". */
   readonly refreshes: number
 }
@@ -20,10 +22,10 @@ export interface Connection {
   readonly failingSince: number | undefined
 }
 
-export const AppStateContext = createContext<AppState | undefined>(undefined)
+export const AppStateContext = createContext<AppState<unknown> | undefined>(undefined)
 
-export const useAppState = (): AppState => {
+export const useAppState = <Client = OperatorClient>(): AppState<Client> => {
   const app = useContext(AppStateContext)
   if (app === undefined) throw new Error("useAppState needs an AppStateContext provider.")
-  return app
+  return app as AppState<Client>
 }

@@ -1,6 +1,6 @@
 /** Sends one call for each of several deliveries. */
 import type { Delivery } from "@waybill/client/operator"
-import { isKeyRefused, sentenceOf } from "./Session.ts"
+import { isKeyRefused, sentenceOf } from "./Server.ts"
 
 export type ChosenDelivery = Pick<Delivery, "deliveryId" | "state">
 

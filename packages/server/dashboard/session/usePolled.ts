@@ -3,14 +3,14 @@ import type { OperatorClient } from "@waybill/client/operator"
 import { useCallback, useEffect, useRef, useState } from "preact/hooks"
 import { everyMillis, Poller, type Seen } from "../model/Poller.ts"
 import { useAppState } from "./Context.ts"
-import { isKeyRefused } from "./Session.ts"
+import { isKeyRefused } from "./Server.ts"
 
 export interface Polled<A> extends Seen<A> {
-  /** Sends a request at once, after a change by the operator. */
+  /** Sends a request at once, after a change by the user. */
   readonly refresh: () => void
 }
 
-type Ask<A> = (client: OperatorClient, signal: AbortSignal) => Promise<A>
+type Ask<A, Client> = (client: Client, signal: AbortSignal) => Promise<A>
 
 /** The last responses, so that Back shows data at once. */
 const remembered = new Map<string, unknown>()
@@ -35,8 +35,8 @@ const inTurn = <A>(ask: () => Promise<A>): Promise<A> => {
 }
 
 /** `question` identifies the request: while it stays the same, the same poller continues. `undefined` sends none. */
-export const usePolled = <A>(question: string | undefined, ask: Ask<A>, pollMillis = everyMillis): Polled<A> => {
-  const app = useAppState()
+export const usePolled = <A, Client = OperatorClient>(question: string | undefined, ask: Ask<A, Client>, pollMillis = everyMillis): Polled<A> => {
+  const app = useAppState<Client>()
   const [seen, setSeen] = useState<{ readonly of: string | undefined; readonly seen: Seen<A> }>()
   const poller = useRef<Poller<A> | undefined>(undefined)
   const current = useRef({ ask, app })
@@ -51,7 +51,7 @@ export const usePolled = <A>(question: string | undefined, ask: Ask<A>, pollMill
       seen: (seen) => {
         const { app } = current.current
         if (seen.failure === undefined) remember(question, seen.data)
-        else if (isKeyRefused(seen.failure)) return app.keyRefused()
+        else if (isKeyRefused(seen.failure)) return app.keyRefused(seen.failure)
         app.connection({ failingSince: seen.failingSince })
         setSeen({ of: question, seen })
       }

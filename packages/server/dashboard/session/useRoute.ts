@@ -1,6 +1,5 @@
 /** The current route. Moves the focus to the heading of a new view, and restores the scroll position on Back. */
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks"
-import { placeOf, type Route, routeOf } from "../model/routes.ts"
 
 /** Scroll positions of history entries when they were left. */
 const scrolled = new Map<number, number>()
@@ -28,7 +27,13 @@ const arrive = (): number => {
   return scrolled.get(here) ?? 0
 }
 
-export const useRoute = (): Route => {
+export interface Routes<Route> {
+  readonly routeOf: (hash: string) => Route
+  /** Changes when the view has another heading. */
+  readonly headingOf: (route: Route) => string
+}
+
+export const useRoute = <Route,>({ headingOf, routeOf }: Routes<Route>): Route => {
   const [address, setAddress] = useState({ hash: location.hash, top: 0 })
   useEffect(() => {
     begin()
@@ -41,7 +46,7 @@ export const useRoute = (): Route => {
   }, [])
 
   const route = useMemo(() => routeOf(address.hash), [address])
-  const heading = `${placeOf(route)} ${route.view === "deliveries" && route.state === "dead"}`
+  const heading = headingOf(route)
   const before = useRef(heading)
   useLayoutEffect(() => {
     if (before.current === heading) return

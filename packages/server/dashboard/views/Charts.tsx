@@ -6,7 +6,7 @@ import { durationText, utcText } from "../model/time.ts"
 import { Choice } from "../parts/Fields.tsx"
 import { LineChart } from "../parts/LineChart.tsx"
 import { Table } from "../parts/Table.tsx"
-import { serverNow } from "../session/Session.ts"
+import { serverNow } from "../session/Server.ts"
 import { usePolled } from "../session/usePolled.ts"
 
 /** Counts are written once a minute. */

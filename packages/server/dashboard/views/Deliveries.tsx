@@ -8,13 +8,14 @@ import { Choice, InstantField, TextField } from "../parts/Fields.tsx"
 import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown } from "../parts/Shown.tsx"
+import { useAppState } from "../session/Context.ts"
 import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { DismissDialog } from "./DismissDialog.tsx"
-import { DeliveryRows } from "./DeliveryRows.tsx"
 import { RecoverDialog } from "./SubscriptionDialogs.tsx"
 import { RetryButton } from "./SubscriptionPage.tsx"
 import { RetryDialog } from "./RetryDialog.tsx"
+import { TenantDeliveryRows } from "./TenantDeliveryRows.tsx"
 
 type DeliveriesRoute = Extract<Route, { readonly view: "deliveries" }>
 type Asked = { readonly act: "dismiss" | "retry"; readonly deliveries: ReadonlyArray<Delivery> } | "recover"
@@ -23,6 +24,7 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
   const { client: owner, cursor, since, state, subscriptionId, tenantId } = route
   const polled = usePolled(hashOf(route), (client, signal) =>
     client.listDeliveries(tenantId, { client: owner, cursor, since, state: state as DeliveryState | undefined, subscriptionId, order: "newest", limit: 50 }, { signal }))
+  const { client } = useAppState()
   const { ask, asked, close, result } = useDialog<Asked>(polled)
   return (
     <>
@@ -32,7 +34,7 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
       <Answered of={polled} missing="Tenant not found.">
         {(page) => state === "dead" ? <DeadLetters route={route} page={page} ask={ask} /> : <Any route={route} page={page} />}
       </Answered>
-      {typeof asked === "object" && asked.act === "retry" && <RetryDialog tenantId={tenantId} deliveries={asked.deliveries} close={close} />}
+      {typeof asked === "object" && asked.act === "retry" && <RetryDialog retry={(deliveryId) => client.retryDelivery(tenantId, deliveryId)} deliveries={asked.deliveries} close={close} />}
       {typeof asked === "object" && asked.act === "dismiss" && <DismissDialog tenantId={tenantId} deliveries={asked.deliveries} close={close} />}
       {asked === "recover" && subscriptionId !== undefined && <RecoverDialog tenantId={tenantId} subscriptionId={subscriptionId} close={close} />}
     </>
@@ -88,7 +90,7 @@ interface PageProps {
 const Any = ({ page: { data, nextCursor }, route }: PageProps) => (
   <>
     {data.length === 0 ? <Empty>No delivery matches.</Empty> : (
-      <DeliveryRows tenantId={route.tenantId} question={hashOf(route)} caption={captionOf(data.length, nextCursor, route)} deliveries={data} subscriptions={route.subscriptionId === undefined} />
+      <TenantDeliveryRows tenantId={route.tenantId} question={hashOf(route)} caption={captionOf(data.length, nextCursor, route)} deliveries={data} subscriptions={route.subscriptionId === undefined} />
     )}
     <PagesOf route={route} next={nextCursor} />
   </>
@@ -126,7 +128,7 @@ const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { r
         {subscriptionId !== undefined && <button type="button" class="secondary" onClick={() => ask("recover")}>Recover dead letters since …</button>}
       </div>
       {data.length === 0 ? <Empty>No dead letter{route.since === undefined ? "" : " since then"}.</Empty> : (
-        <DeliveryRows
+        <TenantDeliveryRows
           tenantId={tenantId}
           question={hashOf(route)}
           caption={captionOf(data.length, nextCursor, route).replace(/deliver(y|ies)$/, data.length === 1 ? "dead letter" : "dead letters")}

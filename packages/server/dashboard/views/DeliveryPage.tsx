@@ -1,104 +1,19 @@
-/** One delivery: its exact bytes and every attempt. */
-import type { DeliveryAttempt, DeliveryInFull } from "@waybill/client/operator"
-import { useEffect, useRef, useState } from "preact/hooks"
+/** One delivery of a tenant. */
 import { hashOf, type Route } from "../model/routes.ts"
-import { durationText } from "../model/time.ts"
-import { deliveryWords, outcomeText, plural } from "../model/words.ts"
-import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
-import { Shown, ShownBlock } from "../parts/Shown.tsx"
-import { Facts } from "../parts/Table.tsx"
-import { DeliveryTag, Tag } from "../parts/Tags.tsx"
-import { When } from "../parts/When.tsx"
 import { useAppState } from "../session/Context.ts"
 import { usePolled } from "../session/usePolled.ts"
-import { SentBytes } from "./SentBytes.tsx"
-import { isRetryable, RetryDialog } from "./RetryDialog.tsx"
+import { DeliveryDetail } from "./DeliveryDetail.tsx"
 
-type DeliveryRoute = Extract<Route, { readonly view: "delivery" }>
-
-export const DeliveryPage = ({ route }: { readonly route: DeliveryRoute }) => {
+export const DeliveryPage = ({ route }: { readonly route: Extract<Route, { readonly view: "delivery" }> }) => {
   const { deliveryId, tenantId } = route
+  const { client } = useAppState()
   const polled = usePolled(hashOf(route), (client, signal) => client.getDelivery(tenantId, deliveryId, { signal }))
-  const { announce } = useAppState()
-  const [asked, setAsked] = useState(false)
-  const [result, setResult] = useState<string>()
-  const state = polled.data?.state
-  const before = useRef(state)
-  useEffect(() => {
-    if (before.current !== undefined && state !== undefined && before.current !== state) announce(`The delivery is now: ${deliveryWords[state] ?? state}.`)
-    before.current = state
-  }, [state])
   return (
-    <>
-      <h1 tabIndex={-1}>Delivery <span class="id"><Shown text={deliveryId} /></span></h1>
-      <ActionResult result={result} />
-      <Answered of={polled} missing="Delivery not found. Settled deliveries are removed after the retention time.">
-        {(delivery) => (
-          <>
-            <DeliveryFacts delivery={delivery} tenantId={tenantId} />
-            <div class="actions">
-              <button type="button" class={delivery.state === "dead" ? undefined : "secondary"} disabled={!isRetryable(delivery)} onClick={() => setAsked(true)}>Retry …</button>
-            </div>
-            <Attempts attempts={delivery.attempts} />
-            <SentBytes id={delivery.deliveryId} body={delivery.body} />
-            {asked && (
-              <RetryDialog
-                tenantId={tenantId}
-                deliveries={[delivery]}
-                close={(result) => {
-                  setAsked(false)
-                  if (result === undefined) return
-                  setResult(result)
-                  announce(result)
-                  polled.refresh()
-                }}
-              />
-            )}
-          </>
-        )}
-      </Answered>
-    </>
+    <DeliveryDetail
+      deliveryId={deliveryId}
+      polled={polled}
+      subscriptionHref={(subscriptionId) => hashOf({ view: "subscription", tenantId, subscriptionId })}
+      retry={(deliveryId) => client.retryDelivery(tenantId, deliveryId)}
+    />
   )
 }
-
-const DeliveryFacts = ({ delivery, tenantId }: { readonly delivery: DeliveryInFull; readonly tenantId: string }) => (
-  <Facts
-    facts={[
-      ["State", <DeliveryTag state={delivery.state} />],
-      ...delivery.nextAttemptAt === null ? [] : [["Next attempt", <When at={delivery.nextAttemptAt} />] as const],
-      ["Made", <When at={delivery.createdAt} />],
-      ...delivery.settledAt === null ? [] : [["Settled", <When at={delivery.settledAt} />] as const],
-      ["Carries", plural(delivery.events, "event")],
-      [
-        "Subscription",
-        <a href={hashOf({ view: "subscription", tenantId, subscriptionId: delivery.subscriptionId })}><span class="id"><Shown text={delivery.subscriptionId} /></span></a>
-      ],
-      ["Endpoint", <Shown text={delivery.endpointUrl} />]
-    ]}
-  />
-)
-
-const Attempts = ({ attempts }: { readonly attempts: ReadonlyArray<DeliveryAttempt> }) => (
-  <section aria-labelledby="attempts">
-    <h2 id="attempts">Attempts</h2>
-    {attempts.length === 0 ? <Empty>None yet.</Empty> : (
-      <ol class="attempts" reversed>
-        {attempts.toReversed().map((attempt) => (
-          <li key={attempt.attempt} value={attempt.attempt}>
-            <p>
-              <Tag tone={attempt.outcome === "accepted" ? "good" : "bad"} text={outcomeText(attempt.outcome)} />{" "}
-              {attempt.status !== null && <strong>HTTP {attempt.status}</strong>} <When at={attempt.at} /> <small>took {durationText(attempt.durationMillis)}</small>
-            </p>
-            {attempt.detail !== null && <p><Shown text={attempt.detail} /></p>}
-            {attempt.answer !== null && attempt.answer !== "" && (
-              <>
-                <p><small>The receiver answered, in its first bytes:</small></p>
-                <ShownBlock label={`Answer to attempt ${attempt.attempt}`} text={attempt.answer} />
-              </>
-            )}
-          </li>
-        ))}
-      </ol>
-    )}
-  </section>
-)

@@ -1,40 +1,37 @@
-/** Table of deliveries, on their own page, a subscription's and a shipment's. */
-import type { Delivery, JourneyDelivery, OperatorSubscription } from "@waybill/client/operator"
+/** Table of deliveries, on every page that lists some. */
+import type { Delivery } from "@waybill/client/operator"
 import type { ComponentChildren } from "preact"
-import { hashOf } from "../model/routes.ts"
 import { durationText } from "../model/time.ts"
 import { outcomeText } from "../model/words.ts"
 import { NewRowsWaiting } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
-import { SubscriptionName } from "../parts/SubscriptionName.tsx"
 import { type Column, Table } from "../parts/Table.tsx"
-import { AreaTag, DeliveryTag } from "../parts/Tags.tsx"
+import { DeliveryTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
-import { usePolled } from "../session/usePolled.ts"
 import { useSteady } from "../session/useSteady.ts"
 
 interface DeliveryRowsProps {
-  readonly tenantId: string
   readonly caption: string
   readonly deliveries: ReadonlyArray<Delivery>
   /** Another value starts a new order. */
   readonly question: string
-  /** Whether to show the subscription of each row. */
-  readonly subscriptions?: boolean
+  /** The address of a delivery's own view. */
+  readonly hrefOf: (deliveryId: string) => string
+  /** The column with the subscription of each row, if it is shown. */
+  readonly subscription?: ((delivery: Delivery) => ComponentChildren) | undefined
   /** First column, such as a checkbox. */
   readonly select?: (delivery: Delivery) => ComponentChildren
   /** Last column, such as a button. */
   readonly action?: (delivery: Delivery) => ComponentChildren
 }
 
-export const DeliveryRows = ({ action, caption, deliveries, subscriptions = false, question, select, tenantId }: DeliveryRowsProps) => {
+export const DeliveryRows = ({ action, caption, deliveries, hrefOf, question, select, subscription }: DeliveryRowsProps) => {
   const { newRowsWaiting, list, rows } = useSteady<Delivery>(question, deliveries, ({ deliveryId }) => deliveryId)
-  const names = useNames(subscriptions ? tenantId : undefined)
   const columns: ReadonlyArray<Column> = [
     ...select === undefined ? [] : [{ name: "Select", bare: true }],
     { name: "Delivery" },
     { name: "State" },
-    ...subscriptions ? [{ name: "Subscription" }] : [],
+    ...subscription === undefined ? [] : [{ name: "Subscription" }],
     { name: "Events", number: true },
     { name: "Attempts", number: true },
     { name: "Last attempt" },
@@ -51,13 +48,11 @@ export const DeliveryRows = ({ action, caption, deliveries, subscriptions = fals
           id: delivery.deliveryId,
           cells: [
             ...select === undefined ? [] : [select(delivery)],
-            <a href={hashOf({ view: "delivery", tenantId, deliveryId: delivery.deliveryId })}>
+            <a href={hrefOf(delivery.deliveryId)}>
               <When at={delivery.createdAt} /> <span class="id">…{delivery.deliveryId.slice(-6)}</span>
             </a>,
             <State delivery={delivery} />,
-            ...subscriptions
-              ? [<SubscriptionLink tenantId={tenantId} delivery={delivery} names={names} />]
-              : [],
+            ...subscription === undefined ? [] : [subscription(delivery)],
             delivery.events,
             delivery.attempts.length,
             <LastAttempt delivery={delivery} />,
@@ -68,29 +63,6 @@ export const DeliveryRows = ({ action, caption, deliveries, subscriptions = fals
       <NewRowsWaiting count={newRowsWaiting} />
     </>
   )
-}
-
-/** Deliveries of a shipment also show their area. */
-const SubscriptionLink = ({ delivery, names, tenantId }: { readonly tenantId: string; readonly delivery: Delivery | JourneyDelivery; readonly names: Names }) => {
-  const href = hashOf({ view: "subscription", tenantId, subscriptionId: delivery.subscriptionId })
-  const known = names.get(delivery.subscriptionId)
-  if (known !== undefined) return <SubscriptionName href={href} subscription={known} />
-  return (
-    <>
-      <a href={href}><span class="id">…{delivery.subscriptionId.slice(-6)}</span></a>
-      {"area" in delivery && <AreaTag area={delivery.area} />}
-    </>
-  )
-}
-
-type Names = ReadonlyMap<string, OperatorSubscription>
-
-/** So many subscriptions of a tenant are shown by their endpoint, others by their id. */
-const namedSubscriptions = 200
-
-const useNames = (tenantId: string | undefined): Names => {
-  const { data } = usePolled(tenantId === undefined ? undefined : `names ${tenantId}`, (client, signal) => client.listSubscriptions(tenantId!, { limit: namedSubscriptions }, { signal }), 30_000)
-  return new Map(data?.data.map((subscription) => [subscription.subscriptionId, subscription]))
 }
 
 const State = ({ delivery: { nextAttemptAt, state } }: { readonly delivery: Delivery }) => (

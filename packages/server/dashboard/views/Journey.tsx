@@ -10,7 +10,7 @@ import { AreaTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
 import { useAppState } from "../session/Context.ts"
 import { usePolled } from "../session/usePolled.ts"
-import { DeliveryRows } from "./DeliveryRows.tsx"
+import { TenantDeliveryRows } from "./TenantDeliveryRows.tsx"
 
 type JourneyRoute = Extract<Route, { readonly view: "journey" }>
 
@@ -58,7 +58,7 @@ const ActionResult = ({ journey, tenantId }: { readonly tenantId: string; readon
         <h2 id="deliveries">Deliveries of this shipment</h2>
         {deliveries.length === 0
           ? <Empty>None{deliveriesSince === null ? "" : " among the newest deliveries"}.</Empty>
-          : <DeliveryRows tenantId={tenantId} question={`journey ${shipmentId}`} caption={plural(deliveries.length, "delivery", "deliveries")} deliveries={deliveries} subscriptions />}
+          : <TenantDeliveryRows tenantId={tenantId} question={`journey ${shipmentId}`} caption={plural(deliveries.length, "delivery", "deliveries")} deliveries={deliveries} subscriptions />}
         {deliveriesSince !== null && <p><small>Deliveries created before <When at={deliveriesSince} /> were not searched.</small></p>}
       </section>
     </>

@@ -1,7 +1,8 @@
 /** Asks for the operator key, and tests it before it is stored. */
 import { useEffect, useId, useRef, useState } from "preact/hooks"
 import { Shown } from "../parts/Shown.tsx"
-import { clientWith, isKeyRefused, sentenceOf } from "../session/Session.ts"
+import { isKeyRefused, sentenceOf } from "../session/Server.ts"
+import { clientWith } from "../session/Session.ts"
 
 interface KeyFormProps {
   /** The stored key is no longer valid. */

@@ -3,27 +3,25 @@ import type { Delivery } from "@waybill/client/operator"
 import { useState } from "preact/hooks"
 import { plural } from "../model/words.ts"
 import { Dialog } from "../parts/Dialog.tsx"
-import { useAppState } from "../session/Context.ts"
 import { type ChosenDelivery, oneByOne } from "../session/oneByOne.ts"
 
 /** Deliveries in progress are sent anyway, and those of a deleted subscription cannot be sent. */
 export const isRetryable = ({ state }: Pick<Delivery, "state">): boolean => state !== "sending" && state !== "cancelled"
 
 interface RetryDialogProps {
-  readonly tenantId: string
+  readonly retry: (deliveryId: string) => Promise<void>
   readonly deliveries: ReadonlyArray<ChosenDelivery>
   readonly close: (result?: string) => void
 }
 
-export const RetryDialog = ({ close, deliveries, tenantId }: RetryDialogProps) => {
-  const { client } = useAppState()
+export const RetryDialog = ({ close, deliveries, retry }: RetryDialogProps) => {
   const [done, setDone] = useState(0)
   // The selection when the dialog opened, even if the list changes.
   const [chosen] = useState(deliveries)
   const many = plural(chosen.length, "delivery", "deliveries")
 
   const act = async () => {
-    const failures = await oneByOne(chosen, (deliveryId) => client.retryDelivery(tenantId, deliveryId), () => setDone((done) => done + 1))
+    const failures = await oneByOne(chosen, retry, () => setDone((done) => done + 1))
     if (failures.length === 0) return chosen.length === 1 ? "The delivery is queued again." : `${many} are queued again.`
     return `${chosen.length - failures.length} of ${many} are queued again. The others: ${[...new Set(failures)].join(" ")}`
   }

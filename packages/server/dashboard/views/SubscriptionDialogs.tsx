@@ -5,7 +5,7 @@ import { plural } from "../model/words.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { InstantField, TextField } from "../parts/Fields.tsx"
 import { useAppState } from "../session/Context.ts"
-import { serverNow } from "../session/Session.ts"
+import { serverNow } from "../session/Server.ts"
 
 export interface SubscriptionDialogProps {
   readonly tenantId: string

@@ -8,13 +8,14 @@ import { Shown } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
 import { AreaTag, SubscriptionTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
+import { useAppState } from "../session/Context.ts"
 import { useDialog } from "../session/useDialog.ts"
-import { isNotFound } from "../session/Session.ts"
+import { isNotFound } from "../session/Server.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { Charts } from "./Charts.tsx"
-import { DeliveryRows } from "./DeliveryRows.tsx"
 import { DeleteDialog, PauseDialog, PurgeDialog, RecoverDialog, ReplayDialog, ResumeDialog } from "./SubscriptionDialogs.tsx"
 import { isRetryable, RetryDialog } from "./RetryDialog.tsx"
+import { TenantDeliveryRows } from "./TenantDeliveryRows.tsx"
 
 type SubscriptionRoute = Extract<Route, { readonly view: "subscription" }>
 /** Areas that keep history to replay. */
@@ -39,6 +40,7 @@ export const SubscriptionPage = ({ route }: { readonly route: SubscriptionRoute 
     const deliveries = await client.listDeliveries(tenantId, { subscriptionId, order: "newest", limit: latest }, { signal })
     return { subscription, dead: dead.data, deliveries: deliveries.data }
   })
+  const { client } = useAppState()
   const { ask, asked, close, result } = useDialog<Asked>(polled)
   const dialog = { tenantId, subscriptionId, close }
   return (
@@ -54,7 +56,7 @@ export const SubscriptionPage = ({ route }: { readonly route: SubscriptionRoute 
       {asked === "recover" && <RecoverDialog {...dialog} />}
       {asked === "resume" && <ResumeDialog {...dialog} />}
       {typeof asked === "object" && "replayArea" in asked && <ReplayDialog {...dialog} area={asked.replayArea} />}
-      {typeof asked === "object" && "deliveryId" in asked && <RetryDialog tenantId={tenantId} deliveries={[asked]} close={close} />}
+      {typeof asked === "object" && "deliveryId" in asked && <RetryDialog retry={(deliveryId) => client.retryDelivery(tenantId, deliveryId)} deliveries={[asked]} close={close} />}
     </>
   )
 }
@@ -84,7 +86,7 @@ const Seen = ({ ask, dead, deliveries, subscription, route: { subscriptionId, te
       <section aria-labelledby="dead">
         <h2 id="dead">Dead letters</h2>
         {dead.length === 0 ? <Empty>None.</Empty> : (
-          <DeliveryRows
+          <TenantDeliveryRows
             tenantId={tenantId}
             question={`${subscriptionId} dead`}
             caption={subscription.dead > dead.length ? `The newest ${dead.length} of ${countText(subscription.dead)}` : plural(dead.length, "dead letter")}
@@ -97,7 +99,7 @@ const Seen = ({ ask, dead, deliveries, subscription, route: { subscriptionId, te
       <section aria-labelledby="latest">
         <h2 id="latest">Latest deliveries</h2>
         {deliveries.length === 0 ? <Empty>No deliveries yet.</Empty> : (
-          <DeliveryRows tenantId={tenantId} question={subscriptionId} caption={`The newest ${deliveries.length}`} deliveries={deliveries} />
+          <TenantDeliveryRows tenantId={tenantId} question={subscriptionId} caption={`The newest ${deliveries.length}`} deliveries={deliveries} />
         )}
         {deliveries.length === latest && <p><a href={all()}>All deliveries of this subscription</a></p>}
       </section>

@@ -103,6 +103,14 @@ export const DeliveryControlMemory = {
             resume(destination, now)
             return true
           }),
+        pauseOwn: (tenantId, destinationId) =>
+          operate((now) => {
+            const destination = rows.find(tenantId, destinationId)
+            if (destination?.status.state !== "active") return false
+            rows.setState(destination, "paused", undefined, now)
+            rows.signal(destination, undefined)
+            return true
+          }),
         beginPurge: (tenantId, destinationId) =>
           withDestination(tenantId, destinationId, (destination, now) => {
             if (destination.status.state === "active") pause(destination, purgeReason, now)

@@ -130,6 +130,26 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* control.resumeOwn(freshTenant(), idOf(1)))
       }))
 
+    it.effect("lets its client pause what is active, and nothing else", () =>
+      Effect.gen(function*() {
+        const control = yield* DeliveryControl
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* seed(tenantId, { S: 1 })
+        const worker = yield* acquire(tenantId)
+        assert.isTrue(yield* control.pauseOwn(tenantId, idOf(1)))
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "client", reason: undefined })
+        assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
+        assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
+        yield* control.pause(tenantId, idOf(1), "Unpaid.")
+        assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
+        assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "operator", reason: "Unpaid." })
+        yield* control.resume(tenantId, idOf(1))
+        yield* queue.changeDestination(tenantId, destinationSettings({ state: "inactive" }))
+        assert.isFalse(yield* control.pauseOwn(tenantId, idOf(1)))
+        assert.isFalse(yield* control.pauseOwn(freshTenant(), idOf(1)))
+      }))
+
     it.effect("makes a destination inactive again that was so before the pause, and keeps the pause when its owner changes settings", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl

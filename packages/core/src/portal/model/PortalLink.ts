@@ -12,12 +12,21 @@ const httpsUrl = (text: string): boolean => {
   return url !== null && url.protocol === "https:" && url.username === "" && url.password === ""
 }
 
-/** How the page looks: the name and the logo of the host, and the color of its buttons. */
+const color = (name: string) => Schema.optionalKey(Schema.String.check(Schema.isPattern(/^#[0-9a-fA-F]{6}$/u, { message: `${name} is a color such as #0b5fff.` })))
+
+/** The greatest rounding of buttons and fields, in pixels. */
+const maxRadius = 24
+
+/** How the page looks. No member can hold anything but what it is for: no CSS, no HTML, and no address of another scheme. */
 export const PortalTheme = Schema.Struct({
   name: Schema.optionalKey(
     Schema.String.check(Schema.isPattern(/^[^\p{Cc}\p{Cs}]*[^\s\p{Cc}\p{Cs}][^\p{Cc}\p{Cs}]*$/u, { message: "name is one line of text." }), Schema.isMaxLength(100, { message: "name has at most 100 characters." }))
   ),
-  accent: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^#[0-9a-fA-F]{6}$/u, { message: "accent is a color such as #0b5fff." }))),
+  /** Buttons and links. */
+  accent: color("accent"),
+  background: color("background"),
+  text: color("text"),
+  radius: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: maxRadius }, { message: `radius is a number of pixels from 0 to ${maxRadius}.` }))),
   logoUrl: Schema.optionalKey(
     Schema.String.check(
       Schema.isMaxLength(500, { message: "logoUrl has at most 500 characters." }),

@@ -1,0 +1,122 @@
+/** Client of a customer's portal: its own subscriptions, deliveries and secrets. */
+import { type Call, type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
+import { allPages, type CursorPage, cursorPage, type PageQuery } from "../connection/CursorPages.ts"
+import type { Delivery } from "../operator/Delivery.ts"
+import type { DeliveryQuery, Secret, SigningSecret } from "../operator/OperatorClient.ts"
+import type { OperatorSubscription, SubscriptionState } from "../operator/OperatorSubscription.ts"
+import type { PortalSession } from "./PortalSession.ts"
+
+/** A subscription of the caller, with the fields that operators see. */
+export interface PortalSubscription extends OperatorSubscription {}
+
+export interface PortalSubscriptionQuery extends PageQuery {
+  readonly state?: SubscriptionState | undefined
+}
+
+export interface PortalDeliveryQuery extends Omit<DeliveryQuery, "client"> {}
+
+export interface PortalDelivery extends Delivery {
+  readonly endpointUrl: string
+  /** The exact body of every attempt; `null` before the first one. */
+  readonly body: string | null
+}
+
+/** The result of a test event. */
+export interface PortalTest {
+  readonly accepted: boolean
+  /** The endpoint's HTTP status, if it answered. */
+  readonly status: number | null
+  readonly detail: string
+}
+
+export interface SecretRotation {
+  /** How long the previous secret goes on signing: 0 to 604,800. The server's default is a day. */
+  readonly overlapSeconds?: number
+}
+
+export interface PortalClientOptions extends ConnectionOptions {
+  /** Path of the portal's calls below `baseUrl`. Default `/portal/v1`. */
+  readonly basePath?: string | undefined
+}
+
+/** The token of a portal link is given as `bearer`. The customer's other credentials work as well. */
+export class PortalClient {
+  readonly #connection: Connection
+
+  constructor(options: PortalClientOptions) {
+    this.#connection = new Connection(options, options.basePath ?? "/portal/v1")
+  }
+
+  /** The caller, the end of its link, and the theme of the page. */
+  async session(options?: CallOptions): Promise<PortalSession> {
+    return await this.#send("GET", ["session"], undefined, true, options) as PortalSession
+  }
+
+  /** Subscriptions of every area, ordered by subscriptionId. */
+  listSubscriptions(query: PortalSubscriptionQuery = {}, options?: CallOptions): Promise<CursorPage<PortalSubscription>> {
+    return cursorPage(this.#connection, ["subscriptions"], query, options)
+  }
+
+  /** Iterates over every matching subscription, page by page. */
+  allSubscriptions(query: Omit<PortalSubscriptionQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<PortalSubscription, void, undefined> {
+    return allPages((cursor) => this.listSubscriptions({ ...query, cursor }, options))
+  }
+
+  async getSubscription(subscriptionId: string, options?: CallOptions): Promise<PortalSubscription> {
+    return await this.#send("GET", ["subscriptions", subscriptionId], undefined, true, options) as PortalSubscription
+  }
+
+  /** Stops sending until it is resumed; new entries wait. Has no effect on a subscription that is not active. */
+  async pause(subscriptionId: string, options?: CallOptions): Promise<PortalSubscription> {
+    return await this.#send("POST", ["subscriptions", subscriptionId, "pause"], undefined, true, options) as PortalSubscription
+  }
+
+  /** Sends what waits. Rejects with `subscription_paused_by_operator` if an operator paused it. */
+  async resume(subscriptionId: string, options?: CallOptions): Promise<PortalSubscription> {
+    return await this.#send("POST", ["subscriptions", subscriptionId, "resume"], undefined, true, options) as PortalSubscription
+  }
+
+  /** Sends a signed test event to the endpoint. Ten per minute. */
+  async sendTest(subscriptionId: string, options?: CallOptions): Promise<PortalTest> {
+    return await this.#send("POST", ["subscriptions", subscriptionId, "test"], undefined, false, options) as PortalTest
+  }
+
+  /** Newest first by default. Excludes deliveries of deleted subscriptions. */
+  listDeliveries(query: PortalDeliveryQuery = {}, options?: CallOptions): Promise<CursorPage<Delivery>> {
+    return cursorPage(this.#connection, ["deliveries"], query, options)
+  }
+
+  /** Iterates over every matching delivery, page by page. */
+  allDeliveries(query: Omit<PortalDeliveryQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Delivery, void, undefined> {
+    return allPages((cursor) => this.listDeliveries({ ...query, cursor }, options))
+  }
+
+  /** The delivery with every attempt, and its exact body once there was an attempt. */
+  async getDelivery(deliveryId: string, options?: CallOptions): Promise<PortalDelivery> {
+    return await this.#send("GET", ["deliveries", deliveryId], undefined, true, options) as PortalDelivery
+  }
+
+  /** Sends one delivery again, with the same id. */
+  async retryDelivery(deliveryId: string, options?: CallOptions): Promise<void> {
+    await this.#send("POST", ["deliveries", deliveryId, "retry"], undefined, false, options)
+  }
+
+  /** Secrets that belong to the caller alone. Never returns a secret's value. */
+  listSecrets(query: PageQuery = {}, options?: CallOptions): Promise<CursorPage<Secret>> {
+    return cursorPage(this.#connection, ["secrets"], query, options)
+  }
+
+  /** Iterates over every secret, page by page. */
+  allSecrets(query: Omit<PageQuery, "cursor"> = {}, options?: CallOptions): AsyncGenerator<Secret, void, undefined> {
+    return allPages((cursor) => this.listSecrets({ ...query, cursor }, options))
+  }
+
+  /** Generates a new secret, which is returned only once. The previous one goes on signing for `overlapSeconds`. */
+  async rotateSecret(hmacSecretId: string, rotation: SecretRotation = {}, options?: CallOptions): Promise<SigningSecret> {
+    return await this.#send("POST", ["secrets", hmacSecretId, "rotate"], rotation, false, options) as SigningSecret
+  }
+
+  async #send(method: Call["method"], path: ReadonlyArray<string>, body: unknown, repeatable: boolean, options: CallOptions | undefined): Promise<unknown> {
+    return (await this.#connection.send({ method, path, repeatable, ...(body === undefined ? {} : { body }) }, options)).json
+  }
+}

@@ -1,0 +1,22 @@
+/** The session of a portal, and how its page looks. */
+
+/** Colors are written like `#0b5fff`. */
+export interface PortalTheme {
+  readonly name?: string
+  /** Buttons and links. */
+  readonly accent?: string
+  readonly background?: string
+  readonly text?: string
+  /** Rounding of buttons and fields, in pixels: 0 to 24. */
+  readonly radius?: number
+  /** An `https` address. */
+  readonly logoUrl?: string
+}
+
+export interface PortalSession {
+  /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
+  readonly client: string
+  /** When the link ends; `null` for other credentials. */
+  readonly expiresAt: string | null
+  readonly theme: PortalTheme
+}

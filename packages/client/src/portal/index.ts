@@ -1,0 +1,11 @@
+export {
+  PortalClient,
+  type PortalClientOptions,
+  type PortalDelivery,
+  type PortalDeliveryQuery,
+  type PortalSubscription,
+  type PortalSubscriptionQuery,
+  type PortalTest,
+  type SecretRotation
+} from "./PortalClient.ts"
+export { type PortalSession, type PortalTheme } from "./PortalSession.ts"

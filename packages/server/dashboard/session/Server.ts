@@ -1,0 +1,46 @@
+/** The connection of a page to its server: requests, the clock, and what failures mean. */
+import { WaybillCallFailed, WaybillProblem } from "@waybill/client/connection"
+
+let clockDifference = 0
+
+/** The time of the server, from its responses, because the local clock may be wrong. */
+export const serverNow = (): number => Date.now() + clockDifference
+
+/** `credentials`: whether the browser sends the cookies of the page's origin. */
+const timed = (credentials: "omit" | "same-origin") => async (url: string, init: RequestInit): Promise<Response> => {
+  const response = await fetch(url, { ...init, cache: "no-store", credentials, referrerPolicy: "no-referrer" })
+  const date = Date.parse(response.headers.get("date") ?? "")
+  // The header has a precision of seconds.
+  if (!Number.isNaN(date) && Math.abs(date - Date.now()) > 5_000) clockDifference = date - Date.now()
+  else clockDifference = 0
+  return response
+}
+
+/** Options of every client. `place` is relative to the page's folder, so that it is also right behind a proxy with a path prefix. */
+export const connectionOf = (place: "./" | "../", credentials: "omit" | "same-origin") =>
+  ({ baseUrl: new URL(place, location.href.replace(/[?#].*/s, "")), fetch: timed(credentials), retry: false, timeoutMillis: 20_000 }) as const
+
+/** Whether the key itself was refused. A read-only key is refused for single calls, with a message that says so. */
+export const isKeyRefused = (failure: unknown): boolean =>
+  failure instanceof WaybillProblem && (failure.status === 401 || failure.status === 403) && failure.code !== "operator_read_only"
+
+export const isNotFound = (failure: unknown): boolean => failure instanceof WaybillProblem && failure.status === 404
+
+/** An error message of one or two sentences; it may quote external text. */
+export const sentenceOf = (failure: unknown): string => {
+  if (failure instanceof WaybillProblem) {
+    const faults = failure.errors.map(({ detail }) => detail)
+    return faults.length > 0 ? faults.join(" ") : failure.detail ?? failure.title
+  }
+  if (failure instanceof WaybillCallFailed) {
+    switch (failure.reason) {
+      case "network":
+        return "The server cannot be reached."
+      case "timeout":
+        return "The server did not answer in time."
+      default:
+        return "The response is not from Waybill. Check for a proxy in between."
+    }
+  }
+  return failure instanceof Error ? failure.message : String(failure)
+}
