@@ -7,7 +7,7 @@ const serves = args.length === 0 || args[0].startsWith("-") || args[0] === "serv
 
 await install()
 // the program finds it at its path in a package
-if (serves) await (await import("../packages/server/dashboard/build.mjs")).buildPage()
+if (serves) await (await import("../packages/server/dashboard/build.mjs")).buildPages()
 runOnPinnedNode([
   "--conditions=@waybill/source",
   "--disable-warning=ExperimentalWarning",

@@ -1,5 +1,6 @@
-// The dashboard's page: packages/server/dashboard into packages/server/dist/dashboard/page. File names contain
-// a hash, so that browsers may cache them forever; index.html is written last, so that it never names a missing file.
+// The pages: packages/server/dashboard into packages/server/dist/dashboard/page, and its folder portal, for customers,
+// into packages/server/dist/portal/page. File names contain a hash, so that browsers may cache them forever; index.html
+// is written last, so that it never names a missing file.
 import { createHash } from "node:crypto"
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
@@ -12,13 +13,21 @@ import { build } from "esbuild"
 const here = dirname(fileURLToPath(import.meta.url))
 const require = createRequire(import.meta.url)
 
-/** Where the program looks for it, whether it runs from src or from dist. */
-export const pageDirectory = join(here, "../dist/dashboard/page")
+/** Where the program looks for them, whether it runs from src or from dist. */
+const places = [
+  { from: here, directory: join(here, "../dist/dashboard/page") },
+  { from: join(here, "portal"), directory: join(here, "../dist/portal/page") }
+]
+
+/** @returns {Promise<Array<{ name: string, bytes: number, gzip: number }>>} the files of both pages, with their sizes */
+export async function buildPages() {
+  return (await Promise.all(places.map(({ directory, from }) => buildPage(directory, from)))).flat()
+}
 
 /** @returns {Promise<Array<{ name: string, bytes: number, gzip: number }>>} the files, with their sizes */
-export async function buildPage(directory = pageDirectory) {
+export async function buildPage(directory, from = here) {
   const { metafile, outputFiles } = await build({
-    entryPoints: [join(here, "app.tsx"), join(here, "app.css")],
+    entryPoints: [join(from, "app.tsx"), join(from, "app.css")],
     outdir: directory,
     bundle: true,
     minify: true,
@@ -35,7 +44,7 @@ export async function buildPage(directory = pageDirectory) {
   })
   const inside = new Set(Object.keys(metafile.inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter((name) => name !== undefined))
   if (inside.size !== bundled.length || !bundled.every((name) => inside.has(name))) throw new Error(`The page contains ${[...inside].join(", ")}: set bundled in dashboard/build.mjs to these.`)
-  let html = readFileSync(join(here, "index.html"), "utf8")
+  let html = readFileSync(join(from, "index.html"), "utf8")
   const files = []
   for (const { contents, path } of outputFiles) {
     const [, base, type] = /([^/\\]+)\.(js|css)$/.exec(path)
@@ -58,7 +67,7 @@ export async function buildPage(directory = pageDirectory) {
   return files.map(({ contents, name }) => ({ name, bytes: Buffer.byteLength(contents), gzip: gzipSync(contents).length }))
 }
 
-/** Packages of others whose code is inside the page. */
+/** Packages of others whose code is inside each page. */
 export const bundled = ["preact", "@picocss/pico"]
 
 /** What is bundled was given under these. */
@@ -72,5 +81,5 @@ function licenses() {
 
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const kilobytes = (bytes) => `${(bytes / 1000).toFixed(1)} kB`
-  for (const { bytes, gzip, name } of await buildPage()) stdout.write(`${name}: ${kilobytes(bytes)}, gzip ${kilobytes(gzip)}\n`)
+  for (const { bytes, gzip, name } of await buildPages()) stdout.write(`${name}: ${kilobytes(bytes)}, gzip ${kilobytes(gzip)}\n`)
 }

@@ -11,22 +11,22 @@ export interface PageQuery {
 }
 
 /** One page of a list. */
-export interface CursorPage<A> {
+export interface ListedPage<A> {
   readonly data: ReadonlyArray<A>
   /** Absent or `null` on the last page. */
   readonly nextCursor?: string | null
 }
 
-export const cursorPage = async <A>(connection: Connection, path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<CursorPage<A>> => {
+export const cursorPage = async <A>(connection: Connection, path: ReadonlyArray<string>, query: object, options: CallOptions | undefined): Promise<ListedPage<A>> => {
   const answer = await connection.send({ method: "GET", path, query: query as Query, repeatable: true }, options)
-  const page = answer.json as CursorPage<A> | null | undefined
+  const page = answer.json as ListedPage<A> | null | undefined
   if (!Array.isArray(page?.data)) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the answer is not a page: it has no data.")
   if (page.nextCursor && page.nextCursor === (query as PageQuery).cursor) throw new WaybillCallFailed(answer.call, "unreadable_answer", "the next page is the same page again.")
   return page
 }
 
 /** Iterates over every item, page by page. */
-export async function* allPages<A>(pageAt: (cursor: string | undefined) => Promise<CursorPage<A>>): AsyncGenerator<A, void, undefined> {
+export async function* allPages<A>(pageAt: (cursor: string | undefined) => Promise<ListedPage<A>>): AsyncGenerator<A, void, undefined> {
   let cursor: string | undefined
   do {
     const page = await pageAt(cursor)

@@ -1,6 +1,6 @@
 /** Client of the operator API: tenants, keys, secrets, shipments across areas, and failed deliveries. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions, type Query } from "../connection/Connection.ts"
-import { allPages, type CursorPage, cursorPage, type PageQuery } from "../connection/CursorPages.ts"
+import { allPages, type ListedPage, cursorPage, type PageQuery } from "../connection/CursorPages.ts"
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { PickupDecision, PickupReported } from "../intake/ReportedPickup.ts"
 import type { AuditEntry, AuditQuery } from "./Audit.ts"
@@ -154,7 +154,7 @@ export interface OperatorSubscriptionQuery extends PageQuery {
 }
 
 /** One page of a list. */
-export interface OperatorPage<A> extends CursorPage<A> {}
+export interface OperatorPage<A> extends ListedPage<A> {}
 
 /** Newest first by default. */
 export interface DeliveriesPage extends OperatorPage<Delivery> {}

@@ -1,6 +1,6 @@
 /** Client of a customer's portal: its own subscriptions, deliveries and secrets. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
-import { allPages, type CursorPage, cursorPage, type PageQuery } from "../connection/CursorPages.ts"
+import { allPages, type ListedPage, cursorPage, type PageQuery } from "../connection/CursorPages.ts"
 import type { Delivery } from "../operator/Delivery.ts"
 import type { DeliveryQuery, Secret, SigningSecret } from "../operator/OperatorClient.ts"
 import type { OperatorSubscription, SubscriptionState } from "../operator/OperatorSubscription.ts"
@@ -53,7 +53,7 @@ export class PortalClient {
   }
 
   /** Subscriptions of every area, ordered by subscriptionId. */
-  listSubscriptions(query: PortalSubscriptionQuery = {}, options?: CallOptions): Promise<CursorPage<PortalSubscription>> {
+  listSubscriptions(query: PortalSubscriptionQuery = {}, options?: CallOptions): Promise<ListedPage<PortalSubscription>> {
     return cursorPage(this.#connection, ["subscriptions"], query, options)
   }
 
@@ -82,7 +82,7 @@ export class PortalClient {
   }
 
   /** Newest first by default. Excludes deliveries of deleted subscriptions. */
-  listDeliveries(query: PortalDeliveryQuery = {}, options?: CallOptions): Promise<CursorPage<Delivery>> {
+  listDeliveries(query: PortalDeliveryQuery = {}, options?: CallOptions): Promise<ListedPage<Delivery>> {
     return cursorPage(this.#connection, ["deliveries"], query, options)
   }
 
@@ -102,7 +102,7 @@ export class PortalClient {
   }
 
   /** Secrets that belong to the caller alone. Never returns a secret's value. */
-  listSecrets(query: PageQuery = {}, options?: CallOptions): Promise<CursorPage<Secret>> {
+  listSecrets(query: PageQuery = {}, options?: CallOptions): Promise<ListedPage<Secret>> {
     return cursorPage(this.#connection, ["secrets"], query, options)
   }
 

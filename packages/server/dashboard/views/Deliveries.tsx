@@ -13,8 +13,7 @@ import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { DismissDialog } from "./DismissDialog.tsx"
 import { RecoverDialog } from "./SubscriptionDialogs.tsx"
-import { RetryButton } from "./SubscriptionPage.tsx"
-import { RetryDialog } from "./RetryDialog.tsx"
+import { RetryButton, RetryDialog } from "./RetryDialog.tsx"
 import { TenantDeliveryRows } from "./TenantDeliveryRows.tsx"
 
 type DeliveriesRoute = Extract<Route, { readonly view: "deliveries" }>

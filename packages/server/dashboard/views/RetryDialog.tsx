@@ -36,3 +36,9 @@ export const RetryDialog = ({ close, deliveries, retry }: RetryDialogProps) => {
     </Dialog>
   )
 }
+
+export const RetryButton = ({ ask, delivery }: { readonly delivery: Delivery; readonly ask: (delivery: Delivery) => void }) => (
+  <button type="button" class="secondary outline small" disabled={!isRetryable(delivery)} onClick={() => ask(delivery)}>
+    Retry<span class="hidden"> delivery ending in {delivery.deliveryId.slice(-6)}</span> …
+  </button>
+)

@@ -14,7 +14,7 @@ import { isNotFound } from "../session/Server.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { Charts } from "./Charts.tsx"
 import { DeleteDialog, PauseDialog, PurgeDialog, RecoverDialog, ReplayDialog, ResumeDialog } from "./SubscriptionDialogs.tsx"
-import { isRetryable, RetryDialog } from "./RetryDialog.tsx"
+import { RetryButton, RetryDialog } from "./RetryDialog.tsx"
 import { TenantDeliveryRows } from "./TenantDeliveryRows.tsx"
 
 type SubscriptionRoute = Extract<Route, { readonly view: "subscription" }>
@@ -106,12 +106,6 @@ const Seen = ({ ask, dead, deliveries, subscription, route: { subscriptionId, te
     </>
   )
 }
-
-export const RetryButton = ({ ask, delivery }: { readonly delivery: Delivery; readonly ask: (delivery: Delivery) => void }) => (
-  <button type="button" class="secondary outline small" disabled={!isRetryable(delivery)} onClick={() => ask(delivery)}>
-    Retry<span class="hidden"> delivery ending in {delivery.deliveryId.slice(-6)}</span> …
-  </button>
-)
 
 const SubscriptionFacts = ({ subscription }: { readonly subscription: OperatorSubscription }) => {
   const { breaker } = subscription

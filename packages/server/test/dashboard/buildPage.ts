@@ -1,6 +1,6 @@
-import { buildPage } from "../../dashboard/build.mjs"
+import { buildPages } from "../../dashboard/build.mjs"
 
-/** Builds the page before the tests of this package, where the program looks for it. */
+/** Builds the pages before the tests of this package, where the program looks for them. */
 export default async function setup() {
-  await buildPage()
+  await buildPages()
 }

@@ -1,0 +1,77 @@
+/** The customer's deliveries, newest first, and one of them with its attempts and body. */
+import type { DeliveryState } from "@waybill/client/operator"
+import { deliveryStates, deliveryWords, plural } from "../model/words.ts"
+import { Choice } from "../parts/Fields.tsx"
+import { ActionResult, Answered, Empty } from "../parts/Notes.tsx"
+import { Pages } from "../parts/Pages.tsx"
+import { Shown } from "../parts/Shown.tsx"
+import { useDialog } from "../session/useDialog.ts"
+import { DeliveryDetail } from "../views/DeliveryDetail.tsx"
+import { DeliveryRows } from "../views/DeliveryRows.tsx"
+import { type ChosenDelivery } from "../session/oneByOne.ts"
+import { RetryButton, RetryDialog } from "../views/RetryDialog.tsx"
+import { hashOf, type Route } from "./routes.ts"
+import { usePortal, usePortalClient } from "./SessionContext.ts"
+
+type DeliveriesRoute = Extract<Route, { readonly view: "deliveries" }>
+
+export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
+  const { cursor, state, subscriptionId } = route
+  const client = usePortalClient()
+  const polled = usePortal(hashOf(route), (client, signal) => client.listDeliveries({ cursor, state: state as DeliveryState | undefined, subscriptionId, limit: 50 }, { signal }))
+  const { ask, asked, close, result } = useDialog<ChosenDelivery>(polled)
+  return (
+    <>
+      <h1 tabIndex={-1}>Deliveries</h1>
+      <form class="filter" onSubmit={(event) => event.preventDefault()}>
+        <Choice
+          label="State"
+          value={state}
+          all="every state"
+          choices={deliveryStates.map((state) => [state, deliveryWords[state]!])}
+          change={(state) => void (location.hash = hashOf({ view: "deliveries", state, subscriptionId }))}
+        />
+        {subscriptionId !== undefined && (
+          <p>
+            Of <a href={hashOf({ view: "subscription", subscriptionId })}>subscription <span class="id"><Shown text={subscriptionId} /></span></a>{" "}
+            only. <a href={hashOf({ view: "deliveries", state })}>Of all subscriptions</a>
+          </p>
+        )}
+      </form>
+      <ActionResult result={result} />
+      <Answered of={polled} missing="Page not found.">
+        {({ data, nextCursor }) => (
+          <>
+            {data.length === 0 ? <Empty>{state === undefined ? "No deliveries yet." : "No delivery matches."}</Empty> : (
+              <DeliveryRows
+                question={hashOf(route)}
+                caption={`${plural(data.length, "delivery", "deliveries")}${nextCursor ? " on this page" : ""}`}
+                deliveries={data}
+                hrefOf={(deliveryId) => hashOf({ view: "delivery", deliveryId })}
+                subscription={subscriptionId === undefined
+                  ? (delivery) => <a href={hashOf({ view: "subscription", subscriptionId: delivery.subscriptionId })}><span class="id">…{delivery.subscriptionId.slice(-6)}</span></a>
+                  : undefined}
+                action={(delivery) => delivery.state === "dead" ? <RetryButton delivery={delivery} ask={ask} /> : null}
+              />
+            )}
+            <Pages first={cursor === undefined ? undefined : hashOf({ view: "deliveries", state, subscriptionId })} next={nextCursor ? hashOf({ ...route, cursor: nextCursor }) : undefined} />
+          </>
+        )}
+      </Answered>
+      {asked !== undefined && <RetryDialog retry={(deliveryId) => client.retryDelivery(deliveryId)} deliveries={[asked]} close={close} />}
+    </>
+  )
+}
+
+export const Delivery = ({ deliveryId }: { readonly deliveryId: string }) => {
+  const client = usePortalClient()
+  const polled = usePortal(hashOf({ view: "delivery", deliveryId }), (client, signal) => client.getDelivery(deliveryId, { signal }))
+  return (
+    <DeliveryDetail
+      deliveryId={deliveryId}
+      polled={polled}
+      subscriptionHref={(subscriptionId) => hashOf({ view: "subscription", subscriptionId })}
+      retry={(deliveryId) => client.retryDelivery(deliveryId)}
+    />
+  )
+}

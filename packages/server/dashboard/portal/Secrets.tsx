@@ -1,0 +1,94 @@
+/** The customer's own signing secrets. A new one is shown once, and forgotten when its box is closed or the view is left. */
+import type { Secret } from "@waybill/client/operator"
+import { useState } from "preact/hooks"
+import { Dialog } from "../parts/Dialog.tsx"
+import { ActionResult, Answered, Empty } from "../parts/Notes.tsx"
+import { Pages } from "../parts/Pages.tsx"
+import { Shown } from "../parts/Shown.tsx"
+import { Table } from "../parts/Table.tsx"
+import { When } from "../parts/When.tsx"
+import { useDialog } from "../session/useDialog.ts"
+import { plural } from "../model/words.ts"
+import { hashOf, type Route } from "./routes.ts"
+import { usePortal, usePortalClient } from "./SessionContext.ts"
+
+type SecretsRoute = Extract<Route, { readonly view: "secrets" }>
+
+interface NewSecret {
+  readonly hmacSecretId: string
+  readonly secret: string
+}
+
+export const Secrets = ({ route }: { readonly route: SecretsRoute }) => {
+  const { cursor } = route
+  const client = usePortalClient()
+  const polled = usePortal(hashOf(route), (client, signal) => client.listSecrets({ cursor }, { signal }))
+  const { ask, asked, close, result } = useDialog<Secret>(polled)
+  const [shown, setShown] = useState<NewSecret>()
+  const rotate = async (hmacSecretId: string) => {
+    setShown(await client.rotateSecret(hmacSecretId))
+    return `Secret ${hmacSecretId} was rotated. Copy the new secret now.`
+  }
+  return (
+    <>
+      <h1 tabIndex={-1}>Secrets</h1>
+      <p>Each delivery is signed with the secret of its subscription. These belong to you alone; their values are not shown again.</p>
+      <ActionResult result={result} />
+      {shown !== undefined && <Once secret={shown} forget={() => setShown(undefined)} />}
+      <Answered of={polled} missing="Page not found.">
+        {({ data, nextCursor }) => (
+          <>
+            {data.length === 0 ? <Empty>No secret belongs to you alone. The company that sends the webhooks can give you one.</Empty> : (
+              <Table
+                caption={`${plural(data.length, "secret")}${nextCursor ? " on this page" : ""}`}
+                columns={columns}
+                rows={data.map((secret) => ({ id: secret.hmacSecretId, cells: cellsOf(secret, ask) }))}
+              />
+            )}
+            <Pages first={cursor === undefined ? undefined : hashOf({ view: "secrets" })} next={nextCursor ? hashOf({ view: "secrets", cursor: nextCursor }) : undefined} />
+          </>
+        )}
+      </Answered>
+      {asked !== undefined && (
+        <Dialog title="Rotate this secret?" confirm="Rotate" act={() => rotate(asked.hmacSecretId)} close={close}>
+          <p>A new secret for <strong><Shown text={asked.hmacSecretId} /></strong> is generated and shown once. For a day, deliveries are signed with the previous one as well: enter the new one in your receiver within that time.</p>
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+const columns = [
+  { name: "Secret" },
+  { name: "Used by", number: true },
+  { name: "Changed" },
+  { name: "Previous one signs until" },
+  { name: "Action", bare: true }
+]
+
+const cellsOf = (secret: Secret, ask: (secret: Secret) => void) => [
+  <Shown text={secret.hmacSecretId} />,
+  plural(secret.usedBy, "subscription"),
+  <When brief at={secret.rotatedAt ?? secret.createdAt} />,
+  secret.signsUntil === null ? "–" : <When at={secret.signsUntil} />,
+  <button type="button" class="secondary outline small" onClick={() => ask(secret)}>Rotate<span class="hidden"> {secret.hmacSecretId}</span> …</button>
+]
+
+const Once = ({ forget, secret: { hmacSecretId, secret } }: { readonly secret: NewSecret; readonly forget: () => void }) => {
+  const [copied, setCopied] = useState("")
+  const copy = () =>
+    navigator.clipboard === undefined
+      ? setCopied("This browser copies only over HTTPS. Select the text instead.")
+      : navigator.clipboard.writeText(secret).then(() => setCopied("Copied."), () => setCopied("The browser did not allow copying. Select the text instead."))
+  return (
+    <section aria-labelledby="new-secret">
+      <h2 id="new-secret">New secret of <Shown text={hmacSecretId} /></h2>
+      <p class="secret">{secret}</p>
+      <div class="actions">
+        <button type="button" onClick={copy}>Copy</button>
+        <button type="button" class="secondary" onClick={forget}>I have stored it</button>
+        <small role="status">{copied}</small>
+      </div>
+    </section>
+  )
+}

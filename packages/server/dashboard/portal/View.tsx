@@ -1,0 +1,44 @@
+/** The view of a route. */
+import { useContext, useEffect } from "preact/hooks"
+import { hashOf, type Route } from "./routes.ts"
+import { Deliveries, Delivery } from "./Deliveries.tsx"
+import { Secrets } from "./Secrets.tsx"
+import { SessionContext } from "./SessionContext.ts"
+import { Subscription } from "./Subscription.tsx"
+import { Subscriptions } from "./Subscriptions.tsx"
+
+export const View = ({ route }: { readonly route: Route }) => {
+  const name = useContext(SessionContext)?.theme.name
+  const title = titles[route.view]
+  useEffect(() => {
+    document.title = name === undefined ? title : `${title} · ${name}`
+  }, [title, name])
+  switch (route.view) {
+    case "subscriptions":
+      return <Subscriptions route={route} />
+    case "subscription":
+      return <Subscription subscriptionId={route.subscriptionId} />
+    case "deliveries":
+      return <Deliveries route={route} />
+    case "delivery":
+      return <Delivery deliveryId={route.deliveryId} />
+    case "secrets":
+      return <Secrets route={route} />
+    case "nowhere":
+      return (
+        <>
+          <h1 tabIndex={-1}>Nothing here</h1>
+          <p>No view has this address. <a href={hashOf({ view: "subscriptions" })}>Show the subscriptions</a></p>
+        </>
+      )
+  }
+}
+
+const titles: Readonly<Record<Route["view"], string>> = {
+  subscriptions: "Subscriptions",
+  subscription: "Subscription",
+  deliveries: "Deliveries",
+  delivery: "Delivery",
+  secrets: "Secrets",
+  nowhere: "Nothing here"
+}

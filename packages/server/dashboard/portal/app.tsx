@@ -1,0 +1,4 @@
+import { render } from "preact"
+import { PortalApp } from "./PortalApp.tsx"
+
+render(<PortalApp />, document.getElementById("app")!)
