@@ -115,6 +115,7 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
     handler: (request, options = {}) => service.answer("whole", request, options),
     customerHandler: (request, options = {}) => service.answer("customers", request, options),
     operatorHandler: (request, options = {}) => service.answer("operators", request, options),
+    portalHandler: (request, customer, options = {}) => service.answer("portal", request, options, customer),
     within: (transaction) => withBounds(run, methodsOf(run, joined(transaction))),
     wake: (tenantId) => service.run(Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId))),
     runOnce: () => service.run(deliverOnce),

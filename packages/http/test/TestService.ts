@@ -95,7 +95,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
   const run = <A, E>(effect: Effect.Effect<A, E, Services>) => Effect.runPromiseWith(context)(effect)
   const parts = await run(WaybillHttp.makeParts(options))
   const handlerOf = HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)
-  const handlers = { whole: handlerOf(parts.whole), customers: handlerOf(parts.customers), operators: handlerOf(parts.operators) }
+  const handlers = { whole: handlerOf(parts.whole), customers: handlerOf(parts.customers), operators: handlerOf(parts.operators), portal: handlerOf(parts.portal) }
   const handler = handlers.whole
 
   const describedBy = async (part: keyof WaybillApps) => descriptionOf(await (await handlers[part](new Request("http://waybill.test/openapi.json"))).text())
@@ -106,7 +106,7 @@ export const startService = async (options: TestServiceOptions = {}) => {
     const { json: sentJson, request } = recorded(given)
     const response = await handlers[part](request)
     const text = await response.text()
-    const description = await (descriptions[part] ??= describedBy(part))
+    const description = await (descriptions[part] ??= describedBy(part === "portal" ? "whole" : part))
     const fault = description.faultOf({ method: request.method, target: targetOf(given), sent: sentJson(), status: response.status, headers: response.headers, text })
     if (fault !== undefined) throw new Error(fault)
     if (response.status >= 400) globalThis.waybillTestOutput?.said(JSON.stringify([...response.headers, text]))

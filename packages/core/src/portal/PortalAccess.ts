@@ -35,7 +35,9 @@ export class PortalAccess extends Context.Service<PortalAccess, {
    * The caller of a link's portal, with the access that its client has now: refused while the client is held or after it was removed. It
    * sees no freight.
    */
-  readonly principalOf: (grant: PortalGrant) => Effect.Effect<Principal, Unauthenticated | TenantSuspended | StorageError>
+  readonly principalOf: (grant: Pick<PortalGrant, "client" | "tenantId">) => Effect.Effect<Principal, Unauthenticated | TenantSuspended | StorageError>
+  /** The caller of a portal whose host has authenticated it: refused while the tenant is suspended. `client`: bare or qualified. */
+  readonly customerOf: (tenantId: string, client: string) => Effect.Effect<Principal, Unauthenticated | TenantSuspended | StorageError>
 }>()("@waybill/core/portal/PortalAccess") {
   static readonly layer = Layer.effect(
     PortalAccess,
@@ -54,17 +56,26 @@ export class PortalAccess extends Context.Service<PortalAccess, {
         return { tenantId, client, issuedAt, expiresAt: issuedAt + expiresInSeconds * 1000, theme }
       })
 
-      const principalOf = Effect.fn("PortalAccess.principalOf")(function*({ client, tenantId }: PortalGrant) {
+      const principalOf = Effect.fn("PortalAccess.principalOf")(function*({ client, tenantId }: Pick<PortalGrant, "client" | "tenantId">) {
         if (Option.isNone(yield* admit(tenantId))) return yield* refused("portal link of an unknown tenant")
         if ((yield* store.findClientState(tenantId, client)) !== "live") return yield* refused("portal link of a client without access")
-        // a portal needs no freight, so a link grants none, even if it were accepted elsewhere
-        return { tenantId, client, roles: ["customer"], accounts: [], origin: "key" } satisfies Principal
+        return customer(tenantId, client)
       })
 
-      return PortalAccess.of({ tokenKeys, grant, principalOf })
+      const customerOf = Effect.fn("PortalAccess.customerOf")(function*(tenantId: string, named: string) {
+        const client = clientNamed(named)
+        if (client === undefined) return yield* Effect.die(new TypeError("client is a name of 1 to 200 printable characters, or jwt:<issuer>:<sub>."))
+        if (Option.isNone(yield* admit(tenantId))) return yield* refused("portal of an unknown tenant")
+        return customer(tenantId, client)
+      })
+
+      return PortalAccess.of({ tokenKeys, grant, principalOf, customerOf })
     })
   )
 }
+
+/** A portal needs no freight, so its caller has none, even if it were accepted elsewhere. */
+const customer = (tenantId: string, client: string): Principal => ({ tenantId, client, roles: ["customer"], accounts: [], origin: "key" })
 
 const decode = decodeInput(PortalLinkRequest, { closed: true })
 

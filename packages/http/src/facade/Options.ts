@@ -1,8 +1,10 @@
 /** The options of `createWaybill`, and the layers built from them. */
 import {
   AccessOptions,
+  decodeInput,
   DeliveryOptions,
   FreightChargeOptions,
+  PortalTheme,
   RetentionOptions,
   ShipmentStatusOptions,
   type StorageAdapter,
@@ -10,7 +12,7 @@ import {
   Waybill,
   type WaybillStorage
 } from "@waybill/core"
-import { Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
 import type { HostAuthenticate } from "../access/AuthenticatorHost.ts"
 import type { JwtOptions } from "../access/JwtVerifier.ts"
 import type { SecuritySchemesByName } from "../access/SecuritySchemes.ts"
@@ -19,6 +21,7 @@ import type { WaybillHttpOptions } from "../server/WaybillHttp.ts"
 import { contentsLayerOf, type ExternalDocuments } from "./ExternalDocuments.ts"
 import type { LogEntry } from "./HostLog.ts"
 import { type HostPickupDesk, pickupDeskLayer, type WaitingPickupDesk } from "./PickupMethods.ts"
+import { PortalPage } from "../portal/PortalPage.ts"
 import { plain } from "./Plain.ts"
 import { TransportHttp, type TransportHttpOptions } from "../webhook-sender/TransportHttp.ts"
 
@@ -58,6 +61,13 @@ export interface RetentionSettings {
   readonly keepAuditMillis?: number
   /** Delivery statistics by hour; those by minute are kept for a day. Default 90 days. */
   readonly keepStatisticsMillis?: number
+}
+
+/** The portal of customers. */
+export interface PortalSettings {
+  /** The address of the page that links open. Without it, links are tokens only. */
+  readonly pageUrl?: string
+  readonly theme?: PortalTheme
 }
 
 /** `Tx` is what `within` accepts, as the storage declares it. */
@@ -101,6 +111,8 @@ export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "pu
   readonly pickupDesk?: HostPickupDesk<NoInfer<Tx>> | WaitingPickupDesk
   /** Storage of document contents outside of `storage`: `documentsInDirectory(path)`, or `documentsInS3` of `@waybill/http/s3`. */
   readonly documents?: ExternalDocuments
+  /** The portal's page, if you serve one, and how it looks: a link's own theme replaces `theme` member by member. */
+  readonly portal?: PortalSettings
   /** Receives every log entry, with the errors of your own code. Default: warnings and errors go to standard error as JSON. */
   readonly log?: (entry: LogEntry) => void
 }
@@ -121,7 +133,7 @@ const storageOf = (layer: StorageAdapter["layer"], { documents }: WaybillOptions
   return Layer.provideMerge(outside, layer)
 }
 
-const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, retention = {}, timeZone, tokenAccessSeconds }: WaybillOptions) => {
+const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, portal, retention = {}, timeZone, tokenAccessSeconds }: WaybillOptions) => {
   if (tokenAccessSeconds !== undefined && !(tokenAccessSeconds > 0)) throw new RangeError("tokenAccessSeconds is a number above 0.")
   if (othersLookupsPerMinute !== undefined && !(Number.isInteger(othersLookupsPerMinute) && othersLookupsPerMinute > 0)) {
     throw new RangeError("othersLookupsPerMinute is a whole number from 1.")
@@ -134,9 +146,20 @@ const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, retenti
     othersLookupsPerMinute === undefined ? Layer.empty : Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute }),
     // the transaction that it gets comes from the storage, whose type it has
     pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk as HostPickupDesk | WaitingPickupDesk),
+    portal === undefined ? Layer.empty : Layer.succeed(PortalPage, portalPageOf(portal)),
     FreightChargeOptions.layer(timeZone === undefined ? {} : { timeZone })
   )
 }
+
+/** Throws when they are invalid: what is in them is sent to browsers. */
+const portalPageOf = ({ pageUrl, theme = {} }: PortalSettings) => {
+  if (pageUrl !== undefined && !/^https?:$/.test(URL.parse(pageUrl)?.protocol ?? "")) throw new RangeError("portal.pageUrl is an address such as https://freight.example.com/portal/.")
+  const checked = Effect.runSync(Effect.result(decodeTheme(theme, ["portal", "theme"])))
+  if (Result.isFailure(checked)) throw new RangeError(checked.failure.message)
+  return { address: pageUrl, theme: checked.success }
+}
+
+const decodeTheme = decodeInput(PortalTheme, { closed: true })
 
 /** Also for callers without types; the transport validates the keys. */
 const sealingKeysOf = (keys: WaybillOptions["sealingKeys"] | undefined) =>

@@ -15,6 +15,7 @@ import {
 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
+import { portalLinkOf, PortalPage } from "../portal/PortalPage.ts"
 import { makePortalTokens } from "../portal/PortalTokens.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { ofTenant } from "./Methods.ts"
@@ -35,6 +36,8 @@ export interface PortalLinkToken {
   readonly client: string
   /** For `Authorization: Bearer` in calls below `/portal`. */
   readonly token: string
+  /** The page with the token in its fragment; `null` without `portal.pageUrl`. */
+  readonly url: string | null
   readonly expiresAt: string
 }
 
@@ -78,8 +81,8 @@ export const portalMethodsOf = (run: Run): PortalMethods => {
     createLink: (tenantId, request) =>
       run(ofTenant(tenantId, PortalAccess, (access) => Effect.gen(function*() {
         const grant = yield* access.grant(tenantId, plain(request))
-        const token = yield* (yield* makePortalTokens).sign(grant)
-        return { client: grant.client, token: Redacted.value(token), expiresAt: formatInstant(grant.expiresAt) }
+        const token = Redacted.value(yield* (yield* makePortalTokens).sign(grant))
+        return { client: grant.client, token, url: portalLinkOf(yield* PortalPage, token, undefined), expiresAt: formatInstant(grant.expiresAt) }
       }))),
     subscriptions: (said, query = {}) => portal(said, (all, principal) => all.subscriptions(principal, plain(query))),
     subscription: (said, id) => portal(said, (all, principal) => all.subscription(principal, id)),

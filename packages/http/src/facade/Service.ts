@@ -3,6 +3,7 @@ import { PickupDesk, Pickups, runBackground, StorageError, type StoragePorts, ty
 import { Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
 import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HostRequest } from "../access/AuthenticatorHost.ts"
+import { PortalCaller, type PortalCustomer } from "../portal/PortalCaller.ts"
 import type { App } from "../server/RequestPipeline.ts"
 import type { WaybillApps } from "../server/WaybillHttp.ts"
 import { instanceOf } from "../shared/CorrelationId.ts"
@@ -79,7 +80,7 @@ export class Service {
     })())
   }
 
-  async answer(part: keyof WaybillApps, request: Request, reached: HandlerOptions): Promise<Response> {
+  async answer(part: keyof WaybillApps, request: Request, reached: HandlerOptions, customer?: PortalCustomer): Promise<Response> {
     const refused = this.#refusedCall()
     if (refused !== undefined) return refusal(refused)
     if (request.bodyUsed) {
@@ -94,7 +95,7 @@ export class Service {
         Effect.runFork(Effect.provide(Effect.logError("Waybill failed to open.", (error as Error).cause ?? error), this.#logger))
         return refusal(unavailable)
       }
-      const app = Effect.map(Effect.flatMap(Context.get(context, Apps), (apps) => reachedBy(reached, apps[part])), (response) =>
+      const app = Effect.map(Effect.flatMap(Context.get(context, Apps), (apps) => reachedBy(reached, apps[part])).pipe(Effect.provideService(PortalCaller, customer)), (response) =>
         request.method === "HEAD" ? response : this.#untilSent(response))
       return HttpEffect.toWebHandlerWith<Services, HttpServerRequest.HttpServerRequest>(context)(app)(request)
     })())

@@ -26,6 +26,7 @@ import type {
   StatisticsMethods,
   TenantMethods
 } from "./OperatorMethods.ts"
+import type { PortalCustomer } from "../portal/PortalCaller.ts"
 import type { PortalMethods } from "./PortalMethods.ts"
 import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
 
@@ -34,6 +35,7 @@ export type * from "./ChargeMethods.ts"
 export type * from "./InvoiceMethods.ts"
 export type * from "./OperatorMethods.ts"
 export type { HostPickupDesk, PickupChanges, PickupMethods, PickupReadMethods, PickupSubscriptionMethods, WaitingPickupDesk } from "./PickupMethods.ts"
+export type { PortalCustomer } from "../portal/PortalCaller.ts"
 export type { PortalLinkRequest, PortalLinkToken, PortalMethods, PortalSubscriptionsQuery, SecretRotationOptions } from "./PortalMethods.ts"
 export type * from "./ShipmentMethods.ts"
 
@@ -159,6 +161,11 @@ export interface Waybill<in Tx = never> {
   readonly customerHandler: (request: Request, options?: HandlerOptions) => Promise<Response>
   /** The part of `handler` for operators: `/operator`, `/docs`, probes, the OpenAPI document of these calls, and `/metrics` without credentials. 404 for all else. */
   readonly operatorHandler: (request: Request, options?: HandlerOptions) => Promise<Response>
+  /**
+   * The portal alone, for your own session: the calls below `/portal` for a customer that you have authenticated; 404 for all else. Without
+   * a customer they need the token of a link or another credential. A token that the request has is used in place of the customer.
+   */
+  readonly portalHandler: (request: Request, customer: PortalCustomer | undefined, options?: HandlerOptions) => Promise<Response>
   /** The same methods inside a transaction of the host: their writes commit or roll back with it. */
   readonly within: (transaction: Tx) => WaybillWithin
   /**

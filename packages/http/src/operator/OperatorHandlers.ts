@@ -22,7 +22,7 @@ import {
 } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import { makePortalTokens } from "../portal/PortalTokens.ts"
-import { PortalPage } from "../portal/PortalPage.ts"
+import { portalLinkOf, PortalPage } from "../portal/PortalPage.ts"
 import { accepted, json, jsonWithList, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import { existingTenant } from "./ExistingTenant.ts"
@@ -63,11 +63,11 @@ export const OperatorHandlers = Effect.gen(function*() {
     listAudit: ({ query }) => Effect.flatMap(audit.list(query), (page) => jsonWithList(page, "data")),
     createApiKey: ({ body, params: { tenantId } }) =>
       within(tenantId, Effect.map(apiKeys.create(tenantId, body), ({ id, key }) => json({ id, key: Redacted.value(key) }, { status: 201 }))),
-    createPortalLink: ({ body, params: { tenantId } }) =>
+    createPortalLink: ({ body, params: { tenantId }, site }) =>
       within(tenantId, Effect.gen(function*() {
         const grant = yield* portalAccess.grant(tenantId, body)
         const token = Redacted.value(yield* portalTokens.sign(grant))
-        const url = portalPage === undefined ? null : `${portalPage}#token=${token}`
+        const url = portalLinkOf(portalPage, token, site.urlOf)
         return json({ client: grant.client, url, token, expiresAt: formatInstant(grant.expiresAt) }, { status: 201 })
       })),
     revokeApiKey: ({ params: { id, tenantId } }) => within(tenantId, Effect.as(apiKeys.revoke(tenantId, id), noContent)),

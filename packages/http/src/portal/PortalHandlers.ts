@@ -4,13 +4,15 @@ import { Effect, Redacted } from "effect"
 import { accepted, json, jsonWithList } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
 import type { PortalContract } from "./PortalContract.ts"
+import { PortalPage } from "./PortalPage.ts"
 
 export const PortalHandlers = Effect.gen(function*() {
   const portal = yield* CustomerPortal
+  const page = yield* PortalPage
 
   const handlers: HandlersOf<typeof PortalContract> = {
     getPortalSession: ({ link, principal: { client } }) =>
-      Effect.succeed(json({ client, expiresAt: link === undefined ? null : formatInstant(link.expiresAt), theme: link?.theme ?? {} })),
+      Effect.succeed(json({ client, expiresAt: link === undefined ? null : formatInstant(link.expiresAt), theme: { ...page.theme, ...link?.theme } })),
     listPortalSubscriptions: ({ principal, query }) => Effect.flatMap(portal.subscriptions(principal, query), (page) => jsonWithList(page, "data")),
     getPortalSubscription: ({ params, principal }) => Effect.map(portal.subscription(principal, params.subscriptionId), (found) => json(found)),
     pausePortalSubscription: ({ params, principal }) => Effect.map(portal.pause(principal, params.subscriptionId), (paused) => json(paused)),

@@ -1,4 +1,19 @@
-/** Address of the page that portal links open, for programs that serve one. Without it, links are tokens only. */
+/** The page of the portal, for programs that serve one: where it is, and how it looks. */
+import type { PortalTheme } from "@waybill/core"
 import { Context } from "effect"
 
-export const PortalPage = Context.Reference<string | undefined>("@waybill/http/portal/PortalPage", { defaultValue: () => undefined })
+export interface PortalPageSettings {
+  /** What links open: an absolute address, or a path below the address of the service. Without it, links are tokens only. */
+  readonly address: string | undefined
+  /** A link's own theme replaces it member by member. */
+  readonly theme: PortalTheme
+}
+
+export const PortalPage = Context.Reference<PortalPageSettings>("@waybill/http/portal/PortalPage", { defaultValue: () => ({ address: undefined, theme: {} }) })
+
+/** The link with this token. `urlOf` makes a path of the service an absolute address. */
+export const portalLinkOf = ({ address }: PortalPageSettings, token: string, urlOf: ((path: string) => string) | undefined): string | null => {
+  if (address === undefined) return null
+  const absolute = address.startsWith("/") ? urlOf?.(address) : address
+  return absolute === undefined ? null : `${absolute}#token=${token}`
+}

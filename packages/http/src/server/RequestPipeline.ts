@@ -2,7 +2,7 @@
  * Processes every request: correlation id, routing, authentication, parsing, handler, response headers, metrics and
  * log. Every request gets a response in the format of its area.
  */
-import { Authenticator, isOperator, NotPermitted, OperatorReadOnly, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
+import { Authenticator, isOperator, NotPermitted, OperatorReadOnly, PortalAccess, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -11,6 +11,7 @@ import { FailedCredentials, countedCredentials } from "../access/FailedCredentia
 import { makePublicTenant } from "../access/PublicTenant.ts"
 import { RefusalLog } from "../access/RefusalLog.ts"
 import { SecuritySchemes, type SecuritySchemesByName, withChallenge } from "../access/SecuritySchemes.ts"
+import { isCrossSiteWrite, PortalCaller } from "../portal/PortalCaller.ts"
 import { makePortalTokens } from "../portal/PortalTokens.ts"
 import { type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type AnonymousCaller } from "../shared/Contract.ts"
 import { correlationIdOf, instanceOf } from "../shared/CorrelationId.ts"
@@ -18,7 +19,7 @@ import { httpDate } from "../shared/HttpDate.ts"
 import { type Problem, problemDetails, type ProblemShape } from "../shared/ProblemDetails.ts"
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 import { readQuery } from "../shared/QueryText.ts"
-import { badQuery, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
+import { badQuery, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
 import { readBody, streamBody } from "../shared/RequestBody.ts"
 import { namesSeveralHosts } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
@@ -60,6 +61,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   const authenticator = yield* Authenticator
   const ids = yield* UniqueIds
   const schemes = yield* SecuritySchemes
+  const portalAccess = yield* PortalAccess
   const portalTokens = yield* makePortalTokens
   const publicTenantOf = yield* makePublicTenant(options.publicTenant)
   const failures = new FailedCredentials()
@@ -120,11 +122,15 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
   ): Effect.Effect<Principal | undefined, Failure> => {
     if (access === "public") return Effect.undefined
     const { headers, method, url } = request
+    if (access === "portal" && isCrossSiteWrite(request, hostOf(request, options))) return Effect.fail(crossSiteWrite)
     const token = access === "portal" ? portalTokens.presented(headers) : undefined
-    const found = token === undefined ? authenticator.authenticate({ method, url, headers }) : Effect.map(portalTokens.verify(token), ({ grant, principal }) => {
-      exchange.link = grant
-      return principal
-    })
+    const found = token === undefined
+      ? Effect.flatMap(PortalCaller, (caller) =>
+        caller === undefined || access !== "portal" ? authenticator.authenticate({ method, url, headers }) : portalAccess.customerOf(caller.tenantId, caller.client))
+      : Effect.map(portalTokens.verify(token), ({ grant, principal }) => {
+        exchange.link = grant
+        return principal
+      })
     // A cookie may mean anything, so only the credential headers must be valid.
     if (headers["authorization"] === undefined && headers["x-api-key"] === undefined) {
       return access === "anonymous" ? Effect.catchTag(found, "Unauthenticated", () => Effect.undefined) : found

@@ -151,8 +151,8 @@ const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths => {
 }
 
 /**
- * The service as a whole and in two parts, for servers with a separate operator address. Each has the probes and an
- * OpenAPI document of its own calls; they share the counters of callers.
+ * The service as a whole and in parts. Two are for servers with a separate operator address: each has the probes and an
+ * OpenAPI document of its own calls. The portal is for hosts that authenticate its callers. All share the counters of callers.
  */
 export interface WaybillApps {
   readonly whole: App
@@ -160,10 +160,13 @@ export interface WaybillApps {
   readonly customers: App
   /** `/operator`, `/metrics` and `/docs`. */
   readonly operators: App
+  /** The portal alone. */
+  readonly portal: App
 }
 
 const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn.Return<WaybillApps, never, WaybillHttpServices> {
   const bases = basesOf(options)
+  const portal = mount(PortalContract, bases.portal, yield* PortalHandlers)
   const areas: ReadonlyArray<MountedContract> = [
     mount(ShipmentStatusContract, bases.shipmentStatus, yield* ShipmentStatusHandlers),
     mount(InvoicesContract, bases.invoices, yield* InvoicesHandlers),
@@ -171,7 +174,7 @@ const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn
     mount(TransitEventsContract, bases.transitEvents, yield* TransitEventsHandlers),
     mount(FreightChargesContract, bases.freightCharges, yield* FreightChargesHandlers),
     mount(IntakeContract, bases.intake, yield* IntakeHandlers),
-    mount(PortalContract, bases.portal, yield* PortalHandlers)
+    portal
   ]
   const operator = mount(OperatorContract, bases.operator, yield* OperatorHandlers)
   const handlersFor = yield* makeSystemHandlers
@@ -182,7 +185,8 @@ const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn
   return {
     whole: appOf([...areas, operator, mount(options.publicMetrics === true ? PublicMetricsContract : SystemContract, bases.system, system([...areas, operator], options.publicMetrics !== true))]),
     customers: appOf([...areas, mount(CustomersSystemContract, bases.system, system(areas, false))]),
-    operators: appOf([operator, mount(PublicMetricsContract, bases.system, system([operator], true))])
+    operators: appOf([operator, mount(PublicMetricsContract, bases.system, system([operator], true))]),
+    portal: appOf([portal])
   }
 })
 
@@ -190,7 +194,7 @@ export const WaybillHttp = {
   /** The service as one effect that answers any request, for hosts that serve it themselves. */
   make: (options: WaybillHttpOptions = {}): Effect.Effect<App, never, WaybillHttpServices> => Effect.map(make(options), ({ whole }) => whole),
 
-  /** Like `make`, with its two parts: for customers and carriers, and for operators. */
+  /** Like `make`, with its parts: for customers and carriers, for operators, and the portal. */
   makeParts: (options: WaybillHttpOptions = {}): Effect.Effect<WaybillApps, never, WaybillHttpServices> => make(options),
 
   /** Adds every path of the service to a router, and answers all other paths below its bases. The rest belongs to the host. */

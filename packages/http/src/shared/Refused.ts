@@ -35,6 +35,13 @@ export const severalHosts = refused(
   "The request names more than one host. Send one Host header that agrees with the address."
 )
 
+export const crossSiteWrite = refused(
+  403,
+  "cross_site",
+  "Forbidden",
+  "A page of another site sent this request. Use the portal's own page, or send credentials in a header."
+)
+
 export const methodNotAllowed = (method: string, allow: string) =>
   refused(405, "method_not_allowed", "Method not allowed", `This path does not take ${method.slice(0, 20)}. It takes ${allow}.`, {
     headers: { allow }

@@ -322,6 +322,10 @@ export const serviceCalls: Methods = {
       const subscriptionId = await subscribed(scene, id)
       return () => scene.waybill.portal.subscription(clientOf(id), subscriptionId)
     },
+    pause: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.portal.pause(clientOf(id), subscriptionId)
+    },
     resume: async (scene, id) => {
       const subscriptionId = await subscribed(scene, id)
       return () => scene.waybill.portal.resume(clientOf(id), subscriptionId)

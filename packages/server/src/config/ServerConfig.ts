@@ -1,5 +1,5 @@
 /** All settings of the server, read once at startup. */
-import { DeliveryOptions, type DeliveryOptionValues, editDistance, type RetentionOptions } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues, editDistance, type PortalTheme, type RetentionOptions } from "@waybill/core"
 import { type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
@@ -39,6 +39,9 @@ export interface ServerConfig {
   readonly demo: boolean
   /** Whether to serve the dashboard. */
   readonly dashboard: boolean
+  /** Origins that may show the portal's page in a frame. */
+  readonly portalFrameAncestors: ReadonlyArray<string>
+  readonly portalTheme: PortalTheme
   readonly publicUrl: string | undefined
   readonly trustProxy: boolean
   readonly basePaths: Pick<BasePaths, "shipmentStatus" | "invoices" | "pickups" | "transitEvents" | "freightCharges">
@@ -112,6 +115,8 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     role,
     demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && role === "all"),
     dashboard: given.dashboard ?? true,
+    portalFrameAncestors: given.portalFrameAncestors ?? [],
+    portalTheme: given.portalTheme ?? {},
     publicUrl: given.publicUrl,
     trustProxy: given.trustProxy ?? false,
     basePaths,
@@ -290,7 +295,8 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   keepStatisticsDays: inDays(config.retention.keepStatisticsMillis),
   telemetry: config.telemetry,
   demo: config.demo,
-  dashboard: config.dashboard
+  dashboard: config.dashboard,
+  portalFrameAncestors: config.portalFrameAncestors.length === 0 ? "none" : config.portalFrameAncestors.join(" ")
 })
 
 const inDays = (millis: number): number => millis / days(1)

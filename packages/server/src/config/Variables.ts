@@ -1,8 +1,9 @@
 /** All environment variables of the server. `waybill --help` prints this list. */
-import { TenantId } from "@waybill/core"
+import { decodeInput, PortalTheme, TenantId } from "@waybill/core"
 import { defaultBasePaths, parseEgressAllow, parseOperatorKeys } from "@waybill/http"
 import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
-import { DateTime, Option, Redacted, Result, Schema } from "effect"
+import { DateTime, Effect, Option, Redacted, Result, Schema } from "effect"
+import { isFrameAncestor } from "../portal/PortalPage.ts"
 import { fileNameOf, integer, onOff, oneOf, seconds, shown, text, type Variable } from "./Variable.ts"
 
 const variable = <A>(name: string, fallback: string, meaning: string, read: Variable<A>["read"]): Variable<A> => ({ name, fallback, meaning, read })
@@ -77,6 +78,24 @@ const webAddress = (value: string): Result.Result<string, string> => {
 const plain = (value: string) => text((value) => /^[\x21-\x7e]{1,500}$/.test(value), "has blanks or characters outside ASCII in it")(value)
 
 const tenantId = (value: string) => text(Schema.is(TenantId), `is ${shown(value)}, and has to be a tenant's id: letters, digits, hyphens and underscores`)(value)
+
+const frameAncestors = (value: string): Result.Result<ReadonlyArray<string>, string> => {
+  const origins = value.split(",").map((part) => part.trim()).filter((part) => part !== "")
+  const wrong = origins.find((part) => !isFrameAncestor(part))
+  return wrong === undefined ? Result.succeed(origins) : Result.fail(`has ${shown(wrong)}. Write origins, such as https://app.example.com, separated by commas`)
+}
+
+const decodeTheme = decodeInput(PortalTheme, { closed: true })
+
+const portalTheme = (value: string): Result.Result<PortalTheme, string> => {
+  let json: unknown
+  try {
+    json = JSON.parse(value)
+  } catch {
+    return Result.fail(`is not JSON. Write it like {"name":"Acme Freight","accent":"#0b5fff"}`)
+  }
+  return Result.mapError(Effect.runSync(Effect.result(decodeTheme(json))), ({ message }) => `cannot be used. ${message.replace(/\.$/, "")}`)
+}
 
 const timeZone = (value: string) =>
   text(
@@ -173,6 +192,18 @@ export const variables = {
   timeZone: variable("WAYBILL_TIME_ZONE", "UTC", "its hours and midnights close hourly and daily freight-charge windows", timeZone),
   role: variable("WAYBILL_ROLE", "all", "api answers requests, worker delivers webhooks, all does both", oneOf(["api", "worker", "all"])),
   dashboard: variable("WAYBILL_DASHBOARD", "on", "the operator's page at /dashboard", onOff),
+  portalFrameAncestors: variable(
+    "WAYBILL_PORTAL_FRAME_ANCESTORS",
+    "none",
+    "origins whose pages may show the portal's page in a frame, separated by commas; such as https://app.example.com",
+    frameAncestors
+  ),
+  portalTheme: variable(
+    "WAYBILL_PORTAL_THEME",
+    "plain",
+    "how the portal's page looks, as JSON with name, accent, background, text, radius and logoUrl; a link may replace each of them",
+    portalTheme
+  ),
   demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "plays a journey for the tenant demo", onOff),
   publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the address that callers see, for links in answers", webAddress),
   trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "take X-Forwarded-Proto, -Host and -For at their word; only behind a proxy that sets them", onOff),

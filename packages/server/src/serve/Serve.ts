@@ -12,13 +12,14 @@ import {
   Tenants,
   Waybill
 } from "@waybill/core"
-import { type App, AuthenticatorStandard, ContentHashNode, HmacNode, problemContentType, type WaybillApps, WaybillHttp } from "@waybill/http"
+import { type App, AuthenticatorStandard, ContentHashNode, HmacNode, PortalPage, problemContentType, type WaybillApps, WaybillHttp } from "@waybill/http"
 import { StoragePostgres } from "@waybill/postgres"
 import { Context, Effect, Layer, type Redacted, Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type Keys, keysOf } from "../config/DataDir.ts"
 import { type ServerConfig, summaryOf } from "../config/ServerConfig.ts"
 import { openDashboard } from "../dashboard/Dashboard.ts"
+import type { StaticPage } from "../dashboard/StaticPage.ts"
 import { buildOn, openDatabase, poolLayer } from "../database/Database.ts"
 import { demoSenderLayer, startDemo } from "../demo/Demo.ts"
 import { type DemoCommand, demoCommands } from "../demo/DemoCommands.ts"
@@ -26,6 +27,7 @@ import { type DemoState, openDemo } from "../demo/DemoState.ts"
 import { hasDashboard, plainBanner } from "./Banner.ts"
 import { documentsLayer } from "./Documents.ts"
 import { indexPage } from "./IndexPage.ts"
+import { readPortalPage } from "../portal/PortalPage.ts"
 import { makeDrain } from "./Drain.ts"
 import { answerWith, listen } from "./Listener.ts"
 import { readinessLayer } from "./ServerReadiness.ts"
@@ -111,22 +113,44 @@ const workerPaths = new Set(["/healthz", "/readyz", "/metrics"])
 
 /** The apps with a page at `/`, and the dashboard with the operator API. A delivery-only process serves just health and metrics. */
 const appsFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () => ReadonlyArray<DemoCommand>) {
+  const portal = config.role === "worker" ? undefined : yield* openPortal(config)
   const { basePaths, publicTenant, publicUrl, trustProxy } = config
-  const parts = yield* WaybillHttp.makeParts({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy, publicMetrics: true })
+  const parts = yield* WaybillHttp.makeParts({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy, publicMetrics: true }).pipe(
+    Effect.provideService(PortalPage, { address: portal === undefined ? undefined : portalAddress(config), theme: config.portalTheme })
+  )
   const dashboard = hasDashboard(config) ? yield* openDashboard() : undefined
   const appOf = (part: keyof WaybillApps): App => {
     const page = part === "customers" ? undefined : dashboard
+    const pages = [page, part === "operators" ? undefined : portal].filter((each): each is StaticPage => each !== undefined)
     const index = () => indexPage({ version, basePaths, part, dashboard: page !== undefined, tryThese: part === "operators" ? [] : tryThese() })
     return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers, method, url }) => {
       const path = url.split("?", 1)[0]!
       if (config.role === "worker" && !workerPaths.has(path)) return Effect.succeed(onlyDelivers)
       if (path === "/" && (method === "GET" || method === "HEAD")) return Effect.sync(index)
-      const found = page?.({ method, path, headers })
+      const found = firstAnswer(pages, { method, path, headers })
       return found === undefined ? parts[part] : Effect.succeed(found)
     })
   }
   return { whole: appOf("whole"), customers: appOf("customers"), operators: appOf("operators") }
 })
+
+/** The page at the path of the portal's calls. */
+const openPortal = Effect.fnUntraced(function*({ portalFrameAncestors }: ServerConfig) {
+  const page = yield* Effect.promise(() => readPortalPage({ frameAncestors: portalFrameAncestors }))
+  if (page === undefined) yield* Effect.logWarning("Portal page not available: it was not built. Run npm run build, or start with npm start, which builds it. Links to the portal have no address.")
+  return page
+})
+
+/** What links open. On a separate address for operators, the requested host is not the one that customers see. */
+const portalAddress = ({ admin, publicUrl }: ServerConfig): string | undefined => admin !== undefined && publicUrl === undefined ? undefined : "/portal/"
+
+const firstAnswer = (pages: ReadonlyArray<StaticPage>, request: Parameters<StaticPage>[0]) => {
+  for (const page of pages) {
+    const answer = page(request)
+    if (answer !== undefined) return answer
+  }
+  return undefined
+}
 
 const onlyDelivers = HttpServerResponse.text(
   JSON.stringify({
