@@ -1,0 +1,159 @@
+import { OperatorClient, TransitEventsClient } from "@waybill/client"
+import axe from "axe-core"
+import type { Page } from "playwright-core"
+import { describe, expect, inject, it } from "vitest"
+import { closeBrowserAfterwards, noBrowser, visit } from "../dashboard/Chromium.ts"
+import { eventually, leaked, listening, Program, receiver, sharedSettings, urlOf } from "../program/Program.ts"
+import { event, tenantOn } from "../program/Tenant.ts"
+
+const pgUrl = inject("pgUrl")
+
+closeBrowserAfterwards()
+
+/** A client with a secret and a subscription of its own, whose only delivery is a dead letter. */
+const customerOf = async (url: string, operator: OperatorClient, name: string, endpointUrl: string) => {
+  const account = `A-${name}`
+  const { key } = await operator.createApiKey("acme", { name, roles: ["customer"], accounts: [account] })
+  await operator.putSecret("acme", `${name}-secret`, { client: name })
+  const { id } = await new TransitEventsClient({ baseUrl: url, apiKey: key }).createSubscription({ endpointUrl, hmacSecretId: `${name}-secret`, delivery: { maxAttempts: 1 } })
+  return { account, id }
+}
+
+/** The program with two customers, and a link of the first. */
+const opened = async (more: Readonly<Record<string, string>> = {}) => {
+  const { env, operatorKey } = sharedSettings(pgUrl, more)
+  const program = new Program({ env })
+  const url = await program.ready()
+  const tenant = await tenantOn(url, operatorKey)
+  const { operator } = tenant
+  const endpoint = { works: false }
+  const hook = await receiver((_, response) => void response.writeHead(endpoint.works ? 200 : 500).end())
+  const shop = await customerOf(url, operator, "shop", `${hook.url}/shop`)
+  const rival = await customerOf(url, operator, "rival", `${hook.url}/rival`)
+  await tenant.intakeAt(url).publishTransitEvents([{ ...event("S-1", 1), parties: { accounts: [shop.account, rival.account] } }])
+  await eventually(async () => (await operator.listDeliveries("acme", { state: "dead" })).data.length === 2 || undefined)
+  const link = await operator.createPortalLink("acme", { client: "shop", theme: { name: "Acme Freight", accent: "#0b5fff", radius: 8 } })
+  globalThis.waybillTestOutput?.secret(link.token)
+  return { url, program, operator, endpoint, hook, shop, rival, link }
+}
+
+const faultsOf = async (page: Page) => {
+  const { violations } = await page.evaluate(() => (globalThis as any).axe.run(document, { resultTypes: ["violations"], preload: false })) as axe.AxeResults
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+  return [...violations.map(({ help, id, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html).join(" … ")}`), ...(overflow > 0 ? [`overflow of ${overflow} pixels`] : [])]
+}
+
+describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout: 120_000 }, () => {
+  it("opens with a link, shows its client's data only, retries a dead letter, sends a test event and rotates a secret", async () => {
+    const { endpoint, hook, link, operator, program, rival, shop, url } = await opened()
+    expect(link.url).toBe(`${url}/portal/#token=${link.token}`)
+    const { context, page, violations } = await visit(url, { viewport: { width: 360, height: 740 } })
+    await context.addInitScript(axe.source)
+    const requests: Array<string> = []
+    page.on("request", (request) => requests.push(`${request.url()} ${request.headers()["referer"] ?? ""}`))
+    await page.goto(link.url!)
+    const row = page.getByRole("row").filter({ has: page.getByRole("rowheader") })
+    await row.first().waitFor()
+    // the token is gone from the address, and was in no request but in its Authorization header
+    expect(page.url()).toBe(`${url}/portal/#/`)
+    expect(leaked(requests.join(), [link.token])).toEqual([])
+    expect(await page.evaluate(() => [sessionStorage.length, localStorage.length, document.cookie])).toEqual([1, 0, ""])
+    expect(await row.count()).toBe(1)
+    expect(await row.innerText()).toMatch(new RegExp(`…${shop.id.slice(-6)}[^]*dead letter`))
+    expect(await page.locator("body").innerText()).not.toContain("rival")
+    expect(await page.title()).toBe("Subscriptions · Acme Freight")
+    expect(await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--portal-accent"))).toBe("#0b5fff")
+    expect(await faultsOf(page)).toEqual([])
+
+    // another client's ids are like unknown ones
+    const { data: [foreign] } = await operator.listDeliveries("acme", { client: "rival" })
+    for (const [hash, text] of [[`#/subscriptions/${rival.id}`, "Subscription not found."], [`#/deliveries/${foreign!.deliveryId}`, "Delivery not found."]] as const) {
+      await page.goto(`${url}/portal/${hash}`)
+      await page.getByText(text).waitFor()
+    }
+
+    await page.getByRole("link", { name: "Deliveries" }).click()
+    await page.getByRole("rowheader").first().waitFor()
+    expect(await page.getByRole("rowheader").count()).toBe(1)
+    expect(await faultsOf(page)).toEqual([])
+    endpoint.works = true
+    await page.getByRole("button", { name: /^Retry delivery/ }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click()
+    await page.getByText("The delivery is queued again.").first().waitFor()
+    const sent = await eventually(async () => hook.receptions.filter(({ path }) => path === "/shop")[1])
+    await page.getByRole("rowheader").getByRole("link").click()
+    await page.getByRole("region", { name: "Body as sent" }).waitFor()
+    await page.getByText("delivered", { exact: true }).waitFor()
+    expect(await page.getByRole("region", { name: "Body as sent" }).innerText()).toBe(sent.body)
+    expect(await faultsOf(page)).toEqual([])
+
+    await page.getByRole("link", { name: "Subscriptions" }).click()
+    await page.getByRole("rowheader").getByRole("link").click()
+    await page.getByRole("button", { name: "Send test event" }).click()
+    expect(await faultsOf(page)).toEqual([])
+    await page.getByRole("dialog").getByRole("button", { name: "Send", exact: true }).click()
+    await page.getByText("The endpoint accepted the test event. The receiver answered 200.").first().waitFor()
+    expect(JSON.parse(hook.receptions.at(-1)!.body)).toMatchObject({ type: "webhook.test", subscriptionId: shop.id })
+    for (const [action, state] of [["Pause", "paused by you"], ["Resume", "works"]] as const) {
+      await page.getByRole("button", { name: `${action} …` }).click()
+      await page.getByRole("dialog").getByRole("button", { name: action }).click()
+      await page.getByText(state, { exact: true }).waitFor()
+    }
+
+    await page.getByRole("link", { name: "Secrets" }).click()
+    await page.getByRole("button", { name: "Rotate shop-secret" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Rotate" }).click()
+    const secret = await page.getByText(/^whsec_/).innerText()
+    globalThis.waybillTestOutput?.secret(secret)
+    expect(await faultsOf(page)).toEqual([])
+    await page.getByRole("button", { name: "I have stored it" }).click()
+    await page.reload()
+    await page.getByRole("button", { name: "Rotate shop-secret" }).waitFor()
+    expect(await page.locator("body").innerText()).not.toContain("whsec_")
+    const rotated = (await operator.listSecrets("acme")).data.find(({ hmacSecretId }) => hmacSecretId === "shop-secret")
+    expect(rotated!.rotatedAt).not.toBeNull()
+
+    expect(violations.seen).toEqual([])
+    expect(leaked(program.stdout + program.stderr, [link.token, secret])).toEqual([])
+  })
+
+  it("says what to do without a link, with a link that has ended, and while the server does not answer", async () => {
+    const { link, operator, url } = await opened()
+    const { context, page } = await visit(url)
+    await context.addInitScript(axe.source)
+    await page.goto(`${url}/portal`)
+    await page.getByRole("heading", { name: "Open this page with a link" }).waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    // the same tab, so only the fragment changes
+    await page.goto(link.url!)
+    await page.getByRole("heading", { name: "Subscriptions" }).waitFor()
+    const keys = await operator.listApiKeys("acme")
+    await operator.revokeApiKey("acme", keys.data.find(({ name }) => name === "shop")!.id)
+    await page.getByRole("link", { name: "Secrets" }).click()
+    await page.getByRole("heading", { name: "This link does not work any more" }).waitFor()
+    await page.getByText("Ask the company that sent it for a new link").waitFor()
+    expect(await page.evaluate(() => [sessionStorage.length, document.activeElement!.tagName])).toEqual([0, "H1"])
+    expect(await faultsOf(page)).toEqual([])
+    await page.route("**/portal/v1/session", (route) => route.abort())
+    await page.reload()
+    await page.getByText("The server cannot be reached.").waitFor()
+    await page.unroute("**/portal/v1/session")
+    await page.getByRole("button", { name: "Try again" }).click()
+    await page.getByRole("heading", { name: "Open this page with a link" }).waitFor()
+  })
+
+  it("is shown in a frame of the origins that the settings name, and of no other", async () => {
+    let link = ""
+    const hosts = await Promise.all([1, 2].map(() => listening((_, response) => void response.writeHead(200, { "content-type": "text/html" }).end(`<iframe title="Webhooks" width="900" height="600" src="${link}"></iframe>`))))
+    const [allowed, other] = hosts.map(urlOf) as [string, string]
+    const { link: made, url } = await opened({ WAYBILL_PORTAL_FRAME_ANCESTORS: `https://app.example.com, ${allowed}` })
+    link = made.url!
+    const { page } = await visit(url)
+    await page.goto(allowed)
+    await page.frameLocator("iframe").getByRole("heading", { name: "Subscriptions" }).waitFor()
+    const blocked = page.waitForEvent("console", (message) => message.text().includes("frame-ancestors"))
+    await page.goto(other)
+    await blocked
+    expect(await page.frameLocator("iframe").getByRole("heading", { name: "Subscriptions" }).count()).toBe(0)
+  })
+})
