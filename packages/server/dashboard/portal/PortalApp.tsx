@@ -121,7 +121,7 @@ const Open = ({ client, refuse, session }: { readonly client: unknown; readonly 
   const route = useRoute<Route>({ routeOf, headingOf: placeOf })
   return (
     <SessionContext.Provider value={session}>
-      <Shell client={client} place={placeOf(route)} keyRefused={refuse} header={(status) => <Header route={route} session={session}>{status}</Header>}>
+      <Shell pausable={false} client={client} place={placeOf(route)} keyRefused={refuse} header={(status) => <Header route={route} session={session}>{status}</Header>}>
         <View route={route} />
       </Shell>
     </SessionContext.Provider>

@@ -47,7 +47,7 @@ const Rows = ({ more, question, subscriptions }: { readonly question: string; re
   return (
     <>
       <Table
-        caption={`${plural(subscriptions.length, "subscription")}${more ? " on this page" : ""}, ${failing === 0 ? "none" : failing} without deliveries at present`}
+        caption={`${plural(subscriptions.length, "subscription")}${more ? " on this page" : ""}, ${failing === 0 ? "none needs" : failing === 1 ? "1 needs" : `${failing} need`} attention`}
         columns={columns}
         list={list}
         rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(subscription) }))}

@@ -22,7 +22,7 @@ export const stateInWords = (subscription: PortalSubscription): StateInWords => 
   if (state === "paused" && pausedBy === "client") return { tone: "careful", short: "paused by you", detail: `Nothing is sent until you resume it. ${waits}` }
   if (state === "paused") return { tone: "bad", short: "paused: your endpoint failed", detail: `Nothing is sent.${why} Correct the endpoint, send a test event, and resume it. ${waits}` }
   if (state === "inactive") return { tone: "plain", short: "inactive", detail: "No new entries are queued." }
-  const deadLetters = dead === 0 ? "" : ` ${dead === 1 ? "1 dead letter" : `${countText(dead)} dead letters`}: send them again when the endpoint works.`
+  const deadLetters = dead === 0 ? "" : ` ${dead === 1 ? "1 dead letter: send it" : `${countText(dead)} dead letters: send them`} again when the endpoint works.`
   if (breaker.state !== "closed") {
     return { tone: "bad", short: "failing", detail: `${plural(breaker.failures, "attempt")} in a row failed, so attempts are less frequent. They go on by themselves.${deadLetters}` }
   }

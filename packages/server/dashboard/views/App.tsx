@@ -28,7 +28,7 @@ const SignedIn = ({ apiKey, forget, keyRefused }: { readonly apiKey: string; rea
   const route = useRoute({ routeOf, headingOf })
   const client = useMemo(() => clientWith(apiKey), [apiKey])
   return (
-    <Shell client={client} place={placeOf(route)} keyRefused={keyRefused} header={(status) => <Masthead route={route} forget={forget}>{status}</Masthead>}>
+    <Shell pausable client={client} place={placeOf(route)} keyRefused={keyRefused} header={(status) => <Masthead route={route} forget={forget}>{status}</Masthead>}>
       <View route={route} />
     </Shell>
   )

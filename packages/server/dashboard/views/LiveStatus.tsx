@@ -10,9 +10,11 @@ interface LiveStatusProps {
   readonly seen: boolean
   readonly setPaused: (pausedByUser: boolean) => void
   readonly refresh: () => void
+  /** Whether the user can stop the updates. */
+  readonly pausable: boolean
 }
 
-export const LiveStatus = ({ connection: { failingSince }, setPaused, pausedByUser, refresh, seen }: LiveStatusProps) => {
+export const LiveStatus = ({ connection: { failingSince }, setPaused, pausable, pausedByUser, refresh, seen }: LiveStatusProps) => {
   const { announce } = useAppState()
   const failing = failingSince !== undefined
   const before = useRef(failing)
@@ -28,7 +30,7 @@ export const LiveStatus = ({ connection: { failingSince }, setPaused, pausedByUs
         {failing ? `no answer since ${since} UTC` : paused ? "paused" : "live"}
       </span>
       {(pausedByUser || failing) && <button type="button" class="secondary outline small" onClick={refresh}>Ask now</button>}
-      <button type="button" class="secondary outline small" aria-pressed={pausedByUser} onClick={() => setPaused(!pausedByUser)}>Pause</button>
+      {pausable && <button type="button" class="secondary outline small" aria-pressed={pausedByUser} onClick={() => setPaused(!pausedByUser)}>Pause</button>}
     </>
   )
 }

@@ -11,13 +11,14 @@ interface ShellProps {
   /** The same value for views that differ only in a filter. */
   readonly place: string
   readonly keyRefused: AppState["keyRefused"]
+  readonly pausable: boolean
   /** The header; it shows the live status. */
   readonly header: (status: ComponentChildren) => ComponentChildren
   /** The view. */
   readonly children: ComponentChildren
 }
 
-export const Shell = ({ children, client, header, keyRefused, place }: ShellProps) => {
+export const Shell = ({ children, client, header, keyRefused, pausable, place }: ShellProps) => {
   const seen = useVisible()
   const [pausedByUser, setPausedByUser] = useState(false)
   const [connection, setConnection] = useState<Connection>({ failingSince: undefined })
@@ -34,7 +35,7 @@ export const Shell = ({ children, client, header, keyRefused, place }: ShellProp
   return (
     <AppStateContext.Provider value={app}>
       <a class="skip" href="#main" onClick={toMain}>Skip to the content</a>
-      {header(<LiveStatus connection={connection} pausedByUser={pausedByUser} seen={seen} setPaused={setPausedByUser} refresh={() => setRefreshes((n) => n + 1)} />)}
+      {header(<LiveStatus connection={connection} pausable={pausable} pausedByUser={pausedByUser} seen={seen} setPaused={setPausedByUser} refresh={() => setRefreshes((n) => n + 1)} />)}
       <main id="main" tabIndex={-1}>
         <ErrorBoundary key={place}>{children}</ErrorBoundary>
       </main>

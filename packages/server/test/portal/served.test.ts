@@ -1,4 +1,4 @@
-import { OperatorClient, TransitEventsClient } from "@waybill/client"
+import { type OperatorClient, TransitEventsClient } from "@waybill/client"
 import axe from "axe-core"
 import type { Page } from "playwright-core"
 import { describe, expect, inject, it } from "vitest"
