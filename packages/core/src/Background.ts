@@ -3,13 +3,14 @@ import { Effect } from "effect"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
 import { DeferredStatuses } from "./intake/DeferredStatuses.ts"
+import { EndpointNotices } from "./notices/EndpointNotices.ts"
 import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { Retention } from "./retention/Retention.ts"
 
 /** Runs until interrupted. */
-export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeferredStatuses | DeliveryWorker | Retention | TenantRemoval> = Effect.gen(function*() {
+export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeferredStatuses | DeliveryWorker | EndpointNotices | Retention | TenantRemoval> = Effect.gen(function*() {
   const worker = yield* DeliveryWorker
   const windows = yield* ChargeWindows
   const statuses = yield* DeferredStatuses
@@ -17,6 +18,7 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
   const backlogs = yield* Backlogs
   const clients = yield* Clients
   const removal = yield* TenantRemoval
+  const notices = yield* EndpointNotices
   yield* Effect.all([
     restarted("Delivery worker", worker.run),
     restarted("Freight charge windows", windows.run),
@@ -24,7 +26,8 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
     restarted("Retention", retention.run),
     restarted("Backlog sweep", backlogs.run),
     restarted("Client access review", clients.run),
-    restarted("Tenant removal", removal.run)
+    restarted("Tenant removal", removal.run),
+    restarted("Notices of failing endpoints", notices.run)
   ], { concurrency: "unbounded", discard: true })
 })
 

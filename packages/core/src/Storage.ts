@@ -13,6 +13,7 @@ import type { FreightBillStore } from "./freight-charges/FreightBillStore.ts"
 import type { DocumentContents } from "./invoices/DocumentContents.ts"
 import type { DocumentStore } from "./invoices/DocumentStore.ts"
 import type { InvoiceStore } from "./invoices/InvoiceStore.ts"
+import type { NoticeStore } from "./notices/NoticeStore.ts"
 import type { PickupSignals } from "./pickups/PickupSignals.ts"
 import type { PickupSubscriptionStore } from "./pickups/PickupSubscriptionStore.ts"
 import type { PickupStore } from "./pickups/PickupStore.ts"
@@ -47,6 +48,7 @@ export type StoragePorts =
   | DeliveryStore
   | DeliveryControl
   | StatisticsStore
+  | NoticeStore
   | Wakeups
 
 /** What a storage adapter provides. `Tx` are the host's transactions that it can join. */

@@ -28,6 +28,7 @@ import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { TenantHealths } from "./operator/TenantHealths.ts"
 import { TenantPickups } from "./operator/TenantPickups.ts"
+import { EndpointNotices } from "./notices/EndpointNotices.ts"
 import { Pickups } from "./pickups/Pickups.ts"
 import { PickupSubscriptions } from "./pickups/PickupSubscriptions.ts"
 import { CustomerPortal } from "./portal/CustomerPortal.ts"
@@ -56,8 +57,8 @@ export interface Parts<StorageOut, StorageError, StorageNeeds, TransportOut, Tra
 /**
  * All services, with everything that the storage and the transport provide. Nothing is delivered until `runBackground` runs.
  *
- * Options have defaults: provide `DeliveryOptions`, `RetentionOptions`, `AccessOptions`, `ShipmentStatusOptions`, `FreightChargeOptions` or
- * `PickupDesk` to this layer to change them.
+ * Options have defaults: provide `DeliveryOptions`, `RetentionOptions`, `AccessOptions`, `ShipmentStatusOptions`, `FreightChargeOptions`,
+ * `NoticeOptions`, `Mailer` or `PickupDesk` to this layer to change them.
  */
 export const layer = <StorageOut, StorageError, StorageNeeds, TransportOut, TransportError, TransportNeeds>(
   { storage, transport }: Parts<StorageOut, StorageError, StorageNeeds, TransportOut, TransportError, TransportNeeds>
@@ -88,6 +89,7 @@ const services = Layer.mergeAll(
   ShipmentJourneys.layer,
   Clients.layer,
   CustomerPortal.layer,
+  EndpointNotices.layer,
   PortalAccess.layer,
   Explanations.layer,
   TenantHealths.layer,

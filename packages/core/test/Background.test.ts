@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, ChargeWindows, Clients, DeferredStatuses, DeliveryWorker, Retention, runBackground, TenantRemoval } from "@waybill/core"
+import { Backlogs, ChargeWindows, Clients, DeferredStatuses, DeliveryWorker, EndpointNotices, Retention, runBackground, TenantRemoval } from "@waybill/core"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
 
@@ -16,6 +16,7 @@ describe("background work", () => {
         Layer.mock(Backlogs, { run: Effect.never }),
         Layer.mock(DeferredStatuses, { run: Effect.never }),
         Layer.mock(Clients, { run: Effect.never }),
+        Layer.mock(EndpointNotices, { run: Effect.never }),
         Layer.mock(TenantRemoval, { run: Effect.never })
       )
       const fiber = yield* Effect.forkChild(Effect.provide(runBackground, services))

@@ -20,6 +20,7 @@ import * as InvoiceStorePostgres from "./invoices/InvoiceStorePostgres.ts"
 import { applyMigrations, missingMigrations } from "./migrations/HostMigrations.ts"
 import { quoteSchema } from "./migrations/Migrations.ts"
 import { resetForeignTransactionIds } from "./migrations/TransactionIds.ts"
+import * as NoticeStorePostgres from "./notices/NoticeStorePostgres.ts"
 import * as PickupSignalsPostgres from "./pickups/PickupSignalsPostgres.ts"
 import { pickupPayloads } from "./pickups/PickupPayloads.ts"
 import * as PickupSubscriptionStorePostgres from "./pickups/PickupSubscriptionStorePostgres.ts"
@@ -110,6 +111,7 @@ export const stores = (options: StoragePostgresOptions) => {
     DeliveryStorePostgres.layer(payloads),
     DeliveryControlPostgres.layer(payloads),
     StatisticsStorePostgres.layer,
+    NoticeStorePostgres.layer,
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(
     Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name), identifier: raw(quoteSchema(name)) }))

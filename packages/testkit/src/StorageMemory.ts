@@ -20,6 +20,7 @@ import { DocumentContentsMemory } from "./invoices/DocumentContentsMemory.ts"
 import { DocumentStoreMemory } from "./invoices/DocumentStoreMemory.ts"
 import { InvoiceStoreMemory } from "./invoices/InvoiceStoreMemory.ts"
 import { InvoiceTables } from "./invoices/InvoiceTables.ts"
+import { NoticeStoreMemory } from "./notices/NoticeStoreMemory.ts"
 import { PickupSignalsMemory } from "./pickups/PickupSignalsMemory.ts"
 import { PickupStoreMemory } from "./pickups/PickupStoreMemory.ts"
 import { PickupSubscriptionStoreMemory } from "./pickups/PickupSubscriptionStoreMemory.ts"
@@ -45,6 +46,7 @@ export const StorageMemory = {
     DeliveryQueueMemory.layer,
     DeliveryControlMemory.layer,
     StatisticsStoreMemory.layer,
+    NoticeStoreMemory.layer,
     TransitEventStoreMemory.layer,
     TransitSubscriptionStoreMemory.layer,
     ShipmentStatusStoreMemory.layer,

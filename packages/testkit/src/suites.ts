@@ -14,6 +14,7 @@ import * as DeliverySignalsSuite from "./delivery/DeliverySignalsSuite.ts"
 import * as DeliveryStoreSuite from "./delivery/DeliveryStoreSuite.ts"
 import * as SecretStoreSuite from "./delivery/SecretStoreSuite.ts"
 import * as StatisticsStoreSuite from "./delivery/StatisticsStoreSuite.ts"
+import * as NoticeStoreSuite from "./notices/NoticeStoreSuite.ts"
 import * as WakeupsSuite from "./delivery/WakeupsSuite.ts"
 import * as ChargeSubscriptionStoreSuite from "./freight-charges/ChargeSubscriptionStoreSuite.ts"
 import * as ChargeWindowsSuite from "./freight-charges/ChargeWindowsSuite.ts"
@@ -57,6 +58,7 @@ export {
   SecretStoreSuite,
   ShipmentStatusStoreSuite,
   StatisticsStoreSuite,
+  NoticeStoreSuite,
   StatusNoticesSuite,
   StatusSubscriptionStoreSuite,
   TransactionSuite,
@@ -109,6 +111,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       DeliveryLogSuite,
       DeliveryControlSuite,
       StatisticsStoreSuite,
+      NoticeStoreSuite,
       WakeupsSuite
     ]
   ) suite(name, storage)

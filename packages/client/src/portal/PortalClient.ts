@@ -29,6 +29,14 @@ export interface PortalTest {
   readonly detail: string
 }
 
+/** Where the customer is told of failing endpoints. */
+export interface PortalContact {
+  /** `null`: nowhere. */
+  readonly email: string | null
+  /** Whether the service sends e-mail at all. */
+  readonly sendsMail: boolean
+}
+
 export interface SecretRotation {
   /** How long the previous secret goes on signing: 0 to 604,800. The server's default is a day. */
   readonly overlapSeconds?: number
@@ -99,6 +107,16 @@ export class PortalClient {
   /** Sends one delivery again, with the same id. */
   async retryDelivery(deliveryId: string, options?: CallOptions): Promise<void> {
     await this.#send("POST", ["deliveries", deliveryId, "retry"], undefined, false, options)
+  }
+
+  /** The e-mail address for notices of failing endpoints. */
+  async getContact(options?: CallOptions): Promise<PortalContact> {
+    return await this.#send("GET", ["contact"], undefined, true, options) as PortalContact
+  }
+
+  /** `null` ends notices. */
+  async putContact(contact: Pick<PortalContact, "email">, options?: CallOptions): Promise<PortalContact> {
+    return await this.#send("PUT", ["contact"], contact, true, options) as PortalContact
   }
 
   /** Secrets that belong to the caller alone. Never returns a secret's value. */

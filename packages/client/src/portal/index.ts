@@ -1,6 +1,7 @@
 export {
   PortalClient,
   type PortalClientOptions,
+  type PortalContact,
   type PortalDelivery,
   type PortalDeliveryQuery,
   type PortalSubscription,

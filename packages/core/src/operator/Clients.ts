@@ -9,6 +9,7 @@ import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import { NoticeStore } from "../notices/NoticeStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
@@ -59,6 +60,7 @@ export class Clients extends Context.Service<Clients, {
       const transaction = yield* Transaction
       const subscriptions = yield* Subscriptions
       const ids = yield* UniqueIds
+      const notices = yield* NoticeStore
 
       const list = Effect.fn("Clients.list")(function*(tenantId: string, input: unknown = {}) {
         const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
@@ -93,7 +95,10 @@ export class Clients extends Context.Service<Clients, {
           yield* access.lockKeys(tenantId)
           const { now, rows } = yield* access.clientRows(tenantId, client)
           if (rows.some(({ liveUntil }) => liveUntil > now)) yield* access.markEnding(tenantId, client, undefined)
-          else yield* access.dropClient(tenantId, client)
+          else {
+            yield* access.dropClient(tenantId, client)
+            yield* notices.setContact(tenantId, client, undefined)
+          }
         }))
 
       const end = Effect.fnUntraced(function*(tenantId: string, client: string, through: string, limit: number) {

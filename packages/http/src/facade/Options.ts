@@ -4,6 +4,9 @@ import {
   decodeInput,
   DeliveryOptions,
   FreightChargeOptions,
+  type Mail,
+  Mailer,
+  MailFailed,
   PortalTheme,
   RetentionOptions,
   ShipmentStatusOptions,
@@ -113,6 +116,11 @@ export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "pu
   readonly documents?: ExternalDocuments
   /** The portal's page, if you serve one, and how it looks: a link's own theme replaces `theme` member by member. */
   readonly portal?: PortalSettings
+  /**
+   * Sends an e-mail, for notices to customers; a rejection is tried again later. Default: none is sent, and the portal says so. `id` is the
+   * same for each attempt.
+   */
+  readonly mail?: (mail: Mail) => Promise<void>
   /** Receives every log entry, with the errors of your own code. Default: warnings and errors go to standard error as JSON. */
   readonly log?: (entry: LogEntry) => void
 }
@@ -133,7 +141,7 @@ const storageOf = (layer: StorageAdapter["layer"], { documents }: WaybillOptions
   return Layer.provideMerge(outside, layer)
 }
 
-const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, portal, retention = {}, timeZone, tokenAccessSeconds }: WaybillOptions) => {
+const settingsOf = ({ delivery = {}, mail, othersLookupsPerMinute, pickupDesk, portal, retention = {}, timeZone, tokenAccessSeconds }: WaybillOptions) => {
   if (tokenAccessSeconds !== undefined && !(tokenAccessSeconds > 0)) throw new RangeError("tokenAccessSeconds is a number above 0.")
   if (othersLookupsPerMinute !== undefined && !(Number.isInteger(othersLookupsPerMinute) && othersLookupsPerMinute > 0)) {
     throw new RangeError("othersLookupsPerMinute is a whole number from 1.")
@@ -147,6 +155,10 @@ const settingsOf = ({ delivery = {}, othersLookupsPerMinute, pickupDesk, portal,
     // the transaction that it gets comes from the storage, whose type it has
     pickupDesk === undefined ? Layer.empty : pickupDeskLayer(pickupDesk as HostPickupDesk | WaitingPickupDesk),
     portal === undefined ? Layer.empty : Layer.succeed(PortalPage, portalPageOf(portal)),
+    mail === undefined ? Layer.empty : Layer.succeed(Mailer, {
+      sends: true,
+      send: (sent) => Effect.tryPromise({ try: () => mail(sent), catch: (error) => new MailFailed({ reason: error instanceof Error ? error.message : String(error) }) })
+    }),
     FreightChargeOptions.layer(timeZone === undefined ? {} : { timeZone })
   )
 }

@@ -2,9 +2,11 @@
 import {
   type DeliveryView,
   CustomerPortal,
+  EndpointNotices,
   type DestinationState as SubscriptionState,
   formatInstant,
   type ListPage,
+  type NoticeContactView,
   PortalAccess,
   type PortalDelivery,
   type PortalTestResult,
@@ -67,6 +69,10 @@ export interface PortalMethods {
   readonly delivery: (principal: HostPrincipal, deliveryId: string) => Promise<PortalDelivery>
   /** Sends the same bytes with the same id again. */
   readonly retry: (principal: HostPrincipal, deliveryId: string) => Promise<void>
+  /** The address for notices of failing endpoints, and whether this service sends e-mail. */
+  readonly contact: (principal: HostPrincipal) => Promise<NoticeContactView>
+  /** `null` ends notices. */
+  readonly setContact: (principal: HostPrincipal, contact: { readonly email: string | null }) => Promise<NoticeContactView>
   /** Secrets that belong to the caller alone. Never returns a secret's value. */
   readonly secrets: (principal: HostPrincipal, query?: PageQuery) => Promise<ListPage<SecretView>>
   /** Generates a new secret. The previous one keeps signing for `overlapSeconds`, a day by default. */
@@ -92,6 +98,8 @@ export const portalMethodsOf = (run: Run): PortalMethods => {
     deliveries: (said, query = {}) => portal(said, (all, principal) => all.deliveries(principal, plain(query))),
     delivery: (said, id) => portal(said, (all, principal) => all.delivery(principal, id)),
     retry: (said, id) => portal(said, (all, principal) => all.retry(principal, id)),
+    contact: (said) => run(as(said, EndpointNotices, (notices, principal) => notices.contact(principal))),
+    setContact: (said, contact) => run(as(said, EndpointNotices, (notices, principal) => notices.setContact(principal, contact))),
     secrets: (said, query = {}) => portal(said, (all, principal) => all.secrets(principal, plain(query))),
     rotateSecret: (said, id, options = {}) =>
       portal(said, (all, principal) => Effect.map(all.rotateSecret(principal, id, plain(options)), ({ hmacSecretId, secret }) => ({ hmacSecretId, secret: Redacted.value(secret) })))

@@ -2,6 +2,7 @@
 import type {
   ChargeSubscriptions,
   CustomerPortal,
+  EndpointNotices,
   Explanations,
   FreightChargeIntake,
   InvoiceDocuments,
@@ -31,6 +32,7 @@ import type { ServiceFailure } from "../shared/ProblemOf.ts"
 export type CallServices =
   | ChargeSubscriptions
   | CustomerPortal
+  | EndpointNotices
   | Explanations
   | FreightChargeIntake
   | InvoiceDocuments

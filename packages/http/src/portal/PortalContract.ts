@@ -1,9 +1,9 @@
 /** The customer's portal over HTTP. */
-import { defaultListLimit, PortalDeliveryQuery, PortalSubscriptionQuery, SecretListQuery, SecretRotation, WebhookTestEvent } from "@waybill/core"
+import { defaultListLimit, NoticeContact, PortalDeliveryQuery, PortalSubscriptionQuery, SecretListQuery, SecretRotation, WebhookTestEvent } from "@waybill/core"
 import { DeliveriesPage, OperatorSubscription, OperatorSubscriptionsPage, SecretsPage, SigningSecret } from "../operator/OperatorViews.ts"
 import { contract } from "../shared/Contract.ts"
 import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"
-import { PortalDelivery, PortalSession, PortalTest } from "./PortalViews.ts"
+import { PortalContact, PortalDelivery, PortalSession, PortalTest } from "./PortalViews.ts"
 
 const pageOf = (fields: Pick<typeof SecretListQuery.fields, "cursor" | "limit">) => ({
   cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the previous page." },
@@ -119,6 +119,24 @@ export const PortalContract = contract({
       params: ofDelivery,
       answers: { 202: { description: "Queued for sending" } },
       refusals: { 404: noDelivery, 409: "The delivery is being sent, or was cancelled." }
+    },
+    getPortalContact: {
+      method: "GET",
+      path: "/v1/contact",
+      access: "portal",
+      summary: "Get the e-mail address for notices",
+      description: "Notices say that an endpoint of the caller has failed for long, or that the service paused a subscription.",
+      answers: { 200: { description: "The address, and whether this service sends e-mail", schema: PortalContact } }
+    },
+    putPortalContact: {
+      method: "PUT",
+      path: "/v1/contact",
+      access: "portal",
+      audit: { action: "portal-contact.put", object: "client" },
+      summary: "Set the e-mail address for notices",
+      description: "A notice is sent once a day for each subscription and kind of trouble. `null` ends notices.",
+      body: { schema: NoticeContact, closed: true },
+      answers: { 200: { description: "The address, and whether this service sends e-mail", schema: PortalContact } }
     },
     listPortalSecrets: {
       method: "GET",

@@ -1,5 +1,5 @@
 /** HTTP handlers of the portal over core's use cases. */
-import { CustomerPortal, formatInstant } from "@waybill/core"
+import { CustomerPortal, EndpointNotices, formatInstant } from "@waybill/core"
 import { Effect, Redacted } from "effect"
 import { accepted, json, jsonWithList } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"
@@ -8,6 +8,7 @@ import { PortalPage } from "./PortalPage.ts"
 
 export const PortalHandlers = Effect.gen(function*() {
   const portal = yield* CustomerPortal
+  const notices = yield* EndpointNotices
   const page = yield* PortalPage
 
   const handlers: HandlersOf<typeof PortalContract> = {
@@ -21,6 +22,8 @@ export const PortalHandlers = Effect.gen(function*() {
     listPortalDeliveries: ({ principal, query }) => Effect.flatMap(portal.deliveries(principal, query), (page) => jsonWithList(page, "data")),
     getPortalDelivery: ({ params, principal }) => Effect.map(portal.delivery(principal, params.deliveryId), (found) => json(found)),
     retryPortalDelivery: ({ params, principal }) => Effect.as(portal.retry(principal, params.deliveryId), accepted),
+    getPortalContact: ({ principal }) => Effect.map(notices.contact(principal), (contact) => json(contact)),
+    putPortalContact: ({ body, principal }) => Effect.map(notices.setContact(principal, body), (contact) => json(contact)),
     listPortalSecrets: ({ principal, query }) => Effect.flatMap(portal.secrets(principal, query), (page) => jsonWithList(page, "data")),
     rotatePortalSecret: ({ body, params, principal }) =>
       Effect.map(portal.rotateSecret(principal, params.hmacSecretId, body), ({ hmacSecretId, secret }) => json({ hmacSecretId, secret: Redacted.value(secret) }))

@@ -16,6 +16,11 @@ export const PortalSession = Schema.Struct({
   theme: PortalTheme
 }).annotate({ identifier: "PortalSession" })
 
+export const PortalContact = Schema.Struct({
+  email: Schema.NullOr(Schema.String),
+  sendsMail: Schema.Boolean.annotate({ description: "Whether this service sends e-mail at all." })
+}).annotate({ identifier: "PortalContact" })
+
 export const PortalDelivery = Schema.Struct({
   ...deliveryFields,
   endpointUrl: Schema.String,

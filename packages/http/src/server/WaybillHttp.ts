@@ -10,6 +10,7 @@ import type {
   Deliveries,
   DeliveryControl,
   DeliveryQueue,
+  EndpointNotices,
   Explanations,
   FreightChargeIntake,
   InvoiceDocuments,
@@ -110,6 +111,7 @@ export type WaybillHttpServices =
   | Deliveries
   | DeliveryControl
   | DeliveryQueue
+  | EndpointNotices
   | Explanations
   | FreightChargeIntake
   | InvoiceDocuments

@@ -253,6 +253,8 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     listPortalDeliveries: [reads(list(isItsClient))],
     getPortalDelivery: [reads(clientsOwn(200))],
     retryPortalDelivery: [changes(clientsOwn(202))],
+    getPortalContact: [reads(anyCaller(200))],
+    putPortalContact: [changes(anyCaller(200))],
     listPortalSecrets: [reads(anyCaller(200))],
     // The secrets of the subjects belong to accounts, not to a client.
     rotatePortalSecret: [reads(() => hidden(404))]

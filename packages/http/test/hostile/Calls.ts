@@ -87,6 +87,7 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
   putLimits: () => ({ subscriptions: 150_000, waitingDays: null }),
   createApiKey: (body, { accounts, client }) => ({ ...body, name: client, accounts, expiresAt: "2100-01-01T00:00:00Z" }),
   createPortalLink: (_, { client }) => ({ client, expiresInSeconds: 600, theme: { name: "Acme Freight" } }),
+  putPortalContact: () => ({ email: "edi@shipper.example" }),
   putSecret: ({ anyClient: _, client: __, rotate: ___, ...body }, { accounts }) => ({ ...body, accounts }),
   pauseSubscription: () => ({ reason: "The receiver is being moved." }),
   recoverSubscription: () => ({ since: "2020-01-01T00:00:00Z" }),

@@ -18,7 +18,7 @@ const texts = [
   "2026-11-20T08:15:00-06:00", "2026-11-20", "2026-11-20T08:15:00.000", "08:30:00", "https://receiver.example/hook", "USD", "USA", "75201", "A1", "12.50",
   "6175550100", "-6", "7", "PFC1", "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "True", "LB", "driver", "Deliver By Date",
   "Enroute", "En Route", "320-1", "Farm-1", "PRO", "PickupStatus", "acme.example", "Zoë Müller", "船荷 9", "😀", "", "a b", "x".repeat(40), "I-1", "AR1", "PU01",
-  "#0b5fff"
+  "#0b5fff", "edi@shipper.example"
 ] as const
 
 const numbers = [0, 1, 2, 7, 12.5, 40, 100, 2026, 100_000, -1, -12.5] as const

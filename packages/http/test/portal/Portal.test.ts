@@ -207,8 +207,16 @@ describe("a customer in its portal", () => {
     expect((await portal("POST", "/secrets/shop-secret/rotate", token, { client: "rival" })).json.code).toBe("invalid_input")
   })
 
+  it("has an address for notices of its own, and is told that this service sends no e-mail", async () => {
+    expect((await portal("GET", "/contact")).json).toEqual({ email: null, sendsMail: false })
+    expect((await portal("PUT", "/contact", token, { email: "edi@shop.example" })).json).toEqual({ email: "edi@shop.example", sendsMail: false })
+    expect((await service.send("GET", "/portal/v1/contact", { key: otherKey })).json.email).toBe(null)
+    expect((await portal("PUT", "/contact", token, { email: "a@b.example, c@d.example" })).json.code).toBe("invalid_input")
+    expect((await portal("PUT", "/contact", token, { email: null })).json.email).toBe(null)
+  })
+
   it("is in the audit log with its writes", async () => {
-    const wanted = ["portal-delivery.retry", "portal-secret.rotate", "portal-subscription.pause", "portal-subscription.resume", "portal-subscription.test"]
+    const wanted = ["portal-contact.put", "portal-delivery.retry", "portal-secret.rotate", "portal-subscription.pause", "portal-subscription.resume", "portal-subscription.test"]
     // calls of clients are recorded in batches, within a second
     await expect.poll(async () => {
       const { json } = await service.send("GET", "/operator/v1/audit?tenant=acme&actor=key:shop&limit=500", { key: operatorKey })

@@ -8,6 +8,7 @@ import { operatorReads } from "./0006_operator_reads.ts"
 import { audit } from "./0007_audit.ts"
 import { eventsAwaitingStatus } from "./0008_events_awaiting_status.ts"
 import { deliveryStatistics } from "./0009_delivery_statistics.ts"
+import { endpointNotices } from "./0010_endpoint_notices.ts"
 import type { Migration } from "./Migrations.ts"
 
-export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads, audit, eventsAwaitingStatus, deliveryStatistics]
+export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads, audit, eventsAwaitingStatus, deliveryStatistics, endpointNotices]

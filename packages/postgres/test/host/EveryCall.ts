@@ -343,6 +343,8 @@ export const serviceCalls: Methods = {
       const { deliveryId } = await delivered(scene, id)
       return () => scene.waybill.portal.retry(clientOf(id), deliveryId)
     },
+    contact: ({ waybill }, id) => () => waybill.portal.contact(clientOf(id)),
+    setContact: ({ waybill }, id) => () => waybill.portal.setContact(clientOf(id), { email: "edi@shipper.example" }),
     secrets: ({ waybill }, id) => () => waybill.portal.secrets(clientOf(id)),
     rotateSecret: async (scene, id) => {
       await scene.waybill.secrets.put(tenantId, `portal-${id}`, { client: `client-${id}` })

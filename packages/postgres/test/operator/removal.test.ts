@@ -9,6 +9,7 @@ import {
   InvoiceDocuments,
   Invoices,
   Pickups,
+  NoticeStore,
   PickupSubscriptions,
   ShipmentIntake,
   StatisticsStore,
@@ -56,6 +57,8 @@ const begin = Effect.fnUntraced(function*(tenantId: string) {
   yield* (yield* PickupSubscriptions).create(carrier, { topics: ["pickups"], endpointUrl: webhookUrl, hmacSecretId: tenant.hmacSecretId })
   const id = yield* (yield* UniqueIds).next
   yield* (yield* StatisticsStore).add(tenantId, [{ destinationId: all.id, at: Date.now(), deliveries: 1, failures: 0, latencyMillis: 1, maxLatencyMillis: 1 }])
+  yield* (yield* NoticeStore).setContact(tenantId, customer.client, "edi@shipper.example")
+  yield* (yield* NoticeStore).claim(tenantId, { subscriptionId: all.id, kind: "failing", day: 20_400 })
   yield* (yield* AuditStore).put([{
     id,
     at: Date.now(),

@@ -133,7 +133,8 @@ const Header = ({ children, route, session: { client, expiresAt, theme } }: { re
   const sections = [
     { name: "Subscriptions", to: hashOf({ view: "subscriptions" }), here: route.view === "subscriptions" || route.view === "subscription" },
     { name: "Deliveries", to: hashOf({ view: "deliveries" }), here: route.view === "deliveries" || route.view === "delivery" },
-    { name: "Secrets", to: hashOf({ view: "secrets" }), here: route.view === "secrets" }
+    { name: "Secrets", to: hashOf({ view: "secrets" }), here: route.view === "secrets" },
+    { name: "Notices", to: hashOf({ view: "notices" }), here: route.view === "notices" }
   ]
   return (
     <header class="masthead">

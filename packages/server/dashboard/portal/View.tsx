@@ -2,6 +2,7 @@
 import { useContext, useEffect } from "preact/hooks"
 import { hashOf, type Route } from "./routes.ts"
 import { Deliveries, Delivery } from "./Deliveries.tsx"
+import { Notices } from "./Notices.tsx"
 import { Secrets } from "./Secrets.tsx"
 import { SessionContext } from "./SessionContext.ts"
 import { Subscription } from "./Subscription.tsx"
@@ -24,6 +25,8 @@ export const View = ({ route }: { readonly route: Route }) => {
       return <Delivery deliveryId={route.deliveryId} />
     case "secrets":
       return <Secrets route={route} />
+    case "notices":
+      return <Notices />
     case "nowhere":
       return (
         <>
@@ -40,5 +43,6 @@ const titles: Readonly<Record<Route["view"], string>> = {
   deliveries: "Deliveries",
   delivery: "Delivery",
   secrets: "Secrets",
+  notices: "Notices",
   nowhere: "Nothing here"
 }

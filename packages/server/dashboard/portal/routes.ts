@@ -7,6 +7,7 @@ export type Route =
   | { readonly view: "deliveries"; readonly state?: string | undefined; readonly subscriptionId?: string | undefined; readonly cursor?: string | undefined }
   | { readonly view: "delivery"; readonly deliveryId: string }
   | { readonly view: "secrets"; readonly cursor?: string | undefined }
+  | { readonly view: "notices" }
   | { readonly view: "nowhere" }
 
 /** Parses `location.hash`. Never throws; an unknown hash has its own route. */
@@ -24,6 +25,8 @@ export const routeOf = (hash: string): Route => {
       return id === undefined ? { view, state: query("state"), subscriptionId: query("subscriptionId"), cursor: query("cursor") } : { view: "delivery", deliveryId: id }
     case "secrets":
       return id === undefined ? { view, cursor: query("cursor") } : { view: "nowhere" }
+    case "notices":
+      return id === undefined ? { view } : { view: "nowhere" }
     default:
       return { view: "nowhere" }
   }
@@ -41,6 +44,8 @@ export const hashOf = (route: Route): string => {
       return `#/deliveries${searchOf({ state: route.state, subscriptionId: route.subscriptionId, cursor: route.cursor })}`
     case "delivery":
       return `#/deliveries/${encodeURIComponent(route.deliveryId)}`
+    case "notices":
+      return "#/notices"
     case "nowhere":
       return "#/"
   }

@@ -42,6 +42,9 @@ export interface ServerConfig {
   /** Origins that may show the portal's page in a frame. */
   readonly portalFrameAncestors: ReadonlyArray<string>
   readonly portalTheme: PortalTheme
+  /** `undefined`: no e-mail is sent. */
+  readonly mail: { readonly url: Redacted.Redacted; readonly from: string } | undefined
+  readonly noticeAfterMillis: number
   readonly publicUrl: string | undefined
   readonly trustProxy: boolean
   readonly basePaths: Pick<BasePaths, "shipmentStatus" | "invoices" | "pickups" | "transitEvents" | "freightCharges">
@@ -117,6 +120,8 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     dashboard: given.dashboard ?? true,
     portalFrameAncestors: given.portalFrameAncestors ?? [],
     portalTheme: given.portalTheme ?? {},
+    mail: given.smtpUrl === undefined || given.mailFrom === undefined ? undefined : { url: given.smtpUrl, from: given.mailFrom },
+    noticeAfterMillis: (given.noticeAfter ?? 14_400) * 1000,
     publicUrl: given.publicUrl,
     trustProxy: given.trustProxy ?? false,
     basePaths,
@@ -220,6 +225,10 @@ const conflicts = (given: Given, delivery: ReturnType<typeof deliveryOf>, known:
   if (given.adminPort !== undefined && given.adminPort !== 0 && given.adminPort === (given.port ?? 8080) && (given.adminHost ?? given.host) === given.host) {
     found.push({ variable: variables.adminPort.name, problem: `is ${given.adminPort}, and so is ${variables.port.name}. Use another port for the operator API` })
   }
+  if ((given.smtpUrl === undefined) !== (given.mailFrom === undefined)) {
+    const [set, missing] = given.mailFrom === undefined ? [variables.smtpUrl, variables.mailFrom] : [variables.mailFrom, variables.smtpUrl]
+    if (!known.some(({ variable }) => variable.startsWith(missing.name))) found.push({ variable: missing.name, problem: `is missing, and ${set.name} is set. To send e-mail, set both` })
+  }
   const role = given.role ?? "all"
   if (given.demo === true && role !== "all") {
     found.push({ variable: variables.demo.name, problem: `is on and ${variables.role.name} is ${role}. The demo needs the role all` })
@@ -296,6 +305,8 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   telemetry: config.telemetry,
   demo: config.demo,
   dashboard: config.dashboard,
+  mail: config.mail === undefined ? "off" : `${new URL(Redacted.value(config.mail.url)).host}, from ${config.mail.from}`,
+  noticeAfterSeconds: config.noticeAfterMillis / 1000,
   portalFrameAncestors: config.portalFrameAncestors.length === 0 ? "none" : config.portalFrameAncestors.join(" ")
 })
 

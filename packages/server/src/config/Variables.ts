@@ -79,6 +79,20 @@ const plain = (value: string) => text((value) => /^[\x21-\x7e]{1,500}$/.test(val
 
 const tenantId = (value: string) => text(Schema.is(TenantId), `is ${shown(value)}, and has to be a tenant's id: letters, digits, hyphens and underscores`)(value)
 
+const smtpUrl = (value: string): Result.Result<Redacted.Redacted, string> => {
+  const url = URL.parse(value)
+  return url !== null && /^smtps?:$/.test(url.protocol) && url.hostname !== ""
+    ? Result.succeed(Redacted.make(value))
+    : Result.fail("is not the address of a mail server. Write it as smtps://user:password@mail.example.com:465, with special characters of the password percent-encoded")
+}
+
+/** An address, or a name with the address in angle brackets. */
+const mailFrom = (value: string) =>
+  text(
+    (value) => /^(?:[^\p{C}<>@",:;]{1,100} <[^\s<>@,;]{1,64}@[A-Za-z0-9.-]{1,250}>|[^\s<>@,;]{1,64}@[A-Za-z0-9.-]{1,250})$/u.test(value),
+    `is ${shown(value)}, and has to be an address, such as Acme Freight <webhooks@acme.example>`
+  )(value)
+
 const frameAncestors = (value: string): Result.Result<ReadonlyArray<string>, string> => {
   const origins = value.split(",").map((part) => part.trim()).filter((part) => part !== "")
   const wrong = origins.find((part) => !isFrameAncestor(part))
@@ -203,6 +217,14 @@ export const variables = {
     "plain",
     "how the portal's page looks, as JSON with name, accent, background, text, radius and logoUrl; a link may replace each of them",
     portalTheme
+  ),
+  smtpUrl: variableOrFile("WAYBILL_SMTP_URL", "none: no e-mail is sent", "the mail server for notices to customers, such as smtps://user:password@mail.example.com:465", smtpUrl),
+  mailFrom: variable("WAYBILL_MAIL_FROM", "none", "the sender of notices, with WAYBILL_SMTP_URL; such as Acme Freight <webhooks@acme.example>", mailFrom),
+  noticeAfter: variable(
+    "WAYBILL_NOTICE_AFTER_SECONDS",
+    "14400",
+    "how long the oldest entry of a failing endpoint waits before its customer gets a notice",
+    integer(60, 2_592_000)
   ),
   demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "plays a journey for the tenant demo", onOff),
   publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the address that callers see, for links in answers", webAddress),

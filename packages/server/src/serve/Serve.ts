@@ -3,6 +3,7 @@ import {
   DeliveryOptions,
   FreightChargeOptions,
   AccessOptions,
+  NoticeOptions,
   RetentionOptions,
   PickupDesk,
   Pickups,
@@ -27,6 +28,7 @@ import { type DemoState, openDemo } from "../demo/DemoState.ts"
 import { hasDashboard, plainBanner } from "./Banner.ts"
 import { documentsLayer } from "./Documents.ts"
 import { indexPage } from "./IndexPage.ts"
+import { smtpMailerLayer } from "../mail/SmtpMailer.ts"
 import { readPortalPage } from "../portal/PortalPage.ts"
 import { makeDrain } from "./Drain.ts"
 import { answerWith, listen } from "./Listener.ts"
@@ -101,6 +103,8 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
     Layer.provideMerge(Layer.mergeAll(
       DeliveryOptions.layer(config.delivery),
       Layer.succeed(RetentionOptions, config.retention),
+      Layer.succeed(NoticeOptions, { failingAfterMillis: config.noticeAfterMillis }),
+      config.mail === undefined ? Layer.empty : smtpMailerLayer(config.mail),
       Layer.succeed(AccessOptions, { tokenAccessMillis: config.tokenAccessMillis }),
       Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: config.othersLookupsPerMinute }),
       FreightChargeOptions.layer({ timeZone: config.timeZone }),

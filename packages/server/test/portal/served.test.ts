@@ -3,6 +3,7 @@ import axe from "axe-core"
 import type { Page } from "playwright-core"
 import { describe, expect, inject, it } from "vitest"
 import { closeBrowserAfterwards, noBrowser, visit } from "../dashboard/Chromium.ts"
+import { mailServer } from "../mail/MailServer.ts"
 import { eventually, leaked, listening, Program, receiver, sharedSettings, urlOf } from "../program/Program.ts"
 import { event, tenantOn } from "../program/Tenant.ts"
 
@@ -26,15 +27,15 @@ const opened = async (more: Readonly<Record<string, string>> = {}) => {
   const url = await program.ready()
   const tenant = await tenantOn(url, operatorKey)
   const { operator } = tenant
-  const endpoint = { works: false }
-  const hook = await receiver((_, response) => void response.writeHead(endpoint.works ? 200 : 500).end())
+  const endpoint = { status: 500 }
+  const hook = await receiver((_, response) => void response.writeHead(endpoint.status).end())
   const shop = await customerOf(url, operator, "shop", `${hook.url}/shop`)
   const rival = await customerOf(url, operator, "rival", `${hook.url}/rival`)
   await tenant.intakeAt(url).publishTransitEvents([{ ...event("S-1", 1), parties: { accounts: [shop.account, rival.account] } }])
   await eventually(async () => (await operator.listDeliveries("acme", { state: "dead" })).data.length === 2 || undefined)
   const link = await operator.createPortalLink("acme", { client: "shop", theme: { name: "Acme Freight", accent: "#0b5fff", radius: 8 } })
   globalThis.waybillTestOutput?.secret(link.token)
-  return { url, program, operator, endpoint, hook, shop, rival, link }
+  return { url, env, program, operator, endpoint, hook, shop, rival, link }
 }
 
 const faultsOf = async (page: Page) => {
@@ -76,7 +77,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.getByRole("rowheader").first().waitFor()
     expect(await page.getByRole("rowheader").count()).toBe(1)
     expect(await faultsOf(page)).toEqual([])
-    endpoint.works = true
+    endpoint.status = 200
     await page.getByRole("button", { name: /^Retry delivery/ }).click()
     await page.getByRole("dialog").getByRole("button", { name: "Send again" }).click()
     await page.getByText("The delivery is queued again.").first().waitFor()
@@ -115,6 +116,30 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
 
     expect(violations.seen).toEqual([])
     expect(leaked(program.stdout + program.stderr, [link.token, secret])).toEqual([])
+  })
+
+  it("keeps an address for notices, and the program sends one by SMTP when it has paused a subscription", async () => {
+    const { port, received } = await mailServer()
+    const { endpoint, env, link, operator, shop, url } = await opened({ WAYBILL_SMTP_URL: `smtp://127.0.0.1:${port}`, WAYBILL_MAIL_FROM: "Acme Freight <webhooks@acme.example>" })
+    const { context, page, violations } = await visit(url)
+    await context.addInitScript(axe.source)
+    await page.goto(link.url!)
+    await page.getByRole("link", { name: "Notices" }).click()
+    await page.getByLabel("E-mail address").fill("edi@shop.example")
+    await page.keyboard.press("Enter")
+    await page.getByText("Notices are sent to edi@shop.example.").first().waitFor()
+    expect(await faultsOf(page)).toEqual([])
+    endpoint.status = 410
+    const [dead] = (await operator.listDeliveries("acme", { subscriptionId: shop.id })).data
+    await operator.retryDelivery("acme", dead!.deliveryId)
+    await eventually(async () => (await operator.getSubscription("acme", shop.id)).pausedBy === "engine" || undefined)
+    // a process looks for trouble when it starts, and every five minutes
+    await new Program({ env }).ready()
+    const mail = await eventually(async () => received[0])
+    expect(mail).toMatchObject({ from: "webhooks@acme.example", to: ["edi@shop.example"] })
+    expect(mail.text).toMatch(/^Subject: Your webhook is paused\r$/m)
+    expect(mail.text).toContain(`Subscription ${shop.id}`)
+    expect(violations.seen).toEqual([])
   })
 
   it("says what to do without a link, with a link that has ended, and while the server does not answer", async () => {

@@ -8,7 +8,8 @@ describe("routes of the portal", () => {
     { view: "subscription", subscriptionId: "s/1?x#y" },
     { view: "deliveries", state: "dead", subscriptionId: "s 1", cursor: "c" },
     { view: "delivery", deliveryId: "d%1" },
-    { view: "secrets", cursor: undefined }
+    { view: "secrets", cursor: undefined },
+    { view: "notices" }
   ]
 
   it.each(routes)("are the same after they were written and read: %o", (route) => {

@@ -1,0 +1,28 @@
+/** Port for e-mail. Without an adapter, nothing is sent, and callers can see that. */
+import { Context, Effect, Schema } from "effect"
+
+export interface Mail {
+  /** The same for every attempt, so that a mail server recognizes a repeated mail. Letters, digits, dots and hyphens. */
+  readonly id: string
+  readonly to: string
+  readonly subject: string
+  /** Plain text. */
+  readonly text: string
+}
+
+export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { reason: Schema.String }) {
+  override get message(): string {
+    return `E-mail could not be sent: ${this.reason}`
+  }
+}
+
+export interface MailerShape {
+  /** Whether mail is sent at all. */
+  readonly sends: boolean
+  /** Succeeds when a mail server has accepted it. */
+  readonly send: (mail: Mail) => Effect.Effect<void, MailFailed>
+}
+
+export class Mailer extends Context.Reference<MailerShape>("@waybill/core/notices/Mailer", {
+  defaultValue: () => ({ sends: false, send: () => Effect.fail(new MailFailed({ reason: "no mail server is configured." })) })
+}) {}

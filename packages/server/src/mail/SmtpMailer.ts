@@ -1,0 +1,36 @@
+/** Sends e-mail by SMTP. */
+import { MailFailed, Mailer } from "@waybill/core"
+import { Effect, Layer, Redacted } from "effect"
+import { createTransport } from "nodemailer"
+import { withoutSecrets } from "@waybill/http"
+
+export interface SmtpSettings {
+  /** `smtps://user:password@host:465`, or `smtp://` with STARTTLS where the server offers it. */
+  readonly url: Redacted.Redacted
+  /** Sender of every mail. */
+  readonly from: string
+}
+
+/** For the connection, the greeting, and silence of the mail server. */
+const timeoutMillis = 15_000
+
+/** Mails that are sent at the same time share a connection. */
+export const smtpMailerLayer = ({ from, url }: SmtpSettings) =>
+  Layer.effect(
+    Mailer,
+    Effect.gen(function*() {
+      const transport = yield* Effect.acquireRelease(
+        Effect.sync(() => createTransport({ url: Redacted.value(url), pool: true, maxConnections: 1, connectionTimeout: timeoutMillis, greetingTimeout: timeoutMillis, socketTimeout: timeoutMillis })),
+        (transport) => Effect.sync(() => transport.close())
+      )
+      const domain = /@([^>\s]+)>?$/.exec(from)?.[1] ?? "localhost"
+      return {
+        sends: true,
+        send: ({ id, subject, text, to }) =>
+          Effect.asVoid(Effect.tryPromise({
+            try: () => transport.sendMail({ from, to, subject, text, messageId: `<${id}@${domain}>`, headers: { "Auto-Submitted": "auto-generated" }, disableFileAccess: true, disableUrlAccess: true }),
+            catch: (error) => new MailFailed({ reason: withoutSecrets(error instanceof Error ? error.message : String(error)) })
+          }))
+      }
+    })
+  )
