@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, ApiKeys, Clients, makeRememberAccess, TenantRemoval, Tenants, tokenClient, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { AccessStore, ApiKeys, Clients, makeRememberAccess, NoticeStore, TenantRemoval, Tenants, tokenClient, TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
@@ -76,7 +76,10 @@ describe("access of an API key client", () => {
       const principal = yield* keys.principalOf(key.key)
       for (let n = 0; n < 3; n++) yield* subscriptions.create(principal, { endpointUrl: url, hmacSecretId: "main" })
       yield* publish("S1")
+      const notices = yield* NoticeStore
+      yield* notices.setContact("acme", "key:shipper", "edi@shipper.example")
       yield* clients.remove("acme", "shipper")
+      assert.isTrue(Option.isNone(yield* notices.contact("acme", "key:shipper")))
       assert.strictEqual((yield* Effect.flip(keys.principalOf(key.key)))._tag, "Unauthenticated")
       assert.isUndefined(yield* standing)
       yield* TestWaybill.run
