@@ -1,5 +1,9 @@
-import { describe, expect, it } from "vitest"
-import { customer, start } from "./Host.ts"
+import type { Mail } from "@waybill/core"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { reportedEvent } from "../TestService.ts"
+import { carrier, customer, start } from "./Host.ts"
 
 const at = (path: string, init?: RequestInit) => new Request(`https://freight.example.com${path}`, init)
 const json = async (response: Response) => await response.json() as any
@@ -55,6 +59,33 @@ describe("portalHandler", () => {
     for (const headers of [{ "sec-fetch-site": "same-origin", origin: "https://freight.example.com" }, { "sec-fetch-site": "none" }, { origin: "https://freight.example.com" }, {}]) {
       expect((await pause(headers))[0]).toBe(200)
     }
+  })
+
+  it("sends notices through the host's own mail", async () => {
+    const mails: Array<Mail> = []
+    let tell = () => {}
+    const told = new Promise<void>((resolve) => tell = resolve)
+    const endpoint = createServer((request, response) => void request.resume().on("end", () => response.writeHead(410).end()))
+    await new Promise<void>((resolve) => endpoint.listen(0, "127.0.0.1", resolve))
+    onTestFinished(() => void endpoint.close())
+    const waybill = start({
+      egressAllow: ["127.0.0.1"],
+      mail: async (mail) => {
+        mails.push(mail)
+        tell()
+        throw new Error("The mail server is down.")
+      }
+    })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    await waybill.secrets.put("acme", "main", { anyClient: true })
+    const { id } = await waybill.subscriptions.create(customer, { endpointUrl: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`, hmacSecretId: "main" })
+    expect(await waybill.portal.setContact(customer, { email: "edi@shop.example" })).toEqual({ email: "edi@shop.example", sendsMail: true })
+    await waybill.events.publish(carrier, [reportedEvent("S1", { accounts: ["A1"] })])
+    await waybill.runOnce()
+    expect((await waybill.portal.subscription(customer, id)).pausedBy).toBe("engine")
+    await waybill.start()
+    await told
+    expect(mails).toMatchObject([{ to: "edi@shop.example", subject: "Your webhook is paused", text: expect.stringContaining(id) }])
   })
 
   it("needs a theme and an address that a page can use", () => {
