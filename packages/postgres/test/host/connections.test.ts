@@ -143,6 +143,6 @@ describe("with one connection, on which the host has opened a transaction, no ca
 it("every method of the service is among the calls", () => {
   const waybill = open({ url, maxConnections: 1 }, freshSchema())
   const called = [...listed(withinCalls), ...listed(serviceCalls), ...Object.entries(lifecycleCalls)].map(([name]) => name)
-  expect([...called, "handler", "customerHandler", "operatorHandler", "within", "start", "stop"].toSorted()).toEqual(namesOf(waybill).toSorted())
+  expect([...called, "handler", "customerHandler", "operatorHandler", "portalHandler", "within", "start", "stop"].toSorted()).toEqual(namesOf(waybill).toSorted())
   expect(listed(withinCalls).map(([name]) => name).toSorted()).toEqual(namesOf(waybill.within(new pg.Client())).toSorted())
 })
