@@ -98,6 +98,8 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
       get: (tenantId, deliveryId) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.get(tenantId, deliveryId))),
       retry: (tenantId, deliveryId) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.retry(tenantId, deliveryId))),
       dismiss: (tenantId, deliveryId) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.dismiss(tenantId, deliveryId))),
+      retryDeadLetters: (tenantId, filter) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.retryDeadLetters(tenantId, plain(filter)))),
+      dismissDeadLetters: (tenantId, filter) => service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.dismissDeadLetters(tenantId, plain(filter)))),
       recover: (tenantId, subscriptionId, since) =>
         service.run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.recover(tenantId, subscriptionId, plain({ since })))),
       replay: (tenantId, subscriptionId, range) =>

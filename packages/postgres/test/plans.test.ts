@@ -119,6 +119,7 @@ const statementsIn = (quoted: string) => {
 }
 
 const atStart = { key: "", sequence: 0, ref: 0 }
+const endpoint = { host: "h", url: undefined }
 const anyDelivery = { state: undefined, destinationId: undefined, since: undefined, order: "newest", after: undefined, limit: 1 } as const
 
 const owned = [{ tenantId: "t", partition: 0, epoch: 1 }]
@@ -173,12 +174,23 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   "list a destination's deliveries": log.listDeliveries(schema, "t", { ...anyDelivery, destinationId: id }),
   "list a client's deliveries": log.listDeliveries(schema, "t", { ...anyDelivery, client: "c" }),
   "list dead letters": log.listDeliveries(schema, "t", { ...anyDelivery, order: "oldest", state: "dead" }),
+  "list deliveries of an endpoint": log.listDeliveries(schema, "t", { ...anyDelivery, endpoint }),
+  "list dead letters by error": log.listDeliveries(schema, "t", { ...anyDelivery, order: "oldest", state: "dead", error: "timeout" }),
+  "list failed deliveries by error": log.listDeliveries(schema, "t", { ...anyDelivery, error: "timeout" }),
+  "count deliveries": log.countDeliveries(schema, "t", { state: undefined }),
+  "count dead letters of an endpoint": log.countDeliveries(schema, "t", { state: "dead", endpoint }),
+  "count destinations": log.countDestinations(schema, "t", { state: undefined }),
+  "count destinations of an endpoint": log.countDestinations(schema, "t", { state: "active", endpoint }),
+  "destination overviews of an endpoint": log.destinationOverviews(schema, "t", { endpoint, state: undefined, after: undefined, limit: 1 }),
   "find a delivery": log.findDelivery(schema, "t", id, sources),
   "newest deliveries": log.newestBound(schema, "t", 1),
   "deliveries that carry a shipment": log.carryingDeliveries(schema, "t", [{ sources: ["transit-events"], keys: ["S"] }], { oldest: id, limit: 1 }),
   "prune deliveries": log.pruneDeliveries(schema, "t", 0),
   "retry a delivery": retries.retryDelivery(schema, "t", id, sources),
   "recover deliveries": retries.recoverDeliveries(schema, "t", id, 0),
+  "lock the destinations of dead letters": retries.lockDestinationsOf(schema, "t", [id]),
+  "retry dead letters": retries.retryDead(schema, "t", [id]),
+  "dismiss dead letters": control.dismissDead(schema, "t", [id]),
   "pause a subscription": control.pauseDestination(schema, "t", id, "r"),
   "resume a subscription": control.resumeDestination(schema, "t", id),
   "begin a purge": control.beginPurge(schema, "t", id),
@@ -209,7 +221,8 @@ const readWhole: Readonly<Record<string, string>> = {
 
 /** Statements that people or the sweep run rarely. They read in index order up to a limit, or tables that are analysed by then. */
 const rare = new Set([
-  "list deliveries, newest first", "list a client's deliveries", "list dead letters", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment",
+  "list deliveries, newest first", "list a client's deliveries", "list dead letters", "list deliveries of an endpoint", "list dead letters by error",
+  "list failed deliveries by error", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment",
   "raise the destinations of a secret",
   "raise the destinations of a client", "trace its deliveries", "windows that hold a bill"
 ])

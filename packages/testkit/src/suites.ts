@@ -4,6 +4,7 @@ import type { Layer } from "effect"
 import * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
 import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
 import * as DeliveryControlSuite from "./delivery/DeliveryControlSuite.ts"
+import * as DeliveryFilterSuite from "./delivery/DeliveryFilterSuite.ts"
 import * as DeliveryLogSuite from "./delivery/DeliveryLogSuite.ts"
 import * as DeliveryGateModelSuite from "./delivery/DeliveryGateModelSuite.ts"
 import * as DeliveryGateSuite from "./delivery/DeliveryGateSuite.ts"
@@ -40,6 +41,7 @@ export {
   ChargeSubscriptionStoreSuite,
   ChargeWindowsSuite,
   DeliveryControlSuite,
+  DeliveryFilterSuite,
   DeliveryLogSuite,
   DeliveryGateModelSuite,
   DeliveryGateSuite,
@@ -108,6 +110,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       DeliveryGateSuite,
       DeliveryGateModelSuite,
       DeliveryQueueSuite,
+      DeliveryFilterSuite,
       DeliveryLogSuite,
       DeliveryControlSuite,
       StatisticsStoreSuite,

@@ -11,6 +11,14 @@ import type { OpenList } from "../shared/OpenList.ts"
  */
 export type DeliveryState = "sending" | "waiting" | "delivered" | "dead" | "dismissed" | "cancelled"
 
+/** Outcomes of an attempt that was not accepted, which lists and bulk actions can be filtered by. */
+export const deliveryErrors = [
+  "dns", "address_not_allowed", "connect_refused", "connect_timeout", "tls", "timeout", "response_too_large", "protocol",
+  "http_3xx", "http_4xx", "http_429", "http_5xx", "signing", "gone", "interrupted"
+] as const
+
+export type DeliveryError = (typeof deliveryErrors)[number]
+
 /** One POST and its outcome. */
 export interface DeliveryAttempt {
   /** From 1. */

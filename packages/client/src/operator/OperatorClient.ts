@@ -4,7 +4,7 @@ import { allPages, type ListedPage, cursorPage, type PageQuery } from "../connec
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { PickupDecision, PickupReported } from "../intake/ReportedPickup.ts"
 import type { AuditEntry, AuditQuery } from "./Audit.ts"
-import type { Delivery, DeliveryInFull, DeliveryState } from "./Delivery.ts"
+import type { Delivery, DeliveryError, DeliveryInFull, DeliveryState } from "./Delivery.ts"
 import type { Explanation, ExplainSubject } from "./Explanation.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
 import type { Health, OperatorSubscription, SubscriptionState } from "./OperatorSubscription.ts"
@@ -136,8 +136,16 @@ export interface DeliveryQuery {
   readonly subscriptionId?: string | undefined
   /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are excluded. */
   readonly client?: string | undefined
+  /** A host, with its port if the address names one, or a whole address. Deliveries of deleted subscriptions are excluded. */
+  readonly endpoint?: string | undefined
+  /** Outcome of the last attempt, of deliveries that wait for a retry or are dead letters. */
+  readonly error?: DeliveryError | undefined
   /** Created at this time or later. */
   readonly since?: string | Date | undefined
+  /** Created before this time. */
+  readonly until?: string | Date | undefined
+  /** Whether to count all pages, up to 10,000. */
+  readonly total?: boolean | undefined
   /** Order of creation. The server's default is `newest` first. */
   readonly order?: "oldest" | "newest" | undefined
   /** Items per page: 1 to 500. */
@@ -151,10 +159,49 @@ export interface OperatorSubscriptionQuery extends PageQuery {
   readonly client?: string | undefined
   /** Only subscriptions in this state. */
   readonly state?: SubscriptionState | undefined
+  /** A host, with its port if the address names one, or a whole address. */
+  readonly endpoint?: string | undefined
+  /** Outcome of the last attempt. A page looks at 1,000 subscriptions at most, so it may be short, or empty, with a `nextCursor`. */
+  readonly error?: DeliveryError | undefined
+  /** Whether to count all pages, up to 10,000. Not with `error`. */
+  readonly total?: boolean | undefined
+}
+
+/** What dead letters are found by, as in the list of deliveries; at least one member. */
+export interface DeadLettersFilter extends Pick<DeliveryQuery, "subscriptionId" | "client" | "endpoint" | "error" | "since" | "until"> {
+  /** `nextCursor` of the previous step. */
+  readonly cursor?: string | undefined
+}
+
+/** Subscriptions by id, at most 100, or by at least one of the other members. */
+export interface PurgeFilter extends Pick<OperatorSubscriptionQuery, "client" | "endpoint" | "state"> {
+  readonly subscriptionIds?: ReadonlyArray<string> | undefined
+  /** `nextCursor` of the previous step. */
+  readonly cursor?: string | undefined
+}
+
+/** What one step of a bulk action did. */
+export interface BulkResult {
+  /** Dead letters that it changed. */
+  readonly changed: number
+  /** For the next step, with the same filter; `null` when nothing is left. */
+  readonly nextCursor: string | null
+}
+
+/** What one step of a bulk purge did. */
+export interface PurgeResult {
+  /** Subscriptions that had something to drop. */
+  readonly subscriptions: number
+  readonly dropped: number
+  /** For the next step, with the same filter; `null` when nothing is left. */
+  readonly nextCursor: string | null
 }
 
 /** One page of a list. */
-export interface OperatorPage<A> extends ListedPage<A> {}
+export interface OperatorPage<A> extends ListedPage<A> {
+  /** Of all pages, if it was asked for. 10,000 means that many or more. */
+  readonly total?: number
+}
 
 /** Newest first by default. */
 export interface DeliveriesPage extends OperatorPage<Delivery> {}
@@ -374,6 +421,21 @@ export class OperatorClient {
     await this.#send("POST", [tenantId, "deliveries", deliveryId, "dismiss"], undefined, true, options)
   }
 
+  /** Sends dead letters that match again, the oldest 500 of them: call again with `nextCursor` until it is null. A step that failed can be repeated. */
+  async retryDeadLetters(tenantId: string, filter: DeadLettersFilter, options?: CallOptions): Promise<BulkResult> {
+    return await this.#bulk([tenantId, "dead-letters", "retry"], filter, "retried", options)
+  }
+
+  /** Dismisses dead letters that match, the oldest 500 of them: call again with `nextCursor` until it is null. A step that failed can be repeated. */
+  async dismissDeadLetters(tenantId: string, filter: DeadLettersFilter, options?: CallOptions): Promise<BulkResult> {
+    return await this.#bulk([tenantId, "dead-letters", "dismiss"], filter, "dismissed", options)
+  }
+
+  /** Drops waiting entries of several subscriptions and cancels their retries, in steps: call again with `nextCursor` until it is null. */
+  async purgeMatching(tenantId: string, filter: PurgeFilter, options?: CallOptions): Promise<PurgeResult> {
+    return await this.#send("POST", [tenantId, "purge"], filter, false, options) as PurgeResult
+  }
+
   /** Sends every dead letter since `since` again, with the same ids. Returns their number. */
   async recover(
     tenantId: string,
@@ -446,6 +508,13 @@ export class OperatorClient {
     const count = (answer.json as Readonly<Record<string, unknown>> | null | undefined)?.[counted]
     if (typeof count !== "number") throw new WaybillCallFailed(answer.call, "unreadable_answer", `the answer has no ${counted}.`)
     return count
+  }
+
+  async #bulk(path: ReadonlyArray<string>, filter: DeadLettersFilter, counted: "retried" | "dismissed", options: CallOptions | undefined): Promise<BulkResult> {
+    const answer = await this.#connection.send({ method: "POST", path: ["tenants", ...path], repeatable: false, body: filter }, options)
+    const { nextCursor, [counted]: changed } = (answer.json ?? {}) as Readonly<Record<string, unknown>>
+    if (typeof changed !== "number") throw new WaybillCallFailed(answer.call, "unreadable_answer", `the answer has no ${counted}.`)
+    return { changed, nextCursor: typeof nextCursor === "string" ? nextCursor : null }
   }
 
   async #send(

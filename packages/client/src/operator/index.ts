@@ -1,4 +1,4 @@
-export { type Delivery, type DeliveryAttempt, type DeliveryInFull, type DeliveryState } from "./Delivery.ts"
+export { type Delivery, type DeliveryAttempt, type DeliveryError, deliveryErrors, type DeliveryInFull, type DeliveryState } from "./Delivery.ts"
 export { type Explanation, type ExplainSubject, type Verdict, type WaitReason } from "./Explanation.ts"
 export { type Area, type NamedShipment, type JourneyDelivery, type JourneyEntry, type ShipmentJourney } from "./Journey.ts"
 export { type AuditEntry, type AuditQuery } from "./Audit.ts"
@@ -9,6 +9,8 @@ export { type Limits, type LimitsChange } from "./Limits.ts"
 export {
   type ApiKey,
   type ApiKeyCreate,
+  type BulkResult,
+  type DeadLettersFilter,
   type OperatorPage,
   type DeliveriesPage,
   type DeliveryQuery,
@@ -16,6 +18,8 @@ export {
   type PortalLink,
   type PortalLinkCreate,
   type OperatorClientOptions,
+  type PurgeFilter,
+  type PurgeResult,
   type ReplayRange,
   type Secret,
   type SecretSettings,

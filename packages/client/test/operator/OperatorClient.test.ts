@@ -79,6 +79,14 @@ describe("OperatorClient", () => {
       { method: "DELETE", path: "/operator/v1/tenants/acme/subscriptions/s%2F1" }, undefined],
     ["dismisses a dead letter", (client) => client.dismissDelivery("acme", "d-1"), undefined,
       { method: "POST", path: "/operator/v1/tenants/acme/deliveries/d-1/dismiss", body: undefined }, undefined],
+    ["lists what failed at an endpoint, with a total", (client) => client.listDeliveries("acme", { endpoint: "a.example:8443", error: "timeout", until: new Date(0), total: true }), { data: [], total: 7 },
+      { method: "GET", path: "/operator/v1/tenants/acme/deliveries?endpoint=a.example%3A8443&error=timeout&until=1970-01-01T00%3A00%3A00.000Z&total=true" }, { data: [], total: 7 }],
+    ["retries dead letters that match", (client) => client.retryDeadLetters("acme", { error: "timeout", since: new Date(0) }), { retried: 500, nextCursor: "d-500" },
+      { method: "POST", path: "/operator/v1/tenants/acme/dead-letters/retry", body: { error: "timeout", since: "1970-01-01T00:00:00.000Z" } }, { changed: 500, nextCursor: "d-500" }],
+    ["dismisses dead letters that match", (client) => client.dismissDeadLetters("acme", { client: "shipper", cursor: "d-1" }), { dismissed: 2, nextCursor: null },
+      { method: "POST", path: "/operator/v1/tenants/acme/dead-letters/dismiss", body: { client: "shipper", cursor: "d-1" } }, { changed: 2, nextCursor: null }],
+    ["purges subscriptions that match", (client) => client.purgeMatching("acme", { endpoint: "a.example" }), { subscriptions: 1, dropped: 7, nextCursor: null },
+      { method: "POST", path: "/operator/v1/tenants/acme/purge", body: { endpoint: "a.example" } }, { subscriptions: 1, dropped: 7, nextCursor: null }],
     ["explains a delivery", (client) => client.explain("acme", "s-1", { eventId: "e/1" }), { verdict: "delivered" },
       { method: "GET", path: "/operator/v1/tenants/acme/explain?subscriptionId=s-1&eventId=e%2F1" }, { verdict: "delivered" }],
     ["shows the health of tenants", (client) => client.health(), { tenants: [] }, { method: "GET", path: "/operator/v1/health" }, { tenants: [] }],
@@ -94,7 +102,7 @@ describe("OperatorClient", () => {
   })
 
   const repeated = new Set(["lists the audit log", "gets statistics", "lists waiting pickups", "decides on a pickup", "gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "gives a secret to another owner", "lists secrets", "deletes a secret", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
-    "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "deletes a subscription", "dismisses a dead letter",
+    "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "deletes a subscription", "dismisses a dead letter", "lists what failed at an endpoint, with a total",
     "explains a delivery", "shows the health of tenants"])
   it.each(calls)("%s, and retries after 503 only if idempotent", async (name, call) => {
     const { client, received } = clientOf(() => problem(503))
@@ -127,6 +135,7 @@ describe("OperatorClient", () => {
   it("fails when a promised count is missing", async () => {
     const { client } = clientOf(() => json({}))
     await expect(client.recover("acme", "s-1", { since: new Date(0) })).rejects.toMatchObject({ reason: "unreadable_answer" })
+    await expect(client.retryDeadLetters("acme", { error: "timeout" })).rejects.toMatchObject({ reason: "unreadable_answer" })
     await expect(client.replay("acme", "s-1", { from: new Date(0) })).rejects.toMatchObject({ reason: "unreadable_answer" })
   })
 

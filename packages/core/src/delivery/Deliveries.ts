@@ -1,14 +1,15 @@
 /** What operators see of deliveries, and how they send them again. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { qualifiedClient } from "../access/model/Client.ts"
+import { fault } from "../shared/Fault.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"
-import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
 import { DeliveryControl } from "./DeliveryControl.ts"
 import { DeliveryNotDismissable, DeliveryNotFound, DeliveryNotRetryable, DestinationNotFound } from "./DeliveryErrors.ts"
 import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type DestinationStatus } from "./DeliveryQueue.ts"
+import { deliveryFilterFields, deliveryFilterOf } from "./model/DeliveryFilter.ts"
 import { type DeliveryState, deliveryStates } from "./model/DeliveryState.ts"
 import { wrap } from "./model/Envelope.ts"
 import { bytesOfBody } from "./model/RequestBody.ts"
@@ -16,9 +17,8 @@ import { Wakeups } from "./Wakeups.ts"
 
 export const DeliveryListQuery = Schema.Struct({
   state: Schema.optionalKey(Schema.Literals(deliveryStates as ReadonlyArray<DeliveryState>).annotate({ message: `state is one of ${deliveryStates.join(", ")}.` })),
-  subscriptionId: Schema.optionalKey(Schema.String),
-  client: Schema.optionalKey(Schema.String),
-  since: Schema.optionalKey(InstantText),
+  ...deliveryFilterFields,
+  total: Schema.optionalKey(Schema.Boolean),
   order: Schema.optionalKey(Schema.Literals(["oldest", "newest"]).annotate({ message: "order is oldest or newest." })),
   cursor: ListCursor,
   limit: ListLimit
@@ -26,6 +26,20 @@ export const DeliveryListQuery = Schema.Struct({
 
 /** Body of the recover call. */
 export const RecoverCall = Schema.Struct({ since: InstantText }).annotate({ identifier: "RecoverCall" })
+
+/** Body of a bulk action on dead letters. */
+export const DeadLettersCall = Schema.Struct({ ...deliveryFilterFields, cursor: ListCursor }).annotate({ identifier: "DeadLettersCall" })
+
+/** Dead letters that one call of a bulk action changes, at most. */
+export const bulkStep = 500
+
+/** What one step of a bulk action did. */
+export interface BulkResult {
+  /** Dead letters that it changed. Others may have changed some of those that matched at the same time. */
+  readonly changed: number
+  /** For the next call, with the same filter; `null` when nothing is left. */
+  readonly nextCursor: string | null
+}
 
 /** A delivery as it is shown; instants as UTC text. */
 export interface DeliveryView {
@@ -56,8 +70,8 @@ export interface DeliveryBodyView extends DeliveryView {
 }
 
 export class Deliveries extends Context.Service<Deliveries, {
-  /** Newest first, unless `order` is `oldest`. `nextCursor` is null at the end. */
-  readonly list: (tenantId: string, query?: typeof DeliveryListQuery.Encoded) => Effect.Effect<ListPage<DeliveryView>, InvalidInput | StorageError>
+  /** Newest first, unless `order` is `oldest`. `nextCursor` is null at the end. `total`: on request, up to `totalCount`. */
+  readonly list: (tenantId: string, query?: typeof DeliveryListQuery.Encoded) => Effect.Effect<CountedPage<DeliveryView>, InvalidInput | StorageError>
   readonly get: (tenantId: string, deliveryId: string) => Effect.Effect<DeliveryBodyView, DeliveryNotFound | StorageError>
   /** The same bytes under the same id once more, with a full series of attempts. */
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotRetryable | StorageError>
@@ -65,6 +79,10 @@ export class Deliveries extends Context.Service<Deliveries, {
   readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<void, DeliveryNotFound | DeliveryNotDismissable | StorageError>
   /** Every dead letter of the subscription since then goes out again, under the same ids. Answers how many. */
   readonly recover: (tenantId: string, subscriptionId: string, input: typeof RecoverCall.Encoded) => Effect.Effect<number, DestinationNotFound | InvalidInput | StorageError>
+  /** Sends dead letters that match again, the oldest `bulkStep` after the cursor. Calls that were cut short can be repeated. */
+  readonly retryDeadLetters: (tenantId: string, input: typeof DeadLettersCall.Encoded) => Effect.Effect<BulkResult, InvalidInput | StorageError>
+  /** Dismisses dead letters that match, the oldest `bulkStep` after the cursor. */
+  readonly dismissDeadLetters: (tenantId: string, input: typeof DeadLettersCall.Encoded) => Effect.Effect<BulkResult, InvalidInput | StorageError>
   /** State of the subscription, and why. */
   readonly destinationStatus: (tenantId: string, subscriptionId: string) => Effect.Effect<DestinationStatus, DestinationNotFound | StorageError>
 }>()("@waybill/core/delivery/Deliveries") {
@@ -75,6 +93,7 @@ export class Deliveries extends Context.Service<Deliveries, {
       const control = yield* DeliveryControl
       const wakeups = yield* Wakeups
       const decodeQuery = decodeInput(DeliveryListQuery, { closed: true })
+      const decodeDeadLetters = decodeInput(DeadLettersCall, { closed: true })
       const decodeRecover = decodeInput(RecoverCall, { closed: true })
 
       const destinationStatus = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
@@ -84,26 +103,39 @@ export class Deliveries extends Context.Service<Deliveries, {
       })
 
       const list = Effect.fn("Deliveries.list")(function*(tenantId: string, input: unknown = {}) {
-        const query = yield* decodeQuery(input)
-        if (query.cursor !== undefined && !isUniqueId(query.cursor)) {
-          return yield* foreignCursor
-        }
-        if (query.subscriptionId !== undefined && !isUniqueId(query.subscriptionId)) return { data: [], nextCursor: null }
-        const limit = query.limit ?? defaultListLimit
-        const asked = {
-          state: query.state,
-          destinationId: query.subscriptionId,
-          client: query.client === undefined ? undefined : qualifiedClient(query.client),
-          since: query.since === undefined ? undefined : parseInstant(query.since),
-          order: query.order ?? "newest"
-        } as const
-        return yield* listPage({
-          read: (range) => queue.list(tenantId, { ...asked, ...range }),
+        const { cursor, limit = defaultListLimit, order = "newest", state, total = false, ...given } = yield* decodeQuery(input)
+        const filter = yield* filterOf(given, state, cursor)
+        if (filter === undefined) return { data: [], nextCursor: null, ...total ? { total: 0 } : {} }
+        const page = yield* listPage({
+          read: (range) => queue.list(tenantId, { ...filter, state, order, ...range }),
           idOf: (row) => row.deliveryId,
           sizeOf: (row) => 400 + row.attempts.reduce((sum, { detail = "", excerpt = "" }) => sum + 150 + detail.length + excerpt.length, 0),
           shown: deliveryView
-        }, query.cursor, limit)
+        }, cursor, limit)
+        return total ? { ...page, total: yield* queue.count(tenantId, { ...filter, state }) } : page
       })
+
+      const changeDeadLetters = Effect.fnUntraced(function*(
+        tenantId: string,
+        input: unknown,
+        change: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
+      ) {
+        const { cursor, ...given } = yield* decodeDeadLetters(input)
+        if (Object.keys(given).length === 0) return yield* InvalidInput.of(fault([], unfiltered, "required"))
+        const filter = yield* filterOf(given, "dead", cursor)
+        const found = filter === undefined ? [] : yield* queue.list(tenantId, { ...filter, state: "dead", order: "oldest", after: cursor, limit: bulkStep })
+        const changed = found.length === 0 ? 0 : yield* change(tenantId, found.map(({ deliveryId }) => deliveryId))
+        return { changed, nextCursor: found.length < bulkStep ? null : found.at(-1)!.deliveryId }
+      })
+
+      const retryDeadLetters = Effect.fn("Deliveries.retryDeadLetters")(function*(tenantId: string, input: unknown) {
+        const result = yield* changeDeadLetters(tenantId, input, queue.retryDead)
+        if (result.changed > 0) yield* wakeups.wake(tenantId)
+        return result
+      })
+
+      const dismissDeadLetters = Effect.fn("Deliveries.dismissDeadLetters")((tenantId: string, input: unknown) =>
+        changeDeadLetters(tenantId, input, control.dismissDead))
 
       const get = Effect.fn("Deliveries.get")(function*(tenantId: string, deliveryId: string) {
         const found = isUniqueId(deliveryId) ? yield* queue.find(tenantId, deliveryId) : Option.none<DeliveryDetail>()
@@ -136,10 +168,17 @@ export class Deliveries extends Context.Service<Deliveries, {
         return count
       })
 
-      return Deliveries.of({ list, get, retry, dismiss, recover, destinationStatus })
+      return Deliveries.of({ list, get, retry, dismiss, recover, retryDeadLetters, dismissDeadLetters, destinationStatus })
     })
   )
 }
+
+const unfiltered = "Name at least one of subscriptionId, client, endpoint, error, since and until."
+
+const filterOf = Effect.fnUntraced(function*(given: Parameters<typeof deliveryFilterOf>[0], state: DeliveryState | undefined, cursor: string | undefined) {
+  if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
+  return yield* Effect.mapError(Effect.fromResult(deliveryFilterOf(given, state)), (fault) => InvalidInput.of(fault))
+})
 
 export const deliveryView = (delivery: DeliverySummary): DeliveryView => ({
   deliveryId: delivery.deliveryId,

@@ -176,6 +176,8 @@ export class DeliveryControl extends Context.Service<DeliveryControl, {
   readonly dropExcess: (tenantId: string, destinationId: string, excess: BacklogExcess, after: PurgePosition | undefined) => Effect.Effect<PurgeStep, StorageError>
   /** A dead letter is `dismissed` afterwards. Answers the state it was in; other states are left alone. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
+  /** Dismisses those of these deliveries that are dead letters. Answers how many. */
+  readonly dismissDead: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
   /** What the destination knows of a subject. Reads by index only, and no more than `traceDeliveries` deliveries of a group. */
   readonly trace: (tenantId: string, destinationId: string, subject: TraceSubject) => Effect.Effect<DestinationTrace, StorageError>
   readonly health: (tenantId: string) => Effect.Effect<TenantHealth, StorageError>

@@ -8,6 +8,7 @@
 import { Context, type Effect, type Option } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { Breaker } from "./model/Breaker.ts"
+import type { DeliveryFilter, EndpointFilter } from "./model/DeliveryFilter.ts"
 import type { DeliveryPolicy } from "./model/DeliveryPolicy.ts"
 import type { DeliveryState } from "./model/DeliveryState.ts"
 import type { Envelope } from "./model/Envelope.ts"
@@ -89,13 +90,12 @@ export interface DeliveryDetail extends DeliverySummary {
   readonly payloads: ReadonlyArray<Uint8Array>
 }
 
-export interface DeliveryQuery {
+/** Members that are left out are not filtered by. */
+export interface DeliveryMatch extends Partial<DeliveryFilter> {
   readonly state: DeliveryState | undefined
-  readonly destinationId: string | undefined
-  /** Only of this client's destinations that are not closed. */
-  readonly client?: string | undefined
-  /** Created at or after: a store may pass over ids that begin with an earlier millisecond. */
-  readonly since: number | undefined
+}
+
+export interface DeliveryQuery extends DeliveryMatch {
   /** By id: ids sort by creation. */
   readonly order: "oldest" | "newest"
   /** Only ids beyond this one, in that order. */
@@ -134,12 +134,19 @@ export interface DestinationOverview {
 /** Nothing is counted beyond this for a destination's overview. */
 export const overviewCount = 1000
 
+/** Nothing is counted beyond this for the total of a list. */
+export const totalCount = 10_000
+
 /** Deliveries of a destination that are looked through for its last attempt. */
 export const overviewAttempts = 100
 
-export interface DestinationQuery {
+export interface DestinationMatch {
   readonly client?: string | undefined
+  readonly endpoint?: EndpointFilter | undefined
   readonly state: DestinationState | undefined
+}
+
+export interface DestinationQuery extends DestinationMatch {
   /** Only ids after this one. */
   readonly after: string | undefined
   readonly limit: number
@@ -193,7 +200,11 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
     { readonly now: number; readonly destinations: ReadonlyArray<DestinationOverview> },
     StorageError
   >
+  /** Destinations that match and are not closed, up to `totalCount`. */
+  readonly countMatching: (tenantId: string, match: DestinationMatch) => Effect.Effect<number, StorageError>
   readonly list: (tenantId: string, query: DeliveryQuery) => Effect.Effect<ReadonlyArray<DeliverySummary>, StorageError>
+  /** Deliveries that match, up to `totalCount`. */
+  readonly count: (tenantId: string, match: DeliveryMatch) => Effect.Effect<number, StorageError>
   /**
    * Deliveries with an entry under one of these keys, newest first, among the tenant's newest `newest`. `since` is when the
    * oldest one of these was created, `undefined` when the tenant has no older.
@@ -208,6 +219,8 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   readonly retry: (tenantId: string, deliveryId: string) => Effect.Effect<Option.Option<DeliveryState>, StorageError>
   /** Makes every dead letter of the destination that died since then due again, under the same ids. Answers how many. */
   readonly recover: (tenantId: string, destinationId: string, since: number) => Effect.Effect<number, StorageError>
+  /** Makes those of these deliveries that are dead letters due again, under the same ids. Answers how many. */
+  readonly retryDead: (tenantId: string, deliveryIds: ReadonlyArray<string>) => Effect.Effect<number, StorageError>
   /** Removes settled deliveries older than this, unless others of their flight are still in flight. Answers how many; at most a few thousand a call. */
   readonly prune: (tenantId: string, settledBefore: number) => Effect.Effect<number, StorageError>
   /** For metrics; approximate. */

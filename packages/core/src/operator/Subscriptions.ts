@@ -1,19 +1,22 @@
 /** Every subscription of a tenant, over all areas and clients. For operators. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { qualifiedClient } from "../access/model/Client.ts"
-import { DeliveryControl } from "../delivery/DeliveryControl.ts"
+import { DeliveryControl, purgeReason } from "../delivery/DeliveryControl.ts"
 import { DestinationNotFound, type SecretNotUsable, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
-import { DeliveryQueue, type DestinationOverview, type DestinationState, type PausedBy } from "../delivery/DeliveryQueue.ts"
+import { DeliveryQueue, type DestinationMatch, type DestinationOverview, type DestinationState, type PausedBy } from "../delivery/DeliveryQueue.ts"
 import { type BreakerState, breakerState } from "../delivery/model/Breaker.ts"
+import { endpointFilterOf, EndpointText, ErrorText } from "../delivery/model/DeliveryFilter.ts"
 import type { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
 import { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
+import { compareText } from "../shared/CodePoints.ts"
+import { fault } from "../shared/Fault.ts"
 import { formatInstant } from "../shared/Instant.ts"
-import { decodeInput, type InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
-import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage } from "../shared/ListPage.ts"
+import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
+import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage, type ListRange, searchPage } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { idBefore, isUniqueId } from "../shared/UniqueIds.ts"
@@ -28,9 +31,38 @@ export const subscriptionStates = ["active", "paused", "inactive"] as const sati
 export const SubscriptionListQuery = Schema.Struct({
   client: Schema.optionalKey(Schema.String),
   state: Schema.optionalKey(Schema.Literals(subscriptionStates).annotate({ message: `state is one of ${subscriptionStates.join(", ")}.` })),
+  endpoint: Schema.optionalKey(EndpointText),
+  error: Schema.optionalKey(ErrorText),
+  total: Schema.optionalKey(Schema.Boolean),
   cursor: ListCursor,
   limit: ListLimit
 })
+
+/** Subscriptions that a bulk purge names, at most. */
+const maxPurged = 100
+
+/** Body of a bulk purge: subscriptions by id, or by filter. */
+export const PurgeCall = Schema.Struct({
+  subscriptionIds: Schema.optionalKey(
+    Schema.NonEmptyArray(Schema.String).check(Schema.isMaxLength(maxPurged, { message: `At most ${maxPurged} subscriptionIds in one call.` }))
+  ),
+  client: SubscriptionListQuery.fields.client,
+  endpoint: SubscriptionListQuery.fields.endpoint,
+  state: SubscriptionListQuery.fields.state,
+  cursor: ListCursor
+}).annotate({ identifier: "PurgeCall" })
+
+/** Entries after which one call of a bulk purge goes on to no further subscription. */
+const purgedEntries = 20_000
+
+/** What one step of a bulk purge did. */
+export interface PurgeResult {
+  /** Subscriptions that had something to drop. */
+  readonly subscriptions: number
+  readonly dropped: number
+  /** For the next call, with the same filter; `null` when nothing is left. */
+  readonly nextCursor: string | null
+}
 
 /** Body of the pause call. The subscription's owner reads the reason. */
 export const PauseCall = Schema.Struct({
@@ -86,8 +118,11 @@ export interface SubscriptionView {
 type NotThere = DestinationNotFound | StorageError
 
 export class Subscriptions extends Context.Service<Subscriptions, {
-  /** Lists subscriptions by id. `client`: bare or qualified. */
-  readonly list: (tenantId: string, query?: typeof SubscriptionListQuery.Encoded) => Effect.Effect<ListPage<SubscriptionView>, InvalidInput | StorageError>
+  /**
+   * Lists subscriptions by id. `client`: bare or qualified. With `error`, those whose last attempt had this outcome: a page looks at `mostLooked`
+   * subscriptions at most, and there is no total.
+   */
+  readonly list: (tenantId: string, query?: typeof SubscriptionListQuery.Encoded) => Effect.Effect<CountedPage<SubscriptionView>, InvalidInput | StorageError>
   readonly get: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere>
   /** Stops sending until an operator resumes the subscription. New entries wait. Attempts in flight finish. */
   readonly pause: (tenantId: string, subscriptionId: string, input: typeof PauseCall.Encoded) => Effect.Effect<SubscriptionView, NotThere | InvalidInput>
@@ -106,6 +141,8 @@ export class Subscriptions extends Context.Service<Subscriptions, {
   readonly pauseOwn: (tenantId: string, subscriptionId: string) => Effect.Effect<SubscriptionView, NotThere>
   /** Drops waiting entries. Returns their number, including those of cancelled retries. */
   readonly purge: (tenantId: string, subscriptionId: string) => Effect.Effect<number, NotThere>
+  /** Drops waiting entries of several subscriptions, in order of their ids from the cursor on. Calls that were cut short can be repeated. */
+  readonly purgeMatching: (tenantId: string, input: WithLists<typeof PurgeCall.Encoded>) => Effect.Effect<PurgeResult, NotThere | InvalidInput>
   /** Sends stored events, or entries of the carrier's work list, again in new deliveries. Returns their number. */
   readonly replay: (tenantId: string, subscriptionId: string, input: WithLists<typeof ReplayCall.Encoded>) => Effect.Effect<number, NotThere | InvalidInput>
   /** Deletes the subscription, with the same effect as a deletion by its client. */
@@ -158,15 +195,18 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       })
 
       const list = Effect.fn("Subscriptions.list")(function*(tenantId: string, input: unknown = {}) {
-        const { client, cursor, limit = defaultListLimit, state } = yield* decodeQuery(input)
+        const { cursor, error, limit = defaultListLimit, total = false, ...given } = yield* decodeQuery(input)
         if (cursor !== undefined && !isUniqueId(cursor)) return yield* foreignCursor
-        const filter = { client: client === undefined ? undefined : qualifiedClient(client), state }
-        return yield* listPage({
-          read: (range) => Effect.flatMap(queue.destinations(tenantId, { ...filter, ...range }), (found) => documented(tenantId, found)),
-          idOf: ({ destination: { destinationId } }) => destinationId,
-          sizeOf: ({ doc = "" }) => 1000 + doc.length,
+        const match = matchOf(given)
+        const source = {
+          read: (range: ListRange) => Effect.flatMap(queue.destinations(tenantId, { ...match, ...range }), (found) => documented(tenantId, found)),
+          idOf: ({ destination: { destinationId } }: DocumentedDestination) => destinationId,
+          sizeOf: ({ doc = "" }: DocumentedDestination) => 1000 + doc.length,
           shown: viewOf
-        }, cursor, limit)
+        }
+        if (error !== undefined) return yield* searchPage({ ...source, keeps: ({ destination: { lastAttempt } }) => lastAttempt?.outcome === error }, cursor, limit)
+        const page = yield* listPage(source, cursor, limit)
+        return total ? { ...page, total: yield* queue.countMatching(tenantId, match) } : page
       })
 
       const pause = Effect.fn("Subscriptions.pause")(function*(tenantId: string, subscriptionId: string, input: unknown) {
@@ -231,6 +271,35 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         return dropped
       })
 
+      /** The destinations of one step, at most one more than it purges. */
+      const purgeCandidates = Effect.fnUntraced(function*(tenantId: string, { cursor, subscriptionIds, ...given }: typeof PurgeCall.Type) {
+        if (subscriptionIds === undefined) {
+          return (yield* queue.destinations(tenantId, { ...matchOf(given), after: cursor, limit: maxPurged + 1 })).destinations
+        }
+        return yield* Effect.forEach([...new Set(subscriptionIds)].sort(compareText).filter((id) => cursor === undefined || id > cursor), (id) =>
+          Effect.map(destinationOf(tenantId, id), ({ destination }) => destination))
+      })
+
+      const purgeMatching = Effect.fn("Subscriptions.purgeMatching")(function*(tenantId: string, input: unknown) {
+        const call = yield* decodePurge(input)
+        if (call.cursor !== undefined && !isUniqueId(call.cursor)) return yield* foreignCursor
+        const { cursor: _, subscriptionIds, ...filter } = call
+        const filters = Object.keys(filter).length
+        if (subscriptionIds === undefined ? filters === 0 : filters > 0) return yield* InvalidInput.of(fault([], whatToPurge, "required"))
+        const candidates = yield* purgeCandidates(tenantId, call)
+        const result = { subscriptions: 0, dropped: 0 }
+        for (const [index, { destinationId, inFlight, status, waiting }] of candidates.slice(0, maxPurged).entries()) {
+          if (waiting + inFlight > 0 || status.reason === purgeReason) {
+            // one that was deleted meanwhile has nothing left to drop
+            const dropped = yield* Effect.catchTag(purge(tenantId, destinationId), "DestinationNotFound", () => Effect.succeed(0))
+            result.dropped += dropped
+            if (dropped > 0) result.subscriptions += 1
+          }
+          if (result.dropped >= purgedEntries && index < candidates.length - 1) return { ...result, nextCursor: destinationId }
+        }
+        return { ...result, nextCursor: candidates.length > maxPurged ? candidates[maxPurged - 1]!.destinationId : null }
+      })
+
       const replay = Effect.fn("Subscriptions.replay")(function*(tenantId: string, subscriptionId: string, input: unknown) {
         const call = yield* decodeReplay(input)
         const { destination } = yield* destinationOf(tenantId, subscriptionId)
@@ -248,7 +317,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
         ))
       })
 
-      return Subscriptions.of({ get, list, pause, resume, resumeOwn, pauseOwn, purge, replay, remove })
+      return Subscriptions.of({ get, list, pause, resume, resumeOwn, pauseOwn, purge, purgeMatching, replay, remove })
     })
   )
 }
@@ -257,6 +326,15 @@ type Ending = (tenantId: string, client: string, id: string) => Effect.Effect<un
 
 const decodeQuery = decodeInput(SubscriptionListQuery, { closed: true })
 const decodePause = decodeInput(PauseCall, { closed: true })
+const decodePurge = decodeInput(PurgeCall, { closed: true })
+
+const whatToPurge = "Name subscriptionIds, or at least one of client, endpoint and state."
+
+const matchOf = ({ client, endpoint, state }: Pick<typeof SubscriptionListQuery.Type, "client" | "endpoint" | "state">): DestinationMatch => ({
+  client: client === undefined ? undefined : qualifiedClient(client),
+  endpoint: endpoint === undefined ? undefined : endpointFilterOf(endpoint),
+  state
+})
 
 /** The dead letter and the pause are written together, but their clock readings may differ. */
 const recoverMarginMillis = 1000

@@ -18,6 +18,11 @@ export interface ListPage<A> {
   readonly nextCursor: string | null
 }
 
+export interface CountedPage<A> extends ListPage<A> {
+  /** Of all pages, up to a bound, if it was asked for. */
+  readonly total?: number
+}
+
 /** Refuses a cursor that Waybill did not issue. */
 export const foreignCursor = Effect.suspend(() => Effect.fail(InvalidInput.of(fault(["cursor"], "cursor is invalid. Use nextCursor of the previous page."))))
 
@@ -51,6 +56,9 @@ export interface ListSource<Row, A, E, R> {
   readonly shown: (row: Row) => A
 }
 
+/** Rows that one page of a search looks at, at most. */
+export const mostLooked = 1000
+
 /** Approximate size of a list of texts as JSON, in characters. */
 export const textsSize = (texts: ReadonlyArray<string>): number => texts.reduce((sum, text) => sum + text.length + 3, 0)
 
@@ -79,4 +87,32 @@ export const listPage = Effect.fnUntraced(function*<Row, A, E, R>(
     if (taken.length === rows.length) return { data, nextCursor: null }
     if (taken.length < wanted || data.length === limit) return { data, nextCursor: after! }
   }
+})
+
+/**
+ * Reads a page of rows that `keeps` chooses, for what no store can look for by an index. It looks at `mostLooked` rows at most, so a page may be
+ * short, or empty, with a cursor.
+ */
+export const searchPage = Effect.fnUntraced(function*<Row, A, E, R>(
+  { idOf, keeps, read, shown, sizeOf }: ListSource<Row, A, E, R> & { readonly keeps: (row: Row) => boolean },
+  cursor: string | undefined,
+  limit: number
+): Effect.fn.Return<ListPage<A>, E, R> {
+  const data: Array<A> = []
+  let after = cursor
+  let size = 0
+  for (let looked = 0; looked < mostLooked; looked += rowsAtATime) {
+    // one extra row shows whether another page follows
+    const rows = yield* read({ after, limit: rowsAtATime + 1 })
+    for (const [index, row] of rows.slice(0, rowsAtATime).entries()) {
+      after = idOf(row)
+      if (!keeps(row)) continue
+      data.push(shown(row))
+      size += sizeOf?.(row) ?? 0
+      if (data.length === limit || size > maxPageSize) return { data, nextCursor: index === rows.length - 1 ? null : after }
+    }
+    if (rows.length <= rowsAtATime) return { data, nextCursor: null }
+    yield* Effect.yieldNow
+  }
+  return { data, nextCursor: after! }
 })

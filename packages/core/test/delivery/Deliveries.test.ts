@@ -157,6 +157,46 @@ describe("Deliveries", () => {
       }
     })))
 
+  it.effect("sends all dead letters that match again, and says how many, in steps that can be repeated", () =>
+    inEngine(Effect.gen(function*() {
+      const { deliveries, delivered, list, subscription } = yield* deadLetters()
+      const retry = (filter: object) => deliveries.retryDeadLetters("acme", untyped(filter))
+      assert.deepStrictEqual(yield* retry({ error: "timeout" }), { changed: 0, nextCursor: null })
+      assert.deepStrictEqual(yield* retry({ endpoint: "elsewhere.example" }), { changed: 0, nextCursor: null })
+      assert.deepStrictEqual(yield* retry({ subscriptionId: "no id" }), { changed: 0, nextCursor: null })
+      const [oldest] = yield* list({ state: "dead", order: "oldest" })
+      assert.deepStrictEqual(yield* retry({ until: oldest!.createdAt }), { changed: 0, nextCursor: null })
+      assert.deepStrictEqual(yield* retry({ subscriptionId: subscription.id, cursor: oldest!.deliveryId }), { changed: 2, nextCursor: null })
+      assert.deepStrictEqual(yield* retry({ error: "http_5xx", endpoint: new URL(hook).host, since: "1970-01-01T00:00:00Z" }), { changed: 1, nextCursor: null })
+      assert.deepStrictEqual(yield* retry({ error: "http_5xx" }), { changed: 0, nextCursor: null })
+      yield* TestWaybill.pass("1 hour")
+      assert.deepStrictEqual((yield* delivered()).toSorted(), ["A/1", "B/1", "C/1"])
+    })))
+
+  it.effect("dismisses all dead letters that match, and counts what a list would show", () =>
+    inEngine(Effect.gen(function*() {
+      const { dead, deliveries, subscription } = yield* deadLetters()
+      const total = (query: object) => Effect.map(deliveries.list("acme", untyped({ ...query, limit: 1, total: true })), (page) => page.total)
+      assert.deepStrictEqual(yield* deliveries.dismissDeadLetters("acme", { client: subscription.id }), { changed: 0, nextCursor: null })
+      assert.strictEqual(yield* total({ error: "http_5xx" }), 3)
+      yield* deliveries.dismiss("acme", dead[0]!.deliveryId)
+      assert.deepStrictEqual(yield* deliveries.dismissDeadLetters("acme", { error: "http_5xx" }), { changed: 2, nextCursor: null })
+      assert.deepStrictEqual([yield* total({ state: "dead" }), yield* total({ state: "dismissed" }), yield* total({ subscriptionId: "no id" })], [0, 3, 0])
+    })))
+
+  it.effect("refuses a bulk action that would concern everything, and filters that it does not understand", () =>
+    inEngine(Effect.gen(function*() {
+      const deliveries = yield* Deliveries
+      for (const call of [{}, { cursor: unknown }, { error: "lost" }, { endpoint: "" }, { since: "now" }, { state: "dead" }, { client: "c", cursor: "x" }, null]) {
+        for (const act of [deliveries.retryDeadLetters, deliveries.dismissDeadLetters]) {
+          assert.strictEqual((yield* Effect.flip(act("acme", untyped(call))))._tag, "InvalidInput")
+        }
+      }
+      for (const state of ["delivered", "dismissed", "cancelled", "sending"]) {
+        assert.strictEqual((yield* Effect.flip(deliveries.list("acme", untyped({ state, error: "timeout" }))))._tag, "InvalidInput")
+      }
+    })))
+
   it.effect("replays history as new deliveries of the same events (SPEC-GAP-D22)", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()

@@ -84,6 +84,51 @@ describe("Subscriptions", () => {
       assert.lengthOf((yield* destinations()).data, 4)
     })))
 
+  it.effect("lists subscriptions of an endpoint, with a total, and those whose last attempt failed with an error", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, maxAttempts: 9 } })
+      const other = yield* TestWaybill.subscribe(engine.tenant, engine.customer, { endpointUrl: "https://other.example:8443/hook" })
+      yield* engine.receivers.script(hook, Receiver.fail(503))
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 second")
+      const found = (query: object) => Effect.map(destinations(query), ({ data, nextCursor, total }) => [data.map((each) => each.subscriptionId), nextCursor, total])
+      assert.deepStrictEqual(yield* found({ endpoint: "other.example:8443", total: true }), [[other.id], null, 1])
+      assert.deepStrictEqual(yield* found({ endpoint: "https://other.example:8443/hook" }), [[other.id], null, undefined])
+      assert.deepStrictEqual(yield* found({ endpoint: "other.example", total: true }), [[], null, 0])
+      assert.deepStrictEqual(yield* found({ error: "http_5xx", total: true }), [[engine.subscription.id], null, undefined])
+      assert.deepStrictEqual(yield* found({ error: "timeout" }), [[], null, undefined])
+      for (const query of [{ error: "lost" }, { endpoint: "two words" }, { total: "yes" }]) assert.strictEqual((yield* Effect.flip(destinations(query)))._tag, "InvalidInput")
+    })))
+
+  it.effect("drops what waits in several subscriptions, by their ids or by a filter, and tells how many", () =>
+    inEngine(Effect.gen(function*() {
+      const { customer, publish, subscription, tenant } = yield* makeEngine()
+      const all = yield* Subscriptions
+      const second = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: "https://other.example/hook" })
+      const third = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl: "https://other.example/more" })
+      const ids = [subscription.id, second.id, third.id].toSorted()
+      const purge = (call: object, tenantId = "acme") => all.purgeMatching(tenantId, untyped(call))
+      const waiting = Effect.map(destinations(), ({ data }) => data.map((each) => [each.waiting, each.state].join(" ")))
+      yield* publish("A", "B")
+      assert.deepStrictEqual(yield* waiting, ["2 active", "2 active", "2 active"])
+      assert.deepStrictEqual(yield* purge({ subscriptionIds: ids, cursor: ids[1] }), { subscriptions: 1, dropped: 2, nextCursor: null })
+      assert.deepStrictEqual(yield* waiting, ["2 active", "2 active", "0 active"])
+      assert.deepStrictEqual(yield* purge({ subscriptionIds: [ids[0], ids[0], ids[2]] }), { subscriptions: 1, dropped: 2, nextCursor: null })
+      yield* publish("C")
+      assert.deepStrictEqual(yield* purge({ endpoint: "other.example", client: "nobody" }), { subscriptions: 0, dropped: 0, nextCursor: null })
+      assert.strictEqual((yield* purge({ endpoint: "other.example" })).subscriptions, 2)
+      assert.deepStrictEqual(yield* purge({ state: "paused" }), { subscriptions: 0, dropped: 0, nextCursor: null })
+      // nothing is dropped where one of the subscriptions does not exist
+      yield* publish("D")
+      const before = yield* waiting
+      assert.strictEqual((yield* Effect.flip(purge({ subscriptionIds: [ids[0], "garbage"] })))._tag, "DestinationNotFound")
+      assert.deepStrictEqual(yield* waiting, before)
+      for (const call of [{}, { cursor: ids[0] }, { subscriptionIds: [] }, { subscriptionIds: ids, client: "c" }, { state: "lost" }, { client: "c", cursor: "x" }]) {
+        assert.strictEqual((yield* Effect.flip(purge(call)))._tag, "InvalidInput")
+      }
+    })))
+
   it.effect("returns a single subscription", () =>
     inEngine(Effect.gen(function*() {
       const { customer, subscription, subscriptions, tenant } = yield* makeEngine()

@@ -1,7 +1,7 @@
 import { it } from "@effect/vitest"
 import { Effect } from "effect"
 import { describe, expect } from "vitest"
-import { listPage, type ListSource, maxPageSize, rowsAtATime } from "../../src/shared/ListPage.ts"
+import { listPage, type ListSource, maxPageSize, mostLooked, rowsAtATime, searchPage } from "../../src/shared/ListPage.ts"
 
 interface Row {
   readonly id: string
@@ -62,5 +62,25 @@ describe("listPage", () => {
     const { source } = sourceOf(rowsOf([maxPageSize * 2, maxPageSize * 2]))
     expect(yield* listPage(source, undefined, 100)).toEqual({ data: ["0000"], nextCursor: "0000" })
     expect(yield* listPage(source, "0000", 100)).toEqual({ data: ["0001"], nextCursor: null })
+  }))
+})
+
+describe("searchPage", () => {
+  const search = (count: number, keeps: (n: number) => boolean, limit: number, cursor?: string) => {
+    const { reads, source } = sourceOf(small(count))
+    return Effect.map(searchPage({ ...source, keeps: ({ id }) => keeps(Number(id)) }, cursor, limit), (page) => ({ ...page, reads: reads.length }))
+  }
+
+  it.effect("returns rows that are kept, up to the limit, and goes on after the last one", () => Effect.gen(function*() {
+    const first = yield* search(200, (n) => n % 30 === 0, 3)
+    expect(first).toEqual({ data: ["0000", "0030", "0060"], nextCursor: "0060", reads: 2 })
+    expect(yield* search(200, (n) => n % 30 === 0, 5, first.nextCursor!)).toMatchObject({ data: ["0090", "0120", "0150", "0180"], nextCursor: null })
+    expect(yield* search(61, (n) => n % 30 === 0, 3)).toMatchObject({ data: ["0000", "0030", "0060"], nextCursor: null })
+  }))
+
+  it.effect("ends an empty page after a bounded number of rows, with a cursor", () => Effect.gen(function*() {
+    const last = String(mostLooked - 1).padStart(4, "0")
+    expect(yield* search(mostLooked + 1, () => false, 10)).toEqual({ data: [], nextCursor: last, reads: mostLooked / rowsAtATime })
+    expect(yield* search(mostLooked, () => false, 10)).toMatchObject({ data: [], nextCursor: null })
   }))
 })

@@ -17,6 +17,7 @@ export const allSubscriptionsOf = (run: Run): AllSubscriptionsMethods => {
     pause: (tenantId, id, reason) => subscriptions(tenantId, (all) => all.pause(tenantId, id, { reason })),
     resume: (tenantId, id) => subscriptions(tenantId, (all) => all.resume(tenantId, id)),
     purge: (tenantId, id) => subscriptions(tenantId, (all) => all.purge(tenantId, id)),
+    purgeMatching: (tenantId, filter) => subscriptions(tenantId, (all) => all.purgeMatching(tenantId, plain(filter))),
     explain: (tenantId, id, subject) => run(ofTenant(tenantId, Explanations, (all) => all.explain(tenantId, { subscriptionId: id, ...subject }))),
     remove: (tenantId, id) => subscriptions(tenantId, (all) => all.remove(tenantId, id))
   }

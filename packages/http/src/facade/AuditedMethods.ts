@@ -31,6 +31,8 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
     get: { action: "delivery.read-body", object: "delivery" },
     retry: { action: "delivery.retry", object: "delivery" },
     dismiss: { action: "delivery.dismiss", object: "delivery" },
+    retryDeadLetters: tenant("dead-letters.retry"),
+    dismissDeadLetters: tenant("dead-letters.dismiss"),
     recover: subscription("recover"),
     replay: subscription("replay")
   },
@@ -39,6 +41,7 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
     pause: subscription("pause"),
     resume: subscription("resume"),
     purge: subscription("purge"),
+    purgeMatching: tenant("subscriptions.purge"),
     remove: subscription("delete")
   }
 }

@@ -3,9 +3,12 @@ import type {
   ApiKeyRequest,
   ApiKeyView,
   AuditEntry,
+  BulkResult,
   CarrierDecisionInput,
   ClientView,
+  CountedPage,
   DeliveryBodyView,
+  DeliveryError,
   DeliveryView,
   Explanation,
   FoundShipment as JourneyShipment,
@@ -17,6 +20,7 @@ import type {
   ListPage,
   PickupReportResult,
   PickupView,
+  PurgeResult,
   SecretView,
   ShipmentJourney,
   SubscriptionView,
@@ -34,6 +38,40 @@ export interface AllSubscriptionsQuery extends PageQuery {
   /** A bare name means `key:<name>`. */
   readonly client?: string
   readonly state?: SubscriptionState
+  /** A host, with its port if the address names one, or a whole address. */
+  readonly endpoint?: string
+  /** Outcome of the last attempt. A page looks at 1,000 subscriptions at most, so it may be short, or empty, with a `nextCursor`. */
+  readonly error?: DeliveryError
+  /** Whether to count all pages, up to 10,000. Not with `error`. */
+  readonly total?: boolean
+}
+
+/** What dead letters are found by; at least one member. */
+export interface DeadLettersFilter {
+  readonly subscriptionId?: string
+  /** A bare name means `key:<name>`. */
+  readonly client?: string
+  /** A host, with its port if the address names one, or a whole address. */
+  readonly endpoint?: string
+  /** Outcome of the last attempt. */
+  readonly error?: DeliveryError
+  /** Created at or after. */
+  readonly since?: string | Date
+  /** Created before. */
+  readonly until?: string | Date
+  /** `nextCursor` of the previous step. */
+  readonly cursor?: string
+}
+
+/** Subscriptions by id, at most 100, or by at least one of the other members. */
+export interface PurgeFilter {
+  readonly subscriptionIds?: ReadonlyArray<string>
+  /** A bare name means `key:<name>`. */
+  readonly client?: string
+  readonly endpoint?: string
+  readonly state?: SubscriptionState
+  /** `nextCursor` of the previous step. */
+  readonly cursor?: string
 }
 
 export interface AllPickupsQuery extends PageQuery {
@@ -46,14 +84,22 @@ export interface DeliveriesQuery extends PageQuery {
   readonly subscriptionId?: string
   /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are excluded. */
   readonly client?: string
+  /** A host, with its port if the address names one, or a whole address. Deliveries of deleted subscriptions are excluded. */
+  readonly endpoint?: string
+  /** Outcome of the last attempt, of deliveries that wait for a retry or are dead letters. */
+  readonly error?: DeliveryError
   readonly since?: string | Date
+  /** Created before. */
+  readonly until?: string | Date
   /** Order of creation. Default `newest` first. */
   readonly order?: "oldest" | "newest"
+  /** Whether to count all pages, up to 10,000. */
+  readonly total?: boolean
 }
 
-export type DeliveriesPage = ListPage<DeliveryView>
+export type DeliveriesPage = CountedPage<DeliveryView>
 export type SecretsPage = ListPage<SecretView>
-export type AllSubscriptionsPage = ListPage<SubscriptionView>
+export type AllSubscriptionsPage = CountedPage<SubscriptionView>
 export type AllPickupsPage = ListPage<PickupView>
 export type ApiKeysPage = ListPage<ApiKeyView>
 export type ClientsPage = ListPage<ClientView>
@@ -147,6 +193,8 @@ export interface AllSubscriptionsMethods {
   readonly resume: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
   /** Drops waiting entries. Returns their number. */
   readonly purge: (tenantId: string, subscriptionId: string) => Promise<number>
+  /** Drops waiting entries of several subscriptions, in steps: call again with `nextCursor` until it is null. */
+  readonly purgeMatching: (tenantId: string, filter: PurgeFilter) => Promise<PurgeResult>
   /** Explains why the subscription did or did not receive a subject. */
   readonly explain: (tenantId: string, subscriptionId: string, subject: ExplainSubject) => Promise<Explanation>
   /** Deletes the subscription, like a call of its client. */
@@ -243,6 +291,10 @@ export interface DeliveryMethods {
   readonly retry: (tenantId: string, deliveryId: string) => Promise<void>
   /** Dismisses a dead letter: it is no longer counted or recovered. It can still be retried. */
   readonly dismiss: (tenantId: string, deliveryId: string) => Promise<void>
+  /** Sends dead letters that match again, the oldest 500 of them: call again with `nextCursor` until it is null. */
+  readonly retryDeadLetters: (tenantId: string, filter: DeadLettersFilter) => Promise<BulkResult>
+  /** Dismisses dead letters that match, the oldest 500 of them: call again with `nextCursor` until it is null. */
+  readonly dismissDeadLetters: (tenantId: string, filter: DeadLettersFilter) => Promise<BulkResult>
   /** Sends every dead letter of the subscription since then again, with the same ids. Returns their number. */
   readonly recover: (tenantId: string, subscriptionId: string, since: string | Date) => Promise<number>
   /** Sends past events, or past changes of pickups, again as new deliveries. Returns their number. */

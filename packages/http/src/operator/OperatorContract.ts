@@ -7,6 +7,7 @@ import {
   CarrierDecision,
   ClientListQuery,
   Count,
+  DeadLettersCall,
   DeliveryListQuery,
   ExplainQuery,
   LimitsChange,
@@ -15,6 +16,7 @@ import {
   PickupListQuery,
   PickupReportResult,
   PortalLinkRequest,
+  PurgeCall,
   RecoverCall,
   ReplayCall,
   SecretListQuery,
@@ -60,6 +62,15 @@ const pageOf = (fields: Pick<typeof TenantListQuery.fields, "cursor" | "limit">)
   cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the previous page." },
   limit: { kind: "integer", schema: fields.limit.schema, description: "Maximum number of results. A page of large results has fewer.", default: 100 }
 } as const)
+
+const ofEndpoint = "Only of subscriptions whose endpoint has this host, with its port if the address names one, or is this whole address."
+
+const withTotal = { kind: "boolean", schema: DeliveryListQuery.fields.total.schema, description: "Whether to count all pages, up to 10,000, in `total`." } as const
+
+const inSteps = "Names at least one filter, with the meaning that it has in the list of deliveries. A call changes the oldest 500 at most; call again with nextCursor until it is null. " +
+  "A call that was cut short can be repeated, and so can the whole action."
+
+const nextCursor = Schema.NullOr(Schema.String).annotate({ description: "For the next call, with the same filter; null when nothing is left." })
 
 const noTenant = "No such tenant."
 const noApiKey = "No such tenant, or no such key of it."
@@ -287,7 +298,15 @@ export const OperatorContract = contract({
         state: { kind: "text", schema: DeliveryListQuery.fields.state.schema, description: "Only deliveries in this state; `dead` are dead letters." },
         subscriptionId: { kind: "text", schema: DeliveryListQuery.fields.subscriptionId.schema, description: "Only deliveries of this subscription." },
         client: { kind: "text", schema: DeliveryListQuery.fields.client.schema, description: "Only deliveries of this client's subscriptions, except deleted ones. A bare name means key:<name>." },
+        endpoint: { kind: "text", schema: DeliveryListQuery.fields.endpoint.schema, description: `${ofEndpoint} Deliveries of deleted subscriptions are left out.` },
+        error: {
+          kind: "text",
+          schema: DeliveryListQuery.fields.error.schema,
+          description: "Only deliveries whose last attempt had this outcome, and that wait for a retry or are dead letters."
+        },
         since: { kind: "instant", schema: DeliveryListQuery.fields.since.schema, description: "Created at or after this instant." },
+        until: { kind: "instant", schema: DeliveryListQuery.fields.until.schema, description: "Created before this instant." },
+        total: withTotal,
         order: { kind: "text", schema: DeliveryListQuery.fields.order.schema, description: "By time of creation.", default: "newest" },
         ...pageOf(DeliveryListQuery.fields)
       },
@@ -328,6 +347,48 @@ export const OperatorContract = contract({
       answers: { 202: { description: "Dismissed" } },
       refusals: { 404: noDelivery, 409: "The delivery is not a dead letter." }
     },
+    retryDeadLetters: {
+      method: "POST",
+      path: "/v1/tenants/{tenantId}/dead-letters/retry",
+      access: "operator",
+      audit: { action: "dead-letters.retry", object: "tenant", id: "tenantId" },
+      summary: "Send all dead letters that match again",
+      description: `${inSteps} They are sent like single ones: the same bytes under the same id, with a full series of attempts.`,
+      params: tenant,
+      body: { schema: DeadLettersCall, closed: true },
+      answers: { 202: { description: "Queued for sending", schema: Schema.Struct({ retried: Count, nextCursor }).annotate({ identifier: "RetriedDeadLetters" }) } },
+      refusals: { 404: noTenant }
+    },
+    dismissDeadLetters: {
+      method: "POST",
+      path: "/v1/tenants/{tenantId}/dead-letters/dismiss",
+      access: "operator",
+      audit: { action: "dead-letters.dismiss", object: "tenant", id: "tenantId" },
+      summary: "Dismiss all dead letters that match",
+      description: `${inSteps} Each can still be retried.`,
+      params: tenant,
+      body: { schema: DeadLettersCall, closed: true },
+      answers: { 202: { description: "Dismissed", schema: Schema.Struct({ dismissed: Count, nextCursor }).annotate({ identifier: "DismissedDeadLetters" }) } },
+      refusals: { 404: noTenant }
+    },
+    purgeSubscriptions: {
+      method: "POST",
+      path: "/v1/tenants/{tenantId}/purge",
+      access: "operator",
+      audit: { action: "subscriptions.purge", object: "tenant", id: "tenantId" },
+      summary: "Drop the waiting entries of several subscriptions",
+      description: "Of the subscriptions with these ids, or of those that match at least one of client, endpoint and state, in order of their ids. A call looks at 100 " +
+        "subscriptions at most, and stops after the one that brings it to 20,000 dropped entries. Call again with nextCursor until it is null; a call that was cut short can be repeated.",
+      params: tenant,
+      body: { schema: PurgeCall, closed: true },
+      answers: {
+        202: {
+          description: "How many subscriptions had something to drop, and how many entries were dropped",
+          schema: Schema.Struct({ subscriptions: Count, dropped: Count, nextCursor }).annotate({ identifier: "PurgedSubscriptions" })
+        }
+      },
+      refusals: { 404: noSubscription }
+    },
     listAllSubscriptions: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/subscriptions",
@@ -338,6 +399,13 @@ export const OperatorContract = contract({
       query: {
         client: { kind: "text", schema: SubscriptionListQuery.fields.client.schema, description: "Only subscriptions of this client. A bare name means key:<name>." },
         state: { kind: "text", schema: SubscriptionListQuery.fields.state.schema, description: "Only subscriptions in this state." },
+        endpoint: { kind: "text", schema: SubscriptionListQuery.fields.endpoint.schema, description: ofEndpoint },
+        error: {
+          kind: "text",
+          schema: SubscriptionListQuery.fields.error.schema,
+          description: "Only subscriptions whose last attempt had this outcome. A page looks at 1,000 subscriptions at most, so it may be short, or empty, with a nextCursor; there is no total."
+        },
+        total: withTotal,
         ...pageOf(SubscriptionListQuery.fields)
       },
       answers: { 200: { description: "Subscriptions", schema: OperatorSubscriptionsPage } },

@@ -86,6 +86,12 @@ export const OperatorHandlers = Effect.gen(function*() {
       within(tenantId, Effect.as(deliveries.retry(tenantId, deliveryId), accepted)),
     dismissDelivery: ({ params: { deliveryId, tenantId } }) =>
       within(tenantId, Effect.as(deliveries.dismiss(tenantId, deliveryId), accepted)),
+    retryDeadLetters: ({ body, params: { tenantId } }) =>
+      within(tenantId, Effect.map(deliveries.retryDeadLetters(tenantId, body), ({ changed, nextCursor }) => json({ retried: changed, nextCursor }, { status: 202 }))),
+    dismissDeadLetters: ({ body, params: { tenantId } }) =>
+      within(tenantId, Effect.map(deliveries.dismissDeadLetters(tenantId, body), ({ changed, nextCursor }) => json({ dismissed: changed, nextCursor }, { status: 202 }))),
+    purgeSubscriptions: ({ body, params: { tenantId } }) =>
+      within(tenantId, Effect.map(subscriptions.purgeMatching(tenantId, body), (purged) => json(purged, { status: 202 }))),
     listAllSubscriptions: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(subscriptions.list(tenantId, query), (page) => jsonWithList(page, "data"))),
     getSubscriptionStatus: ({ params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(subscriptions.get(tenantId, subscriptionId), (subscription) => json(subscription))),

@@ -112,7 +112,9 @@ export const DeliveryInFull = Schema.Struct({
   body: Schema.String.annotate({ description: "The exact body of every attempt." })
 }).annotate({ identifier: "DeliveryInFull" })
 
-export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor }).annotate({ identifier: "DeliveriesPage" })
+const total = Schema.optionalKey(Count.annotate({ description: "Of all pages, if it was asked for. 10,000 means that many or more." }))
+
+export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor, total }).annotate({ identifier: "DeliveriesPage" })
 
 const area = Schema.String.annotate({ description: "transit-events, shipment-status, freight-charges or pickups." })
 
@@ -154,7 +156,7 @@ export const OperatorSubscription = Schema.Struct({
   lastAttempt: Schema.NullOr(Schema.Struct({ at: InstantText, outcome, status: Schema.NullOr(HttpStatus) }))
 }).annotate({ identifier: "OperatorSubscription" })
 
-export const OperatorSubscriptionsPage = Schema.Struct({ data: Schema.Array(OperatorSubscription), nextCursor }).annotate({ identifier: "OperatorSubscriptionsPage" })
+export const OperatorSubscriptionsPage = Schema.Struct({ data: Schema.Array(OperatorSubscription), nextCursor, total }).annotate({ identifier: "OperatorSubscriptionsPage" })
 
 export const Explanation = Schema.Struct({
   verdict: Schema.Literals(verdicts),

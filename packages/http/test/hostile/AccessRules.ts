@@ -225,6 +225,10 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     retryDelivery: [changes(tenants(202))],
     // The delivery was accepted, and only dead letters can be dismissed.
     dismissDelivery: [changes(tenants(409))],
+    // Require dead letters, which no subject has.
+    retryDeadLetters: [reads(inTenant(202))],
+    dismissDeadLetters: [reads(inTenant(202))],
+    purgeSubscriptions: [changes(tenants(202))],
     getSubscriptionStatus: [reads(tenants(200))],
     recoverSubscription: [changes(tenants(202))],
     pauseSubscription: [changes(tenants(200))],

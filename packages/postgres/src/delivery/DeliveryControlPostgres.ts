@@ -95,6 +95,11 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
             Effect.map(([before]) => Option.map(Option.fromUndefinedOr(before), ({ state }) => state)),
             StorageError.refail("DeliveryControl.dismiss")
           ),
+        dismissDead: (tenantId, deliveryIds) =>
+          sql.one(statements.dismissedRow, statements.dismissDead(schema, tenantId, deliveryIds)).pipe(
+            Effect.map(({ dismissed }) => dismissed),
+            StorageError.refail("DeliveryControl.dismissDead")
+          ),
         trace,
         health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)).pipe(StorageError.refail("DeliveryControl.health")),
         troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf).pipe(StorageError.refail("DeliveryControl.troubles"))

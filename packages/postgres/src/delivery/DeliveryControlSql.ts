@@ -1,6 +1,6 @@
 /** SQL statements for what operators do to destinations, and for what they ask about them. */
 import { type DeliveryState, healthCount, purgeReason, traceDeliveries, type TraceSubject } from "@waybill/core"
-import { bool, float8, int4, int8, int8Array, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
+import { bool, float8, int4, int8, int8Array, only, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { firstIdAt, inFlightOf, inPartitionOf, stateGroups } from "./DeliveryLogSql.ts"
 import { signalChanged } from "../shared/DeliveryEntrySql.ts"
@@ -92,6 +92,16 @@ SELECT state FROM before
 UNION ALL
 SELECT d.state FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${inFlightOf(dismissed)}`
 }
+
+export const dismissedRow = row({ dismissed: int8 })
+
+export const dismissDead = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) => statement`
+WITH dismissed AS (
+  UPDATE ${schema}.deliveries AS d SET state = 'dismissed'
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${uuidArray(deliveryIds)}) AND d.state = 'dead'
+  RETURNING 1
+)
+SELECT count(*) AS dismissed FROM dismissed`
 
 export const traceRow = row({ now: float8, waiting: bool, behind: bool, dropReason: optional(text), droppedAt: optional(timestamptz), refs: optional(int8Array) })
 

@@ -2,10 +2,12 @@
 import {
   type AttemptRecord,
   type DeliveryDetail,
+  type DeliveryMatch,
   type DeliveryQuery,
   type DeliveryQueue,
   type DeliveryState,
   type DeliverySummary,
+  type DestinationMatch,
   type DestinationOverview,
   type DestinationQuery,
   type EntryKeys,
@@ -20,7 +22,7 @@ import * as retries from "./DeliveryRetrySql.ts"
 import { lockDestination } from "./DestinationSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 
-type Log = Pick<DeliveryQueue["Service"], "destinations" | "list" | "carrying" | "find" | "retry" | "recover" | "prune" | "depth">
+type Log = Pick<DeliveryQueue["Service"], "destinations" | "countMatching" | "list" | "count" | "carrying" | "find" | "retry" | "recover" | "retryDead" | "prune" | "depth">
 
 export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: ReadonlyArray<PayloadSource>): Log => {
   const destinations = (tenantId: string, query: DestinationQuery) =>
@@ -28,6 +30,13 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
       Effect.map((rows) => ({ now: rows[0]?.now ?? 0, destinations: rows.map(overviewOf) })),
       StorageError.refail("DeliveryQueue.destinations")
     )
+
+  const counted = (statement: Statement, operation: string) =>
+    sql.one(statements.countRow, statement).pipe(Effect.map(({ count }) => count), StorageError.refail(`DeliveryQueue.${operation}`))
+
+  const countMatching = (tenantId: string, match: DestinationMatch) => counted(statements.countDestinations(schema, tenantId, match), "countMatching")
+
+  const count = (tenantId: string, match: DeliveryMatch) => counted(statements.countDeliveries(schema, tenantId, match), "count")
 
   const list = (tenantId: string, query: DeliveryQuery) =>
     sql.rows(statements.summaryRow, statements.listDeliveries(schema, tenantId, query)).pipe(
@@ -70,15 +79,17 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
       sql.one(retries.recoveredRow, retries.recoverDeliveries(schema, tenantId, destinationId, since))
     )).pipe(Effect.map(({ recovered }) => recovered), StorageError.refail("DeliveryQueue.recover"))
 
-  const prune = (tenantId: string, settledBefore: number) =>
-    sql.one(statements.countRow, statements.pruneDeliveries(schema, tenantId, settledBefore)).pipe(
-      Effect.map(({ count }) => count),
-      StorageError.refail("DeliveryQueue.prune")
-    )
+  const retryDead = (tenantId: string, deliveryIds: ReadonlyArray<string>) =>
+    sql.withTransaction(Effect.andThen(
+      sql.run(retries.lockDestinationsOf(schema, tenantId, deliveryIds)),
+      sql.one(retries.recoveredRow, retries.retryDead(schema, tenantId, deliveryIds))
+    )).pipe(Effect.map(({ recovered }) => recovered), StorageError.refail("DeliveryQueue.retryDead"))
+
+  const prune = (tenantId: string, settledBefore: number) => counted(statements.pruneDeliveries(schema, tenantId, settledBefore), "prune")
 
   const depth = sql.one(statements.depthRow, statements.depth(schema)).pipe(StorageError.refail("DeliveryQueue.depth"))
 
-  return { destinations, list, carrying, find, retry, recover, prune, depth }
+  return { destinations, countMatching, list, count, carrying, find, retry, recover, retryDead, prune, depth }
 }
 
 const overviewOf = (read: Decoded<typeof statements.overviewRow>): DestinationOverview => {

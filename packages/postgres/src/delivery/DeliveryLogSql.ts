@@ -3,8 +3,10 @@
  * only; the view `deliveries_in_flight` has it with the columns of `deliveries`.
  */
 import {
+  type DeliveryMatch,
   type DeliveryQuery,
   type DeliveryState,
+  type DestinationMatch,
   type DestinationQuery,
   type DestinationState,
   type EntryKeys,
@@ -14,6 +16,7 @@ import {
   partitionOf,
   partitionsPerTenant,
   type PausedBy,
+  totalCount,
   type WhenDead
 } from "@waybill/core"
 import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
@@ -21,6 +24,7 @@ import { concat, nothing, raw, type Statement, statement, type StatementPart, te
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { bodyOf } from "./PayloadSql.ts"
+import { endpointHostSql, lastOutcomeSql, ofAllDestinationsSql } from "./FilterSql.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
@@ -99,10 +103,26 @@ const mostAttempts = raw(String(overviewAttempts))
 
 const openStates: ReadonlyArray<DestinationState> = ["active", "paused", "inactive"]
 
+/** Destinations of a client and with an endpoint. Each has an index that excludes closed ones. */
+const destinationsOf = ({ client, endpoint }: Omit<DestinationMatch, "state">): Statement => concat([
+  client === undefined ? nothing : statement`AND l.client = ${text(client)}`,
+  endpoint === undefined ? nothing : statement`AND ${raw(endpointHostSql("l.endpoint_url"))} = ${text(endpoint.host)}`,
+  endpoint?.url === undefined ? nothing : statement`AND l.endpoint_url = ${text(endpoint.url)}`
+])
+
+const mostInTotal = raw(String(totalCount))
+
+export const countDestinations = (schema: Statement, tenantId: string, { state, ...match }: DestinationMatch) => statement`
+SELECT count(*) AS count FROM (
+  SELECT FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' ${state === undefined ? nothing : statement`AND l.state = ${text(state)}`} ${destinationsOf(match)}
+  LIMIT ${mostInTotal}
+) AS counted`
+
 /** What is in flight is read once for the page, of the destinations on it; everything else of each destination, up to a bound. */
-export const destinationOverviews = (schema: Statement, tenantId: string, { after, client, limit, state }: DestinationQuery) => {
+export const destinationOverviews = (schema: Statement, tenantId: string, { after, limit, state, ...match }: DestinationQuery) => {
   const [own, most] = [tenant(tenantId), int8(limit)]
-  const ofClient = client === undefined ? nothing : statement`AND l.client = ${client}`
+  const chosen = destinationsOf(match)
   const deliveries = (group: keyof typeof stateGroups) =>
     statement`FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.destination_id = l.destination_id AND d.state ${stateGroups[group]}`
   const entries = statement`FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id`
@@ -115,7 +135,7 @@ WITH page AS MATERIALIZED (
   SELECT l.* FROM unnest(${textArray(state === undefined ? openStates : [state])}) AS s (state)
   CROSS JOIN LATERAL (
     SELECT l.* FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} AND l.state = s.state AND l.state <> 'closed' AND l.destination_id > ${uuid(after ?? firstIdAt(0))} ${ofClient}
+    WHERE l.tenant_id = ${own} AND l.state = s.state AND l.state <> 'closed' AND l.destination_id > ${uuid(after ?? firstIdAt(0))} ${chosen}
     ORDER BY l.destination_id
     LIMIT ${most}
   ) AS l
@@ -146,41 +166,63 @@ FROM page AS l
 ORDER BY l.destination_id`
 }
 
+/** The rows that match, each group of states by an index of its own. */
+interface MatchingRows {
+  readonly of: (rows: Statement) => Statement
+  /** Rows that no index has in order, and that are few: OFFSET 0 keeps the planner from looking for them among all others. */
+  readonly inAnyOrder: (rows: Statement) => Statement
+}
+
 /**
- * Each state of one destination is found by an index of its own, so the states stand in the text. Of a client, each of its destinations
- * gives its first ones: what others were sent is not read.
+ * Each state of one destination is found by an index of its own, so the states stand in the text. Of a client or an endpoint, each of its
+ * destinations gives its first rows: what others were sent is not read. By error, dead letters are found by an index too.
  */
-export const listDeliveries = (schema: Statement, tenantId: string, query: DeliveryQuery) => {
-  const { after, client, destinationId, limit, order, since, state } = query
-  const [own, most, direction] = [tenant(tenantId), int8(limit), raw(order === "newest" ? "DESC" : "ASC")]
+const matching = (schema: Statement, tenantId: string, query: DeliveryMatch & Partial<Pick<DeliveryQuery, "after" | "order">>, { inAnyOrder, of }: MatchingRows) => {
+  const { after, client, destinationId, endpoint, error, order, since, state, until } = query
+  const own = tenant(tenantId)
   const where = concat([
     destinationId === undefined ? nothing : statement`AND d.destination_id = ${uuid(destinationId)}`,
     after === undefined ? nothing : statement`AND d.delivery_id ${raw(order === "newest" ? "<" : ">")} ${uuid(after)}`,
     // by the id, where an index ends the search; by the instant, which decides
-    since === undefined ? nothing : statement`AND d.delivery_id >= ${uuid(firstIdAt(since))} AND d.sent_at >= ${timestamptz(since)}`
+    since === undefined ? nothing : statement`AND d.delivery_id >= ${uuid(firstIdAt(since))} AND d.sent_at >= ${timestamptz(since)}`,
+    until === undefined ? nothing : statement`AND d.sent_at < ${timestamptz(until)}`,
+    error === undefined ? nothing : statement`AND ${raw(lastOutcomeSql("d.attempts"))} = ${text(error)}`
   ])
-  const first = (rows: Statement) => statement`(SELECT ${summary} FROM ${rows} ORDER BY d.delivery_id ${direction} LIMIT ${most})`
-  const recorded = (condition: Statement) => first(statement`${schema}.deliveries AS d WHERE d.tenant_id = ${own} ${condition} ${where}`)
-  // no index has these in order, and they are few: OFFSET 0 keeps the planner from looking for them among all others
-  const unsettled = (condition: Statement) =>
-    first(statement`(SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.state ${stateGroups.inFlight} ${condition} ${where} OFFSET 0) AS d`)
-  const groups = (condition: Statement): ReadonlyArray<Statement> =>
-    state !== undefined
-      ? [recorded(statement`AND d.state = ${raw(`'${state}'`)} ${condition}`)]
-      : [unsettled(condition), recorded(statement`AND d.state ${stateGroups.dead} ${condition}`), recorded(statement`AND d.state ${stateGroups.settled} ${condition}`)]
-  const owner = text(client)
-  const isOpen = statement`l.tenant_id = ${own} AND l.client = ${owner} AND l.state <> 'closed'`
-  const branches = client !== undefined
+  const recorded = (condition: Statement) => of(statement`${schema}.deliveries AS d WHERE d.tenant_id = ${own} ${condition} ${where}`)
+  const unsettled = (condition: Statement) => inAnyOrder(statement`${schema}.deliveries AS d WHERE d.tenant_id = ${own} ${condition} ${where}`)
+  const byDestination = client !== undefined || endpoint !== undefined
+  const ofAll = byDestination || destinationId !== undefined ? nothing : raw(`AND ${ofAllDestinationsSql("d.attempts")}`)
+  const groups = (condition: Statement): ReadonlyArray<Statement> => {
+    if (state === "waiting" && error !== undefined) return [unsettled(statement`AND d.state = 'waiting' ${condition}`)]
+    if (state !== undefined) return [recorded(statement`AND d.state = ${raw(`'${state}'`)} ${state === "dead" ? ofAll : nothing} ${condition}`)]
+    const failed = [unsettled(statement`AND d.state ${stateGroups.inFlight} ${condition}`), recorded(statement`AND d.state ${stateGroups.dead} ${ofAll} ${condition}`)]
+    return error === undefined ? [...failed, recorded(statement`AND d.state ${stateGroups.settled} ${condition}`)] : failed
+  }
+  const isChosen = statement`l.tenant_id = ${own} AND l.state <> 'closed' ${destinationsOf({ client, endpoint })}`
+  const branches = byDestination
     ? [statement`(SELECT d.* FROM ${schema}.delivery_destinations AS l
         CROSS JOIN LATERAL (${union(groups(raw("AND d.destination_id = l.destination_id")))}) AS d
-        WHERE ${isOpen})`]
-    : destinationId !== undefined || state !== undefined ? groups(nothing) : [recorded(nothing)]
-  const flying = first(statement`${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${destinationId === undefined ? nothing : inPartitionOf(destinationId)} ${where}
-    ${client === undefined ? nothing : statement`AND EXISTS (
-      SELECT FROM ${schema}.delivery_destinations AS l WHERE ${isOpen} AND l.destination_id = d.destination_id OFFSET 0)`}`)
-  const withFlights = state === undefined || state === "sending" ? [...branches, flying] : branches
+        WHERE ${isChosen})`]
+    : destinationId !== undefined || state !== undefined || error !== undefined ? groups(nothing) : [recorded(nothing)]
+  // one that is sent for the first time has no attempt yet
+  if (error !== undefined || (state !== undefined && state !== "sending")) return union(branches)
+  return union([...branches, of(statement`${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${destinationId === undefined ? nothing : inPartitionOf(destinationId)} ${where}
+    ${byDestination ? statement`AND EXISTS (
+      SELECT FROM ${schema}.delivery_destinations AS l WHERE ${isChosen} AND l.destination_id = d.destination_id OFFSET 0)` : nothing}`)])
+}
+
+export const listDeliveries = (schema: Statement, tenantId: string, query: DeliveryQuery) => {
+  const [most, direction] = [int8(query.limit), raw(query.order === "newest" ? "DESC" : "ASC")]
+  const of = (rows: Statement) => statement`(SELECT ${summary} FROM ${rows} ORDER BY d.delivery_id ${direction} LIMIT ${most})`
+  const rows = matching(schema, tenantId, query, { of, inAnyOrder: (rows) => of(statement`(SELECT d.* FROM ${rows} OFFSET 0) AS d`) })
   return statement`
-SELECT ${summaryRow.columns("d")} FROM (${union(withFlights)}) AS d ORDER BY d.delivery_id ${direction} LIMIT ${most}`
+SELECT ${summaryRow.columns("d")} FROM (${rows}) AS d ORDER BY d.delivery_id ${direction} LIMIT ${most}`
+}
+
+export const countDeliveries = (schema: Statement, tenantId: string, match: DeliveryMatch) => {
+  const of = (rows: Statement) => statement`(SELECT d.delivery_id FROM ${rows} LIMIT ${mostInTotal})`
+  return statement`
+SELECT count(*) AS count FROM (SELECT FROM (${matching(schema, tenantId, match, { of, inAnyOrder: of })}) AS d LIMIT ${mostInTotal}) AS counted`
 }
 
 const union = (branches: ReadonlyArray<Statement>): Statement => branches.reduce((left, right) => statement`${left} UNION ALL ${right}`)

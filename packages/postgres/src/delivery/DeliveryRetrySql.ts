@@ -1,6 +1,6 @@
 /** SQL statements that make deliveries due again. They run after the lock of the destination. */
 import type { DeliveryState } from "@waybill/core"
-import { int8, only, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
+import { int8, only, row, text, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { inFlightOf } from "./DeliveryLogSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
@@ -59,14 +59,32 @@ SELECT 'sending' WHERE NOT EXISTS (SELECT FROM before) AND (
 
 export const recoveredRow = row({ recovered: int8 })
 
-export const recoverDeliveries = (schema: Statement, tenantId: string, destinationId: string, since: number) => {
+export const recoverDeliveries = (schema: Statement, tenantId: string, destinationId: string, since: number) =>
+  retryDeadLetters(schema, tenantId, statement`AND d.destination_id = ${uuid(destinationId)} AND d.settled_at >= ${timestamptz(since)}`)
+
+/** Locks the destinations of dead letters, like `lockDestination`, in one order for all who do. */
+export const lockDestinationsOf = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) => {
+  const own = tenant(tenantId)
+  return statement`
+SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(
+  SELECT d.destination_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (${uuidArray(deliveryIds)}) AND d.state = 'dead'
+))
+ORDER BY l.destination_id
+FOR NO KEY UPDATE`
+}
+
+export const retryDead = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) =>
+  retryDeadLetters(schema, tenantId, statement`AND d.delivery_id = ANY (${uuidArray(deliveryIds)})`)
+
+const retryDeadLetters = (schema: Statement, tenantId: string, condition: Statement) => {
   const own = tenant(tenantId)
   return statement`
 WITH recovered AS (
   UPDATE ${schema}.deliveries AS d SET ${again}
-  FROM ${schema}.delivery_destinations AS l
-  WHERE l.tenant_id = ${own} AND l.destination_id = ${uuid(destinationId)} AND l.state <> 'closed'
-    AND d.tenant_id = ${own} AND d.destination_id = l.destination_id AND d.state = 'dead' AND d.settled_at >= ${timestamptz(since)}
+  WHERE d.tenant_id = ${own} AND d.state = 'dead' ${condition} AND EXISTS (
+    SELECT FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' OFFSET 0
+  )
   RETURNING d.destination_id
 ),
 changed AS (

@@ -2,7 +2,7 @@
 
 export type Route =
   | { readonly view: "tenants"; readonly cursor?: string | undefined }
-  | { readonly view: "subscriptions"; readonly tenantId: string; readonly client?: string | undefined; readonly state?: string | undefined; readonly cursor?: string | undefined }
+  | ({ readonly view: "subscriptions"; readonly tenantId: string } & SubscriptionsFilter)
   | { readonly view: "subscription"; readonly tenantId: string; readonly subscriptionId: string }
   | ({ readonly view: "deliveries"; readonly tenantId: string } & DeliveriesFilter)
   | { readonly view: "delivery"; readonly tenantId: string; readonly deliveryId: string }
@@ -11,11 +11,22 @@ export type Route =
   | { readonly view: "pickups"; readonly tenantId: string; readonly state?: string | undefined; readonly cursor?: string | undefined }
   | { readonly view: "nowhere" }
 
+export interface SubscriptionsFilter {
+  readonly client?: string | undefined
+  readonly endpoint?: string | undefined
+  readonly error?: string | undefined
+  readonly state?: string | undefined
+  readonly cursor?: string | undefined
+}
+
 export interface DeliveriesFilter {
   readonly client?: string | undefined
+  readonly endpoint?: string | undefined
+  readonly error?: string | undefined
   readonly state?: string | undefined
   readonly subscriptionId?: string | undefined
   readonly since?: string | undefined
+  readonly until?: string | undefined
   readonly cursor?: string | undefined
 }
 
@@ -29,14 +40,15 @@ export const routeOf = (hash: string): Route => {
   const [t, tenantId, view, id, ...rest] = parts as ReadonlyArray<string>
   if (t === undefined) return { view: "tenants", cursor: query("cursor") }
   if (t !== "t" || tenantId === undefined || rest.length > 0) return { view: "nowhere" }
+  const found = { client: query("client"), endpoint: query("endpoint"), error: query("error"), state: query("state") }
   switch (view) {
     case undefined:
       return { view: "subscriptions", tenantId }
     case "subscriptions":
-      return id === undefined ? { view: "subscriptions", tenantId, client: query("client"), state: query("state"), cursor: query("cursor") } : { view: "subscription", tenantId, subscriptionId: id }
+      return id === undefined ? { view: "subscriptions", tenantId, ...found, cursor: query("cursor") } : { view: "subscription", tenantId, subscriptionId: id }
     case "deliveries":
       return id === undefined
-        ? { view: "deliveries", tenantId, client: query("client"), state: query("state"), subscriptionId: query("subscriptionId"), since: query("since"), cursor: query("cursor") }
+        ? { view: "deliveries", tenantId, ...found, subscriptionId: query("subscriptionId"), since: query("since"), until: query("until"), cursor: query("cursor") }
         : { view: "delivery", tenantId, deliveryId: id }
     case "shipments":
       return id === undefined ? { view: "shipments", tenantId, reference: query("reference") } : { view: "journey", tenantId, shipmentId: id }
@@ -52,13 +64,15 @@ export const hashOf = (route: Route): string => {
   switch (route.view) {
     case "tenants":
       return `#/${searchOf({ cursor: route.cursor })}`
-    case "subscriptions":
-      return `${inTenant(route.tenantId, "subscriptions")}${searchOf({ client: route.client, state: route.state, cursor: route.cursor })}`
+    case "subscriptions": {
+      const { client, cursor, endpoint, error, state } = route
+      return `${inTenant(route.tenantId, "subscriptions")}${searchOf({ client, endpoint, error, state, cursor })}`
+    }
     case "subscription":
       return inTenant(route.tenantId, "subscriptions", route.subscriptionId)
     case "deliveries": {
-      const { client, cursor, since, state, subscriptionId } = route
-      return `${inTenant(route.tenantId, "deliveries")}${searchOf({ client, state, subscriptionId, since, cursor })}`
+      const { client, cursor, endpoint, error, since, state, subscriptionId, until } = route
+      return `${inTenant(route.tenantId, "deliveries")}${searchOf({ client, endpoint, error, state, subscriptionId, since, until, cursor })}`
     }
     case "delivery":
       return inTenant(route.tenantId, "deliveries", route.deliveryId)

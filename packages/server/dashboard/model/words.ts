@@ -26,8 +26,8 @@ export type Tone = "good" | "bad" | "careful" | "plain"
 
 export const deliveryTones: Readonly<Record<string, Tone>> = { delivered: "good", dead: "bad", waiting: "careful", sending: "careful" }
 
-const outcomes: Readonly<Record<string, string>> = {
-  accepted: "accepted",
+/** Of attempts that were not accepted. */
+const errors: Readonly<Record<string, string>> = {
   gone: "gone: the receiver wants nothing more",
   interrupted: "interrupted by a stop of ours",
   dns: "the host's name was not found",
@@ -45,11 +45,22 @@ const outcomes: Readonly<Record<string, string>> = {
   signing: "could not be signed"
 }
 
+export const errorChoices = Object.entries(errors)
+
+const outcomes: Readonly<Record<string, string>> = { accepted: "accepted", ...errors }
+
 const pausers: Readonly<Record<string, string>> = { client: "by its client", engine: "by the service", operator: "by the operator" }
 
 export const pausedByText = (by: string): string => pausers[by] ?? `by ${by}`
 
 export const outcomeText = (outcome: string): string => outcomes[outcome] ?? outcome
+
+/** Where the server stops counting the rows of a list. */
+const mostInTotal = 10_000
+
+/** Of all pages of a list. */
+export const totalText = (total: number, one: string, many = `${one}s`): string =>
+  total >= mostInTotal ? `${mostInTotal.toLocaleString("en-US")} or more ${many}` : plural(total, one, many)
 
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`
 

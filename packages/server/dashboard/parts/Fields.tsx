@@ -1,5 +1,5 @@
 /** Fields of filters and dialogs. */
-import { useId } from "preact/hooks"
+import { useEffect, useId, useState } from "preact/hooks"
 
 interface ChoiceProps {
   readonly label: string
@@ -52,6 +52,17 @@ export const TextField = ({ change, done, label, required = false, value }: Text
       />
     </div>
   )
+}
+
+/** A text of a filter. It changes when it was typed, not with every letter. */
+export const FilterField = ({ change, label, value = "" }: {
+  readonly label: string
+  readonly value: string | undefined
+  readonly change: (value: string | undefined) => void
+}) => {
+  const [typed, setTyped] = useState(value)
+  useEffect(() => setTyped(value), [value])
+  return <TextField label={label} value={typed} change={setTyped} done={(text) => text.trim() !== value && change(text.trim() || undefined)} />
 }
 
 interface InstantFieldProps {

@@ -1,28 +1,30 @@
 /** Deliveries of a tenant, newest first; dead letters can be selected and sent again. */
-import type { Delivery, DeliveryState, OperatorPage } from "@waybill/client/operator"
+import type { DeadLettersFilter, Delivery, DeliveryError, DeliveryState, OperatorPage } from "@waybill/client/operator"
 import { useEffect, useState } from "preact/hooks"
 import { type DeliveriesFilter, hashOf, type Route } from "../model/routes.ts"
 import { inputOf, instantOfInput } from "../model/time.ts"
-import { deliveryStates, deliveryWords, plural } from "../model/words.ts"
-import { Choice, InstantField, TextField } from "../parts/Fields.tsx"
+import { deliveryStates, deliveryWords, errorChoices, plural, totalText } from "../model/words.ts"
+import { Choice, FilterField, InstantField } from "../parts/Fields.tsx"
 import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
 import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
+import { type BulkAct, BulkDialog } from "./BulkDialog.tsx"
 import { DismissDialog } from "./DismissDialog.tsx"
 import { RecoverDialog } from "./SubscriptionDialogs.tsx"
 import { RetryButton, RetryDialog } from "./RetryDialog.tsx"
 import { TenantDeliveryRows } from "./TenantDeliveryRows.tsx"
 
 type DeliveriesRoute = Extract<Route, { readonly view: "deliveries" }>
-type Asked = { readonly act: "dismiss" | "retry"; readonly deliveries: ReadonlyArray<Delivery> } | "recover"
+type Asked = { readonly act: "dismiss" | "retry"; readonly deliveries: ReadonlyArray<Delivery> } | BulkAct | "recover"
 
 export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
-  const { client: owner, cursor, since, state, subscriptionId, tenantId } = route
+  const { cursor, state, subscriptionId, tenantId } = route
+  const filter = deadLettersFilterOf(route)
   const polled = usePolled(hashOf(route), (client, signal) =>
-    client.listDeliveries(tenantId, { client: owner, cursor, since, state: state as DeliveryState | undefined, subscriptionId, order: "newest", limit: 50 }, { signal }))
+    client.listDeliveries(tenantId, { ...filter, cursor, state: state as DeliveryState | undefined, order: "newest", limit: 50, total: true }, { signal }))
   const { client } = useAppState()
   const { ask, asked, close, result } = useDialog<Asked>(polled)
   return (
@@ -33,8 +35,9 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
       <Answered of={polled} missing="Tenant not found.">
         {(page) => state === "dead" ? <DeadLetters route={route} page={page} ask={ask} /> : <Any route={route} page={page} />}
       </Answered>
-      {typeof asked === "object" && asked.act === "retry" && <RetryDialog retry={(deliveryId) => client.retryDelivery(tenantId, deliveryId)} deliveries={asked.deliveries} close={close} />}
-      {typeof asked === "object" && asked.act === "dismiss" && <DismissDialog tenantId={tenantId} deliveries={asked.deliveries} close={close} />}
+      {typeof asked === "object" && "matching" in asked && <BulkDialog tenantId={tenantId} asked={asked} filter={filter} close={close} />}
+      {typeof asked === "object" && "deliveries" in asked && asked.act === "retry" && <RetryDialog retry={(deliveryId) => client.retryDelivery(tenantId, deliveryId)} deliveries={asked.deliveries} close={close} />}
+      {typeof asked === "object" && "deliveries" in asked && asked.act === "dismiss" && <DismissDialog tenantId={tenantId} deliveries={asked.deliveries} close={close} />}
       {asked === "recover" && subscriptionId !== undefined && <RecoverDialog tenantId={tenantId} subscriptionId={subscriptionId} close={close} />}
     </>
   )
@@ -47,19 +50,15 @@ const inputOfInstant = (instant = ""): string => {
 }
 
 /** The first page with this filter. */
-const show = (tenantId: string, { client, since, state, subscriptionId }: DeliveriesFilter) => hashOf({ view: "deliveries", tenantId, client, state, subscriptionId, since })
+const show = (tenantId: string, filter: DeliveriesFilter) => hashOf({ view: "deliveries", tenantId, ...filter, cursor: undefined })
+
+/** As the server names the members that bulk actions have too. */
+const deadLettersFilterOf = ({ client, endpoint, error, since, subscriptionId, until }: DeliveriesFilter): DeadLettersFilter =>
+  ({ client, endpoint, error: error as DeliveryError | undefined, since, subscriptionId, until })
 
 const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
   const { subscriptionId, tenantId } = route
   const go = (filter: DeliveriesFilter) => void (location.hash = show(tenantId, filter))
-  const given = inputOfInstant(route.since)
-  const [since, setSince] = useState(given)
-  useEffect(() => setSince(given), [given])
-  const owner = route.client ?? ""
-  const [named, setNamed] = useState(owner)
-  useEffect(() => setNamed(owner), [owner])
-  // not with every digit that is typed
-  const takeSince = (since: string) => since !== given && go({ ...route, since: instantOfInput(since) })
   return (
     <form class="filter" onSubmit={(event) => event.preventDefault()}>
       <Choice
@@ -67,10 +66,16 @@ const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
         value={route.state}
         all="every state"
         choices={deliveryStates.map((state) => [state, deliveryWords[state]!])}
-        change={(state) => go({ ...route, state })}
+        // an error is one of deliveries that wait or are dead letters
+        change={(state) => go({ ...route, state, error: state === undefined || state === "waiting" || state === "dead" ? route.error : undefined })}
       />
-      <InstantField label="Created since" value={since} change={setSince} done={takeSince} />
-      <TextField label="Client" value={named} change={setNamed} done={(client) => client.trim() !== owner && go({ ...route, client: client.trim() || undefined })} />
+      <InstantFilter label="Created since" value={route.since} change={(since) => go({ ...route, since })} />
+      <InstantFilter label="Created before" value={route.until} change={(until) => go({ ...route, until })} />
+      <FilterField label="Client" value={route.client} change={(client) => go({ ...route, client })} />
+      <FilterField label="Endpoint" value={route.endpoint} change={(endpoint) => go({ ...route, endpoint })} />
+      {(route.state === undefined || route.state === "waiting" || route.state === "dead") && (
+        <Choice label="Failed with" value={route.error} all="every outcome" choices={errorChoices} change={(error) => go({ ...route, error })} />
+      )}
       {subscriptionId !== undefined && (
         <p>
           Of <a href={hashOf({ view: "subscription", tenantId, subscriptionId })}>subscription <span class="id"><Shown text={subscriptionId} /></span></a>{" "}
@@ -81,22 +86,32 @@ const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
   )
 }
 
+/** An instant of a filter. It changes when it was typed, not with every digit. */
+const InstantFilter = ({ change, label, value }: { readonly label: string; readonly value: string | undefined; readonly change: (value: string | undefined) => void }) => {
+  const given = inputOfInstant(value)
+  const [typed, setTyped] = useState(given)
+  useEffect(() => setTyped(given), [given])
+  return <InstantField label={label} value={typed} change={setTyped} done={(typed) => typed !== given && change(instantOfInput(typed))} />
+}
+
 interface PageProps {
   readonly route: DeliveriesRoute
   readonly page: OperatorPage<Delivery>
 }
 
-const Any = ({ page: { data, nextCursor }, route }: PageProps) => (
+const Any = ({ page: { data, nextCursor, total }, route }: PageProps) => (
   <>
     {data.length === 0 ? <Empty>No delivery matches.</Empty> : (
-      <TenantDeliveryRows tenantId={route.tenantId} question={hashOf(route)} caption={captionOf(data.length, nextCursor, route)} deliveries={data} subscriptions={route.subscriptionId === undefined} />
+      <TenantDeliveryRows tenantId={route.tenantId} question={hashOf(route)} caption={captionOf(data.length, nextCursor, route, total)} deliveries={data} subscriptions={route.subscriptionId === undefined} />
     )}
     <PagesOf route={route} next={nextCursor} />
   </>
 )
 
-const captionOf = (count: number, next: string | null | undefined, { cursor }: DeliveriesRoute) =>
-  cursor !== undefined ? plural(count, "older delivery", "older deliveries") : next ? `The newest ${count}` : plural(count, "delivery", "deliveries")
+const captionOf = (count: number, next: string | null | undefined, { cursor }: DeliveriesRoute, total: number | undefined, [one, many]: readonly [string, string] = ["delivery", "deliveries"]) =>
+  cursor !== undefined ? plural(count, `older ${one}`, `older ${many}`)
+    : next ? `The newest ${count}${total === undefined ? "" : ` of ${totalText(total, one, many)}`}`
+    : plural(count, one, many)
 
 const PagesOf = ({ next, route }: { readonly route: DeliveriesRoute; readonly next: string | null | undefined }) => (
   <Pages
@@ -105,12 +120,13 @@ const PagesOf = ({ next, route }: { readonly route: DeliveriesRoute; readonly ne
   />
 )
 
-const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { readonly ask: (asked: Asked) => void }) => {
+const DeadLetters = ({ ask, page: { data, nextCursor, total = 0 }, route }: PageProps & { readonly ask: (asked: Asked) => void }) => {
   const { subscriptionId, tenantId } = route
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   // A delivery that was sent again is no longer a dead letter.
   const chosen = data.filter(({ deliveryId }) => selected.has(deliveryId))
   const toggle = (id: string, on: boolean) => setSelected((before) => on ? new Set([...before, id]) : new Set([...before].filter((other) => other !== id)))
+  const filtered = Object.values(deadLettersFilterOf(route)).some((value) => value !== undefined)
   const all = data.length > 0 && chosen.length === data.length
   return (
     <>
@@ -124,13 +140,19 @@ const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { r
         <button type="button" class="secondary outline" disabled={data.length === 0} onClick={() => setSelected(all ? new Set() : new Set(data.map(({ deliveryId }) => deliveryId)))}>
           {all ? "Select none" : "Select all on this page"}
         </button>
+        {nextCursor && filtered && (
+          <>
+            <button type="button" class="secondary" onClick={() => ask({ act: "retry", matching: total })}>Retry all that match …</button>
+            <button type="button" class="secondary" onClick={() => ask({ act: "dismiss", matching: total })}>Dismiss all that match …</button>
+          </>
+        )}
         {subscriptionId !== undefined && <button type="button" class="secondary" onClick={() => ask("recover")}>Recover dead letters since …</button>}
       </div>
-      {data.length === 0 ? <Empty>No dead letter{route.since === undefined ? "" : " since then"}.</Empty> : (
+      {data.length === 0 ? <Empty>No dead letter{filtered ? " matches" : ""}.</Empty> : (
         <TenantDeliveryRows
           tenantId={tenantId}
           question={hashOf(route)}
-          caption={captionOf(data.length, nextCursor, route).replace(/deliver(y|ies)$/, data.length === 1 ? "dead letter" : "dead letters")}
+          caption={captionOf(data.length, nextCursor, route, total, ["dead letter", "dead letters"])}
           deliveries={data}
           subscriptions={subscriptionId === undefined}
           select={({ deliveryId }) => (
@@ -144,7 +166,7 @@ const DeadLetters = ({ ask, page: { data, nextCursor }, route }: PageProps & { r
           action={(delivery) => <RetryButton delivery={delivery} ask={(delivery) => ask({ act: "retry", deliveries: [delivery] })} />}
         />
       )}
-      {subscriptionId === undefined && data.length > 0 && <p><small>To recover all dead letters of a subscription since a time, open the subscription.</small></p>}
+      {nextCursor && !filtered && <p><small>To retry or dismiss more than a page at once, narrow the list down by time, client, endpoint or error.</small></p>}
       <PagesOf route={route} next={nextCursor} />
     </>
   )

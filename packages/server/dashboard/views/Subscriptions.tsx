@@ -1,12 +1,12 @@
 /** Every subscription with its delivery state, the most serious problems first. */
-import type { OperatorPage, OperatorSubscription, StatisticsPoint, SubscriptionState } from "@waybill/client/operator"
-import { useEffect, useRef, useState } from "preact/hooks"
-import { hashOf, type Route } from "../model/routes.ts"
+import type { DeliveryError, OperatorPage, OperatorSubscription, StatisticsPoint, SubscriptionState } from "@waybill/client/operator"
+import { useEffect, useRef } from "preact/hooks"
+import { hashOf, type Route, type SubscriptionsFilter } from "../model/routes.ts"
 import { rangeQuery } from "../model/statistics.ts"
 import { byTrouble, counted, countText, troubleOf } from "../model/trouble.ts"
-import { outcomeText, plural, subscriptionStates } from "../model/words.ts"
+import { errorChoices, outcomeText, plural, subscriptionStates, totalText } from "../model/words.ts"
 import { HeatStrip } from "../parts/HeatStrip.tsx"
-import { Choice, TextField } from "../parts/Fields.tsx"
+import { Choice, FilterField } from "../parts/Fields.tsx"
 import { Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown, ShownLine } from "../parts/Shown.tsx"
@@ -23,18 +23,26 @@ import { Charts } from "./Charts.tsx"
 type SubscriptionsRoute = Extract<Route, { readonly view: "subscriptions" }>
 
 export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute }) => {
-  const { client: owner, cursor, state, tenantId } = route
+  const { client: owner, cursor, endpoint, error, state, tenantId } = route
   const polled = usePolled(hashOf(route), (client, signal) =>
-    client.listSubscriptions(tenantId, { client: owner, cursor, limit: 200, state: state as SubscriptionState | undefined }, { signal }))
-  const [named, setNamed] = useState(owner ?? "")
-  useEffect(() => setNamed(owner ?? ""), [owner])
-  const show = (client: string | undefined, state: string | undefined) => void (location.hash = hashOf({ view: "subscriptions", tenantId, client, state }))
+    client.listSubscriptions(tenantId, {
+      client: owner,
+      cursor,
+      endpoint,
+      error: error as DeliveryError | undefined,
+      limit: 200,
+      state: state as SubscriptionState | undefined,
+      total: error === undefined ? true : undefined
+    }, { signal }))
+  const show = (filter: SubscriptionsFilter) => void (location.hash = hashOf({ view: "subscriptions", tenantId, ...filter, cursor: undefined }))
   return (
     <>
       <h1 tabIndex={-1}>Subscriptions</h1>
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
-        <Choice label="State" value={state} all="every state" choices={subscriptionStates.map((state) => [state, state])} change={(state) => show(owner, state)} />
-        <TextField label="Client" value={named} change={setNamed} done={(client) => client.trim() !== (owner ?? "") && show(client.trim() || undefined, state)} />
+        <Choice label="State" value={state} all="every state" choices={subscriptionStates.map((state) => [state, state])} change={(state) => show({ ...route, state })} />
+        <FilterField label="Client" value={owner} change={(client) => show({ ...route, client })} />
+        <FilterField label="Endpoint" value={endpoint} change={(endpoint) => show({ ...route, endpoint })} />
+        <Choice label="Last attempt" value={error} all="every outcome" choices={errorChoices} change={(error) => show({ ...route, error })} />
       </form>
       <Charts tenantId={tenantId} client={owner} />
       <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} />}</Answered>
@@ -53,17 +61,18 @@ const columns = [
   { name: "Last attempt" }
 ]
 
-const Page = ({ page: { data, nextCursor }, route }: { readonly route: SubscriptionsRoute; readonly page: OperatorPage<OperatorSubscription> }) => {
-  const { client, cursor, state, tenantId } = route
+const Page = ({ page: { data, nextCursor, total }, route }: { readonly route: SubscriptionsRoute; readonly page: OperatorPage<OperatorSubscription> }) => {
+  const { client, cursor, endpoint, error, state, tenantId } = route
+  const filtered = client !== undefined || endpoint !== undefined || error !== undefined
   const { newRowsWaiting, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
   const strips = useStrips(tenantId, rows.map(({ subscriptionId }) => subscriptionId))
   const troubled = data.filter((subscription) => troubleOf(subscription).severity === "trouble").length
   useAnnounced(troubled === 0 ? "No failing subscriptions." : `${plural(troubled, "subscription")} in trouble.`)
   return (
     <>
-      {rows.length === 0 ? <Empty>{client !== undefined ? "This client has no such subscription." : state === undefined ? "No subscriptions yet." : `No subscription is ${state}.`}</Empty> : (
+      {rows.length === 0 ? <Empty>{filtered ? `No subscription matches${nextCursor ? " on this page" : ""}.` : state === undefined ? "No subscriptions yet." : `No subscription is ${state}.`}</Empty> : (
         <Table
-          caption={`${plural(data.length, "subscription")}${nextCursor ? " on this page" : ""}, ${troubled === 0 ? "none" : troubled} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
+          caption={`${plural(data.length, "subscription")}${nextCursor ? ` on this page${total === undefined ? "" : ` of ${totalText(total, "subscription")}`}` : ""}, ${troubled === 0 ? "none" : troubled} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
           columns={columns}
           list={list}
           rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(tenantId, subscription, strips.get(subscription.subscriptionId)) }))}
@@ -71,8 +80,8 @@ const Page = ({ page: { data, nextCursor }, route }: { readonly route: Subscript
       )}
       <NewRowsWaiting count={newRowsWaiting} />
       <Pages
-        first={cursor === undefined ? undefined : hashOf({ view: "subscriptions", tenantId, client, state })}
-        next={nextCursor ? hashOf({ view: "subscriptions", tenantId, client, state, cursor: nextCursor }) : undefined}
+        first={cursor === undefined ? undefined : hashOf({ ...route, cursor: undefined })}
+        next={nextCursor ? hashOf({ ...route, cursor: nextCursor }) : undefined}
       />
     </>
   )

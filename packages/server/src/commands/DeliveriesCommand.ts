@@ -3,6 +3,7 @@ import { type Delivery, type DeliveryState, OperatorClient } from "@waybill/clie
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { deliveryRow, deliveryText } from "./shared/Deliveries.ts"
+import { clientFlag, endpointFlag, errorFlag, untilFlag } from "./shared/Filters.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printProgress, printResult, table } from "./shared/Output.ts"
@@ -22,8 +23,11 @@ export const deliveriesCommand = Command.make(
     ...operatorFlags,
     state: Flag.Literals("state", states).pipe(Flag.withDescription("Only deliveries in this state; dead: dead letters"), Flag.optional),
     subscription: Flag.String("subscription").pipe(Flag.withDescription("Only deliveries of this subscription"), Flag.optional),
-    client: Flag.String("client").pipe(Flag.withDescription("Only deliveries of this client's subscriptions: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
+    client: clientFlag("deliveries"),
+    endpoint: endpointFlag("deliveries"),
+    error: errorFlag("deliveries that wait for a retry or are dead letters, and"),
     since: instantFlag("since").pipe(Flag.withDescription("Only deliveries created since then, such as 15m, 2h or 2026-11-20T08:15:00Z; default 24h"), Flag.optional),
+    until: untilFlag("deliveries"),
     limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number to list; default 100"), Flag.withDefault(100)),
     body: Flag.Boolean("body").pipe(Flag.withDescription("Print only the body of one delivery, byte for byte"), Flag.withDefault(false)),
     json: jsonFlag
@@ -44,6 +48,9 @@ export const deliveriesCommand = Command.make(
       state: Option.getOrUndefined(flags.state),
       subscriptionId: Option.getOrUndefined(flags.subscription),
       client: Option.getOrUndefined(flags.client),
+      endpoint: Option.getOrUndefined(flags.endpoint),
+      error: Option.getOrUndefined(flags.error),
+      until: Option.getOrUndefined(flags.until),
       since: Option.getOrElse(flags.since, () => new Date(Date.now() - dayMillis)),
       // One more than shown, to see whether there are more.
       limit: Math.min(pageSize, flags.limit + 1)
@@ -66,6 +73,7 @@ export const deliveriesCommand = Command.make(
   Command.withDescription("List deliveries of a tenant, newest first, or show one with its body and every attempt"),
   Command.withExamples([
     { command: "waybill deliveries --tenant acme --state dead --since 7d", description: "Dead letters of the last week" },
+    { command: "waybill deliveries --tenant acme --endpoint tms.example --error timeout", description: "What one receiver did not answer in time" },
     { command: "waybill deliveries --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One delivery with body and attempts" },
     { command: "waybill deliveries --tenant acme --since 1h --json | jq -r .state | sort | uniq -c", description: "Deliveries of the last hour, by state" }
   ])

@@ -2,9 +2,10 @@
  * `waybill retry`, `dismiss`, `recover` and `replay`: sends one delivery, all dead letters or past events again, and
  * dismisses dead letters.
  */
-import { OperatorClient } from "@waybill/client"
+import { type BulkResult, type DeadLettersFilter, OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { deadLetterFilterOf, deadLetterFlags, inSteps } from "./shared/Filters.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printProgress, printResult } from "./shared/Output.ts"
@@ -15,16 +16,42 @@ const subscription = Argument.String("subscriptionId").pipe(Argument.withDescrip
 /** Number of items from which progress is printed. */
 const many = 10
 
+const ids = Argument.String("deliveryId").pipe(Argument.withDescription("One or several; without one, all dead letters that match the filters"), Argument.variadic({ min: 0 }))
+
+const whichDeadLetters = "Give deliveries' ids, or at least one of --subscription, --client, --endpoint, --error, --since and --until."
+
+/** Acts on every dead letter that matches, step by step. */
+const onMatching = Effect.fnUntraced(function*(
+  json: boolean,
+  filter: DeadLettersFilter,
+  { call, name, text }: {
+    readonly name: "retried" | "dismissed"
+    readonly call: (filter: DeadLettersFilter, signal: AbortSignal) => Promise<BulkResult>
+    readonly text: (dead: string) => string
+  }
+) {
+  const countOf = (steps: ReadonlyArray<BulkResult>) => steps.reduce((sum, { changed }) => sum + changed, 0)
+  const steps = yield* inSteps((cursor) => callServer((signal) => call({ ...filter, cursor }, signal)), (steps) => `${countOf(steps)} ${name} so far`)
+  const count = countOf(steps)
+  yield* printResult(json, { json: { [name]: count }, text: count === 0 ? "No dead letter matches." : text(counted(count, "dead letter")) })
+})
+
 export const retryCommand = Command.make(
   "retry",
-  {
-    ids: Argument.String("deliveryId").pipe(Argument.withDescription("One or several"), Argument.variadic({ min: 1 })),
-    ...operatorFlags,
-    json: jsonFlag
-  },
+  { ids, ...operatorFlags, ...deadLetterFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ ids, json, ...flags }) {
+    const filter = deadLetterFilterOf(flags)
+    const filtered = Object.keys(filter).length > 0
+    if (filtered === ids.length > 0) return yield* usageError(whichDeadLetters)
     const { tenantId, ...connected } = yield* operatorConnection(flags)
     const client = new OperatorClient(connected)
+    if (filtered) {
+      return yield* onMatching(json, filter, {
+        name: "retried",
+        call: (filter, signal) => client.retryDeadLetters(tenantId, filter, { signal }),
+        text: (dead) => `Queued again: ${dead}.`
+      })
+    }
     for (const [index, deliveryId] of ids.entries()) {
       yield* callServer((signal) => client.retryDelivery(tenantId, deliveryId, { signal }))
       yield* printResult(json, { json: { deliveryId, retried: true }, text: `${deliveryId} is queued again.` })
@@ -32,30 +59,38 @@ export const retryCommand = Command.make(
     }
   })
 ).pipe(
-  Command.withDescription("Send deliveries again: the same bytes with the same id and a full series of attempts. Stops at the first refused one"),
+  Command.withDescription("Send deliveries again, or all dead letters that match: the same bytes with the same id and a full series of attempts. Of several ids, stops at the first refused one"),
   Command.withExamples([
+    { command: "waybill retry --tenant acme --endpoint tms.example --error timeout --since 6h", description: "All dead letters of a receiver that was too slow" },
     { command: "waybill retry --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One delivery" }
   ])
 )
 
 export const dismissCommand = Command.make(
   "dismiss",
-  {
-    ids: Argument.String("deliveryId").pipe(Argument.withDescription("One or several"), Argument.variadic({ min: 1 })),
-    ...operatorFlags,
-    json: jsonFlag
-  },
+  { ids, ...operatorFlags, ...deadLetterFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ ids, json, ...flags }) {
+    const filter = deadLetterFilterOf(flags)
+    const filtered = Object.keys(filter).length > 0
+    if (filtered === ids.length > 0) return yield* usageError(whichDeadLetters)
     const { tenantId, ...connected } = yield* operatorConnection(flags)
     const client = new OperatorClient(connected)
+    if (filtered) {
+      return yield* onMatching(json, filter, {
+        name: "dismissed",
+        call: (filter, signal) => client.dismissDeadLetters(tenantId, filter, { signal }),
+        text: (dead) => `Dismissed: ${dead}.`
+      })
+    }
     for (const deliveryId of ids) {
       yield* callServer((signal) => client.dismissDelivery(tenantId, deliveryId, { signal }))
       yield* printResult(json, { json: { deliveryId, dismissed: true }, text: `${deliveryId} is dismissed.` })
     }
   })
 ).pipe(
-  Command.withDescription("Dismiss dead letters: they are no longer counted or recovered. Stops at the first refused one"),
+  Command.withDescription("Dismiss dead letters, by id or all that match: they are no longer counted or recovered. Of several ids, stops at the first refused one"),
   Command.withExamples([
+    { command: "waybill dismiss --tenant acme --client shipper-tms --until 30d", description: "All dead letters of a client that are older than a month" },
     { command: "waybill dismiss --tenant acme 0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10", description: "One dead letter that is obsolete" }
   ])
 )

@@ -1,7 +1,8 @@
 /** `waybill subscriptions`: lists subscriptions and manages one. */
-import { OperatorClient, type OperatorSubscription, type SubscriptionState } from "@waybill/client"
-import { Console, Effect, Option } from "effect"
+import { OperatorClient, type OperatorSubscription, type PurgeResult, type SubscriptionState } from "@waybill/client"
+import { Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { clientFlag, endpointFlag, errorFlag, given, inSteps } from "./shared/Filters.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
 import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
@@ -46,19 +47,26 @@ const textOf = (subscription: OperatorSubscription): string => {
   ].map(([name, value]) => [name!, printable(value!)]))
 }
 
+const filterFlags = {
+  client: clientFlag("subscriptions"),
+  endpoint: endpointFlag("subscriptions"),
+  state: Flag.Literals("state", states).pipe(Flag.withDescription("Only subscriptions in this state"), Flag.optional)
+}
+
 const listCommand = Command.make(
   "list",
   {
     ...operatorFlags,
-    client: Flag.String("client").pipe(Flag.withDescription("Only subscriptions of this client: a key's name, or jwt:<issuer>:<sub>"), Flag.optional),
-    state: Flag.Literals("state", states).pipe(Flag.withDescription("Only subscriptions in this state"), Flag.optional),
+    ...filterFlags,
+    error: errorFlag("subscriptions"),
     limit: Flag.Int("limit").pipe(Flag.withDescription("Maximum number to list; default 100"), Flag.withDefault(100)),
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
     if (flags.limit < 1) return yield* usageError("--limit is a number from 1.")
     const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const query = { client: Option.getOrUndefined(flags.client), state: Option.getOrUndefined(flags.state), limit: Math.min(500, flags.limit + 1) }
+    const { client, endpoint, error, state } = flags
+    const query = { ...given({ client, endpoint, error, state }), limit: Math.min(500, flags.limit + 1) }
     const found = yield* callServer(async (signal) => {
       const found: Array<OperatorSubscription> = []
       for await (const subscription of new OperatorClient(connected).allSubscriptions(tenantId, query, { signal })) {
@@ -114,15 +122,34 @@ const pauseCommand = Command.make(
 
 const purgeCommand = Command.make(
   "purge",
-  { id, ...operatorFlags, json: jsonFlag },
-  Effect.fnUntraced(function*({ id, json, ...flags }) {
+  {
+    ids: Argument.String("subscriptionId").pipe(Argument.withDescription("One or several; without one, all subscriptions that match the filters"), Argument.variadic({ min: 0 })),
+    ...operatorFlags,
+    ...filterFlags,
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ client: owner, endpoint, ids, json, state, ...flags }) {
+    const filter = given({ client: owner, endpoint, state })
+    if ((Object.keys(filter).length > 0) === ids.length > 0) return yield* usageError("Give subscriptions' ids, or at least one of --client, --endpoint and --state.")
     const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const dropped = yield* callServer((signal) => new OperatorClient(connected).purge(tenantId, id, { signal }))
-    yield* printResult(json, { json: { subscriptionId: id, dropped }, text: `${counted(dropped, "entry", "entries")} of ${id} dropped.` })
+    const client = new OperatorClient(connected)
+    if (ids.length === 1) {
+      const dropped = yield* callServer((signal) => client.purge(tenantId, ids[0]!, { signal }))
+      return yield* printResult(json, { json: { subscriptionId: ids[0], dropped }, text: `${counted(dropped, "entry", "entries")} of ${ids[0]} dropped.` })
+    }
+    const total = (steps: ReadonlyArray<PurgeResult>, what: "dropped" | "subscriptions") => steps.reduce((sum, step) => sum + step[what], 0)
+    const chosen = ids.length > 0 ? { subscriptionIds: ids } : filter
+    const steps = yield* inSteps(
+      (cursor) => callServer((signal) => client.purgeMatching(tenantId, { ...chosen, cursor }, { signal })),
+      (steps) => `${counted(total(steps, "dropped"), "entry", "entries")} dropped so far`
+    )
+    const [subscriptions, dropped] = [total(steps, "subscriptions"), total(steps, "dropped")]
+    yield* printResult(json, { json: { subscriptions, dropped }, text: `${counted(dropped, "entry", "entries")} of ${counted(subscriptions, "subscription")} dropped.` })
   })
 ).pipe(
-  Command.withDescription("Drop waiting entries of a subscription and cancel its retries"),
-  Command.withExamples([{ command: `waybill subscriptions purge --tenant acme ${sample}`, description: "Drop an obsolete backlog" }])
+  Command.withDescription("Drop waiting entries of subscriptions and cancel their retries"),
+  Command.withExamples([
+    { command: "waybill subscriptions purge --tenant acme --endpoint old-tms.example", description: "Everything that waits for a receiver that is gone" },{ command: `waybill subscriptions purge --tenant acme ${sample}`, description: "Drop an obsolete backlog" }])
 )
 
 const deleteCommand = Command.make(

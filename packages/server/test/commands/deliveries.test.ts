@@ -86,6 +86,38 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect(again.id).not.toBe(hook.receptions[before - 1]!.id)
   })
 
+  it("sends all dead letters that match again, dismisses others, and drops what waits in several subscriptions", async () => {
+    const server = await runningServer()
+    const { answers, hook, id, settled } = await subscribed(server)
+    const host = new URL(hook.url).host
+    answers.status = 500
+    await server.intake.publishTransitEvents([event("S-1", 1)])
+    await settled(1, "dead")
+    await server.intake.publishTransitEvents([event("S-2", 1)])
+    const [last] = await settled(2, "dead")
+
+    const listed = await run(["deliveries", "--endpoint", host, "--error", "http_5xx", "--json"], { env: server.env })
+    expect(jsonLines(listed.stdout)).toHaveLength(2)
+    expect(await run(["retry"], { env: server.env })).toMatchObject({ code: 2, stdout: "" })
+    expect(await run(["retry", last!.deliveryId, "--error", "timeout"], { env: server.env })).toMatchObject({ code: 2, stdout: "" })
+    expect((await run(["retry", "--error", "timeout"], { env: server.env })).stdout).toBe("No dead letter matches.\n")
+    expect((await run(["dismiss", "--endpoint", host, "--since", last!.createdAt], { env: server.env })).stdout).toBe("Dismissed: 1 dead letter.\n")
+    answers.status = 200
+    const retried = await run(["retry", "--endpoint", host, "--error", "http_5xx", "--json"], { env: server.env })
+    expect(jsonLines(retried.stdout)).toEqual([{ retried: 1 }])
+    await settled(1)
+
+    const second = await server.customer.createSubscription({ endpointUrl: `${hook.url}/more`, hmacSecretId: "main", delivery: impatient })
+    for (const each of [id, second.id]) await server.operator.pause("acme", each, { reason: "It is being moved." })
+    await server.intake.publishTransitEvents([event("S-3", 1)])
+    expect((await run(["subscriptions", "purge", id, second.id, "--json"], { env: server.env })).stdout).toBe('{"subscriptions":2,"dropped":2}\n')
+    await server.intake.publishTransitEvents([event("S-4", 1)])
+    expect((await run(["subscriptions", "purge", "--state", "paused"], { env: server.env })).stdout).toBe("2 entries of 2 subscriptions dropped.\n")
+    expect(await run(["subscriptions", "purge"], { env: server.env })).toMatchObject({ code: 2, stdout: "" })
+    const actions = (await server.operator.listAudit({ tenant: "acme" })).data.map(({ action }) => action)
+    for (const action of ["dead-letters.retry", "dead-letters.dismiss", "subscriptions.purge"]) expect(actions).toContain(action)
+  })
+
   it("follows them as they happen, also over an outage of the server, until it is stopped", async () => {
     const server = await runningServer()
     const { answers, id, settled } = await subscribed(server)

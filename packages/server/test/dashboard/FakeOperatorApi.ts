@@ -74,7 +74,7 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
     const cursor = query.get("cursor")
     const sorted = rows.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1) * (newest ? -1 : 1))
     const after = sorted.filter((row) => cursor === null || (newest ? idOf(row) < cursor : idOf(row) > cursor))
-    return ok({ data: after.slice(0, limit), nextCursor: after.length > limit ? idOf(after[limit - 1]!) : null })
+    return ok({ data: after.slice(0, limit), nextCursor: after.length > limit ? idOf(after[limit - 1]!) : null, ...query.get("total") === "true" ? { total: rows.length } : {} })
   }
   if (path === "/operator/v1/health") {
     return ok({ tenants: freight.tenants.map(({ tenantId }, n) => ({ tenantId, subscriptions: 5, inTrouble: n, waiting: n * 14, oldestWaitingAt: n === 0 ? null : instantOf(n), dead: n })) })
@@ -82,7 +82,10 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
   const [tenantId, kind, id, act] = path.split("/").slice(1).map(decodeURIComponent)
   if (tenantId === undefined) return paged(freight.tenants, (tenant) => tenant.tenantId)
   if (kind === "subscriptions" && id === undefined) {
-    return paged(freight.subscriptions.filter(({ client, state }) => (query.get("state") ?? state) === state && (query.get("client") ?? client) === client), (subscription) => subscription.subscriptionId)
+    const found = freight.subscriptions.filter(({ client, endpointUrl, lastAttempt, state }) =>
+      (query.get("state") ?? state) === state && (query.get("client") ?? client) === client &&
+      (query.get("endpoint") ?? new URL(endpointUrl).host) === new URL(endpointUrl).host && (query.get("error") ?? lastAttempt?.outcome) === lastAttempt?.outcome)
+    return paged(found, (subscription) => subscription.subscriptionId)
   }
   if (kind === "subscriptions" && method === "GET") {
     const subscription = freight.subscriptions.find(({ subscriptionId }) => subscriptionId === id)
@@ -94,9 +97,7 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
     return act! in counted ? ok(counted[act!], 202) : ok({ ...subscriptionSample(1), state: act === "pause" ? "paused" : "active" })
   }
   if (kind === "deliveries" && id === undefined) {
-    const found = freight.deliveries.filter((delivery) =>
-      (query.get("state") ?? delivery.state) === delivery.state && (query.get("subscriptionId") ?? delivery.subscriptionId) === delivery.subscriptionId
-      && (query.get("client") ?? clientOf(freight, delivery)) === clientOf(freight, delivery) && delivery.createdAt >= (query.get("since") ?? ""))
+    const found = matching(freight, Object.fromEntries(query))
     return paged(found.map(({ body: _, endpointUrl: __, ...delivery }): Delivery => delivery), (delivery) => delivery.deliveryId, query.get("order") === "newest")
   }
   if (kind === "deliveries") {
@@ -106,6 +107,13 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
     if (act === "dismiss") Object.assign(delivery, { state: "dismissed" })
     else Object.assign(delivery, { state: "waiting", settledAt: null, nextAttemptAt: delivery.createdAt })
     return ok({}, 202)
+  }
+  if (kind === "dead-letters") {
+    const { cursor = "", ...filter } = body
+    const dead = matching(freight, { ...filter, state: "dead" }).filter(({ deliveryId }) => deliveryId > cursor).toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1))
+    const step = dead.slice(0, 20)
+    for (const each of step) Object.assign(each, { state: id === "retry" ? "waiting" : "dismissed" })
+    return ok({ [id === "retry" ? "retried" : "dismissed"]: step.length, nextCursor: dead.length > 20 ? step.at(-1)!.deliveryId : null }, 202)
   }
   if (kind === "pickups" && id === undefined) {
     const waits = query.get("state") === "waiting"
@@ -122,6 +130,12 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
   if (kind === "shipments") return ok({ data: freight.shipments.filter(({ shipmentId }) => query.get("reference") !== "nothing" || shipmentId === "nothing") })
   return notFound
 }
+
+const matching = (freight: Freight, { client, endpoint, error, since = "", state, subscriptionId, until = "~" }: Readonly<Record<string, string>>) =>
+  freight.deliveries.filter((each) =>
+    (state ?? each.state) === each.state && (subscriptionId ?? each.subscriptionId) === each.subscriptionId && (client ?? clientOf(freight, each)) === clientOf(freight, each) &&
+    (endpoint ?? new URL(each.endpointUrl).host) === new URL(each.endpointUrl).host && (error ?? each.attempts.at(-1)?.outcome) === each.attempts.at(-1)?.outcome &&
+    each.createdAt >= since && each.createdAt < until)
 
 const clientOf = (freight: Freight, { subscriptionId }: Pick<Delivery, "subscriptionId">) => freight.subscriptions.find((each) => each.subscriptionId === subscriptionId)?.client ?? ""
 

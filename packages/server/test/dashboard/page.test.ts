@@ -172,7 +172,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByRole("link", { name: "shipper-4.example" }).first().waitFor()
     await page.getByLabel("Client").fill("nobody")
     await page.keyboard.press("Enter")
-    await page.getByText("No dead letter.").waitFor()
+    await page.getByText("No dead letter matches.").waitFor()
     await page.getByLabel("Client").fill("")
     await page.keyboard.press("Enter")
     await eventually(async () => await rows.count() === 3 || undefined)
@@ -183,6 +183,43 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await page.getByText("No dead letter.").waitFor()
     expect(api.requests.filter(({ method }) => method === "POST").map(({ path }) => path.split("/").at(-1))).toEqual(["dismiss", "dismiss", "dismiss"])
     expect(violations.seen).toEqual([])
+  })
+
+  it("retries all dead letters that match a filter, in steps, and says how many", async () => {
+    const api = await startFakeApi()
+    for (let n = 0; n < 57; n++) api.freight.deliveries.push(deadLetter(0x2000 + n))
+    const { violations, page } = await openView(api, "#/t/acme/deliveries?state=dead")
+    await page.getByText("The newest 50 of 60 dead letters").waitFor()
+    expect(await page.getByRole("button", { name: "Retry all that match" }).count()).toBe(0)
+    const { outcome } = api.freight.deliveries.find(({ state }) => state === "dead")!.attempts.at(-1)!
+    await page.getByLabel("Failed with").selectOption(outcome)
+    await page.getByRole("button", { name: "Retry all that match" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByRole("heading", { name: "Send 60 dead letters again?" }).waitFor()
+    // the second step fails once
+    let steps = 0
+    api.override = ({ method }) => method === "POST" && ++steps === 2 ? { status: 503, json: { status: 503, title: "Unavailable", detail: "The database is away." } } : undefined
+    await dialog.getByRole("button", { name: "Send all again" }).click()
+    await page.getByText("20 dead letters queued again. Then it stopped: ").first().waitFor()
+    await page.getByText("40 dead letters").first().waitFor()
+    const [asked] = api.requests.filter(({ method }) => method === "POST")
+    expect(asked).toMatchObject({ path: "/acme/dead-letters/retry", body: { error: outcome } })
+    expect(violations.seen).toEqual([])
+  })
+
+  it("filters subscriptions by endpoint and by the outcome of the last attempt", async () => {
+    const api = await startFakeApi()
+    const { page } = await openView(api, "#/t/acme/subscriptions")
+    const rows = page.getByRole("rowheader")
+    await rows.first().waitFor()
+    const { endpointUrl } = api.freight.subscriptions[0]!
+    const there = api.freight.subscriptions.filter((each) => new URL(each.endpointUrl).host === new URL(endpointUrl).host).length
+    await page.getByLabel("Endpoint").fill(new URL(endpointUrl).host)
+    await page.keyboard.press("Enter")
+    await eventually(async () => await rows.count() === there || undefined)
+    await page.getByLabel("Last attempt").selectOption("gone")
+    await page.getByText("No subscription matches.").waitFor()
+    expect(new URL(page.url()).hash).toBe(`#/t/acme/subscriptions?endpoint=${encodeURIComponent(new URL(endpointUrl).host)}&error=gone`)
   })
 
   it("lists the tenant with the most waiting entries first", async () => {

@@ -132,6 +132,11 @@ export const DeliveryControlMemory = {
           }),
         dismiss: (tenantId, deliveryId) =>
           operate(() => Option.map(Option.fromUndefinedOr(rows.tenant(tenantId).deliveries.get(deliveryId)), dismiss)),
+        dismissDead: (tenantId, deliveryIds) =>
+          operate(() => deliveryIds.filter((id) => {
+            const delivery = rows.tenant(tenantId).deliveries.get(id)
+            return delivery !== undefined && dismiss(delivery) === "dead"
+          }).length),
         trace: (tenantId, destinationId, subject) => operate((now) => traceOf(rows, tenantId, destinationId, subject, now)),
         health: (tenantId) => operate(() => healthOf(rows, tenantId)),
         troubles: operate((now) => troublesOf(rows, now))

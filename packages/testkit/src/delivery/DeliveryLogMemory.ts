@@ -2,12 +2,15 @@
 import {
   type CarryingDelivery,
   compareText,
+  type DeliveryMatch,
   type DeliveryQuery,
   type DeliveryState,
   type DeliverySummary,
   type EntryKeys,
+  type DestinationMatch,
   type DestinationOverview,
   type DestinationQuery,
+  hasEndpoint,
   overviewCount
 } from "@waybill/core"
 import type { DestinationGate } from "./DestinationGate.ts"
@@ -17,11 +20,11 @@ export const destinationOverviews = (
   rows: DestinationRows,
   gate: DestinationGate,
   tenantId: string,
-  { after, client, limit, state }: DestinationQuery,
+  { after, limit, ...match }: DestinationQuery,
   now: number
 ): ReadonlyArray<DestinationOverview> => {
-  const destinations = [...rows.tenant(tenantId).destinations.values()]
-    .filter((destination) => (state === undefined || destination.status.state === state) && (client === undefined || destination.settings.client === client) && (after === undefined || compareText(destination.destinationId, after) > 0))
+  const destinations = matchingDestinations(rows, tenantId, match)
+    .filter((destination) => after === undefined || compareText(destination.destinationId, after) > 0)
     .sort((a, b) => compareText(a.destinationId, b.destinationId))
     .slice(0, limit)
   const deliveries = newestFirst(rows, tenantId)
@@ -31,6 +34,12 @@ export const destinationOverviews = (
     destination.status.state === "active" && !gate.admits(destination, now)
   ))
 }
+
+export const matchingDestinations = (rows: DestinationRows, tenantId: string, { state, ...match }: DestinationMatch): ReadonlyArray<Destination> =>
+  [...rows.tenant(tenantId).destinations.values()].filter((each) => (state === undefined || each.status.state === state) && isOf(each, match))
+
+const isOf = ({ settings }: Destination, { client, endpoint }: Omit<DestinationMatch, "state">): boolean =>
+  (client === undefined || settings.client === client) && (endpoint === undefined || hasEndpoint(endpoint, settings.endpointUrl))
 
 const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery>, held: boolean): DestinationOverview => ({
   destinationId: destination.destinationId,
@@ -73,18 +82,24 @@ export const summaryOf = (delivery: Delivery): DeliverySummary => ({
   reason: delivery.reason
 })
 
-export const listed = (rows: DestinationRows, tenantId: string, query: DeliveryQuery): ReadonlyArray<DeliverySummary> => {
-  const turn = query.order === "newest" ? -1 : 1
-  return [...rows.deliveries(rows.tenant(tenantId))]
-    .filter((each) =>
-      (query.state === undefined || each.state === query.state) &&
-      (query.destinationId === undefined || each.destinationId === query.destinationId) &&
-      (query.client === undefined || rows.find(tenantId, each.destinationId)?.settings.client === query.client) &&
-      (query.since === undefined || each.sentAt >= query.since) &&
-      (query.after === undefined || turn * compareText(each.deliveryId, query.after) > 0)
-    )
-    .sort((a, b) => turn * compareText(a.deliveryId, b.deliveryId))
-    .slice(0, query.limit)
+/** In no order. */
+export const matchingDeliveries = (rows: DestinationRows, tenantId: string, { client, destinationId, endpoint, error, since, state, until }: DeliveryMatch): ReadonlyArray<Delivery> =>
+  rows.deliveries(rows.tenant(tenantId)).filter((each) => {
+    const destination = client === undefined && endpoint === undefined ? undefined : rows.find(tenantId, each.destinationId)
+    return (state === undefined || each.state === state) &&
+      (destinationId === undefined || each.destinationId === destinationId) &&
+      ((client === undefined && endpoint === undefined) || (destination !== undefined && isOf(destination, { client, endpoint }))) &&
+      (error === undefined || (each.records.at(-1)?.outcome === error && (each.state === "dead" || isInFlight(each)))) &&
+      (since === undefined || each.sentAt >= since) &&
+      (until === undefined || each.sentAt < until)
+  })
+
+export const listed = (rows: DestinationRows, tenantId: string, { after, limit, order, ...match }: DeliveryQuery): ReadonlyArray<DeliverySummary> => {
+  const turn = order === "newest" ? -1 : 1
+  return matchingDeliveries(rows, tenantId, match)
+    .filter((each) => after === undefined || turn * compareText(each.deliveryId, after) > 0)
+    .toSorted((a, b) => turn * compareText(a.deliveryId, b.deliveryId))
+    .slice(0, limit)
     .map(summaryOf)
 }
 

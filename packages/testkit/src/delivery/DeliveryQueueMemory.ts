@@ -1,10 +1,10 @@
 /** Destinations and deliveries in memory, as subscriptions and operators see them. */
-import { closedBreaker, DeliveryQueue, type DeliveryState } from "@waybill/core"
+import { closedBreaker, DeliveryQueue, type DeliveryState, totalCount } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { carrying, destinationOverviews, dueOf, isInFlight, listed, oldestOf, summaryOf } from "./DeliveryLogMemory.ts"
+import { carrying, destinationOverviews, dueOf, isInFlight, listed, matchingDeliveries, matchingDestinations, oldestOf, summaryOf } from "./DeliveryLogMemory.ts"
 import { type Delivery, type DestinationRows, DestinationTables, type Tenant } from "./DestinationTables.ts"
 import { DestinationGate } from "./DestinationGate.ts"
 
@@ -62,7 +62,9 @@ export const DeliveryQueueMemory = {
           }),
         destinationStatus: (tenantId, destinationId) => operate(() => Option.fromUndefinedOr(rows.find(tenantId, destinationId)?.status)),
         destinations: (tenantId, query) => operate((now) => ({ now, destinations: destinationOverviews(rows, gate, tenantId, query, now) })),
+        countMatching: (tenantId, match) => operate(() => Math.min(totalCount, matchingDestinations(rows, tenantId, match).length)),
         list: (tenantId, query) => operate(() => listed(rows, tenantId, query)),
+        count: (tenantId, match) => operate(() => Math.min(totalCount, matchingDeliveries(rows, tenantId, match).length)),
         carrying: (tenantId, keys, range) => operate(() => carrying(rows, tenantId, keys, range)),
         find: (tenantId, deliveryId) =>
           operate(() =>
@@ -78,6 +80,13 @@ export const DeliveryQueueMemory = {
             const tenant = rows.tenant(tenantId)
             const dead = [...tenant.deliveries.values()].filter((each) => each.destinationId === destinationId && each.state === "dead" && each.settledAt! >= since)
             return dead.filter((each) => retry(tenant, each, now) === "dead").length
+          }),
+        retryDead: (tenantId, deliveryIds) =>
+          operate((now) => {
+            const tenant = rows.tenant(tenantId)
+            const dead = deliveryIds.flatMap((id) => tenant.deliveries.get(id) ?? []).filter(({ destinationId, state }) => state === "dead" && tenant.destinations.has(destinationId))
+            for (const each of dead) retry(tenant, each, now)
+            return dead.length
           }),
         prune: (tenantId, settledBefore) =>
           operate(() => {

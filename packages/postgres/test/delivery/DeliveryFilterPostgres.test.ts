@@ -1,0 +1,4 @@
+import { DeliveryFilterSuite } from "@waybill/testkit/suites"
+import { testStorage } from "../TestStorage.ts"
+
+DeliveryFilterSuite.suite("Postgres", testStorage())

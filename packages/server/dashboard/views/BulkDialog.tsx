@@ -1,0 +1,65 @@
+/** Retries or dismisses all dead letters that match a filter, step by step. */
+import type { DeadLettersFilter } from "@waybill/client/operator"
+import { useState } from "preact/hooks"
+import { hostOf, outcomeText, plural, totalText } from "../model/words.ts"
+import { utcText } from "../model/time.ts"
+import { Dialog } from "../parts/Dialog.tsx"
+import { Shown } from "../parts/Shown.tsx"
+import { useAppState } from "../session/Context.ts"
+import { sentenceOf } from "../session/Session.ts"
+
+export interface BulkAct {
+  readonly act: "dismiss" | "retry"
+  /** How many matched when the list was read, up to the bound of a total. */
+  readonly matching: number
+}
+
+interface BulkDialogProps {
+  readonly tenantId: string
+  readonly asked: BulkAct
+  readonly filter: DeadLettersFilter
+  readonly close: (result?: string) => void
+}
+
+export const BulkDialog = ({ asked: { act, matching }, close, filter, tenantId }: BulkDialogProps) => {
+  const { client } = useAppState()
+  const [done, setDone] = useState(0)
+  // The filter and the number when the dialog opened, even if the list changes.
+  const [[chosen, expected]] = useState([filter, matching] as const)
+  const dead = totalText(expected, "dead letter")
+
+  const run = async () => {
+    let changed = 0
+    let cursor: string | undefined
+    const told = () => act === "retry" ? `${plural(changed, "dead letter")} queued again.` : `${plural(changed, "dead letter")} dismissed.`
+    try {
+      do {
+        const step = await (act === "retry" ? client.retryDeadLetters(tenantId, { ...chosen, cursor }) : client.dismissDeadLetters(tenantId, { ...chosen, cursor }))
+        changed += step.changed
+        setDone(changed)
+        cursor = step.nextCursor ?? undefined
+      } while (cursor !== undefined)
+    } catch (failure) {
+      if (changed === 0) throw failure
+      return `${told()} Then it stopped: ${sentenceOf(failure)} The others are as they were; do it again to go on.`
+    }
+    return told()
+  }
+
+  return (
+    <Dialog title={act === "retry" ? `Send ${dead} again?` : `Dismiss ${dead}?`} confirm={act === "retry" ? "Send all again" : "Dismiss all"} act={run} close={close}>
+      <p>Everything that matches: {partsOf(chosen).map((part, n) => <span key={part}>{n > 0 && ", "}<Shown text={part} /></span>)}. Those that become dead letters meanwhile are included.</p>
+      <p>{act === "retry" ? "The same bytes are sent under the same ids, with a full series of attempts." : "Dismissed dead letters no longer count and are not recovered. Each can still be retried."}</p>
+      <p><progress value={done} max={Math.max(expected, done, 1)} aria-label={act === "retry" ? "Queued again" : "Dismissed"} /></p>
+    </Dialog>
+  )
+}
+
+const partsOf = ({ client, endpoint, error, since, subscriptionId, until }: DeadLettersFilter): ReadonlyArray<string> => [
+  ...client === undefined ? [] : [`client ${client}`],
+  ...endpoint === undefined ? [] : [`endpoint ${hostOf(endpoint)}`],
+  ...error === undefined ? [] : [outcomeText(error)],
+  ...subscriptionId === undefined ? [] : [`subscription ${subscriptionId}`],
+  ...since === undefined ? [] : [`created since ${utcText(String(since))} UTC`],
+  ...until === undefined ? [] : [`created before ${utcText(String(until))} UTC`]
+]

@@ -1,0 +1,140 @@
+/** What a `DeliveryQueue` and a `DeliveryControl` promise operators who look for deliveries by a filter and change those that match. */
+import { type DeliveryMatch, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf, type StoragePorts } from "@waybill/core"
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import { destinationSettings, freshTenant, idOf, letSee, publish, subscribe } from "../StorageFixtures.ts"
+import { acquire, outcomeOf, type OwningWorker, settle, takeFrom } from "../WorkerFixtures.ts"
+
+const everything = { state: undefined, order: "oldest", after: undefined, limit: 100 } as const
+
+/** Deliveries of destination `n`, one for each of these results, which are a state and the outcome of the last attempt. */
+const deliver = Effect.fnUntraced(function*(worker: OwningWorker, n: number, results: ReadonlyArray<readonly [state: "dead" | "delivered" | "sending" | "waiting", outcome: string]>) {
+  const { deliveries } = yield* takeFrom(worker, n, { batches: results.length })
+  yield* settle(worker, {
+    outcomes: deliveries.flatMap((delivery, at) => {
+      const [state, outcome] = results[at]!
+      const record = { attempt: 1, at: 0, durationMillis: 1, outcome }
+      return state === "sending" ? [] : [outcomeOf(delivery, { state, dueInMillis: 600_000, record })]
+    })
+  })
+  return deliveries.map(({ deliveryId }) => deliveryId)
+})
+
+/**
+ * Destination 1 at one.example has two dead letters and a delivery of each other state, destination 2 at two.example:8443 has a dead letter, and
+ * destination 3 is of another client at one.example.
+ */
+const prepare = Effect.fnUntraced(function*() {
+  const tenantId = freshTenant()
+  const policy = { batchMaxSize: 1 }
+  yield* letSee(tenantId, "client", ["A"])
+  yield* letSee(tenantId, "other", ["A"])
+  yield* subscribe(tenantId, { n: 1, endpointUrl: "https://ONE.example/hook?a=b", policy })
+  const worker = yield* acquire(tenantId)
+  yield* publish(tenantId, ["A", "B", "C", "D", "E"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
+  const first = yield* deliver(worker, 1, [["dead", "timeout"], ["dead", "http_5xx"], ["delivered", "accepted"], ["waiting", "timeout"], ["sending", ""]])
+  yield* subscribe(tenantId, { n: 2, endpointUrl: "https://two.example:8443/", policy })
+  yield* publish(tenantId, [{ shipmentId: "F" }], { accounts: ["A"] })
+  const second = yield* deliver(worker, 2, [["dead", "timeout"]])
+  yield* subscribe(tenantId, { n: 3, client: "other", endpointUrl: "http://one.example", policy })
+  yield* publish(tenantId, [{ shipmentId: "G" }], { accounts: ["A"] })
+  const third = yield* deliver(worker, 3, [["dead", "tls"]])
+  const ids = [...first, ...second, ...third]
+  const queue = yield* DeliveryQueue
+  const list = (match: Partial<DeliveryMatch>) =>
+    Effect.gen(function*() {
+      const found = yield* queue.list(tenantId, { ...everything, ...match })
+      const known = found.filter(({ deliveryId }) => ids.includes(deliveryId))
+      assert.strictEqual(yield* queue.count(tenantId, { state: undefined, ...match }), found.length)
+      return known.map(({ deliveryId }) => ids.indexOf(deliveryId)).sort((a, b) => a - b)
+    })
+  return { tenantId, ids, list }
+})
+
+export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
+  layer(storage, { excludeTestServices: true })(`${name}: deliveries by a filter`, (it) => {
+    it.effect("lists and counts deliveries by the host or the whole address of their endpoint", () =>
+      Effect.gen(function*() {
+        const { list } = yield* prepare()
+        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), state: "dead" }), [0, 1, 6])
+        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("One.Example") }), [0, 1, 2, 3, 4, 6])
+        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), client: "other" }), [6])
+        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example") }), [])
+        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example:8443") }), [5])
+        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://ONE.example/hook?a=b"), state: "sending" }), [4])
+        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://one.example/hook?a=b") }), [])
+      }))
+
+    it.effect("lists and counts what failed last with an error, and is not settled otherwise since", () =>
+      Effect.gen(function*() {
+        const [control, { ids, list, tenantId }] = [yield* DeliveryControl, yield* prepare()]
+        assert.deepStrictEqual(yield* list({ error: "timeout" }), [0, 3, 5])
+        assert.deepStrictEqual(yield* list({ error: "timeout", state: "dead" }), [0, 5])
+        assert.deepStrictEqual(yield* list({ error: "timeout", state: "waiting" }), [3])
+        assert.deepStrictEqual(yield* list({ error: "timeout", destinationId: idOf(1) }), [0, 3])
+        assert.deepStrictEqual(yield* list({ error: "timeout", client: "other" }), [])
+        assert.deepStrictEqual(yield* list({ error: "tls", endpoint: endpointFilterOf("one.example") }), [6])
+        assert.deepStrictEqual(yield* list({ error: "accepted" }), [])
+        yield* control.dismiss(tenantId, ids[0]!)
+        assert.deepStrictEqual(yield* list({ error: "timeout" }), [3, 5])
+      }))
+
+    it.effect("lists and counts what was created in a stretch of time: since then, and before", () =>
+      Effect.gen(function*() {
+        const [queue, { list, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
+        const last = (yield* queue.list(tenantId, { ...everything, order: "newest", limit: 1 }))[0]!.createdAt
+        assert.deepStrictEqual(yield* list({ until: last + 1, state: "dead" }), [0, 1, 5, 6])
+        assert.deepStrictEqual((yield* list({ until: last })).includes(6), false)
+        assert.deepStrictEqual((yield* list({ since: last })).includes(6), true)
+        assert.deepStrictEqual(yield* list({ since: last, until: last }), [])
+      }))
+
+    it.effect("sends the dead letters among some deliveries again, and no others", () =>
+      Effect.gen(function*() {
+        const [queue, { ids, list, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
+        yield* queue.closeDestination(tenantId, idOf(3))
+        assert.strictEqual(yield* queue.retryDead(freshTenant(), ids), 0)
+        assert.strictEqual(yield* queue.retryDead(tenantId, [...ids.slice(1), idOf(99)]), 2)
+        assert.deepStrictEqual(yield* list({ state: "waiting" }), [1, 3, 5])
+        assert.deepStrictEqual(yield* list({ state: "dead" }), [0, 6])
+        assert.strictEqual(yield* queue.retryDead(tenantId, ids.slice(1)), 0)
+        assert.strictEqual(yield* queue.retryDead(tenantId, []), 0)
+      }))
+
+    it.effect("dismisses the dead letters among some deliveries, and no others", () =>
+      Effect.gen(function*() {
+        const [control, { ids, list, tenantId }] = [yield* DeliveryControl, yield* prepare()]
+        assert.strictEqual(yield* control.dismissDead(freshTenant(), ids), 0)
+        assert.strictEqual(yield* control.dismissDead(tenantId, [...ids.slice(1), idOf(99)]), 3)
+        assert.deepStrictEqual(yield* list({ state: "dismissed" }), [1, 5, 6])
+        assert.deepStrictEqual(yield* list({ state: "dead" }), [0])
+        assert.strictEqual(yield* control.dismissDead(tenantId, ids.slice(1)), 0)
+        assert.strictEqual(yield* control.dismissDead(tenantId, []), 0)
+      }))
+
+    it.effect("lists and counts destinations by the host or the whole address of their endpoint", () =>
+      Effect.gen(function*() {
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        const urls = ["https://a.example/x", "HTTPS://A.Example:443/y", "https://a.example", "https://b.example/a.example"]
+        for (const [at, endpointUrl] of urls.entries()) {
+          yield* queue.openDestination(tenantId, destinationSettings({ n: at + 1, client: at === 2 ? "other" : "client", endpointUrl, state: at === 0 ? "paused" : "active" }))
+        }
+        const found = Effect.fnUntraced(function*(endpoint: string, match: Partial<DestinationMatch> = {}) {
+          const asked = { state: undefined, ...match, endpoint: endpointFilterOf(endpoint) }
+          const { destinations } = yield* queue.destinations(tenantId, { ...asked, after: undefined, limit: 10 })
+          assert.strictEqual(yield* queue.countMatching(tenantId, asked), destinations.length)
+          return destinations.map(({ destinationId }) => Number(destinationId.slice(-4)))
+        })
+        assert.deepStrictEqual(yield* found("A.EXAMPLE"), [1, 3])
+        assert.deepStrictEqual(yield* found("a.example:443"), [2])
+        assert.deepStrictEqual(yield* found("a.example", { state: "paused" }), [1])
+        assert.deepStrictEqual(yield* found("a.example", { client: "other" }), [3])
+        assert.deepStrictEqual(yield* found("https://b.example/a.example"), [4])
+        assert.deepStrictEqual(yield* found("https://b.example/"), [])
+        yield* queue.closeDestination(tenantId, idOf(3))
+        assert.deepStrictEqual(yield* found("a.example"), [1])
+        assert.strictEqual(yield* queue.countMatching(tenantId, { state: undefined }), 3)
+        assert.strictEqual(yield* queue.countMatching(freshTenant(), { state: undefined }), 0)
+      }))
+  })
