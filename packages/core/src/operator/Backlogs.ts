@@ -93,8 +93,15 @@ export class Backlogs extends Context.Service<Backlogs, {
         return droppedCount
       })
 
-      /** The total of the first partition is written even if it is 0: it says that the tenant was sampled. */
+      /** Tenants in which nothing waited at the last sweep of this process. */
+      const idle = new Set<string>()
+
+      /**
+       * The total of the first partition is written even if it is 0: it says that the tenant was sampled. Tenants that were idle before get no
+       * row, or there would be one for every tenant, process and sweep.
+       */
       const sample = Effect.fnUntraced(function*(tenantId: string, now: number, waiting: ReadonlyMap<string, number>) {
+        if (waiting.size === 0 && idle.has(tenantId)) return
         const all = new Map([...waiting, [totalOf(0), 0]])
         for (const [destinationId, count] of waiting) {
           const total = totalOf(partitionOf(destinationId))
@@ -102,6 +109,8 @@ export class Backlogs extends Context.Service<Backlogs, {
         }
         const samples = Array.from(all, ([destinationId, count]) => ({ destinationId, waiting: count }))
         for (let n = 0; n < samples.length; n += statisticsPerWrite) yield* throttled(statistics.sample(tenantId, now, samples.slice(n, n + statisticsPerWrite)))
+        if (waiting.size === 0) idle.add(tenantId)
+        else idle.delete(tenantId)
       })
 
       const sweepTenant = Effect.fnUntraced(function*(tenantId: string) {
@@ -135,7 +144,10 @@ export class Backlogs extends Context.Service<Backlogs, {
       })
 
       const sweep = Effect.gen(function*() {
-        const removed = yield* Effect.forEach(yield* access.listTenants, ({ tenantId }) => sweepTenant(tenantId))
+        const tenants = yield* access.listTenants
+        const known = new Set(tenants.map(({ tenantId }) => tenantId))
+        for (const tenantId of idle) if (!known.has(tenantId)) idle.delete(tenantId)
+        const removed = yield* Effect.forEach(tenants, ({ tenantId }) => sweepTenant(tenantId))
         return removed.reduce((sum, each) => sum + each, 0)
       }).pipe(Effect.withSpan("Backlogs.sweep"))
 

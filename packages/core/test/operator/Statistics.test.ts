@@ -1,6 +1,6 @@
 /** Attempts are counted by minute and shown over time. */
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, Statistics, StatisticsStore, type StatisticsView, totalOf } from "@waybill/core"
+import { Backlogs, Statistics, Subscriptions, StatisticsStore, type StatisticsView, totalOf } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Cause, Effect, Exit } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
@@ -56,6 +56,21 @@ describe("delivery statistics", () => {
       ])
       yield* TestWaybill.tenant("other")
       assert.deepStrictEqual(seen(yield* get(query, "other")), [[null, []]])
+    })))
+
+  it.effect("have one sample of a tenant in which nothing waits, until something waits again", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.patch({ status: "paused" })
+      const [backlogs, subscriptions] = [yield* Backlogs, yield* Subscriptions]
+      const sweepAfter = (minutes: number) => Effect.andThen(TestWaybill.pass(`${minutes} minutes`), backlogs.sweep)
+      yield* backlogs.sweep
+      yield* sweepAfter(5)
+      yield* engine.publish("A")
+      yield* sweepAfter(5)
+      yield* subscriptions.purge("acme", engine.subscription.id)
+      for (let n = 0; n < 3; n++) yield* sweepAfter(5)
+      assert.deepStrictEqual(seen(yield* get({ to: "1970-01-01T00:40:00Z" })), [[null, ["00:00 0 0 0", "00:10 0 0 1", "00:15 0 0 0"]]])
     })))
 
   it.effect("read hours where minutes are no longer kept", () =>

@@ -192,7 +192,7 @@ const StatisticsPoint = Schema.Struct({
   failures: Count.annotate({ description: "Failed attempts." }),
   meanMillis: Schema.NullOr(Count).annotate({ description: "Mean duration of an attempt; null without attempts." }),
   maxMillis: Schema.NullOr(Count),
-  waiting: Schema.NullOr(Count).annotate({ description: "The most entries that waited at one sample; null without a sample." })
+  waiting: Schema.NullOr(Count).annotate({ description: "The most entries that waited at one sample; null without a sample. While nothing waits, there is one sample, not one every five minutes." })
 }).annotate({ identifier: "StatisticsPoint" })
 
 export const StatisticsShown = Schema.Struct({
