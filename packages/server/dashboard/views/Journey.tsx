@@ -6,6 +6,7 @@ import { plural } from "../model/words.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
 import { Shown, ShownBlock } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
+import { JourneyMap } from "../parts/JourneyMap.tsx"
 import { AreaTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
 import { useAppState } from "../session/Context.ts"
@@ -54,6 +55,7 @@ const ActionResult = ({ journey, tenantId }: { readonly tenantId: string; readon
           </ol>
         )}
       </section>
+      <JourneyMap entries={entries} />
       <section aria-labelledby="deliveries">
         <h2 id="deliveries">Deliveries of this shipment</h2>
         {deliveries.length === 0
