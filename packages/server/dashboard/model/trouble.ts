@@ -9,10 +9,14 @@ export interface Trouble {
   readonly signs: ReadonlyArray<string>
 }
 
-/** Counts stop here: a thousand means a thousand or more. */
+/** Counts of a subscription stop here: a thousand means a thousand or more. */
 export const counted = 1000
 
-export const countText = (count: number): string => count >= counted ? "1000+" : String(count)
+/** Counts of a tenant stop here. */
+export const countedOfTenant = 10_000
+
+/** `most`: where the count stops. */
+export const countText = (count: number, most = counted): string => count >= most ? `${most.toLocaleString("en-US")}+` : count.toLocaleString("en-US")
 
 export const troubleOf = (subscription: OperatorSubscription): Trouble => {
   const signs: Array<string> = []

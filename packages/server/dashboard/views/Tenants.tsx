@@ -1,5 +1,6 @@
 /** List of tenants, the largest backlog first. */
 import { hashOf, type Route } from "../model/routes.ts"
+import { countedOfTenant, countText } from "../model/trouble.ts"
 import { Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown } from "../parts/Shown.tsx"
@@ -20,10 +21,7 @@ const columns = [
 /** Health reads the backlog of every tenant. */
 const healthMillis = 30_000
 
-/** Counts stop here: ten thousand means that many or more. */
-const counted = 10_000
-
-const countText = (count: number | undefined): string => count === undefined ? "–" : count >= counted ? "10,000+" : count.toLocaleString("en-US")
+const ofTenant = (count: number | undefined): string => count === undefined ? "–" : countText(count, countedOfTenant)
 
 export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly view: "tenants" }> }) => {
   const { cursor } = route
@@ -46,10 +44,10 @@ export const Tenants = ({ route }: { readonly route: Extract<Route, { readonly v
                   cells: [
                     <a href={hashOf({ view: "subscriptions", tenantId })}><Shown text={tenantId} /></a>,
                     <Shown text={name} />,
-                    countText(healths.get(tenantId)?.waiting),
+                    ofTenant(healths.get(tenantId)?.waiting),
                     <Oldest at={healths.get(tenantId)?.oldestWaitingAt} />,
-                    countText(healths.get(tenantId)?.inTrouble),
-                    countText(healths.get(tenantId)?.dead),
+                    ofTenant(healths.get(tenantId)?.inTrouble),
+                    ofTenant(healths.get(tenantId)?.dead),
                     hosts.length === 0 ? "–" : <Shown text={hosts.join(", ")} />
                   ]
                 }))}

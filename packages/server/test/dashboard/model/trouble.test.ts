@@ -20,7 +20,7 @@ describe("subscriptions sorted by trouble", () => {
     expect(subscriptions.map((subscription) => troubleOf(subscription).signs.join("; "))).toEqual([
       "", "inactive; 9 dead letters", "1 dead letter", "2 attempts in a row failed", "inactive", "paused", "breaker open", "breaker probing; 1 dead letter", ""
     ])
-    expect([countText(999), countText(1000)]).toEqual(["999", "1000+"])
+    expect([countText(999), countText(1000)]).toEqual(["999", "1,000+"])
   })
 
   it("have a stable order", () => {
