@@ -22,6 +22,7 @@ import { Invoices } from "./invoices/Invoices.ts"
 import { ShipmentJourneys } from "./journey/ShipmentJourneys.ts"
 import { Explanations } from "./operator/Explanations.ts"
 import { Statistics } from "./operator/Statistics.ts"
+import { SubscriptionEdits } from "./operator/SubscriptionEdits.ts"
 import { Subscriptions } from "./operator/Subscriptions.ts"
 import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
@@ -85,16 +86,15 @@ const services = Layer.mergeAll(
   Invoices.layer,
   InvoiceDocuments.layer,
   Layer.provideMerge(TenantPickups.layer, Pickups.layer),
-  PickupSubscriptions.layer,
   ShipmentJourneys.layer,
   Clients.layer,
   CustomerPortal.layer,
   EndpointNotices.layer,
+  Layer.provideMerge(SubscriptionEdits.layer, Layer.mergeAll(TransitSubscriptions.layer, PickupSubscriptions.layer)),
   PortalAccess.layer,
   Explanations.layer,
   TenantHealths.layer,
   Statistics.layer,
-  TransitSubscriptions.layer,
   Layer.provide(DeliveryWorker.layer, layerStatisticsRecorder),
   Retention.layer,
   TenantRemoval.layer,

@@ -7,7 +7,7 @@ import type { AuditEntry, AuditQuery } from "./Audit.ts"
 import type { Delivery, DeliveryError, DeliveryInFull, DeliveryState } from "./Delivery.ts"
 import type { Explanation, ExplainSubject } from "./Explanation.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
-import type { Health, OperatorSubscription, SubscriptionState } from "./OperatorSubscription.ts"
+import type { Health, OperatorSubscription, SubscriptionChange, SubscriptionState } from "./OperatorSubscription.ts"
 import type { OperatorPickup, OperatorPickupQuery } from "./OperatorPickup.ts"
 import type { PortalTheme } from "../portal/PortalSession.ts"
 import type { Statistics, StatisticsQuery } from "./Statistics.ts"
@@ -449,6 +449,14 @@ export class OperatorClient {
   /** Sends past events again as new deliveries. Returns their number. Receivers that deduplicate by event id skip known ones. */
   async replay(tenantId: string, subscriptionId: string, range: ReplayRange, options?: CallOptions): Promise<number> {
     return await this.#sendAgain([tenantId, "subscriptions", subscriptionId, "replay"], range, "queued", options)
+  }
+
+  /**
+   * Changes endpoint, secret, delivery and filters of a subscription to transit events or pickups, by the rules of its client's own patch. Other areas
+   * reject with status 400.
+   */
+  async editSubscription(tenantId: string, subscriptionId: string, change: SubscriptionChange, options?: CallOptions): Promise<OperatorSubscription> {
+    return await this.#send("PATCH", [tenantId, "subscriptions", subscriptionId], change, true, options) as OperatorSubscription
   }
 
   /** Stops sending until it is resumed; new entries wait. Its client can read the reason and cannot resume it. */

@@ -70,6 +70,16 @@ export interface OperatorSubscription {
   } | null
 }
 
+/** Members that are left out stay as they are; `null` resets one to its default. */
+export interface SubscriptionChange {
+  readonly endpointUrl?: string
+  /** One that the subscription's client may use. */
+  readonly hmacSecretId?: string
+  /** Of transit events only. */
+  readonly filters?: { readonly eventTypes?: ReadonlyArray<string> | null; readonly shipmentIds?: ReadonlyArray<string> | null } | null
+  readonly delivery?: { readonly [Name in keyof OperatorSubscription["delivery"]]?: number | null } | null
+}
+
 /** Counters of one tenant. Counts stop at 10,000, which means 10,000 or more. */
 export interface TenantHealth {
   readonly tenantId: string

@@ -37,6 +37,7 @@ export {
   type OperatorSubscription,
   type PausedBy,
   type SubscriptionBreaker,
+  type SubscriptionChange,
   type SubscriptionState,
   type TenantHealth
 } from "./OperatorSubscription.ts"

@@ -71,6 +71,8 @@ describe("OperatorClient", () => {
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s-1/recover", body: { since: "1970-01-01T00:00:00.000Z" } }, 2],
     ["resumes a subscription", (client) => client.resume("acme", "s/1"), { subscriptionId: "s/1", state: "active" },
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s%2F1/resume", body: undefined }, { subscriptionId: "s/1", state: "active" }],
+    ["edits a subscription", (client) => client.editSubscription("acme", "s/1", { delivery: { batchMaxSize: 5, maxAttempts: null } }), { subscriptionId: "s/1" },
+      { method: "PATCH", path: "/operator/v1/tenants/acme/subscriptions/s%2F1", body: { delivery: { batchMaxSize: 5, maxAttempts: null } } }, { subscriptionId: "s/1" }],
     ["pauses a subscription", (client) => client.pause("acme", "s/1", { reason: "Unpaid." }), { subscriptionId: "s/1", state: "paused" },
       { method: "POST", path: "/operator/v1/tenants/acme/subscriptions/s%2F1/pause", body: { reason: "Unpaid." } }, { subscriptionId: "s/1", state: "paused" }],
     ["purges a subscription", (client) => client.purge("acme", "s/1"), { dropped: 7 },
@@ -102,7 +104,7 @@ describe("OperatorClient", () => {
   })
 
   const repeated = new Set(["lists the audit log", "gets statistics", "lists waiting pickups", "decides on a pickup", "gets quotas", "changes quotas", "puts a tenant", "puts a secret of one's own", "gives a secret to another owner", "lists secrets", "deletes a secret", "revokes a key", "lists deliveries", "lists deliveries of a client, oldest first", "lists tenants",
-    "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "deletes a subscription", "dismisses a dead letter", "lists what failed at an endpoint, with a total",
+    "lists subscriptions", "gets a subscription", "finds shipments", "gets a journey", "gets a delivery", "resumes a subscription", "pauses a subscription", "edits a subscription", "deletes a subscription", "dismisses a dead letter", "lists what failed at an endpoint, with a total",
     "explains a delivery", "shows the health of tenants"])
   it.each(calls)("%s, and retries after 503 only if idempotent", async (name, call) => {
     const { client, received } = clientOf(() => problem(503))

@@ -110,6 +110,8 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
    * somebody else. Fails with the fault of an unknown secret.
    */
   readonly use: (principal: Principal, hmacSecretId: string) => Effect.Effect<void, InvalidInput | StorageError>
+  /** Like `use`, for a client that is not there: by its stored access, for an operator who changes its subscription. */
+  readonly useFor: (tenantId: string, hmacSecretId: string, client: string) => Effect.Effect<void, InvalidInput | StorageError>
   /** Whether a client may go on using a secret, by its stored access: for when the client is not there. */
   readonly checkUse: (tenantId: string, hmacSecretId: string, client: string) => Effect.Effect<void, SecretNotUsable | StorageError>
 }>()("@waybill/core/delivery/SigningSecrets") {
@@ -231,12 +233,18 @@ export class SigningSecrets extends Context.Service<SigningSecrets, {
         if (!isFor(principal, stored)) return yield* unknownSecret(hmacSecretId)
       })
 
+      const useFor = Effect.fn("SigningSecrets.useFor")(function*(tenantId: string, hmacSecretId: string, client: string) {
+        // locked first: what is read afterwards stays true until the transaction ends
+        yield* store.findForUse(tenantId, hmacSecretId)
+        if (!(yield* store.usableBy(tenantId, hmacSecretId, qualifiedClient(client)))) return yield* secretOfAnother(hmacSecretId, client)
+      })
+
       const checkUse = Effect.fn("SigningSecrets.checkUse")(function*(tenantId: string, hmacSecretId: string, client: string) {
         const usable = yield* store.usableBy(tenantId, hmacSecretId, qualifiedClient(client))
         if (!usable) return yield* new SecretNotUsable({ hmacSecretId, client })
       })
 
-      return SigningSecrets.of({ put, list, listOwn, rotateOwn, remove, reseal, mayName, use, checkUse })
+      return SigningSecrets.of({ put, list, listOwn, rotateOwn, remove, reseal, mayName, use, useFor, checkUse })
     })
   )
 }
@@ -275,6 +283,10 @@ const viewOf = ({ createdAt, hmacSecretId, owner, rotatedAt, signsUntil, usedBy 
   signsUntil: signsUntil === undefined ? null : formatInstant(signsUntil),
   usedBy
 })
+
+/** The same, as operators are told. */
+export const secretOfAnother = (hmacSecretId: string, client: string): InvalidInput =>
+  InvalidInput.of(fault(["hmacSecretId"], `No secret ${hmacSecretId} is registered for ${client}. Register it, or give it to this client.`, "unknown_reference"))
 
 /** The fault of naming a secret that does not exist, or not for this caller. SPEC-GAP-D20 */
 export const unknownSecret = (hmacSecretId: string): InvalidInput =>

@@ -1,11 +1,12 @@
 /** Checks of a subscription's settings that need the caller, this deployment or several members together. */
 import { Effect } from "effect"
 import type { Principal } from "../access/model/Principal.ts"
-import { fault } from "../shared/Fault.ts"
+import { fault, type Fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import { contradictionIn, type DeliveryMetadata, policyOf } from "./model/DeliveryPolicy.ts"
-import { SigningSecrets, unknownSecret } from "./SigningSecrets.ts"
+import { secretOfAnother, SigningSecrets, unknownSecret } from "./SigningSecrets.ts"
+import type { StorageError } from "../shared/StorageError.ts"
 import { WebhookSender } from "./WebhookSender.ts"
 
 export interface WebhookSettings {
@@ -14,12 +15,46 @@ export interface WebhookSettings {
   readonly delivery?: typeof DeliveryMetadata.Type
 }
 
+/** Who changes a subscription: its client, or an operator on its behalf. What is allowed is decided by the client in both cases. */
+export interface SettingsEditor {
+  readonly tenantId: string
+  /** Of the subscription. */
+  readonly client: string
+  /** Runs first in the transaction that changes the subscription. */
+  readonly begin: Effect.Effect<void, StorageError>
+  /** The faults of naming a secret that does not exist, or not for the subscription's client. */
+  readonly secretFaults: (hmacSecretId: string) => Effect.Effect<ReadonlyArray<Fault>, StorageError>
+  /** The same inside the transaction: until it ends, the secret is neither deleted nor given to somebody else. */
+  readonly useSecret: (hmacSecretId: string) => Effect.Effect<void, InvalidInput | StorageError>
+}
+
 export const makeWebhookChecks = Effect.gen(function*() {
   const secrets = yield* SigningSecrets
   const sender = yield* WebhookSender
 
+  /** The subscription's own client. */
+  const ownEditor = (principal: Principal, begin: SettingsEditor["begin"]): SettingsEditor => ({
+    tenantId: principal.tenantId,
+    client: principal.client,
+    begin,
+    secretFaults: (id) => Effect.map(secrets.mayName(principal, id), (isKnown) => isKnown ? [] : unknownSecret(id).faults),
+    useSecret: (id) => secrets.use(principal, id)
+  })
+
+  const operatorEditor = (tenantId: string, client: string): SettingsEditor => ({
+    tenantId,
+    client,
+    begin: Effect.void,
+    secretFaults: (id) =>
+      secrets.checkUse(tenantId, id, client).pipe(
+        Effect.as<ReadonlyArray<Fault>>([]),
+        Effect.catchTag("SecretNotUsable", () => Effect.succeed(secretOfAnother(id, client).faults))
+      ),
+    useSecret: (id) => secrets.useFor(tenantId, id, client)
+  })
+
   const checkSettings = Effect.fnUntraced(function*(
-    principal: Principal,
+    { secretFaults }: Pick<SettingsEditor, "secretFaults">,
     settings: WebhookSettings,
     changed: { readonly endpointUrl: boolean; readonly hmacSecretId: boolean }
   ) {
@@ -28,9 +63,7 @@ export const makeWebhookChecks = Effect.gen(function*() {
     const faults = [
       ...(refusal === undefined ? [] : [fault(["endpointUrl"], refusal, "not_allowed")]),
       ...(contradiction === undefined ? [] : [fault(["delivery", "maxBackoffSeconds"], contradiction, "out_of_bounds")]),
-      ...(changed.hmacSecretId && !(yield* secrets.mayName(principal, settings.hmacSecretId))
-        ? unknownSecret(settings.hmacSecretId).faults
-        : [])
+      ...(changed.hmacSecretId ? yield* secretFaults(settings.hmacSecretId) : [])
     ]
     if (faults.length > 0) return yield* new InvalidInput({ faults })
   })
@@ -52,7 +85,7 @@ export const makeWebhookChecks = Effect.gen(function*() {
     })
   })
 
-  return { checkSettings, alsoRefused }
+  return { ownEditor, operatorEditor, checkSettings, alsoRefused }
 })
 
 /** SPEC-GAP-D10: a merge patch may name only known members. The merged result is validated as a whole. */

@@ -12,7 +12,7 @@ import type { SubscriptionStatus } from "../delivery/model/WebhookSettings.ts"
 import { openDestinationWithin } from "../delivery/OpenDestination.ts"
 import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import { checkPatch, makeWebhookChecks, onlyStops } from "../delivery/WebhookSettings.ts"
+import { checkPatch, makeWebhookChecks, onlyStops, type SettingsEditor } from "../delivery/WebhookSettings.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { mergePatch } from "../shared/Json.ts"
@@ -25,6 +25,7 @@ import {
   pickupBatchEnvelope,
   type PickupSubscription,
   PickupSubscriptionCreate,
+  PickupSubscriptionEdit,
   type PickupSubscriptionInput,
   PickupSubscriptionPatch,
   type PickupSubscriptionPatchInput,
@@ -53,6 +54,8 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
     id: string,
     patch: PickupSubscriptionPatchInput
   ) => Effect.Effect<PickupSubscription, DestinationNotFound | SubscriptionPausedByOperator | Failure>
+  /** The same for an operator, on behalf of the subscription's client. Neither topics nor the status are members. */
+  readonly edit: (tenantId: string, client: string, id: string, patch: typeof PickupSubscriptionEdit.Encoded) => Effect.Effect<PickupSubscription, DestinationNotFound | InvalidInput | StorageError>
   /** Stops deliveries at once and removes waiting entries. Removing again succeeds. */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, DestinationNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/pickups/PickupSubscriptions") {
@@ -67,13 +70,13 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
       const limits = yield* TenantLimits
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
-      const { alsoRefused, checkSettings } = yield* makeWebhookChecks
+      const { alsoRefused, checkSettings, operatorEditor, ownEditor } = yield* makeWebhookChecks
 
       const create = Effect.fn("PickupSubscriptions.create")(function*(principal: Principal, input: unknown) {
         yield* carriersOnly(principal)
         const { client, tenantId } = principal
         const settings = yield* Effect.catchTag(decodeCreate(input), "InvalidInput", (refused) => alsoRefused(principal, input, refused))
-        yield* checkSettings(principal, settings, { endpointUrl: true, hmacSecretId: true })
+        yield* checkSettings(ownEditor(principal, Effect.void), settings, { endpointUrl: true, hmacSecretId: true })
         const now = yield* Clock.currentTimeMillis
         const id = ids.nextAt(now)
         const quotas = yield* limits.of(tenantId)
@@ -102,10 +105,10 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
         return shownStored(found.value)
       })
 
-      const apply = Effect.fnUntraced(function*(principal: Principal, id: string, input: unknown) {
-        const { client, tenantId } = principal
+      const apply = Effect.fnUntraced(function*(editor: SettingsEditor, id: string, input: unknown) {
+        const { client, tenantId } = editor
         // this may wait for another call of the client, so it runs before the destination is locked, for which workers would wait
-        yield* rememberAccess(principal)
+        yield* editor.begin
         const found = yield* store.find(tenantId, client, id, true)
         if (Option.isNone(found)) return yield* new DestinationNotFound({ destinationId: id })
         const { createdAt, destination, doc } = found.value
@@ -115,8 +118,8 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
         }
         const named = input as Readonly<Record<string, unknown>>
         const signs = !onlyStops(named)
-        yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: signs })
-        if (signs) yield* secrets.use(principal, settings.hmacSecretId)
+        yield* checkSettings(editor, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: signs })
+        if (signs) yield* editor.useSecret(settings.hmacSecretId)
         const now = yield* Clock.currentTimeMillis
         yield* queue.changeDestination(tenantId, destinationOf(id, client, settings, status))
         yield* store.update(tenantId, { id, client, doc: JSON.stringify(settings), createdAt, updatedAt: now, matched: status !== "inactive" })
@@ -127,9 +130,17 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
         yield* carriersOnly(principal)
         if (!isUniqueId(id)) return yield* new DestinationNotFound({ destinationId: id })
         yield* checkPatch(input, decodePatch)
-        const patched = yield* transaction.run(apply(principal, id, input))
+        const patched = yield* transaction.run(apply(ownEditor(principal, rememberAccess(principal)), id, input))
         yield* wakeups.wake(principal.tenantId)
         return patched
+      })
+
+      const edit = Effect.fn("PickupSubscriptions.edit")(function*(tenantId: string, client: string, id: string, input: unknown) {
+        yield* checkPatch(input, decodeEdit)
+        // the patch does not name the status, so an operator's pause cannot refuse it
+        const edited = yield* Effect.catchTag(transaction.run(apply(operatorEditor(tenantId, client), id, input)), "SubscriptionPausedByOperator", Effect.die)
+        yield* wakeups.wake(tenantId)
+        return edited
       })
 
       const remove = Effect.fn("PickupSubscriptions.remove")(function*(principal: Principal, id: string) {
@@ -143,13 +154,14 @@ export class PickupSubscriptions extends Context.Service<PickupSubscriptions, {
         }))
       })
 
-      return PickupSubscriptions.of({ create, list, get, patch, remove })
+      return PickupSubscriptions.of({ create, list, get, patch, edit, remove })
     })
   )
 }
 
 const decodeCreate = decodeInput(PickupSubscriptionCreate, { closed: true })
 const decodePatch = decodeInput(PickupSubscriptionPatch, { closed: true })
+const decodeEdit = decodeInput(PickupSubscriptionEdit, { closed: true })
 const decodePatched = decodeInput(PatchedPickupSubscription, { closed: true })
 const decodeQuery = decodeInput(PickupSubscriptionQuery, { closed: true })
 

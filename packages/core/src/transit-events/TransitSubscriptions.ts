@@ -11,7 +11,7 @@ import { policyOf } from "../delivery/model/DeliveryPolicy.ts"
 import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { openDestinationWithin } from "../delivery/OpenDestination.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import { checkPatch, makeWebhookChecks, onlyStops } from "../delivery/WebhookSettings.ts"
+import { checkPatch, makeWebhookChecks, onlyStops, type SettingsEditor } from "../delivery/WebhookSettings.ts"
 import { SubscriptionStatus } from "../delivery/model/WebhookSettings.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
@@ -28,6 +28,7 @@ import {
   maxSubscriptionPageSize,
   PatchedSubscription,
   SubscriptionCreate,
+  SubscriptionEdit,
   SubscriptionPatch,
   type TransitSubscription
 } from "./model/TransitSubscription.ts"
@@ -59,6 +60,8 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
     id: string,
     patch: typeof SubscriptionPatch.Encoded
   ) => Effect.Effect<TransitSubscription, SubscriptionNotFound | SubscriptionPausedByOperator | Failure>
+  /** The same for an operator, on behalf of the subscription's client. The status is not one of the members. */
+  readonly edit: (tenantId: string, client: string, id: string, patch: typeof SubscriptionEdit.Encoded) => Effect.Effect<TransitSubscription, SubscriptionNotFound | InvalidInput | StorageError>
   /** Stops deliveries at once and removes waiting entries. Removing again succeeds. SPEC-GAP-D15 */
   readonly remove: (principal: Principal, id: string) => Effect.Effect<void, SubscriptionNotFound | NotPermitted | StorageError>
 }>()("@waybill/core/transit-events/TransitSubscriptions") {
@@ -69,7 +72,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       const queue = yield* DeliveryQueue
       const rememberAccess = yield* makeRememberAccess
       const secrets = yield* SigningSecrets
-      const { alsoRefused, checkSettings } = yield* makeWebhookChecks
+      const { alsoRefused, checkSettings, operatorEditor, ownEditor } = yield* makeWebhookChecks
       const transaction = yield* Transaction
       const limits = yield* TenantLimits
       const ids = yield* UniqueIds
@@ -81,7 +84,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       const create = Effect.fn("TransitSubscriptions.create")(function*(principal: Principal, input: unknown) {
         yield* customersOnly(principal)
         const settings = yield* Effect.catchTag(decodeCreate(input), "InvalidInput", (refused) => alsoRefused(principal, input, refused))
-        yield* checkSettings(principal, settings, { endpointUrl: true, hmacSecretId: true })
+        yield* checkSettings(ownEditor(principal, Effect.void), settings, { endpointUrl: true, hmacSecretId: true })
         const now = yield* Clock.currentTimeMillis
         const id = ids.nextAt(now)
         const quotas = yield* limits.of(principal.tenantId)
@@ -120,14 +123,12 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         return presentStored(found.value)
       })
 
-      const patch = Effect.fn("TransitSubscriptions.patch")(function*(principal: Principal, id: string, input: unknown) {
-        yield* customersOnly(principal)
-        if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
-        yield* checkPatch(input, decodePatch)
+      const change = Effect.fnUntraced(function*(editor: SettingsEditor, id: string, input: unknown) {
+        const { client, tenantId } = editor
         const patched = yield* transaction.run(Effect.gen(function*() {
           // this may wait for another call of the client, so it runs before the destination is locked, for which workers would wait
-          yield* rememberAccess(principal)
-          const found = yield* store.findForUpdate(principal.tenantId, principal.client, id)
+          yield* editor.begin
+          const found = yield* store.findForUpdate(tenantId, client, id)
           if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
           const before = found.value
           const { status, ...settings } = yield* decodePatched(
@@ -139,18 +140,28 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
           }
           const named = input as Readonly<Record<string, unknown>>
           const signs = !onlyStops(named)
-          yield* checkSettings(principal, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: signs })
-          if (signs) yield* secrets.use(principal, settings.hmacSecretId)
+          yield* checkSettings(editor, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: signs })
+          if (signs) yield* editor.useSecret(settings.hmacSecretId)
           const now = yield* Clock.currentTimeMillis
-          yield* queue.changeDestination(principal.tenantId, destinationOf(id, principal.client, settings, status))
-          yield* store.update(
-            principal.tenantId,
-            recordOf({ id, client: principal.client, createdAt: before.createdAt, updatedAt: now }, settings, status)
-          )
+          yield* queue.changeDestination(tenantId, destinationOf(id, client, settings, status))
+          yield* store.update(tenantId, recordOf({ id, client, createdAt: before.createdAt, updatedAt: now }, settings, status))
           return present(id, settings, status, before.createdAt, now)
         }))
-        yield* wakeups.wake(principal.tenantId)
+        yield* wakeups.wake(tenantId)
         return patched
+      })
+
+      const patch = Effect.fn("TransitSubscriptions.patch")(function*(principal: Principal, id: string, input: unknown) {
+        yield* customersOnly(principal)
+        if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
+        yield* checkPatch(input, decodePatch)
+        return yield* change(ownEditor(principal, rememberAccess(principal)), id, input)
+      })
+
+      const edit = Effect.fn("TransitSubscriptions.edit")(function*(tenantId: string, client: string, id: string, input: unknown) {
+        yield* checkPatch(input, decodeEdit)
+        // the patch does not name the status, so an operator's pause cannot refuse it
+        return yield* Effect.catchTag(change(operatorEditor(tenantId, client), id, input), "SubscriptionPausedByOperator", Effect.die)
       })
 
       const remove = Effect.fn("TransitSubscriptions.remove")(function*(principal: Principal, id: string) {
@@ -163,13 +174,14 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         }))
       })
 
-      return TransitSubscriptions.of({ create, list, get, patch, remove })
+      return TransitSubscriptions.of({ create, list, get, patch, edit, remove })
     })
   )
 }
 
 const decodeCreate = decodeInput(SubscriptionCreate, { closed: true })
 const decodePatch = decodeInput(SubscriptionPatch, { closed: true })
+const decodeEdit = decodeInput(SubscriptionEdit, { closed: true })
 const decodePatched = decodeInput(PatchedSubscription, { closed: true })
 const decodeQuery = decodeInput(TransitSubscriptionQuery, { closed: true })
 

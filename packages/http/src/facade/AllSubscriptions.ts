@@ -1,5 +1,5 @@
 /** Methods for subscriptions of every client and area. */
-import { Explanations, Subscriptions } from "@waybill/core"
+import { Explanations, SubscriptionEdits, Subscriptions } from "@waybill/core"
 import type { Effect } from "effect"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { ofTenant } from "./Methods.ts"
@@ -14,6 +14,7 @@ export const allSubscriptionsOf = (run: Run): AllSubscriptionsMethods => {
   return {
     list: (tenantId, query = {}) => subscriptions(tenantId, (all) => all.list(tenantId, plain(query))),
     get: (tenantId, id) => subscriptions(tenantId, (all) => all.get(tenantId, id)),
+    edit: (tenantId, id, change) => run(ofTenant(tenantId, SubscriptionEdits, (all) => all.edit(tenantId, id, plain(change)))),
     pause: (tenantId, id, reason) => subscriptions(tenantId, (all) => all.pause(tenantId, id, { reason })),
     resume: (tenantId, id) => subscriptions(tenantId, (all) => all.resume(tenantId, id)),
     purge: (tenantId, id) => subscriptions(tenantId, (all) => all.purge(tenantId, id)),

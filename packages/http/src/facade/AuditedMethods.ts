@@ -38,6 +38,7 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
   },
   allPickups: { decide: { action: "pickup.decide-for-carrier", object: "pickup" } },
   allSubscriptions: {
+    edit: subscription("edit"),
     pause: subscription("pause"),
     resume: subscription("resume"),
     purge: subscription("purge"),

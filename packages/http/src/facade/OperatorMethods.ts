@@ -8,6 +8,8 @@ import type {
   ClientView,
   CountedPage,
   DeliveryBodyView,
+  DeliveryPolicy,
+  EventType,
   DeliveryError,
   DeliveryView,
   Explanation,
@@ -182,11 +184,26 @@ export interface SecretMethods {
  */
 export type ExplainSubject = { readonly eventId: string } | { readonly shipmentId: string } | { readonly pro: string } | { readonly pickupId: string }
 
+/** Members that are left out stay as they are. */
+export interface SubscriptionChange {
+  readonly endpointUrl?: string
+  /** One that the subscription's client may use. */
+  readonly hmacSecretId?: string
+  /** Of transit events only. */
+  readonly filters?: { readonly eventTypes?: ReadonlyArray<EventType> | null; readonly shipmentIds?: ReadonlyArray<string> | null } | null
+  readonly delivery?: { readonly [Name in keyof DeliveryPolicy]?: number | null } | null
+}
+
 /** Subscriptions of every client and area, for operators. */
 export interface AllSubscriptionsMethods {
   /** Ordered by id, with waiting entries and delivery state. */
   readonly list: (tenantId: string, query?: AllSubscriptionsQuery) => Promise<AllSubscriptionsPage>
   readonly get: (tenantId: string, subscriptionId: string) => Promise<SubscriptionView>
+  /**
+   * Changes endpoint, secret, delivery and filters of a subscription to transit events or pickups by the rules of its client's own patch: `null` resets a
+   * member to its default. Other areas reject with `invalid_input`.
+   */
+  readonly edit: (tenantId: string, subscriptionId: string, change: SubscriptionChange) => Promise<SubscriptionView>
   /** Stops sending until `resume`. Its client can read the reason and cannot resume it. */
   readonly pause: (tenantId: string, subscriptionId: string, reason: string) => Promise<SubscriptionView>
   /** Resumes a subscription that its client, the engine or an operator paused. For freight charges, deliveries that were not accepted since the pause are sent again first. */

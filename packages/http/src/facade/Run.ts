@@ -16,6 +16,7 @@ import type {
   StatusSubscriptions,
   StatusUpdateIntake,
   StorageError,
+  SubscriptionEdits,
   Subscriptions,
   TenantNotFound,
   TenantPickups,
@@ -44,6 +45,7 @@ export type CallServices =
   | ShipmentStatuses
   | StatusSubscriptions
   | StatusUpdateIntake
+  | SubscriptionEdits
   | Subscriptions
   | TenantPickups
   | Tenants

@@ -22,6 +22,7 @@ import {
   SecretListQuery,
   SecretSettings,
   StatisticsQuery,
+  SubscriptionEdit,
   SubscriptionListQuery,
   TenantListQuery,
   TenantSettings
@@ -29,6 +30,7 @@ import {
 import { Schema } from "effect"
 import { PortalLink } from "../portal/PortalViews.ts"
 import { contract } from "../shared/Contract.ts"
+import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
 import {
   ApiKey,
   AuditPage,
@@ -420,6 +422,20 @@ export const OperatorContract = contract({
       params: ofSubscription,
       answers: { 200: { description: "The subscription", schema: OperatorSubscription } },
       refusals: { 404: noSubscription }
+    },
+    editSubscription: {
+      method: "PATCH",
+      path: subscriptionPath,
+      access: "operator",
+      audit: { action: "subscription.edit", object: "subscription", id: "subscriptionId" },
+      summary: "Change the settings of a subscription",
+      description: "JSON merge patch (RFC 7396) of endpointUrl, hmacSecretId, delivery and, for transit events, filters: members that are not named stay as they are; null takes filters, delivery " +
+        "or one of their members back to the default. The rules are those of its client's own patch; the secret is one that this client may use. " +
+        "Only for transit events and pickups: the interfaces of the other areas cannot change a subscription (400).",
+      params: ofSubscription,
+      body: { schema: SubscriptionEdit, contentTypes: mergePatchMediaTypes, closed: true, maxBytes: 256 * 1024 },
+      answers: { 200: { description: "The changed subscription", schema: OperatorSubscription } },
+      refusals: { 404: noSubscription, 409: "The secret does not exist, or its client may not use it." }
     },
     pauseSubscription: {
       method: "POST",

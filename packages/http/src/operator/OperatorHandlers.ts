@@ -12,6 +12,7 @@ import {
   ShipmentJourneys,
   SigningSecrets,
   Statistics,
+  SubscriptionEdits,
   Subscriptions,
   TenantHealths,
   type Tenant,
@@ -38,6 +39,7 @@ export const OperatorHandlers = Effect.gen(function*() {
   const secrets = yield* SigningSecrets
   const deliveries = yield* Deliveries
   const subscriptions = yield* Subscriptions
+  const edits = yield* SubscriptionEdits
   const healths = yield* TenantHealths
   const statistics = yield* Statistics
   const explanations = yield* Explanations
@@ -95,6 +97,8 @@ export const OperatorHandlers = Effect.gen(function*() {
     listAllSubscriptions: ({ params: { tenantId }, query }) => within(tenantId, Effect.flatMap(subscriptions.list(tenantId, query), (page) => jsonWithList(page, "data"))),
     getSubscriptionStatus: ({ params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(subscriptions.get(tenantId, subscriptionId), (subscription) => json(subscription))),
+    editSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
+      within(tenantId, Effect.map(edits.edit(tenantId, subscriptionId, body), (edited) => json(edited))),
     pauseSubscription: ({ body, params: { subscriptionId, tenantId } }) =>
       within(tenantId, Effect.map(subscriptions.pause(tenantId, subscriptionId, body), (paused) => json(paused))),
     purgeSubscription: ({ params: { subscriptionId, tenantId } }) =>

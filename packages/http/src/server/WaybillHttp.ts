@@ -25,6 +25,7 @@ import type {
   Statistics,
   StatusSubscriptions,
   StatusUpdateIntake,
+  SubscriptionEdits,
   Subscriptions,
   TenantHealths,
   TenantLimits,
@@ -126,6 +127,7 @@ export type WaybillHttpServices =
   | Statistics
   | StatusSubscriptions
   | StatusUpdateIntake
+  | SubscriptionEdits
   | Subscriptions
   | TenantHealths
   | TenantLimits

@@ -231,6 +231,7 @@ const rules: Readonly<Record<string, Readonly<Record<string, ReadonlyArray<Rule>
     purgeSubscriptions: [changes(tenants(202))],
     getSubscriptionStatus: [reads(tenants(200))],
     recoverSubscription: [changes(tenants(202))],
+    editSubscription: [changes(tenants(200))],
     pauseSubscription: [changes(tenants(200))],
     resumeSubscription: [changes(tenants(200))],
     purgeSubscription: [changes(tenants(202))],

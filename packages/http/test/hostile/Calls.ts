@@ -89,6 +89,7 @@ const dressed: Readonly<Record<string, (body: Json, subject: Subject) => unknown
   createPortalLink: (_, { client }) => ({ client, expiresInSeconds: 600, theme: { name: "Acme Freight" } }),
   putPortalContact: () => ({ email: "edi@shipper.example" }),
   putSecret: ({ anyClient: _, client: __, rotate: ___, ...body }, { accounts }) => ({ ...body, accounts }),
+  editSubscription: () => ({ delivery: { maxAttempts: 7 } }),
   pauseSubscription: () => ({ reason: "The receiver is being moved." }),
   retryDeadLetters: (_, { subscriptionId }) => ({ subscriptionId, since: "2020-01-01T00:00:00Z" }),
   dismissDeadLetters: (_, { subscriptionId }) => ({ subscriptionId, error: "timeout" }),

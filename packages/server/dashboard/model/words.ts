@@ -49,6 +49,14 @@ export const errorChoices = Object.entries(errors)
 
 const outcomes: Readonly<Record<string, string>> = { accepted: "accepted", ...errors }
 
+export const deliverySettings = [
+  ["maxAttempts", "Attempts before a dead letter"],
+  ["initialBackoffSeconds", "Seconds before the first retry"],
+  ["maxBackoffSeconds", "Longest time between retries in seconds"],
+  ["batchMaxSize", "Most events in a delivery"],
+  ["rateLimitPerMinute", "Most deliveries in a minute"]
+] as const
+
 const pausers: Readonly<Record<string, string>> = { client: "by its client", engine: "by the service", operator: "by the operator" }
 
 export const pausedByText = (by: string): string => pausers[by] ?? `by ${by}`

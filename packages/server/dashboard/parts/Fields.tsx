@@ -32,9 +32,10 @@ interface TextFieldProps {
   /** The field lost its focus, or Enter was pressed. */
   readonly done?: (value: string) => void
   readonly required?: boolean
+  readonly maxLength?: number
 }
 
-export const TextField = ({ change, done, label, required = false, value }: TextFieldProps) => {
+export const TextField = ({ change, done, label, maxLength = 500, required = false, value }: TextFieldProps) => {
   const id = useId()
   return (
     <div class="field">
@@ -44,12 +45,23 @@ export const TextField = ({ change, done, label, required = false, value }: Text
         type="text"
         value={value}
         required={required}
-        maxLength={500}
+        maxLength={maxLength}
         spellcheck={false}
         onInput={(event) => change(event.currentTarget.value)}
         onBlur={(event) => done?.(event.currentTarget.value)}
         onKeyDown={(event) => event.key === "Enter" && done?.(event.currentTarget.value)}
       />
+    </div>
+  )
+}
+
+/** A whole number from 1. */
+export const NumberField = ({ change, label, value }: { readonly label: string; readonly value: string; readonly change: (value: string) => void }) => {
+  const id = useId()
+  return (
+    <div class="field">
+      <label for={id}>{label}</label>
+      <input id={id} type="number" min={1} step={1} value={value} required onInput={(event) => change(event.currentTarget.value)} />
     </div>
   )
 }

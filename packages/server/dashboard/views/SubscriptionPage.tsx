@@ -2,9 +2,9 @@
 import type { Delivery, OperatorSubscription } from "@waybill/client/operator"
 import { hashOf, type Route } from "../model/routes.ts"
 import { countText } from "../model/trouble.ts"
-import { pausedByText, plural } from "../model/words.ts"
+import { deliverySettings, pausedByText, plural } from "../model/words.ts"
 import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
-import { Shown } from "../parts/Shown.tsx"
+import { Shown, ShownLine } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
 import { AreaTag, SubscriptionTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
@@ -14,6 +14,7 @@ import { isNotFound } from "../session/Server.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { Charts } from "./Charts.tsx"
 import { DeleteDialog, PauseDialog, PurgeDialog, RecoverDialog, ReplayDialog, ResumeDialog } from "./SubscriptionDialogs.tsx"
+import { EditDialog, isEditable } from "./EditDialog.tsx"
 import { RetryButton, RetryDialog } from "./RetryDialog.tsx"
 import { TenantDeliveryRows } from "./TenantDeliveryRows.tsx"
 
@@ -21,11 +22,15 @@ type SubscriptionRoute = Extract<Route, { readonly view: "subscription" }>
 /** Areas that keep history to replay. */
 const replayed: ReadonlyArray<string> = ["transit-events", "pickups"]
 
+interface Edit {
+  readonly edited: OperatorSubscription
+}
+
 interface Replay {
   readonly replayArea: string
 }
 
-type Asked = "delete" | "pause" | "purge" | "recover" | "resume" | Replay | Delivery
+type Asked = Edit | "delete" | "pause" | "purge" | "recover" | "resume" | Replay | Delivery
 
 const latest = 20
 
@@ -55,6 +60,7 @@ export const SubscriptionPage = ({ route }: { readonly route: SubscriptionRoute 
       {asked === "delete" && <DeleteDialog {...dialog} />}
       {asked === "recover" && <RecoverDialog {...dialog} />}
       {asked === "resume" && <ResumeDialog {...dialog} />}
+      {typeof asked === "object" && "edited" in asked && <EditDialog tenantId={tenantId} subscription={asked.edited} close={close} />}
       {typeof asked === "object" && "replayArea" in asked && <ReplayDialog {...dialog} area={asked.replayArea} />}
       {typeof asked === "object" && "deliveryId" in asked && <RetryDialog retry={(deliveryId) => client.retryDelivery(tenantId, deliveryId)} deliveries={[asked]} close={close} />}
     </>
@@ -77,6 +83,7 @@ const Seen = ({ ask, dead, deliveries, subscription, route: { subscriptionId, te
       <div class="actions">
         {subscription.state === "paused" && <button type="button" onClick={() => ask("resume")}>Resume …</button>}
         {subscription.pausedBy !== "operator" && <button type="button" class="secondary" onClick={() => ask("pause")}>Pause …</button>}
+        {isEditable(subscription) && <button type="button" class="secondary" onClick={() => ask({ edited: subscription })}>Change …</button>}
         <button type="button" class="secondary" disabled={subscription.dead === 0} onClick={() => ask("recover")}>Recover dead letters since …</button>
         {replayed.includes(subscription.area) && <button type="button" class="secondary" onClick={() => ask({ replayArea: subscription.area })}>Replay …</button>}
         <button type="button" class="secondary" onClick={() => ask("purge")}>Purge …</button>
@@ -126,6 +133,8 @@ const SubscriptionFacts = ({ subscription }: { readonly subscription: OperatorSu
         ["Client", <Shown text={subscription.client} />],
         ["Secret", <Shown text={subscription.hmacSecretId} />],
         ["Endpoint", <Shown text={subscription.endpointUrl} />],
+        ["Delivery", deliverySettings.map(([name, text]) => `${text}: ${subscription.delivery[name].toLocaleString("en-US")}`).join(", ")],
+        ...Object.keys(subscription.filters).length === 0 ? [] : [["Filters", <ShownLine text={JSON.stringify(subscription.filters)} />] as const],
         [
           "Breaker",
           <>

@@ -2,6 +2,7 @@
 import { OperatorClient, type OperatorSubscription, type PurgeResult, type SubscriptionState } from "@waybill/client"
 import { Console, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { editCommand } from "./SubscriptionEditCommand.ts"
 import { clientFlag, endpointFlag, errorFlag, given, inSteps } from "./shared/Filters.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
@@ -166,10 +167,11 @@ const deleteCommand = Command.make(
 )
 
 export const subscriptionsCommand = Command.make("subscriptions").pipe(
-  Command.withDescription("List, show, pause, resume, purge and delete subscriptions of any area"),
+  Command.withDescription("List, show, edit, pause, resume, purge and delete subscriptions of any area"),
   Command.withSubcommands([
     listCommand,
     oneCommand("show", "Show a subscription with its backlog, dead letters, and why nothing is sent", (client, tenantId, id, signal) => client.getSubscription(tenantId, id, { signal })),
+    editCommand,
     pauseCommand,
     oneCommand("resume", "Resume a paused subscription, also if its client or an operator paused it", (client, tenantId, id, signal) => client.resume(tenantId, id, { signal })),
     purgeCommand,

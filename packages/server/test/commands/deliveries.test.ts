@@ -86,7 +86,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect(again.id).not.toBe(hook.receptions[before - 1]!.id)
   })
 
-  it("sends all dead letters that match again, dismisses others, and drops what waits in several subscriptions", async () => {
+  it("sends all dead letters that match again, dismisses others, edits a subscription, and drops what waits in several", async () => {
     const server = await runningServer()
     const { answers, hook, id, settled } = await subscribed(server)
     const host = new URL(hook.url).host
@@ -107,6 +107,10 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect(jsonLines(retried.stdout)).toEqual([{ retried: 1 }])
     await settled(1)
 
+    const edited = await run(["subscriptions", "edit", id, "--rate-per-minute", "60", "--shipment", "S-1", "--json"], { env: server.env })
+    expect(jsonLines(edited.stdout)).toEqual([expect.objectContaining({ subscriptionId: id, delivery: expect.objectContaining({ rateLimitPerMinute: 60 }), filters: { shipmentIds: ["S-1"] } })])
+    expect((await run(["subscriptions", "edit", id, "--shipment", "all"], { env: server.env })).stdout).toContain('{"filters":{"shipmentIds":null}}')
+    expect(await run(["subscriptions", "edit", id], { env: server.env })).toMatchObject({ code: 2, stdout: "" })
     const second = await server.customer.createSubscription({ endpointUrl: `${hook.url}/more`, hmacSecretId: "main", delivery: impatient })
     for (const each of [id, second.id]) await server.operator.pause("acme", each, { reason: "It is being moved." })
     await server.intake.publishTransitEvents([event("S-3", 1)])

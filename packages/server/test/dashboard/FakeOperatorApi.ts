@@ -91,6 +91,11 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
     const subscription = freight.subscriptions.find(({ subscriptionId }) => subscriptionId === id)
     return subscription === undefined ? notFound : ok(subscription)
   }
+  if (kind === "subscriptions" && method === "PATCH") {
+    const subscription = freight.subscriptions.find(({ subscriptionId }) => subscriptionId === id)!
+    Object.assign(subscription, { ...body, delivery: { ...subscription.delivery, ...body.delivery }, filters: { ...subscription.filters, ...body.filters } })
+    return ok(subscription)
+  }
   if (kind === "subscriptions" && method === "DELETE") return ok({}, 204)
   if (kind === "subscriptions" && method === "POST") {
     const counted: Readonly<Record<string, unknown>> = { recover: { recovered: 3 }, replay: { queued: 12 }, purge: { dropped: 7 } }
@@ -254,7 +259,9 @@ export const sampleFreight = (): Freight => ({
     accounts: ["A-1"],
     entries: [
       { at: instantOf(0), area: "pickups", kind: "pickup requested", title: "A truck was ordered", reference: "100000001", document: { pickup: true } },
-      { at: instantOf(5), area: "transit-events", kind: "PICKED_UP", title: "Picked up in Chicago, IL", reference: "E-1", document: { type: "PICKED_UP" } },
+      { at: instantOf(5), area: "transit-events", kind: "PICKED_UP", title: "Picked up in Chicago, IL", reference: "E-1", document: { type: "PICKED_UP", location: { city: "Chicago", state: "IL", latitude: 41.88, longitude: -87.63 } } },
+      { at: instantOf(7), area: "transit-events", kind: "IN_TRANSIT", title: "In transit, Omaha, NE", reference: "E-2", document: { location: { city: "Omaha", state: "NE" } } },
+      { at: instantOf(8), area: "transit-events", kind: "ARRIVED_AT_TERMINAL", title: "Arrived at terminal, Denver, CO", reference: "E-3", document: { location: { city: "Denver", state: "CO", latitude: 39.74, longitude: -104.99 } } },
       { at: instantOf(6), area: "shipment-status", kind: "Picked-up", title: "Status: Picked-up", reference: null, document: {} },
       { at: instantOf(10), area: "freight-charges", kind: "created", title: "Bill made: USD 412.50", reference: "0418367745WAYB20261120", document: { total: 412.5 } },
       { at: instantOf(30), area: "invoices", kind: "invoice created", title: "Invoice INV-1 over USD 412.50", reference: "INV-1", document: { value: "412.50" } }

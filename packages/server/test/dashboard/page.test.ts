@@ -207,6 +207,25 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(violations.seen).toEqual([])
   })
 
+  it("changes the settings of a subscription, and sends only what was changed", async () => {
+    const api = await startFakeApi()
+    const { area, endpointUrl, subscriptionId } = api.freight.subscriptions.find((each) => each.area === "transit-events")!
+    const { violations, page } = await openView(api, `#/t/acme/subscriptions/${subscriptionId}`)
+    await page.getByRole("button", { name: "Change …" }).click()
+    const dialog = page.getByRole("dialog")
+    expect([area, await dialog.getByLabel("Endpoint").inputValue()]).toEqual(["transit-events", endpointUrl])
+    await dialog.getByRole("button", { name: "Change" }).click()
+    await dialog.getByText("Nothing is changed yet.").waitFor()
+    await dialog.getByLabel("Most deliveries in a minute").fill("60")
+    await dialog.getByLabel("Only these shipments").fill("S-1\nS-2")
+    await dialog.getByRole("button", { name: "Change" }).click()
+    await page.getByText("The subscription is changed.").first().waitFor()
+    expect(api.requests.filter(({ method }) => method === "PATCH")).toEqual([
+      expect.objectContaining({ path: `/acme/subscriptions/${subscriptionId}`, body: { delivery: { rateLimitPerMinute: 60 }, filters: { shipmentIds: ["S-1", "S-2"] } } })
+    ])
+    expect(violations.seen).toEqual([])
+  })
+
   it("filters subscriptions by endpoint and by the outcome of the last attempt", async () => {
     const api = await startFakeApi()
     const { page } = await openView(api, "#/t/acme/subscriptions")

@@ -26,12 +26,19 @@ export type PickupSubscriptionInput = WithLists<typeof PickupSubscriptionCreate.
 /** The settings after a merge patch. */
 export const PatchedPickupSubscription = Schema.Struct({ ...settings, status: SubscriptionStatus })
 
+const edited = {
+  endpointUrl: Schema.optionalKey(EndpointUrl),
+  hmacSecretId: Schema.optionalKey(HmacSecretId),
+  delivery: Schema.optionalKey(Schema.NullOr(DeliveryPatch))
+}
+
+/** Members of an operator's merge patch: operators pause and resume by calls of their own. */
+export const PickupSubscriptionEdit = Schema.Struct(edited).annotate({ identifier: "PickupSubscriptionEdit" })
+
 /** Members of a merge patch. `null` resets `delivery` or one of its members to the default. */
 export const PickupSubscriptionPatch = Schema.Struct({
   topics: Schema.optionalKey(Topics),
-  endpointUrl: Schema.optionalKey(EndpointUrl),
-  hmacSecretId: Schema.optionalKey(HmacSecretId),
-  delivery: Schema.optionalKey(Schema.NullOr(DeliveryPatch)),
+  ...edited,
   status: Schema.optionalKey(SubscriptionStatus)
 }).annotate({ identifier: "PickupSubscriptionPatch" })
 export type PickupSubscriptionPatchInput = WithLists<typeof PickupSubscriptionPatch.Encoded>

@@ -40,15 +40,22 @@ const FiltersPatch = Schema.Struct({
   shipmentIds: Schema.optionalKey(Schema.NullOr(SubscriptionFilters.fields.shipmentIds.schema))
 }).annotate({ identifier: "SubscriptionFiltersPatch" })
 
+const patched = {
+  endpointUrl: Schema.optionalKey(EndpointUrl),
+  hmacSecretId: Schema.optionalKey(HmacSecretId),
+  filters: Schema.optionalKey(Schema.NullOr(FiltersPatch)),
+  delivery: Schema.optionalKey(Schema.NullOr(DeliveryPatch))
+}
+
+/** Members of an operator's merge patch: operators pause and resume by calls of their own. */
+export const SubscriptionEdit = Schema.Struct(patched).annotate({ identifier: "SubscriptionEdit" })
+
 /**
  * Members of a merge patch. `null` resets `filters`, `delivery` or one of their members to the default. The address, the secret and the
  * status cannot be removed.
  */
 export const SubscriptionPatch = Schema.Struct({
-  endpointUrl: Schema.optionalKey(EndpointUrl),
-  hmacSecretId: Schema.optionalKey(HmacSecretId),
-  filters: Schema.optionalKey(Schema.NullOr(FiltersPatch)),
-  delivery: Schema.optionalKey(Schema.NullOr(DeliveryPatch)),
+  ...patched,
   status: Schema.optionalKey(SubscriptionStatus)
 }).annotate({ identifier: "SubscriptionPatch" })
 export type SubscriptionPatch = typeof SubscriptionPatch.Type
