@@ -57,6 +57,26 @@ export class DocumentStore extends Context.Service<DocumentStore, {
     invoiceNumber: string,
     fileIds: ReadonlyArray<string> | undefined
   ) => Effect.Effect<ReadonlyArray<DocumentFile>, StorageError>
+  /** Remembers contents that are to be removed unless `moveContent` gives them to a file. */
+  readonly discard: (tenantId: string, contentId: string) => Effect.Effect<void, StorageError>
+  /**
+   * A file of the record with the contents `from` has the contents `to` from now on, and `from` is remembered in their place. False, and nothing
+   * changes, if there is no such file any more, or if `to` is not remembered or was claimed.
+   */
+  readonly moveContent: (
+    tenantId: string,
+    record: Pick<DocumentRecord, "carrier" | "invoiceNumber">,
+    contents: { readonly from: string; readonly to: string }
+  ) => Effect.Effect<boolean, StorageError>
+  /**
+   * Remembered contents, the oldest `limit`, that are older than this by the store's clock, or were claimed before. `moveContent` gives them to no file
+   * afterwards.
+   */
+  readonly claimDiscarded: (tenantId: string, olderThanMillis: number, limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** The contents are removed. */
+  readonly forgetDiscarded: (tenantId: string, contentIds: ReadonlyArray<string>) => Effect.Effect<void, StorageError>
+  /** How many contents are remembered. */
+  readonly countDiscarded: (tenantId: string) => Effect.Effect<number, StorageError>
   /** Total size of the tenant's documents in bytes, as counted by `changeStoredBytes`. */
   readonly storedBytes: (tenantId: string) => Effect.Effect<number, StorageError>
   /**

@@ -1,6 +1,6 @@
 /** SQL statements for documents. */
 import type { DocumentFilter, DocumentRecord, InvoiceCarrier, InvoiceViewer } from "@waybill/core"
-import { int8, int8Array, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
+import { float8, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { matching, seenBy } from "./InvoiceSql.ts"
 
@@ -128,3 +128,42 @@ INSERT INTO ${schema}.document_usage AS u (tenant_id, bytes) VALUES (${tenant(te
 ON CONFLICT (tenant_id) DO UPDATE SET bytes = u.bytes + ${bytes}
 RETURNING bytes`
 }
+
+export const discardContent = (schema: Statement, tenantId: string, contentId: string) => statement`
+INSERT INTO ${schema}.document_discards (tenant_id, content_id) VALUES (${tenant(tenantId)}, ${uuid(contentId)}) ON CONFLICT DO NOTHING`
+
+/** Returns a row if a file has the contents now. */
+export const moveContent = (schema: Statement, tenantId: string, { carrier, invoiceNumber }: Pick<DocumentRecord, "carrier" | "invoiceNumber">, { from, to }: { readonly from: string; readonly to: string }) => {
+  const [own, before, after] = [tenant(tenantId), uuid(from), uuid(to)]
+  return statement`
+WITH written AS MATERIALIZED (
+  SELECT d.content_id FROM ${schema}.document_discards AS d WHERE d.tenant_id = ${own} AND d.content_id = ${after} AND NOT d.claimed FOR UPDATE
+),
+moved AS (
+  UPDATE ${schema}.document_files AS f SET content_id = ${after}
+  WHERE f.tenant_id = ${own} AND f.invoice_number = ${value(invoiceNumber)} AND f.dot = ${value(carrier.dot)} AND f.mc = ${value(carrier.mc)}
+    AND f.content_id = ${before} AND EXISTS (SELECT FROM written)
+  RETURNING 1
+),
+cleared AS (
+  DELETE FROM ${schema}.document_discards AS d WHERE d.tenant_id = ${own} AND d.content_id = ${after} AND EXISTS (SELECT FROM moved)
+)
+INSERT INTO ${schema}.document_discards (tenant_id, content_id) SELECT ${own}, ${before} FROM moved LIMIT 1
+ON CONFLICT (tenant_id, content_id) DO UPDATE SET discarded_at = clock_timestamp(), claimed = false
+RETURNING content_id`
+}
+
+export const claimDiscarded = (schema: Statement, tenantId: string, olderThanMillis: number, limit: number) => statement`
+UPDATE ${schema}.document_discards AS d SET claimed = true
+WHERE d.tenant_id = ${tenant(tenantId)} AND d.content_id = ANY (ARRAY(
+  SELECT o.content_id FROM ${schema}.document_discards AS o
+  WHERE o.tenant_id = ${tenant(tenantId)} AND (o.claimed OR o.discarded_at <= clock_timestamp() - ${float8(olderThanMillis)} * interval '1 ms')
+  ORDER BY o.discarded_at LIMIT ${int8(limit)}
+))
+RETURNING d.content_id`
+
+export const forgetDiscarded = (schema: Statement, tenantId: string, contentIds: ReadonlyArray<string>) => statement`
+DELETE FROM ${schema}.document_discards WHERE tenant_id = ${tenant(tenantId)} AND content_id = ANY (${uuidArray(contentIds)}) AND claimed`
+
+export const countDiscarded = (schema: Statement, tenantId: string) => statement`
+SELECT count(*) AS count FROM ${schema}.document_discards WHERE tenant_id = ${tenant(tenantId)}`

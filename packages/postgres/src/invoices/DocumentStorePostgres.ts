@@ -2,7 +2,7 @@
 import { type DocumentRecord, DocumentStore, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
-import { type Decoded, int8 } from "../client/SqlRow.ts"
+import { type Decoded, int8, uuid } from "../client/SqlRow.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./DocumentSql.ts"
 
@@ -33,6 +33,17 @@ export const layer = Layer.effect(
         ),
       changeStoredBytes: (tenantId, by) =>
         sql.one(int8, statements.changeStoredBytes(schema, tenantId, by)).pipe(StorageError.refail("DocumentStore.changeStoredBytes")),
+      discard: (tenantId, contentId) => sql.run(statements.discardContent(schema, tenantId, contentId)).pipe(StorageError.refail("DocumentStore.discard")),
+      moveContent: (tenantId, record, contents) =>
+        sql.rows(uuid, statements.moveContent(schema, tenantId, record, contents)).pipe(
+          Effect.map((rows) => rows.length > 0),
+          StorageError.refail("DocumentStore.moveContent")
+        ),
+      claimDiscarded: (tenantId, olderThanMillis, limit) =>
+        sql.rows(uuid, statements.claimDiscarded(schema, tenantId, olderThanMillis, limit)).pipe(StorageError.refail("DocumentStore.claimDiscarded")),
+      forgetDiscarded: (tenantId, contentIds) =>
+        sql.run(statements.forgetDiscarded(schema, tenantId, contentIds)).pipe(StorageError.refail("DocumentStore.forgetDiscarded")),
+      countDiscarded: (tenantId) => sql.one(int8, statements.countDiscarded(schema, tenantId)).pipe(StorageError.refail("DocumentStore.countDiscarded")),
       remove: (tenantId, carrier, invoiceNumber, fileIds) =>
         sql.rows(statements.fileRow, statements.removeDocuments(schema, tenantId, carrier, invoiceNumber, fileIds)).pipe(
           Effect.map((rows) => rows.toSorted((a, b) => a.fileNo - b.fileNo).map(({ fileNo: _, ...file }) => file)),

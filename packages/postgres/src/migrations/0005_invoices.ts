@@ -82,6 +82,15 @@ CREATE TABLE ${schema}.document_usage (
   bytes bigint NOT NULL
 ) WITH (fillfactor = 70);
 
+-- contents that a move of documents left behind, or began to write: removed once they are old enough. claimed: no file may get them any more
+CREATE TABLE ${schema}.document_discards (
+  tenant_id text COLLATE "C" NOT NULL,
+  content_id uuid NOT NULL,
+  discarded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  claimed boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (tenant_id, content_id)
+);
+
 -- kept: its record was written. A content that is not kept after a day belongs to an upload that failed
 CREATE TABLE ${schema}.document_contents (
   tenant_id text COLLATE "C" NOT NULL,

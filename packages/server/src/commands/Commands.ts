@@ -5,6 +5,7 @@ import { variables } from "../config/Variables.ts"
 import { auditCommand } from "./AuditCommand.ts"
 import { checkCommand } from "./check/CheckCommand.ts"
 import { deliveriesCommand } from "./DeliveriesCommand.ts"
+import { documentsCommand } from "./DocumentsCommand.ts"
 import { explainCommand, healthCommand } from "./ExplainCommands.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { keysCommand } from "./KeysCommand.ts"
@@ -42,7 +43,7 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withDescription(`${about}.\n\nSettings of the server are environment variables:\n\n${settings}\n\nExit codes:\n\n${exits}`),
   Command.withShortDescription(about),
   Command.withSubcommands([
-    { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand] },
+    { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand, documentsCommand] },
     { group: "For operators of a running server", commands: [
       healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, pickupsCommand, statisticsCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
     ] },

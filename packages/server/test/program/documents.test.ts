@@ -4,7 +4,8 @@ import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, inject, it } from "vitest"
-import { directory, Program, sharedSettings } from "./Program.ts"
+import { run, start } from "../commands/Cli.ts"
+import { directory, eventually, Program, sharedSettings } from "./Program.ts"
 import { tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
@@ -97,6 +98,40 @@ describe("documents, served", { timeout: 120_000 }, () => {
     expect(readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toHaveLength(1)
     await documents.remove("4712")
     expect(readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())).toEqual([])
+    expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("moves files to another place while it serves, also after the move was killed, and removes them from the former place", async () => {
+    const papers = join(directory(), "papers")
+    const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_DOCUMENTS: "postgres", WAYBILL_DOCUMENTS_ALSO: `directory:${papers}` })
+    const first = new Program({ env: { ...env, WAYBILL_DOCUMENTS: `directory:${papers}`, WAYBILL_DOCUMENTS_ALSO: "postgres" } })
+    const url = await first.ready()
+    const { carrierKey } = await tenantOn(url, operatorKey)
+    const file = fileSample("PDF", 400_000)
+    for (let n = 0; n < 4; n++) await new DocumentsClient({ baseUrl: url, apiKey: carrierKey }).upload(upload(`47${n}`, Array.from({ length: 30 }, () => file)))
+    expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+    const inPapers = () => readdirSync(papers, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length
+    expect(inPapers()).toBe(120)
+
+    const second = new Program({ env })
+    const documents = new DocumentsClient({ baseUrl: await second.ready(), apiKey: carrierKey })
+    const killed = start(["documents", "move", "--keep-seconds", "0"], env)
+    await eventually(() => killed.stderr.includes("100 of 120 files looked at.") ? true : undefined, { what: () => killed.output })
+    await killed.kill("SIGKILL")
+    await documents.remove("470")
+    await documents.upload(upload("474", [file]))
+    const moved = await run(["documents", "move", "--keep-seconds", "0", "--json"], { env })
+    expect(moved.code, moved.stderr).toBe(0)
+    const result = JSON.parse(moved.stdout)
+    expect(result).toMatchObject({ from: `directory:${papers}`, to: "postgres", missing: 0, damaged: 0, left: 0 })
+    expect(result.moved + result.there).toBe(91)
+    expect(inPapers()).toBe(0)
+    for (const number of ["471", "472", "473", "474"]) {
+      const found = await documents.get(number)
+      for (const { content } of found.documents.flatMap(({ files }) => files)) expect(sha256(content)).toBe(sha256(file))
+    }
+    expect((await run(["documents", "move"], { env: { ...env, WAYBILL_DOCUMENTS_ALSO: "" } })).code).toBe(2)
+    expect((await run(["documents", "move"], { env: { ...env, WAYBILL_DOCUMENTS_ALSO: "postgres" } })).stderr).toContain("WAYBILL_DOCUMENTS_ALSO")
     expect(await second.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 

@@ -131,6 +131,50 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
+    it.effect("gives a file other contents, and remembers the former ones until they are removed", () =>
+      Effect.gen(function*() {
+        const store = yield* DocumentStore
+        const tenantId = freshTenant()
+        const [from, to] = [documentFile(1).contentId, documentFile(101).contentId]
+        const record = documentRecord("N", { files: [documentFile(1), documentFile(2)] })
+        yield* add(tenantId, record)
+        // contents that nobody wrote are given to no file
+        assert.isFalse(yield* store.moveContent(tenantId, record, { from, to }))
+        yield* store.discard(tenantId, to)
+        yield* store.discard(tenantId, to)
+        assert.strictEqual(yield* store.countDiscarded(tenantId), 1)
+        assert.isFalse(yield* store.moveContent(tenantId, record, { from: documentFile(9).contentId, to }))
+        assert.isFalse(yield* store.moveContent(tenantId, { ...record, invoiceNumber: "other" }, { from, to }))
+        assert.isFalse(yield* store.moveContent(freshTenant(), record, { from, to }))
+        assert.isTrue(yield* store.moveContent(tenantId, record, { from, to }))
+        const found = yield* store.find(tenantId, everything, "N")
+        assert.deepStrictEqual(found?.files, [{ ...documentFile(1), contentId: to }, documentFile(2)])
+        assert.deepStrictEqual(yield* store.claimDiscarded(tenantId, 3_600_000, 10), [])
+        assert.deepStrictEqual(yield* store.claimDiscarded(tenantId, 0, 10), [from])
+        // claimed contents are claimed again after a crash, and given to no file
+        assert.deepStrictEqual(yield* store.claimDiscarded(tenantId, 3_600_000, 10), [from])
+        assert.isFalse(yield* store.moveContent(tenantId, record, { from: to, to: from }))
+        yield* store.forgetDiscarded(tenantId, [from])
+        assert.strictEqual(yield* store.countDiscarded(tenantId), 0)
+      }))
+
+    it.effect("forgets no contents that were not claimed, gives a deleted file none, and undoes what is rolled back", () =>
+      Effect.gen(function*() {
+        const [store, transaction] = [yield* DocumentStore, yield* Transaction]
+        const tenantId = freshTenant()
+        const contents = { from: documentFile(1).contentId, to: documentFile(101).contentId }
+        const record = documentRecord("N", { files: [documentFile(1)] })
+        yield* add(tenantId, record)
+        yield* store.discard(tenantId, contents.to)
+        yield* store.forgetDiscarded(tenantId, [contents.to])
+        assert.strictEqual(yield* store.countDiscarded(tenantId), 1)
+        yield* Effect.ignore(transaction.run(Effect.andThen(store.moveContent(tenantId, record, contents), new Refused())))
+        assert.strictEqual((yield* store.find(tenantId, everything, "N"))?.files[0]?.contentId, contents.from)
+        yield* store.remove(tenantId, record.carrier, "N", undefined)
+        assert.isFalse(yield* store.moveContent(tenantId, record, contents))
+        assert.deepStrictEqual(yield* store.claimDiscarded(tenantId, 0, 10), [contents.to])
+      }))
+
     it.effect("removes all or none of the named files, and returns them", () =>
       Effect.gen(function*() {
         const store = yield* DocumentStore

@@ -21,6 +21,13 @@ interface TenantInvoices {
   readonly history: Map<string, Array<InvoiceHistoryEntry>>
   readonly records: Map<string, DocumentRecord & Written>
   readonly contents: Map<string, ContentRow>
+  /** By content id. */
+  readonly discards: Map<string, Discard>
+}
+
+interface Discard {
+  readonly at: number
+  readonly claimed: boolean
 }
 
 export class InvoiceTables extends Context.Service<InvoiceTables, InvoiceRows>()("@waybill/testkit/invoices/InvoiceTables") {
@@ -61,7 +68,7 @@ export class InvoiceRows {
   of(tenantId: string): TenantInvoices {
     let own = this.tenants.get(tenantId)
     if (own === undefined) {
-      own = { invoices: new Map(), history: new Map(), records: new Map(), contents: new Map() }
+      own = { invoices: new Map(), history: new Map(), records: new Map(), contents: new Map(), discards: new Map() }
       this.tenants.set(tenantId, own)
     }
     return own
@@ -129,6 +136,26 @@ export class InvoiceRows {
     if (fileIds?.some((fileId) => wanted.every((each) => each.fileId !== fileId)) === true) return []
     this.journal.put(records, key, { ...record, files: record.files.filter((each) => !wanted.includes(each)) })
     return wanted
+  }
+
+  discard(tenantId: string, contentId: string, discard: Discard): void {
+    this.journal.put(this.of(tenantId).discards, contentId, discard)
+  }
+
+  forgetDiscarded(tenantId: string, contentId: string): void {
+    this.journal.drop(this.of(tenantId).discards, contentId)
+  }
+
+  /** Whether a file has the contents `to` now. */
+  moveContent(tenantId: string, { carrier, invoiceNumber }: Pick<DocumentRecord, "carrier" | "invoiceNumber">, { from, to }: { readonly from: string; readonly to: string }, at: number): boolean {
+    const { discards, records } = this.of(tenantId)
+    const key = keyOf(invoiceNumber, carrier)
+    const record = records.get(key)
+    if (discards.get(to)?.claimed !== false || record?.files.every(({ contentId }) => contentId !== from) !== false) return false
+    this.journal.put(records, key, { ...record, files: record.files.map((file) => file.contentId === from ? { ...file, contentId: to } : file) })
+    this.forgetDiscarded(tenantId, to)
+    this.discard(tenantId, from, { at, claimed: false })
+    return true
   }
 
   sees(tenantId: string, viewer: InvoiceViewer, { accounts, carrier, shipmentId }: Addressed): boolean {
