@@ -113,6 +113,11 @@ const statementsIn = (quoted: string) => {
     "move invoice history": invoices.moveHistory(schema, "t", "U", carrier, { dot: "9", mc: "9" }),
     "remove invoice": invoices.removeInvoice(schema, "t", carrier, "U"),
     "add documents": documentStatements.addDocuments(schema, "t", documents),
+    "move a document": documentStatements.moveContent(schema, "t", { carrier, invoiceNumber: "N" }, { from: id, to: id }),
+    "remember contents": documentStatements.discardContent(schema, "t", id),
+    "claim remembered contents": documentStatements.claimDiscarded(schema, "t", 0, 1),
+    "forget contents": documentStatements.forgetDiscarded(schema, "t", [id]),
+    "count remembered contents": documentStatements.countDiscarded(schema, "t"),
     "remove documents": documentStatements.removeDocuments(schema, "t", carrier, "N", ["F"])
   }
   return Object.entries<Sql.Statement>(statements)
@@ -215,6 +220,7 @@ const readWhole: Readonly<Record<string, string>> = {
   "tenants by tenants_pkey": "the tenant itself",
   "pickup_feeds by pickup_feeds_pkey": "the one row of a tenant",
   "pickup_subscriptions by pickup_subscriptions_matched": "the few subscriptions of carriers, all of which a change concerns",
+  "document_discards by document_discards_pkey": "what a move of documents left behind, while it runs",
   "clients by clients_seeing_all": "the few clients that see everything",
   "freight_charge_notices by freight_charge_notices_pkey": "in a view, and only for destinations of windows, at most one an hour"
 }

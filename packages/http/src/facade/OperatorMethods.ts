@@ -191,7 +191,7 @@ export interface SubscriptionChange {
   readonly hmacSecretId?: string
   /** Of transit events only. */
   readonly filters?: { readonly eventTypes?: ReadonlyArray<EventType> | null; readonly shipmentIds?: ReadonlyArray<string> | null } | null
-  readonly delivery?: { readonly [Name in keyof DeliveryPolicy]?: number | null } | null
+  readonly delivery?: Partial<Record<keyof DeliveryPolicy, number | null>> | null
 }
 
 /** Subscriptions of every client and area, for operators. */

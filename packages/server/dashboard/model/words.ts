@@ -1,4 +1,5 @@
 /** Labels for codes of the operator API. A code without a label is shown as it is. */
+import type { OperatorSubscription } from "@waybill/client/operator"
 
 export const areaNames: Readonly<Record<string, string>> = {
   "shipment-status": "Shipment status",
@@ -56,6 +57,9 @@ export const deliverySettings = [
   ["batchMaxSize", "Most events in a delivery"],
   ["rateLimitPerMinute", "Most deliveries in a minute"]
 ] as const
+
+export const deliveryText = ({ batchMaxSize, initialBackoffSeconds, maxAttempts, maxBackoffSeconds, rateLimitPerMinute }: OperatorSubscription["delivery"]): string =>
+  `${plural(maxAttempts, "attempt")}, ${initialBackoffSeconds} to ${maxBackoffSeconds} s apart; at most ${plural(batchMaxSize, "event")} each, ${rateLimitPerMinute.toLocaleString("en-US")} a minute`
 
 const pausers: Readonly<Record<string, string>> = { client: "by its client", engine: "by the service", operator: "by the operator" }
 

@@ -2,7 +2,7 @@
 import type { Delivery, OperatorSubscription } from "@waybill/client/operator"
 import { hashOf, type Route } from "../model/routes.ts"
 import { countText } from "../model/trouble.ts"
-import { deliverySettings, pausedByText, plural } from "../model/words.ts"
+import { deliveryText, pausedByText, plural } from "../model/words.ts"
 import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Shown, ShownLine } from "../parts/Shown.tsx"
 import { Facts } from "../parts/Table.tsx"
@@ -133,7 +133,7 @@ const SubscriptionFacts = ({ subscription }: { readonly subscription: OperatorSu
         ["Client", <Shown text={subscription.client} />],
         ["Secret", <Shown text={subscription.hmacSecretId} />],
         ["Endpoint", <Shown text={subscription.endpointUrl} />],
-        ["Delivery", deliverySettings.map(([name, text]) => `${text}: ${subscription.delivery[name].toLocaleString("en-US")}`).join(", ")],
+        ["Delivery", deliveryText(subscription.delivery)],
         ...Object.keys(subscription.filters).length === 0 ? [] : [["Filters", <ShownLine text={JSON.stringify(subscription.filters)} />] as const],
         [
           "Breaker",

@@ -260,9 +260,9 @@ export const sampleFreight = (): Freight => ({
     entries: [
       { at: instantOf(0), area: "pickups", kind: "pickup requested", title: "A truck was ordered", reference: "100000001", document: { pickup: true } },
       { at: instantOf(5), area: "transit-events", kind: "PICKED_UP", title: "Picked up in Chicago, IL", reference: "E-1", document: { type: "PICKED_UP", location: { city: "Chicago", state: "IL", latitude: 41.88, longitude: -87.63 } } },
+      { at: instantOf(6), area: "shipment-status", kind: "Picked-up", title: "Status: Picked-up", reference: null, document: {} },
       { at: instantOf(7), area: "transit-events", kind: "IN_TRANSIT", title: "In transit, Omaha, NE", reference: "E-2", document: { location: { city: "Omaha", state: "NE" } } },
       { at: instantOf(8), area: "transit-events", kind: "ARRIVED_AT_TERMINAL", title: "Arrived at terminal, Denver, CO", reference: "E-3", document: { location: { city: "Denver", state: "CO", latitude: 39.74, longitude: -104.99 } } },
-      { at: instantOf(6), area: "shipment-status", kind: "Picked-up", title: "Status: Picked-up", reference: null, document: {} },
       { at: instantOf(10), area: "freight-charges", kind: "created", title: "Bill made: USD 412.50", reference: "0418367745WAYB20261120", document: { total: 412.5 } },
       { at: instantOf(30), area: "invoices", kind: "invoice created", title: "Invoice INV-1 over USD 412.50", reference: "INV-1", document: { value: "412.50" } }
     ],

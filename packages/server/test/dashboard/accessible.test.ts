@@ -3,7 +3,7 @@ import type { Page } from "playwright-core"
 import { describe, expect, it } from "vitest"
 import { closeBrowserAfterwards, noBrowser, visit } from "./Chromium.ts"
 import { openView } from "./OpenView.ts"
-import { idOf, key, sampleFreight, startFakeApi } from "./FakeOperatorApi.ts"
+import { deadLetter, idOf, key, sampleFreight, startFakeApi } from "./FakeOperatorApi.ts"
 
 interface Stop {
   readonly what: string
@@ -29,10 +29,12 @@ const stops: ReadonlyArray<Stop> = [
   { what: "a subscription", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: table },
   { what: "charts as a table", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: chartNumbers },
   { what: "recovering", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: press("Recover dead letters") },
+  { what: "changing settings", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: press("Change") },
   { what: "replaying", hash: `#/t/acme/subscriptions/${idOf(4)}`, until: press("Replay") },
   { what: "deliveries", hash: "#/t/acme/deliveries", until: table },
   { what: "dead letters", hash: "#/t/acme/deliveries?state=dead", until: table },
-  { what: "no dead letters", hash: `#/t/acme/deliveries?state=dead&subscriptionId=${idOf(1)}`, until: (page) => page.getByText("No dead letter.").waitFor() },
+  { what: "retrying all that match", hash: "#/t/acme/deliveries?state=dead&since=2026-11-01T00%3A00%3A00.000Z", until: press("Retry all that match") },
+  { what: "no dead letters", hash: `#/t/acme/deliveries?state=dead&subscriptionId=${idOf(99)}`, until: (page) => page.getByText("No dead letter matches.").waitFor() },
   { what: "a delivery", hash: `#/t/acme/deliveries/${idOf(0x1001)}`, until: (page) => page.getByRole("region", { name: "Body as sent" }).waitFor() },
   { what: "retrying", hash: `#/t/acme/deliveries/${idOf(0x1001)}`, until: press("Retry") },
   { what: "shipments", hash: "#/t/acme/shipments?reference=0418367745", until: table },
@@ -69,6 +71,8 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
   ] as const)("has no fault that axe knows, and no overflow, %s", async (_, options, rules) => {
     const freight = sampleFreight()
     freight.deliveries.splice(8)
+    // a second page, so that all that match can be retried
+    for (let n = 0; n < 50; n++) freight.deliveries.push(deadLetter(0x3000 + n))
     const api = await startFakeApi(freight)
     const { context, page } = await openView(api, "#/", options)
     await context.addInitScript(axe.source)
@@ -103,10 +107,11 @@ describe.skipIf(noBrowser)("the accessibility of the dashboard's page", { timeou
     await page.keyboard.press("Tab")
     expect(await page.evaluate(() => document.activeElement!.textContent)).toBe("Skip to the content")
     await page.keyboard.press("Enter")
-    await page.keyboard.press("Tab")
-    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("SELECT")
-    await page.keyboard.press("Tab")
-    expect(await page.evaluate(() => document.activeElement!.tagName)).toBe("INPUT")
+    // the filters: state, client, endpoint, last attempt
+    for (const tag of ["SELECT", "INPUT", "INPUT", "SELECT"]) {
+      await page.keyboard.press("Tab")
+      expect(await page.evaluate(() => document.activeElement!.tagName)).toBe(tag)
+    }
     // the charts: their time, a point in them, and their numbers
     for (const tag of ["SELECT", "INPUT", "SUMMARY"]) {
       await page.keyboard.press("Tab")

@@ -53,7 +53,7 @@ const views = (freight: Freight): ReadonlyArray<Route> => {
 const madeOfData = (page: Page) =>
   page.evaluate(() => [
     ...[...document.querySelectorAll("script, img, iframe, object, embed, base, svg, form[action], [src], [style], [srcdoc], meta[http-equiv]")]
-      .filter((element) => !element.matches("head > script[type=module], figure.chart > svg, svg.strip")).map((element) => element.outerHTML),
+      .filter((element) => !element.matches("head > script[type=module], figure.chart > svg, figure.map > svg, svg.strip")).map((element) => element.outerHTML),
     ...[...document.querySelectorAll("*")].flatMap((element) => [...element.attributes].filter(({ name }) => name.startsWith("on")).map(({ name }) => `${element.tagName} ${name}`)),
     ...[...document.querySelectorAll("a")].map((link) => link.getAttribute("href")!).filter((href) => !href.startsWith("#")).map((href) => `link to ${href}`)
   ])

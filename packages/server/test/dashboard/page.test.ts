@@ -75,7 +75,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     const texts = await rows.allInnerTexts()
     expect(texts.map((text) => /shipper-\d/.exec(text)![0])).toEqual(["shipper-4", "shipper-3", "shipper-2", "shipper-1", "shipper-5"])
     expect(texts[0]).toMatch(/breaker open[^]*2 dead letters/)
-    expect(texts[1]).toMatch(/paused[^]*A delivery used up its attempts\.[^]*1000\+/)
+    expect(texts[1]).toMatch(/paused[^]*A delivery used up its attempts\.[^]*1,000\+/)
     expect(await page.getByRole("table").getByText("3 in trouble").count()).toBe(1)
 
     await page.getByLabel("State").selectOption("paused")
@@ -317,10 +317,14 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     await entries.first().waitFor()
     const texts = await entries.allInnerTexts()
     expect(texts.map((text) => /Pickups|Transit events|Shipment status|Freight charges|Invoices/.exec(text)?.[0])).toEqual([
-      "Pickups", "Transit events", "Shipment status", "Freight charges", "Invoices"
+      "Pickups", "Transit events", "Shipment status", "Transit events", "Transit events", "Freight charges", "Invoices"
     ])
     expect(texts[1]).toMatch(/2026-11-20 07:05:00 UTC[^]*Picked up in Chicago, IL[^]*E-1/)
-    await entries.nth(3).locator("summary").click()
+    const stops = page.getByRole("table", { name: "3 stops" })
+    expect(await stops.getByRole("rowheader").allInnerTexts()).toEqual(["Chicago, IL", "Omaha, NE\nno coordinates", "Denver, CO"])
+    await page.getByText("1 stop without coordinates is drawn on the way between others").waitFor()
+    expect(await page.locator(".map circle").count()).toBe(3)
+    await entries.nth(5).locator("summary").click()
     await page.getByText("\"total\": 412.5").waitFor()
     await page.goBack()
     await page.goBack()
