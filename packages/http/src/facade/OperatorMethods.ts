@@ -48,19 +48,8 @@ export interface AllSubscriptionsQuery extends PageQuery {
   readonly total?: boolean
 }
 
-/** What dead letters are found by; at least one member. */
-export interface DeadLettersFilter {
-  readonly subscriptionId?: string
-  /** A bare name means `key:<name>`. */
-  readonly client?: string
-  /** A host, with its port if the address names one, or a whole address. */
-  readonly endpoint?: string
-  /** Outcome of the last attempt. */
-  readonly error?: DeliveryError
-  /** Created at or after. */
-  readonly since?: string | Date
-  /** Created before. */
-  readonly until?: string | Date
+/** What dead letters are found by, as in the list of deliveries; at least one member. */
+export interface DeadLettersFilter extends Pick<DeliveriesQuery, "subscriptionId" | "client" | "endpoint" | "error" | "since" | "until"> {
   /** `nextCursor` of the previous step. */
   readonly cursor?: string
 }
