@@ -6,7 +6,7 @@ import { utcText } from "../model/time.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
-import { sentenceOf } from "../session/Session.ts"
+import { sentenceOf } from "../session/Server.ts"
 
 export interface BulkAct {
   readonly act: "dismiss" | "retry"
