@@ -39,7 +39,7 @@ describe("a description of the API", () => {
     ["a member that is never sent", { body: { ...subscription, secret: "x" } }, "must NOT have additional properties"],
     ["a value outside of its list", { body: { ...subscription, status: "asleep" } }, "/status must be equal to one of the allowed values"],
     ["a date-time that is none", { body: { ...subscription, createdAt: "2026-11-20" } }, "/createdAt must match format"],
-    ["a body where there is none", { method: "DELETE", status: 204, body: subscription }, "there is no body"],
+    ["a body where there is none", { method: "DELETE", status: 204, body: subscription }, "the document declares no body"],
     ["a header of another type", { status: 429, body: { status: 429, title: "x" }, type: "application/problem+json", headers: { "retry-after": "soon" } }, "header Retry-After"],
     ["an accepted method that is not described", { method: "PUT", body: subscription }, "the path has no such method"],
     ["an accepted path that is not described", { target: "/api/visibility/v1/nothing", body: {} }, "it has no such path"],
