@@ -62,6 +62,7 @@ const measure = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, {
     if (round < rounds - 1) await after(attemptMillis + 1000)
   }
   found.attempts = await destinations.call.attempts()
+  if (found.attempts === 0) throw new Error("Nothing was sent to the hostile destinations.")
   await destinations.end()
   await contender.call.stop()
   await contender.end()

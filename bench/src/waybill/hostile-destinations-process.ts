@@ -3,29 +3,13 @@ import { TransitSubscriptions } from "@waybill/core"
 import { Effect } from "effect"
 import { query } from "../machine/PostgresServer.ts"
 import { serve } from "../machine/Child.ts"
-import { storeEvents } from "./Fill.ts"
+import { queueShipments, storeEvents } from "./Fill.ts"
+import { shipmentOf } from "./SampleEvent.ts"
 import { customer, tenantId } from "./Tenant.ts"
 import { runWaybill } from "./Waybill.ts"
 
 const [database] = process.argv.slice(2)
 const runtime = runWaybill({ database: database! })
-
-/** Shipments distributed evenly over the destinations. */
-const queueSql = `
-WITH destinations AS (
-  SELECT id AS destination_id, row_number() OVER (ORDER BY id) - 1 AS place, count(*) OVER () AS destinations
-  FROM waybill.transit_subscriptions WHERE tenant_id = $1 AND id = ANY($2)
-),
-queued AS (
-  INSERT INTO waybill.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
-  SELECT $1, l.destination_id, e.shipment_id, e.sequence, e.event_no, octet_length(e.body)
-  FROM (SELECT * FROM waybill.transit_events WHERE tenant_id = $1 AND shipment_id >= $3) AS e
-  JOIN destinations AS l ON l.place = substr(e.shipment_id, 2)::int8 % l.destinations
-  ORDER BY e.event_no
-  RETURNING destination_id, key
-)
-INSERT INTO waybill.delivery_signals (tenant_id, partition, destination_id, key)
-     SELECT $1::text, get_byte(uuid_send(destination_id), 15) % 8, destination_id, min(key) FROM queued GROUP BY destination_id`
 
 /** Offset from the shipments of other destinations. */
 const firstShipment = 50_000_000
@@ -50,7 +34,7 @@ const handlers = {
       destinations.push({ customer: who, id })
     }
     await storeEvents(database!, { from: firstShipment, to: firstShipment + urls.length * shipments, perShipment: 1 })
-    await query(database!, queueSql, [tenantId, destinations.map(({ id }) => id), `S${String(firstShipment).padStart(11, "0")}`])
+    await queueShipments(database!, { destinationIds: destinations.map(({ id }) => id), first: shipmentOf(firstShipment) })
     await set("paused")
   },
   pause: () => set("paused"),
