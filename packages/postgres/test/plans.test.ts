@@ -129,8 +129,8 @@ const anyDelivery = { state: undefined, destinationId: undefined, since: undefin
 
 const owned = [{ tenantId: "t", partition: 0, epoch: 1 }]
 const taken = { destinationId: id, after: undefined, batches: 1, inFlight: [], again: [] }
-const taking = { tenantId: "t", owned, flight: id, sentAt: 0, from: [taken], sources: sources.map(({ source }) => source), signals: 1, skip: [], unasked: 0, maxBatchBytes: 1, lookAt: 1 }
-const outcome = { destinationId: id, deliveryId: id, flight: id, attempt: 1, state: "waiting", dueInMillis: 0, uncount: false, record: undefined } as const
+const taking = { tenantId: "t", owned, flight: id, sentAt: 0, from: [taken], sources: sources.map(({ source }) => source), signals: 1, skip: [], unrequested: 0, maxBatchBytes: 1, lookAt: 1 }
+const outcome = { destinationId: id, deliveryId: id, flight: id, attempt: 1, state: "waiting", dueInMillis: 0, notCounted: false, record: undefined } as const
 const change = { destinationId: id, endpointUrl: "u", breaker: { failures: 0, openUntil: undefined }, pause: undefined, always: false }
 const settling = { tenantId: "t", owned, outcomes: [outcome], ended: [{ partition: 0, flight: id }], destinations: [] }
 const interrupted = { partitions: [0], flight: undefined }

@@ -55,7 +55,7 @@ export const from = (n: number, parts: Partial<TakeFrom> = {}): TakeFrom =>
 
 /** A take from the destinations in `from`, with up to 1,000 signals. */
 export const takeRequest = ({ owned, tenantId }: OwningWorker, parts: Partial<TakeRequest> = {}): TakeRequest =>
-  ({ tenantId, owned, ...nextFlight(), from: [], sources: ["transit-events", "shipment-status", "freight-charges", "freight-charge-windows", "pickups"], signals: 1000, skip: [], unasked: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
+  ({ tenantId, owned, ...nextFlight(), from: [], sources: ["transit-events", "shipment-status", "freight-charges", "freight-charge-windows", "pickups"], signals: 1000, skip: [], unrequested: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
 
 /** Takes deliveries and returns the results sorted by id. */
 export const take = (worker: OwningWorker, parts: Partial<TakeRequest> = {}) =>
@@ -85,7 +85,7 @@ export const outcomeOf = ({ attempt, deliveryId, destinationId, flight }: TakenD
   attempt,
   state: "delivered",
   dueInMillis: 0,
-  uncount: false,
+  notCounted: false,
   record: { attempt, at: occurredAt, durationMillis: 5, outcome: "accepted", status: 200 },
   ...parts
 })

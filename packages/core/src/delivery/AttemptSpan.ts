@@ -1,4 +1,4 @@
-/** What the span of an attempt says: the semantic conventions of OpenTelemetry for HTTP clients and messaging, and Waybill's own ids. */
+/** Attributes of an attempt's span: the semantic conventions of OpenTelemetry for HTTP clients and messaging, and Waybill's own ids. */
 import type { Attempt } from "./Attempts.ts"
 import type { AttemptOutcome } from "./model/AttemptOutcome.ts"
 

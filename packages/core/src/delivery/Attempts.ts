@@ -35,19 +35,19 @@ export interface Attempt {
   readonly storeAhead: number
 }
 
-/** What an attempt means for its delivery. */
+/** The effect of an attempt on its delivery. */
 export interface Verdict {
   readonly state: "delivered" | "waiting" | "dead"
   readonly dueInMillis: number
-  readonly uncount: boolean
+  readonly notCounted: boolean
   readonly record: AttemptRecord
-  /** For the breaker: it counts only what says something about the destination. */
+  /** For the breaker, which counts only outcomes that depend on the destination. */
   readonly health: "up" | "down" | "unknown"
   /** Why the destination is to be paused. */
   readonly pause: string | undefined
 }
 
-/** The attempt that a taken delivery comes to, with the bytes that it always has. */
+/** The attempt of a taken delivery, with the frozen bytes. */
 export const attemptOf = (
   taken: TakenDelivery,
   { destination, keys, storeAhead, tenantId }: Pick<Attempt, "tenantId" | "destination" | "keys" | "storeAhead">
@@ -84,11 +84,11 @@ export const runAttempt = (
   Effect.uninterruptible(
     Effect.flatMap(workerMillis, (startedAt) =>
       Effect.interruptible(Effect.suspend(() => attempted(services, attempt, startedAt))).pipe(
-        // a sender that breaks used up an attempt, or it would be asked for ever
+        // a defect of the sender counts as an attempt, so that retries end
         Effect.catchDefect((defect) => Effect.as(Effect.logError("Webhook attempt failed with a defect.", defect), broken)),
         Effect.exit,
         Effect.flatMap((exit) => {
-          // one that is interrupted leaves an unknown answer behind; the delivery goes out again
+          // the outcome of an interrupted attempt is unknown, so the delivery is sent again
           const outcome = Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted()
           return Effect.zipWith(workerMillis, Random.next, (endedAt, jitter) =>
             verdictOf(attempt, outcome, startedAt, endedAt, jitter))
@@ -103,7 +103,7 @@ export const requestOf = (
   startedAt: number
 ): WebhookRequest | AttemptOutcome => {
   if (keys.length === 0 && destination.signing === "required") return unsignable
-  // receivers refuse what is minutes off, and a process whose clock is would not notice
+  // receivers refuse timestamps that are minutes off, and the clock of this process may be wrong
   const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
   const headers: Record<string, string> = {
     "content-type": "application/json",
@@ -130,7 +130,7 @@ const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt,
   )
 }
 
-/** What an outcome means, given how often this delivery was tried. `at` and `endedAt` are the worker's time, the record's is the store's. */
+/** Decides the state of a delivery after an outcome, by its number of attempts. `at` and `endedAt` are the worker's time, the record's is the store's. */
 export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number, endedAt: number, jitter: number): Verdict => {
   const base = { attempt: attempt.attempt, at: at + attempt.storeAhead, durationMillis: Math.max(0, endedAt - at) }
   switch (outcome._tag) {
@@ -138,7 +138,7 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
       return {
         state: "delivered",
         dueInMillis: 0,
-        uncount: false,
+        notCounted: false,
         record: { ...base, outcome: "accepted", status: outcome.status, ...excerptOf(outcome.excerpt) },
         health: "up",
         pause: undefined
@@ -147,7 +147,7 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
       return {
         state: "waiting",
         dueInMillis: 0,
-        uncount: false,
+        notCounted: false,
         record: { ...base, outcome: "gone", status: outcome.status, ...excerptOf(outcome.excerpt) },
         health: "unknown",
         pause: "The receiver answered 410 Gone."
@@ -156,7 +156,7 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
       return {
         state: "waiting",
         dueInMillis: 0,
-        uncount: true,
+        notCounted: true,
         record: { ...base, outcome: "interrupted", detail: "The sending process stopped before an answer came." },
         health: "unknown",
         pause: undefined
@@ -166,7 +166,7 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
       return {
         state: decision._tag === "GiveUp" ? "dead" : "waiting",
         dueInMillis: decision._tag === "GiveUp" ? 0 : Math.ceil(decision.seconds * 1000),
-        uncount: false,
+        notCounted: false,
         record: {
           ...base,
           outcome: outcome.failure,
@@ -175,13 +175,13 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
           ...excerptOf(outcome.excerpt)
         },
         health: "down",
-        pause: decision._tag === "GiveUp" && attempt.destination.whenDead === "pause" ? pausedByDeath(attempt.tries) : undefined
+        pause: decision._tag === "GiveUp" && attempt.destination.whenDead === "pause" ? pausedByDeadLetter(attempt.tries) : undefined
       }
     }
   }
 }
 
 /** Why a destination that a dead letter pauses was paused. */
-export const pausedByDeath = (tries: number): string => `A delivery was not accepted in ${tries} attempt${tries === 1 ? "" : "s"}.`
+export const pausedByDeadLetter = (tries: number): string => `A delivery was not accepted in ${tries} attempt${tries === 1 ? "" : "s"}.`
 
 const excerptOf = (excerpt: string | undefined) => excerpt === undefined || excerpt === "" ? {} : { excerpt }

@@ -1,4 +1,4 @@
-/** Attempts that run: without a fiber where the sender works by callbacks and nobody traces, else in one each. */
+/** Attempts in flight: without fibers if the sender supports callbacks and tracing is off, otherwise one fiber each. */
 import { Effect, Fiber } from "effect"
 import * as Clock from "effect/Clock"
 import * as Random from "effect/Random"
@@ -9,7 +9,7 @@ import { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import type { WebhookSender } from "./WebhookSender.ts"
 import { workerMillisUnsafe } from "./WorkerTime.ts"
 
-/** One that runs without a fiber. */
+/** An attempt without a fiber. */
 interface Exchange {
   abort: () => void
   readonly end: (outcome: AttemptOutcome) => void
@@ -34,7 +34,7 @@ export class AttemptsInFlight {
     this.services = { sender, hmac, timeoutMillis: options.attemptTimeoutMillis }
   }
 
-  /** Takes clock and chance from whoever runs the worker; first of all. */
+  /** Reads clock and random from the fiber of the worker. Called first. */
   get ready(): Effect.Effect<void> {
     return Effect.withFiber((fiber) => {
       this.clock = fiber.getRef(Clock.Clock)
@@ -43,7 +43,7 @@ export class AttemptsInFlight {
     })
   }
 
-  /** Starts an attempt, or answers what starts it; `end` is called once, perhaps before this ends. */
+  /** Starts an attempt, or returns an effect that does; `end` is called once, possibly before this returns. */
   begin(attempt: Attempt, end: (verdict: Verdict) => void): Effect.Effect<void> | undefined {
     if (this.launch(attempt, end)) return undefined
     const done = Effect.uninterruptible(Effect.map(runAttempt(this.services, attempt), end))
@@ -54,7 +54,7 @@ export class AttemptsInFlight {
     })
   }
 
-  /** Cuts short whatever runs; each ends as interrupted. */
+  /** Interrupts all attempts. */
   get abandon(): Effect.Effect<void> {
     return Effect.suspend(() => {
       for (const exchange of this.exchanges) {
@@ -72,7 +72,7 @@ export class AttemptsInFlight {
     const startedAt = workerMillisUnsafe(this.clock)
     let ended = false
     const end = (outcome: AttemptOutcome) => {
-      // a sender that speaks twice, or after it was told to stop, is not heard again
+      // ignores a second outcome, and one after an abort
       if (ended) return
       ended = true
       this.exchanges.delete(exchange)
@@ -84,7 +84,7 @@ export class AttemptsInFlight {
       if ("_tag" in request) end(request)
       else exchange.abort = sender.start(request, end)
     } catch {
-      // what breaks here breaks there too, and is told there
+      // the fiber path fails in the same way, and reports it
       return ended
     }
     if (!ended) this.exchanges.add(exchange)

@@ -1,31 +1,31 @@
 /**
- * The delivery engine's loops over one state: one owns partitions, some take what may go out and begin its attempts, one writes what became of
- * it. While one waits for storage, attempts run and the others go on.
+ * The loops of the delivery engine over one state: one owns partitions, some take deliveries and begin attempts, one writes outcomes. While
+ * one loop waits for storage, attempts and the other loops continue.
  *
- * Everything that must survive is in the store: a worker that is killed loses only its leases, which run out.
+ * All durable state is in the store. A killed worker loses only its leases, which expire.
  */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { EngineParts, type EngineServices } from "./EngineParts.ts"
+import { EngineState, type EngineServices } from "./EngineState.ts"
 import { Owning } from "./Owning.ts"
 import { Sending } from "./Sending.ts"
 import { Settling } from "./Settling.ts"
-import { steadily } from "./Steadily.ts"
+import { runWithRestart } from "./RunWithRestart.ts"
 import { Taking } from "./Taking.ts"
 
-/** Takes of different tenants that have no answer yet, at most. */
+/** Maximum number of concurrent takes, each for another tenant. */
 const takesAtOnce = 4
 
-/** One worker, from its first look to its stop. */
+/** One worker. */
 export class DeliveryEngine {
-  private readonly parts: EngineParts
+  private readonly parts: EngineState
   private readonly owning: Owning
   private readonly taking: Taking
   private readonly sending: Sending
   private readonly settling: Settling
 
   constructor(services: EngineServices, workerId: string) {
-    this.parts = new EngineParts(services, workerId)
+    this.parts = new EngineState(services, workerId)
     this.owning = new Owning(this.parts)
     this.sending = new Sending(this.parts)
     this.taking = new Taking(this.parts, this.sending)
@@ -38,15 +38,15 @@ export class DeliveryEngine {
     const listening = Effect.forever(Effect.map(services.wakeups.next, (tenantIds) => {
       for (const tenantId of tenantIds) this.owning.hint(tenantId)
     }))
-    const taking = Array.from({ length: takesAtOnce }, () => steadily(this.taking.turn, this.taking.until))
-    const loops = [steadily(this.owning.turn, this.owning.until), ...taking, steadily(this.settling.turn, this.settling.until), listening]
+    const taking = Array.from({ length: takesAtOnce }, () => runWithRestart(this.taking.turn, this.taking.until))
+    const loops = [runWithRestart(this.owning.turn, this.owning.until), ...taking, runWithRestart(this.settling.turn, this.settling.until), listening]
     return Effect.andThen(attempts.ready, Effect.raceAllFirst(loops)).pipe(
       Effect.onExit(() => this.stop),
       Effect.asVoid
     )
   }
 
-  /** Sends what is due and answers how many attempts that took. */
+  /** Sends due deliveries and returns the number of attempts. */
   get drain(): Effect.Effect<number, StorageError> {
     const engine = this
     const { attempts, outcomes, slots, work } = this.parts
@@ -62,7 +62,7 @@ export class DeliveryEngine {
     }).pipe(Effect.onExit(() => this.stop))
   }
 
-  /** Waits for attempts in flight as long as `drainMillis`, writes outcomes, and gives everything back. */
+  /** Waits up to `drainMillis` for attempts in flight, writes outcomes, and releases all partitions. */
   private get stop(): Effect.Effect<void> {
     const engine = this
     const { attempts, options, outcomes, slots } = this.parts

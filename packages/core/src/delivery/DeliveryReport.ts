@@ -1,4 +1,4 @@
-/** What operators learn of attempts: counts for metrics, and a log line for what somebody may have to act on. */
+/** Reports attempts to operators: metrics, and a log line for events that may need action. */
 import { Effect, Metric } from "effect"
 import { spanFrom } from "../shared/TraceContext.ts"
 import type { Attempt, Verdict } from "./Attempts.ts"

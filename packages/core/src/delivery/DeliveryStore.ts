@@ -1,9 +1,9 @@
 /**
- * Storage port of a delivery worker: partitions, what is taken from their destinations, and what became of it.
+ * Storage port of a delivery worker: partitions, takes from their destinations, and outcomes.
  *
  * A worker owns partitions, fixed shares of a tenant's destinations. Only the owner takes entries, sends deliveries and writes their
- * outcomes, so what is due, in flight and allowed is in its memory. Every write names the epoch of the ownership; a write of an
- * earlier epoch changes nothing and says so.
+ * outcomes, so due deliveries, deliveries in flight and limits are in its memory. Every write names the epoch of the ownership; a write with an
+ * earlier epoch changes nothing and reports this.
  *
  * All values are plain. Instants are milliseconds since 1970 by the store's clock. Keys are in the order of their code points.
  */
@@ -42,37 +42,37 @@ export interface WaitingDelivery {
   readonly dueAt: number
 }
 
-/** What a new owner finds in a partition. */
+/** A partition as its new owner acquires it. */
 export interface AcquiredPartition extends OwnedPartition {
   /**
-   * The owner before did not give the partition back. What it had in flight was perhaps sent: these deliveries are `waiting` now, due
+   * The previous owner did not release the partition. Its deliveries in flight may have been sent: they are `waiting` now, due
    * at once, with that attempt counted.
    */
   readonly takenOver: boolean
-  /** What an owner before told when it gave the partition back. */
+  /** From the last release by an owner. */
   readonly othersUntil: number | undefined
   /** Deliveries that wait, by due time; at most `waitingPerDestination` of each destination. */
   readonly waiting: ReadonlyArray<WaitingDelivery>
-  /** Destinations in which entries wait, closed ones included. */
+  /** Destinations with waiting entries, closed ones included. */
   readonly backlogs: ReadonlyArray<string>
 }
 
 export interface ReleasedPartition extends OwnedPartition {
-  /** Nothing waits in it: it has no owner until something is new. Else it is free at once. */
+  /** It has no work, so it needs no owner until new entries arrive. Otherwise it is free at once. */
   readonly idle: boolean
-  /** When other owners may last have sent to its destinations, where one was cut short before it could tell. */
+  /** The last time at which previous owners may have sent, if one of them ended without a release. */
   readonly othersUntil: number | undefined
 }
 
-/** Waiting deliveries of one destination that are told at once: when the last of them is gone, `load` tells the next. */
+/** Maximum number of waiting deliveries of one destination in a response; when they have ended, `load` returns the next ones. */
 export const waitingPerDestination = 200
 
-/** A destination as its owner has to know it. */
+/** A destination as its owner loads it. */
 export interface LoadedDestination extends Omit<DestinationSettings, "state"> {
-  /** Grows with every change of settings, secret or state by anybody. */
+  /** Increases with every change of settings, secret or state. */
   readonly version: number
   readonly secrets: ReadonlyArray<SealedVersion>
-  /** The secret belongs to somebody else by now: nothing is signed with it for this client. */
+  /** The secret has another owner now, so nothing is signed with it for this client. */
   readonly secretRefused: boolean
   readonly bodySignature: boolean
   readonly breaker: Breaker
@@ -117,7 +117,7 @@ export interface TakeRequest {
    */
   readonly skip: ReadonlyArray<string>
   /** New deliveries from such destinations, at most. 0: none. */
-  readonly unasked: number
+  readonly unrequested: number
   /** Bytes of the events in one new delivery, at most, unless a single event is larger than half of it. */
   readonly maxBatchBytes: number
   /** Entries that are looked at in one destination, at most: those that are passed over cost time too. */
@@ -157,9 +157,9 @@ export interface TakenFrom {
   readonly version: number
   /** It is active and its client and tenant have access. Otherwise nothing was taken; a signal tells when that changes. */
   readonly sends: boolean
-  /** Where the next take goes on. */
+  /** The start of the next take. */
   readonly after: string | undefined
-  /** Something waits after that key, or has not been looked at. */
+  /** Entries wait after that key, or were not scanned. */
   readonly more: boolean
   /** Something waits at or before that key under a key in flight or of a delivery that waits: look again from the first key when one of them ends. */
   readonly blocked: boolean
@@ -168,10 +168,10 @@ export interface TakenFrom {
   readonly unseenDeliveries: ReadonlyArray<string>
 }
 
-/** Something is new in a destination. */
+/** A destination has new entries or changes. */
 export interface Signal {
   readonly destinationId: string
-  /** The smallest key of what was published for it; undefined: anything may have changed. */
+  /** The smallest published key; undefined: anything may have changed. */
   readonly key: string | undefined
 }
 
@@ -182,12 +182,12 @@ export interface Taken {
   readonly signals: ReadonlyArray<Signal>
   /** More signals are there than were to be consumed. */
   readonly moreSignals: boolean
-  /** Destinations of `from` and unasked ones; one that is missing is closed, or of none of `sources`. */
+  /** Destinations of `from` and unrequested ones; one that is missing is closed, or of none of `sources`. */
   readonly from: ReadonlyArray<TakenFrom>
   readonly deliveries: ReadonlyArray<TakenDelivery>
 }
 
-/** What became of an attempt. */
+/** The outcome of an attempt. */
 export interface DeliveryOutcome {
   readonly destinationId: string
   readonly deliveryId: string
@@ -199,17 +199,17 @@ export interface DeliveryOutcome {
   readonly state: "delivered" | "waiting" | "dead"
   /** Until the next attempt, when `waiting`. */
   readonly dueInMillis: number
-  /** The attempt did not count: this process stopped before it had an answer. */
-  readonly uncount: boolean
+  /** The attempt is not counted, because this process stopped before the response. */
+  readonly notCounted: boolean
   readonly record: AttemptRecord | undefined
 }
 
 export interface DestinationChange {
   readonly destinationId: string
-  /** Whom breaker and pause speak of: where the destination has another endpoint by now they count for nothing, except that `always` pauses. */
+  /** The endpoint of breaker and pause. If it has changed meanwhile, both are ignored, except for a pause with `always`. */
   readonly endpointUrl: string
   readonly breaker: Breaker
-  /** Why it is to be paused. */
+  /** Reason for a pause; undefined: no pause. */
   readonly pause: string | undefined
   readonly always: boolean
 }
@@ -223,11 +223,11 @@ export interface SettleRequest {
   readonly destinations: ReadonlyArray<DestinationChange>
 }
 
-/** What waits in a destination and is not to be sent. */
+/** Waiting entries that must not be sent. */
 export interface DropRequest {
   readonly tenantId: string
   readonly owned: ReadonlyArray<OwnedPartition>
-  /** Closed destinations: everything that waits. */
+  /** Closed destinations: all their entries. */
   readonly closed: ReadonlyArray<string>
   /** What the client may no longer see among the entries of these keys. */
   readonly keys: ReadonlyArray<{ readonly destinationId: string; readonly key: string }>

@@ -1,4 +1,4 @@
-/** Sends what waits in the destinations; any number of workers share their partitions. */
+/** Delivers waiting entries. Any number of workers share the partitions. */
 import { Context, Effect, Layer } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
@@ -18,7 +18,7 @@ export class DeliveryWorker extends Context.Service<DeliveryWorker, {
    * outcomes, gives its partitions back and ends.
    */
   readonly run: Effect.Effect<void>
-  /** Sends whatever is due now and answers how many attempts that took; for cron, serverless and tests. */
+  /** Sends due deliveries and returns the number of attempts; for cron, serverless and tests. */
   readonly drain: Effect.Effect<number, StorageError>
 }>()("@waybill/core/delivery/DeliveryWorker") {
   static readonly layer = Layer.effect(

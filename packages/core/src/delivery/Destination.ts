@@ -1,6 +1,6 @@
 /**
- * What a worker knows of one destination, and what may go out to it now. Plain data and decisions without effects: the engine tells what
- * happened, and does what is decided here.
+ * The state of one destination in its worker, and the attempts that may begin now. Plain data and pure functions: the engine reports events
+ * and executes the decisions.
  *
  * All instants are by the store's clock.
  */
@@ -18,22 +18,22 @@ export interface SlotOwner {
 /** Attempts that a destination may have in flight before one of them succeeded. */
 const firstWindow = 2
 
-/** Bytes that one event is taken to have until some were sent. */
+/** Assumed bytes of an event until some were sent. */
 const guessedEventBytes = 1024
 
 /** A delivery between its take and the write of its outcome. */
 export interface InFlight {
   /** The largest of its keys. */
   readonly lastKey: string
-  /** Sent for the first time: its keys stand in its flight only. */
+  /** Sent for the first time: its keys are stored in its flight only. */
   readonly first: boolean
-  /** A load told that it waits. That may be its outcome, or an operator retried it after that: it is loaded again. */
+  /** A load returned it as waiting, because its outcome is written or an operator retried it. The destination is loaded again. */
   waits?: true
 }
 
-export interface UnwrittenPause {
+export interface PendingPause {
   readonly reason: string
-  /** Whatever its endpoint is by then. */
+  /** Applies even if the endpoint has changed. */
   readonly always: boolean
 }
 
@@ -45,22 +45,22 @@ export interface Destination {
   readonly othersUntil: number | undefined
   /** Undefined until it is loaded. */
   settings: LoadedDestination | undefined
-  /** Something about it changed that is not loaded yet. */
+  /** It has changes that are not loaded yet. */
   stale: boolean
-  /** Whether the store gave something the last time, or would have. */
+  /** Whether the destination may send, by the last take. */
   sends: boolean
-  /** Key after which the next take looks. */
+  /** The key after which the next take starts. */
   cursor: string | undefined
-  /** Something may wait after the cursor. */
+  /** Entries may wait after the cursor. */
   ahead: boolean
-  /** Something may wait at or before the cursor. */
+  /** Entries may wait at or before the cursor. */
   behind: boolean
-  /** Something waits under a key that is in flight or waits for a retry. */
+  /** Entries wait under a key that is in flight or waits for a retry. */
   blocked: boolean
-  /** When a signal was last heard, and when an outcome was last written, on the worker's count of events. */
+  /** Event numbers of the worker at the last signal and at the last written outcome. */
   signalledAt: number
   settledAt: number
-  /** Loads without an answer, and what became of deliveries meanwhile: undefined where one waits no more. */
+  /** Number of pending loads, and deliveries whose state changed meanwhile; undefined: no longer waiting. */
   loads: number
   /** The last load that was begun, and the last whose answer counted. */
   lastLoad: number
@@ -68,7 +68,7 @@ export interface Destination {
   readonly loading: Map<string, WaitingDelivery | undefined>
   /** By due time. */
   waiting: Array<WaitingDelivery>
-  /** Those that a take named and left out, since they were loaded. */
+  /** Retries that a take was asked for and did not return, since the last load. */
   readonly leftOut: Set<string>
   moreWaiting: boolean
   readonly inFlight: Map<string, InFlight>
@@ -80,18 +80,18 @@ export interface Destination {
   window: number
   /** Its last attempt failed. */
   failing: boolean
-  /** It is to be paused; nothing is taken until that is written. */
-  pause: UnwrittenPause | undefined
-  /** This process cannot open its secret: until then nothing is taken, and then it is loaded again. */
+  /** A pause that is not written yet; nothing is taken until then. */
+  pause: PendingPause | undefined
+  /** This process cannot open its secret. Nothing is taken until this time; then the destination is loaded again. */
   unreadableUntil: number | undefined
-  /** A take that names it has no answer yet, or its attempts have not begun. */
+  /** A take that names it is pending, or its attempts have not begun. */
   taking: boolean
   /** Averages of the last deliveries. */
   bytesPerDelivery: number
   eventsPerDelivery: number
   /** When attempts last began. */
   usedAt: number
-  /** When it is looked at next. */
+  /** The next scheduled check. */
   lookAt: number | undefined
   /** Its partition has another owner. */
   lost: boolean
@@ -136,25 +136,25 @@ export const makeDestination = (
   lost: false
 })
 
-/** Whose slots its attempts take. Its client never changes. */
+/** The owner of the slots that its attempts use. Its client never changes. */
 export const ownerOf = ({ settings, tenantId }: Destination): SlotOwner => ({ tenantId, client: settings?.client ?? "" })
 
-/** Whether something is or may be left to do in it. */
+/** Whether it has or may have work. */
 export const hasWork = (destination: Destination): boolean =>
   destination.inFlight.size > 0 || destination.waiting.length > 0 || destination.moreWaiting || destination.ahead || destination.behind ||
   destination.blocked
 
-/** What may go out now. */
+/** Attempts that may begin now. */
 export interface Plan {
   readonly again: ReadonlyArray<WaitingDelivery>
   readonly batches: number
-  /** Where time alone decides when more may: when that is. */
+  /** When more attempts may begin, if only time prevents them now. */
   readonly lookAt: number | undefined
 }
 
 const nothing: Plan = { again: [], batches: 0, lookAt: undefined }
 
-/** What of a loaded destination may go out at `now`, `room` attempts at most: what waits for a retry first. */
+/** Plans at most `room` attempts of a loaded destination at `now`, retries first. */
 export const planOf = (destination: Destination, now: number, room: number): Plan => {
   const { breaker, settings, unreadableUntil, waiting } = destination
   if (settings === undefined || !destination.sends || destination.pause !== undefined) return nothing
@@ -178,7 +178,7 @@ const countDue = (waiting: ReadonlyArray<WaitingDelivery>, now: number): number 
   return due
 }
 
-/** The plan as a take asks for it. What waited at or before an exhausted cursor is looked for from the first key. */
+/** Converts the plan to a part of a take. If the cursor is exhausted and earlier entries may wait, the take starts at the first key. */
 export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
   if (!destination.ahead && destination.behind) {
     destination.cursor = undefined
@@ -194,7 +194,7 @@ export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
   return { destinationId: destination.destinationId, after, batches: plan.batches, inFlight, again }
 }
 
-/** A signal: something was published under this key or a larger one, or, without a key, anything may have changed. */
+/** Applies a signal: entries were published at this key or later; without a key, anything may have changed. */
 export const signalled = (destination: Destination, key: string | undefined, at: number): void => {
   destination.signalledAt = at
   if (key === undefined) {
@@ -205,12 +205,12 @@ export const signalled = (destination: Destination, key: string | undefined, at:
   else destination.behind = true
 }
 
-/** A delivery that was named in a take and left out waits for another one of its shipments: so long, unless something ends before. */
+/** Pause before a retry is requested again that a take did not return, because another delivery of its shipment is unfinished. */
 const leftOutMillis = 1000
 
 /**
- * What a take found. `asked`: what it was asked for, undefined where it began at the first key unasked; `taken`: ids of what it answered;
- * `since`: when it was asked, on the worker's count of events. What was heard or written since then it may not have seen.
+ * Applies the result of a take. `asked`: the request, undefined if the take chose this destination itself; `taken`: ids of the returned
+ * deliveries; `since`: event number of the request. The take may not have seen later signals and outcomes.
  */
 export const foundBy = (
   destination: Destination,
@@ -232,7 +232,7 @@ export const foundBy = (
     const leftOut = destination.waiting.filter(({ deliveryId }) => named.has(deliveryId) && !taken.has(deliveryId) && !gone.has(deliveryId))
     destination.waiting = destination.waiting.filter(({ deliveryId }) => !named.has(deliveryId))
     for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis })
-    // left out twice, it may have ended without this worker knowing
+    // not returned twice: it may have ended without this worker's knowledge
     if (leftOut.some(({ deliveryId }) => destination.leftOut.has(deliveryId))) destination.stale = true
     for (const deliveryId of asked.again) destination.leftOut.delete(deliveryId)
     for (const { deliveryId } of leftOut) destination.leftOut.add(deliveryId)
@@ -240,20 +240,20 @@ export const foundBy = (
   }
   if (asked !== undefined && asked.batches === 0) return
   if (found.blocked && destination.settledAt > since) destination.behind = true
-  // from the first key on it tells all there is
+  // a take from the first key sees all blocked entries
   else destination.blocked = found.blocked || (destination.blocked && asked?.after !== undefined)
   destination.ahead = found.more
   destination.cursor = found.more ? found.after : undefined
 }
 
-/** It is sent now. */
+/** Records that a delivery is in flight. */
 export const begun = (destination: Destination, deliveryId: string, what: InFlight): void => {
   destination.inFlight.set(deliveryId, what)
   // a load may have been asked for before it was taken
   if (!what.first) forgetWaiting(destination, deliveryId)
 }
 
-/** What ends a delivery makes room for others under its keys. */
+/** Applies a written outcome, which unblocks entries with the same keys. */
 export const settled = (destination: Destination, deliveryId: string, waiting: WaitingDelivery | undefined, at: number): void => {
   destination.settledAt = at
   if (waiting === undefined && destination.inFlight.get(deliveryId)?.waits === true) destination.stale = true
@@ -270,8 +270,8 @@ const forgetWaiting = (destination: Destination, deliveryId: string): void => {
   if (at >= 0) destination.waiting.splice(at, 1)
 }
 
-/** Breaker and pause are written. From now on the store says whether the destination sends. */
-export const changeWritten = (destination: Destination, pause: UnwrittenPause | undefined): void => {
+/** Breaker and pause are written. From now on the store decides whether the destination may send. */
+export const changeWritten = (destination: Destination, pause: PendingPause | undefined): void => {
   // another attempt may have asked for one since, with the same reason
   if (pause === undefined || destination.pause !== pause) return
   destination.pause = undefined
@@ -286,7 +286,7 @@ export const insertWaiting = (destination: Destination, waiting: WaitingDelivery
   list.splice(at, 0, waiting)
 }
 
-/** It is asked for now. Answers the number of this load. */
+/** Starts a load and returns its number. */
 export const beginLoad = (destination: Destination): number => {
   destination.stale = false
   destination.loads += 1
@@ -298,7 +298,7 @@ export const endLoad = (destination: Destination): void => {
   if (destination.loads === 0) destination.loading.clear()
 }
 
-/** What was loaded replaces what was known, except for what this worker knows better. */
+/** Replaces the state by the loaded one, except for newer knowledge of this worker. */
 export const loadInto = (destination: Destination, loaded: LoadedDestination, load: number): void => {
   // a later load was answered first
   if (load < destination.loadedBy) return
@@ -320,7 +320,7 @@ export const loadInto = (destination: Destination, loaded: LoadedDestination, lo
     destination.rateMark = rateMarkOf(loaded, destination.othersUntil)
     destination.bytesPerDelivery = loaded.policy.batchMaxSize * guessedEventBytes
   }
-  // what another endpoint did says nothing of the new one
+  // outcomes of the old endpoint do not apply to the new one
   if (before === undefined || before.endpointUrl !== loaded.endpointUrl) {
     destination.breaker = loaded.breaker
     destination.failing = loaded.breaker.failures > 0
@@ -328,7 +328,7 @@ export const loadInto = (destination: Destination, loaded: LoadedDestination, lo
   }
 }
 
-/** How long a destination is left alone whose secret this process cannot open. A version of it may end meanwhile. */
+/** Pause for a destination whose secret this process cannot open. A version of the secret may expire meanwhile. */
 const unreadableMillis = 60_000
 
 /** Whether the keys that sign for it could be opened. */
@@ -336,14 +336,14 @@ export const secretOpened = (destination: Destination, isOpen: boolean, now: num
   destination.unreadableUntil = isOpen ? undefined : now + unreadableMillis
 }
 
-/** It is loaded again before anything is asked of it. */
+/** Whether it must be loaded again before the next take. */
 export const needsLoad = ({ stale, unreadableUntil = Infinity }: Destination, now: number): boolean => stale || unreadableUntil <= now
 
-/** What its last owner left, and where that one was cut short, as if it had sent all it might have. */
+/** The stored mark of the previous owner; after a takeover, as if that owner had sent the maximum. */
 const rateMarkOf = ({ policy, rateMark }: LoadedDestination, othersUntil: number | undefined): number | undefined =>
   othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))
 
-/** Attempts begin now: they count for the rate. */
+/** Counts attempts that begin now for the rate limit. */
 export const attemptsBegin = (destination: Destination, now: number, attempts: number): void => {
   destination.rateMark = markAfter(destination.settings!.policy.rateLimitPerMinute, destination.rateMark, now, attempts)
   destination.running += attempts
@@ -358,7 +358,7 @@ export const succeeded = (destination: Destination, mostInFlight: number): void 
   destination.breaker = afterSuccess()
 }
 
-/** An attempt failed, and its delivery goes out again after `retryInMillis`. */
+/** An attempt failed, and its delivery is retried after `retryInMillis`. */
 export const failed = (destination: Destination, now: number, retryInMillis: number): void => {
   destination.failing = true
   destination.window = Math.max(1, Math.floor(destination.window / 2))

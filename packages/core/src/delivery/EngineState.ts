@@ -1,15 +1,15 @@
-/** What the loops of one worker share. */
+/** The state that the loops of one worker share. */
 import type { UniqueIds } from "../shared/UniqueIds.ts"
 import { AttemptsInFlight } from "./AttemptsInFlight.ts"
 import type { ObserveAttempts } from "./StatisticsRecorder.ts"
 import type { DeliveryOptionValues } from "./DeliveryOptions.ts"
 import type { DeliveryStore, WorkerLease } from "./DeliveryStore.ts"
-import { HeldWork } from "./HeldWork.ts"
+import { WorkSet } from "./WorkSet.ts"
 import type { Hmac } from "./Hmac.ts"
 import type { makeSigningKeys } from "./SigningKeys.ts"
 import { Slots } from "./Slots.ts"
-import { answeringInTime } from "./StoreDeadline.ts"
-import { UnwrittenOutcomes } from "./UnwrittenOutcomes.ts"
+import { withTimeouts } from "./StoreTimeouts.ts"
+import { OutcomeBuffer } from "./OutcomeBuffer.ts"
 import type { Wakeups } from "./Wakeups.ts"
 import type { WebhookSender } from "./WebhookSender.ts"
 
@@ -24,16 +24,16 @@ export interface EngineServices {
   readonly observe: ObserveAttempts
 }
 
-export class EngineParts {
+export class EngineState {
   readonly store: DeliveryStore["Service"]
   readonly services: EngineServices
   readonly options: DeliveryOptionValues
   readonly worker: WorkerLease
-  readonly work = new HeldWork()
-  readonly outcomes = new UnwrittenOutcomes()
+  readonly work = new WorkSet()
+  readonly outcomes = new OutcomeBuffer()
   readonly slots: Slots
   readonly attempts: AttemptsInFlight
-  /** What the store's clock is ahead of the worker's time, by the last answers. */
+  /** Difference between the store's clock and the worker's time, from the last responses. */
   storeAhead: number | undefined
   /** Worker time until which this worker's leases last. */
   leasedUntil = -Infinity
@@ -42,7 +42,7 @@ export class EngineParts {
   constructor(services: EngineServices, workerId: string) {
     this.services = services
     this.options = services.options
-    this.store = answeringInTime(services.store, services.options.leaseMillis)
+    this.store = withTimeouts(services.store, services.options.leaseMillis)
     this.worker = { workerId, leaseMillis: services.options.leaseMillis }
     this.slots = new Slots(services.options)
     this.attempts = new AttemptsInFlight(services)
@@ -53,7 +53,7 @@ export class EngineParts {
     return now + (this.storeAhead ?? 0)
   }
 
-  /** An answer in which the store said `storeNow`, asked for and given at these moments of the worker's time. */
+  /** Updates the clock difference from a response with `storeNow`, with the worker's times of request and response. */
   learnTime(storeNow: number, asked: number, answered: number): void {
     const before = this.storeAhead ?? storeNow - answered
     this.storeAhead = Math.min(Math.max(before, storeNow - answered), storeNow - asked)

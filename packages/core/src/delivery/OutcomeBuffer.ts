@@ -1,13 +1,13 @@
-/** What became of deliveries and is not written yet, and how long it may wait for company. */
+/** Buffers outcomes until they are written, and decides how long they may wait for a batch. */
 import { Effect, Latch } from "effect"
 import type { Attempt, Verdict } from "./Attempts.ts"
 import type { Destination } from "./Destination.ts"
 import type { DeliveryOutcome } from "./DeliveryStore.ts"
 
-/** Nobody waits to hear of an attempt that failed before the next one: those of so many milliseconds are written together. */
+/** Failed attempts of this period are written together, because nothing depends on them before the retry. */
 const failuresMillis = 25
 
-/** More outcomes than this are not waited for. */
+/** Outcomes in one write, at most, before the buffer stops waiting for more. */
 const outcomesPerWrite = 512
 
 /** A delivery whose outcome is known. `attempt` and `verdict` are missing where it was taken and not sent. */
@@ -17,7 +17,7 @@ export interface Ended {
   readonly sent: { readonly attempt: Attempt; readonly verdict: Verdict } | undefined
 }
 
-export class UnwrittenOutcomes {
+export class OutcomeBuffer {
   private ended: Array<Ended> = []
   /** Destinations of which something is to be written. */
   private changed = new Set<Destination>()
@@ -34,7 +34,7 @@ export class UnwrittenOutcomes {
     return this.ended.length === 0 && this.changed.size === 0
   }
 
-  /** `isChanged`: breaker or pause of the destination are to be written with it. Whoever waits may go on at once, so both are noted before. */
+  /** `isChanged`: breaker or pause of the destination are to be written with it. A waiting fiber may run at once, so both are stored before. */
   add(ended: Ended, isChanged: boolean): void {
     this.ended.push(ended)
     if (isChanged) this.changed.add(ended.destination)
@@ -53,7 +53,7 @@ export class UnwrittenOutcomes {
     return Effect.raceFirst(this.done.await, Effect.andThen(this.failed.await, Effect.sleep(failuresMillis)))
   }
 
-  /** Outcomes that come in the same breath are written together. */
+  /** Waits a few turns of the event loop, so that simultaneous outcomes are written together. */
   gather(isSending: () => boolean): Effect.Effect<void> {
     const outcomes = this
     return Effect.gen(function*() {
@@ -64,7 +64,7 @@ export class UnwrittenOutcomes {
     })
   }
 
-  /** All there is. What comes from now on counts for the next time. */
+  /** Returns and empties the buffer. */
   take(): { readonly ended: ReadonlyArray<Ended>; readonly changed: ReadonlySet<Destination> } {
     const { changed, ended } = this
     this.ended = []
@@ -74,8 +74,8 @@ export class UnwrittenOutcomes {
     return { ended, changed }
   }
 
-  /** What could not be written is written the next time. */
-  putBack({ changed, ended }: ReturnType<UnwrittenOutcomes["take"]>): void {
+  /** Returns outcomes that could not be written to the buffer. */
+  putBack({ changed, ended }: ReturnType<OutcomeBuffer["take"]>): void {
     this.ended = [...ended, ...this.ended]
     for (const destination of changed) this.changed.add(destination)
     this.failed.openUnsafe()

@@ -1,49 +1,49 @@
-/** Becomes the owner of partitions with work, stays it, and gives them back. */
+/** Acquires partitions with work, renews their leases, and releases them. */
 import { Effect, Latch } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { reportLost } from "./DeliveryReport.ts"
 import { partitionsPerTenant } from "./DeliveryStore.ts"
-import type { EngineParts } from "./EngineParts.ts"
-import type { HeldPartition } from "./HeldWork.ts"
+import type { EngineState } from "./EngineState.ts"
+import type { OwnedPartitionState } from "./WorkSet.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
 /** Partitions that one look answers, at most. */
 const partitionsPerLook = 256
 
-/** After so many looks in a row that found nothing free, hints of many publishers are followed together. */
+/** After this number of consecutive looks without a free partition, hints are collected for `lookGapMillis`. */
 const looksAtOnce = 100
 const lookGapMillis = 25
 
-/** A partition without work is kept so long. */
+/** Time until a partition without work is released. */
 const quietMillis = 10_000
 
-/** What is being given back is looked at so often. */
+/** Interval of checks of partitions that are being released. */
 const leavingMillis = 50
 
 export class Owning {
-  private readonly parts: EngineParts
-  private readonly bell = Latch.makeUnsafe(false)
+  private readonly parts: EngineState
+  private readonly workAvailable = Latch.makeUnsafe(false)
   private nextRenewal = -Infinity
   private nextLook = -Infinity
   private lookedAt = -Infinity
   /** Looks that found nothing free, since one did or since a second without any. */
-  private looksInVain = 0
+  private emptyLooks = 0
   private renewedAt = -Infinity
   private workers = 1
   private storeStartedAt: number | undefined
   private active = 0
 
-  constructor(parts: EngineParts) {
+  constructor(parts: EngineState) {
     this.parts = parts
   }
 
   get turn(): Effect.Effect<void, StorageError> {
     const owning = this
     return Effect.gen(function*() {
-      owning.bell.closeUnsafe()
+      owning.workAvailable.closeUnsafe()
       if ((yield* workerMillis) >= owning.nextRenewal) {
         yield* owning.renew
-        // a lease that runs out wakes nobody
+        // an expired lease sends no hint
         owning.nextLook = -Infinity
       }
       if ((yield* workerMillis) >= owning.nextLook) yield* owning.look
@@ -51,7 +51,7 @@ export class Owning {
     })
   }
 
-  /** Everything that has work and no owner, for somebody who stays only until it is sent. Whether anything was found. */
+  /** Acquires all partitions with work and without an owner, for a drain. Returns whether there were any. */
   get sweep(): Effect.Effect<boolean, StorageError> {
     const owning = this
     return Effect.gen(function*() {
@@ -64,23 +64,23 @@ export class Owning {
   get until(): Effect.Effect<void> {
     return Effect.flatMap(workerMillis, (now) => {
       const leaving = this.parts.work.partitions.some((partition) => partition.leaving) ? now + leavingMillis : Infinity
-      return Effect.raceFirst(this.bell.await, Effect.sleep(Math.max(1, Math.min(this.nextRenewal, this.nextLook, leaving) - now)))
+      return Effect.raceFirst(this.workAvailable.await, Effect.sleep(Math.max(1, Math.min(this.nextRenewal, this.nextLook, leaving) - now)))
     })
   }
 
-  /** Somebody published for this tenant, or an operator changed something. */
+  /** A publisher or an operator signalled changes of this tenant. */
   hint(tenantId: string): void {
     const { work } = this.parts
     work.hint(tenantId)
     // its signals may be in a partition that nobody owns
     if ((work.tenants.get(tenantId)?.partitions.size ?? 0) === partitionsPerTenant) return
-    const soonest = this.lookedAt + (this.looksInVain < looksAtOnce ? 0 : lookGapMillis)
+    const soonest = this.lookedAt + (this.emptyLooks < looksAtOnce ? 0 : lookGapMillis)
     if (soonest >= this.nextLook) return
     this.nextLook = soonest
-    this.bell.openUnsafe()
+    this.workAvailable.openUnsafe()
   }
 
-  /** Gives all partitions back and is no longer alive, for somebody who stops. */
+  /** Releases all partitions and ends the worker's registration, for a stop. */
   get leave(): Effect.Effect<void, StorageError> {
     const { parts } = this
     return Effect.andThen(
@@ -99,22 +99,22 @@ export class Owning {
       const answered = yield* workerMillis
       owning.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
-      // a later epoch is one that an acquisition raised after this worker had given it up; a reclaim that has no answer may have raised it too
+      // a later epoch comes from an acquisition after a timeout, or from a reclaim without a response
       const lost = work.partitions.filter(({ epoch, partition, tenantId }) => {
         const answeredEpoch = kept.get(`${tenantId} ${partition}`) ?? -1
         return answeredEpoch < epoch || answeredEpoch > epoch && work.tenants.get(tenantId)?.lostFlights.size === 0
       })
       for (const { partition, tenantId } of lost) work.lose(tenantId, partition)
-      // what is in memory may be ahead of what a crash left in the store: everything is acquired anew
+      // after a crash of the store, memory may be ahead of it, so everything is acquired again
       if (startedAt !== (owning.storeStartedAt ??= startedAt)) {
         owning.storeStartedAt = startedAt
         for (const { partition, tenantId } of work.partitions) work.lose(tenantId, partition)
       }
       const hadRunOut = answered >= owning.parts.leasedUntil
-      // from now on what is held may be sent
+      // from now on owned partitions may send
       owning.parts.leasedUntil = asked + options.leaseMillis
-      // whoever takes waits while leases have run out
-      if (hadRunOut) work.bell.openUnsafe()
+      // take loops wait while the leases are expired
+      if (hadRunOut) work.workAvailable.openUnsafe()
       owning.nextRenewal = asked + options.leaseMillis / 3
       owning.workers = workers
       owning.active = active
@@ -126,7 +126,7 @@ export class Owning {
     })
   }
 
-  /** Quiet partitions are given up, and those above this worker's share are left to others. */
+  /** Releases idle partitions, and those above this worker's fair share. */
   private share(now: number): void {
     const { parts } = this
     const held = parts.work.partitions.filter(({ leaving }) => !leaving)
@@ -139,7 +139,7 @@ export class Owning {
     for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true
   }
 
-  /** Partitions of so many that are this worker's. */
+  /** This worker's fair share of a number of partitions. */
   private fair(partitions: number): number {
     return this.workers <= 1 ? Infinity : Math.max(1, Math.ceil(partitions / this.workers))
   }
@@ -149,7 +149,7 @@ export class Owning {
     const { options, store, work, worker } = this.parts
     return Effect.gen(function*() {
       const now = yield* workerMillis
-      if (owning.lookedAt < now - 1000) owning.looksInVain = 0
+      if (owning.lookedAt < now - 1000) owning.emptyLooks = 0
       owning.lookedAt = now
       owning.nextLook = now + options.pollMillis
       const { free: found, signalled } = yield* store.look(worker.workerId, partitionsPerLook)
@@ -157,9 +157,9 @@ export class Owning {
       const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (free.length < found.length) owning.nextRenewal = now
       for (const { tenantId } of signalled) work.hint(tenantId)
-      owning.looksInVain = free.length === 0 ? owning.looksInVain + 1 : 0
+      owning.emptyLooks = free.length === 0 ? owning.emptyLooks + 1 : 0
       if (free.length === 0) return signalled.length > 0
-      // who is alive and what is owned may have changed since: what is free now may count among what was owned then
+      // counts of workers and owned partitions may be outdated: free ones may still be counted as owned
       if (work.partitions.length + free.length > owning.fair(owning.active) && owning.renewedAt < now - lookGapMillis) yield* owning.renew
       const mine = free.slice(0, owning.room(free.length))
       yield* owning.acquire(mine)
@@ -188,14 +188,14 @@ export class Owning {
             this.active += answer.partitions.length
           }))), { discard: true }).pipe(Effect.onError(() =>
       Effect.sync(() => {
-        // a renewal tells whether they are this worker's now
+        // the next renewal returns whether this worker owns them
         this.nextRenewal = -Infinity
       })
     ))
   }
 
-  /** Releases what is being left and has nothing in flight. */
-  private giveBack(mayGo: (partition: HeldPartition) => boolean): Effect.Effect<void, StorageError> {
+  /** Releases partitions that are being released and have nothing in flight. */
+  private giveBack(mayGo: (partition: OwnedPartitionState) => boolean): Effect.Effect<void, StorageError> {
     const { services, store, work } = this.parts
     const going = work.partitions.filter((partition) => mayGo(partition) && !work.isTaking(partition.tenantId))
     return Effect.forEach(byTenant(going), ([tenantId, partitions]) =>
@@ -228,8 +228,8 @@ const byTenant = <P extends { readonly tenantId: string }>(partitions: ReadonlyA
   return tenants
 }
 
-/** It is being left, and every outcome is written. */
-const isDone = ({ destinations, leaving }: HeldPartition): boolean => {
+/** Whether it is being released and every outcome is written. */
+const isDone = ({ destinations, leaving }: OwnedPartitionState): boolean => {
   if (!leaving) return false
   for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false
   return true

@@ -1,12 +1,12 @@
-/** How a worker's loops go on whatever happens. */
+/** Runs the loops of a worker, and restarts them after errors. */
 import { Cause, Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 
-/** One turn after the other; trouble is told, and the next turn comes a second later. */
-export const steadily = (turn: Effect.Effect<void, StorageError>, pause: Effect.Effect<void>): Effect.Effect<never> =>
+/** Repeats a turn. After an error it logs the error and waits one second. */
+export const runWithRestart = (turn: Effect.Effect<void, StorageError>, pause: Effect.Effect<void>): Effect.Effect<never> =>
   Effect.forever(Effect.matchCauseEffect(turn, {
     onSuccess: () => pause,
-    // a defect must not end deliveries for good: whatever it was about is looked at again
+    // a defect must not stop deliveries: the next turn tries again
     onFailure: (cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.interrupt

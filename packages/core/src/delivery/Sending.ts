@@ -1,10 +1,10 @@
-/** Begins the attempts of what was taken, and judges how they ended. */
+/** Begins the attempts of taken deliveries, and updates destinations by their outcomes. */
 import { Effect } from "effect"
-import { type Attempt, attemptOf, pausedByDeath, type Verdict } from "./Attempts.ts"
+import { type Attempt, attemptOf, pausedByDeadLetter, type Verdict } from "./Attempts.ts"
 import { attemptsBegin, begun, type Destination, failed, ownerOf, secretOpened, succeeded } from "./Destination.ts"
 import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "./DeliveryStore.ts"
-import type { EngineParts } from "./EngineParts.ts"
-import { flightName, type HeldTenant } from "./HeldWork.ts"
+import type { EngineState } from "./EngineState.ts"
+import { flightName, type OwnedTenant } from "./WorkSet.ts"
 import { maySendAgainAfterCrash } from "./model/RetryDecision.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -17,14 +17,14 @@ const pausedBySecret = (hmacSecretId: string): string =>
 export class Sending {
   /** Attempts begun. */
   begun = 0
-  private readonly parts: EngineParts
+  private readonly parts: EngineState
 
-  constructor(parts: EngineParts) {
+  constructor(parts: EngineState) {
     this.parts = parts
   }
 
   begin(
-    tenant: HeldTenant,
+    tenant: OwnedTenant,
     deliveries: ReadonlyArray<TakenDelivery>,
     { isHeld, loaded, promised }: {
       /** Whether a partition is still held as it was when this was taken. */
@@ -44,7 +44,7 @@ export class Sending {
       let now = yield* workerMillis
       for (let n = 0; n < deliveries.length; n++) {
         const delivery = deliveries[n]!
-        // hundreds at a stretch would hold up whatever else this process does
+        // hundreds without a pause would block the event loop
         if (n % sendsAtAStretch === sendsAtAStretch - 1) {
           yield* Effect.yieldNow
           now = yield* workerMillis
@@ -54,7 +54,7 @@ export class Sending {
         begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
         work.keepBusy(destination)
         const { settings } = destination
-        // a process that slept may have lost the partition; whoever owns it now sends this
+        // a suspended process may have lost the partition; the new owner sends this delivery
         if (settings === undefined || !loaded && destination.stale || settings.secretRefused || now >= parts.leasedUntil) {
           sending.giveBack(destination, delivery)
           continue
@@ -74,7 +74,7 @@ export class Sending {
             continue
           }
         }
-        // another process may be able to sign it: a key of ours that is missing costs the delivery no attempt
+        // another process may have the key, so a missing key counts no attempt
         if (keys === undefined) {
           sending.giveBack(destination, delivery)
           continue
@@ -91,7 +91,7 @@ export class Sending {
     })
   }
 
-  private openFlights(tenant: HeldTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
+  private openFlights(tenant: OwnedTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
     for (const { destinationId, flight } of deliveries) {
       const partition = partitionOf(destinationId)
       const name = flightName(partition, flight)
@@ -101,15 +101,15 @@ export class Sending {
     }
   }
 
-  /** It was taken and is not sent: it waits again, and no attempt was made. */
+  /** Returns a delivery to the store without an attempt. */
   private giveBack(destination: Destination, delivery: TakenDelivery): void {
     this.parts.outcomes.add({ destination, outcome: unsent(delivery, "waiting"), sent: undefined }, false)
   }
 
-  /** Every process that sent it died. */
+  /** Makes a dead letter of a delivery whose senders all crashed. */
   private giveUp(destination: Destination, delivery: TakenDelivery, maxAttempts: number): void {
     const pauses = destination.settings?.whenDead === "pause"
-    if (pauses) pause(destination, pausedByDeath(maxAttempts), true)
+    if (pauses) pause(destination, pausedByDeadLetter(maxAttempts), true)
     this.parts.outcomes.add({ destination, outcome: unsent(delivery, "dead"), sent: undefined }, pauses)
   }
 
@@ -152,17 +152,17 @@ export class Sending {
         attempt: attempt.attempt,
         state: verdict.state,
         dueInMillis: verdict.dueInMillis,
-        uncount: verdict.uncount,
+        notCounted: verdict.notCounted,
         record: verdict.record
       },
       sent: { attempt, verdict }
     }, isChanged)
   }
 
-  /** What an attempt says of its destination. Whether its breaker or a pause is to be written. */
+  /** Updates the health of the destination. Returns whether its breaker or a pause must be written. */
   private judge(destination: Destination, attempt: Attempt, verdict: Verdict): boolean {
     const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl
-    // a dead letter pauses the destination wherever it was sent to; what the old endpoint is like says nothing of the new one
+    // a dead letter pauses the destination for any endpoint; other outcomes of an old endpoint do not apply to the new one
     const pauses = verdict.pause !== undefined && (verdict.state === "dead" || !elsewhere)
     if (pauses) pause(destination, verdict.pause!, verdict.state === "dead")
     if (elsewhere) return pauses
@@ -181,4 +181,4 @@ const pause = (destination: Destination, reason: string, always: boolean): void 
 }
 
 const unsent = ({ attempt, deliveryId, destinationId, flight }: TakenDelivery, state: "waiting" | "dead"): DeliveryOutcome =>
-  ({ destinationId, deliveryId, flight, attempt, state, dueInMillis: 0, uncount: true, record: undefined })
+  ({ destinationId, deliveryId, flight, attempt, state, dueInMillis: 0, notCounted: true, record: undefined })

@@ -1,12 +1,12 @@
-/** Writes what became of deliveries. */
+/** Writes the outcomes of deliveries. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { changeWritten, type Destination, settled, type UnwrittenPause } from "./Destination.ts"
+import { changeWritten, type Destination, settled, type PendingPause } from "./Destination.ts"
 import { report } from "./DeliveryReport.ts"
 import type { DestinationChange, SettleRequest, WaitingDelivery } from "./DeliveryStore.ts"
-import type { EngineParts } from "./EngineParts.ts"
-import { flightName, type HeldTenant } from "./HeldWork.ts"
-import type { Ended } from "./UnwrittenOutcomes.ts"
+import type { EngineState } from "./EngineState.ts"
+import { flightName, type OwnedTenant } from "./WorkSet.ts"
+import type { Ended } from "./OutcomeBuffer.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
 const tenantsAtOnce = 4
@@ -17,13 +17,13 @@ interface OfTenant {
 }
 
 export class Settling {
-  private readonly parts: EngineParts
+  private readonly parts: EngineState
 
-  constructor(parts: EngineParts) {
+  constructor(parts: EngineState) {
     this.parts = parts
   }
 
-  /** All that has ended by now, tenant by tenant. */
+  /** Writes all buffered outcomes, by tenant. */
   get turn(): Effect.Effect<void, StorageError> {
     const settling = this
     const { outcomes, slots, work } = this.parts
@@ -37,7 +37,7 @@ export class Settling {
         return own
       }
       for (const each of ended) {
-        // somebody else owns it, and sends it again
+        // another worker owns it, and sends it again
         if (each.destination.lost) settling.forget([each])
         else of(each.destination).ended.push(each)
       }
@@ -55,11 +55,11 @@ export class Settling {
 
   private forget(ended: ReadonlyArray<Ended>): void {
     this.parts.slots.unwritten -= ended.reduce((sum, { sent }) => sum + (sent === undefined ? 0 : 1), 0)
-    // others may have waited for it
+    // others may wait for slots
     this.parts.work.makeRoom()
   }
 
-  private ofTenant(tenant: HeldTenant, own: OfTenant): Effect.Effect<void, StorageError> {
+  private ofTenant(tenant: OwnedTenant, own: OfTenant): Effect.Effect<void, StorageError> {
     const settling = this
     const { outcomes, store } = this.parts
     const request = requestOf(tenant, own)
@@ -80,11 +80,11 @@ export class Settling {
     })
   }
 
-  /** What of it was written. What was not is written again, unless its partition has another owner. */
+  /** Returns the written outcomes. Others are written again, unless their partition has another owner. */
   private keep(
-    tenant: HeldTenant,
+    tenant: OwnedTenant,
     own: OfTenant,
-    { pauses, request }: { readonly request: SettleRequest; readonly pauses: ReadonlyMap<Destination, UnwrittenPause | undefined> },
+    { pauses, request }: { readonly request: SettleRequest; readonly pauses: ReadonlyMap<Destination, PendingPause | undefined> },
     kept: ReadonlySet<number>
   ): ReadonlyArray<Ended> {
     const { outcomes, work } = this.parts
@@ -116,7 +116,7 @@ export class Settling {
   }
 }
 
-const requestOf = (tenant: HeldTenant, { changed, ended }: OfTenant): SettleRequest => {
+const requestOf = (tenant: OwnedTenant, { changed, ended }: OfTenant): SettleRequest => {
   const counts = new Map<string, number>()
   const partitions = new Set<number>()
   for (const { destination, outcome } of ended) {

@@ -1,9 +1,9 @@
 /**
  * Attempts in flight and their bytes in one worker, shared between tenants, then clients, then destinations.
  *
- * Nobody is asked to give back what they have: an attempt that hangs cannot be taken away. So everybody may have so much only that
- * others find room: a tenant three times, a client as much as what is still free. One client alone has half, two have a third each, and so
- * on; whoever comes next always finds some. Destinations whose last attempt failed share a tenth.
+ * A hanging attempt cannot be preempted, so each owner leaves slots for others: a tenant uses at most three times the free slots, a client
+ * at most as many as are free. A single client gets half, two get a third each, and so on, so the next client always finds free slots.
+ * Destinations whose last attempt failed share a tenth.
  */
 import type { Destination, SlotOwner } from "./Destination.ts"
 
@@ -37,7 +37,7 @@ export class Slots {
   }
 
   get free(): number {
-    // outcomes that storage is slow to write hold back the next attempts, or they would pile up without end
+    // slow writes of outcomes delay further attempts, because the buffer would grow without a bound
     if (this.unwritten >= this.limits.concurrency || this.bytes >= this.limits.maxBytesInFlight) return 0
     return Math.max(0, this.limits.concurrency - this.used)
   }
@@ -74,7 +74,7 @@ export class Slots {
   }
 }
 
-/** How many more somebody may have who has `own` of `used`, so that own stays within `factor` times what is free. */
+/** Additional slots for an owner that has `own` of `used`, so that `own` stays within `factor` times the free slots. */
 const room = (all: number, factor: number, used: number, own: number): number => {
   const others = used - own
   return Math.max(0, Math.ceil((factor * (all - others)) / (factor + 1)) - own)

@@ -1,21 +1,21 @@
-/** The store as a worker asks it: an answer that comes when leases have run out is none. */
+/** Timeouts for the store calls of a worker, because a response after the lease is useless. */
 import { Effect } from "effect"
 import { StorageError } from "../shared/StorageError.ts"
 import type { DeliveryStore } from "./DeliveryStore.ts"
 
-/** A store that takes this long is busy, not gone, however short the leases are. */
+/** Minimum timeout, because a busy store needs time even if leases are short. */
 const shortestMillis = 5_000
 
 /**
- * Gives every call of a worker half a lease: a renewal still comes in time behind one that was given up. Without that, a
- * connection whose other end is gone without a word would keep a worker waiting for ever, with leases it cannot renew.
+ * Limits every call to half a lease, so that a renewal after a timed-out call is still in time. Without it, a connection to a
+ * vanished server would block the worker forever, and its leases would expire.
  */
-export const answeringInTime = (store: DeliveryStore["Service"], leaseMillis: number): DeliveryStore["Service"] => {
+export const withTimeouts = (store: DeliveryStore["Service"], leaseMillis: number): DeliveryStore["Service"] => {
   const millis = Math.max(shortestMillis, leaseMillis / 2)
   const inTime = <A>(operation: string, answer: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> =>
     Effect.timeoutOrElse(answer, {
       duration: millis,
-      orElse: () => Effect.fail(new StorageError({ operation: `DeliveryStore.${operation}`, cause: `No answer came in ${millis / 1000} seconds.` }))
+      orElse: () => Effect.fail(new StorageError({ operation: `DeliveryStore.${operation}`, cause: `No response within ${millis / 1000} seconds.` }))
     })
   return {
     renew: (worker) => inTime("renew", store.renew(worker)),

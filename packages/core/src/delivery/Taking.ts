@@ -1,11 +1,11 @@
-/** Takes what may go out, tenant by tenant. */
+/** Takes deliveries, one tenant at a time. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { beginLoad, type Destination, endLoad, foundBy, loadInto, needsLoad, ownerOf, type Plan, planOf, secretOpened, signalled, takeFromOf } from "./Destination.ts"
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
-import type { EngineParts } from "./EngineParts.ts"
-import { hasDrops, type HeldTenant, rememberedMillis } from "./HeldWork.ts"
+import type { EngineState } from "./EngineState.ts"
+import { hasDrops, type OwnedTenant, rememberedMillis } from "./WorkSet.ts"
 import type { Sending } from "./Sending.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -21,14 +21,14 @@ const largeTake = eventsPerTake / 4
 /** Signals that one take consumes, at most. */
 const signalsPerTake = 1000
 
-/** Of all slots: new deliveries for destinations that nobody asked for, and only where few attempts are in flight. Else they are asked for next. */
-const unaskedPart = 1 / 64
+/** Share of all slots for new deliveries of destinations that the store chooses, used only while few attempts are in flight. */
+const unrequestedPart = 1 / 64
 const fewPart = 1 / 32
 
-/** Entries of one destination that a take looks at beyond those it may take. */
+/** Maximum number of entries of one destination that a take scans. */
 const lookAt = 5000
 
-/** What a take asks of one destination. */
+/** The planned part of a take for one destination. */
 interface Asked {
   readonly destination: Destination
   readonly plan: Plan
@@ -37,43 +37,43 @@ interface Asked {
 }
 
 export class Taking {
-  private readonly parts: EngineParts
+  private readonly parts: EngineState
   private readonly sending: Sending
 
-  constructor(parts: EngineParts, sending: Sending) {
+  constructor(parts: EngineState, sending: Sending) {
     this.parts = parts
     this.sending = sending
   }
 
-  /** One take for each tenant that something may be found for, as long as there is room. */
+  /** One take for each tenant that may have work, while slots are free. */
   get turn(): Effect.Effect<void, StorageError> {
     const taking = this
     const { slots, work } = this.parts
     return Effect.gen(function*() {
       const now = yield* workerMillis
-      work.bell.closeUnsafe()
+      work.workAvailable.closeUnsafe()
       // nothing may be sent until a renewal succeeds
       if (now >= taking.parts.leasedUntil) return
-      work.keepAppointments(taking.parts.storeTime(now))
+      work.runDueChecks(taking.parts.storeTime(now))
       for (const tenant of Array.from(work.demand)) {
         if (slots.free === 0) return
-        if (tenant.signalled && !tenant.hearing && tenant.lostFlights.size === 0) yield* taking.hear(tenant)
+        if (tenant.signalled && !tenant.takingSignals && tenant.lostFlights.size === 0) yield* taking.takeSignals(tenant)
         if (!tenant.taking && work.demand.delete(tenant)) yield* taking.ofTenant(tenant)
       }
     })
   }
 
-  /** Until somebody may have something to send. */
+  /** Waits until a tenant may have work. */
   get until(): Effect.Effect<void> {
     const { parts } = this
     return Effect.flatMap(workerMillis, (now) => {
-      const next = parts.work.nextAppointment
-      if (next === undefined || now >= parts.leasedUntil) return parts.work.bell.await
-      return Effect.raceFirst(parts.work.bell.await, Effect.sleep(Math.max(1, next - parts.storeTime(now))))
+      const next = parts.work.nextCheckAt
+      if (next === undefined || now >= parts.leasedUntil) return parts.work.workAvailable.await
+      return Effect.raceFirst(parts.work.workAvailable.await, Effect.sleep(Math.max(1, next - parts.storeTime(now))))
     })
   }
 
-  private ofTenant(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+  private ofTenant(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const taking = this
     const { work } = this.parts
     let goesOn = false
@@ -81,29 +81,29 @@ export class Taking {
     return Effect.gen(function*() {
       yield* taking.reclaimAll(tenant)
       yield* taking.load(tenant)
-      // the take beside this one may have been lost meanwhile
+      // the concurrent signal take may have been lost meanwhile
       yield* taking.reclaimAll(tenant)
       const now = yield* workerMillis
       const asked = taking.choose(tenant, taking.parts.storeTime(now))
-      // what is left waits until an attempt of anybody ends, unless it has to be loaded first
-      if (tenant.ready.size > 0) work.crowded.add(tenant)
+      // the rest waits until an attempt ends, unless it must be loaded first
+      if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
       if (asked.length > 0) yield* taking.take(tenant, asked, now)
       if (hasDrops(tenant)) yield* taking.drop(tenant)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         tenant.taking = false
-        // whoever wanted it meanwhile may have woken a loop that left it alone
-        if (exit._tag === "Failure" || tenant.signalled && !tenant.hearing || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
+        // a request made meanwhile may have woken a loop that skipped this tenant
+        if (exit._tag === "Failure" || tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
       })
     ))
   }
 
   /** What was published. It does not wait for a take of what may go out, a large one perhaps, nor that for it. */
-  private hear(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+  private takeSignals(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const taking = this
     const { work } = this.parts
-    tenant.hearing = true
+    tenant.takingSignals = true
     return Effect.gen(function*() {
       const heard = yield* taking.take(tenant, [], yield* workerMillis)
       const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
@@ -112,18 +112,18 @@ export class Taking {
       const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : taking.choose(tenant, taking.parts.storeTime(now), { among: heard, isSmall: true })
       if (asked.length > 0) yield* taking.take(tenant, asked, now)
     }).pipe(Effect.ensuring(Effect.sync(() => {
-      tenant.hearing = false
+      tenant.takingSignals = false
       if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
     })))
   }
 
   /** Destinations that are unknown or changed, before anything is asked of them. */
-  private load(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+  private load(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const unknown = Array.from(take(tenant.unloaded, destinationsPerTake))
     return unknown.length === 0 ? Effect.void : this.loadThese(tenant, unknown)
   }
 
-  private loadThese(tenant: HeldTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> {
+  private loadThese(tenant: OwnedTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> {
     const { services, store, work } = this.parts
     const loads = new Map(unknown.map((destination) => [destination, beginLoad(destination)]))
     return store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(
@@ -161,7 +161,7 @@ export class Taking {
     )
   }
 
-  private closed(tenant: HeldTenant, destination: Destination): void {
+  private closed(tenant: OwnedTenant, destination: Destination): void {
     destination.sends = false
     destination.settings = undefined
     destination.ahead = destination.behind = destination.blocked = false
@@ -172,9 +172,9 @@ export class Taking {
     if (destination.stale) this.parts.work.touch(destination)
   }
 
-  /** What goes out next, of these destinations or of all: one destination of each client after the other. */
+  /** Chooses the next destinations among these or all, in turn by client. */
   private choose(
-    tenant: HeldTenant,
+    tenant: OwnedTenant,
     storeNow: number,
     { among, isSmall = false }: { readonly among?: ReadonlySet<Destination>; readonly isSmall?: boolean } = {}
   ): ReadonlyArray<Asked> {
@@ -198,7 +198,7 @@ export class Taking {
         work.touch(destination)
         continue
       }
-      // the other take may have something of it in flight
+      // the other take may return deliveries of it
       if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
       const partition = work.partition(tenant.tenantId, destination.partition)
       const most = Math.min(deliveriesPerTake - attempts, Math.max(1, Math.floor(events / destination.eventsPerDelivery)))
@@ -208,7 +208,7 @@ export class Taking {
       const isLarge = wanted * destination.eventsPerDelivery >= largeTake
       if (isLarge && (isSmall || asked.length > 0)) continue
       if (plan.lookAt !== undefined) work.lookAt(destination, plan.lookAt)
-      // it is looked at again when an attempt of its client ends
+      // it is checked again when an attempt of its client ends
       if (room === 0 && !destination.taking) continue
       work.unready(tenant, destination)
       if (wanted === 0) continue
@@ -224,8 +224,8 @@ export class Taking {
     return asked
   }
 
-  /** Answers destinations with something new that was not looked at. */
-  private take(tenant: HeldTenant, asked: ReadonlyArray<Asked>, now: number): Effect.Effect<ReadonlySet<Destination>, StorageError> {
+  /** Returns destinations with signals whose entries the take did not read. */
+  private take(tenant: OwnedTenant, asked: ReadonlyArray<Asked>, now: number): Effect.Effect<ReadonlySet<Destination>, StorageError> {
     const taking = this
     const { parts } = this
     const { slots, work } = parts
@@ -234,7 +234,7 @@ export class Taking {
     const since = work.nextEvent()
     const held = new Map(tenant.partitions)
     const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)
-    const guess = request.unasked > 0 ? new Set([...request.skip, ...request.from.map(({ destinationId }) => destinationId)]) : undefined
+    const guess = request.unrequested > 0 ? new Set([...request.skip, ...request.from.map(({ destinationId }) => destinationId)]) : undefined
     tenant.guess ??= guess
     if (request.signals > 0) tenant.signalled = false
     return Effect.gen(function*() {
@@ -246,11 +246,11 @@ export class Taking {
       const answered = yield* workerMillis
       parts.learnTime(answer.now, now, answered)
       const taken = ofPartitions(answer, isHeld)
-      // a partition that is still held was fenced by this worker itself
+      // a refused partition that is still owned was fenced by this worker's own reclaim
       if (yield* taking.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
       const heard = taking.learn(tenant, { asked, taken, since })
       const unknown = taking.unknownAmong(tenant, taken)
-      // what cannot be loaded is not sent: it waits again
+      // deliveries of destinations that cannot be loaded are returned to the store
       const loaded = unknown.length === 0 ? true : yield* Effect.match(taking.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
       yield* taking.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { isHeld, loaded, promised })
       if (taken.moreSignals) tenant.signalled = true
@@ -268,18 +268,18 @@ export class Taking {
     })))
   }
 
-  private requestOf(tenant: HeldTenant, asked: ReadonlyArray<Asked>, now: number): TakeRequest {
+  private requestOf(tenant: OwnedTenant, asked: ReadonlyArray<Asked>, now: number): TakeRequest {
     const { options, services, slots } = this.parts
     const sentAt = Math.floor(this.parts.storeTime(now))
     const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
-    // what somebody else may have sent within the last minute is not known of any destination
+    // attempts of a previous owner in the last minute are unknown
     const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rememberedMillis <= sentAt)
     const hears = asked.length === 0
     const mayGuess = hears && tenant.sources.size > 0 && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
-    const unasked = mayGuess ? Math.min(Math.ceil(options.concurrency * unaskedPart), slots.ofTenant(tenant.tenantId)) : 0
+    const unrequested = mayGuess ? Math.min(Math.ceil(options.concurrency * unrequestedPart), slots.ofTenant(tenant.tenantId)) : 0
     const named = new Set(asked.map(({ destination }) => destination))
     const skip: Array<string> = []
-    if (unasked > 0) {
+    if (unrequested > 0) {
       for (const destination of tenant.busy) {
         if (isIdle(destination, sentAt)) tenant.busy.delete(destination)
         else if (!named.has(destination)) skip.push(destination.destinationId)
@@ -292,17 +292,17 @@ export class Taking {
       sentAt,
       from: asked.map(({ from }) => from),
       // a take that guesses reads the tables of every source that this tenant is known to have, others only what they ask for
-      sources: Array.from(unasked > 0 ? tenant.sources : new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))),
+      sources: Array.from(unrequested > 0 ? tenant.sources : new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))),
       signals: hears ? signalsPerTake : 0,
       skip,
-      unasked,
+      unrequested,
       maxBatchBytes: options.maxBatchBytes,
       lookAt
     }
   }
 
   /** Partitions that have another owner by now are forgotten. Whether others were refused, whose epoch this worker raised meanwhile. */
-  private keepOwned(tenant: HeldTenant, asked: ReadonlyArray<OwnedPartition>, owned: ReadonlyArray<number>): Effect.Effect<boolean> {
+  private keepOwned(tenant: OwnedTenant, asked: ReadonlyArray<OwnedPartition>, owned: ReadonlyArray<number>): Effect.Effect<boolean> {
     const { work } = this.parts
     const kept = new Set(owned)
     const refused = asked.filter(({ partition }) => !kept.has(partition))
@@ -312,7 +312,7 @@ export class Taking {
   }
 
   private learn(
-    tenant: HeldTenant,
+    tenant: OwnedTenant,
     { asked, since, taken }: { readonly asked: ReadonlyArray<Asked>; readonly taken: Taken; readonly since: number }
   ): ReadonlySet<Destination> {
     const { work } = this.parts
@@ -346,7 +346,7 @@ export class Taking {
     return heard
   }
 
-  private unknownAmong(tenant: HeldTenant, taken: Taken): ReadonlyArray<Destination> {
+  private unknownAmong(tenant: OwnedTenant, taken: Taken): ReadonlyArray<Destination> {
     const unknown = new Set<Destination>()
     for (const { destinationId } of taken.deliveries) {
       const destination = this.parts.work.find(tenant.tenantId, destinationId)
@@ -355,7 +355,7 @@ export class Taking {
     return Array.from(unknown)
   }
 
-  private drop(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+  private drop(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const { store, work } = this.parts
     const { closed, deliveries, keys } = tenant.drops
     const request = { closed: Array.from(closed), keys: keys.splice(0, 1000), deliveries: deliveries.splice(0, 1000) }
@@ -388,12 +388,12 @@ export class Taking {
     )
   }
 
-  private reclaimAll(tenant: HeldTenant): Effect.Effect<void, StorageError> {
+  private reclaimAll(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     return Effect.suspend(() => Effect.forEach(tenant.lostFlights, (flight) => this.reclaim(tenant, flight), { discard: true }))
   }
 
-  /** Makes what a take without an answer took wait again. */
-  private reclaim(tenant: HeldTenant, flight: string): Effect.Effect<void, StorageError> {
+  /** Returns the deliveries of a take without a response to the store. */
+  private reclaim(tenant: OwnedTenant, flight: string): Effect.Effect<void, StorageError> {
     const taking = this
     const { store, work } = this.parts
     const asked = work.owned(tenant)
@@ -409,7 +409,7 @@ export class Taking {
   }
 }
 
-/** What was taken of partitions that were lost meanwhile is their next owner's, even if that is this worker again. */
+/** Removes results of partitions that were lost meanwhile: they belong to the next owner, even if this is the same worker. */
 const ofPartitions = (taken: Taken, isHeld: (partition: number) => boolean): Taken => {
   const isOwn = ({ destinationId }: { readonly destinationId: string }) => isHeld(partitionOf(destinationId))
   return { ...taken, signals: taken.signals.filter(isOwn), from: taken.from.filter(isOwn), deliveries: taken.deliveries.filter(isOwn) }
@@ -423,7 +423,7 @@ function* take<A>(all: Iterable<A>, most: number): Iterable<A> {
   }
 }
 
-/** Whether a take may give something of it that nobody asked for. */
+/** Whether a take may choose this destination itself. */
 const isIdle = (destination: Destination, now: number): boolean =>
   !destination.taking && destination.inFlight.size === 0 && destination.pause === undefined && destination.unreadableUntil === undefined &&
   destination.breaker.failures === 0 && !destination.failing && (destination.rateMark ?? 0) <= now && destination.cursor === undefined

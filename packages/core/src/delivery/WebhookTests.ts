@@ -32,7 +32,7 @@ export interface WebhookTestRequest {
   readonly body: RequestBody
 }
 
-/** What became of a test. */
+/** The result of a test. */
 export interface WebhookTestOutcome {
   readonly accepted: boolean
   /** The receiver's HTTP status, if it answered. */

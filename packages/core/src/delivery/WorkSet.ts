@@ -1,25 +1,25 @@
-/** What a worker owns: tenants, their partitions and destinations, and which of them may have something to send now. */
+/** The work set of a worker: its partitions and destinations by tenant, and those that may send now. */
 import { Latch } from "effect"
 import { type Destination, hasWork, makeDestination, signalled } from "./Destination.ts"
 import { type AcquiredPartition, type OwnedPartition, partitionOf } from "./DeliveryStore.ts"
 
-/** A rate limit looks back so far. */
+/** The window of a rate limit. */
 export const rememberedMillis = 60_000
 
-export interface HeldPartition {
+export interface OwnedPartitionState {
   readonly tenantId: string
   readonly partition: number
   epoch: number
-  /** When somebody else may last have sent of it, by the store's clock, where no rate marks tell that: an owner before did not give it back. */
+  /** The last time at which a previous owner may have sent, by the store's clock, if it did not release the partition with its rate marks. */
   readonly othersUntil: number | undefined
   readonly destinations: Map<string, Destination>
-  /** It is being given back: nothing more is taken from it. */
+  /** It is being released: nothing is taken from it. */
   leaving: boolean
-  /** Worker time since which there was nothing to do in it. */
+  /** Worker time since which it has had no work. */
   quietSince: number | undefined
 }
 
-/** How a tenant's open flights are named: one take has a flight of its name in every partition that it took of. */
+/** Key of an open flight in a tenant: one take has a flight in every partition that it took from. */
 export const flightName = (partition: number, flight: string): string => `${partition} ${flight}`
 
 /** A flight with deliveries whose outcome is not written. */
@@ -29,63 +29,63 @@ export interface OpenFlight {
   left: number
 }
 
-export interface HeldTenant {
+export interface OwnedTenant {
   readonly tenantId: string
-  readonly partitions: Map<number, HeldPartition>
+  readonly partitions: Map<number, OwnedPartitionState>
   /** Those of the destinations that were loaded. */
   readonly sources: Set<string>
-  /** Signals may be there. */
+  /** Unread signals may exist. */
   signalled: boolean
-  /** A take of what may go out has no answer yet. */
+  /** A take with planned destinations is pending. */
   taking: boolean
-  /** A take of what was published meanwhile has no answer yet. */
-  hearing: boolean
-  /** While a take may take of destinations unasked: those it leaves alone unless it names them. */
+  /** A take that only consumes signals is pending. */
+  takingSignals: boolean
+  /** While a take may choose destinations itself: those that it must not choose. */
   guess: ReadonlySet<string> | undefined
-  /** Takes whose answers were lost. */
+  /** Takes whose responses were lost. */
   readonly lostFlights: Set<string>
-  /** Destinations of which nothing may be taken unasked, and perhaps some that have become idle since. */
+  /** Destinations that a take must not choose itself; may contain some that are idle by now. */
   readonly busy: Set<Destination>
-  /** Destinations that have to be loaded before anything is asked of them. */
+  /** Destinations to load before the next take. */
   readonly unloaded: Set<Destination>
-  /** Destinations that may have something to send, by client: each client has its turn. */
+  /** Destinations that may send, by client; clients take turns. */
   readonly ready: Map<string, Set<Destination>>
   readonly flights: Map<string, OpenFlight>
-  /** What its clients may not be sent, or closed destinations left behind. */
+  /** Entries to drop: those that clients may not see, and those of closed destinations. */
   readonly drops: { readonly closed: Set<string>; readonly keys: Array<{ readonly destinationId: string; readonly key: string }>; readonly deliveries: Array<{ readonly destinationId: string; readonly deliveryId: string }> }
 }
 
-/** A destination that is looked at again at an instant by the store's clock. */
-interface Appointment {
+/** A check of a destination that is due at a time of the store's clock. */
+interface ScheduledCheck {
   readonly at: number
   readonly destination: Destination
 }
 
-export class HeldWork {
-  readonly tenants = new Map<string, HeldTenant>()
-  /** Tenants that a take may find something for, whose turn comes first first. */
-  readonly demand = new Set<HeldTenant>()
-  /** Tenants with something to send that waits until an attempt ends. */
-  readonly crowded = new Set<HeldTenant>()
-  /** Open while a loop that takes should look. */
-  readonly bell = Latch.makeUnsafe(false)
-  private readonly appointments: Array<Appointment> = []
+export class WorkSet {
+  readonly tenants = new Map<string, OwnedTenant>()
+  /** Tenants that may have work, in the order of their turns. */
+  readonly demand = new Set<OwnedTenant>()
+  /** Tenants with entries to send that wait for free slots. */
+  readonly waitingForSlots = new Set<OwnedTenant>()
+  /** Open while a take loop should run. */
+  readonly workAvailable = Latch.makeUnsafe(false)
+  private readonly scheduledChecks: Array<ScheduledCheck> = []
   private events = 0
 
-  /** Counts what is asked, heard and written, so that of two events the later one is known. */
+  /** Numbers requests, signals and writes, to compare their order. */
   nextEvent(): number {
     return ++this.events
   }
 
-  get partitions(): ReadonlyArray<HeldPartition> {
+  get partitions(): ReadonlyArray<OwnedPartitionState> {
     return Array.from(this.tenants.values()).flatMap((tenant) => Array.from(tenant.partitions.values()))
   }
 
-  owned(tenant: HeldTenant): ReadonlyArray<OwnedPartition> {
+  owned(tenant: OwnedTenant): ReadonlyArray<OwnedPartition> {
     return Array.from(tenant.partitions.values(), ({ epoch, partition, tenantId }) => ({ tenantId, partition, epoch }))
   }
 
-  partition(tenantId: string, partition: number): HeldPartition | undefined {
+  partition(tenantId: string, partition: number): OwnedPartitionState | undefined {
     return this.tenants.get(tenantId)?.partitions.get(partition)
   }
 
@@ -93,7 +93,7 @@ export class HeldWork {
     return this.partition(tenantId, partitionOf(destinationId))?.destinations.get(destinationId)
   }
 
-  /** The destination, new where it was unknown; undefined where its partition is not held. */
+  /** Returns the destination, and creates it if it is unknown; undefined if its partition is not owned. */
   destination(tenantId: string, destinationId: string): Destination | undefined {
     const partition = this.partition(tenantId, partitionOf(destinationId))
     if (partition === undefined) return undefined
@@ -125,7 +125,7 @@ export class HeldWork {
     this.want(tenant)
   }
 
-  /** Destinations in which something waits. What signals told of them may be lost. */
+  /** Adds destinations with waiting entries, whose signals may be lost. */
   found(tenantId: string, { backlogs, waiting }: Pick<AcquiredPartition, "backlogs" | "waiting">): void {
     for (const destinationId of new Set([...backlogs, ...waiting.map((each) => each.destinationId)])) {
       const destination = this.destination(tenantId, destinationId)
@@ -135,7 +135,7 @@ export class HeldWork {
     }
   }
 
-  /** Forgets a partition: what is running of it ends unheard. */
+  /** Removes a partition: outcomes of its attempts in flight are ignored. */
   lose(tenantId: string, partition: number): boolean {
     const tenant = this.tenants.get(tenantId)
     const lost = tenant?.partitions.get(partition)
@@ -154,11 +154,11 @@ export class HeldWork {
     return true
   }
 
-  /** Something may go out of the destination now. */
+  /** Marks the destination as possibly ready to send. */
   touch(destination: Destination): void {
     const { destinationId, partition, tenantId } = destination
     const tenant = this.tenants.get(tenantId)
-    // it may be forgotten, and known anew by now
+    // it may have been removed and created again
     if (tenant?.partitions.get(partition)?.destinations.get(destinationId) !== destination) return
     const { settings, stale } = destination
     if (settings === undefined || stale) tenant.unloaded.add(destination)
@@ -170,12 +170,12 @@ export class HeldWork {
     this.want(tenant)
   }
 
-  /** A take leaves it alone unless it asks for it. */
+  /** Takes must not choose this destination themselves. */
   keepBusy(destination: Destination): void {
     this.tenants.get(destination.tenantId)?.busy.add(destination)
   }
 
-  unready(tenant: HeldTenant, destination: Destination): void {
+  unready(tenant: OwnedTenant, destination: Destination): void {
     tenant.unloaded.delete(destination)
     const client = destination.settings?.client ?? ""
     const own = tenant.ready.get(client)
@@ -193,49 +193,49 @@ export class HeldWork {
 
   /** An attempt ended. */
   makeRoom(): void {
-    if (this.crowded.size > 0) this.retryCrowded()
-    if (this.demand.size > 0) this.bell.openUnsafe()
+    if (this.waitingForSlots.size > 0) this.requeueWaiting()
+    if (this.demand.size > 0) this.workAvailable.openUnsafe()
   }
 
-  private retryCrowded(): void {
-    for (const tenant of this.crowded) if (this.tenants.get(tenant.tenantId) === tenant) this.demand.add(tenant)
-    this.crowded.clear()
+  private requeueWaiting(): void {
+    for (const tenant of this.waitingForSlots) if (this.tenants.get(tenant.tenantId) === tenant) this.demand.add(tenant)
+    this.waitingForSlots.clear()
   }
 
-  want(tenant: HeldTenant): void {
+  want(tenant: OwnedTenant): void {
     this.demand.add(tenant)
-    this.bell.openUnsafe()
+    this.workAvailable.openUnsafe()
   }
 
-  /** A take of the tenant has no answer yet. */
+  /** Whether a take of the tenant is pending. */
   isTaking(tenantId: string): boolean {
     const tenant = this.tenants.get(tenantId)
-    return tenant !== undefined && (tenant.taking || tenant.hearing)
+    return tenant !== undefined && (tenant.taking || tenant.takingSignals)
   }
 
   lookAt(destination: Destination, at: number): void {
     if (destination.lookAt !== undefined && destination.lookAt <= at) return
     destination.lookAt = at
-    push(this.appointments, { at, destination })
+    push(this.scheduledChecks, { at, destination })
   }
 
-  /** When time alone makes something ready next. */
-  get nextAppointment(): number | undefined {
-    return this.appointments[0]?.at
+  /** The time of the next scheduled check. */
+  get nextCheckAt(): number | undefined {
+    return this.scheduledChecks[0]?.at
   }
 
-  /** Destinations whose time has come are ready. */
-  keepAppointments(now: number): void {
-    for (let first = this.appointments[0]; first !== undefined && first.at <= now; first = this.appointments[0]) {
-      pop(this.appointments)
+  /** Marks destinations with due checks as ready. */
+  runDueChecks(now: number): void {
+    for (let first = this.scheduledChecks[0]; first !== undefined && first.at <= now; first = this.scheduledChecks[0]) {
+      pop(this.scheduledChecks)
       if (first.destination.lookAt !== first.at) continue
       first.destination.lookAt = undefined
       this.touch(first.destination)
     }
   }
 
-  /** Forgets destinations in which there is nothing to do and of which nothing has to be remembered; whether the partition is quiet. */
-  tidy(partition: HeldPartition, now: number): boolean {
+  /** Removes idle destinations without state to keep. Returns whether the partition is idle. */
+  tidy(partition: OwnedPartitionState, now: number): boolean {
     const tenant = this.tenants.get(partition.tenantId)
     if (tenant === undefined) return true
     let quiet = !hasDrops(tenant)
@@ -251,16 +251,16 @@ export class HeldWork {
   }
 }
 
-/** Whether something is to be dropped of it that the store has not dropped. */
-export const hasDrops = ({ drops }: HeldTenant): boolean => drops.closed.size + drops.keys.length + drops.deliveries.length > 0
+/** Whether entries wait to be dropped. */
+export const hasDrops = ({ drops }: OwnedTenant): boolean => drops.closed.size + drops.keys.length + drops.deliveries.length > 0
 
-const makeTenant = (tenantId: string): HeldTenant => ({
+const makeTenant = (tenantId: string): OwnedTenant => ({
   tenantId,
   partitions: new Map(),
   sources: new Set(),
   signalled: false,
   taking: false,
-  hearing: false,
+  takingSignals: false,
   guess: undefined,
   lostFlights: new Set(),
   busy: new Set(),
@@ -271,7 +271,7 @@ const makeTenant = (tenantId: string): HeldTenant => ({
 })
 
 /** A heap by time. */
-const push = (heap: Array<Appointment>, one: Appointment): void => {
+const push = (heap: Array<ScheduledCheck>, one: ScheduledCheck): void => {
   let at = heap.length
   heap.push(one)
   while (at > 0) {
@@ -283,7 +283,7 @@ const push = (heap: Array<Appointment>, one: Appointment): void => {
   heap[at] = one
 }
 
-const pop = (heap: Array<Appointment>): void => {
+const pop = (heap: Array<ScheduledCheck>): void => {
   const last = heap.pop()
   if (last === undefined || heap.length === 0) return
   let at = 0

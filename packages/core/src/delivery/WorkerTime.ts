@@ -1,6 +1,6 @@
 /**
- * A worker's own time, in milliseconds from some moment of its own: it goes on evenly, however the machine's clock is set. What happened
- * when is told by the store's clock, which is ahead of it by what every take shows.
+ * A worker's monotonic time in milliseconds, which changes of the system clock do not affect. Timestamps use the store's clock; every take
+ * returns the difference.
  */
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"

@@ -154,7 +154,7 @@ describe("runAttempt", () => {
   it.effect("counts a defect of the sender as a failed attempt, so that retries end", () =>
     Effect.gen(function*() {
       const { verdict } = yield* sent(attempt(), () => Effect.die(new Error("a bug in the transport")))
-      assert.deepStrictEqual([verdict.state, verdict.uncount, verdict.record.outcome], ["waiting", false, "protocol"])
+      assert.deepStrictEqual([verdict.state, verdict.notCounted, verdict.record.outcome], ["waiting", false, "protocol"])
       assert.isAbove(verdict.dueInMillis, 0)
       assert.notInclude(JSON.stringify(verdict.record), "a bug")
       const { verdict: last } = yield* sent(attempt({ attempt: 12, tries: 12 }), () => Effect.die("again"))
@@ -164,7 +164,7 @@ describe("runAttempt", () => {
   it.effect("does not count an attempt that is interrupted", () =>
     Effect.gen(function*() {
       const { verdict } = yield* sent(attempt(), () => Effect.interrupt)
-      assert.deepStrictEqual([verdict.state, verdict.dueInMillis, verdict.uncount, verdict.record.outcome], ["waiting", 0, true, "interrupted"])
+      assert.deepStrictEqual([verdict.state, verdict.dueInMillis, verdict.notCounted, verdict.record.outcome], ["waiting", 0, true, "interrupted"])
     }).pipe(Effect.provide(HmacNode.layer)))
 })
 
@@ -181,7 +181,7 @@ describe("verdictOf", () => {
 
   it("schedules a retry after a failure, and counts the failure for the circuit breaker", () => {
     const each = verdict(failed)
-    assert.deepStrictEqual([each.state, each.dueInMillis, each.health, each.uncount], ["waiting", 5000, "down", false])
+    assert.deepStrictEqual([each.state, each.dueInMillis, each.health, each.notCounted], ["waiting", 5000, "down", false])
     assert.deepStrictEqual(each.record, {
       attempt: 1,
       at: 1000,

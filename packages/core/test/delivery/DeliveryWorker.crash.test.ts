@@ -70,7 +70,7 @@ describe.each(ways)("by %s", (way) => {
             sources: ["transit-events"],
             signals: 0,
             skip: [],
-            unasked: 0,
+            unrequested: 0,
             maxBatchBytes: 1000,
             lookAt: 10
           })

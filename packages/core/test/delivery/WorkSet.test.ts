@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { AcquiredPartition } from "@waybill/core"
 import { attemptsBegin, type Destination, failed, loadInto, signalled } from "../../src/delivery/Destination.ts"
-import { HeldWork, rememberedMillis } from "../../src/delivery/HeldWork.ts"
+import { WorkSet, rememberedMillis } from "../../src/delivery/WorkSet.ts"
 import { int, listOf } from "../arbitraries.ts"
 import { makeLoaded } from "./DestinationLife.ts"
 
@@ -21,15 +21,15 @@ const acquired = (parts: Partial<AcquiredPartition> = {}): AcquiredPartition => 
   ...parts
 })
 
-const holding = (parts: Partial<AcquiredPartition> = {}): HeldWork => {
-  const work = new HeldWork()
+const holding = (parts: Partial<AcquiredPartition> = {}): WorkSet => {
+  const work = new WorkSet()
   work.hold(acquired(parts), now)
   return work
 }
 
-const tenantOf = (work: HeldWork) => work.tenants.get("acme")!
+const tenantOf = (work: WorkSet) => work.tenants.get("acme")!
 
-const loaded = (work: HeldWork, n: number): Destination => {
+const loaded = (work: WorkSet, n: number): Destination => {
   const destination = work.destination("acme", idOf(n))!
   loadInto(destination, makeLoaded({}, { destinationId: idOf(n) }), 1)
   return destination
@@ -101,26 +101,26 @@ describe("tenants without free slots", () => {
     const work = holding()
     work.hold(acquired({ tenantId: "other" }), now)
     const [acme, other] = [tenantOf(work), work.tenants.get("other")!]
-    work.crowded.add(acme).add(other)
+    work.waitingForSlots.add(acme).add(other)
     work.lose("other", 0)
     work.demand.clear()
     work.makeRoom()
     assert.deepStrictEqual([...work.demand], [acme])
-    assert.strictEqual(work.crowded.size, 0)
+    assert.strictEqual(work.waitingForSlots.size, 0)
   })
 })
 
-describe("appointments", () => {
+describe("scheduledChecks", () => {
   it.prop("are returned when they are due and not before, in any order of insertion", [listOf(int(1, 50), 1, 40)], ([times]) => {
     const work = holding()
     const destinations = times.map((_, n) => loaded(work, n))
     for (const [n, destination] of destinations.entries()) work.lookAt(destination, now + times[n]!)
     for (let millis = 0; millis <= 50; millis++) {
       const left = times.filter((time) => time > millis)
-      work.keepAppointments(now + millis)
+      work.runDueChecks(now + millis)
       const ready = new Set(tenantOf(work).ready.get("client") ?? [])
       assert.deepStrictEqual(destinations.map((destination) => ready.has(destination)), times.map((time) => time <= millis))
-      assert.strictEqual(work.nextAppointment, left.length === 0 ? undefined : now + Math.min(...left))
+      assert.strictEqual(work.nextCheckAt, left.length === 0 ? undefined : now + Math.min(...left))
     }
   }, { arbitrary: { runs: 100, size: 40 } })
 
@@ -130,10 +130,10 @@ describe("appointments", () => {
     work.lookAt(destination, now + 50)
     work.lookAt(destination, now + 20)
     work.lookAt(destination, now + 70)
-    work.keepAppointments(now + 20)
+    work.runDueChecks(now + 20)
     assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
     work.unready(tenantOf(work), destination)
-    work.keepAppointments(now + 70)
+    work.runDueChecks(now + 70)
     assert.strictEqual(tenantOf(work).ready.size, 0)
   })
 
@@ -141,7 +141,7 @@ describe("appointments", () => {
     const work = holding()
     work.lookAt(loaded(work, 1), now + 20)
     work.hold(acquired({ epoch: 2 }), now)
-    work.keepAppointments(now + 20)
+    work.runDueChecks(now + 20)
     assert.strictEqual(tenantOf(work).ready.size, 0)
   })
 })

@@ -22,7 +22,7 @@ export const differences: ReadonlyArray<Difference> = [
     explains: (text, ours) => headRefused(ours) && /(?:HTTP\/0\.9|HTTP\/2\.0|RTSP\/|ICE\/)/.test(text)
   },
   {
-    what: "We skip 100 Continue like other interim responses, as RFC 9110 section 15.2 says: some servers send it unasked",
+    what: "We skip 100 Continue like other interim responses, as RFC 9110 section 15.2 says: some servers send it unsolicited",
     example: "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
     explains: (text, _, theirs) => headRefused(theirs) && /HTTP\/1\.[01] 100[ \r]/.test(text)
   },

@@ -103,21 +103,21 @@ WITH destination AS MATERIALIZED (
   WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND state <> 'closed' AND dropped = ${int8(excess.dropped)}
 ),
 stretch AS MATERIALIZED (
-  SELECT e.key, e.sequence, e.ref, e.ctid AS spot, e.queued_at FROM ${schema}.delivery_entries AS e
+  SELECT e.key, e.sequence, e.ref, e.ctid AS row_location, e.queued_at FROM ${schema}.delivery_entries AS e
   WHERE e.tenant_id = ${own} AND e.destination_id = (SELECT destination_id FROM destination)
     AND (e.key, e.sequence, e.ref) > (${text(after.key)}, ${int8(after.sequence)}, ${int8(after.ref)})
   ORDER BY e.key, e.sequence, e.ref
   LIMIT ${lookedAtOnce}
 ),
 chosen AS MATERIALIZED (
-  SELECT s.key, s.sequence, s.ref, s.spot FROM stretch AS s
+  SELECT s.key, s.sequence, s.ref, s.row_location FROM stretch AS s
   WHERE s.queued_at < to_timestamp(${float8(excess.queuedBefore)} / 1000)
   ORDER BY s.key, s.sequence, s.ref
   LIMIT ${int8(excess.limit)}
 ),
 gone AS (
   DELETE FROM ${schema}.delivery_entries AS e USING chosen AS c
-  WHERE e.tenant_id = ${own} AND e.ctid = c.spot AND e.destination_id = ${destinationId} AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
+  WHERE e.tenant_id = ${own} AND e.ctid = c.row_location AND e.destination_id = ${destinationId} AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
   RETURNING e.destination_id, e.key, e.sequence, e.ref
 ),
 recorded AS (${recordDrops(schema, tenantId, excess.reason)}),

@@ -1,4 +1,4 @@
-/** What operators do to destinations and deliveries, on Postgres. */
+/** Operator calls on destinations and deliveries, on Postgres. */
 import {
   type DeliveryTroubles,
   type AttemptRecord,

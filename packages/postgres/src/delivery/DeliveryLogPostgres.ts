@@ -1,4 +1,4 @@
-/** What operators see of destinations and deliveries, and how deliveries are sent again. */
+/** Operators' reads of destinations and deliveries, and retries. */
 import {
   type AttemptRecord,
   type DeliveryDetail,

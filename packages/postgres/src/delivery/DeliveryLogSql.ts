@@ -1,5 +1,5 @@
 /**
- * SQL statements for what operators see of destinations and deliveries. A delivery that is sent for the first time stands in its flight
+ * SQL statements for what operators see of destinations and deliveries. A delivery that is sent for the first time is stored in its flight
  * only; the view `deliveries_in_flight` has it with the columns of `deliveries`.
  */
 import {

@@ -1,4 +1,4 @@
-/** SQL statements for what is not to be sent. They run behind `lockFence`, in its transaction. */
+/** SQL statements that drop entries. They run after `lockFence`, in its transaction. */
 import { purgeStep } from "@waybill/core"
 import { int4Array, int8, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
@@ -11,7 +11,7 @@ const step = raw(String(purgeStep))
 
 export const goneRow = row({ destinationId: uuid, ref: int8 })
 
-/** What waits in a closed destination, up to a step. Nobody asks for it any more, so it is not counted. */
+/** Entries of a closed destination, up to a step. They are not counted as dropped. */
 export const dropClosed = (schema: Statement, tenantId: string, closed: string) => {
   const entries = statement`FROM ${schema}.delivery_entries AS e
   WHERE e.tenant_id = ${tenant(tenantId)} AND e.destination_id = (SELECT l.destination_id FROM closed AS l)`
@@ -38,14 +38,14 @@ export const dropUnseen = (schema: Statement, sources: ReadonlyArray<PayloadSour
   const [own, destination] = [tenant(tenantId), uuid(destinationId)]
   return statement`
 WITH chosen AS MATERIALIZED (
-  SELECT l.destination_id, e.key, e.sequence, e.ref, e.spot
+  SELECT l.destination_id, e.key, e.sequence, e.ref, e.row_location
   FROM (
     SELECT l.destination_id, l.source, l.client FROM ${schema}.delivery_destinations AS l
     WHERE l.tenant_id = ${own} AND l.destination_id = ${destination} AND l.state <> 'closed'
     LIMIT 1
   ) AS l
   CROSS JOIN LATERAL (
-    SELECT e.key, e.sequence, e.ref, e.ctid AS spot FROM ${schema}.delivery_entries AS e
+    SELECT e.key, e.sequence, e.ref, e.ctid AS row_location FROM ${schema}.delivery_entries AS e
     WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id AND e.key = ANY (${textArray(keys)})
     OFFSET 0
   ) AS e
@@ -54,7 +54,7 @@ WITH chosen AS MATERIALIZED (
 ),
 gone AS (
   DELETE FROM ${schema}.delivery_entries AS e USING chosen AS c
-  WHERE e.tenant_id = ${own} AND e.ctid = c.spot AND e.destination_id = c.destination_id AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
+  WHERE e.tenant_id = ${own} AND e.ctid = c.row_location AND e.destination_id = c.destination_id AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
   RETURNING e.destination_id, e.key, e.sequence, e.ref
 ),
 recorded AS (${recordDrops(schema, tenantId, "not_visible")}),

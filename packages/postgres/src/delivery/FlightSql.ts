@@ -1,4 +1,4 @@
-/** SQL statements that make what was in flight wait again, because its sender is gone or never began. */
+/** SQL statements that return deliveries in flight to waiting, after a takeover or a lost take. */
 import { int4Array, row, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"

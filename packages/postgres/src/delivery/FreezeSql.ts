@@ -1,4 +1,4 @@
-/** The second half of a take: what was picked leaves its destinations and stands in flights. */
+/** The second half of a take: moves selected entries from destinations into flights. */
 import { timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement } from "../client/SqlStatement.ts"
 import { holdsUnseen } from "./DeliveryGateSql.ts"
@@ -38,7 +38,7 @@ export const frozenBatches = ({ schema, sources, tenantId }: Taking) => statemen
 gone AS (
   DELETE FROM ${schema}.delivery_entries AS e
   USING picked AS p
-  WHERE e.tenant_id = ${tenantId} AND e.ctid = p.spot AND p.within = 1
+  WHERE e.tenant_id = ${tenantId} AND e.ctid = p.row_location AND p.within = 1
     AND (p.place, p.key, p.batch) NOT IN (SELECT t.place, t.key, t.batch FROM picked AS t WHERE t.torn)
     AND (p.place, p.key) NOT IN (SELECT u.place, u.key FROM picked AS u WHERE u.seen IS FALSE)
   RETURNING p.place, p.destination_id, p.source, p.batch, e.key, e.sequence, e.ref

@@ -1,4 +1,4 @@
-/** The statement that tells a worker what it has to know of destinations. */
+/** The statement that loads destinations for their owner. */
 import { type DestinationSigning, waitingPerDestination, type WhenDead } from "@waybill/core"
 import { bool, byteaArray, float8, float8Array, int4, int8, only, optional, row, text, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
@@ -33,7 +33,7 @@ export const loadedRow = row({
   now: float8
 })
 
-/** One delivery more than are told of says whether there are more. */
+/** One delivery more than returned, to see whether there are more. */
 export const load = (schema: Statement, tenantId: string, destinationIds: ReadonlyArray<string>) => {
   const own = tenant(tenantId)
   return statement`

@@ -1,4 +1,4 @@
-/** SQL statements that say who owns which partition. Leases have rows of their own, so that renewals do not wait for writes of owners. */
+/** SQL statements for the ownership of partitions. Leases have rows of their own, so that renewals do not wait for writes of owners. */
 import { type OwnedPartition, type ReleasedPartition, waitingPerDestination, type WorkerLease } from "@waybill/core"
 import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
@@ -10,7 +10,7 @@ const nowColumn = raw("floor(extract(epoch FROM now()) * 1000)::float8 AS now")
 
 const until = ({ leaseMillis }: WorkerLease) => statement`now() + ${float8(leaseMillis)} * interval '1 millisecond'`
 
-/** Workers that have been gone for an hour are forgotten. */
+/** Also deletes workers that ended an hour ago. */
 export const keepAlive = (schema: Statement, worker: WorkerLease) => statement`
 WITH forgotten AS (
   DELETE FROM ${schema}.delivery_workers WHERE alive_until < now() - interval '1 hour' AND worker_id <> ${text(worker.workerId)}
@@ -20,7 +20,7 @@ ON CONFLICT (worker_id) DO UPDATE SET alive_until = EXCLUDED.alive_until`
 
 export const ownedRow = row({ tenantId: text, partition: int4, epoch: int8 })
 
-/** A lease that somebody is taking over is passed over, not waited for: others would run out meanwhile. */
+/** Skips a lease that another worker is taking over, because other leases would expire during the wait. */
 export const renewLeases = (schema: Statement, worker: WorkerLease) => statement`
 WITH mine AS MATERIALIZED (
   SELECT l.tenant_id, l.partition FROM ${schema}.delivery_leases AS l
@@ -52,7 +52,7 @@ export const readNow = statement`SELECT ${nowColumn}`
 
 export const lookRow = row({ tenantId: text, partition: int4 })
 
-/** The partitions of a worker with signals, the longest unheard first. */
+/** The partitions of a worker with signals, oldest signal first. */
 export const signalledPartitions = (schema: Statement, workerId: string, limit: number) => statement`
 SELECT l.tenant_id, l.partition::int4 AS partition
 FROM ${schema}.delivery_leases AS l
@@ -225,7 +225,7 @@ UPDATE ${schema}.delivery_leases AS l SET leased_until = '-infinity'
 WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f WHERE f.partition NOT IN (SELECT i.partition FROM idle AS i)))`
 }
 
-/** What the next owner is told of owners before. Locked in the order of the fence. */
+/** Stores until when previous owners may have sent. Locked in the order of the fence. */
 export const keepOthersUntil = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => {
   const [own, partitions] = [tenant(tenantId), int4Array(released.map(({ partition }) => partition))]
   return statement`

@@ -1,4 +1,4 @@
-/** What the delivery queue has to know of the areas whose things it carries. */
+/** The contract between the delivery queue and the areas that store payloads. */
 import type { Statement } from "../client/SqlStatement.ts"
 
 /** Where the bytes that entries refer to are kept. The queue knows tables, not areas. */

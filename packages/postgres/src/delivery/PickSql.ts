@@ -1,4 +1,4 @@
-/** The first half of a take: which destinations are taken from, and which of their entries. */
+/** The first half of a take: selects destinations and entries. */
 import { flightOf, partitionOf, type TakeRequest } from "@waybill/core"
 import { float8, int4Array, textArray, uuidArray } from "../client/SqlRow.ts"
 import { nothing, ofAnyLength, type Parameter, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
@@ -7,7 +7,7 @@ import type { PayloadSource } from "./PayloadSource.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 import { fewAccountsOf } from "../shared/ShipmentSql.ts"
 
-/** A take as its parts see it. Parts that nothing is asked of are left out: a statement that is smaller starts sooner. */
+/** The input of a take's parts. Unused parts are left out, because a smaller statement starts sooner. */
 export interface Taking {
   readonly schema: Statement
   /** Those of the request: the statement reads no other tables. */
@@ -21,7 +21,7 @@ export interface Taking {
   readonly anything: boolean
   /** Whether deliveries that waited are sent again. */
   readonly again: boolean
-  /** Whether keys in flight are passed over. */
+  /** Whether keys in flight are skipped. */
   readonly flown: boolean
 }
 
@@ -32,7 +32,7 @@ export const takingOf = (schema: Statement, sources: ReadonlyArray<PayloadSource
   tenantId: tenant(request.tenantId),
   lookAt: value(request.lookAt),
   hears: request.signals > 0,
-  anything: request.from.length + (request.signals > 0 ? request.unasked : 0) > 0 && request.sources.length > 0,
+  anything: request.from.length + (request.signals > 0 ? request.unrequested : 0) > 0 && request.sources.length > 0,
   again: request.from.some(({ again }) => again.length > 0),
   flown: request.from.some(({ inFlight }) => inFlight.length > 0)
 })
@@ -47,10 +47,10 @@ export const heardSignals = ({ request, schema, tenantId }: Taking) => {
   const limit = value(request.signals)
   return statement`
 signals AS MATERIALIZED (
-  SELECT s.spot, 1 AS one
+  SELECT s.row_location, 1 AS one
   FROM fence AS f
   CROSS JOIN LATERAL (
-    SELECT s.ctid AS spot FROM ${schema}.delivery_signals AS s
+    SELECT s.ctid AS row_location FROM ${schema}.delivery_signals AS s
     WHERE s.tenant_id = ${tenantId} AND s.partition = f.partition
     ORDER BY s.signal_no
     LIMIT ${limit}::int4 + 1
@@ -60,14 +60,14 @@ signals AS MATERIALIZED (
 ),
 heard AS (
   DELETE FROM ${schema}.delivery_signals AS s
-  USING (SELECT w.spot FROM signals AS w WHERE w.one = 1 LIMIT ${limit}::int4) AS w
-  WHERE s.tenant_id = ${tenantId} AND s.ctid = w.spot
+  USING (SELECT w.row_location FROM signals AS w WHERE w.one = 1 LIMIT ${limit}::int4) AS w
+  WHERE s.tenant_id = ${tenantId} AND s.ctid = w.row_location
   RETURNING s.destination_id, s.key
 )`
 }
 
 /** `wanted`: the destinations that were named, and those with a signal that nobody named. */
-export const wantedDestinations = ({ again, hears, request: { from, skip, unasked } }: Taking) => {
+export const wantedDestinations = ({ again, hears, request: { from, skip, unrequested } }: Taking) => {
   const named = uuidArray(from.map(({ destinationId }) => destinationId))
   const repeated = again ? textArray(from.map((each) => each.again.length === 0 ? null : `{${each.again.join(",")}}`)) : statement`ARRAY[NULL]`
   return statement`
@@ -76,12 +76,12 @@ wanted AS MATERIALIZED (
   FROM unnest(${ofAnyLength(named)}, ${textArray(from.map(({ after }) => after ?? null))}, ${int4Array(from.map(({ batches }) => batches))}, ${repeated})
     WITH ORDINALITY AS g (destination_id, after, batches, again, place)
   WHERE g.destination_id IS NOT NULL
-  ${!hears || unasked === 0 ? nothing : statement`UNION ALL
+  ${!hears || unrequested === 0 ? nothing : statement`UNION ALL
   (
     SELECT cardinality(${named}) + 1, h.destination_id, NULL, 1, NULL, false
     FROM (SELECT DISTINCT h.destination_id FROM heard AS h) AS h
     WHERE h.destination_id <> ALL (${named}) AND h.destination_id <> ALL (${uuidArray(skip)})
-    LIMIT ${unasked}::int4
+    LIMIT ${unrequested}::int4
   )`}
 )`
 }
@@ -157,10 +157,10 @@ export const pickedEntries = ({ lookAt, request, schema, sources, tenantId }: Ta
   return statement`
 picked AS MATERIALIZED (
   SELECT f.place, f.destination_id, f.version, f.source, f.sends, f.after, f.batches, CASE WHEN coalesce(e.before, 0) = 0 THEN f.held END AS held,
-         e.key, e.sequence, e.ref, e.spot, e.batch, (e.batch < f.batches)::int4 AS within, e.torn, e.followed, e.seen
+         e.key, e.sequence, e.ref, e.row_location, e.batch, (e.batch < f.batches)::int4 AS within, e.torn, e.followed, e.seen
   FROM found AS f
   LEFT JOIN LATERAL (
-    SELECT q.key, q.sequence, q.ref, q.spot, q.before, q.batch, f.batch_max_size = 1 AND q.followed OR q.last AS followed,
+    SELECT q.key, q.sequence, q.ref, q.row_location, q.before, q.batch, f.batch_max_size = 1 AND q.followed OR q.last AS followed,
            NOT q.opens AND q.batch > floor((q.before - q.previous) / q.room) AS torn,
            CASE WHEN q.batch < f.batches THEN ${raw(seenOnce(schema.text, sources, "f"))} END AS seen
     FROM (
@@ -172,7 +172,7 @@ picked AS MATERIALIZED (
           SELECT e.*, lag(e.key) OVER o IS DISTINCT FROM e.key AS opens, lead(e.key) OVER o IS NOT DISTINCT FROM e.key AS followed,
                  row_number() OVER o = ${lookAt}::int4 AS last
           FROM (
-            SELECT e.key, e.sequence, e.ref, e.size, e.ctid AS spot FROM ${schema}.delivery_entries AS e
+            SELECT e.key, e.sequence, e.ref, e.size, e.ctid AS row_location FROM ${schema}.delivery_entries AS e
             WHERE e.tenant_id = ${tenantId} AND e.destination_id = f.destination_id AND e.key > coalesce(f.after, '')
             ORDER BY e.key, e.sequence, e.ref
             LIMIT ${lookAt}::int4

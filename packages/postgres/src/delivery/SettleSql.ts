@@ -1,4 +1,4 @@
-/** The statement that writes what became of attempts. Its transaction does not wait for the disk. */
+/** The statement that writes outcomes. Its commit does not wait for the disk. */
 import { type DeliveryOutcome, type DestinationChange, flightOf, partitionOf, type SettleRequest } from "@waybill/core"
 import { boolArray, float8Array, int4Array, textArray, uuidArray } from "../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
@@ -63,8 +63,8 @@ ended AS MATERIALIZED (
     ${ofAnyLength(int4Array(outcomes.map(({ destinationId }) => partitionOf(destinationId))))}, ${flights},
     ${int4Array(outcomes.map(({ deliveryId }) => Number.parseInt(deliveryId.slice(-4), 16)))}, ${uuidArray(outcomes.map(({ deliveryId }) => deliveryId))},
     ${int4Array(outcomes.map(({ attempt }) => attempt))}, ${textArray(outcomes.map(({ state }) => state))}, ${float8Array(outcomes.map(({ dueInMillis }) => dueInMillis))},
-    ${boolArray(outcomes.map(({ uncount }) => uncount))}, ${textArray(outcomes.map(recordOf))}
-  ) AS g (partition, flight, ordinal, delivery_id, attempt, state, due_in, uncount, record)
+    ${boolArray(outcomes.map(({ notCounted }) => notCounted))}, ${textArray(outcomes.map(recordOf))}
+  ) AS g (partition, flight, ordinal, delivery_id, attempt, state, due_in, notCounted, record)
 ),
 flown AS MATERIALIZED (
   SELECT f.flight, f.sent_at, u.ordinal, u.destination_id, u.refs, u.keys, u.attempt, u.tries, u.traceparent
@@ -80,11 +80,11 @@ flown AS MATERIALIZED (
 first AS (
   INSERT INTO ${schema}.deliveries
     (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at, traceparent, attempts)
-  SELECT ${own}, d.delivery_id, d.destination_id, s.state, d.attempt, d.tries - d.uncount::int4, d.refs, d.keys, d.sent_at,
+  SELECT ${own}, d.delivery_id, d.destination_id, s.state, d.attempt, d.tries - d.notCounted::int4, d.refs, d.keys, d.sent_at,
          CASE WHEN s.state = 'waiting' THEN now() + d.due_in * interval '1 millisecond' END, CASE WHEN s.state <> 'waiting' THEN now() END,
          d.traceparent, array_remove(ARRAY[d.record], NULL)
   FROM (
-    SELECT e.delivery_id, e.state AS outcome, e.due_in, e.uncount, e.record, f.*
+    SELECT e.delivery_id, e.state AS outcome, e.due_in, e.notCounted, e.record, f.*
     FROM ended AS e FULL JOIN flown AS f ON f.flight = e.flight AND f.ordinal = e.ordinal AND f.attempt = e.attempt
     OFFSET 0
   ) AS d
@@ -107,10 +107,10 @@ again AS (
   UPDATE ${schema}.deliveries AS d
   SET (state, due_at, settled_at, tries, attempts) = (
     SELECT s.state, CASE WHEN s.state = 'waiting' THEN now() + g.due_in * interval '1 millisecond' END, CASE WHEN s.state <> 'waiting' THEN now() END,
-           d.tries - g.uncount::int4, d.attempts || array_remove(ARRAY[g.record], NULL)
+           d.tries - g.notCounted::int4, d.attempts || array_remove(ARRAY[g.record], NULL)
     FROM (
       SELECT (${textArray(outcomes.map(({ state }) => state))})[i] AS state, (${float8Array(outcomes.map(({ dueInMillis }) => dueInMillis))})[i] AS due_in,
-             (${boolArray(outcomes.map(({ uncount }) => uncount))})[i] AS uncount, (${textArray(outcomes.map(recordOf))})[i] AS record
+             (${boolArray(outcomes.map(({ notCounted }) => notCounted))})[i] AS notCounted, (${textArray(outcomes.map(recordOf))})[i] AS record
       FROM width_bucket(d.delivery_id, ${ids}) AS i
       OFFSET 0
     ) AS g
@@ -130,20 +130,20 @@ const removeFlights = (schema: Statement, tenantId: string, ended: SettleRequest
 landed AS (
   DELETE FROM ${schema}.delivery_flights AS f
   USING (
-    SELECT f.flight, f.spot
+    SELECT f.flight, f.row_location
     FROM unnest(${ofAnyLength(int4Array(ended.map(({ partition }) => partition)))}, ${uuidArray(ended.map(({ flight }) => flight))}) AS g (partition, flight)
     CROSS JOIN LATERAL (
-      SELECT f.flight, f.ctid AS spot FROM ${schema}.delivery_flights AS f
+      SELECT f.flight, f.ctid AS row_location FROM ${schema}.delivery_flights AS f
       WHERE f.tenant_id = ${own} AND f.partition = g.partition AND f.flight = g.flight
       LIMIT 1
     ) AS f
     WHERE g.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))
   ) AS g
-  WHERE f.tenant_id = ${own} AND f.ctid = g.spot AND f.flight = g.flight
+  WHERE f.tenant_id = ${own} AND f.ctid = g.row_location AND f.flight = g.flight
 )`
 }
 
-/** What an attempt says of an endpoint that its owner has replaced meanwhile is nothing that the new one did. */
+/** Outcomes of a replaced endpoint do not apply to the new one. */
 const changeDestinations = (schema: Statement, tenantId: string, changes: ReadonlyArray<DestinationChange>) => {
   const isSame = raw("l.endpoint_url = r.endpoint_url")
   const pauses = statement`(r.pause IS NOT NULL AND l.state = 'active' AND (${isSame} OR r.always))`

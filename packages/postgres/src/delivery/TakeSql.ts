@@ -1,4 +1,4 @@
-/** The statement that takes: it consumes signals, freezes what waits as deliveries in flight, and answers their bytes. */
+/** The take: consumes signals, freezes waiting entries as deliveries in flight, and returns their bytes. */
 import type { TakeRequest } from "@waybill/core"
 import { bool, bytea, float8, int4, int4Array, int8, optional, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement } from "../client/SqlStatement.ts"

@@ -23,12 +23,12 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
       yield* seed(tenantId, { S: 1 })
       const before = yield* gone(tenantId)
       const commit = yield* openTransaction(acquire(tenantId))
-      const late = yield* Effect.forkChild(take(before, { from: [from(1)], unasked: 1 }))
+      const late = yield* Effect.forkChild(take(before, { from: [from(1)], unrequested: 1 }))
       yield* untilOneIsBlocked
       const owner = yield* commit
       const taken = yield* Fiber.join(late)
       assert.deepStrictEqual([taken.owned, taken.signals, taken.from, taken.deliveries], [[], [], [], []])
-      assert.lengthOf((yield* take(owner, { unasked: 1 })).deliveries, 1)
+      assert.lengthOf((yield* take(owner, { unrequested: 1 })).deliveries, 1)
     }))
 
   it.effect("finishes its take first, and the next owner gets these deliveries", () =>

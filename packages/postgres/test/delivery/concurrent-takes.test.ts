@@ -31,7 +31,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       yield* take(worker)
       const commit = yield* openTransaction(publish(tenantId, [{ shipmentId: "A" }]))
       yield* publish(tenantId, [{ shipmentId: "B" }])
-      const first = yield* take(worker, { unasked: 1 })
+      const first = yield* take(worker, { unrequested: 1 })
       assert.deepStrictEqual([first.signals, first.deliveries.map(eventIdsOf)], [[{ destinationId: idOf(1), key: "B" }], [["B/2"]]])
       assert.deepStrictEqual((yield* take(worker)).signals, [])
       yield* commit
@@ -172,7 +172,7 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1 })
       const worker = yield* acquire(tenantId)
-      yield* end(worker, (yield* take(worker, { unasked: 1 })).deliveries)
+      yield* end(worker, (yield* take(worker, { unrequested: 1 })).deliveries)
       const commit = yield* openTransaction(publish(tenantId, [{ shipmentId: "S" }]))
       yield* store.release(tenantId, worker.owned.map((each) => ({ ...each, idle: true, othersUntil: undefined })), [])
       assert.isFalse(yield* workerFixtures.hasWork(tenantId))

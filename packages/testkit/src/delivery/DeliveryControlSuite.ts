@@ -47,7 +47,7 @@ const nowhere = idOf(9)
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryControl`, (it) => {
-    it.effect("pauses a destination with the operator's reason, and lets nothing of it be taken until it is resumed", () =>
+    it.effect("pauses a destination with the operator's reason, and nothing is taken from it until it is resumed", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
@@ -63,7 +63,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["S/1"])
       }))
 
-    it.effect("takes nothing from a worker that is sending, and lets it take nothing more", () =>
+    it.effect("does not affect deliveries in flight, and lets a worker take no further ones", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
@@ -90,7 +90,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(versions, [...new Set(versions)].sort((a, b) => a - b))
       }))
 
-    it.effect("keeps when the engine paused a destination that an operator pauses as well, and whoever paused it, resumes it", () =>
+    it.effect("keeps the time of an engine's pause under an operator's pause, and resumes both", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -109,7 +109,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* stateOf(tenantId)).state, "active")
       }))
 
-    it.effect("lets its client resume what it or the engine paused, and nothing else", () =>
+    it.effect("lets a client resume its own pauses and those of the engine only", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -150,7 +150,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* control.pauseOwn(freshTenant(), idOf(1)))
       }))
 
-    it.effect("makes a destination inactive again that was so before the pause, and keeps the pause when its owner changes settings", () =>
+    it.effect("restores the inactive state after a pause, and keeps the pause when the client changes settings", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -164,7 +164,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* stateOf(tenantId), { state: "inactive", pausedBy: undefined, reason: undefined })
       }))
 
-    it.effect("leaves what is active as it is when it is resumed, and knows no destination that is closed or another tenant's", () =>
+    it.effect("does not change an active destination, and finds no closed destination and none of another tenant", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -183,7 +183,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* stateOf(tenantId)).state, "active")
       }))
 
-    it.effect("drops what waits and cancels retries, leaves what is in flight and what ended, and goes on as before", () =>
+    it.effect("drops waiting entries and cancels retries, and keeps deliveries that are in flight or ended", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 3 }, single)
@@ -201,7 +201,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* purge(tenantId), 0)
       }))
 
-    it.effect("counts what waits, destination by destination, and not what is frozen or was queued for a destination that is closed", () =>
+    it.effect("counts waiting entries by destination, without frozen ones and those of closed destinations", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -225,7 +225,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* control.countBacklog(tenantId, 2 ** 45, after)).counts, [counts[1]!])
       }))
 
-    it.effect("drops of a destination what is older than that, in its order and no more than it is told to, and says why", () =>
+    it.effect("drops older entries of a destination in order, up to the limit, with a reason", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -254,7 +254,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* control.countBacklog(freshTenant(), 1000, undefined)).counts.length, 0)
       }))
 
-    it.effect("looks at a large backlog in steps, each from where the one before ended", () =>
+    it.effect("scans a large backlog in steps, each from the end of the previous one", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
@@ -270,7 +270,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(last, { dropped: 1, next: undefined })
       }))
 
-    it.effect("holds an active destination still while it is purged, and says why; one that is paused stays as it is", () =>
+    it.effect("pauses an active destination with a reason during a purge, and does not change a paused one", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
@@ -308,7 +308,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* deliveryState(tenantId, first!), "waiting")
       }))
 
-    it.effect("traces what waits, what goes out before it, and what was sent", () =>
+    it.effect("traces waiting entries, entries before them, and deliveries", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
@@ -336,7 +336,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* control.trace(freshTenant(), idOf(1), { key: "A", orderIds: undefined })).deliveries, [])
       }))
 
-    it.effect("finds nothing by ids that another source gave", () =>
+    it.effect("finds nothing by ids of another source", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -350,7 +350,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("tells how the destinations of a tenant do", () =>
+    it.effect("returns the health of a tenant's destinations", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -366,7 +366,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.closeTo(oldestWaitingAt!, (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).now, 60_000)
       }))
 
-    it.effect("tells of destinations that the engine paused, whose breaker is open, or that have recent dead letters, and of no others", () =>
+    it.effect("returns only destinations that the engine paused, whose breaker is open, or that have recent dead letters", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const queue = yield* DeliveryQueue
@@ -393,7 +393,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* troubles).own, [])
       }))
 
-    it.effect("tells of dead letters until they are dismissed, and how long the oldest entry waits", () =>
+    it.effect("returns dead letters until they are dismissed, and the age of the oldest entry", () =>
       Effect.gen(function*() {
         const control = yield* DeliveryControl
         const tenantId = freshTenant()
@@ -409,7 +409,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* own, [])
       }))
 
-    it.effect("lists destinations and deliveries of one client alone", () =>
+    it.effect("lists destinations and deliveries of one client only", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()

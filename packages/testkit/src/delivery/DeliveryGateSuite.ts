@@ -27,14 +27,14 @@ const dropKeys = (worker: Parameters<typeof drop>[0], keys: ReadonlyArray<string
   Effect.map(drop(worker, { keys: keys.map((key) => ({ destinationId: idOf(1), key })) }), ({ dropped }) => dropped)
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, what may be sent`, (it) => {
-    it.effect("takes nothing of a client without access, has no work meanwhile, and goes on where it was once access is back", () =>
+  layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, access checks`, (it) => {
+    it.effect("takes nothing of a client without access, has no work meanwhile, and continues when access returns", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 9 })
         yield* endAccess(tenantId, "client", ["A"])
         const worker = yield* acquire(tenantId)
-        const { deliveries, from: [found], signals } = yield* take(worker, { unasked: 1 })
+        const { deliveries, from: [found], signals } = yield* take(worker, { unrequested: 1 })
         assert.deepStrictEqual([deliveries, found?.sends ?? false, signals.length], [[], false, 1])
         // what comes meanwhile waits as well
         yield* publish(tenantId, [{ shipmentId: "S" }])
@@ -62,7 +62,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* takeFrom(worker)).deliveries.length, 1)
       }))
 
-    it.effect("holds a delivery that waits for its next attempt, and counts no attempt for that", () =>
+    it.effect("keeps a delivery that waits for its next attempt, without counting an attempt", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
@@ -78,7 +78,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([again.deliveryId, again.attempt, again.tries], [delivery.deliveryId, 2, 2])
       }))
 
-    it.effect("leaves the destinations of other clients alone", () =>
+    it.effect("does not affect destinations of other clients", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
@@ -89,7 +89,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* drainedEvents(tenantId), { 2: ["S/2"] })
       }))
 
-    it.effect("passes over what its client may no longer see, and drops it for good", () =>
+    it.effect("skips entries that the client may no longer see, and drops them", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A", "B"])
@@ -107,7 +107,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([again.deliveries, again.found!.unseenKeys], [[], []])
       }))
 
-    it.effect("drops nothing that may be seen again by then", () =>
+    it.effect("keeps entries that the client may see again", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
@@ -119,7 +119,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["S/1"])
       }))
 
-    it.effect("drops what waits of a shipment that was taken from the account", () =>
+    it.effect("drops waiting entries of a shipment that left the account", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 3, T: 1 })
@@ -138,7 +138,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual([dropped, sent.map(eventIdsOf)], [0, [["S/1", "T/1"]]])
       }))
 
-    it.effect("cancels a delivery with something in it that may not be seen any more, and lets the rest wait again in its order", () =>
+    it.effect("cancels a delivery with an entry that the client may no longer see, and queues its other entries again in order", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -160,7 +160,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* stateOf(tenantId, delivery.deliveryId)).state, "cancelled")
       }))
 
-    it.effect("cancels a dead letter that is sent again, and a delivery whose owner is gone", () =>
+    it.effect("does the same for a retried dead letter, and for a delivery after a takeover", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -196,7 +196,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* stateOf(tenantId, delivery.deliveryId)).state, "cancelled")
       }))
 
-    it.effect("tells of a destination that its secret belongs to somebody else by now", () =>
+    it.effect("reports that the secret of a destination has another owner", () =>
       Effect.gen(function*() {
         const [secrets, store] = [yield* SecretStore, yield* DeliveryStore]
         const tenantId = freshTenant()

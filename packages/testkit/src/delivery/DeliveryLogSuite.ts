@@ -22,8 +22,8 @@ const carrying = (tenantId: string, keys: Readonly<Record<string, ReadonlyArray<
     ))
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, as operators look at it`, (it) => {
-    it.effect("shows a destination to which nothing happened", () =>
+  layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, operators' reads`, (it) => {
+    it.effect("shows a new destination", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -52,7 +52,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         })
       }))
 
-    it.effect("counts what waits, what is in flight and what died, and tells the last attempt", () =>
+    it.effect("counts waiting entries, deliveries in flight and dead letters, and returns the last attempt", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1 }, single)
@@ -82,7 +82,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual((yield* destinations(tenantId))[0]!.inFlight, 1)
       }))
 
-    it.effect("says of an active destination that its client or tenant has no access", () =>
+    it.effect("reports that the client or tenant of an active destination has no access", () =>
       Effect.gen(function*() {
         const [access, queue] = [yield* AccessStore, yield* DeliveryQueue]
         const tenantId = freshTenant()
@@ -95,7 +95,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* held, [false])
       }))
 
-    it.effect("stops counting where it is not shown any more", () =>
+    it.effect("stops counting at the displayed maximum", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, {})
@@ -104,7 +104,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* destinations(tenantId)).map((each) => each.waiting), [overviewCount])
       }))
 
-    it.effect("tells breaker, state and reason as they were written last", () =>
+    it.effect("returns breaker, state and reason as last written", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
@@ -129,7 +129,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(numbers(yield* destinations(tenantId, { state: "inactive", limit: 1 })), [4])
       }))
 
-    it.effect("finds deliveries by what they carry, newest first", () =>
+    it.effect("finds deliveries by their entries, newest first", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -148,7 +148,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* carrying(tenantId, { "freight-charges": ["S"] })).ids, [])
       }))
 
-    it.effect("looks through the newest deliveries only, and says since when", () =>
+    it.effect("searches the newest deliveries only, and returns since when", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1 }, single)
@@ -163,7 +163,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* among(5), [[d!.deliveryId, b!.deliveryId], undefined])
       }))
 
-    it.effect("tells what a destination carried also when it is closed", () =>
+    it.effect("finds deliveries of closed destinations too", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -177,7 +177,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* states, ["transit-events cancelled"])
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const [one, other] = [freshTenant(), freshTenant()]

@@ -55,7 +55,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
 const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, partitions`, (it) => {
-    it.effect("gives a partition to one worker at a time, each under a higher epoch", () =>
+    it.effect("assigns a partition to one worker at a time, each under a higher epoch", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
@@ -70,7 +70,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         assert.lengthOf((yield* takeFrom(again)).deliveries, 1)
       }))
 
-    it.effect("names a new owner the waiting deliveries of each destination once", () =>
+    it.effect("returns the waiting deliveries of each destination once to a new owner", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -86,7 +86,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         assert.deepStrictEqual(named((yield* acquire(tenantId)).waiting), named(deliveries))
       }))
 
-    it.effect("gives each partition to one of many workers that ask at once", () =>
+    it.effect("assigns each partition to one of many concurrent workers", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const all = yield* Effect.all(Array.from({ length: 8 }, () => acquire(tenantId)), { concurrency: "unbounded" })
@@ -95,7 +95,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         assert.deepStrictEqual([...owned, ...rest.owned.map(({ partition }) => partition)].sort(), everyPartition)
       }))
 
-    it.effect("names partitions with signals to their owner, and those without an owner to everybody", () =>
+    it.effect("returns partitions with signals to their owner, and those without an owner to every worker", () =>
       Effect.gen(function*() {
         const store = yield* DeliveryStore
         const tenantId = freshTenant()
@@ -110,7 +110,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         assert.deepStrictEqual(yield* look(workerId(), tenantId), { signalled: [], free: [2] })
       }))
 
-    it.effect("extends the leases of a worker that is alive, and answers what it owns", () =>
+    it.effect("extends the leases of a worker, and returns its partitions", () =>
       Effect.gen(function*() {
         const store = yield* DeliveryStore
         const tenantId = freshTenant()
@@ -138,12 +138,12 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         yield* eventually(store.renew({ workerId: one, leaseMillis: 600_000 }), (answer) => answer.workers < workers)
       }))
 
-    it.effect("has no owner for what was given back idle, until something is new", () =>
+    it.effect("returns no partition that was released as idle, until it has new work", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         const worker = yield* acquire(tenantId)
-        const { deliveries } = yield* take(worker, { unasked: 1 })
+        const { deliveries } = yield* take(worker, { unrequested: 1 })
         yield* end(worker, deliveries)
         yield* release(worker, true)
         assert.isFalse(yield* hasWork(tenantId))
@@ -153,15 +153,15 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         assert.deepStrictEqual([next.takenOver, next.backlogs], [[], [idOf(1)]])
       }))
 
-    it.effect("forgets nothing of a partition that is given back as idle but is not", () =>
+    it.effect("loses no work of a partition that was wrongly released as idle", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const prepare = {
           "a signal": () => Effect.void,
           "an entry": (worker: Effect.Success<ReturnType<typeof acquire>>) => take(worker),
-          "a flight": (worker: Effect.Success<ReturnType<typeof acquire>>) => take(worker, { unasked: 1 }),
+          "a flight": (worker: Effect.Success<ReturnType<typeof acquire>>) => take(worker, { unrequested: 1 }),
           "a delivery that waits": (worker: Effect.Success<ReturnType<typeof acquire>>) =>
-            Effect.flatMap(take(worker, { unasked: 1 }), ({ deliveries }) => end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 }))
+            Effect.flatMap(take(worker, { unrequested: 1 }), ({ deliveries }) => end(worker, deliveries, { state: "waiting", dueInMillis: 600_000 }))
         }
         for (const [what, work] of Object.entries(prepare)) {
           const tenantId = freshTenant()
@@ -176,7 +176,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         }
       }))
 
-    it.effect("does not keep a partition for destinations that do not send, and finds it when they do", () =>
+    it.effect("needs no owner for destinations that may not send, and returns the partition when they may", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -194,7 +194,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         assert.deepStrictEqual([next.waiting.map(({ deliveryId }) => deliveryId), next.backlogs], [[delivery.deliveryId], [idOf(1)]])
       }))
 
-    it.effect("tells the next owner until when others may have sent, whether it was given back with work or without", () =>
+    it.effect("returns until when previous owners may have sent, after a release with or without work", () =>
       Effect.gen(function*() {
         const store = yield* DeliveryStore
         for (const idle of [true, false]) {
@@ -211,7 +211,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         }
       }))
 
-    it.effect("is free at once when it is given back with work, and hands over rate marks", () =>
+    it.effect("is free at once when it is released with work, and returns rate marks", () =>
       Effect.gen(function*() {
         const store = yield* DeliveryStore
         const tenantId = freshTenant()
@@ -230,7 +230,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
 
 const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, takeover`, (it) => {
-    it.effect("makes what was in flight wait, due at once, with its attempt counted", () =>
+    it.effect("makes deliveries in flight wait, due at once, with their attempt counted", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const { a, b, c, worker } = yield* dying(tenantId)
@@ -246,14 +246,14 @@ const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
         assert.deepStrictEqual(deliveries.map(({ flight: _, ...each }) => each), [a, b].map(({ flight: _, ...each }) => ({ ...each, attempt: each.attempt + 1, tries: each.tries + 1 })))
       }))
 
-    it.effect("lets the owner before take, settle and drop nothing", () =>
+    it.effect("refuses takes, settlements and drops of the previous owner", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
         const { a, b, worker } = yield* dying(tenantId)
         const owner = yield* takeOver(tenantId)
         yield* publish(tenantId, [{ shipmentId: "D" }], { accounts: ["A"] })
-        const late = yield* take(worker, { from: [from(1, { again: [a.deliveryId] })], unasked: 5 })
+        const late = yield* take(worker, { from: [from(1, { again: [a.deliveryId] })], unrequested: 5 })
         assert.deepStrictEqual([late.owned, late.deliveries, late.signals, late.from], [[], [], [], []])
         const owned = yield* settle(worker, {
           outcomes: [outcomeOf(a), outcomeOf(b)],
@@ -270,7 +270,7 @@ const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
         assert.deepStrictEqual((yield* take(owner)).signals.map(({ destinationId }) => destinationId), [idOf(1)])
       }))
 
-    it.effect("writes of partitions whose epoch holds, and of those alone", () =>
+    it.effect("writes only to partitions whose epoch is current", () =>
       Effect.gen(function*() {
         const store = yield* DeliveryStore
         const tenantId = freshTenant()
@@ -286,7 +286,7 @@ const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
         assert.deepStrictEqual(states.sort(), [[idOf(1), "delivered"], [idOf(2), "waiting"]])
       }))
 
-    it.effect("cancels what was in flight to a destination that is closed", () =>
+    it.effect("cancels deliveries in flight to a closed destination", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -297,11 +297,11 @@ const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
         for (const { deliveryId } of [a, b]) assert.strictEqual((yield* find(tenantId, deliveryId)).state, "cancelled")
       }))
 
-    it.effect("leaves what was settled, also where its flight was not removed", () =>
+    it.effect("keeps settled deliveries, even if their flight was not removed", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const { a, b, c, worker } = yield* dying(tenantId)
-        yield* settle(worker, { outcomes: [outcomeOf(a, { state: "dead" }), outcomeOf(b), outcomeOf(c, { state: "waiting", dueInMillis: 600_000, uncount: true })] })
+        yield* settle(worker, { outcomes: [outcomeOf(a, { state: "dead" }), outcomeOf(b), outcomeOf(c, { state: "waiting", dueInMillis: 600_000, notCounted: true })] })
         const owner = yield* takeOver(tenantId)
         assert.deepStrictEqual(owner.waiting.map(({ deliveryId }) => deliveryId), [c.deliveryId])
         assert.deepStrictEqual([(yield* find(tenantId, a.deliveryId)).state, (yield* find(tenantId, b.deliveryId)).state], ["dead", "delivered"])
@@ -318,7 +318,7 @@ const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
 
 const lostTakes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, reclaim`, (it) => {
-    it.effect("makes what a lost take took wait as if it had not been taken, and tells what waits", () =>
+    it.effect("makes deliveries of a lost take wait without a counted attempt, and returns them", () =>
       Effect.gen(function*() {
         const store = yield* DeliveryStore
         const tenantId = freshTenant()
@@ -345,13 +345,13 @@ const lostTakes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
         assert.strictEqual((yield* find(tenantId, first.deliveries[1]!.deliveryId)).state, "delivered")
       }))
 
-    it.effect("fences a take that comes later", () =>
+    it.effect("fences a take that arrives later", () =>
       Effect.gen(function*() {
         const store = yield* DeliveryStore
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         const worker = yield* acquire(tenantId)
-        const late = takeRequest(worker, { from: [from(1)], unasked: 5 })
+        const late = takeRequest(worker, { from: [from(1)], unrequested: 5 })
         const { backlogs, owned, waiting } = yield* store.reclaim(tenantId, worker.owned, late.flight)
         assert.deepStrictEqual([waiting, backlogs], [[], [idOf(1)]])
         const answer = yield* store.take(late)

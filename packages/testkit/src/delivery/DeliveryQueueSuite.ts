@@ -28,7 +28,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
 const destinations = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, destinations`, (it) => {
-    it.effect("tells since when a destination is in its state, and why if the engine put it there", () =>
+    it.effect("returns the state of a destination, its time, and the engine's reason", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -65,7 +65,7 @@ const destinations = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(yield* queue.countDestinations(freshTenant(), 1_000_000), 0)
       }))
 
-    it.effect("gives the last place of a client or tenant to one of those who ask at once", () =>
+    it.effect("grants the last place of a client or tenant to one of several concurrent calls", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const transaction = yield* Transaction
@@ -85,7 +85,7 @@ const destinations = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         }
       }))
 
-    it.effect("knows no state of destinations that are not there", () =>
+    it.effect("returns no state of unknown destinations", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -101,7 +101,7 @@ const destinations = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
 const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryQueue, deliveries`, (it) => {
-    it.effect("lists deliveries by id, from a place on, and by what they are", () =>
+    it.effect("lists deliveries by id from a cursor, with filters", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -161,14 +161,14 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
         assert.lengthOf(yield* queue.list(tenantId, { ...everything, since: createdAt + 1 }), 0)
       }))
 
-    it.effect("finds nothing under an id that was never given out", () =>
+    it.effect("finds nothing under an unknown id", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         assert.isTrue(Option.isNone(yield* queue.find(freshTenant(), idOf(101))))
         assert.isTrue(Option.isNone(yield* queue.retry(freshTenant(), idOf(101))))
       }))
 
-    it.effect("makes a delivery that ended, or waits, due now with a full series of attempts", () =>
+    it.effect("makes an ended or waiting delivery due now, with all attempts of its policy", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         for (const state of ["delivered", "waiting", "dead"] as const) {
@@ -184,7 +184,7 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
         }
       }))
 
-    it.effect("leaves a delivery alone that is being sent or was cancelled", () =>
+    it.effect("does not change a delivery that is in flight or cancelled", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -203,7 +203,7 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
         assert.strictEqual(yield* stateOf(tenantId, b!.deliveryId), "cancelled")
       }))
 
-    it.effect("answers a delivery whose destination was closed as cancelled, for there is nowhere to send it", () =>
+    it.effect("returns a delivery of a closed destination as cancelled", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -215,7 +215,7 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
         assert.strictEqual(yield* queue.recover(tenantId, idOf(1), 0), 0)
       }))
 
-    it.effect("holds a shipment while a delivery of it goes out again", () =>
+    it.effect("blocks a shipment while a delivery of it is retried", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -225,7 +225,7 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
         assert.deepStrictEqual(eventIdsOf(yield* takeOne(worker)), ["T/1"])
       }))
 
-    it.effect("makes every dead letter of a destination due again that died since an instant", () =>
+    it.effect("makes every dead letter of a destination since an instant due again", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -263,7 +263,7 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
         assert.deepStrictEqual((yield* queue.list(tenantId, everything)).map(({ state }) => state), ["waiting", "sending"])
       }))
 
-    it.effect("tells how much waits and how much died", () =>
+    it.effect("returns the numbers of waiting entries and dead letters", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()

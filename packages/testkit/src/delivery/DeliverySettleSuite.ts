@@ -65,7 +65,7 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         const worker = yield* acquire(tenantId)
         const { deliveries: [one, other] } = yield* takeFrom(worker)
         const request = {
-          outcomes: [outcomeOf(one!), outcomeOf(other!, { state: "waiting" as const, dueInMillis: 600_000, uncount: true })],
+          outcomes: [outcomeOf(one!), outcomeOf(other!, { state: "waiting" as const, dueInMillis: 600_000, notCounted: true })],
           ended: [{ partition: 1, flight: one!.flight }],
           destinations: [changeOf(1, { breaker: { failures: 3, openUntil: undefined } })]
         }
@@ -78,11 +78,11 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         assert.deepStrictEqual((yield* takeAgain(worker, [other!.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
       }))
 
-    it.effect("takes nothing back of the next attempt when the outcome of the one before is written once more", () =>
+    it.effect("does not change the next attempt when an earlier outcome is written again", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const { delivery, worker } = yield* sending(tenantId)
-        const late = outcomeOf(delivery, { state: "waiting", uncount: true })
+        const late = outcomeOf(delivery, { state: "waiting", notCounted: true })
         yield* settle(worker, { outcomes: [late] })
         const [again] = yield* takeAgain(worker, [delivery.deliveryId])
         assert.deepStrictEqual([again!.attempt, again!.tries], [2, 1])
@@ -95,7 +95,7 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         assert.strictEqual(yield* stateOf(tenantId, delivery.deliveryId), "delivered")
       }))
 
-    it.effect("takes nothing back of an operator's retry when a dead letter is written once more", () =>
+    it.effect("does not undo an operator's retry when a dead letter is written again", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -131,7 +131,7 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         assert.strictEqual((yield* find(tenantId, deliveries[1]!.deliveryId)).endpointUrl, destinationSettings().endpointUrl)
       }))
 
-    it.effect("lets attempts of a destination that is paused meanwhile end as they end", () =>
+    it.effect("writes outcomes of a destination that is paused meanwhile", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -162,7 +162,7 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         assert.strictEqual(Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1))).state, "inactive")
       }))
 
-    it.effect("ignores breaker and pause of another endpoint, except a pause that is for any", () =>
+    it.effect("ignores breaker and pause of another endpoint, except a pause for any endpoint", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -176,7 +176,7 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         assert.deepStrictEqual([state, reason, (yield* load(tenantId)).breaker.failures], ["paused", "A delivery was not accepted.", 0])
       }))
 
-    it.effect("forgets the breaker when the destination gets another endpoint, and only then", () =>
+    it.effect("resets the breaker when the destination gets another endpoint, and only then", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -231,15 +231,15 @@ const retries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         assert.deepStrictEqual((yield* find(tenantId, delivery.deliveryId)).attempts, [1, 2, 3, 4].map(failed))
       }))
 
-    it.effect("does not count an attempt that a stop cut short", () =>
+    it.effect("does not count an attempt that a stop interrupted", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const { delivery, worker } = yield* sending(tenantId)
-        yield* end(worker, [delivery], { state: "waiting", uncount: true })
+        yield* end(worker, [delivery], { state: "waiting", notCounted: true })
         assert.deepStrictEqual((yield* takeAgain(worker, [delivery.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
       }))
 
-    it.effect("leaves out deliveries that do not wait, or not in this destination", () =>
+    it.effect("leaves out deliveries that do not wait or belong to another destination", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -265,7 +265,7 @@ const retries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         assert.isTrue(found!.blocked)
       }))
 
-    it.effect("sends deliveries that share a shipment one after the other, the older first", () =>
+    it.effect("takes deliveries that share a shipment one at a time, the older first", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -290,7 +290,7 @@ const retries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
         assert.deepStrictEqual(yield* takeAgain(worker, [older.deliveryId]), [], "not beside the newer one")
       }))
 
-    it.effect("sends a delivery not again while a new one of its shipment is in flight", () =>
+    it.effect("does not retry a delivery while a new one of its shipment is in flight", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -328,7 +328,7 @@ const drops = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).backlogs, [])
       }))
 
-    it.effect("leaves what a client may see", () =>
+    it.effect("keeps entries that a client may see", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const { delivery, worker } = yield* sending(tenantId)

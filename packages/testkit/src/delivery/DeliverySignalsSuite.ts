@@ -16,7 +16,7 @@ const subscribeEach = Effect.fnUntraced(function*(tenantId: string, numbers: Rea
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, signals`, (it) => {
-    it.effect("consumes a signal of each destination that something was published for, with its smallest key", () =>
+    it.effect("consumes one signal of each published destination, with its smallest key", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* subscribeEach(tenantId, [1, 2])
@@ -33,7 +33,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* take(worker)).signals, [])
       }))
 
-    it.effect("consumes so many signals at most, of owned partitions only", () =>
+    it.effect("consumes at most the requested number of signals, of owned partitions only", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* subscribeEach(tenantId, [1, 2, 3])
@@ -47,7 +47,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* take(worker)).signals.map(({ destinationId }) => destinationId), [idOf(2)])
       }))
 
-    it.effect("takes one delivery of a destination with a signal that nobody asked for, unless it is skipped", () =>
+    it.effect("takes one unrequested delivery of a destination with a signal, unless it is in skip", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* letSee(tenantId, "client", ["A"])
@@ -55,11 +55,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const worker = yield* acquire(tenantId)
         yield* settle(worker, { destinations: [changeOf(4, { breaker: { failures: 5, openUntil: occurredAt + 0.5 } })] })
         yield* publish(tenantId, ["S", "T", "U"].map((shipmentId) => ({ shipmentId })), { accounts: ["A"] })
-        const { deliveries, from: found, signals } = yield* take(worker, { from: [from(1, { batches: 0 })], skip: [idOf(2)], unasked: 5 })
+        const { deliveries, from: found, signals } = yield* take(worker, { from: [from(1, { batches: 0 })], skip: [idOf(2)], unrequested: 5 })
         assert.deepStrictEqual(deliveries.map((each) => [each.destinationId, eventIdsOf(each)]), [[idOf(3), ["S/1", "T/1"]]])
         assert.sameMembers(signals.map(({ destinationId }) => destinationId), [1, 2, 3, 4].map(idOf))
-        const unasked = found.find(({ destinationId }) => destinationId === idOf(3))!
-        assert.deepStrictEqual([unasked.after, unasked.more, unasked.blocked], ["T", true, false])
+        const unrequested = found.find(({ destinationId }) => destinationId === idOf(3))!
+        assert.deepStrictEqual([unrequested.after, unrequested.more, unrequested.blocked], ["T", true, false])
       }))
 
     it.effect("takes nothing of an area that was not named, and loses nothing of it", () =>
@@ -69,19 +69,19 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
         const worker = yield* acquire(tenantId)
         for (const sources of [["shipment-status"], []]) {
-          const { deliveries, from: found } = yield* take(worker, { from: [from(1)], sources, signals: 0, unasked: 1 })
+          const { deliveries, from: found } = yield* take(worker, { from: [from(1)], sources, signals: 0, unrequested: 1 })
           assert.deepStrictEqual([deliveries, found], [[], []])
         }
-        const { deliveries, signals } = yield* take(worker, { from: [from(1)], unasked: 1 })
+        const { deliveries, signals } = yield* take(worker, { from: [from(1)], unrequested: 1 })
         assert.deepStrictEqual([deliveries.length, signals.length], [2, 2])
       }))
 
-    it.effect("takes of so many destinations that nobody asked for at most", () =>
+    it.effect("takes at most the allowed number of unrequested deliveries", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* subscribeEach(tenantId, [1, 2, 3])
         yield* publish(tenantId, [{ shipmentId: "S" }], { accounts: ["A"] })
-        const { deliveries, signals } = yield* take(yield* acquire(tenantId), { unasked: 2 })
+        const { deliveries, signals } = yield* take(yield* acquire(tenantId), { unrequested: 2 })
         assert.deepStrictEqual([deliveries.length, signals.length], [2, 3])
       }))
 
@@ -91,7 +91,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         const tenantId = freshTenant()
         yield* seed(tenantId, { S: 1 })
         const worker = yield* acquire(tenantId)
-        const delivery = (yield* take(worker, { unasked: 1 })).deliveries[0]!
+        const delivery = (yield* take(worker, { unrequested: 1 })).deliveries[0]!
         yield* end(worker, [delivery], { state: "dead" })
         const changes = {
           settings: queue.changeDestination(tenantId, destinationSettings({ policy: { maxAttempts: 2 } })),
@@ -113,7 +113,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: undefined }])
       }))
 
-    it.effect("names tenants in which something was published, first those who wait longest", () =>
+    it.effect("returns tenants with new entries, longest wait first", () =>
       Effect.gen(function*() {
         const store = yield* DeliveryStore
         const tenants = Array.from({ length: 5 }, freshTenant)

@@ -99,12 +99,12 @@ class Writes {
 
   /** Writes an outcome unless one was written for this attempt. */
   private end(tenant: Tenant, outcome: DeliveryOutcome, now: number): void {
-    const { attempt, deliveryId, destinationId, dueInMillis, flight, record, state, uncount } = outcome
+    const { attempt, deliveryId, destinationId, dueInMillis, flight, record, state, notCounted } = outcome
     const flown = tenant.flights.get(flightKey(partitionOf(destinationId), flight))
     const delivery = tenant.deliveries.get(deliveryId) ?? flown?.first.find((each) => each.deliveryId === deliveryId)
     if (delivery === undefined || delivery.state !== "sending" || delivery.attempt !== attempt) return
     if (record !== undefined) this.journal.set(delivery, "records", [...delivery.records, record])
-    if (uncount) this.journal.set(delivery, "tries", delivery.tries - 1)
+    if (notCounted) this.journal.set(delivery, "tries", delivery.tries - 1)
     this.rows.write(this.rows.destinationOf(tenant, delivery), delivery, state, now, now + dueInMillis)
   }
 

@@ -24,7 +24,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
 const takes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, take`, (it) => {
-    it.effect("freezes entries into a delivery whose bytes and order stay", () =>
+    it.effect("freezes entries into a delivery with fixed bytes and order", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -71,7 +71,7 @@ const takes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.lengthOf((yield* takeFrom(worker, 1, { after: "🚚" })).deliveries, 0)
       }))
 
-    it.effect("cuts batches by count, and goes on after the last key it reached", () =>
+    it.effect("limits batches by count, and continues after the last key", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1, D: 1, E: 1 }, { policy: { batchMaxSize: 2 } })
@@ -85,7 +85,7 @@ const takes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.deepStrictEqual([third.deliveries, third.found!.more, third.found!.blocked], [[], false, false])
       }))
 
-    it.effect("leaves the rest of a shipment that has an event in a batch", () =>
+    it.effect("leaves further events of a shipment that is in a batch", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 5, B: 3, C: 1 }, { policy: { batchMaxSize: 2 } })
@@ -97,7 +97,7 @@ const takes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.deepStrictEqual(eventIdsOf((yield* takeFrom(worker)).deliveries[0]!), ["A/3", "A/4"])
       }))
 
-    it.effect("says that the last key it reached has more", () =>
+    it.effect("reports further entries at the last key", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 3, B: 1 }, { policy: { batchMaxSize: 2 } })
@@ -132,7 +132,7 @@ const takes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.deepStrictEqual(found, sizes)
       }))
 
-    it.effect("passes over shipments in flight and of deliveries that wait, and says so", () =>
+    it.effect("skips shipments in flight and of waiting deliveries, and reports this", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { "A": 1, "B ä\"{}": 1, "C": 1 }, { policy: { batchMaxSize: 1 } })
@@ -146,7 +146,7 @@ const takes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.deepStrictEqual(idsOf((yield* takeFrom(worker)).deliveries), [["A/2"]])
       }))
 
-    it.effect("looks at so many entries at most", () =>
+    it.effect("scans at most the requested number of entries", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         yield* seed(tenantId, { A: 1, B: 1, C: 1 }, { policy: { batchMaxSize: 1 } })
@@ -227,14 +227,14 @@ const takes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.deepStrictEqual([ids.length, new Set(ids).size], [count, count])
       }))
 
-    it.effect("keeps tenants apart, whatever ids they share", () =>
+    it.effect("isolates tenants that share ids", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const [one, other] = [freshTenant(), freshTenant()]
         yield* seed(one, { S: 2 })
         yield* seed(other, {})
         const [owner, stranger] = [yield* acquire(one), yield* acquire(other)]
-        const nothing = yield* take(stranger, { from: [from(1)], unasked: 10 })
+        const nothing = yield* take(stranger, { from: [from(1)], unrequested: 10 })
         assert.deepStrictEqual([nothing.deliveries, nothing.signals], [[], []])
         const delivery = yield* takeOne(owner)
         yield* settle(stranger, { outcomes: [outcomeOf(delivery)], ended: [{ partition: 1, flight: delivery.flight }], destinations: [changeOf(1, { pause: "other" })] })
@@ -252,7 +252,7 @@ const takes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
 
 const loads = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, load`, (it) => {
-    it.effect("answers everything that is needed to send, and leaves out what is closed or not there", () =>
+    it.effect("returns everything that sending needs, and leaves out closed and unknown destinations", () =>
       Effect.gen(function*() {
         const [queue, store] = [yield* DeliveryQueue, yield* DeliveryStore]
         const tenantId = freshTenant()
@@ -279,7 +279,7 @@ const loads = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.deepStrictEqual(yield* store.load(freshTenant(), [idOf(1)]), [])
       }))
 
-    it.effect("shows what was changed, and keeps what a destination was opened for", () =>
+    it.effect("returns changed settings, and keeps those that are fixed at opening", () =>
       Effect.gen(function*() {
         const queue = yield* DeliveryQueue
         const tenantId = freshTenant()
@@ -293,7 +293,7 @@ const loads = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.deepStrictEqual(loaded, { ...before, endpointUrl: "https://other.example/", hmacSecretId: "other", policy, version: loaded.version })
       }))
 
-    it.effect("answers live versions of the secret, newest first", () =>
+    it.effect("returns the active versions of the secret, newest first", () =>
       Effect.gen(function*() {
         const secrets = yield* SecretStore
         const tenantId = freshTenant()
@@ -310,7 +310,7 @@ const loads = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         assert.isTrue(loaded.bodySignature)
       }))
 
-    it.effect("answers deliveries that wait, the first due first, and says that there are more than it names", () =>
+    it.effect("returns waiting deliveries by due time, and reports that there are more", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const count = waitingPerDestination + 1

@@ -16,7 +16,7 @@ const client = (name: string): SecretOwner => ({ _tag: "Client", client: name })
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: SecretStore`, (it) => {
-    it.effect("finds nothing under an id nothing was put under", () =>
+    it.effect("finds nothing under an unknown id", () =>
       Effect.gen(function*() {
         const store = yield* SecretStore
         assert.isTrue(Option.isNone(yield* store.find(freshTenant(), "main")))
@@ -24,7 +24,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue(Option.isNone(yield* store.findForUpdate(freshTenant(), "main")))
       }))
 
-    it.effect("gives back every version, newest first, to the millisecond", () =>
+    it.effect("returns every version, newest first, to the millisecond", () =>
       Effect.gen(function*() {
         const store = yield* SecretStore
         const tenantId = freshTenant()
@@ -62,7 +62,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(found.versions.map((each) => new TextDecoder().decode(each.sealed)), ["new", "retiring"])
       }))
 
-    it.effect("keeps tenants and ids apart", () =>
+    it.effect("isolates tenants and ids", () =>
       Effect.gen(function*() {
         const store = yield* SecretStore
         const [one, other] = [freshTenant(), freshTenant()]
@@ -116,7 +116,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(seen, [2, "used", 1, "used", 0, "removed", "unknown"])
       }))
 
-    it.effect("tells who may use a secret by what is stored of their access, as core's rule does", () =>
+    it.effect("decides who may use a secret by stored access, like core's rule", () =>
       Effect.gen(function*() {
         const store = yield* SecretStore
         const tenantId = freshTenant()
@@ -142,7 +142,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isFalse(yield* store.usableBy(tenantId, "other", "key:a"))
       }))
 
-    it.effect("makes the owners of its destinations load them again, when it changes or may be its client's no longer", () =>
+    it.effect("signals its destinations when it changes or its client may no longer use it", () =>
       Effect.gen(function*() {
         const store = yield* SecretStore
         const [queue, deliveries, access] = [yield* DeliveryQueue, yield* DeliveryStore, yield* AccessStore]

@@ -21,7 +21,7 @@ const read = (tenantId: string, range: StatisticsRange) =>
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: StatisticsStore`, (it) => {
-    it.effect("adds counts of the same minute, and keeps minutes, destinations and tenants apart", () =>
+    it.effect("adds counts of the same minute, and separates minutes, destinations and tenants", () =>
       Effect.gen(function*() {
         const store = yield* StatisticsStore
         const [tenantId, other] = [freshTenant(), freshTenant()]

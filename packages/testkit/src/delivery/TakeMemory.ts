@@ -35,7 +35,7 @@ export class Take {
     const consumed = signalled.slice(0, request.signals)
     for (const { number } of consumed) this.journal.drop(tenant.signals, number)
     const signals = grouped(consumed)
-    const from = [...request.from.filter(({ destinationId }) => held.has(partitionOf(destinationId))), ...this.unasked(signals)].flatMap((each) => {
+    const from = [...request.from.filter(({ destinationId }) => held.has(partitionOf(destinationId))), ...this.unrequested(signals)].flatMap((each) => {
       const destination = tenant.destinations.get(each.destinationId)
       return destination === undefined || !request.sources.includes(destination.settings.source) ? [] : [this.takeFrom(destination, each)]
     })
@@ -50,12 +50,12 @@ export class Take {
     }
   }
 
-  private unasked(signals: ReadonlyArray<Signal>): ReadonlyArray<TakeFrom> {
-    const { from, skip, unasked } = this.request
+  private unrequested(signals: ReadonlyArray<Signal>): ReadonlyArray<TakeFrom> {
+    const { from, skip, unrequested } = this.request
     const named = new Set([...from.map(({ destinationId }) => destinationId), ...skip])
     return signals
       .filter(({ destinationId }) => !named.has(destinationId) && this.mayGuess(this.tenant.destinations.get(destinationId)))
-      .slice(0, unasked)
+      .slice(0, unrequested)
       .map(({ destinationId }) => ({ destinationId, after: undefined, batches: 1, inFlight: [], again: [] }))
   }
 

@@ -13,7 +13,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
     const waking = (tenantId: string) =>
       Effect.flatMap(Wakeups, (wakeups) => Effect.repeat(wakeups.wake(tenantId), Schedule.spaced("20 millis")))
 
-    it.effect("wakes whoever waits, and says for whom", () =>
+    it.effect("wakes all waiting fibers, and names the tenants", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const sleeper = yield* Effect.forkChild(wokenFor(tenantId))
@@ -21,7 +21,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue((yield* Fiber.join(sleeper)).has(tenantId))
       }), 20_000)
 
-    it.effect("counts hints that came while nobody waited", () =>
+    it.effect("keeps hints that arrive while no fiber waits", () =>
       Effect.gen(function*() {
         const wakeups = yield* Wakeups
         const [one, other] = [freshTenant(), freshTenant()]
@@ -31,7 +31,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.isTrue((yield* wokenFor(other)).has(other))
       }), 20_000)
 
-    it.effect("wakes everybody who waits", () =>
+    it.effect("wakes every waiting fiber", () =>
       Effect.gen(function*() {
         const tenantId = freshTenant()
         const sleepers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(wokenFor(tenantId)))

@@ -101,7 +101,7 @@ export class SettleAudit {
 
   /** Applies an outcome to the reference model, and returns whether it counts: its epoch holds, and its attempt is in flight. */
   private apply(delivery: LedgerDelivery, outcome: DeliveryOutcome, outcomes: Outcomes, fenced: ReadonlyArray<LedgerPartition>): boolean {
-    const { attempt, deliveryId, destinationId, dueInMillis, record, state, uncount } = outcome
+    const { attempt, deliveryId, destinationId, dueInMillis, record, state, notCounted } = outcome
     const { destination } = delivery
     if (destination.destinationId !== destinationId) this.simulation.violate("An outcome names its own destination", deliveryId)
     if (!fenced.includes(destination.partition) || delivery.state !== "sending" || delivery.attempt !== attempt) return false
@@ -110,8 +110,8 @@ export class SettleAudit {
       const answered = outcomes.get(permitOf(deliveryId, attempt))
       delivery.dueAt = (answered?.at ?? 0) + dueInMillis
       delivery.storedDueAt = this.simulation.storeNow + dueInMillis
-      if (uncount) delivery.tries -= 1
-      if (uncount || record?.outcome === "gone") delivery.excused += 1
+      if (notCounted) delivery.tries -= 1
+      if (notCounted || record?.outcome === "gone") delivery.excused += 1
     }
     if (state === "dead") this.simulation.counts.deadLetters += 1
     this.ledger.end(delivery, state, this.simulation.storeNow)
@@ -125,7 +125,7 @@ export class SettleAudit {
     if (record === undefined) {
       const isExhausted = state === "dead" && delivery.tries >= delivery.destination.settings.policy.maxAttempts + spareTakeovers
       const isOver = delivery.state !== "sending" || delivery.attempt !== attempt
-      const isUnsent = state === "waiting" && written.uncount
+      const isUnsent = state === "waiting" && written.notCounted
       if (!isExhausted && !isOver && !isUnsent) simulation.violate("A delivery is dead only after its last attempt", `${who}: ${delivery.id} after ${delivery.tries}`)
       return
     }
@@ -134,7 +134,7 @@ export class SettleAudit {
     if (answered === undefined) return simulation.violate("Only received outcomes are written", `${who}: ${delivery.id}, attempt ${attempt}, ${record.outcome}`)
     const { outcome, tries } = answered
     const isKept = outcome._tag === "Accepted" ? state === "delivered" : state !== "delivered"
-    if (!isKept || (written.uncount !== (outcome._tag === "Interrupted"))) {
+    if (!isKept || (written.notCounted !== (outcome._tag === "Interrupted"))) {
       simulation.violate("An outcome is written as it was received", `${who}: ${delivery.id} is written as ${state} after ${outcome._tag}`)
     }
     if (outcome._tag === "Failed") this.compareRetry(delivery, written, tries, outcome.retryAfterSeconds ?? 0)

@@ -149,7 +149,7 @@ export class StoreConnection {
     return this.send({
       process,
       call: "take",
-      about: () => `${request.flight} of ${tenantId}: ${request.owned.map(({ epoch, partition }) => `${partition} by ${epoch}`).join()}, ${request.from.map(({ after, again, batches, destinationId, inFlight }) => `${short(destinationId)} after ${after}: ${batches} new, again ${again.join()}, in flight ${inFlight.join()}`).join("; ")}, ${request.signals} signals, ${request.unasked} unasked, skip ${request.skip.map(short).join()}`,
+      about: () => `${request.flight} of ${tenantId}: ${request.owned.map(({ epoch, partition }) => `${partition} by ${epoch}`).join()}, ${request.from.map(({ after, again, batches, destinationId, inFlight }) => `${short(destinationId)} after ${after}: ${batches} new, again ${again.join()}, in flight ${inFlight.join()}`).join("; ")}, ${request.signals} signals, ${request.unrequested} unrequested, skip ${request.skip.map(short).join()}`,
       applied: (answer, late) => {
         const call: TakeCall = { ...asked, late }
         const permits = this.takes.taken(call, answer)

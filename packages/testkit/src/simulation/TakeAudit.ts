@@ -128,7 +128,7 @@ export class TakeAudit {
     }
   }
 
-  private compareAmounts({ from, skip, unasked }: TakeRequest, fresh: ReadonlyArray<TakenDelivery>): void {
+  private compareAmounts({ from, skip, unrequested }: TakeRequest, fresh: ReadonlyArray<TakenDelivery>): void {
     const asked = new Map(from.map((each) => [each.destinationId, each.batches]))
     const counts = new Map<string, number>()
     for (const { destinationId } of fresh) counts.set(destinationId, (counts.get(destinationId) ?? 0) + 1)
@@ -140,7 +140,7 @@ export class TakeAudit {
         this.simulation.violate("A take returns at most the deliveries that were asked for", `${destinationId}: ${count} of ${limit ?? (skip.includes(destinationId) ? 0 : 1)}`)
       }
     }
-    if (extra > unasked) this.simulation.violate("A take returns at most the deliveries that were asked for", `${extra} of ${unasked} unasked`)
+    if (extra > unrequested) this.simulation.violate("A take returns at most the deliveries that were asked for", `${extra} of ${unrequested} unrequested`)
   }
 
   private again(destination: LedgerDestination, taken: TakenDelivery): LedgerDelivery | undefined {

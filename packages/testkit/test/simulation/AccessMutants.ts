@@ -8,7 +8,7 @@ const gate = "testkit/src/delivery/DestinationGate.ts"
 const control = "testkit/src/delivery/DeliveryControlMemory.ts"
 const access = "testkit/src/access/AccessTables.ts"
 const taking = "core/src/delivery/Taking.ts"
-const work = "core/src/delivery/HeldWork.ts"
+const work = "core/src/delivery/WorkSet.ts"
 
 export const accessMutants: ReadonlyArray<Mutant> = [
   // the end of access

@@ -8,8 +8,8 @@ const destination = "core/src/delivery/Destination.ts"
 const taking = "core/src/delivery/Taking.ts"
 const sending = "core/src/delivery/Sending.ts"
 const settling = "core/src/delivery/Settling.ts"
-const work = "core/src/delivery/HeldWork.ts"
-const outcomes = "core/src/delivery/UnwrittenOutcomes.ts"
+const work = "core/src/delivery/WorkSet.ts"
+const outcomes = "core/src/delivery/OutcomeBuffer.ts"
 const attempts = "core/src/delivery/Attempts.ts"
 const time = "core/src/delivery/WorkerTime.ts"
 const retry = "core/src/delivery/model/RetryDecision.ts"
@@ -149,13 +149,13 @@ const engineMutants: ReadonlyArray<Mutant> = [
   {
     name: "a take that is requested during another one is lost",
     file: taking,
-    find: "tenant.signalled && !tenant.hearing || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)",
-    replace: "tenant.signalled && !tenant.hearing || goesOn) work.want(tenant)"
+    find: "tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)",
+    replace: "tenant.signalled && !tenant.takingSignals || goesOn) work.want(tenant)"
   },
   {
     name: "a worker takes without end while another take hears signals",
     file: taking,
-    find: "tenant.signalled && !tenant.hearing || goesOn",
+    find: "tenant.signalled && !tenant.takingSignals || goesOn",
     replace: "tenant.signalled || goesOn"
   },
   {

@@ -4,7 +4,7 @@ import type { Mutant } from "./Mutant.ts"
 const owning = "core/src/delivery/Owning.ts"
 const taking = "core/src/delivery/Taking.ts"
 const sending = "core/src/delivery/Sending.ts"
-const work = "core/src/delivery/HeldWork.ts"
+const work = "core/src/delivery/WorkSet.ts"
 const destination = "core/src/delivery/Destination.ts"
 const ownership = "testkit/src/delivery/OwnershipMemory.ts"
 const tables = "testkit/src/delivery/DestinationTables.ts"
@@ -140,7 +140,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   {
     name: "nothing is taken after a lease has expired once",
     file: owning,
-    find: "if (hadRunOut) work.bell.openUnsafe()",
+    find: "if (hadRunOut) work.workAvailable.openUnsafe()",
     replace: ""
   },
   {

@@ -158,7 +158,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   {
     name: "a take returns more unrequested deliveries than the limit",
     file: take,
-    find: "      .slice(0, unasked)\n",
+    find: "      .slice(0, unrequested)\n",
     replace: ""
   },
   {
@@ -184,7 +184,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   {
     name: "an attempt that the worker's stop interrupted is counted",
     file: store,
-    find: `if (uncount) this.journal.set(delivery, "tries", delivery.tries - 1)`,
+    find: `if (notCounted) this.journal.set(delivery, "tries", delivery.tries - 1)`,
     replace: ""
   },
   {

@@ -1,4 +1,4 @@
-/** What became of one POST: accepted, refused for good, not usable, or cut short by our own stop. */
+/** The outcome of one POST: accepted, gone, failed, or interrupted by our own stop. */
 import { Data } from "effect"
 
 /**

@@ -1,4 +1,4 @@
-/** How patiently, how fast and in what portions a subscription wants its deliveries. */
+/** The delivery policy of a subscription: attempts, backoff, batch size and rate limit. */
 import { Schema } from "effect"
 
 const bounded = (name: string, minimum: number, maximum: number) =>

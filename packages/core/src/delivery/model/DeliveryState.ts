@@ -1,4 +1,4 @@
-/** The life of a delivery, as a table. */
+/** The states of a delivery, as a table of transitions. */
 
 /**
  * - `sending`: an attempt is under way.

@@ -6,10 +6,10 @@ export type RetryDecision =
   | { readonly _tag: "GiveUp" }
 
 /**
- * Doubles the pause after every failed attempt, up to the policy's ceiling.
+ * Doubles the backoff after every failed attempt, up to the maximum of the policy.
  *
  * `attempt` counts from 1. `jitter` from 0 to 1 is drawn by the caller and moves the pause by at most a fifth either
- * way, so that deliveries do not march in step. SPEC-GAP-D24: `Retry-After` may lengthen the pause up to the ceiling, never shorten it.
+ * way, so that deliveries are not retried at the same time. SPEC-GAP-D24: `Retry-After` may lengthen the pause up to the ceiling, never shorten it.
  */
 export const decideRetry = (
   policy: DeliveryPolicy,
