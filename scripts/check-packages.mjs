@@ -84,8 +84,8 @@ try {
 
   const withPeers = entries.filter(({ needsPeers }) => needsPeers)
   if (withPeers.length > 0) {
-    const peers = new Set(withPeers.flatMap(({ manifest }) => optional(manifest).map((peer) => `${peer}@${manifest.devDependencies[peer]}`)))
-    install([...peers])
+    const peers = new Map(withPeers.flatMap(({ manifest }) => optional(manifest).flatMap((peer) => peer in manifest.devDependencies ? [[peer, manifest.devDependencies[peer]]] : [])))
+    install([...peers].map(([peer, version]) => `${peer}@${version}`))
     check("entry points that need optional peers", withPeers, server)
   }
   const isShort = process.argv.includes("--short")

@@ -4,7 +4,7 @@ import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { Authenticator, type Principal, runBackground, SigningSecrets, Tenants, TransitSubscriptions, Unauthenticated, Waybill } from "@waybill/core"
 import { createStartupBufferServer, TransportHttp, WaybillHttp } from "@waybill/http"
 import { PgClient, StoragePostgres } from "@waybill/postgres"
-import { Config, Console, Effect, Layer, Queue, Redacted, References, Tracer } from "effect"
+import { Config, Console, Effect, Layer, Queue, Redacted, References, Schedule, Tracer } from "effect"
 import { HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import { SqlClient } from "effect/sql"
@@ -113,7 +113,11 @@ const scenario = Effect.gen(function*() {
   const pickUp = spans.find(({ name }) => name === "Orders.pickUp")
   const sent = spans.find(({ attributes }) => attributes.has("waybill.delivery"))
   yield* Console.log(`the webhook is in the trace of the call: ${pickUp !== undefined && sent?.traceId === pickUp.traceId}`)
-  const metrics = (yield* PrometheusMetrics.format()).split("\n")
+  // a delivery is counted when its outcome is written, which is a moment after the receiver has it
+  const metrics = yield* PrometheusMetrics.format().pipe(
+    Effect.map((text) => text.split("\n")),
+    Effect.repeat({ schedule: Schedule.spaced(50), until: (lines) => lines.includes("waybill_delivered_events_total 2"), times: 200 })
+  )
   yield* Console.log(metrics.filter((line) => /^(orders_picked_up_total|waybill_delivered_events_total) /.test(line)).toSorted().join("\n"))
 })
 

@@ -36,6 +36,8 @@ export type {
   LimitsChange,
   ListPage,
   LookupBy,
+  Mail,
+  NoticeContactView,
   PickupAnswer,
   PickupChangeEntry,
   PickupChangeQueryInput,

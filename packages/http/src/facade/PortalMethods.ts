@@ -52,6 +52,11 @@ export interface SecretRotationOptions {
   readonly overlapSeconds?: number
 }
 
+/** The address for notices of failing endpoints; `null` ends them. */
+export interface NoticeContactSettings {
+  readonly email: string | null
+}
+
 export interface PortalMethods {
   /** Creates a token that opens the portal of one client, for operators. */
   readonly createLink: (tenantId: string, request: PortalLinkRequest) => Promise<PortalLinkToken>
@@ -72,7 +77,7 @@ export interface PortalMethods {
   /** The address for notices of failing endpoints, and whether this service sends e-mail. */
   readonly contact: (principal: HostPrincipal) => Promise<NoticeContactView>
   /** `null` ends notices. */
-  readonly setContact: (principal: HostPrincipal, contact: { readonly email: string | null }) => Promise<NoticeContactView>
+  readonly setContact: (principal: HostPrincipal, contact: NoticeContactSettings) => Promise<NoticeContactView>
   /** Secrets that belong to the caller alone. Never returns a secret's value. */
   readonly secrets: (principal: HostPrincipal, query?: PageQuery) => Promise<ListPage<SecretView>>
   /** Generates a new secret. The previous one keeps signing for `overlapSeconds`, a day by default. */

@@ -36,7 +36,7 @@ export type * from "./InvoiceMethods.ts"
 export type * from "./OperatorMethods.ts"
 export type { HostPickupDesk, PickupChanges, PickupMethods, PickupReadMethods, PickupSubscriptionMethods, WaitingPickupDesk } from "./PickupMethods.ts"
 export type { PortalCustomer } from "../portal/PortalCaller.ts"
-export type { PortalLinkRequest, PortalLinkToken, PortalMethods, PortalSubscriptionsQuery, SecretRotationOptions } from "./PortalMethods.ts"
+export type { NoticeContactSettings, PortalLinkRequest, PortalLinkToken, PortalMethods, PortalSubscriptionsQuery, SecretRotationOptions } from "./PortalMethods.ts"
 export type * from "./ShipmentMethods.ts"
 
 export interface EventsPage {

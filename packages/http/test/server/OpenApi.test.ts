@@ -261,7 +261,7 @@ describe("the OpenAPI documents", () => {
       const allowed = (await service.send("OPTIONS", real)).headers.get("allow")!.split(", ").filter((each) => each !== "HEAD" && each !== "OPTIONS")
       for (const other of allowed) expect(Object.keys((documents.get("/openapi.json")!["paths"] as Record<string, Json>)[path]!)).toContain(other.toLowerCase())
     }
-    expect(described.size).toBe(96)
+    expect(described.size).toBe(100)
   })
 })
 

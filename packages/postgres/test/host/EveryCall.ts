@@ -303,6 +303,14 @@ export const serviceCalls: Methods = {
       const { deliveryId } = await delivered(scene, id)
       return () => scene.waybill.deliveries.dismiss(tenantId, deliveryId).catch(onlyCode("delivery_not_dismissable"))
     },
+    retryDeadLetters: async (scene, id) => {
+      const { subscriptionId } = await delivered(scene, id)
+      return () => scene.waybill.deliveries.retryDeadLetters(tenantId, { subscriptionId })
+    },
+    dismissDeadLetters: async (scene, id) => {
+      const { subscriptionId } = await delivered(scene, id)
+      return () => scene.waybill.deliveries.dismissDeadLetters(tenantId, { subscriptionId })
+    },
     recover: async (scene, id) => {
       const { subscriptionId } = await delivered(scene, id)
       return () => scene.waybill.deliveries.recover(tenantId, subscriptionId, "2026-01-01T00:00:00Z")
@@ -383,6 +391,14 @@ export const serviceCalls: Methods = {
     purge: async (scene, id) => {
       const subscriptionId = await subscribed(scene, id)
       return () => scene.waybill.allSubscriptions.purge(tenantId, subscriptionId)
+    },
+    purgeMatching: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.allSubscriptions.purgeMatching(tenantId, { subscriptionIds: [subscriptionId] })
+    },
+    edit: async (scene, id) => {
+      const subscriptionId = await subscribed(scene, id)
+      return () => scene.waybill.allSubscriptions.edit(tenantId, subscriptionId, { delivery: { maxAttempts: 3 } })
     },
     explain: async (scene, id) => {
       const { subscriptionId } = await delivered(scene, id)

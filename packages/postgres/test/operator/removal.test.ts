@@ -94,6 +94,7 @@ const fill = Effect.fnUntraced(function*(tenantIds: ReadonlyArray<string>) {
     yield* TestWaybill.subscribeToCharges(each.tenant.customer("late", ["A"]), { webhookUrl })
     yield* (yield* Subscriptions).purge(each.tenant.tenantId, each.subscriptionId)
     yield* (yield* TransitEvents).list(each.customer, { page: 1, pageSize: 1 })
+    yield* rows("INSERT INTO @document_discards (tenant_id, content_id) VALUES ($1, gen_random_uuid())", [each.tenant.tenantId])
     yield* rows("INSERT INTO @transit_events_awaiting_status VALUES ($1, 'S', 1)", [each.tenant.tenantId])
     // rows that a worker leaves when it is killed while it sends
     yield* rows("INSERT INTO @delivery_leases VALUES ($1, 7, 'worker', now()) ON CONFLICT DO NOTHING", [each.tenant.tenantId])

@@ -16,7 +16,7 @@ describe("stateInWords", () => {
   it("says how serious failures are", () => {
     expect(words({ breaker: { state: "open", failures: 7, until: null }, dead: 2 })).toMatchObject({ tone: "bad", short: "failing" })
     expect(words({ breaker: { state: "closed", failures: 1, until: null } })).toMatchObject({ tone: "careful", short: "last attempt failed" })
-    expect(words({ dead: 1000 })).toMatchObject({ tone: "careful", short: "1000+ dead letters" })
+    expect(words({ dead: 1000 })).toMatchObject({ tone: "careful", short: "1,000+ dead letters" })
     expect(words({ held: true })).toMatchObject({ tone: "bad", short: "no access" })
     expect(words({ state: "inactive" })).toMatchObject({ tone: "plain", short: "inactive" })
     expect(words({})).toEqual({ tone: "good", short: "works", detail: "Deliveries are sent and accepted." })
