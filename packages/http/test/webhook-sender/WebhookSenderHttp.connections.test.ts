@@ -76,7 +76,7 @@ describe("WebhookSenderHttp and its connections", () => {
       for (const [seconds, sockets] of [...busy, [60, 1], [61, 1], [62, 2], [63, 2]] as const) {
         now.mockReturnValue(start + seconds * 1000)
         assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
-        assert.lengthOf(receiver.sockets, sockets)
+        assert.lengthOf(receiver.sockets, sockets, `after ${seconds} s`)
       }
       yield* closed(receiver.sockets[0]!)
     }).pipe(Effect.provide(loopbackSender())))
