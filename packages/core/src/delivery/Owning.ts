@@ -1,5 +1,5 @@
 /** Acquires partitions with work, renews their leases, and releases them. */
-import { Effect, Latch } from "effect"
+import { Effect, Fiber, Latch } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { reportLost } from "./DeliveryReport.ts"
 import { partitionsPerTenant } from "./DeliveryStore.ts"
@@ -23,6 +23,8 @@ const leavingMillis = 50
 export class Owning {
   private readonly parts: EngineState
   private readonly workAvailable = Latch.makeUnsafe(false)
+  /** Calls of `acquire` without an answer. */
+  private readonly acquiring = new Set<Fiber.Fiber<void, StorageError>>()
   private nextRenewal = -Infinity
   private nextLook = -Infinity
   private lookedAt = -Infinity
@@ -83,9 +85,9 @@ export class Owning {
   /** Releases all partitions and ends the worker's registration, for a stop. */
   get leave(): Effect.Effect<void, StorageError> {
     const { parts } = this
-    return Effect.andThen(
-      this.giveBack(() => true),
-      parts.store.renew({ ...parts.worker, leaseMillis: 0 })
+    return Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(
+      Effect.andThen(Effect.suspend(() => this.giveBack(() => true))),
+      Effect.andThen(parts.store.renew({ ...parts.worker, leaseMillis: 0 }))
     )
   }
 
@@ -180,18 +182,30 @@ export class Owning {
   private acquire(partitions: ReadonlyArray<{ readonly tenantId: string; readonly partition: number }>, isLeased = false): Effect.Effect<void, StorageError> {
     const { store, work, worker } = this.parts
     return Effect.forEach(byTenant(partitions), ([tenantId, own]) =>
-      Effect.flatMap(workerMillis, (asked) =>
+      this.answered(Effect.flatMap(workerMillis, (asked) =>
         Effect.flatMap(store.acquire(worker, tenantId, own.map(({ partition }) => partition)), (answer) =>
           Effect.map(workerMillis, (answered) => {
             this.parts.learnTime(answer.now, asked, answered)
             for (const each of answer.partitions) work.hold(isLeased ? { ...each, takenOver: true } : each, answer.now)
             this.active += answer.partitions.length
-          }))), { discard: true }).pipe(Effect.onError(() =>
+          })))), { discard: true }).pipe(Effect.onError(() =>
       Effect.sync(() => {
         // the next renewal returns whether this worker owns them
         this.nextRenewal = -Infinity
       })
     ))
+  }
+
+  /**
+   * Goes on when the worker stops: the store may acquire after it heard of the stop, and the partitions would have no worker until their leases
+   * expire. `leave` waits for it.
+   */
+  private answered(acquire: Effect.Effect<void, StorageError>): Effect.Effect<void, StorageError> {
+    return Effect.flatMap(Effect.forkDetach(acquire, { startImmediately: true }), (fiber) => {
+      this.acquiring.add(fiber)
+      fiber.addObserver(() => this.acquiring.delete(fiber))
+      return Fiber.join(fiber)
+    })
   }
 
   /** Releases partitions that are being released and have nothing in flight. */

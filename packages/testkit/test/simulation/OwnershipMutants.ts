@@ -209,8 +209,14 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   {
     name: "a worker that stops keeps its partitions",
     file: owning,
-    find: "      this.giveBack(() => true),\n",
-    replace: "      Effect.void,\n"
+    find: "Effect.suspend(() => this.giveBack(() => true))",
+    replace: "Effect.void"
+  },
+  {
+    name: "a worker that stops does not wait for partitions that it is acquiring",
+    file: owning,
+    find: "Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(",
+    replace: "Effect.void.pipe("
   },
   {
     name: "flights of a lost partition count for the next owner",
