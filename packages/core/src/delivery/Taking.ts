@@ -99,7 +99,7 @@ export class Taking {
     ))
   }
 
-  /** What was published. It does not wait for a take of what may go out, a large one perhaps, nor that for it. */
+  /** Consumes signals, and takes from the destinations that they name. Runs beside `ofTenant`, whose takes may be large. */
   private takeSignals(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const taking = this
     const { work } = this.parts

@@ -15,10 +15,14 @@ export class GrantAudit {
   granted({ askedAt, request, who }: TakeCall, destination: LedgerDestination, count: number): void {
     this.compareBreaker(who, destination, askedAt, count)
     const { maxAttempts } = destination.settings.policy
-    for (const { excused, flight, id, state, takeovers, tries } of destination.unsettled.values()) {
-      // the last one is counted by the take, and given up without being sent
-      if (flight !== request.flight || state !== "sending" || tries <= maxAttempts + excused + Math.min(takeovers, spareTakeovers + 1)) continue
-      this.simulation.violate("No delivery has more attempts than its policy allows", `${id}: ${tries} of ${maxAttempts}, ${excused} excused, ${takeovers} takeovers`)
+    for (const delivery of destination.unsettled.values()) {
+      const { attempt, excused, flight, id, state, takeovers, tries } = delivery
+      if (flight !== request.flight || state !== "sending") continue
+      delivery.unsendable = undefined
+      if (tries <= maxAttempts + excused + Math.min(takeovers, spareTakeovers)) continue
+      // after the last spare takeover the take counts one more, which its worker gives up without sending
+      if (takeovers > spareTakeovers && tries === maxAttempts + excused + spareTakeovers + 1) delivery.unsendable = attempt
+      else this.simulation.violate("No delivery has more attempts than its policy allows", `${id}: ${tries} of ${maxAttempts}, ${excused} excused, ${takeovers} takeovers`)
     }
   }
 

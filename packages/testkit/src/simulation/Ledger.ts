@@ -38,6 +38,8 @@ export interface LedgerDelivery {
   excused: number
   /** Attempts whose senders lost their partition. */
   takeovers: number
+  /** The attempt that its take counted after the last spare takeover: it is given up without being sent. */
+  unsendable: number | undefined
   /** When its next attempt may begin, by the store's clock. */
   dueAt: number
   /** The same, counted from the write of the outcome. The next owner loads this time. */
@@ -238,6 +240,7 @@ export class Ledger {
       storedDueAt: 0,
       diedAt: 0,
       takeovers: 0,
+      unsendable: undefined,
       posts: 0,
       accepted: 0
     }

@@ -79,6 +79,7 @@ export class PostAudit {
     for (let each = 1; each <= delivery.attempt; each++) sender.permits.delete(permitOf(id, each))
     const body = decoder.decode(bytesOfBody(request.body))
     if (body !== delivery.body) simulation.violate("Every attempt of a delivery has the same body", `${id}: ${body}`)
+    if (delivery.unsendable === delivery.attempt) simulation.violate("No delivery has more attempts than its policy allows", `${id} is sent after its last spare takeover`)
     this.compareLoaded(sender, request, permit)
     this.compareAccess(delivery)
     for (const entry of delivery.entries) {
