@@ -29,7 +29,7 @@ export const report = (finished: ReadonlyArray<Reported>): Effect.Effect<void> =
     if (events > 0) yield* Metric.update(metrics.deliveredEventsTotal, events)
   })
 
-/** One line, however many there are: after an outage they are all of them. */
+/** One line for a tenant, however many there are: after an outage they are all of them. */
 export const reportLost = (tenantId: string, partitions: number): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(metrics.lostLeasesTotal, partitions),

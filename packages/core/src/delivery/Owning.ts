@@ -120,7 +120,7 @@ export class Owning {
       owning.nextRenewal = asked + options.leaseMillis / 3
       owning.workers = workers
       owning.active = active
-      for (const { partition, tenantId } of lost) if (!kept.has(`${tenantId} ${partition}`)) yield* reportLost(tenantId, 1)
+      for (const [tenantId, { length }] of byTenant(lost.filter(({ partition, tenantId }) => !kept.has(`${tenantId} ${partition}`)))) yield* reportLost(tenantId, length)
       // acquired by a call whose answer was lost, or before the store was started again
       const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
       if (unknown.length > 0) yield* owning.acquire(unknown, true)

@@ -96,16 +96,31 @@ export const leasedRow = row({ partition: int4, takenOver: bool })
 
 /**
  * Leases that are free or the worker's own become the worker's. One that was taken over stays so when its owner asks again: the answer to the first
- * time may be lost.
+ * time may be lost. Leases of others are not locked, not even to look at them: their owners' renewals skip locked leases, and would count them as lost.
  */
-export const takeLeases = (schema: Statement, tenantId: string, worker: WorkerLease, partitions: ReadonlyArray<number>) => statement`
-INSERT INTO ${schema}.delivery_leases AS l (tenant_id, partition, worker_id, leased_until)
-SELECT ${tenant(tenantId)}, g.partition, ${text(worker.workerId)}, ${until(worker)} FROM unnest(${int4Array(partitions)}) AS g (partition) ORDER BY g.partition
-ON CONFLICT (tenant_id, partition) DO UPDATE
-SET worker_id = EXCLUDED.worker_id, leased_until = EXCLUDED.leased_until,
-    taken_over = CASE WHEN l.leased_until <= now() THEN l.leased_until > '-infinity' ELSE l.taken_over END
-WHERE l.leased_until <= now() OR l.worker_id = EXCLUDED.worker_id
-RETURNING l.partition::int4 AS partition, l.taken_over`
+export const takeLeases = (schema: Statement, tenantId: string, worker: WorkerLease, partitions: ReadonlyArray<number>) => {
+  const [own, wanted, workerId] = [tenant(tenantId), int4Array(partitions), text(worker.workerId)]
+  return statement`
+WITH free AS MATERIALIZED (
+  SELECT l.partition FROM ${schema}.delivery_leases AS l
+  WHERE l.tenant_id = ${own} AND l.partition = ANY (${wanted}) AND (l.leased_until <= now() OR l.worker_id = ${workerId})
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+retaken AS (
+  UPDATE ${schema}.delivery_leases AS l
+  SET worker_id = ${workerId}, leased_until = ${until(worker)},
+      taken_over = CASE WHEN l.leased_until <= now() THEN l.leased_until > '-infinity' ELSE l.taken_over END
+  WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM free AS f))
+  RETURNING l.partition, l.taken_over
+),
+added AS (
+  INSERT INTO ${schema}.delivery_leases (tenant_id, partition, worker_id, leased_until)
+  SELECT ${own}, g.partition, ${workerId}, ${until(worker)} FROM unnest(${wanted}) AS g (partition) ORDER BY g.partition
+  ON CONFLICT (tenant_id, partition) DO NOTHING
+  RETURNING partition, taken_over
+)
+SELECT r.partition::int4 AS partition, r.taken_over FROM retaken AS r UNION ALL SELECT a.partition::int4, a.taken_over FROM added AS a`
+}
 
 export const epochRow = row({ partition: int4, epoch: int8 })
 

@@ -87,6 +87,16 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
       assert.strictEqual((yield* find(tenantId, delivery.deliveryId)).state, "delivered")
     }))
 
+  it.effect("keeps its leases when it renews them while another worker asks for them", () =>
+    Effect.gen(function*() {
+      const tenantId = freshTenant()
+      const owner = yield* acquire(tenantId)
+      const commit = yield* openTransaction(acquire(tenantId))
+      const { owned } = yield* (yield* DeliveryStore).renew({ workerId: owner.workerId, leaseMillis: 600_000 })
+      assert.sameDeepMembers(owned.map(({ partition }) => partition), everyPartition)
+      assert.deepStrictEqual((yield* commit).owned, [])
+    }))
+
   it.effect("renews its other leases meanwhile", () =>
     Effect.gen(function*() {
       const store = yield* DeliveryStore
