@@ -85,10 +85,10 @@ export interface DemoShipment {
   readonly startedAt: number
 }
 
-/** Deterministic: the same start gives the same shipments and numbers. */
+/** Deterministic: the same start gives the same shipments and numbers, another millisecond gives others. */
 export const shipmentsOf = (startedAt: number): ReadonlyArray<DemoShipment> =>
   routes.map((route, index) => {
-    const number = proNumber(Math.floor(startedAt / 1000) * 10 + index)
+    const number = proNumber(startedAt * routes.length + index)
     return {
       route,
       shipmentId: `DEMO-${stampOf(startedAt)}-${index + 1}`,
@@ -108,8 +108,8 @@ export const invoiceNumberOf = ({ proNumber }: DemoShipment): string => `W${proN
 /** The UTC date, such as `2026-11-20`. */
 export const dayOf = (millis: number): string => new Date(millis).toISOString().slice(0, 10)
 
-/** A sortable timestamp. */
-const stampOf = (millis: number): string => new Date(millis).toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "-")
+/** A sortable timestamp with milliseconds. */
+const stampOf = (millis: number): string => new Date(millis).toISOString().slice(0, -1).replaceAll(/[-:.]/g, "").replace("T", "-")
 
-/** Nine digits, as carriers print them. */
-const proNumber = (seed: number): string => String(seed % 1_000_000_000).padStart(9, "0")
+/** Ten digits, as some carriers print them: those of one millisecond come again after 38 days. */
+const proNumber = (seed: number): string => String(seed % 10_000_000_000).padStart(10, "0")

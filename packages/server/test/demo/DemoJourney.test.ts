@@ -16,7 +16,7 @@ import {
 import { pickupRequest, type SeededTenant, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { demoAccount, invoiceNumberOf, shipmentsOf } from "../../src/demo/DemoFreight.ts"
+import { demoAccount, type DemoShipment, invoiceNumberOf, shipmentsOf } from "../../src/demo/DemoFreight.ts"
 import { journeyFrom, journeyMillis, mergedWrites, tickMillis, type TimedWrites } from "../../src/demo/DemoJourney.ts"
 import { chargeVersions } from "../../src/demo/DemoPosts.ts"
 
@@ -51,6 +51,13 @@ const report = Effect.fnUntraced(function*({ carrier }: SeededTenant, { charges,
 })
 
 describe("the demo's journey", () => {
+  it("has numbers of its own, even when another begins a millisecond later", () => {
+    const all = Array.from({ length: 1000 }, (_, millis) => shipmentsOf(startedAt + millis)).flat()
+    for (const numberOf of [({ proNumber }: DemoShipment) => proNumber, ({ shipmentId }: DemoShipment) => shipmentId]) {
+      assert.strictEqual(new Set(all.map(numberOf)).size, all.length)
+    }
+  })
+
   it("leads three shipments from the pickup order to the invoice, after the first one event at a time", () => {
     const [first, ...schedule] = journeyFrom(startedAt)
     assert.lengthOf(first!.orders, 3)

@@ -91,8 +91,8 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
 
     expect((await delivered(program, "events"))[0]).toContain("PICKUP_SCHEDULED")
     expect((await delivered(program, "status"))[0]).toContain("Picked-up")
-    await eventually(() => /✓ signed charge .*PRO \d{9} PFC1 USD \d+\.\d\d, Bill Entry/.test(program.stdout) ? true : undefined)
-    await eventually(() => /✓ signed charge .*PRO \d{9} PFC2 USD \d+\.\d\d, Reweigh/.test(program.stdout) ? true : undefined)
+    await eventually(() => /✓ signed charge .*PRO \d{10} PFC1 USD \d+\.\d\d, Bill Entry/.test(program.stdout) ? true : undefined)
+    await eventually(() => /✓ signed charge .*PRO \d{10} PFC2 USD \d+\.\d\d, Reweigh/.test(program.stdout) ? true : undefined)
     await eventually(async () => (await shown(commands.truck)).status === "Departed with Exact Match" ? true : undefined)
     await eventually(async () => (await shown(commands.verified)).ShipmentMilestoneStatus === "In Transit" ? true : undefined)
     const page = await (await fetch(url)).text()
@@ -139,7 +139,7 @@ describe("the demo on the embedded database", { timeout: 90_000 }, () => {
     expect(keptIn(dataDir)).toMatchObject({ secret, carrierKey, shipperKey, customerKey, subscriptionId, chargeSubscriptionId })
     // The first journey is over before it starts, so it has no subscription; on a slow machine another one has started
     // by now.
-    const journeys = new Set(ids.map((id) => id.slice(0, "DEMO-20261120-071500".length)))
+    const journeys = new Set(ids.map((id) => id.slice(0, "DEMO-20261120-071500000".length)))
     const sentFor = await subscriptionsSentFor(url, dataDir)
     expect([...sentFor]).toEqual(expect.arrayContaining([subscriptionId, kept.statuses.transactionId, chargeSubscriptionId]))
     expect(sentFor.size).toBeLessThanOrEqual(1 + journeys.size)
