@@ -73,7 +73,7 @@ describe("WebhookSenderHttp and its connections", () => {
       const now = vi.spyOn(performance, "now")
       yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
       const busy = Array.from({ length: 20 }, (_, n) => [3 * n, 1] as const)
-      for (const [seconds, sockets] of [...busy, [60, 1], [61, 1], [62, 2], [63, 2]] as const) {
+      for (const [seconds, sockets] of [...busy, [59, 1], [61, 1], [62, 2], [63, 2]] as const) {
         now.mockReturnValue(start + seconds * 1000)
         assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
         assert.lengthOf(receiver.sockets, sockets, `after ${seconds} s`)
