@@ -48,35 +48,33 @@ export class DeliveryEngine {
 
   /** Sends due deliveries and returns the number of attempts. */
   get drain(): Effect.Effect<number, StorageError> {
-    const engine = this
     const { attempts, outcomes, slots, work } = this.parts
-    return Effect.gen(function*() {
+    return Effect.gen({ self: this }, function*() {
       yield* attempts.ready
       for (;;) {
-        const found = yield* engine.owning.sweep
-        yield* engine.taking.turn
-        yield* engine.settling.turn
-        if (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found) return engine.sending.begun
-        if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceFirst(engine.settling.until, engine.taking.until)
+        const found = yield* this.owning.sweep
+        yield* this.taking.turn
+        yield* this.settling.turn
+        if (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found) return this.sending.begun
+        if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceFirst(this.settling.until, this.taking.until)
       }
     }).pipe(Effect.onExit(() => this.stop))
   }
 
   /** Waits up to `drainMillis` for attempts in flight, writes outcomes, and releases all partitions. */
   private get stop(): Effect.Effect<void> {
-    const engine = this
     const { attempts, options, outcomes, slots } = this.parts
-    return Effect.gen(function*() {
-      engine.parts.stopping = true
-      const idle = Effect.gen(function*() {
+    return Effect.gen({ self: this }, function*() {
+      this.parts.stopping = true
+      const idle = Effect.gen({ self: this }, function*() {
         while (slots.used > 0) {
           yield* outcomes.until
-          yield* Effect.ignore(engine.settling.turn)
+          yield* Effect.ignore(this.settling.turn)
         }
       })
       yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(options.drainMillis)))
       yield* attempts.abandon
-      yield* Effect.andThen(engine.settling.turn, engine.owning.leave).pipe(
+      yield* Effect.andThen(this.settling.turn, this.owning.leave).pipe(
         Effect.catchTag("StorageError", (error) =>
           Effect.logError("Outcomes not written at shutdown. Their leases expire, then the deliveries are sent again.", error))
       )

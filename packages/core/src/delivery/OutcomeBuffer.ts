@@ -55,10 +55,9 @@ export class OutcomeBuffer {
 
   /** Waits a few turns of the event loop, so that simultaneous outcomes are written together. */
   gather(isSending: () => boolean): Effect.Effect<void> {
-    const outcomes = this
-    return Effect.gen(function*() {
-      for (let turn = 0, seen = -1; turn < 16 && outcomes.size > seen && outcomes.size < outcomesPerWrite && isSending(); turn++) {
-        seen = outcomes.size
+    return Effect.gen({ self: this }, function*() {
+      for (let turn = 0, seen = -1; turn < 16 && this.size > seen && this.size < outcomesPerWrite && isSending(); turn++) {
+        seen = this.size
         yield* Effect.yieldNow
       }
     })

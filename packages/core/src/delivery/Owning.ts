@@ -40,26 +40,24 @@ export class Owning {
   }
 
   get turn(): Effect.Effect<void, StorageError> {
-    const owning = this
-    return Effect.gen(function*() {
-      owning.workAvailable.closeUnsafe()
-      if ((yield* workerMillis) >= owning.nextRenewal) {
-        yield* owning.renew
+    return Effect.gen({ self: this }, function*() {
+      this.workAvailable.closeUnsafe()
+      if ((yield* workerMillis) >= this.nextRenewal) {
+        yield* this.renew
         // an expired lease sends no hint
-        owning.nextLook = -Infinity
+        this.nextLook = -Infinity
       }
-      if ((yield* workerMillis) >= owning.nextLook) yield* owning.look
-      yield* owning.giveBack((partition) => isDone(partition))
+      if ((yield* workerMillis) >= this.nextLook) yield* this.look
+      yield* this.giveBack((partition) => isDone(partition))
     })
   }
 
   /** Acquires all partitions with work and without an owner, for a drain. Returns whether there were any. */
   get sweep(): Effect.Effect<boolean, StorageError> {
-    const owning = this
-    return Effect.gen(function*() {
-      if ((yield* workerMillis) >= owning.nextRenewal) yield* owning.renew
-      owning.workers = 1
-      return yield* owning.look
+    return Effect.gen({ self: this }, function*() {
+      if ((yield* workerMillis) >= this.nextRenewal) yield* this.renew
+      this.workers = 1
+      return yield* this.look
     })
   }
 
@@ -92,14 +90,13 @@ export class Owning {
   }
 
   private get renew(): Effect.Effect<void, StorageError> {
-    const owning = this
     const { options, store, work, worker } = this.parts
-    return Effect.gen(function*() {
+    return Effect.gen({ self: this }, function*() {
       const asked = yield* workerMillis
-      owning.nextRenewal = owning.renewedAt = asked
+      this.nextRenewal = this.renewedAt = asked
       const { active, now, owned, startedAt, workers } = yield* store.renew(worker)
       const answered = yield* workerMillis
-      owning.parts.learnTime(now, asked, answered)
+      this.parts.learnTime(now, asked, answered)
       const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
       // a later epoch comes from an acquisition after a timeout, or from a reclaim without a response
       const lost = work.partitions.filter(({ epoch, partition, tenantId }) => {
@@ -108,23 +105,23 @@ export class Owning {
       })
       for (const { partition, tenantId } of lost) work.lose(tenantId, partition)
       // after a crash of the store, memory may be ahead of it, so everything is acquired again
-      if (startedAt !== (owning.storeStartedAt ??= startedAt)) {
-        owning.storeStartedAt = startedAt
+      if (startedAt !== (this.storeStartedAt ??= startedAt)) {
+        this.storeStartedAt = startedAt
         for (const { partition, tenantId } of work.partitions) work.lose(tenantId, partition)
       }
-      const hadRunOut = answered >= owning.parts.leasedUntil
+      const hadRunOut = answered >= this.parts.leasedUntil
       // from now on owned partitions may send
-      owning.parts.leasedUntil = asked + options.leaseMillis
+      this.parts.leasedUntil = asked + options.leaseMillis
       // take loops wait while the leases are expired
       if (hadRunOut) work.workAvailable.openUnsafe()
-      owning.nextRenewal = asked + options.leaseMillis / 3
-      owning.workers = workers
-      owning.active = active
+      this.nextRenewal = asked + options.leaseMillis / 3
+      this.workers = workers
+      this.active = active
       for (const [tenantId, { length }] of byTenant(lost.filter(({ partition, tenantId }) => !kept.has(`${tenantId} ${partition}`)))) yield* reportLost(tenantId, length)
       // acquired by a call whose answer was lost, or before the store was started again
       const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
-      if (unknown.length > 0) yield* owning.acquire(unknown, true)
-      owning.share(asked)
+      if (unknown.length > 0) yield* this.acquire(unknown, true)
+      this.share(asked)
     })
   }
 
@@ -147,29 +144,28 @@ export class Owning {
   }
 
   private get look(): Effect.Effect<boolean, StorageError> {
-    const owning = this
     const { options, store, work, worker } = this.parts
-    return Effect.gen(function*() {
+    return Effect.gen({ self: this }, function*() {
       const now = yield* workerMillis
-      if (owning.lookedAt < now - 1000) owning.emptyLooks = 0
-      owning.lookedAt = now
-      owning.nextLook = now + options.pollMillis
+      if (this.lookedAt < now - 1000) this.emptyLooks = 0
+      this.lookedAt = now
+      this.nextLook = now + options.pollMillis
       const { free: found, signalled } = yield* store.look(worker.workerId, partitionsPerLook)
       // its own leases have run out: a renewal keeps what is in flight, unless somebody else was faster
       const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
-      if (free.length < found.length) owning.nextRenewal = now
+      if (free.length < found.length) this.nextRenewal = now
       for (const { tenantId } of signalled) work.hint(tenantId)
-      owning.emptyLooks = free.length === 0 ? owning.emptyLooks + 1 : 0
+      this.emptyLooks = free.length === 0 ? this.emptyLooks + 1 : 0
       if (free.length === 0) return signalled.length > 0
       // counts of workers and owned partitions may be outdated: free ones may still be counted as owned
-      if (work.partitions.length + free.length > owning.fair(owning.active) && owning.renewedAt < now - lookGapMillis) yield* owning.renew
-      const mine = free.slice(0, owning.room(free.length))
-      yield* owning.acquire(mine)
-      if (found.length === partitionsPerLook) owning.nextLook = now
+      if (work.partitions.length + free.length > this.fair(this.active) && this.renewedAt < now - lookGapMillis) yield* this.renew
+      const mine = free.slice(0, this.room(free.length))
+      yield* this.acquire(mine)
+      if (found.length === partitionsPerLook) this.nextLook = now
       return mine.length > 0 || signalled.length > 0
     }).pipe(Effect.onError(() =>
       Effect.sync(() => {
-        owning.nextLook = -Infinity
+        this.nextLook = -Infinity
       })
     ))
   }

@@ -34,11 +34,10 @@ export class Sending {
       readonly promised: Map<Destination, { attempts: number; readonly isFailing: boolean }>
     }
   ): Effect.Effect<void> {
-    const sending = this
     const { parts } = this
     const { slots, work } = parts
     this.openFlights(tenant, deliveries)
-    return Effect.gen(function*() {
+    return Effect.gen({ self: this }, function*() {
       let keys: ReadonlyArray<Uint8Array> | undefined
       let keysOf: LoadedDestination | undefined
       let now = yield* workerMillis
@@ -56,11 +55,11 @@ export class Sending {
         const { settings } = destination
         // a suspended process may have lost the partition; the new owner sends this delivery
         if (settings === undefined || !loaded && destination.stale || settings.secretRefused || now >= parts.leasedUntil) {
-          sending.giveBack(destination, delivery)
+          this.giveBack(destination, delivery)
           continue
         }
         if (!maySendAgainAfterCrash(settings.policy, delivery.tries - 1)) {
-          sending.giveUp(destination, delivery, settings.policy.maxAttempts)
+          this.giveUp(destination, delivery, settings.policy.maxAttempts)
           continue
         }
         if (keysOf !== settings) {
@@ -70,13 +69,13 @@ export class Sending {
           secretOpened(destination, keys !== undefined, parts.storeTime(now))
           if (destination.lost) continue
           if (now >= parts.leasedUntil) {
-            sending.giveBack(destination, delivery)
+            this.giveBack(destination, delivery)
             continue
           }
         }
         // another process may have the key, so a missing key counts no attempt
         if (keys === undefined) {
-          sending.giveBack(destination, delivery)
+          this.giveBack(destination, delivery)
           continue
         }
         const promise = promised.get(destination)
@@ -85,7 +84,7 @@ export class Sending {
         if (isPromised) promise.attempts -= 1
         else slots.use(ownerOf(destination), 1, isFailing)
         const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 })
-        const starting = sending.send(destination, attempt, { isFailing, now })
+        const starting = this.send(destination, attempt, { isFailing, now })
         if (starting !== undefined) yield* starting
       }
     })

@@ -25,9 +25,8 @@ export class Settling {
 
   /** Writes all buffered outcomes, by tenant. */
   get turn(): Effect.Effect<void, StorageError> {
-    const settling = this
     const { outcomes, slots, work } = this.parts
-    return Effect.gen(function*() {
+    return Effect.gen({ self: this }, function*() {
       yield* outcomes.gather(() => slots.used > 0)
       const { changed, ended } = outcomes.take()
       const tenants = new Map<string, OfTenant>()
@@ -38,13 +37,13 @@ export class Settling {
       }
       for (const each of ended) {
         // another worker owns it, and sends it again
-        if (each.destination.lost) settling.forget([each])
+        if (each.destination.lost) this.forget([each])
         else of(each.destination).ended.push(each)
       }
       for (const destination of changed) if (!destination.lost) of(destination).changed.add(destination)
       yield* Effect.forEach(tenants, ([tenantId, own]) => {
         const tenant = work.tenants.get(tenantId)
-        return tenant === undefined ? Effect.sync(() => settling.forget(own.ended)) : settling.ofTenant(tenant, own)
+        return tenant === undefined ? Effect.sync(() => this.forget(own.ended)) : this.ofTenant(tenant, own)
       }, { concurrency: tenantsAtOnce, discard: true })
     })
   }
@@ -60,23 +59,22 @@ export class Settling {
   }
 
   private ofTenant(tenant: OwnedTenant, own: OfTenant): Effect.Effect<void, StorageError> {
-    const settling = this
     const { outcomes, store } = this.parts
     const request = requestOf(tenant, own)
     const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
-    return Effect.gen(function*() {
+    return Effect.gen({ self: this }, function*() {
       const kept = yield* store.settle(request).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
-      const now = settling.parts.storeTime(yield* workerMillis)
-      const written = settling.keep(tenant, own, { request, pauses }, new Set(kept))
-      settling.forget(written)
+      const now = this.parts.storeTime(yield* workerMillis)
+      const written = this.keep(tenant, own, { request, pauses }, new Set(kept))
+      this.forget(written)
       for (const { destination, outcome } of written) {
-        settled(destination, outcome.deliveryId, waitingOf(outcome, now), settling.parts.work.nextEvent())
-        settling.parts.work.touch(destination)
+        settled(destination, outcome.deliveryId, waitingOf(outcome, now), this.parts.work.nextEvent())
+        this.parts.work.touch(destination)
       }
-      settling.parts.work.makeRoom()
+      this.parts.work.makeRoom()
       const finished = written.flatMap(({ sent }) => sent === undefined ? [] : [sent])
       yield* report(finished)
-      yield* settling.parts.services.observe(tenant.tenantId, finished)
+      yield* this.parts.services.observe(tenant.tenantId, finished)
     })
   }
 

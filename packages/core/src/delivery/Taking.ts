@@ -47,18 +47,17 @@ export class Taking {
 
   /** One take for each tenant that may have work, while slots are free. */
   get turn(): Effect.Effect<void, StorageError> {
-    const taking = this
     const { slots, work } = this.parts
-    return Effect.gen(function*() {
+    return Effect.gen({ self: this }, function*() {
       const now = yield* workerMillis
       work.workAvailable.closeUnsafe()
       // nothing may be sent until a renewal succeeds
-      if (now >= taking.parts.leasedUntil) return
-      work.runDueChecks(taking.parts.storeTime(now))
+      if (now >= this.parts.leasedUntil) return
+      work.runDueChecks(this.parts.storeTime(now))
       for (const tenant of Array.from(work.demand)) {
         if (slots.free === 0) return
-        if (tenant.signalled && !tenant.takingSignals && tenant.lostFlights.size === 0) yield* taking.takeSignals(tenant)
-        if (!tenant.taking && work.demand.delete(tenant)) yield* taking.ofTenant(tenant)
+        if (tenant.signalled && !tenant.takingSignals && tenant.lostFlights.size === 0) yield* this.takeSignals(tenant)
+        if (!tenant.taking && work.demand.delete(tenant)) yield* this.ofTenant(tenant)
       }
     })
   }
@@ -74,22 +73,21 @@ export class Taking {
   }
 
   private ofTenant(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
-    const taking = this
     const { work } = this.parts
     let goesOn = false
     tenant.taking = true
-    return Effect.gen(function*() {
-      yield* taking.reclaimAll(tenant)
-      yield* taking.load(tenant)
+    return Effect.gen({ self: this }, function*() {
+      yield* this.reclaimAll(tenant)
+      yield* this.load(tenant)
       // the concurrent signal take may have been lost meanwhile
-      yield* taking.reclaimAll(tenant)
+      yield* this.reclaimAll(tenant)
       const now = yield* workerMillis
-      const asked = taking.choose(tenant, taking.parts.storeTime(now))
+      const asked = this.choose(tenant, this.parts.storeTime(now))
       // the rest waits until an attempt ends, unless it must be loaded first
       if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
-      if (asked.length > 0) yield* taking.take(tenant, asked, now)
-      if (hasDrops(tenant)) yield* taking.drop(tenant)
+      if (asked.length > 0) yield* this.take(tenant, asked, now)
+      if (hasDrops(tenant)) yield* this.drop(tenant)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         tenant.taking = false
@@ -101,16 +99,15 @@ export class Taking {
 
   /** Consumes signals, and takes from the destinations that they name. Runs beside `ofTenant`, whose takes may be large. */
   private takeSignals(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
-    const taking = this
     const { work } = this.parts
     tenant.takingSignals = true
-    return Effect.gen(function*() {
-      const heard = yield* taking.take(tenant, [], yield* workerMillis)
+    return Effect.gen({ self: this }, function*() {
+      const heard = yield* this.take(tenant, [], yield* workerMillis)
       const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
-      if (unknown.length > 0) yield* taking.loadThese(tenant, unknown)
+      if (unknown.length > 0) yield* this.loadThese(tenant, unknown)
       const now = yield* workerMillis
-      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : taking.choose(tenant, taking.parts.storeTime(now), { among: heard, isSmall: true })
-      if (asked.length > 0) yield* taking.take(tenant, asked, now)
+      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, this.parts.storeTime(now), { among: heard, isSmall: true })
+      if (asked.length > 0) yield* this.take(tenant, asked, now)
     }).pipe(Effect.ensuring(Effect.sync(() => {
       tenant.takingSignals = false
       if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
@@ -226,7 +223,6 @@ export class Taking {
 
   /** Returns destinations with signals whose entries the take did not read. */
   private take(tenant: OwnedTenant, asked: ReadonlyArray<Asked>, now: number): Effect.Effect<ReadonlySet<Destination>, StorageError> {
-    const taking = this
     const { parts } = this
     const { slots, work } = parts
     const request = this.requestOf(tenant, asked, now)
@@ -237,7 +233,7 @@ export class Taking {
     const guess = request.unrequested > 0 ? new Set([...request.skip, ...request.from.map(({ destinationId }) => destinationId)]) : undefined
     tenant.guess ??= guess
     if (request.signals > 0) tenant.signalled = false
-    return Effect.gen(function*() {
+    return Effect.gen({ self: this }, function*() {
       const answer = yield* parts.store.take(request).pipe(Effect.onError(() => Effect.sync(() => {
         tenant.lostFlights.add(request.flight)
         tenant.signalled = true
@@ -247,12 +243,12 @@ export class Taking {
       parts.learnTime(answer.now, now, answered)
       const taken = ofPartitions(answer, isHeld)
       // a refused partition that is still owned was fenced by this worker's own reclaim
-      if (yield* taking.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
-      const heard = taking.learn(tenant, { asked, taken, since })
-      const unknown = taking.unknownAmong(tenant, taken)
+      if (yield* this.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
+      const heard = this.learn(tenant, { asked, taken, since })
+      const unknown = this.unknownAmong(tenant, taken)
       // deliveries of destinations that cannot be loaded are returned to the store
-      const loaded = unknown.length === 0 ? true : yield* Effect.match(taking.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
-      yield* taking.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { isHeld, loaded, promised })
+      const loaded = unknown.length === 0 ? true : yield* Effect.match(this.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
+      yield* this.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { isHeld, loaded, promised })
       if (taken.moreSignals) tenant.signalled = true
       return heard
     }).pipe(Effect.ensuring(Effect.sync(() => {
@@ -394,7 +390,6 @@ export class Taking {
 
   /** Returns the deliveries of a take without a response to the store. */
   private reclaim(tenant: OwnedTenant, flight: string): Effect.Effect<void, StorageError> {
-    const taking = this
     const { store, work } = this.parts
     const asked = work.owned(tenant)
     return Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ backlogs, owned, waiting }) => {
@@ -404,7 +399,7 @@ export class Taking {
         if (held !== undefined) held.epoch = Math.max(held.epoch, epoch)
       }
       work.found(tenant.tenantId, { backlogs, waiting })
-      return Effect.asVoid(taking.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
+      return Effect.asVoid(this.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
     })
   }
 }

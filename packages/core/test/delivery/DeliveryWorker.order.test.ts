@@ -156,7 +156,7 @@ describe.each(ways)("by %s", (way) => {
   })
 
   describe("fairness", () => {
-    it.effect("serves a hundred healthy destinations beside one with ten thousand waiting entries", () =>
+    it.effect("serves a hundred healthy destinations beside one with two thousand waiting entries", () =>
       inEngine(
         Effect.gen(function*() {
           const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 6_000_000 } })
@@ -164,7 +164,7 @@ describe.each(ways)("by %s", (way) => {
           for (const [n, url] of others.entries()) {
             yield* TestWaybill.subscribe(engine.tenant, engine.tenant.customer(`healthy ${n}`, [`H${n}`]), { endpointUrl: url })
           }
-          for (let n = 0; n < 10; n++) yield* engine.publish(...Array.from({ length: 1000 }, (_, m) => `noisy ${n * 1000 + m}`))
+          for (let n = 0; n < 2; n++) yield* engine.publish(...Array.from({ length: 1000 }, (_, m) => `noisy ${n * 1000 + m}`))
           for (const n of others.keys()) yield* engine.publishEvent(`healthy ${n}`, { accounts: [`H${n}`] })
           yield* engine.receivers.scriptOthers(Receiver.delay(10))
           yield* engine.receivers.script(hook, Receiver.delay(10))
@@ -177,7 +177,7 @@ describe.each(ways)("by %s", (way) => {
           assert.isBelow(noisyBefore, 500)
           assert.isBelow(requests[lastHealthy]!.at, 500)
           yield* TestWaybill.pass("1 hour")
-          assert.lengthOf(yield* engine.delivered(), 10_000)
+          assert.lengthOf(yield* engine.delivered(), 2_000)
         }),
         { concurrency: 32, destinationConcurrency: 8 }
       ), 60_000)
