@@ -127,8 +127,8 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   {
     name: "leases are never renewed",
     file: owning,
-    find: "owning.nextRenewal = asked + options.leaseMillis / 3",
-    replace: "owning.nextRenewal = Infinity"
+    find: "this.nextRenewal = asked + options.leaseMillis / 3",
+    replace: "this.nextRenewal = Infinity"
   },
   {
     name: "a worker sends after its lease has expired",
@@ -160,7 +160,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   {
     name: "a partition whose acquisition had no response is lost",
     file: owning,
-    find: "if (unknown.length > 0) yield* owning.acquire(unknown, true)",
+    find: "if (unknown.length > 0) yield* this.acquire(unknown, true)",
     replace: ""
   },
   {
