@@ -36,7 +36,7 @@ export default {
       severity: "error",
       comment: "The direction is server → http, postgres, client → core → effect, and testkit → http.",
       from: { path: "^packages/(http|postgres|testkit)/src/" },
-      to: { path: "^packages/(client|server)/" }
+      to: { path: "^packages/(client|conformance|server)/" }
     },
     {
       name: "client-runs-anywhere",
@@ -50,6 +50,13 @@ export default {
       severity: "error",
       comment: "The direction is server → http, postgres, client → core → effect.",
       from: { path: "^packages/client/src/" },
+      to: { path: "^packages/(http|postgres|testkit|conformance|server)/" }
+    },
+    {
+      name: "conformance-checks-any-implementation",
+      severity: "error",
+      comment: "An adapter author installs the suites without our adapters, and the program installs the rules without the test kit.",
+      from: { path: "^packages/conformance/src/" },
       to: { path: "^packages/(http|postgres|testkit|server)/" }
     },
     {
@@ -99,35 +106,35 @@ export default {
       severity: "error",
       comment: "The test kit must not end up in anybody's program.",
       from: { path: "^packages/(core|http|postgres|client|server)/src/" },
-      to: { path: "^packages/testkit/|^packages/[^/]+/test/|node_modules/(vitest|@vitest|@effect/vitest)/" }
+      to: { path: "^packages/testkit/|^packages/conformance/src/(suites|fixtures|hostile)\\.ts$|^packages/[^/]+/test/|node_modules/(vitest|@vitest|@effect/vitest)/" }
     },
     {
       name: "only-suites-know-vitest",
       severity: "error",
-      comment: "The memory stores run without a test framework; conformance suites (*Suite.ts) are the only files that need one.",
-      from: { path: "^packages/testkit/src/", pathNot: "Suite\\.ts$" },
+      comment: "The test kit and the rules run without a test framework; conformance suites (*Suite.ts) are the only files that need one.",
+      from: { path: "^packages/(testkit|conformance)/src/", pathNot: "Suite\\.ts$" },
       to: { path: "node_modules/(vitest|@vitest|@effect/vitest)/" }
     },
     {
       name: "suites-have-their-own-entry",
       severity: "error",
-      comment: "`@waybill/testkit` must load where vitest is not installed; suites are imported from `@waybill/testkit/suites`.",
-      from: { path: "^packages/testkit/src/", pathNot: "Suite\\.ts$|/suites\\.ts$" },
-      to: { path: "^packages/testkit/src/.*(Suite|/suites)\\.ts$" }
+      comment: "`@waybill/conformance` must load where vitest is not installed; suites are imported from `@waybill/conformance/suites`.",
+      from: { path: "^packages/conformance/src/", pathNot: "Suite\\.ts$|/suites\\.ts$" },
+      to: { path: "^packages/conformance/src/.*(Suite|/suites)\\.ts$" }
     },
     {
       name: "testkit-needs-no-machine",
       severity: "error",
-      comment: "The test kit runs in memory: no port, no file, no process. Hashes are all it may take from Node. Hostile receivers are the exception.",
-      from: { path: "^packages/testkit/src/", pathNot: "^packages/testkit/src/hostile-receiver/" },
+      comment: "The test kit runs in memory: no port, no file, no process. Hashes are all it may take from Node.",
+      from: { path: "^packages/testkit/src/" },
       to: { dependencyTypes: ["core"], pathNot: "^(node:)?crypto$" }
     },
     {
       name: "hostile-receivers-have-their-own-entry",
       severity: "error",
-      comment: "Hostile receivers open ports and are imported from `@waybill/testkit/hostile`; nothing else of the test kit needs them.",
-      from: { path: "^packages/testkit/src/", pathNot: "^packages/testkit/src/(hostile-receiver/|hostile\\.ts$)" },
-      to: { path: "^packages/testkit/src/(hostile-receiver/|hostile\\.ts$)" }
+      comment: "Hostile receivers are imported from `@waybill/conformance/hostile`; nothing else of the package needs them.",
+      from: { path: "^packages/conformance/src/", pathNot: "^packages/conformance/src/(hostile-receiver/|hostile\\.ts$)" },
+      to: { path: "^packages/conformance/src/(hostile-receiver/|hostile\\.ts$)" }
     },
     {
       name: "page-runs-in-a-browser",

@@ -18,6 +18,8 @@ export default defineConfig({
       { ...shared, test: { name: "http", root: "./packages/http" } },
       { ...shared, test: { name: "postgres", root: "./packages/postgres", ...postgres, globalSetup: [...postgres.globalSetup, "./test/host/prisma/generateClient.ts"] } },
       { ...shared, test: { name: "testkit", root: "./packages/testkit", ...openApi } },
+      { ...shared, test: { name: "conformance", root: "./packages/conformance", ...openApi } },
+      { ...shared, test: { name: "simulation", root: "./simulation" } },
       { ...shared, test: { name: "client", root: "./packages/client", ...postgres, ...openApi } },
       { ...shared, test: { name: "server", root: "./packages/server", ...postgres, ...openApi, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts", "./test/program/buildProgram.ts"], exclude: ["test/chaos/**"] } },
       // runs alone after all others, because it needs the whole machine

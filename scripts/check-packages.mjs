@@ -78,6 +78,7 @@ try {
         const help = run(process.execPath, [join(elsewhere, "node_modules", manifest.name, file), "--help"], elsewhere)
         if (!help.includes(name)) fail(name, `--help does not name ${name}:\n${help}`)
       })
+      checksImplementations(name, join(elsewhere, "node_modules", manifest.name, file))
       await serves(name, join(elsewhere, "node_modules", manifest.name, file))
     }
   }
@@ -135,6 +136,13 @@ function check(what, entries, compilerOptions) {
   console.log(`${what}, installed elsewhere:`)
   types("use.mts", compilerOptions)
   attempt("import", () => process.stdout.write(run(process.execPath, ["use.mts"], elsewhere)))
+}
+
+/** The rules are in a package of their own. Nothing answers at the address, which the command says after it has run a rule. */
+function checksImplementations(name, program) {
+  const { status, stderr } = spawnSync(process.execPath, [program, "check", "--api", "http://127.0.0.1:1", "--only", "d-events-unauthenticated"], { cwd: elsewhere, encoding: "utf8", timeout: 60_000 })
+  if (status !== 3 || !stderr.includes("No response from http://127.0.0.1:1")) fail(`${name} check --api`, `ended with ${status}:\n${stderr}`)
+  else console.log(`${name} check --api runs its rules`)
 }
 
 async function serves(name, program) {

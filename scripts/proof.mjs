@@ -9,7 +9,7 @@ import { install, root } from "./workspace.mjs"
 
 /** The commands of each proof, and which parts of their output are kept. */
 const steps = {
-  simulation: { command: ["scripts/test.mjs", "--project", "testkit", "simulation"], kept: /^simulation, part \d+: (.+)$/gm, tests: true },
+  simulation: { command: ["scripts/test.mjs", "--project", "simulation"], kept: /^simulation, part \d+: (.+)$/gm, tests: true },
   fuzzing: { command: ["scripts/test.mjs", "--project", "http", "fuzz"], kept: /^fuzzing: (.+)$/gm, tests: true },
   interleavings: { command: ["scripts/test.mjs", "--project", "postgres", "host/interleavings"], kept: /^interleavings: (.+)$/gm, tests: true },
   access: { command: ["scripts/test.mjs", "--project", "server", "hostile/AccessMatrix"], kept: /^access: (.+)$/gm, tests: true },

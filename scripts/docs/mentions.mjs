@@ -68,7 +68,7 @@ const inward = new Set(["ConnectFailure", "LimitReached", "NotAccepted", "PortIn
 
 /** The errors page names every error class and every code that a caller can get. */
 export const checkErrors = ({ path, text }) => {
-  const files = sources().filter(({ path }) => !path.startsWith("packages/testkit/"))
+  const files = sources().filter(({ path }) => !/^packages\/(testkit|conformance)\//.test(path))
   const classes = files.flatMap(({ text }) => Array.from(text.matchAll(/class (\w+) extends (?:Schema\.TaggedError|Data\.TaggedError|Error\b)/g), ([, name]) => name))
   const http = files.filter(({ path }) => path.startsWith("packages/http/")).map(({ text }) => text).join("\n")
   const codes = [

@@ -1,5 +1,5 @@
 /** Hostile receivers in a separate low-priority process, because their own cost is not measured. */
-import { type HostileBehaviourName, hostileBehaviours, startHostileReceiver } from "@waybill/testkit/hostile"
+import { type HostileBehaviourName, hostileBehaviours, startHostileReceiver } from "@waybill/conformance/hostile"
 import { setPriority } from "node:os"
 import { serve } from "./Child.ts"
 

@@ -1,6 +1,6 @@
 /** A transaction that stays open until the test commits it, and the statements that its locks block. */
 import { Transaction } from "@waybill/core"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Deferred, Effect, Fiber } from "effect"
 import { PgClient } from "../src/index.ts"
 

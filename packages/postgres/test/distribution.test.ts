@@ -4,7 +4,7 @@
  */
 import { layer } from "@effect/vitest"
 import { EventsAwaitingStatus } from "@waybill/core"
-import { storageSuites } from "@waybill/testkit/suites"
+import { storageSuites } from "@waybill/conformance/suites"
 import { Effect, Layer } from "effect"
 import { assert, describe } from "vitest"
 import { PgClient } from "../src/index.ts"

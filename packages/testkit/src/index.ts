@@ -27,8 +27,3 @@ export { type FaultTimes, type ReceiverFaults } from "./service/ReceiverFaults.t
 export { type StartedTestWaybill, type StartOptions, startTestWaybill } from "./service/startTestWaybill.ts"
 export { type Answer, type TestReceiver, type WebhookHandler } from "./service/TestReceiver.ts"
 export { type TimeSpan } from "./service/TimeSpan.ts"
-export { type SimulationShape } from "./simulation/Shape.ts"
-export { type SimulatedPorts } from "./simulation/SimulatedStore.ts"
-export { shrink } from "./simulation/shrink.ts"
-export { explain, simulate, simulateMany, type SimulateManyOptions, type SimulateOptions, type SimulationResult, type SimulationTotals } from "./simulation/simulate.ts"
-export { type SimulationCounts, type SimulationViolation } from "./simulation/SimulationContext.ts"

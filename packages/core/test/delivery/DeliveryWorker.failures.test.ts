@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DeliveryWorker, SecretStore } from "@waybill/core"
 import { Receiver, type ReceivedRequest, TestWaybill } from "@waybill/testkit"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { engineBy, eventsOf, hook, makeEngine, ways } from "./Engine.ts"

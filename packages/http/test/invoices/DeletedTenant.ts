@@ -1,7 +1,7 @@
 /** Deletes a tenant with documents during an upload, next to another tenant that stays. */
 import { DocumentContents, InvoiceDocuments, type StoragePorts, TenantRemoval, Waybill } from "@waybill/core"
 import { ContentHashNode, documentsSample, fileSample, HmacNode, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Layer } from "effect"
 
 const service = (storage: Layer.Layer<StoragePorts, unknown>) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DocumentContents, type StoragePorts } from "@waybill/core"
 import { fileSample, StorageMemory } from "@waybill/testkit"
-import { DocumentContentsSuite } from "@waybill/testkit/suites"
+import { DocumentContentsSuite } from "@waybill/conformance/suites"
 import { Effect, Layer } from "effect"
 import { afterAll } from "vitest"
 import { DocumentContentsS3, type S3Calls } from "../../src/s3.ts"

@@ -2,7 +2,7 @@
  * Numbered attacks against a webhook sender, each with its proof: hostile behaviours, addresses and names of the test
  * kit, or tests elsewhere.
  */
-import type { HostileBehaviourName } from "@waybill/testkit/hostile"
+import type { HostileBehaviourName } from "@waybill/conformance/hostile"
 
 export interface Attack {
   readonly attack: string

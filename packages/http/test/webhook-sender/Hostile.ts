@@ -2,7 +2,7 @@
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import type { AttemptOutcome } from "@waybill/core"
-import type { HostileBehaviour, HostileBehaviourName } from "@waybill/testkit/hostile"
+import type { HostileBehaviour, HostileBehaviourName } from "@waybill/conformance/hostile"
 
 /** `accepted`, `gone` or `failed`, as in the test kit. */
 export const outcomeOf = (outcome: AttemptOutcome): string => outcome._tag.toLowerCase()

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
 import { afterAll, beforeAll } from "vitest"
-import { hostileBehaviours, type HostileReceiver, startHostileReceiver } from "@waybill/testkit/hostile"
+import { hostileBehaviours, type HostileReceiver, startHostileReceiver } from "@waybill/conformance/hostile"
 import { attacks } from "./AttackList.ts"
 
 const packages = new URL("../../../", import.meta.url)

@@ -1,4 +1,4 @@
-import { AccessStoreSuite } from "@waybill/testkit/suites"
+import { AccessStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 AccessStoreSuite.suite("Postgres", testStorage())

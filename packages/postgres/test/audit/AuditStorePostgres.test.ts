@@ -1,4 +1,4 @@
-import { AuditStoreSuite } from "@waybill/testkit/suites"
+import { AuditStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 AuditStoreSuite.suite("Postgres", testStorage())

@@ -1,4 +1,4 @@
-import { DeliveryGateModelSuite, DeliveryGateSuite } from "@waybill/testkit/suites"
+import { DeliveryGateModelSuite, DeliveryGateSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 DeliveryGateSuite.suite("Postgres", testStorage())

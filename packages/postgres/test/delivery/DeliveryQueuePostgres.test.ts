@@ -1,4 +1,4 @@
-import { DeliveryQueueSuite } from "@waybill/testkit/suites"
+import { DeliveryQueueSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 DeliveryQueueSuite.suite("Postgres", testStorage())

@@ -1,4 +1,4 @@
-import { DeliveryOwnershipSuite, DeliverySettleSuite, DeliverySignalsSuite, DeliveryStoreSuite } from "@waybill/testkit/suites"
+import { DeliveryOwnershipSuite, DeliverySettleSuite, DeliverySignalsSuite, DeliveryStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 DeliveryStoreSuite.suite("Postgres", testStorage())

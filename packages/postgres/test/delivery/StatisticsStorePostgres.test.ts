@@ -1,4 +1,4 @@
-import { StatisticsStoreSuite } from "@waybill/testkit/suites"
+import { StatisticsStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 StatisticsStoreSuite.suite("Postgres", testStorage())

@@ -1,4 +1,4 @@
-import { WakeupsSuite } from "@waybill/testkit/suites"
+import { WakeupsSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 WakeupsSuite.suite("Postgres", testStorage())

@@ -1,7 +1,7 @@
 /** Statements of an owner concurrent with a takeover of its partitions. */
 import { layer } from "@effect/vitest"
 import { DeliveryQueue, DeliveryStore } from "@waybill/core"
-import { fixtures, workerFixtures } from "@waybill/testkit/suites"
+import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
 import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"

@@ -1,7 +1,7 @@
 /** Two concurrent calls register the same new secret. */
 import { layer } from "@effect/vitest"
 import { type SecretOwner, SecretStore, Transaction } from "@waybill/core"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
 import { freshSchema, testStorage } from "../TestStorage.ts"

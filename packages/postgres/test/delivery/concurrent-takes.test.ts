@@ -1,7 +1,7 @@
 /** Takes and outcomes concurrent with publishers, operators and customers. */
 import { layer } from "@effect/vitest"
 import { DeliveryControl, DeliveryQueue, DeliveryStore } from "@waybill/core"
-import { fixtures, workerFixtures } from "@waybill/testkit/suites"
+import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
 import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"

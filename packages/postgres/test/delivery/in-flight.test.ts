@@ -1,7 +1,7 @@
 /** Deliveries in flight for the first time are stored in their flight only, and operators still see them. */
 import { layer } from "@effect/vitest"
 import { DeliveryControl, type DeliveryQuery, DeliveryQueue, deliveryIdOf, partitionOf } from "@waybill/core"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Option } from "effect"
 import { assert } from "vitest"
 import { rowsIn } from "../TestService.ts"

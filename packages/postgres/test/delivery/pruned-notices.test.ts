@@ -1,7 +1,7 @@
 /** A retry of a delivery whose payloads were pruned. */
 import { layer } from "@effect/vitest"
 import { DeliveryQueue, FreightBillStore } from "@waybill/core"
-import { chargeFixtures, fixtures, workerFixtures } from "@waybill/testkit/suites"
+import { chargeFixtures, fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Option } from "effect"
 import { assert } from "vitest"
 import { freshSchema, testStorage } from "../TestStorage.ts"

@@ -1,7 +1,7 @@
 /** The queue's depth and unhealthy destinations, in metrics. */
 import { layer } from "@effect/vitest"
 import { DeliveryControl, DeliveryQueue } from "@waybill/core"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"
 import { rowsIn } from "../TestService.ts"

@@ -2,7 +2,7 @@
 import { layer } from "@effect/vitest"
 import { SecretStore, SigningSecrets, TransitSubscriptions } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option, Result } from "effect"
 import { assert } from "vitest"
 import { testService } from "../TestService.ts"

@@ -1,7 +1,7 @@
 /** Workers use the database's clock only, because their own clock may be wrong. */
 import { layer } from "@effect/vitest"
 import { DeliveryStore } from "@waybill/core"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"
 import { testStorage } from "../TestStorage.ts"

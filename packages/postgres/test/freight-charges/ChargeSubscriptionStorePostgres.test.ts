@@ -1,4 +1,4 @@
-import { ChargeSubscriptionStoreSuite } from "@waybill/testkit/suites"
+import { ChargeSubscriptionStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 ChargeSubscriptionStoreSuite.suite("Postgres", testStorage())

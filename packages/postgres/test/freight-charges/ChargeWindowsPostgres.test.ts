@@ -1,4 +1,4 @@
-import { ChargeWindowsSuite } from "@waybill/testkit/suites"
+import { ChargeWindowsSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 ChargeWindowsSuite.suite("Postgres", testStorage())

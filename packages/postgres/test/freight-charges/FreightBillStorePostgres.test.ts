@@ -1,4 +1,4 @@
-import { FreightBillStoreSuite } from "@waybill/testkit/suites"
+import { FreightBillStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 FreightBillStoreSuite.suite("Postgres", testStorage())

@@ -1,7 +1,7 @@
 /** Charges while access, windows and suspensions change concurrently. */
 import { layer } from "@effect/vitest"
 import { AccessStore, ChargeSubscriptions, ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, Subscriptions, type TakenDelivery } from "@waybill/core"
-import { chargeFixtures, fixtures, workerFixtures } from "@waybill/testkit/suites"
+import { chargeFixtures, fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { assert } from "vitest"

@@ -1,7 +1,7 @@
 /** Charges and windows concurrent with cancellations, closers and retention. */
 import { layer } from "@effect/vitest"
 import { ChargeSubscriptionStore, DeliveryQueue, FreightBillStore, Transaction } from "@waybill/core"
-import { chargeFixtures, fixtures, workerFixtures } from "@waybill/testkit/suites"
+import { chargeFixtures, fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"

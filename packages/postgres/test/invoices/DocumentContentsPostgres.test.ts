@@ -1,4 +1,4 @@
-import { DocumentContentsSuite } from "@waybill/testkit/suites"
+import { DocumentContentsSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 DocumentContentsSuite.suite("Postgres", testStorage())

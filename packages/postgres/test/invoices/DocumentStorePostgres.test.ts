@@ -1,4 +1,4 @@
-import { DocumentStoreSuite } from "@waybill/testkit/suites"
+import { DocumentStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 DocumentStoreSuite.suite("Postgres", testStorage())

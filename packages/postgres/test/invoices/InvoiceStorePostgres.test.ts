@@ -1,4 +1,4 @@
-import { InvoiceStoreSuite } from "@waybill/testkit/suites"
+import { InvoiceStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 InvoiceStoreSuite.suite("Postgres", testStorage())

@@ -1,6 +1,6 @@
 /** Two processes that start at the same time on a database from another cluster. */
 import { layer } from "@effect/vitest"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient, Sql } from "../../src/index.ts"

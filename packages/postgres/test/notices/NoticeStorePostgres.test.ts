@@ -1,4 +1,4 @@
-import { NoticeStoreSuite } from "@waybill/testkit/suites"
+import { NoticeStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 NoticeStoreSuite.suite("Postgres", testStorage())

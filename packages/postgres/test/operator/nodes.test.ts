@@ -2,7 +2,7 @@
 import { layer } from "@effect/vitest"
 import { ApiKeys, Clients, type StoragePorts, TenantRemoval, Tenants } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Context, Effect, Layer } from "effect"
 import { assert } from "vitest"
 import { StoragePostgres } from "../../src/index.ts"

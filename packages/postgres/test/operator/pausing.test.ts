@@ -2,7 +2,7 @@
 import { layer } from "@effect/vitest"
 import { ChargeSubscriptions, DeliveryControl, DeliveryQueue, type Principal, type SubscriptionPatch, TransitSubscriptions } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Exit, Fiber, Option } from "effect"
 import { assert } from "vitest"
 import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"

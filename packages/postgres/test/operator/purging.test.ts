@@ -2,7 +2,7 @@
 import { layer } from "@effect/vitest"
 import { Subscriptions, TransitEvents } from "@waybill/core"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"
 import { testService } from "../TestService.ts"

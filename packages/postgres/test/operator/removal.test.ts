@@ -20,7 +20,7 @@ import {
   UniqueIds
 } from "@waybill/core"
 import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent, TestWaybill } from "@waybill/testkit"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"
 import { rowsIn, testService } from "../TestService.ts"

@@ -1,4 +1,4 @@
-import { PickupChangesSuite, PickupStoreSuite, PickupSubscriptionStoreSuite } from "@waybill/testkit/suites"
+import { PickupChangesSuite, PickupStoreSuite, PickupSubscriptionStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 PickupStoreSuite.suite("Postgres", testStorage())

@@ -1,7 +1,7 @@
 /** Pruning of pickups concurrent with writes. */
 import { layer } from "@effect/vitest"
 import { PickupStore } from "@waybill/core"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"

@@ -1,4 +1,4 @@
-import { CarriersSuite } from "@waybill/testkit/suites"
+import { CarriersSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 CarriersSuite.suite("Postgres", testStorage())

@@ -1,4 +1,4 @@
-import { TransactionSuite } from "@waybill/testkit/suites"
+import { TransactionSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 TransactionSuite.suite("Postgres", testStorage())

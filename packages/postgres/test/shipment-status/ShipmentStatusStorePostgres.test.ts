@@ -1,4 +1,4 @@
-import { ShipmentStatusStoreSuite } from "@waybill/testkit/suites"
+import { ShipmentStatusStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 ShipmentStatusStoreSuite.suite("Postgres", testStorage())

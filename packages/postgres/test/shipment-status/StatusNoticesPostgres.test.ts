@@ -1,4 +1,4 @@
-import { StatusNoticesSuite } from "@waybill/testkit/suites"
+import { StatusNoticesSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 StatusNoticesSuite.suite("Postgres", testStorage())

@@ -1,4 +1,4 @@
-import { StatusSubscriptionStoreSuite } from "@waybill/testkit/suites"
+import { StatusSubscriptionStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 StatusSubscriptionStoreSuite.suite("Postgres", testStorage())

@@ -11,7 +11,7 @@ import {
   TransitEvents
 } from "@waybill/core"
 import { postedShipment, reportedEvent, type SeededTenant, TestWaybill } from "@waybill/testkit"
-import { fixtures } from "@waybill/testkit/suites"
+import { fixtures } from "@waybill/conformance/suites"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { assert } from "vitest"
 import { countBlocked, openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"

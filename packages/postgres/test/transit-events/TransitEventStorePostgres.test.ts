@@ -1,4 +1,4 @@
-import { TransitEventStoreSuite } from "@waybill/testkit/suites"
+import { TransitEventStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 TransitEventStoreSuite.suite("Postgres", testStorage())

@@ -1,4 +1,4 @@
-import { TransitSubscriptionStoreSuite } from "@waybill/testkit/suites"
+import { TransitSubscriptionStoreSuite } from "@waybill/conformance/suites"
 import { testStorage } from "../TestStorage.ts"
 
 TransitSubscriptionStoreSuite.suite("Postgres", testStorage())

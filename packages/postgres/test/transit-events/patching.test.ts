@@ -2,7 +2,7 @@
 import { layer } from "@effect/vitest"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
-import { fixtures, workerFixtures } from "@waybill/testkit/suites"
+import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"

@@ -1,4 +1,4 @@
-import { makeCertificate } from "@waybill/testkit/hostile"
+import { makeCertificate } from "@waybill/conformance/hostile"
 import { createServer, type Server } from "node:net"
 import { TLSSocket } from "node:tls"
 import { describe, expect, inject, it, onTestFinished } from "vitest"

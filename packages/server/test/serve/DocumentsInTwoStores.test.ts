@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DocumentContents, type StoragePorts, Transaction } from "@waybill/core"
 import { fileSample, StorageMemory } from "@waybill/testkit"
-import { DocumentContentsSuite } from "@waybill/testkit/suites"
+import { DocumentContentsSuite } from "@waybill/conformance/suites"
 import { Effect, Layer, Scope } from "effect"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,7 +1,7 @@
 /** The receiver under test: sends deliveries to it and records its responses. */
 import { signDelivery } from "@waybill/client"
+import { reasonOf } from "@waybill/conformance"
 import { randomUUID } from "node:crypto"
-import { reasonOf } from "../shared/Remote.ts"
 import { bodyOf, type DeliveryKind, grown, type MadeUpEvent } from "./SampleDeliveries.ts"
 
 /** The response: a status, or why there was none. */

@@ -1,9 +1,9 @@
 /** Checks a receiver: runs the requirements one by one. */
+import type { CheckResult } from "@waybill/conformance"
 import { WebhookSecretUnusable } from "@waybill/client"
 import { Effect } from "effect"
 import { CommandFailed, exitCodes, failed, usageError } from "../shared/Outcome.ts"
 import { printable } from "../shared/Output.ts"
-import type { CheckResult } from "./CheckResult.ts"
 import { Receiver } from "./Receiver.ts"
 import { type Requirement, requirements } from "./Requirements.ts"
 import type { DeliveryKind } from "./SampleDeliveries.ts"

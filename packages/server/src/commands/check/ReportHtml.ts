@@ -1,5 +1,6 @@
 /** Results as one HTML page without scripts and without anything to load. */
-import { type CheckResult, type Report, withStatus } from "./CheckResult.ts"
+import type { CheckResult } from "@waybill/conformance"
+import { type Report, withStatus } from "./Report.ts"
 
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;").replaceAll("'", "&#39;")
 

@@ -1,5 +1,6 @@
 /** Results as JUnit XML for CI systems. */
-import type { CheckResult, Report } from "./CheckResult.ts"
+import type { CheckResult } from "@waybill/conformance"
+import type { Report } from "./Report.ts"
 
 const escaped = (text: string): string =>
   text

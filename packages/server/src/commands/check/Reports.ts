@@ -1,6 +1,7 @@
 /** Reports in every format. */
+import type { CheckResult } from "@waybill/conformance"
 import { printable } from "../shared/Output.ts"
-import { type CheckResult, type Report, withStatus } from "./CheckResult.ts"
+import { type Report, withStatus } from "./Report.ts"
 import { htmlReport } from "./ReportHtml.ts"
 import { junitReport } from "./ReportJunit.ts"
 

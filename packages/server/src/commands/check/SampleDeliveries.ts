@@ -1,5 +1,5 @@
 /** Sample bodies for the check of a receiver, one shape for each kind of delivery. */
-import { sampleCommodities, sampleTotals } from "./SampleFreight.ts"
+import { sampleCommodities, sampleTotals } from "@waybill/conformance"
 
 export const deliveryKinds = ["transit-events", "shipment-status", "freight-charges"] as const
 export type DeliveryKind = typeof deliveryKinds[number]

@@ -1,5 +1,6 @@
 /** Calls to a running server: its address, the key, and error messages. */
 import { WaybillCallFailed, WaybillProblem } from "@waybill/client"
+import { reasonOf } from "@waybill/conformance"
 import { parseOperatorKeys } from "@waybill/http"
 import { Effect, Option, Redacted, Result } from "effect"
 import { Flag } from "effect/cli"
@@ -139,12 +140,4 @@ const refusalOf = (problem: WaybillProblem): string => {
   const more = faults.filter((fault) => !problem.message.includes(fault))
   const todo = problem.status === 401 || problem.status === 403 ? " Check that the key is right for this server." : ""
   return `${problem.message}${more.length === 0 ? "" : ` ${more.join(" ")}`}${todo}`
-}
-
-/** The system error below the message of fetch. */
-export const reasonOf = (error: Error): string => {
-  let inner: unknown = error
-  for (let depth = 0; depth < 4 && inner instanceof Error && inner.cause instanceof Error; depth++) inner = inner.cause
-  const code = (inner as { readonly code?: unknown } | null)?.code
-  return typeof code === "string" ? ` (${code})` : ""
 }

@@ -1,0 +1,95 @@
+/** A rule of the interfaces: one sentence, where it is written, what its check needs, and the check. */
+import type { Inbox, Post } from "./Callback.ts"
+import type { CallOptions, Exchange } from "./ApiCaller.ts"
+import type { Fixtures } from "./Fixtures.ts"
+
+export const areas = ["a", "b", "c", "d", "e"] as const
+export type Area = typeof areas[number]
+
+export const areaNames: Readonly<Record<Area, string>> = {
+  a: "Shipment status",
+  b: "Invoices and documents",
+  c: "Pickups",
+  d: "Transit events",
+  e: "Freight charges"
+}
+
+/** `must`: the interface says so. `should`: the published definition or the practice says so where the interface is silent. */
+export type Level = "must" | "should"
+
+/** What a check needs and the implementation cannot be asked for. The texts complete "not checked: needs …". */
+export const needs = {
+  customer: "clients.customer in the fixtures: the credentials of a customer",
+  other: "clients.other in the fixtures: the credentials of a second customer, who must not see the first one's data",
+  carrier: "clients.carrier in the fixtures: the credentials of a carrier, who writes invoices",
+  secret: "webhook in the fixtures: the id of a signing secret, and the secret",
+  shipment: "shipment in the fixtures: a shipment of the customer",
+  foreignShipment: "foreignShipment in the fixtures: a shipment that the customer has no access to",
+  events: "events in the fixtures: two shipments of the customer with at least three events of at least two types each, and one that it has no access to",
+  bills: "bills in the fixtures: an account of the customer with bills in flight, and one without",
+  trigger: "a --trigger command, or --intake, that publishes while the check runs",
+  receiver: "--receiver-url: the address at which the implementation reaches this machine",
+  token: "tokens.customer in the fixtures: a bearer token of the customer, if the implementation takes any",
+  expiredToken: "tokens.expired in the fixtures: a bearer token of the customer that has expired",
+  hour: "--window-wait of 3600 seconds or more: the end of an hourly window",
+  day: "--window-wait of 86400 seconds or more: the end of a daily window"
+} as const
+export type Need = keyof typeof needs
+
+/** Frequencies of charge notifications that collect what happens until their window ends. */
+export type WindowFrequency = "hourly" | "daily"
+
+/** What a check works with. */
+export interface RuleContext {
+  /** The present ones are those that the rule needs. */
+  readonly fixtures: Fixtures
+  /** Calls the implementation. Throws `Violation` when there is no answer. */
+  readonly call: (area: Area, method: string, path: string, options?: CallOptions) => Promise<Exchange>
+  /** A new address for deliveries. */
+  readonly inbox: () => Inbox
+  /** An address for subscriptions whose deliveries do not matter. */
+  readonly endpointUrl: string
+  /** Makes the implementation publish in an area. */
+  readonly trigger: (area: Area) => Promise<void>
+  /** Runs once for all rules of the area that share it, and returns the same result, or throws the same error. */
+  readonly once: <A>(name: string, make: () => Promise<A>) => Promise<A>
+  /** Runs after all rules of the area. */
+  readonly afterwards: (end: () => Promise<unknown>) => void
+  /** Timeout for expected deliveries. */
+  readonly waitMillis: number
+  /** After this time without a delivery, no more are expected. */
+  readonly quietMillis: number
+  /** How long to wait for the end of a window; `undefined` where that is not wanted. Says so to the user. */
+  readonly windowWait: (frequency: WindowFrequency) => number | undefined
+}
+
+export interface Rule {
+  /** Stable; begins with the area's letter. */
+  readonly id: string
+  readonly area: Area
+  readonly level: Level
+  /** Completes "An implementation …". */
+  readonly sentence: string
+  /** Section of the interface, or the published definition. */
+  readonly source: string
+  readonly needs: ReadonlyArray<Need>
+  /** Returns what was seen. Throws `Violation` when the rule is broken. */
+  readonly run: (context: RuleContext) => Promise<string>
+}
+
+/** A broken rule: what was seen, what is expected, and the call or the delivery that shows it. */
+export class Violation extends Error {
+  override readonly name = "Violation"
+  readonly evidence: Exchange | Post | undefined
+  constructor(message: string, evidence?: Exchange | Post) {
+    super(message)
+    this.evidence = evidence
+  }
+}
+
+/** Rules of one area and section. */
+export const rulesOf = (
+  area: Area,
+  source: string,
+  rules: ReadonlyArray<Omit<Rule, "area" | "source" | "id" | "level"> & { readonly id: string; readonly level?: Level; readonly source?: string }>
+): ReadonlyArray<Rule> => rules.map(({ id, level = "must", source: own = source, ...rule }) => ({ id: `${area}-${id}`, area, level, source: own, ...rule }))

@@ -1,0 +1,291 @@
+/** Rules of area D about deliveries. One publication is delivered to several subscriptions, and every rule looks at what came. */
+import type { Post } from "../Callback.ts"
+import { accepted, expectEqual, expectRepeated, expectSigned, expectStatus } from "../Expectations.ts"
+import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
+import { batchOf, eventsOf, knownEvents, type ListedEvent, subscribe, type Subscribed, subscriptionPath } from "./EventShapes.ts"
+
+interface Deliveries {
+  /** What was published, as the list of events shows it. */
+  readonly published: ReadonlyArray<ListedEvent>
+  /** Answers its first delivery with 500. */
+  readonly plain: Subscribed
+  /** One event for each delivery; answers the first one with 500. */
+  readonly single: Subscribed
+  /** Cuts the first delivery off. */
+  readonly dropped: Subscribed
+  /** IN_TRANSIT only. */
+  readonly typed: Subscribed
+  /** The first shipment only. */
+  readonly ofShipment: Subscribed
+  /** One event for each delivery, and two deliveries a minute. */
+  readonly slow: Subscribed
+  /** Refuses everything, with one attempt. */
+  readonly refusing: Subscribed
+  readonly paused: Subscribed
+  readonly deleted: Subscribed
+  readonly foreign: Subscribed | undefined
+  /** What came to the paused one before it was resumed. */
+  readonly whilePaused: ReadonlyArray<Post>
+}
+
+const failingFirst = (subscribed: Subscribed, failure: 500 | "drop"): Subscribed => {
+  subscribed.inbox.answers((nth) => nth === 0 ? failure : 200)
+  return subscribed
+}
+
+/** Waits until each of the events was accepted. */
+const accepts = (context: RuleContext, { inbox }: Subscribed, events: ReadonlyArray<ListedEvent>): Promise<boolean> =>
+  inbox.until(() => {
+    const seen = new Set(idsIn(accepted(inbox.posts)))
+    return events.every(({ eventId }) => seen.has(eventId))
+  }, context.waitMillis)
+
+/** Without judging the shape, which a rule of its own does. */
+const idsIn = (posts: ReadonlyArray<Post>): ReadonlyArray<string> =>
+  posts.flatMap(({ body }) => {
+    try {
+      const { events } = JSON.parse(Buffer.from(body).toString("utf8")) as { readonly events: ReadonlyArray<{ readonly eventId: string }> }
+      return events.map(({ eventId }) => eventId)
+    } catch {
+      return []
+    }
+  })
+
+const deliver = async (context: RuleContext): Promise<Deliveries> => {
+  const { events, clients } = context.fixtures
+  const plain = failingFirst(await subscribe(context), 500)
+  const single = failingFirst(await subscribe(context, { delivery: { batchMaxSize: 1 } }), 500)
+  const dropped = failingFirst(await subscribe(context), "drop")
+  const typed = await subscribe(context, { filters: { eventTypes: ["IN_TRANSIT"] } })
+  const ofShipment = await subscribe(context, { filters: { shipmentIds: [events!.shipmentIds[0]] } })
+  const slow = await subscribe(context, { delivery: { batchMaxSize: 1, rateLimitPerMinute: 2 } })
+  const refusing = await subscribe(context, { delivery: { maxAttempts: 1, initialBackoffSeconds: 1, maxBackoffSeconds: 1 } })
+  refusing.inbox.answers(() => 500)
+  const paused = await subscribe(context)
+  expectStatus(await context.call("d", "PATCH", subscriptionPath(paused.id), { body: { status: "paused" }, contentType: "application/merge-patch+json" }), 200)
+  const deleted = await subscribe(context)
+  expectStatus(await context.call("d", "DELETE", subscriptionPath(deleted.id)), 200, 202, 204)
+  const foreign = clients?.other === undefined ? undefined : await subscribe(context, {}, "other")
+
+  const before = new Set((await knownEvents(context)).map(({ eventId }) => eventId))
+  await context.trigger("d")
+  const published = (await knownEvents(context)).filter(({ eventId }) => !before.has(eventId))
+  if (published.length < 2) throw new Violation(`${published.length} new events are listed after they were published; at least two are needed for this check.`)
+  await Promise.all([
+    accepts(context, plain, published),
+    accepts(context, single, published),
+    accepts(context, dropped, published),
+    accepts(context, typed, published.filter(({ type }) => type === "IN_TRANSIT")),
+    accepts(context, ofShipment, published.filter(({ shipment }) => shipment.shipmentId === events!.shipmentIds[0]))
+  ])
+  await plain.inbox.untilQuiet(context.quietMillis, context.waitMillis)
+  const whilePaused = [...paused.inbox.posts]
+  return { published, plain, single, dropped, typed, ofShipment, slow, refusing, paused, deleted, foreign, whilePaused }
+}
+
+const needs = ["customer", "secret", "events", "trigger", "receiver"] as const
+
+/** A rule about what came. */
+const about = (look: (deliveries: Deliveries, context: RuleContext) => Promise<string> | string) => async (context: RuleContext): Promise<string> =>
+  look(await context.once("deliveries", () => deliver(context)), context)
+
+const expectDelivered = (to: Subscribed, wanted: ReadonlyArray<ListedEvent>): string => {
+  const seen = new Set(idsIn(accepted(to.inbox.posts)))
+  const missing = wanted.find(({ eventId }) => !seen.has(eventId))
+  if (missing !== undefined) throw new Violation(`${missing.shipment.shipmentId} #${missing.sequence} ${missing.type} was published, and not delivered in time.`, to.inbox.posts.at(-1))
+  return `${wanted.length} events`
+}
+
+/** Expects the events of the failed delivery again. Its sentAt may be new. */
+const expectRetried = (to: Subscribed, published: ReadonlyArray<ListedEvent>): string => {
+  const seen = new Set(idsIn(accepted(to.inbox.posts)))
+  const failed = to.inbox.posts.find(({ answer }) => answer !== 200)
+  if (failed === undefined) throw new Violation("No delivery came that could be refused.")
+  if (!idsIn([failed]).every((id) => seen.has(id))) throw new Violation(`A delivery that ${failed.answer === "drop" ? "was cut off" : `was answered ${failed.answer}`} did not come again.`, failed)
+  return expectDelivered(to, published)
+}
+
+const expectOnly = (to: Subscribed, fits: (event: ListedEvent) => boolean, why: string): void => {
+  for (const post of to.inbox.posts) {
+    const unexpected = batchOf(post).events.find((event) => !fits(event))
+    if (unexpected !== undefined) throw new Violation(`${unexpected.shipment.shipmentId} #${unexpected.sequence} ${unexpected.type} was delivered, although ${why}.`, post)
+  }
+}
+
+export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery", [
+  { id: "delivered", sentence: "delivers every event that is published to a subscription without filters", needs, run: about(({ plain, published }) => expectDelivered(plain, published)) },
+  {
+    id: "batch-shape",
+    sentence: "sends batches as POST with deliveryId, sentAt and a non-empty list of events",
+    needs,
+    run: about(({ dropped, ofShipment, plain, single, typed }) => `${eventsOf([plain, single, dropped, typed, ofShipment].flatMap(({ inbox }) => inbox.posts)).length} events`)
+  },
+  {
+    id: "delivered-as-listed",
+    sentence: "delivers events as the list of events shows them",
+    needs,
+    run: about(({ plain, published }) => {
+      for (const post of plain.inbox.posts) {
+        for (const event of batchOf(post).events) {
+          const listed = published.find(({ eventId }) => eventId === event.eventId)
+          if (listed !== undefined) expectEqual([event.type, event.sequence, Date.parse(event.occurredAt)], [listed.type, listed.sequence, Date.parse(listed.occurredAt)], `type, sequence and occurredAt of ${event.eventId}`, post)
+        }
+      }
+      return `${published.length} events`
+    })
+  },
+  {
+    id: "signed",
+    level: "should",
+    source: "Authentication: HMAC signing of deliveries; Standard Webhooks",
+    sentence: "signs every delivery, repeated ones too, with the secret that the subscription names",
+    needs,
+    run: about(({ dropped, plain, typed }, context) => expectSigned(context, [plain, dropped, typed].flatMap(({ inbox }) => inbox.posts)))
+  },
+  {
+    id: "batch-size",
+    sentence: "delivers at most batchMaxSize events at once",
+    needs,
+    run: about(({ single }) => {
+      const large = single.inbox.posts.find((post) => batchOf(post).events.length > 1)
+      if (large !== undefined) throw new Violation(`A delivery has ${batchOf(large).events.length} events, where batchMaxSize is 1.`, large)
+      return `${single.inbox.posts.length} deliveries of one event`
+    })
+  },
+  {
+    id: "rate-limit",
+    sentence: "sends no more deliveries in a minute than rateLimitPerMinute",
+    needs,
+    run: about(({ slow }) => {
+      const [first, ...others] = slow.inbox.posts
+      const soon = others.filter(({ at }) => at < first!.at + 60_000)
+      if (soon.length > 1) throw new Violation(`${soon.length + 1} deliveries came in a minute, where rateLimitPerMinute is 2.`, soon.at(-1))
+      return `${slow.inbox.posts.length} deliveries`
+    })
+  },
+  {
+    id: "max-attempts",
+    sentence: "stops to repeat a refused delivery after maxAttempts",
+    needs,
+    run: about(async ({ refusing: { inbox } }, context) => {
+      await inbox.untilQuiet(4_000, context.waitMillis)
+      const attempts = new Map<string, number>()
+      for (const post of inbox.posts) {
+        const { deliveryId } = batchOf(post)
+        attempts.set(deliveryId, (attempts.get(deliveryId) ?? 0) + 1)
+        // the interface does not say whether the first attempt counts
+        if (attempts.get(deliveryId)! > 2) throw new Violation(`${deliveryId} came ${attempts.get(deliveryId)} times, where maxAttempts is 1.`, post)
+      }
+      return `at most ${Math.max(0, ...attempts.values())} attempts`
+    })
+  },
+  {
+    id: "filter-types",
+    sentence: "delivers only events of the types in filters.eventTypes, and all of them",
+    needs,
+    run: about(({ published, typed }) => {
+      expectOnly(typed, ({ type }) => type === "IN_TRANSIT", "the filter is IN_TRANSIT")
+      return expectDelivered(typed, published.filter(({ type }) => type === "IN_TRANSIT"))
+    })
+  },
+  {
+    id: "filter-shipments",
+    sentence: "delivers only events of the shipments in filters.shipmentIds, and all of them",
+    needs,
+    run: about(({ ofShipment, published }, { fixtures }) => {
+      const [wanted] = fixtures.events!.shipmentIds
+      expectOnly(ofShipment, ({ shipment }) => shipment.shipmentId === wanted, `the filter is ${wanted}`)
+      return expectDelivered(ofShipment, published.filter(({ shipment }) => shipment.shipmentId === wanted))
+    })
+  },
+  { id: "retried", sentence: "repeats a delivery that was answered 500", needs, run: about(({ plain, published }) => expectRetried(plain, published)) },
+  { id: "retried-drop", sentence: "repeats a delivery when the connection broke before the answer", needs, run: about(({ dropped, published }) => expectRetried(dropped, published)) },
+  {
+    id: "delivery-id",
+    sentence: "keeps the deliveryId of a delivery that it repeats, and gives every other its own",
+    needs,
+    run: about(({ plain, single }) => {
+      for (const { inbox } of [plain, single]) {
+        const idOf = new Map<string, string>()
+        for (const post of inbox.posts) {
+          const { deliveryId, events } = batchOf(post)
+          const content = events.map(({ eventId }) => eventId).join()
+          expectEqual(deliveryId, idOf.get(content) ?? deliveryId, "The deliveryId of a repeated delivery", post)
+          if (!idOf.has(content) && [...idOf.values()].includes(deliveryId)) throw new Violation(`${deliveryId} names two deliveries.`, post)
+          idOf.set(content, deliveryId)
+        }
+      }
+      return `${plain.inbox.posts.length + single.inbox.posts.length} deliveries`
+    })
+  },
+  {
+    id: "webhook-id",
+    level: "should",
+    source: "Standard Webhooks: the id stays the same when a message is sent again",
+    sentence: "keeps the webhook-id, and the body, of a delivery that it repeats",
+    needs,
+    run: about(({ plain }) => expectRepeated(plain.inbox.posts))
+  },
+  {
+    id: "in-order",
+    level: "should",
+    source: "published requirements of area D: events in order and none omitted",
+    sentence: "delivers a shipment's events in the order of their sequence, also when one is repeated",
+    needs,
+    run: about(({ single }, { fixtures }) => {
+      const last = new Map<string, number>()
+      for (const post of accepted(single.inbox.posts)) {
+        for (const { sequence, shipment: { shipmentId } } of batchOf(post).events) {
+          const before = last.get(shipmentId) ?? -1
+          if (fixtures.events!.shipmentIds.includes(shipmentId) && sequence < before) throw new Violation(`${shipmentId} #${sequence} was delivered after #${before}.`, post)
+          last.set(shipmentId, sequence)
+        }
+      }
+      return `${last.size} shipments`
+    })
+  },
+  {
+    id: "paused-silent",
+    level: "should",
+    source: "States and transitions: Area D subscription status",
+    sentence: "delivers nothing to a subscription that is paused",
+    needs,
+    run: about(({ whilePaused }) => {
+      if (whilePaused.length > 0) throw new Violation("A delivery came, although its subscription was paused.", whilePaused[0])
+      return "nothing came"
+    })
+  },
+  {
+    id: "resumed",
+    level: "should",
+    source: "published requirements of area D: no event may be omitted",
+    sentence: "delivers what was published while a subscription was paused, once it is active again",
+    needs,
+    run: about(async ({ paused, published }, context) => {
+      expectStatus(await context.call("d", "PATCH", subscriptionPath(paused.id), { body: { status: "active" }, contentType: "application/merge-patch+json" }), 200)
+      await accepts(context, paused, published)
+      return expectDelivered(paused, published)
+    })
+  },
+  {
+    id: "deleted-silent",
+    sentence: "delivers nothing to a subscription that was removed",
+    needs,
+    run: about(({ deleted }) => {
+      if (deleted.inbox.posts.length > 0) throw new Violation("A delivery came, although its subscription was removed.", deleted.inbox.posts[0])
+      return "nothing came"
+    })
+  },
+  {
+    id: "delivered-foreign",
+    source: "published requirements of area D: a caller sees only shipments it is party to",
+    sentence: "delivers no event of a shipment that the subscriber has no access to",
+    needs: ["other", ...needs],
+    run: about(({ foreign, plain }, { fixtures }) => {
+      const { foreignShipmentId, shipmentIds } = fixtures.events!
+      expectOnly(plain, ({ shipment }) => shipment.shipmentId !== foreignShipmentId, "the subscriber has no access to it")
+      expectOnly(foreign!, ({ shipment }) => !shipmentIds.includes(shipment.shipmentId), "another client subscribed")
+      return "nothing of others"
+    })
+  }
+])

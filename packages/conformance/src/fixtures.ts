@@ -1,0 +1,3 @@
+/** Data for tests of storage adapters: tenants, subscriptions and events, and reproducible random numbers. They need no test framework. */
+export * from "./SeededRandom.ts"
+export * from "./StorageFixtures.ts"

@@ -1,0 +1,3 @@
+import { sample } from "../../../testkit/src/samples/Sample.ts"
+
+export const used = sample

@@ -1,0 +1,96 @@
+/** Latencies and faults of calls to the store. */
+import type { SeededRandom } from "@waybill/conformance/fixtures"
+import type { StoreCall } from "./StoreConnection.ts"
+import type { SimulationContext } from "./SimulationContext.ts"
+
+/**
+ * How a call to the store ends.
+ *
+ * - `answered`: the caller gets the answer.
+ * - `answer lost`: the store runs the call, and the caller gets an error.
+ * - `request lost`: the store never gets the call, and the caller gets an error.
+ * - `abandoned`: the caller gets an error, and the store runs the call afterwards.
+ */
+export type CallEnd = "answered" | "answer lost" | "request lost" | "abandoned"
+
+export interface CallPlan {
+  readonly answer: CallEnd
+  readonly requestMillis: number
+  readonly answerMillis: number
+  /** Whether the call is dropped if its caller stops waiting, or dies, before it reaches the store. */
+  readonly isCancellable: boolean
+}
+
+const quick = [0, 0, 0, 0, 1, 1, 2, 5]
+
+/** An answer takes at most so long. A worker knows the store's clock no better. */
+export const longestAnswerMillis = Math.max(...quick)
+
+export class FaultModel {
+  /** Share of calls that are slow. */
+  slow: number
+  /** Share of calls that fail. */
+  lossy = 0
+  /** Share of hints that are lost. */
+  hintLossShare = 0
+  /** Simulated time until which the store delays every call. */
+  stallsUntil = 0
+  /** Simulated time until which the store cannot be reached. */
+  unavailableUntil = 0
+  private readonly simulation: SimulationContext
+  private readonly random: SeededRandom
+  private readonly planned = new Map<StoreCall, { readonly answer: CallEnd; left: number }>()
+  private faultsStopped = false
+
+  constructor(simulation: SimulationContext, hasInternalFaults: boolean) {
+    this.slow = hasInternalFaults ? 0.04 : 0
+    this.simulation = simulation
+    this.random = simulation.random
+  }
+
+  /** Ends the next calls of this method in this way. */
+  failNext(call: StoreCall, answer: CallEnd, times: number): void {
+    this.planned.set(call, { answer, left: times })
+  }
+
+  /** Stops all faults. */
+  clear(): void {
+    this.faultsStopped = true
+    this.planned.clear()
+    this.slow = 0
+    this.lossy = 0
+    this.hintLossShare = 0
+    this.stallsUntil = 0
+    this.unavailableUntil = 0
+  }
+
+  planCall(call: StoreCall): CallPlan {
+    const answer = this.answerOf(call)
+    const slow = this.slow > 0 && this.random.share(this.slow)
+    const requestMillis = slow ? this.random.between(20, 600) : this.random.pick(quick)
+    return {
+      answer,
+      requestMillis: answer === "abandoned" ? requestMillis + this.random.pick([1, 10, 300, 1100, 2500]) : requestMillis,
+      answerMillis: this.random.pick(quick),
+      isCancellable: this.random.share(0.3)
+    }
+  }
+
+  /** Runs the call now, or when the store stops stalling. */
+  whenAvailable(run: () => void | Promise<void>): void | Promise<void> {
+    const wait = this.stallsUntil - this.simulation.now
+    if (wait <= 0) return run()
+    this.simulation.after(wait, run)
+  }
+
+  private answerOf(call: StoreCall): CallEnd {
+    if (this.faultsStopped) return "answered"
+    const planned = this.planned.get(call)
+    if (planned !== undefined && planned.left > 0) {
+      planned.left -= 1
+      return planned.answer
+    }
+    if (this.unavailableUntil > this.simulation.now) return this.random.pick(["request lost", "request lost", "answer lost"])
+    return this.lossy > 0 && this.random.share(this.lossy) ? this.random.pick(["answer lost", "request lost", "abandoned"]) : "answered"
+  }
+}

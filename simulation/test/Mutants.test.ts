@@ -1,0 +1,71 @@
+/** Mutation tests of the simulation: it has to detect each mutant of the engine and the store. */
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { readFileSync, writeFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
+import { join } from "node:path"
+import type { Mutant } from "./Mutant.ts"
+import { mutants } from "./Mutants.ts"
+import { bundleMutants, type MutatedSimulation } from "./mutated.ts"
+
+const isLong = process.env["WAYBILL_PROOF"] === "long"
+/** Writes a seed for each mutant whose own no longer detects it. */
+const writesSeeds = process.env["WAYBILL_SEEDS"] === "write"
+const toWriteSeeds = "WAYBILL_SEEDS=write npm test -- --project simulation Mutants"
+
+const seedsFile = join(import.meta.dirname, "MutantSeeds.json")
+/** A schedule that detects each mutant, by its seed. Rare mutants may have none. */
+const seeds = new Map(Object.entries(JSON.parse(readFileSync(seedsFile, "utf8")) as Record<string, number>))
+
+/** How many schedules are searched for each rare mutant, those without a seed included. */
+const rareSearched = process.env["WAYBILL_SCHEDULES"]
+
+/** Most mutants are detected within 400 schedules, rare ones after more, a few after more than ten thousand. */
+const searchedOf = ({ rare }: Mutant) => isLong ? 60_000 : rare === true ? Number(rareSearched ?? 1_000) : 10_000
+
+/** In the short form a rare mutant is tried when a seed is known. */
+const tried = mutants.filter(({ name, rare }) => isLong || rare !== true || seeds.has(name) || (writesSeeds && rareSearched !== undefined))
+
+let simulation: MutatedSimulation
+
+beforeAll(async () => {
+  simulation = await bundleMutants(mutants, isLong ? availableParallelism() : 1)
+})
+afterAll(async () => {
+  await simulation.remove()
+  if (!writesSeeds) return
+  const known = mutants.filter(({ name }) => seeds.has(name)).map(({ name }) => [name, seeds.get(name)])
+  writeFileSync(seedsFile, `${JSON.stringify(Object.fromEntries(known), null, 2)}\n`)
+})
+
+/** Tries the mutant's own seed, and searches when that does not detect it. */
+const detect = async (mutant: Mutant) => {
+  const seed = seeds.get(mutant.name)
+  if (seed !== undefined && await simulation.firstCaught(mutant, { from: seed, count: 1 }) !== undefined) return
+  const other = await simulation.firstCaught(mutant, { from: 1, count: searchedOf(mutant) })
+  if (writesSeeds) {
+    if (other === undefined) seeds.delete(mutant.name)
+    else seeds.set(mutant.name, other.seed)
+    if (mutant.rare === true) return
+  }
+  if (writesSeeds && other !== undefined) return
+  const before = seed === undefined ? "It has no seed" : `Seed ${seed} no longer detects it`
+  const now = other === undefined ? `nor does any of ${searchedOf(mutant)} others` : `and seed ${other.seed} does`
+  assert.fail(`${mutant.name}: ${before}, ${now}. To write new seeds, run\n${toWriteSeeds}`)
+}
+
+describe("schedules", () => {
+  it.concurrent.each(tried)("detect the mutant: $name", { timeout: 3_600_000 }, async (mutant) => {
+    if (!isLong) return detect(mutant)
+    const caught = await simulation.firstCaught(mutant, { from: 1, count: searchedOf(mutant) })
+    assert.isDefined(caught, `${mutant.name}: not detected in ${searchedOf(mutant)} schedules`)
+  })
+
+  it.concurrent("of the mutants detect nothing in the original engine and store", { timeout: 600_000 }, async () => {
+    for (const seed of new Set(seeds.values())) assert.isUndefined(await simulation.firstCaught(undefined, { from: seed, count: 1 }))
+  })
+
+  it("have seeds of mutants that exist", () => {
+    const names = new Set(mutants.map(({ name }) => name))
+    assert.deepStrictEqual([...seeds.keys()].filter((name) => !names.has(name)), [], `To remove seeds of mutants that are gone, run\n${toWriteSeeds}`)
+  })
+})
