@@ -1,5 +1,5 @@
 /** Three days of retries on a virtual clock: the whole service in memory, without a port and without waiting. */
-import { TransitEvents } from "@waybill/core"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { batchOf, ltlJourney, Receiver, ScriptedReceivers, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Console, Effect, Random } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,6 +1,7 @@
 /** One shipment through three areas: the carrier writes once, and status, events and charges follow. In memory, on a virtual clock. */
 import { isDeliveryUpdate, type PreliminaryFreightCharge, type PublicShipment, type StatusNotification, type VerifiedShipment } from "@waybill/client"
-import { FreightChargeIntake, ShipmentIntake, ShipmentStatuses, TransitEventIntake } from "@waybill/core"
+import { FreightChargeIntake, ShipmentIntake, TransitEventIntake } from "@waybill/core"
+import { ShipmentStatuses } from "@waybill/core/shipment-status"
 import { billChange, ltlJourney, postedShipment, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Console, Effect, Random } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,6 @@
 /** A shipper orders a pickup; the carrier reports it, then sends its invoice and the proof of delivery. In memory, on a virtual clock. */
-import { InvoiceDocuments, Invoices, type PickupDecision, PickupDesk, type PickupOrder, Pickups } from "@waybill/core"
+import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
+import { type PickupDecision, PickupDesk, type PickupOrder, Pickups } from "@waybill/core/pickups"
 import { documentsSample, fileSample, invoiceSample, pickupRequest, TestWaybill } from "@waybill/testkit"
 import { Console, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"

@@ -6,10 +6,9 @@ import {
   DeliveryStore,
   type SecretStore,
   type StorageError,
-  type Transaction,
-  type TransitEventStore,
-  type TransitSubscriptionStore
+  type Transaction
 } from "@waybill/core"
+import type { TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { type Context, Context as Contexts, Effect, type Exit, Option, Exit as Exits } from "effect"
 import * as Clock from "effect/Clock"
 import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"

@@ -1,5 +1,5 @@
 /** The shipments for lookups, filled by SQL with the same rows as intake. */
-import { keyOf, type LookupBy } from "@waybill/core"
+import { keyOf, type LookupBy } from "@waybill/core/shipment-status"
 import { query } from "../machine/PostgresServer.ts"
 import { accountOf, tenantId } from "./Tenant.ts"
 

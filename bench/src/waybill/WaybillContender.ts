@@ -1,5 +1,6 @@
 /** Waybill as a contender. */
-import { deliveredEventsTotal, DeliveryWorker, Retention, TransitEvents } from "@waybill/core"
+import { deliveredEventsTotal, DeliveryWorker, Retention } from "@waybill/core"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect, Fiber, Metric } from "effect"
 import { setTimeout as after } from "node:timers/promises"
 import { type Contender, type ContenderOptions, nowMillis } from "../peers/Contender.ts"

@@ -1,5 +1,5 @@
 /** Adds subscriptions to hostile receivers to a tenant, each with waiting events, and pauses or resumes them. */
-import { TransitSubscriptions } from "@waybill/core"
+import { TransitSubscriptions } from "@waybill/core/transit-events"
 import { Effect } from "effect"
 import { query } from "../machine/PostgresServer.ts"
 import { serve } from "../machine/Child.ts"

@@ -1,6 +1,7 @@
 /** A server process that answers lookups and takes intake: from the store, or with a constant, through the same HTTP, log-in and handlers. */
 import { NodeHttpServer } from "@effect/platform-node"
-import { ApiKeys, PublicBody, ShipmentStatuses, ShipmentStatusOptions, VerifiedBody } from "@waybill/core"
+import { ApiKeys } from "@waybill/core"
+import { PublicBody, ShipmentStatuses, ShipmentStatusOptions, VerifiedBody } from "@waybill/core/shipment-status"
 import { AuthenticatorStandard, WaybillHttp } from "@waybill/http"
 import { Effect, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { createServer } from "node:http"

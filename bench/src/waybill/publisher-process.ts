@@ -1,6 +1,6 @@
 /** A process that publishes and reads: through Waybill's use cases, and the same rows into a bare table. */
 import "effect/schema/SchemaJITCompiler/enable"
-import { TransitEvents } from "@waybill/core"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { PgClient, Sql } from "@waybill/postgres"
 import { Effect } from "effect"
 // the matching part of a statement, measured separately

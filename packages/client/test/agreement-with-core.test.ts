@@ -1,5 +1,10 @@
 /** The client's hand-written types must match core's schemas. */
 import * as core from "@waybill/core"
+import * as coreCharges from "@waybill/core/freight-charges"
+import * as coreInvoices from "@waybill/core/invoices"
+import * as corePickups from "@waybill/core/pickups"
+import * as coreStatus from "@waybill/core/shipment-status"
+import * as coreEvents from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { createHmac } from "node:crypto"
 import { describe, expect, expectTypeOf, it } from "vitest"
@@ -167,24 +172,24 @@ type Item<A> = A extends ReadonlyArray<infer Each> ? Each : A
 
 describe("Client and core agree", () => {
   it("on the event types", () => {
-    expect(eventTypes).toEqual(core.eventTypes)
+    expect(eventTypes).toEqual(coreEvents.eventTypes)
   })
 
   it("on the milestones, the messages and the charge codes", () => {
-    expect(milestones).toEqual(core.milestones)
-    expect(deliveryMessages).toEqual(core.deliveryMessages)
-    expect(chargeEventCodes).toEqual(core.eventCodes)
-    expectTypeOf<ChargeEventCode>().toEqualTypeOf<core.EventCode>()
+    expect(milestones).toEqual(coreStatus.milestones)
+    expect(deliveryMessages).toEqual(coreStatus.deliveryMessages)
+    expect(chargeEventCodes).toEqual(coreCharges.eventCodes)
+    expectTypeOf<ChargeEventCode>().toEqualTypeOf<coreCharges.EventCode>()
   })
 
   it("on the types of responses", () => {
-    expectTypeOf<core.TransitEvent>().toExtend<TransitEvent>()
-    expectTypeOf<core.EventBatch>().toExtend<EventBatch>()
-    expectTypeOf<core.TransitSubscription>().toExtend<TransitSubscription>()
+    expectTypeOf<coreEvents.TransitEvent>().toExtend<TransitEvent>()
+    expectTypeOf<coreEvents.EventBatch>().toExtend<EventBatch>()
+    expectTypeOf<coreEvents.TransitSubscription>().toExtend<TransitSubscription>()
     expectTypeOf<core.DeliveryView>().toExtend<Delivery>()
     expectTypeOf<core.DeliveryBodyView>().toExtend<DeliveryInFull>()
     // The HTTP handler maps refusals to `error` and `errors`.
-    expectTypeOf<Exclude<core.Publication, core.Refusal>>().toExtend<EventPublication>()
+    expectTypeOf<Exclude<coreEvents.Publication, coreEvents.Refusal>>().toExtend<EventPublication>()
     expectTypeOf<DeliveryState>().toEqualTypeOf<core.DeliveryState>()
   })
 
@@ -208,29 +213,29 @@ describe("Client and core agree", () => {
   })
 
   it("on the field names of shipment status", () => {
-    expectTypeOf<core.VerifiedShipment>().toExtend<VerifiedShipment>()
-    expectTypeOf<core.PublicShipment>().toExtend<PublicShipment>()
-    expectTypeOf<core.DeliveryUpdate>().toExtend<DeliveryUpdate>()
-    expectTypeOf<core.DeliveryInformation>().toExtend<DeliveryInformation>()
-    expectTypeOf<core.SubscriptionResult>().toExtend<StatusSubscribed>()
-    expectTypeOf<StatusSubscriptionCreate>().toExtend<Omit<core.SubscribeRequest, "referenceNumbers">>()
-    expectTypeOf<keyof StatusSubscriptionCreate>().toEqualTypeOf<keyof core.SubscribeRequest>()
-    expectTypeOf<Names<VerifiedShipment>>().toEqualTypeOf<Names<core.VerifiedShipment>>()
-    expectTypeOf<Names<PublicShipment>>().toEqualTypeOf<Names<core.PublicShipment>>()
-    expectTypeOf<Names<DeliveryUpdate>>().toEqualTypeOf<Names<core.DeliveryUpdate>>()
-    expectTypeOf<Names<DeliveryInformation>>().toEqualTypeOf<Names<core.DeliveryInformation>>()
+    expectTypeOf<coreStatus.VerifiedShipment>().toExtend<VerifiedShipment>()
+    expectTypeOf<coreStatus.PublicShipment>().toExtend<PublicShipment>()
+    expectTypeOf<coreStatus.DeliveryUpdate>().toExtend<DeliveryUpdate>()
+    expectTypeOf<coreStatus.DeliveryInformation>().toExtend<DeliveryInformation>()
+    expectTypeOf<coreStatus.SubscriptionResult>().toExtend<StatusSubscribed>()
+    expectTypeOf<StatusSubscriptionCreate>().toExtend<Omit<coreStatus.SubscribeRequest, "referenceNumbers">>()
+    expectTypeOf<keyof StatusSubscriptionCreate>().toEqualTypeOf<keyof coreStatus.SubscribeRequest>()
+    expectTypeOf<Names<VerifiedShipment>>().toEqualTypeOf<Names<coreStatus.VerifiedShipment>>()
+    expectTypeOf<Names<PublicShipment>>().toEqualTypeOf<Names<coreStatus.PublicShipment>>()
+    expectTypeOf<Names<DeliveryUpdate>>().toEqualTypeOf<Names<coreStatus.DeliveryUpdate>>()
+    expectTypeOf<Names<DeliveryInformation>>().toEqualTypeOf<Names<coreStatus.DeliveryInformation>>()
     type Named<By> = By extends { readonly kind: string } ? Omit<By, "kind"> : never
-    expectTypeOf<ShipmentLookup>().toEqualTypeOf<Named<core.LookupBy>>()
+    expectTypeOf<ShipmentLookup>().toEqualTypeOf<Named<coreStatus.LookupBy>>()
   })
 
   it("on the field names of freight charges", () => {
-    expectTypeOf<core.PreliminaryFreightCharge>().toExtend<PreliminaryFreightCharge>()
-    expectTypeOf<Names<PreliminaryFreightCharge>>().toEqualTypeOf<Names<core.PreliminaryFreightCharge>>()
-    expectTypeOf<core.ChargeSubscription>().toExtend<ChargeSubscription>()
-    expectTypeOf<Names<ChargeSubscription>>().toEqualTypeOf<Names<core.ChargeSubscription>>()
-    expectTypeOf<ChargeSubscriptionCreate>().toEqualTypeOf<core.ChargeSubscriptionCreate>()
-    expectTypeOf<WebhookTest>().toEqualTypeOf<typeof core.WebhookTest.Type>()
-    expectTypeOf<core.WebhookTestResult>().toExtend<WebhookTested>()
+    expectTypeOf<coreCharges.PreliminaryFreightCharge>().toExtend<PreliminaryFreightCharge>()
+    expectTypeOf<Names<PreliminaryFreightCharge>>().toEqualTypeOf<Names<coreCharges.PreliminaryFreightCharge>>()
+    expectTypeOf<coreCharges.ChargeSubscription>().toExtend<ChargeSubscription>()
+    expectTypeOf<Names<ChargeSubscription>>().toEqualTypeOf<Names<coreCharges.ChargeSubscription>>()
+    expectTypeOf<ChargeSubscriptionCreate>().toEqualTypeOf<coreCharges.ChargeSubscriptionCreate>()
+    expectTypeOf<WebhookTest>().toEqualTypeOf<typeof coreCharges.WebhookTest.Type>()
+    expectTypeOf<coreCharges.WebhookTestResult>().toExtend<WebhookTested>()
   })
 
   it("on the types of intake requests and responses", () => {
@@ -240,119 +245,119 @@ describe("Client and core agree", () => {
     expectTypeOf<Taken<core.ItemResult<core.StatusUpdateKey>>>().toExtend<StatusPublication>()
     expectTypeOf<Taken<core.ItemResult<core.FreightChargeKey>>>().toExtend<ChargePublication>()
     expectTypeOf<Exclude<ItemResult<core.FreightChargeKey>["result"], "error">>().toEqualTypeOf<Taken<core.ItemResult<core.FreightChargeKey>>["result"]>()
-    expectTypeOf<Names<ReportedShipment>>().toEqualTypeOf<Names<core.PostedShipment>>()
-    expectTypeOf<keyof ReportedMovement | keyof ReportedInformation>().toEqualTypeOf<keyof core.StatusUpdate>()
-    expectTypeOf<FreightBillVersion>().toExtend<core.BillChangeReport>()
-    expectTypeOf<FreightBillRemoval>().toExtend<core.BillRemovalReport>()
-    expectTypeOf<FreightBillVersion["change"] | FreightBillRemoval["change"]>().toEqualTypeOf<core.BillChange>()
-    expectTypeOf<Omit<core.ShipmentRecord, "shipment">>().toExtend<Omit<ShipmentRecord, "shipment">>()
-    expectTypeOf<core.ShipmentView>().toExtend<ShipmentRecord["shipment"]>()
-    expectTypeOf<core.StatusHistory>().toExtend<StatusHistory>()
+    expectTypeOf<Names<ReportedShipment>>().toEqualTypeOf<Names<coreStatus.PostedShipment>>()
+    expectTypeOf<keyof ReportedMovement | keyof ReportedInformation>().toEqualTypeOf<keyof coreStatus.StatusUpdate>()
+    expectTypeOf<FreightBillVersion>().toExtend<coreCharges.BillChangeReport>()
+    expectTypeOf<FreightBillRemoval>().toExtend<coreCharges.BillRemovalReport>()
+    expectTypeOf<FreightBillVersion["change"] | FreightBillRemoval["change"]>().toEqualTypeOf<coreCharges.BillChange>()
+    expectTypeOf<Omit<coreStatus.ShipmentRecord, "shipment">>().toExtend<Omit<ShipmentRecord, "shipment">>()
+    expectTypeOf<coreStatus.ShipmentView>().toExtend<ShipmentRecord["shipment"]>()
+    expectTypeOf<coreStatus.StatusHistory>().toExtend<StatusHistory>()
   })
 
   it("on every field of shipment status that the client declares", () => {
-    reads(core.VerifiedShipment, verifiedShipment)
-    reads(core.PublicShipment, publicShipment)
-    reads(core.DeliveryUpdate, deliveryUpdate)
-    reads(core.DeliveryInformation, deliveryInformation)
-    reads(core.PostedShipment, fullShipment)
-    reads(core.StatusUpdate, fullMovement)
-    reads(core.StatusUpdate, fullInformation)
+    reads(coreStatus.VerifiedShipment, verifiedShipment)
+    reads(coreStatus.PublicShipment, publicShipment)
+    reads(coreStatus.DeliveryUpdate, deliveryUpdate)
+    reads(coreStatus.DeliveryInformation, deliveryInformation)
+    reads(coreStatus.PostedShipment, fullShipment)
+    reads(coreStatus.StatusUpdate, fullMovement)
+    reads(coreStatus.StatusUpdate, fullInformation)
     const wanted: Required<StatusSubscriptionCreate> = { referenceNumbers: ["1"], webhookUrl: "https://me.test/hook", hmacSecretId: "main" }
-    reads(core.SubscribeRequest, wanted)
+    reads(coreStatus.SubscribeRequest, wanted)
   })
 
   it("on every field of freight charges that the client declares", () => {
-    reads(core.PreliminaryFreightCharge, chargeOf("B1", 1))
-    reads(core.BillChangeReport, fullVersion)
-    reads(core.BillRemovalReport, fullRemoval)
-    reads(core.ChargeSubscription, fullSubscription)
+    reads(coreCharges.PreliminaryFreightCharge, chargeOf("B1", 1))
+    reads(coreCharges.BillChangeReport, fullVersion)
+    reads(coreCharges.BillRemovalReport, fullRemoval)
+    reads(coreCharges.ChargeSubscription, fullSubscription)
     const { createdAt: _createdAt, status: _status, subscriptionId: _id, updatedAt: _updatedAt, ...wanted } = fullSubscription
-    reads(core.ChargeSubscriptionCreate, wanted)
+    reads(coreCharges.ChargeSubscriptionCreate, wanted)
   })
 
   it("on notification bodies with the fewest possible fields", () => {
-    const leastUpdate: core.DeliveryUpdate = {
-      proNumber: "1", shipmentReferenceNumbers: fullShipment.ReferenceNumbers as core.ReferenceNumbers, shipmentMilestoneStatus: "Delivered",
+    const leastUpdate: coreStatus.DeliveryUpdate = {
+      proNumber: "1", shipmentReferenceNumbers: fullShipment.ReferenceNumbers as coreStatus.ReferenceNumbers, shipmentMilestoneStatus: "Delivered",
       TimeZoneOfShipment: null, UpdatedETA: "2026-11-20", notificationMessage: ""
     }
-    const leastInformation: core.DeliveryInformation = {
+    const leastInformation: coreStatus.DeliveryInformation = {
       proNumber: "1", shipmentReferenceNumbers: leastUpdate.shipmentReferenceNumbers, deliveryInformation_messages: "POD available"
     }
     for (const notification of [leastUpdate, leastInformation]) {
       expect(parseStatusNotification(core.bytesOfBody(core.wrap({ open: "", close: "" }, "0199-d", 0, [bytesOf(notification)])))).toEqual(notification)
     }
-    const charges = [core.sampleCharge("2026-11-20T08:15:00.000"), chargeOf("B2", 7)]
+    const charges = [coreCharges.sampleCharge("2026-11-20T08:15:00.000"), chargeOf("B2", 7)]
     expect(parseFreightCharges(core.bytesOfBody(core.wrap({ open: "[", close: "]" }, "0199-d", 0, charges.map((charge) => bytesOf(charge)))))).toEqual(charges)
   })
 
   it("on the document types and the pickup states", () => {
-    expect(documentTypes).toEqual(core.documentTypes)
-    expect(pickupStatuses).toEqual(core.pickupStatusWords)
+    expect(documentTypes).toEqual(coreInvoices.documentTypes)
+    expect(pickupStatuses).toEqual(corePickups.pickupStatusWords)
   })
 
   it("on the field names of invoices and documents", () => {
-    expectTypeOf<core.Invoice>().toExtend<Invoice>()
-    expectTypeOf<Invoice>().toExtend<core.Invoice>()
-    expectTypeOf<Names<Invoice>>().toEqualTypeOf<Names<core.Invoice>>()
-    type Charge<Type> = Names<Extract<core.Invoice["invoiceCharges"][number], { readonly chargeType: Type }>>
+    expectTypeOf<coreInvoices.Invoice>().toExtend<Invoice>()
+    expectTypeOf<Invoice>().toExtend<coreInvoices.Invoice>()
+    expectTypeOf<Names<Invoice>>().toEqualTypeOf<Names<coreInvoices.Invoice>>()
+    type Charge<Type> = Names<Extract<coreInvoices.Invoice["invoiceCharges"][number], { readonly chargeType: Type }>>
     expectTypeOf<Names<BaseCharge>>().toEqualTypeOf<Charge<"BASE_CHARGE">>()
     expectTypeOf<Names<ItemCharge>>().toEqualTypeOf<Charge<"ITEM_CHARGE">>()
     expectTypeOf<Names<HandlingUnitCharge>>().toEqualTypeOf<Charge<"HANDLING_UNIT_CHARGE">>()
-    expectTypeOf<InvoiceComment>().toEqualTypeOf<core.InvoiceComment>()
-    expectTypeOf<keyof DocumentUpload>().toEqualTypeOf<keyof core.DocumentRequest>()
-    expectTypeOf<keyof DocumentUpload["documents"][number]>().toEqualTypeOf<keyof core.DocumentRequest["documents"][number]>()
-    expectTypeOf<Names<SupportingDocuments["attributes"]>>().toEqualTypeOf<Names<core.DocumentRequest["attributes"]>>()
+    expectTypeOf<InvoiceComment>().toEqualTypeOf<coreInvoices.InvoiceComment>()
+    expectTypeOf<keyof DocumentUpload>().toEqualTypeOf<keyof coreInvoices.DocumentRequest>()
+    expectTypeOf<keyof DocumentUpload["documents"][number]>().toEqualTypeOf<keyof coreInvoices.DocumentRequest["documents"][number]>()
+    expectTypeOf<Names<SupportingDocuments["attributes"]>>().toEqualTypeOf<Names<coreInvoices.DocumentRequest["attributes"]>>()
     expectTypeOf<keyof InvoiceQuery>().toEqualTypeOf<"uniqueID" | "shipmentID" | "DOT" | "MC" | "invoiceNumber" | "limit" | "cursor">()
     expectTypeOf<keyof DocumentQuery>().toEqualTypeOf<"invoiceNumber" | "DOT" | "MC" | "documentType" | "limit" | "cursor">()
   })
 
   it("on the field names of pickups", () => {
-    expectTypeOf<core.PickupAnswer>().toExtend<PickupAnswer>()
-    expectTypeOf<Names<PickupAnswer>>().toEqualTypeOf<Names<core.PickupAnswer>>()
-    expectTypeOf<core.PickupVisibility>().toExtend<PickupVisibility>()
-    expectTypeOf<Names<PickupVisibility>>().toEqualTypeOf<Names<core.PickupVisibility>>()
-    expectTypeOf<core.PickupRequest>().toExtend<PickupRequest>()
-    expectTypeOf<Names<PickupRequest>>().toEqualTypeOf<Names<core.PickupRequest>>()
-    expectTypeOf<Names<ReportedPickup>>().toEqualTypeOf<Names<core.PickupReport>>()
-    expectTypeOf<ReportedPickup>().toExtend<core.PickupReport>()
-    expectTypeOf<core.PickupReportResult>().toExtend<PickupReported>()
-    expectTypeOf<keyof PickupReported>().toEqualTypeOf<keyof core.PickupReportResult>()
-    expectTypeOf<core.PickupRecord>().toExtend<PickupRecord>()
-    expectTypeOf<keyof PickupRecord>().toEqualTypeOf<keyof core.PickupRecord>()
-    expectTypeOf<Names<PickupDecision>>().toEqualTypeOf<Names<core.CarrierDecision>>()
-    expectTypeOf<PickupDecision>().toExtend<core.CarrierDecisionInput>()
-    expectTypeOf<core.PickupSubscription>().toExtend<PickupSubscription>()
-    expectTypeOf<keyof PickupSubscription>().toEqualTypeOf<keyof core.PickupSubscription>()
-    expectTypeOf<PickupSubscriptionCreate>().toExtend<typeof core.PickupSubscriptionCreate.Encoded>()
-    expectTypeOf<Names<PickupSubscriptionPatch>>().toEqualTypeOf<Names<typeof core.PickupSubscriptionPatch.Type>>()
-    expectTypeOf<keyof PickupBatch>().toEqualTypeOf<keyof typeof core.PickupBatch.Type>()
-    expectTypeOf<core.PickupChangeEntry>().toExtend<PickupChange>()
-    expectTypeOf<keyof PickupChange>().toEqualTypeOf<keyof core.PickupChangeEntry>()
-    expectTypeOf<keyof PickupHistory>().toEqualTypeOf<keyof core.PickupRecord["history"][number]>()
+    expectTypeOf<corePickups.PickupAnswer>().toExtend<PickupAnswer>()
+    expectTypeOf<Names<PickupAnswer>>().toEqualTypeOf<Names<corePickups.PickupAnswer>>()
+    expectTypeOf<corePickups.PickupVisibility>().toExtend<PickupVisibility>()
+    expectTypeOf<Names<PickupVisibility>>().toEqualTypeOf<Names<corePickups.PickupVisibility>>()
+    expectTypeOf<corePickups.PickupRequest>().toExtend<PickupRequest>()
+    expectTypeOf<Names<PickupRequest>>().toEqualTypeOf<Names<corePickups.PickupRequest>>()
+    expectTypeOf<Names<ReportedPickup>>().toEqualTypeOf<Names<corePickups.PickupReport>>()
+    expectTypeOf<ReportedPickup>().toExtend<corePickups.PickupReport>()
+    expectTypeOf<corePickups.PickupReportResult>().toExtend<PickupReported>()
+    expectTypeOf<keyof PickupReported>().toEqualTypeOf<keyof corePickups.PickupReportResult>()
+    expectTypeOf<corePickups.PickupRecord>().toExtend<PickupRecord>()
+    expectTypeOf<keyof PickupRecord>().toEqualTypeOf<keyof corePickups.PickupRecord>()
+    expectTypeOf<Names<PickupDecision>>().toEqualTypeOf<Names<corePickups.CarrierDecision>>()
+    expectTypeOf<PickupDecision>().toExtend<corePickups.CarrierDecisionInput>()
+    expectTypeOf<corePickups.PickupSubscription>().toExtend<PickupSubscription>()
+    expectTypeOf<keyof PickupSubscription>().toEqualTypeOf<keyof corePickups.PickupSubscription>()
+    expectTypeOf<PickupSubscriptionCreate>().toExtend<typeof corePickups.PickupSubscriptionCreate.Encoded>()
+    expectTypeOf<Names<PickupSubscriptionPatch>>().toEqualTypeOf<Names<typeof corePickups.PickupSubscriptionPatch.Type>>()
+    expectTypeOf<keyof PickupBatch>().toEqualTypeOf<keyof typeof corePickups.PickupBatch.Type>()
+    expectTypeOf<corePickups.PickupChangeEntry>().toExtend<PickupChange>()
+    expectTypeOf<keyof PickupChange>().toEqualTypeOf<keyof corePickups.PickupChangeEntry>()
+    expectTypeOf<keyof PickupHistory>().toEqualTypeOf<keyof corePickups.PickupRecord["history"][number]>()
   })
 
   it("on every field of invoices and documents that the client declares", () => {
-    reads(core.Invoice, invoice)
+    reads(coreInvoices.Invoice, invoice)
     const { documents, ...described } = uploadOf([{ documentType: "POD", files: ["JVBERi0="] }])
-    reads(core.DocumentRequest, { ...described, documents })
-    reads(core.DocumentResponse, wireOf(storedDocuments))
+    reads(coreInvoices.DocumentRequest, { ...described, documents })
+    reads(coreInvoices.DocumentResponse, wireOf(storedDocuments))
   })
 
   it("on every field of pickups, in both directions", () => {
-    const decode = Schema.decodeUnknownSync(core.PickupRequest, { onExcessProperty: "error" })
+    const decode = Schema.decodeUnknownSync(corePickups.PickupRequest, { onExcessProperty: "error" })
     for (const order of [fullOrder, leastOrder]) {
       for (const [number, requestFunction] of [[null, "NewPickup"], ["100000001", "ModifyExisting"]] as const) {
         for (const isTest of [true, false]) {
           const kept: PickupRequest = decode(pickupBody({ ...order, isTest }, number))
           expect(kept).toMatchObject({ ...order, isTest, requestFunction, carrierPickupNumber: number })
-          expect(core.pickupRequestFaults(kept as core.PickupRequest)).toEqual([])
+          expect(corePickups.pickupRequestFaults(kept as corePickups.PickupRequest)).toEqual([])
         }
       }
     }
-    reads(core.PickupAnswer, pickupAnswer)
-    reads(core.PickupVisibility, pickupVisibility)
-    reads(core.PickupReport, fullReport)
+    reads(corePickups.PickupAnswer, pickupAnswer)
+    reads(corePickups.PickupVisibility, pickupVisibility)
+    reads(corePickups.PickupReport, fullReport)
   })
 
   it("on base64, wherever the input is split", () => forRandom(100, (random) => {
@@ -362,21 +367,21 @@ describe("Client and core agree", () => {
       for (let at = 0; at < whole.length;) pieces.push(whole.subarray(at, at += 1 + random.below(20)))
       return pieces
     }
-    const encoded = (encoder: core.Base64Encoder) => Buffer.concat([...cut(bytes).map(encoder.push), encoder.end()]).toString()
+    const encoded = (encoder: coreInvoices.Base64Encoder) => Buffer.concat([...cut(bytes).map(encoder.push), encoder.end()]).toString()
     const text = encoded(base64Encoder())
-    expect(text).toBe(encoded(core.base64Encoder()))
-    const decoded = ({ end, push }: core.Base64Decoder) => Buffer.concat([...cut(Buffer.from(text)).map((piece) => push(piece)!), end()!])
-    for (const decoder of [base64Decoder(), core.base64Decoder()]) expect(decoded(decoder)).toEqual(Buffer.from(bytes))
+    expect(text).toBe(encoded(coreInvoices.base64Encoder()))
+    const decoded = ({ end, push }: coreInvoices.Base64Decoder) => Buffer.concat([...cut(Buffer.from(text)).map((piece) => push(piece)!), end()!])
+    for (const decoder of [base64Decoder(), coreInvoices.base64Decoder()]) expect(decoded(decoder)).toEqual(Buffer.from(bytes))
   }))
 
   it("on every field of an event that the client declares", () => {
-    const read = Schema.decodeUnknownSync(core.ReportedEvent, { onExcessProperty: "error" })
+    const read = Schema.decodeUnknownSync(coreEvents.ReportedEvent, { onExcessProperty: "error" })
     expect(read(fullEvent)).toEqual(fullEvent)
   })
 
   it("on delivery bodies and their signatures", () => forRandom(50, async (random) => {
     const events = Array.from({ length: 1 + random.below(4) }, (_, index) => eventOf("S1", index, { notes: random.pick(["", "é", "\"", "\u2028"]) }))
-    const pieces = core.wrap(core.eventBatchEnvelope, "0199-d", Date.parse("2026-11-20T08:00:00Z"), events.map((event) => bytesOf(event)))
+    const pieces = core.wrap(coreEvents.eventBatchEnvelope, "0199-d", Date.parse("2026-11-20T08:00:00Z"), events.map((event) => bytesOf(event)))
     const body = core.bytesOfBody(pieces)
     expect(parseEventBatch(body)).toEqual({ deliveryId: "0199-d", sentAt: "2026-11-20T08:00:00.000Z", events })
     const newest = core.formatSecret(random.bytes(24 + random.below(41)))

@@ -1,22 +1,24 @@
 /** Helpers for conformance suites: separate tenants, subscriptions with their destinations, published events. */
 import {
   AccessStore,
-  allTypes,
   defaultPolicy,
   DeliveryQueue,
   type DeliveryPolicy,
-  eventBatchEnvelope,
-  type EventType,
   type DestinationSettings,
   type DestinationState,
-  type NewEvent,
   type StoredSecret,
+  Transaction
+} from "@waybill/core"
+import {
+  allTypes,
+  eventBatchEnvelope,
+  type EventType,
+  type NewEvent,
   type SubscriptionRecord,
-  Transaction,
   TransitEventStore,
   TransitSubscriptionStore,
   typeMask
-} from "@waybill/core"
+} from "@waybill/core/transit-events"
 import { Effect } from "effect"
 
 /** A tenant of its own for each test, so that suites can share one database. */

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, ChargeWindows, Clients, DeferredStatuses, DeliveryWorker, EndpointNotices, Retention, runBackground, TenantRemoval } from "@waybill/core"
+import { Backlogs, Clients, DeferredStatuses, DeliveryWorker, EndpointNotices, Retention, runBackground, TenantRemoval } from "@waybill/core"
+import { ChargeWindows } from "@waybill/core/freight-charges"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
 

@@ -1,4 +1,9 @@
 import * as core from "@waybill/core"
+import * as charges from "@waybill/core/freight-charges"
+import * as invoices from "@waybill/core/invoices"
+import * as pickups from "@waybill/core/pickups"
+import * as status from "@waybill/core/shipment-status"
+import * as events from "@waybill/core/transit-events"
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 
@@ -7,7 +12,7 @@ const page = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "
 describe("docs/errors.md", () => {
   it("lists exactly the errors that core exports", () => {
     const listed = Array.from(page.matchAll(/^\| (?:`@waybill\/core` \| )?`(\w+)` \|/gm), ([, name]) => name)
-    const exported = Object.entries(core)
+    const exported = [core, charges, invoices, pickups, status, events].flatMap((entry) => Object.entries(entry))
       .filter(([, value]) => typeof value === "function" && value.prototype instanceof Error)
       .map(([name]) => name)
     assert.deepStrictEqual(listed.toSorted(), exported.toSorted())

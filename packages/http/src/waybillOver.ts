@@ -2,7 +2,6 @@
 import {
   ApiKeys,
   AuditLog,
-  ChargeWindows,
   Clients,
   DeferredStatuses,
   Deliveries,
@@ -17,9 +16,10 @@ import {
   TenantRemoval,
   TenantLimits,
   Tenants,
-  TransitEvents,
   Wakeups
 } from "@waybill/core"
+import { ChargeWindows } from "@waybill/core/freight-charges"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect, Redacted } from "effect"
 import type { HostPrincipal } from "./access/AuthenticatorHost.ts"
 import { withAudit } from "./facade/AuditedMethods.ts"

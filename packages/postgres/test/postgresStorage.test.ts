@@ -1,5 +1,6 @@
 /** `postgresStorage` with a host's pool and transactions. */
-import { type StorageAdapter, storageAdapter, type StoragePorts, Transaction, TransitEventStore, type NewEvent } from "@waybill/core"
+import { type StorageAdapter, storageAdapter, type StoragePorts, Transaction } from "@waybill/core"
+import { TransitEventStore, type NewEvent } from "@waybill/core/transit-events"
 import { Effect, Layer, ManagedRuntime } from "effect"
 import pg from "pg"
 import { afterAll, assert, beforeAll, describe, inject, it } from "vitest"

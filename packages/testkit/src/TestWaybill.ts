@@ -1,19 +1,8 @@
 /** The whole service in memory, with scripted receivers and a virtual clock. */
-import {
-  type ChargeSubscriptionCreate,
-  ChargeSubscriptions,
-  DeliveryOptions,
-  type DeliveryOptionValues,
-  DeliveryWorker,
-  FreightChargeOptions,
-  type Principal,
-  SigningSecrets,
-  StatusSubscriptions,
-  type SubscriptionCreate,
-  Tenants,
-  TransitSubscriptions,
-  Waybill
-} from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues, DeliveryWorker, type Principal, SigningSecrets, Tenants, Waybill } from "@waybill/core"
+import { type ChargeSubscriptionCreate, ChargeSubscriptions, FreightChargeOptions } from "@waybill/core/freight-charges"
+import { StatusSubscriptions } from "@waybill/core/shipment-status"
+import { type SubscriptionCreate, TransitSubscriptions } from "@waybill/core/transit-events"
 import { Context, Effect, Fiber, Layer, Redacted } from "effect"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"

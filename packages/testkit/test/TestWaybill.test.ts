@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, type DeliveryUpdate, DeliveryWorker, FreightChargeIntake, ShipmentIntake, secretOfClient, SigningSecrets, Tenants, TransitEvents } from "@waybill/core"
+import { AccessStore, DeliveryWorker, FreightChargeIntake, ShipmentIntake, secretOfClient, SigningSecrets, Tenants } from "@waybill/core"
+import type { DeliveryUpdate } from "@waybill/core/shipment-status"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { billChange, jsonOf, ltlJourney, postedShipment, StoreFaults, ScriptedReceivers, StorageMemory, TestWaybill, verifySignature } from "../src/index.ts"
 

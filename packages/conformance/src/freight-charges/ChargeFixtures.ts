@@ -1,18 +1,14 @@
 /** Helpers for suites of freight charges: subscriptions and published bills. */
+import { DeliveryQueue, type DestinationSettings, type DestinationState, secretOfClient, Transaction } from "@waybill/core"
 import {
   type BillRow,
   type ChargeNotice,
   ChargeSubscriptionStore,
   type ChargeSubscriptionRecord,
-  DeliveryQueue,
   FreightBillStore,
   type InFlightBill,
-  type DestinationSettings,
-  type DestinationState,
-  secretOfClient,
-  Transaction,
   type WindowTimes
-} from "@waybill/core"
+} from "@waybill/core/freight-charges"
 import { Effect, Option } from "effect"
 import { bytesOf, idOf, destinationSettings, occurredAt, textOf } from "../StorageFixtures.ts"
 

@@ -1,14 +1,7 @@
 /** Conformance for several carriers in one tenant: the owner of a shipment, and who sees it. */
-import {
-  carrierGrants,
-  type ShipmentNotOwn,
-  ShipmentStatusStore,
-  type StatusClaim,
-  type StoragePorts,
-  Transaction,
-  TransitEventStore,
-  TransitSubscriptionStore
-} from "@waybill/core"
+import { carrierGrants, type StoragePorts, Transaction } from "@waybill/core"
+import { ShipmentStatusStore, type StatusClaim } from "@waybill/core/shipment-status"
+import { type ShipmentNotOwn, TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { drainedBodies, drainedEvents } from "../WorkerFixtures.ts"

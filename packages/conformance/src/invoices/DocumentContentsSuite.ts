@@ -1,5 +1,6 @@
 /** Conformance of `DocumentContents`. */
-import { DocumentContents, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DocumentContents } from "@waybill/core/invoices"
 import { assert, layer } from "@effect/vitest"
 import { Bytes, Data, Effect, Exit, type Layer } from "effect"
 import * as Clock from "effect/Clock"

@@ -1,5 +1,6 @@
 /** Conformance of `DocumentStore`. */
-import { type DocumentFilter, DocumentStore, type InvoiceViewer, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { type DocumentFilter, DocumentStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import { freshTenant, publish } from "../StorageFixtures.ts"

@@ -1,5 +1,13 @@
 /** Helpers for the suites of area B. */
-import { type DocumentFile, type DocumentRecord, type InvoiceCarrier, type InvoiceRow, InvoiceStore, type InvoiceViewer, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import {
+  type DocumentFile,
+  type DocumentRecord,
+  type InvoiceCarrier,
+  type InvoiceRow,
+  InvoiceStore,
+  type InvoiceViewer
+} from "@waybill/core/invoices"
 import { Effect } from "effect"
 import { bytesOf, idOf } from "../StorageFixtures.ts"
 

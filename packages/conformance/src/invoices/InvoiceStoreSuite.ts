@@ -1,5 +1,6 @@
 /** Conformance of `InvoiceStore`. */
-import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer, maxHistoryBytes, type StoragePorts, Transaction } from "@waybill/core"
+import { maxHistoryBytes, type StoragePorts, Transaction } from "@waybill/core"
+import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer, Option } from "effect"
 import { bytesOf, freshTenant, occurredAt, publish, textOf } from "../StorageFixtures.ts"

@@ -1,5 +1,6 @@
 /** Conformance of the work list of `PickupStore`, and of `PickupSignals`. */
-import { changesPerRead, type PickupChangeRange, PickupSignals, PickupStore, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { changesPerRead, type PickupChangeRange, PickupSignals, PickupStore } from "@waybill/core/pickups"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber, type Layer } from "effect"
 import { bytesOf, freshTenant, idOf, occurredAt, textOf } from "../StorageFixtures.ts"

@@ -1,5 +1,5 @@
 /** Rows for the suites of pickups. */
-import type { PickupHistoryEntry, PickupRow } from "@waybill/core"
+import type { PickupHistoryEntry, PickupRow } from "@waybill/core/pickups"
 import { idOf, occurredAt } from "../StorageFixtures.ts"
 
 export const pickupRow = (n: number, parts: Partial<PickupRow> = {}): PickupRow => ({

@@ -1,5 +1,6 @@
 /** Conformance of `PickupStore`. */
-import { type PickupRow, PickupStore, type PickupViewer, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { type PickupRow, PickupStore, type PickupViewer } from "@waybill/core/pickups"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"

@@ -1,16 +1,12 @@
 /** Conformance of `PickupSubscriptionStore`, and of the changes that `PickupStore` queues for subscriptions. */
+import { AccessStore, DeliveryQueue, type DestinationState, type StoragePorts, Transaction } from "@waybill/core"
 import {
-  AccessStore,
-  DeliveryQueue,
-  type DestinationState,
   pickupBatchEnvelope,
   pickupSource,
   PickupStore,
   type PickupSubscriptionRecord,
-  PickupSubscriptionStore,
-  type StoragePorts,
-  Transaction
-} from "@waybill/core"
+  PickupSubscriptionStore
+} from "@waybill/core/pickups"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSeeAll, occurredAt } from "../StorageFixtures.ts"

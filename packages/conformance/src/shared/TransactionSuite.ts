@@ -1,17 +1,8 @@
 /** Conformance of `Transaction`, over all its ports. */
-import {
-  AccessStore,
-  ChargeSubscriptionStore,
-  DeliveryQueue,
-  FreightBillStore,
-  SecretStore,
-  ShipmentStatusStore,
-  StatusSubscriptionStore,
-  type StoragePorts,
-  Transaction,
-  TransitEventStore,
-  TransitSubscriptionStore
-} from "@waybill/core"
+import { AccessStore, DeliveryQueue, SecretStore, type StoragePorts, Transaction } from "@waybill/core"
+import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
+import { ShipmentStatusStore, StatusSubscriptionStore } from "@waybill/core/shipment-status"
+import { TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect"
 import { drain, hasWork } from "../WorkerFixtures.ts"

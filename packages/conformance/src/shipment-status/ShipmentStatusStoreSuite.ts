@@ -1,13 +1,7 @@
 /** Conformance of `ShipmentStatusStore`. `StatusNoticesSuite.ts` tests notifications. */
-import {
-  ShipmentStatusStore,
-  type StatusFound,
-  type StatusHistoryEntry,
-  type StatusLookup,
-  type StoragePorts,
-  Transaction,
-  TransitEventStore
-} from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { ShipmentStatusStore, type StatusFound, type StatusHistoryEntry, type StatusLookup } from "@waybill/core/shipment-status"
+import { TransitEventStore } from "@waybill/core/transit-events"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import { bytesOf, eventOf, eventually, freshTenant, letSee, letSeeAll, occurredAt, publish, textOf } from "../StorageFixtures.ts"

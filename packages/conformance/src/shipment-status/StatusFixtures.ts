@@ -1,15 +1,12 @@
 /** Helpers for suites of shipment statuses: reports with their notices, and subscriptions. */
+import { DeliveryQueue, type DestinationSettings, type DestinationState, Transaction } from "@waybill/core"
 import {
-  DeliveryQueue,
-  type DestinationSettings,
-  type DestinationState,
   ShipmentStatusStore,
   type StatusHistoryEntry,
   type StatusNotice,
   StatusSubscriptionStore,
-  type StatusWrite,
-  Transaction
-} from "@waybill/core"
+  type StatusWrite
+} from "@waybill/core/shipment-status"
 import { Effect } from "effect"
 import { bytesOf, idOf, destinationSettings, occurredAt } from "../StorageFixtures.ts"
 

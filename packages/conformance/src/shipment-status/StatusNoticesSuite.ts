@@ -1,5 +1,6 @@
 /** Conformance of status notifications: which subscribers of a `StatusSubscriptionStore` get the notices of `ShipmentStatusStore.write`. */
-import { DeliveryQueue, DeliveryStore, ShipmentStatusStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore, type StoragePorts, Transaction } from "@waybill/core"
+import { ShipmentStatusStore } from "@waybill/core/shipment-status"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"

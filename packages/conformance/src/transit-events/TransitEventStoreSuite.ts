@@ -1,15 +1,6 @@
 /** Conformance of `TransitEventStore`. */
-import {
-  DeliveryQueue,
-  type EventFilter,
-  maxHistoryBytes,
-  type PageCursor,
-  type PageRequest,
-  type StoragePorts,
-  Transaction,
-  TransitEventStore,
-  type Visibility
-} from "@waybill/core"
+import { DeliveryQueue, maxHistoryBytes, type StoragePorts, Transaction, type Visibility } from "@waybill/core"
+import { type EventFilter, type PageCursor, type PageRequest, TransitEventStore } from "@waybill/core/transit-events"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import {

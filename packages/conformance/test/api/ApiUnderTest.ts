@@ -1,6 +1,7 @@
 /** This service as the implementation under test, in memory, with everything that the rules need. */
 import { OperatorClient } from "@waybill/client"
-import { DeliveryOptions, ShipmentStatusOptions, Waybill } from "@waybill/core"
+import { DeliveryOptions, Waybill } from "@waybill/core"
+import { ShipmentStatusOptions } from "@waybill/core/shipment-status"
 import { toNodeHandler, TransportHttp, waybillOver } from "@waybill/http"
 import { StorageMemory } from "@waybill/testkit"
 import { Layer, Redacted } from "effect"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, ApiKeys, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { AccessStore, ApiKeys } from "@waybill/core"
+import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Option, Redacted } from "effect"
 import { json } from "../arbitraries.ts"

@@ -5,7 +5,6 @@ import {
   bytesOfBody,
   closedBreaker,
   defaultPolicy,
-  eventBatchEnvelope,
   Hmac,
   type LoadedDestination,
   parseSecret,
@@ -13,6 +12,7 @@ import {
   verdictOf,
   type WebhookRequest
 } from "@waybill/core"
+import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import { HmacNode, verifySignature } from "@waybill/testkit"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type TakeRequest, TransitEvents } from "@waybill/core"
+import type { TakeRequest } from "@waybill/core"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EventBatch, SigningSecrets } from "@waybill/core"
+import { SigningSecrets } from "@waybill/core"
+import { EventBatch } from "@waybill/core/transit-events"
 import { batchOf, ltlJourney, Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, Redacted, Schema, Tracer } from "effect"
 import { TestClock } from "effect/testing"

@@ -3,7 +3,15 @@
  * times. Two takes may be pending at once: one that names the destination, and one that only consumes signals.
  */
 import { assert } from "@effect/vitest"
-import { type DeliveryPolicy, defaultPolicy, eventBatchEnvelope, type LoadedDestination, type TakenFrom, type TakeFrom, type WaitingDelivery } from "@waybill/core"
+import {
+  type DeliveryPolicy,
+  defaultPolicy,
+  type LoadedDestination,
+  type TakenFrom,
+  type TakeFrom,
+  type WaitingDelivery
+} from "@waybill/core"
+import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import {
   attemptsBegin,
   beginLoad,

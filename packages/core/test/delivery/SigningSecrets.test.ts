@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryOptions, parseSecret, secretOfClient, Sealer, SecretStore, SigningSecrets, type Principal, TransitSubscriptions } from "@waybill/core"
+import { DeliveryOptions, parseSecret, secretOfClient, Sealer, SecretStore, SigningSecrets, type Principal } from "@waybill/core"
+import { TransitSubscriptions } from "@waybill/core/transit-events"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"

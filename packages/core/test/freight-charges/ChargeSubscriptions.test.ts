@@ -1,5 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, addressNotAllowed, AttemptOutcome, type ChargeSubscription, Deliveries, type InvalidInput, type Principal, SigningSecrets, Subscriptions } from "@waybill/core"
+import {
+  AccessStore,
+  addressNotAllowed,
+  AttemptOutcome,
+  Deliveries,
+  type InvalidInput,
+  type Principal,
+  SigningSecrets,
+  Subscriptions
+} from "@waybill/core"
+import type { ChargeSubscription } from "@waybill/core/freight-charges"
 import { Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, References } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ChargeSubscriptionStore, ChargeWindows, FreightChargeOptions, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { ChargeSubscriptionStore, ChargeWindows, FreightChargeOptions } from "@waybill/core/freight-charges"
 import { TestWaybill } from "@waybill/testkit"
 import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"

@@ -1,5 +1,5 @@
 /** Sample freight charges of a carrier's system. */
-import { type BillChange, type ChargeSubscriptionSettings, type ReadChange, readChange } from "@waybill/core"
+import { type BillChange, type ChargeSubscriptionSettings, type ReadChange, readChange } from "@waybill/core/freight-charges"
 import { Effect } from "effect"
 
 export type Json = Readonly<Record<string, unknown>>

@@ -1,5 +1,6 @@
 /** A tenant, its debtors and their received notifications, for tests of freight charges with a test clock. */
-import { ChargeSubscriptions, ChargeWindows, DeliveryWorker, FreightChargeIntake, type Principal } from "@waybill/core"
+import { DeliveryWorker, FreightChargeIntake, type Principal } from "@waybill/core"
+import { ChargeSubscriptions, ChargeWindows } from "@waybill/core/freight-charges"
 import { ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Stream } from "effect"
 import type { Json } from "./Charges.ts"

@@ -4,7 +4,8 @@
  * lost the accounts before the version was sent.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, ChargeSubscriptions, ChargeWindows, DeliveryWorker, FreightChargeIntake } from "@waybill/core"
+import { AccessStore, DeliveryWorker, FreightChargeIntake } from "@waybill/core"
+import { ChargeSubscriptions, ChargeWindows } from "@waybill/core/freight-charges"
 import { ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"

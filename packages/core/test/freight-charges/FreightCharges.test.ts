@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FreightBillStore } from "@waybill/core"
+import { FreightBillStore } from "@waybill/core/freight-charges"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

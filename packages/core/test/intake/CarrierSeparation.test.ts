@@ -1,5 +1,6 @@
 /** Several carriers in one tenant: after any writes in any order, none reads or receives what another wrote first. */
-import type { PostedShipment, ReportedEvent } from "@waybill/core"
+import type { PostedShipment } from "@waybill/core/shipment-status"
+import type { ReportedEvent } from "@waybill/core/transit-events"
 import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent, type StartedTestWaybill, startTestWaybill } from "@waybill/testkit"
 import { describe, expect, it } from "vitest"
 

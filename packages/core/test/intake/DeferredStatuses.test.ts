@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type AwaitingEvents, DeferredStatuses, EventsAwaitingStatus, ShipmentIntake, ShipmentStatuses, StorageError, type StoredEvent } from "@waybill/core"
+import { type AwaitingEvents, DeferredStatuses, EventsAwaitingStatus, ShipmentIntake, StorageError } from "@waybill/core"
+import { ShipmentStatuses } from "@waybill/core/shipment-status"
+import type { StoredEvent } from "@waybill/core/transit-events"
 import { ltlJourney, postedShipment, TestWaybill } from "@waybill/testkit"
 import { Context, Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { TransitEvents } from "@waybill/core"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { ltlJourney, postedShipment, verifiedShipment } from "@waybill/testkit"
 import { Effect } from "effect"
 import { json } from "../arbitraries.ts"

@@ -1,16 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  applyReport,
-  type EventType,
-  eventTypes,
-  type KnownShipment,
-  type Location,
-  meaningOfEvent,
-  registerShipment,
-  statusAttributeNames,
-  statusFromTransitEvent,
-  VerifiedShipment
-} from "@waybill/core"
+import { meaningOfEvent, statusAttributeNames, statusFromTransitEvent } from "@waybill/core"
+import { applyReport, type KnownShipment, registerShipment, VerifiedShipment } from "@waybill/core/shipment-status"
+import { type EventType, eventTypes, type Location } from "@waybill/core/transit-events"
 import { arbitraryReportedEvent, type EventOverrides, postedShipment, reportedEvent } from "@waybill/testkit"
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"

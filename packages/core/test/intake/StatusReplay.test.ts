@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { formatInstant, milestones, freightExceptions, registerShipment, statusFromTransitEvent, terminalStatuses, type TransitEvent } from "@waybill/core"
+import { formatInstant, statusFromTransitEvent } from "@waybill/core"
+import { milestones, freightExceptions, registerShipment, terminalStatuses } from "@waybill/core/shipment-status"
+import type { TransitEvent } from "@waybill/core/transit-events"
 import { arbitraryReportedEvent, postedShipment } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"

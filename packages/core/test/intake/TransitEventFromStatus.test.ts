@@ -1,18 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
+import { statusFromTransitEvent, transitEventFromStatus, typeOfUpdate } from "@waybill/core"
 import {
   deliveryMessages,
   milestones,
   freightExceptions,
   registerShipment,
-  ReportedEvent,
   reportOfUpdate,
   type StatusReport,
-  statusFromTransitEvent,
   StatusUpdate,
-  terminalStatuses,
-  transitEventFromStatus,
-  typeOfUpdate
-} from "@waybill/core"
+  terminalStatuses
+} from "@waybill/core/shipment-status"
+import { ReportedEvent } from "@waybill/core/transit-events"
 import { postedShipment } from "@waybill/testkit"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"

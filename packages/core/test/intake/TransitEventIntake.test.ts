@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { milestoneMoves, TransitEventIntake, TransitEvents } from "@waybill/core"
+import { TransitEventIntake } from "@waybill/core"
+import { milestoneMoves } from "@waybill/core/shipment-status"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { arbitraryReportedEvent, ltlJourney, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { json, listOf } from "../arbitraries.ts"

@@ -1,5 +1,7 @@
 /** Carriers, customers and helpers for tests of area B. */
-import { InvoiceDocuments, Invoices, type Principal, TransitEvents } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"

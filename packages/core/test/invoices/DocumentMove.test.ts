@@ -1,5 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type ContentWriter, DocumentContents, DocumentStore, inTwoStores, makeDocumentMove, type DocumentMoveOutcome, type StoredDocuments, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import {
+  type ContentWriter,
+  DocumentContents,
+  DocumentStore,
+  inTwoStores,
+  makeDocumentMove,
+  type DocumentMoveOutcome,
+  type StoredDocuments
+} from "@waybill/core/invoices"
 import { documentsSample, fileSample, TestWaybill } from "@waybill/testkit"
 import { Bytes, Effect, Stream } from "effect"
 import { randomUUID } from "node:crypto"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { InvoiceDocuments, Invoices, type Principal } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
 import { documentsSample, invoiceSample, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"

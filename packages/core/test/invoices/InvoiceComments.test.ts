@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type InvoiceComment, queryComments } from "@waybill/core"
+import { type InvoiceComment, queryComments } from "@waybill/core/invoices"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../arbitraries.ts"

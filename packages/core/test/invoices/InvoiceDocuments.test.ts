@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DocumentContents, maxFileBytes, maxFilesPerUpload, type StoredDocuments, type StoredFile, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { DocumentContents, maxFileBytes, maxFilesPerUpload, type StoredDocuments, type StoredFile } from "@waybill/core/invoices"
 import { documentsSample, fileSample } from "@waybill/testkit"
 import { Bytes, Data, Effect, Stream } from "effect"
 import * as Clock from "effect/Clock"

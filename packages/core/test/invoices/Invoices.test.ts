@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { maxInvoiceBytes, type Principal } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { maxInvoiceBytes } from "@waybill/core/invoices"
 import { documentsSample, invoiceSample } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

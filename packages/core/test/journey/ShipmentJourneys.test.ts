@@ -1,14 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  FreightChargeIntake,
-  InvoiceDocuments,
-  Invoices,
-  journeyLimits,
-  Pickups,
-  ShipmentJourneys,
-  type ShipmentJourney,
-  Tenants
-} from "@waybill/core"
+import { FreightChargeIntake, journeyLimits, ShipmentJourneys, type ShipmentJourney, Tenants } from "@waybill/core"
+import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
+import { Pickups } from "@waybill/core/pickups"
 import { documentsSample, freightCharge, invoiceSample, pickupRequest, requestedShipment, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, ApiKeys, Clients, makeRememberAccess, NoticeStore, TenantRemoval, Tenants, tokenClient, TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { AccessStore, ApiKeys, Clients, makeRememberAccess, NoticeStore, TenantRemoval, Tenants, tokenClient } from "@waybill/core"
+import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"

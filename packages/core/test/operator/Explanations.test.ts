@@ -1,5 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ChargeWindows, DeliveryQueue, Explanations, FreightChargeIntake, ShipmentIntake, Subscriptions, type VerdictName, type WaitReason } from "@waybill/core"
+import {
+  DeliveryQueue,
+  Explanations,
+  FreightChargeIntake,
+  ShipmentIntake,
+  Subscriptions,
+  type VerdictName,
+  type WaitReason
+} from "@waybill/core"
+import { ChargeWindows } from "@waybill/core/freight-charges"
 import { postedShipment, Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { change } from "../freight-charges/Charges.ts"

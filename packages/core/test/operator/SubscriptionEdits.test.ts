@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PickupSubscriptions, SigningSecrets, SubscriptionEdits, Subscriptions } from "@waybill/core"
+import { SigningSecrets, SubscriptionEdits, Subscriptions } from "@waybill/core"
+import { PickupSubscriptions } from "@waybill/core/pickups"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"

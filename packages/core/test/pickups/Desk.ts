@@ -1,5 +1,5 @@
 /** A pickup desk with scripted decisions, which records its requests. */
-import { type CancelledPickup, type PickupDecision, PickupDesk, PickupDeskFailed, type PickupOrder, Pickups } from "@waybill/core"
+import { type CancelledPickup, type PickupDecision, PickupDesk, PickupDeskFailed, type PickupOrder, Pickups } from "@waybill/core/pickups"
 import { pickupRequest, type PickupOverrides, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { maxWaitingPickupsPerClient, PickupDesk, type PickupChangeEntry } from "@waybill/core"
+import { maxWaitingPickupsPerClient, PickupDesk, type PickupChangeEntry } from "@waybill/core/pickups"
 import { pickupRequest, type PickupOverrides, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"

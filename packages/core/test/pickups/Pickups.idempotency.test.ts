@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PickupStore } from "@waybill/core"
+import { PickupStore } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { int, listOf, oneOf } from "../arbitraries.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { canMovePickup, firstStatuses, isFinalPickup, type PickupStatus, pickupStatusWords, readPickupStatus } from "@waybill/core"
+import { canMovePickup, firstStatuses, isFinalPickup, type PickupStatus, pickupStatusWords, readPickupStatus } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import { listOf, oneOf } from "../arbitraries.ts"
 import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { HostTransaction, type PickupAnswer, PickupDesk, type PickupDeskCall, type Principal } from "@waybill/core"
+import { HostTransaction, type Principal } from "@waybill/core"
+import { type PickupAnswer, PickupDesk, type PickupDeskCall } from "@waybill/core/pickups"
 import { pickupRequest, requestedShipment, TestWaybill, type TestClient } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

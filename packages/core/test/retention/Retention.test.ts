@@ -1,18 +1,10 @@
 /** Old data is deleted; younger or needed data stays. The conformance suite of each store tests what it may delete. */
 import { assert, describe, it } from "@effect/vitest"
-import {
-  AuditStore,
-  DeliveryOptions,
-  DeliveryQueue,
-  DocumentContents,
-  firstIdAt,
-  FreightBillStore,
-  PickupStore,
-  Retention,
-  RetentionOptions,
-  ShipmentStatusStore,
-  StatisticsStore
-} from "@waybill/core"
+import { AuditStore, DeliveryOptions, DeliveryQueue, firstIdAt, Retention, RetentionOptions, StatisticsStore } from "@waybill/core"
+import { FreightBillStore } from "@waybill/core/freight-charges"
+import { DocumentContents } from "@waybill/core/invoices"
+import { PickupStore } from "@waybill/core/pickups"
+import { ShipmentStatusStore } from "@waybill/core/shipment-status"
 import { TestWaybill } from "@waybill/testkit"
 import { Clock, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"

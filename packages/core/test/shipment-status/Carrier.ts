@@ -1,17 +1,13 @@
 /** A carrier and a customer with a status subscription, for tests of shipment status. */
+import { DeliveryWorker, type InvalidInput, ShipmentIntake, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
 import {
-  DeliveryWorker,
-  type InvalidInput,
   type PostedShipment,
-  ShipmentIntake,
   ShipmentStatuses,
   type ShipmentView,
   StatusSubscriptions,
-  StatusUpdateIntake,
-  TransitEventIntake,
-  TransitEvents,
   type VerifiedAnswer
-} from "@waybill/core"
+} from "@waybill/core/shipment-status"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { type EventOverrides, postedShipment, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { makeLookupLimiter } from "@waybill/core"
+import { makeLookupLimiter } from "@waybill/core/shipment-status"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 

@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ShipmentReports, ShipmentStatusStore, type StatusChanges, type StatusReport, type StoredStatus, UniqueIds } from "@waybill/core"
+import { UniqueIds } from "@waybill/core"
+import {
+  ShipmentReports,
+  ShipmentStatusStore,
+  type StatusChanges,
+  type StatusReport,
+  type StoredStatus
+} from "@waybill/core/shipment-status"
 import { postedShipment } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { maxPickedUp, type Principal, ShipmentStatuses, ShipmentStatusOptions } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { maxPickedUp, ShipmentStatuses, ShipmentStatusOptions } from "@waybill/core/shipment-status"
 import { arbitraryVerifiedShipment, postedShipment, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"

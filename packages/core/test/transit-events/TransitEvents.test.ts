@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { maxEventBytes, maxEventsPerCall, type Principal, TransitEvents, cursorMillis } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { maxEventBytes, maxEventsPerCall, TransitEvents, cursorMillis } from "@waybill/core/transit-events"
 import { arbitraryReportedEvent, ltlJourney, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

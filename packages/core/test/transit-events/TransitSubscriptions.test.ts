@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Principal, SigningSecrets, TransitEvents, TransitSubscriptions, Subscriptions } from "@waybill/core"
+import { type Principal, SigningSecrets, Subscriptions } from "@waybill/core"
+import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,15 +1,13 @@
 /** Freight charges as promises. */
+import type { FreightChargeKey, IntakeOptions, ItemResult } from "@waybill/core"
 import type {
   BillChangeReport,
   BillRemovalReport,
   ChargeSubscription,
   ChargeSubscriptionCreate,
-  FreightChargeKey,
-  IntakeOptions,
-  ItemResult,
   PreliminaryFreightCharge,
   WebhookTestResult
-} from "@waybill/core"
+} from "@waybill/core/freight-charges"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 export interface ChargeMethods {

@@ -1,5 +1,6 @@
 /** Storage of document contents as one value, for callers without layers. */
-import type { DocumentContents, StorageError, Transaction } from "@waybill/core"
+import type { StorageError, Transaction } from "@waybill/core"
+import type { DocumentContents } from "@waybill/core/invoices"
 import type { Layer } from "effect"
 import { DocumentContentsDirectory } from "../invoices/DocumentContentsDirectory.ts"
 

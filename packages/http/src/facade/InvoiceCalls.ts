@@ -1,5 +1,6 @@
 /** Methods of area B over core's use cases. */
-import { type Invoice, InvoiceDocuments, Invoices, mapPaced, type StoredDocuments } from "@waybill/core"
+import { mapPaced } from "@waybill/core"
+import { type Invoice, InvoiceDocuments, Invoices, type StoredDocuments } from "@waybill/core/invoices"
 import { Effect, Stream } from "effect"
 import type { DocumentReadMethods, DocumentsView, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
 import { plain } from "./Plain.ts"

@@ -1,5 +1,13 @@
 /** Invoices and documents as promises. */
-import type { DocumentChange, DocumentType, Invoice, InvoiceAnswer, InvoiceChange, InvoiceComment, UploadAnswer } from "@waybill/core"
+import type {
+  DocumentChange,
+  DocumentType,
+  Invoice,
+  InvoiceAnswer,
+  InvoiceChange,
+  InvoiceComment,
+  UploadAnswer
+} from "@waybill/core/invoices"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 /** Selects a carrier, when several used the same id or number. */

@@ -1,6 +1,5 @@
 /** The host's methods over core's use cases. */
 import {
-  ChargeSubscriptions,
   FreightChargeIntake,
   type IntakeOptions,
   type IntakeResults,
@@ -11,14 +10,14 @@ import {
   type NotPermitted,
   type Principal,
   ShipmentIntake,
-  ShipmentStatuses,
-  StatusSubscriptions,
   StatusUpdateIntake,
   type StorageError,
   Tenants,
-  TransitEventIntake,
-  TransitSubscriptions
+  TransitEventIntake
 } from "@waybill/core"
+import { ChargeSubscriptions } from "@waybill/core/freight-charges"
+import { ShipmentStatuses, StatusSubscriptions } from "@waybill/core/shipment-status"
+import { TransitSubscriptions } from "@waybill/core/transit-events"
 import { type Context, Effect, Stream } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import { anonymousClientNamed } from "../access/ClientAddress.ts"

@@ -4,12 +4,10 @@ import type {
   ApiKeyView,
   AuditEntry,
   BulkResult,
-  CarrierDecisionInput,
   ClientView,
   CountedPage,
   DeliveryBodyView,
   DeliveryPolicy,
-  EventType,
   DeliveryError,
   DeliveryView,
   Explanation,
@@ -20,7 +18,6 @@ import type {
   Limits,
   LimitsChange,
   ListPage,
-  PickupReportResult,
   PickupView,
   PurgeResult,
   SecretView,
@@ -28,6 +25,8 @@ import type {
   SubscriptionView,
   Tenant
 } from "@waybill/core"
+import type { CarrierDecisionInput, PickupReportResult } from "@waybill/core/pickups"
+import type { EventType } from "@waybill/core/transit-events"
 
 export interface PageQuery {
   /** `nextCursor` of the previous page. */

@@ -3,18 +3,18 @@ import {
   AccessOptions,
   decodeInput,
   DeliveryOptions,
-  FreightChargeOptions,
   type Mail,
   Mailer,
   MailFailed,
   PortalTheme,
   RetentionOptions,
-  ShipmentStatusOptions,
   type StorageAdapter,
   storageAdapter,
   Waybill,
   type WaybillStorage
 } from "@waybill/core"
+import { FreightChargeOptions } from "@waybill/core/freight-charges"
+import { ShipmentStatusOptions } from "@waybill/core/shipment-status"
 import { Effect, Layer, Redacted, Result } from "effect"
 import type { HostAuthenticate } from "../access/AuthenticatorHost.ts"
 import type { JwtOptions } from "../access/JwtVerifier.ts"

@@ -1,5 +1,6 @@
 /** Methods of area C over core's use cases. */
-import { mapPaced, type PickupChangeEntry, type PickupOptions, Pickups, PickupSubscriptions, type Principal, withNulls } from "@waybill/core"
+import { mapPaced, type Principal } from "@waybill/core"
+import { type PickupChangeEntry, type PickupOptions, Pickups, PickupSubscriptions, withNulls } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"

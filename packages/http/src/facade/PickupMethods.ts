@@ -1,8 +1,8 @@
 /** Pickups as promises. */
+import type { ListPage } from "@waybill/core"
 import {
   type CancelledPickup,
   type CarrierDecisionInput,
-  type ListPage,
   type PickupAnswer,
   type PickupChangeEntry,
   type PickupChangeQueryInput,
@@ -23,7 +23,7 @@ import {
   type PickupSubscriptionPatchInput,
   type PickupSubscriptionQueryInput,
   type PickupVisibility
-} from "@waybill/core"
+} from "@waybill/core/pickups"
 import { Effect, Layer } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import { insideDesk } from "./InsideDesk.ts"

@@ -1,28 +1,25 @@
 /** Runs a use case of core as a promise, for a principal from the host. */
 import type {
-  ChargeSubscriptions,
   CustomerPortal,
   EndpointNotices,
   Explanations,
   FreightChargeIntake,
-  InvoiceDocuments,
-  Invoices,
-  Pickups,
-  PickupSubscriptions,
   PortalAccess,
   Principal,
   ShipmentIntake,
-  ShipmentStatuses,
-  StatusSubscriptions,
   StatusUpdateIntake,
   StorageError,
   SubscriptionEdits,
   Subscriptions,
   TenantNotFound,
   TenantPickups,
-  TransitEventIntake,
-  TransitSubscriptions
+  TransitEventIntake
 } from "@waybill/core"
+import type { ChargeSubscriptions } from "@waybill/core/freight-charges"
+import type { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
+import type { Pickups, PickupSubscriptions } from "@waybill/core/pickups"
+import type { ShipmentStatuses, StatusSubscriptions } from "@waybill/core/shipment-status"
+import type { TransitSubscriptions } from "@waybill/core/transit-events"
 import { fault, InvalidInput, Tenants, TenantSuspended } from "@waybill/core"
 import { type Context, Effect } from "effect"
 import { type HostPrincipal, isHostOperator, principalOf } from "../access/AuthenticatorHost.ts"

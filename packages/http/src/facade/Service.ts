@@ -1,5 +1,6 @@
 /** The layers behind the methods and handlers: built at the first call, released by `stop`. */
-import { PickupDesk, Pickups, runBackground, StorageError, type StoragePorts, type Waybill } from "@waybill/core"
+import { runBackground, StorageError, type StoragePorts, type Waybill } from "@waybill/core"
+import { PickupDesk, Pickups } from "@waybill/core/pickups"
 import { Context, Effect, Exit, Fiber, Layer, Option, Scope, Stream } from "effect"
 import { HttpBody, HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HostRequest } from "../access/AuthenticatorHost.ts"

@@ -1,19 +1,16 @@
 /** Shipment status as promises. */
+import type { IntakeOptions, ItemResult, ShipmentKey, StatusUpdateKey } from "@waybill/core"
 import type {
-  IntakeOptions,
-  ItemResult,
   LookupBy,
   PostedShipment,
   PublicShipment,
-  ShipmentKey,
   ShipmentRecord,
   ShipmentView,
   StatusUpdate,
-  StatusUpdateKey,
   SubscribeRequest,
   SubscriptionResult,
   VerifiedShipment
-} from "@waybill/core"
+} from "@waybill/core/shipment-status"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
 export interface ReportMethods {

@@ -1,14 +1,13 @@
 /** The service as promises: the result of `createWaybill`. */
+import type { IntakeOptions, SubscriptionStatus } from "@waybill/core"
 import type {
-  IntakeOptions,
   Publication,
   ReportedEvent,
   SubscriptionCreate,
   SubscriptionPatch,
-  SubscriptionStatus,
   TransitEvent,
   TransitSubscription
-} from "@waybill/core"
+} from "@waybill/core/transit-events"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
 import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"

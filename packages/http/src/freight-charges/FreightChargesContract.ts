@@ -1,5 +1,6 @@
 /** Area E over HTTP: subscriptions to freight charges, bills in flight, and notifications. */
-import { ChargeSubscription, ChargeSubscriptionCreate, Count, PreliminaryFreightCharge, WebhookTest } from "@waybill/core"
+import { Count } from "@waybill/core"
+import { ChargeSubscription, ChargeSubscriptionCreate, PreliminaryFreightCharge, WebhookTest } from "@waybill/core/freight-charges"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"

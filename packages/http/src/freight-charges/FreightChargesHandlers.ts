@@ -1,5 +1,5 @@
 /** HTTP handlers of area E over core's use cases. */
-import { ChargeSubscriptions } from "@waybill/core"
+import { ChargeSubscriptions } from "@waybill/core/freight-charges"
 import { Effect } from "effect"
 import { encodedStream, json, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"

@@ -1,12 +1,8 @@
 /** Intake over HTTP: the carrier's system publishes events, shipments, status, bills and pickup reports. */
+import { Count, defaultListLimit, InstantText, maxItemsPerCall } from "@waybill/core"
+import { BillChangeReport, BillRemovalReport } from "@waybill/core/freight-charges"
 import {
-  BillChangeReport,
-  BillRemovalReport,
   CarrierDecision,
-  Count,
-  defaultListLimit,
-  InstantText,
-  maxItemsPerCall,
   PickupChangeEntry,
   PickupBatch,
   PickupChangeQuery,
@@ -16,12 +12,10 @@ import {
   PickupSubscription,
   PickupSubscriptionCreate,
   PickupSubscriptionPatch,
-  PickupSubscriptionQuery,
-  PostedShipment,
-  ReportedEvent,
-  StatusUpdate,
-  VerifiedShipment
-} from "@waybill/core"
+  PickupSubscriptionQuery
+} from "@waybill/core/pickups"
+import { PostedShipment, StatusUpdate, VerifiedShipment } from "@waybill/core/shipment-status"
+import { ReportedEvent } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"

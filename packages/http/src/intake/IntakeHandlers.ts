@@ -1,5 +1,7 @@
 /** HTTP handlers of intake over core's use cases. */
-import { FreightChargeIntake, type IntakeResults, Pickups, PickupSubscriptions, ShipmentIntake, ShipmentStatuses, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { FreightChargeIntake, type IntakeResults, ShipmentIntake, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { Pickups, PickupSubscriptions } from "@waybill/core/pickups"
+import { ShipmentStatuses } from "@waybill/core/shipment-status"
 import { Effect } from "effect"
 import { encodedCursorPage, json, jsonWithList, noContent } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"

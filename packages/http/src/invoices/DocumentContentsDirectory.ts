@@ -1,5 +1,6 @@
 /** Document contents as files: one folder per tenant, and a separate place for unfinished files. */
-import { type ContentWriter, DocumentContents, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { type ContentWriter, DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises"

@@ -1,5 +1,6 @@
 /** Document contents in S3 or a compatible store, with the S3 client of the host. */
-import { type ContentWriter, DocumentContents, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { type ContentWriter, DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { externalDocumentContents } from "./ExternalDocumentContents.ts"

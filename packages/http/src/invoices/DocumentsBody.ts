@@ -1,5 +1,6 @@
 /** Responses with documents: JSON whose files are read and encoded while it is sent. */
-import { base64Encoder, type StorageError, type StoredDocuments, type StoredFile } from "@waybill/core"
+import type { StorageError } from "@waybill/core"
+import { base64Encoder, type StoredDocuments, type StoredFile } from "@waybill/core/invoices"
 import { Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 

@@ -1,5 +1,6 @@
 /** Keeps document contents in an external store (directory, S3) consistent with database transactions, as far as possible. */
-import { DocumentContents, HostTransaction, Transaction } from "@waybill/core"
+import { HostTransaction, Transaction } from "@waybill/core"
+import { DocumentContents } from "@waybill/core/invoices"
 import { Context, Effect, Exit, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 

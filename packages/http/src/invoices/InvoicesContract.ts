@@ -8,7 +8,7 @@ import {
   maxInvoiceBytes,
   maxInvoicesPerPage,
   maxRecordsPerPage
-} from "@waybill/core"
+} from "@waybill/core/invoices"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { invoiceProblem } from "./InvoiceProblem.ts"

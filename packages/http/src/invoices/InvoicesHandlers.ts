@@ -1,5 +1,5 @@
 /** HTTP handlers of area B over core's use cases. */
-import { InvoiceDocuments, Invoices, queryComments } from "@waybill/core"
+import { InvoiceDocuments, Invoices, queryComments } from "@waybill/core/invoices"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { encodedList, json } from "../shared/Answer.ts"

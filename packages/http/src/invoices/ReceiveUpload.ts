@@ -1,22 +1,16 @@
 /** Streams an upload into core, file by file, and keeps no file in memory. */
+import { fault, InvalidInput, isObject, maxDepth, pointer, type QuotaExceeded, type StorageError } from "@waybill/core"
 import {
   DocumentRequest,
   type DocumentUpload,
-  fault,
   type FileFormatUnknown,
   FileTooLarge,
   type FileWriter,
-  InvalidInput,
-  isObject,
-  maxDepth,
   maxDocumentsPerUpload,
   maxFileBytes,
   maxFilesPerDocument,
-  noBase64,
-  pointer,
-  type QuotaExceeded,
-  type StorageError
-} from "@waybill/core"
+  noBase64
+} from "@waybill/core/invoices"
 import { Effect, Stream } from "effect"
 import type { IncomingBody } from "../shared/Contract.ts"
 import { bodyNotJson, bodyTooDeep, bodyTooLarge, type Refused } from "../shared/Refused.ts"

@@ -2,7 +2,8 @@
  * Streaming parser for the JSON of an upload. Yields the strings at `documents[*].files[*]` as decoded chunks and never
  * buffers them. The rest of the JSON is small, and has a file number in place of each file.
  */
-import { type Base64Decoder, base64Decoder, maxDepth, maxDocumentsPerUpload, maxFileBytes, maxFilesPerDocument } from "@waybill/core"
+import { maxDepth } from "@waybill/core"
+import { type Base64Decoder, base64Decoder, maxDocumentsPerUpload, maxFileBytes, maxFilesPerDocument } from "@waybill/core/invoices"
 import { ByteBuffer } from "../shared/ByteBuffer.ts"
 import { UnescapedText } from "./UnescapedText.ts"
 

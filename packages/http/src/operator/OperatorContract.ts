@@ -4,7 +4,6 @@ import {
   ApiKeyListQuery,
   ApiKeyRequest,
   AuditQuery,
-  CarrierDecision,
   ClientListQuery,
   Count,
   DeadLettersCall,
@@ -14,7 +13,6 @@ import {
   LimitsShown,
   PauseCall,
   PickupListQuery,
-  PickupReportResult,
   PortalLinkRequest,
   PurgeCall,
   RecoverCall,
@@ -22,11 +20,12 @@ import {
   SecretListQuery,
   SecretSettings,
   StatisticsQuery,
-  SubscriptionEdit,
   SubscriptionListQuery,
   TenantListQuery,
   TenantSettings
 } from "@waybill/core"
+import { CarrierDecision, PickupReportResult } from "@waybill/core/pickups"
+import { SubscriptionEdit } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { PortalLink } from "../portal/PortalViews.ts"
 import { contract } from "../shared/Contract.ts"

@@ -1,5 +1,13 @@
 /** Area C over HTTP: order, update, cancel and track pickups. */
-import { lookupTypes, PickupAnswer, PickupQuery, PickupRequest, PickupVisibility, PickupVisibilityWithIntegers, testFlags } from "@waybill/core"
+import {
+  lookupTypes,
+  PickupAnswer,
+  PickupQuery,
+  PickupRequest,
+  PickupVisibility,
+  PickupVisibilityWithIntegers,
+  testFlags
+} from "@waybill/core/pickups"
 import { Schema } from "effect"
 import { type AnswerSpec, contract } from "../shared/Contract.ts"
 import { pickupProblem } from "./PickupProblem.ts"

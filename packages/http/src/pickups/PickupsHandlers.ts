@@ -1,5 +1,5 @@
 /** HTTP handlers of area C over core's use cases. */
-import { Pickups, withIntegers } from "@waybill/core"
+import { Pickups, withIntegers } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { json } from "../shared/Answer.ts"

@@ -4,7 +4,6 @@ import type {
   ApiKeys,
   AuditLog,
   Authenticator,
-  ChargeSubscriptions,
   Clients,
   CustomerPortal,
   Deliveries,
@@ -13,17 +12,11 @@ import type {
   EndpointNotices,
   Explanations,
   FreightChargeIntake,
-  InvoiceDocuments,
-  Invoices,
-  Pickups,
-  PickupSubscriptions,
   PortalAccess,
   ShipmentIntake,
   ShipmentJourneys,
-  ShipmentStatuses,
   SigningSecrets,
   Statistics,
-  StatusSubscriptions,
   StatusUpdateIntake,
   SubscriptionEdits,
   Subscriptions,
@@ -33,10 +26,13 @@ import type {
   TenantRemoval,
   Tenants,
   TransitEventIntake,
-  TransitEvents,
-  TransitSubscriptions,
   UniqueIds
 } from "@waybill/core"
+import type { ChargeSubscriptions } from "@waybill/core/freight-charges"
+import type { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
+import type { Pickups, PickupSubscriptions } from "@waybill/core/pickups"
+import type { ShipmentStatuses, StatusSubscriptions } from "@waybill/core/shipment-status"
+import type { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { createRequire } from "node:module"

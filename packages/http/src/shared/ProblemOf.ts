@@ -1,50 +1,53 @@
 /** Maps each failure to its status. The only place that does. */
 import type {
-  AccountNotFound,
-  AccountNotPermitted,
-  AccountsNotPermitted,
   ApiKeyNotFound,
   AuthenticationUnavailable,
-  ChargeSubscriptionConflict,
-  ChargeSubscriptionNotFound,
   DeliveryNotDismissable,
   ClientNotFound,
   DeliveryNotFound,
   DeliveryNotRetryable,
-  DocumentNotFound,
   Fault,
-  FileFormatUnknown,
-  FileTooLarge,
   InvalidInput,
-  InvoiceExists,
-  InvoiceNotFound,
-  InvoiceNotYours,
   DestinationNotFound,
   NotPermitted,
   OperatorReadOnly,
-  PickupDecided,
-  PickupDeskFailed,
-  PickupFinal,
-  PickupNotFound,
   QuotaExceeded,
   RateExceeded,
   SecretInUse,
   SecretNotFound,
   SecretNotUsable,
   SecretUnreadable,
-  ShipmentNotFound,
-  StatusSubscriptionNotFound,
   StorageError,
-  SubscriptionNotFound,
   SubscriptionPausedByOperator,
   TenantBeingRemoved,
   TenantNotFound,
   TenantSuspended,
   TooManyCalls,
-  TooManyLookups,
-  Unauthenticated,
-  WebhookTestFailed
+  Unauthenticated
 } from "@waybill/core"
+import type {
+  AccountsNotPermitted,
+  ChargeSubscriptionConflict,
+  ChargeSubscriptionNotFound,
+  WebhookTestFailed
+} from "@waybill/core/freight-charges"
+import type {
+  DocumentNotFound,
+  FileFormatUnknown,
+  FileTooLarge,
+  InvoiceExists,
+  InvoiceNotFound,
+  InvoiceNotYours
+} from "@waybill/core/invoices"
+import type { PickupDecided, PickupDeskFailed, PickupFinal, PickupNotFound } from "@waybill/core/pickups"
+import type {
+  AccountNotFound,
+  AccountNotPermitted,
+  ShipmentNotFound,
+  StatusSubscriptionNotFound,
+  TooManyLookups
+} from "@waybill/core/shipment-status"
+import type { SubscriptionNotFound } from "@waybill/core/transit-events"
 import type { ContractSpec } from "./Contract.ts"
 import type { Problem, ProblemFault } from "./ProblemDetails.ts"
 import type { Refused } from "./Refused.ts"

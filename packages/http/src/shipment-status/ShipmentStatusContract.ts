@@ -1,5 +1,12 @@
 /** Area A over HTTP: shipment lookups, status subscriptions, and notifications. */
-import { DeliveryInformation, DeliveryUpdate, PublicShipment, SubscribeRequest, SubscriptionResult, VerifiedShipment } from "@waybill/core"
+import {
+  DeliveryInformation,
+  DeliveryUpdate,
+  PublicShipment,
+  SubscribeRequest,
+  SubscriptionResult,
+  VerifiedShipment
+} from "@waybill/core/shipment-status"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"

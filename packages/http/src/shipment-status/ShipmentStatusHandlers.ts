@@ -1,5 +1,6 @@
 /** HTTP handlers of area A over core's use cases. */
-import { type LookupBy, type Principal, type PublicBody, ShipmentStatuses, StatusSubscriptions, type VerifiedBody } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { type LookupBy, type PublicBody, ShipmentStatuses, StatusSubscriptions, type VerifiedBody } from "@waybill/core/shipment-status"
 import { Effect } from "effect"
 import { encoded, encodedList, json, noContent } from "../shared/Answer.ts"
 import type { HandlersOf, AnonymousCaller } from "../shared/Contract.ts"

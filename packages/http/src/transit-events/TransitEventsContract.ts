@@ -1,19 +1,16 @@
 /** Area D over HTTP: event lists, subscriptions, and deliveries. */
+import { Count, PageNumber, pageSizeUpTo, SubscriptionStatus } from "@waybill/core"
 import {
-  Count,
   defaultEventPageSize,
   defaultSubscriptionPageSize,
   EventBatch,
   EventQuery,
   maxSubscriptionPageSize,
-  PageNumber,
-  pageSizeUpTo,
   SubscriptionCreate,
   SubscriptionPatch,
-  SubscriptionStatus,
   TransitEvent,
   TransitSubscription
-} from "@waybill/core"
+} from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { contract } from "../shared/Contract.ts"
 import { pageHeaders } from "../shared/Paging.ts"

@@ -1,5 +1,5 @@
 /** HTTP handlers of area D over core's use cases. */
-import { TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { Effect } from "effect"
 import { encodedPage, json, noContent, pageOf } from "../shared/Answer.ts"
 import type { HandlersOf } from "../shared/Contract.ts"

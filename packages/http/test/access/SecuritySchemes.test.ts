@@ -1,4 +1,5 @@
-import { AccountNotPermitted, NotPermitted, Unauthenticated } from "@waybill/core"
+import { NotPermitted, Unauthenticated } from "@waybill/core"
+import { AccountNotPermitted } from "@waybill/core/shipment-status"
 import { describe, expect, it } from "vitest"
 import { placesOf, type SecuritySchemesByName, standardSchemes, withChallenge } from "../../src/access/SecuritySchemes.ts"
 import type { Failure } from "../../src/shared/ProblemOf.ts"

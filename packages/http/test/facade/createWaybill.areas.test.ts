@@ -1,4 +1,5 @@
-import type { BillChangeReport, PostedShipment } from "@waybill/core"
+import type { BillChangeReport } from "@waybill/core/freight-charges"
+import type { PostedShipment } from "@waybill/core/shipment-status"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { charge } from "../freight-charges/FreightChargeSamples.ts"
 import { movingShipment, reportedShipment } from "../shipment-status/ShipmentSamples.ts"

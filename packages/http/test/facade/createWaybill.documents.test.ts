@@ -1,4 +1,5 @@
-import { makeStorage, type PickupDeskCall, type PickupOrder } from "@waybill/core"
+import { makeStorage } from "@waybill/core"
+import type { PickupDeskCall, PickupOrder } from "@waybill/core/pickups"
 import { documentsSample, fileSample, invoiceSample, type InvoiceOverrides, pickupRequest, startTestWaybill, StorageMemory, type TestClient } from "@waybill/testkit"
 import { mkdtempSync, readdirSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

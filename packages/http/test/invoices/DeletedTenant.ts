@@ -1,5 +1,6 @@
 /** Deletes a tenant with documents during an upload, next to another tenant that stays. */
-import { DocumentContents, InvoiceDocuments, type StoragePorts, TenantRemoval, Waybill } from "@waybill/core"
+import { type StoragePorts, TenantRemoval, Waybill } from "@waybill/core"
+import { DocumentContents, InvoiceDocuments } from "@waybill/core/invoices"
 import { ContentHashNode, documentsSample, fileSample, HmacNode, SealerNode, TestWaybill, WebhookSenderScripted } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Layer } from "effect"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DocumentContents, type StoragePorts } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
+import { DocumentContents } from "@waybill/core/invoices"
 import { fileSample, StorageMemory } from "@waybill/testkit"
 import { DocumentContentsSuite } from "@waybill/conformance/suites"
 import { Effect, Layer } from "effect"

@@ -1,5 +1,5 @@
 /** Measures how much of a file is in memory between request and storage. */
-import { DocumentContents, InvoiceDocuments } from "@waybill/core"
+import { DocumentContents, InvoiceDocuments } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
 import { startService, type TestService, type TestTenant } from "../TestService.ts"

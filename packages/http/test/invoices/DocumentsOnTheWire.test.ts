@@ -1,6 +1,7 @@
 /** Uploads and downloads over real sockets: slow, interrupted, and refused half way. */
 import { NodeHttpServer } from "@effect/platform-node"
-import { ApiKeys, DocumentContents, InvoiceDocuments, StorageError, Tenants } from "@waybill/core"
+import { ApiKeys, StorageError, Tenants } from "@waybill/core"
+import { DocumentContents, InvoiceDocuments } from "@waybill/core/invoices"
 import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, request as send } from "node:http"

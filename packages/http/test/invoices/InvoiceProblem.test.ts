@@ -1,4 +1,5 @@
-import { InvalidInput, InvoiceNotYours, NotPermitted, StorageError, Unauthenticated } from "@waybill/core"
+import { InvalidInput, NotPermitted, StorageError, Unauthenticated } from "@waybill/core"
+import { InvoiceNotYours } from "@waybill/core/invoices"
 import { describe, expect, it } from "vitest"
 import { headerText, invoiceProblem, maxDetailLength } from "../../src/invoices/InvoiceProblem.ts"
 import { pickupProblem } from "../../src/pickups/PickupProblem.ts"

@@ -1,4 +1,4 @@
-import { Invoices } from "@waybill/core"
+import { Invoices } from "@waybill/core/invoices"
 import { invoiceSample } from "@waybill/testkit"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { maxDepth, maxFileBytes } from "@waybill/core"
+import { maxDepth } from "@waybill/core"
+import { maxFileBytes } from "@waybill/core/invoices"
 import { Bytes, Effect, Schema } from "effect"
 import { maxRecordBytes, type UploadPart, UploadReader } from "../../src/invoices/UploadReader.ts"
 

@@ -1,4 +1,4 @@
-import { PickupDesk } from "@waybill/core"
+import { PickupDesk } from "@waybill/core/pickups"
 import { pickupRequest, TestWaybill } from "@waybill/testkit"
 import { Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

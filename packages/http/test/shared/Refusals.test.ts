@@ -1,4 +1,5 @@
-import { StorageError, TransitEventIntake, TransitEvents } from "@waybill/core"
+import { StorageError, TransitEventIntake } from "@waybill/core"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService, type TestServiceOptions, type TestTenant } from "../TestService.ts"

@@ -1,4 +1,5 @@
-import { type PostedShipment, ShipmentIntake, Tenants } from "@waybill/core"
+import { ShipmentIntake, Tenants } from "@waybill/core"
+import type { PostedShipment } from "@waybill/core/shipment-status"
 import { Effect } from "effect"
 import { afterEach, describe, expect, it } from "vitest"
 import { AuthenticatorHost } from "../../src/index.ts"

@@ -1,5 +1,6 @@
 /** Charge subscriptions on Postgres, with their in-flight lists and the windows of hourly and daily frequencies. */
-import { ChargeSubscriptionStore, StorageError, type StoredChargeSubscription } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { ChargeSubscriptionStore, type StoredChargeSubscription } from "@waybill/core/freight-charges"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"

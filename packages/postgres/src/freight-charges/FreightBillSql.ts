@@ -1,5 +1,5 @@
 /** SQL statements for freight bills. */
-import type { BillChanges, BillRow, BillState, WindowTimes } from "@waybill/core"
+import type { BillChanges, BillRow, BillState, WindowTimes } from "@waybill/core/freight-charges"
 import type { PgArray } from "../client/PgBulk.ts"
 import { byteaArray, int4, int4Array, int8, only, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"

@@ -1,5 +1,6 @@
 /** Freight bills on Postgres. */
-import { accountOfGrant, type BillChanges, FreightBillStore, StorageError } from "@waybill/core"
+import { accountOfGrant, StorageError } from "@waybill/core"
+import { type BillChanges, FreightBillStore } from "@waybill/core/freight-charges"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { int8 } from "../client/SqlRow.ts"

@@ -1,5 +1,6 @@
 /** Contents of documents on Postgres, stored as rows of chunks. */
-import { DocumentContents, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { isUuid } from "../access/AccessStorePostgres.ts"

@@ -1,5 +1,5 @@
 /** SQL statements for documents. */
-import type { DocumentFilter, DocumentRecord, InvoiceCarrier, InvoiceViewer } from "@waybill/core"
+import type { DocumentFilter, DocumentRecord, InvoiceCarrier, InvoiceViewer } from "@waybill/core/invoices"
 import { float8, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { matching, seenBy } from "./InvoiceSql.ts"

@@ -1,5 +1,6 @@
 /** Which documents support which invoice, on Postgres. */
-import { type DocumentRecord, DocumentStore, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { type DocumentRecord, DocumentStore } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int8, uuid } from "../client/SqlRow.ts"

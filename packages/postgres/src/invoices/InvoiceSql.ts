@@ -1,5 +1,5 @@
 /** SQL statements for invoices. */
-import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer } from "@waybill/core"
+import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer } from "@waybill/core/invoices"
 import type { BulkValue } from "../client/PgBulk.ts"
 import { bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { concat, nothing, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"

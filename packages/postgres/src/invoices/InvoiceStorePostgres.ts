@@ -1,5 +1,6 @@
 /** Invoices on Postgres. */
-import { type InvoiceCarrier, type InvoiceRow, InvoiceStore, maxHistoryBytes, StorageError } from "@waybill/core"
+import { maxHistoryBytes, StorageError } from "@waybill/core"
+import { type InvoiceCarrier, type InvoiceRow, InvoiceStore } from "@waybill/core/invoices"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded } from "../client/SqlRow.ts"

@@ -1,5 +1,5 @@
 /** Wakes waiting calls of every process, by LISTEN and NOTIFY. */
-import { PickupSignals, WaitingCalls } from "@waybill/core"
+import { PickupSignals, WaitingCalls } from "@waybill/core/pickups"
 import { Effect, Latch, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 import { PgClient } from "../client/PgClient.ts"

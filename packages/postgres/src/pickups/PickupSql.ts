@@ -1,5 +1,13 @@
 /** SQL statements for pickups. */
-import { changesPerRead, type PickupChange, type PickupChangeRange, type PickupHistoryEntry, type PickupListRange, type PickupRow, type PickupViewer } from "@waybill/core"
+import {
+  changesPerRead,
+  type PickupChange,
+  type PickupChangeRange,
+  type PickupHistoryEntry,
+  type PickupListRange,
+  type PickupRow,
+  type PickupViewer
+} from "@waybill/core/pickups"
 import { bool, bytea, int8, nullable, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { type Expression, nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"

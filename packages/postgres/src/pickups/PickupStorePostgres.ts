@@ -1,5 +1,13 @@
 /** Pickups on Postgres. */
-import { changesPerRead, type PickupChangeRange, type PickupHistoryEntry, PickupNumberTaken, type PickupRow, PickupStore, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import {
+  changesPerRead,
+  type PickupChangeRange,
+  type PickupHistoryEntry,
+  PickupNumberTaken,
+  type PickupRow,
+  PickupStore
+} from "@waybill/core/pickups"
 import { Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { isUuid } from "../access/AccessStorePostgres.ts"

@@ -1,5 +1,6 @@
 /** Carriers' subscriptions to pickups on Postgres. */
-import { type ListRange, type PickupSubscriptionRecord, PickupSubscriptionStore, StorageError, type StoredPickupSubscription, type TimeRange } from "@waybill/core"
+import { type ListRange, StorageError } from "@waybill/core"
+import { type PickupSubscriptionRecord, PickupSubscriptionStore, type StoredPickupSubscription, type TimeRange } from "@waybill/core/pickups"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"

@@ -1,5 +1,5 @@
 /** SQL statements for shipment statuses. */
-import type { RangeRequest, StatusHistoryEntry, StatusLookup, StatusNotice, StatusSearch, StatusWrite } from "@waybill/core"
+import type { RangeRequest, StatusHistoryEntry, StatusLookup, StatusNotice, StatusSearch, StatusWrite } from "@waybill/core/shipment-status"
 import {
   bool,
   boolArray,

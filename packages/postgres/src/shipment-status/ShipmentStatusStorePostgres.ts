@@ -1,12 +1,12 @@
 /** Shipment statuses on Postgres. */
+import { StorageError } from "@waybill/core"
 import {
   ShipmentStatusStore,
   type StatusChanges,
   type StatusFound,
   type StatusRecord,
-  type StatusWrite,
-  StorageError
-} from "@waybill/core"
+  type StatusWrite
+} from "@waybill/core/shipment-status"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { bool, bytea, int8, text } from "../client/SqlRow.ts"

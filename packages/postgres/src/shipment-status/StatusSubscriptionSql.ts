@@ -1,5 +1,5 @@
 /** SQL statements for status subscriptions. */
-import type { StatusSubscriptionRecord } from "@waybill/core"
+import type { StatusSubscriptionRecord } from "@waybill/core/shipment-status"
 import { textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 

@@ -1,5 +1,6 @@
 /** Status subscriptions by reference, on Postgres. */
-import { StatusSubscriptionStore, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { StatusSubscriptionStore } from "@waybill/core/shipment-status"
 import { Effect, Layer } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"

@@ -1,5 +1,5 @@
 /** Generates the PL/pgSQL that checks an event by the rules of core's schema, so that the rules have one home. */
-import { ReportedEvent } from "@waybill/core"
+import { ReportedEvent } from "@waybill/core/transit-events"
 import type { SchemaAST } from "effect"
 
 /** A value in the event: SQL that reads it as JSON (null if it is absent) and as text, and SQL of its JSON pointer. */

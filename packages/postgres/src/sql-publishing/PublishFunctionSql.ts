@@ -1,5 +1,6 @@
 /** The SQL function that publishes transit events, around the statements of the event log. */
-import { eventTypes, maxDepth, maxEventBytes, maxEventsPerCall, typeMask } from "@waybill/core"
+import { maxDepth } from "@waybill/core"
+import { eventTypes, maxEventBytes, maxEventsPerCall, typeMask } from "@waybill/core/transit-events"
 import { raw } from "../client/SqlStatement.ts"
 import * as shipments from "../shared/ShipmentSql.ts"
 import * as events from "../transit-events/TransitEventSql.ts"

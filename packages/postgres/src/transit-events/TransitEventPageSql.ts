@@ -1,5 +1,5 @@
 /** SQL statements for pages of the event log, and for the cursors of the next pages. */
-import { countLimit, cursorMillis, type PageCursor, type PageRequest, typeMask } from "@waybill/core"
+import { countLimit, cursorMillis, type PageCursor, type PageRequest, typeMask } from "@waybill/core/transit-events"
 import { bytea, float8, int4, int8, nullable, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { concat, nothing, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 

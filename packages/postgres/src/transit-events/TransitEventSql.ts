@@ -1,5 +1,5 @@
 /** SQL statements for the event log. */
-import type { NewEvent } from "@waybill/core"
+import type { NewEvent } from "@waybill/core/transit-events"
 import { bytea, byteaArray, int4Array, int8, int8Array, optional, row, text, textArray, timestamptzArray } from "../client/SqlRow.ts"
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"

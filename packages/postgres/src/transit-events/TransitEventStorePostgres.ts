@@ -1,18 +1,17 @@
 /** The event log on Postgres. */
+import { maxHistoryBytes, StorageError } from "@waybill/core"
 import {
   countLimit,
   CursorExpired,
   EventIdTaken,
-  maxHistoryBytes,
   type NewEvent,
   type PageCursor,
   type PageRequest,
   type SequenceRequest,
   ShipmentNotOwn,
-  StorageError,
   type StoredEvent,
   TransitEventStore
-} from "@waybill/core"
+} from "@waybill/core/transit-events"
 import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { PgClient } from "../client/PgClient.ts"

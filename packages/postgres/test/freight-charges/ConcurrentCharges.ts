@@ -1,17 +1,13 @@
 /** Concurrent calls on freight charges over real storage. Some are rolled back or interrupted. */
+import { AccessStore, FreightChargeIntake, type Principal, StorageError, Transaction } from "@waybill/core"
 import {
-  AccessStore,
   type BillChangeReport,
   ChargeSubscriptions,
   ChargeSubscriptionStore,
   ChargeWindows,
   type ChargeNotification,
-  FreightBillStore,
-  FreightChargeIntake,
-  type Principal,
-  StorageError,
-  Transaction
-} from "@waybill/core"
+  FreightBillStore
+} from "@waybill/core/freight-charges"
 import { TestWaybill } from "@waybill/testkit"
 import { Context, Data, Effect, Layer } from "effect"
 import { type Json, taggedCharge, tagsIn, withLog } from "./TaggedCharges.ts"

@@ -1,6 +1,7 @@
 /** Documents while their viewers change, and while old contents are swept. */
 import { layer } from "@effect/vitest"
-import { DocumentContents, DocumentStore, InvoiceStore, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { DocumentContents, DocumentStore, InvoiceStore } from "@waybill/core/invoices"
 import { fixtures, invoiceFixtures } from "@waybill/conformance/suites"
 import { Effect, Exit, Fiber } from "effect"
 import { assert } from "vitest"

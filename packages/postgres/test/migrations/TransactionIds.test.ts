@@ -1,5 +1,6 @@
 /** A database restored into another cluster, whose transaction ids are lower than those in its rows. */
-import { storageAdapter, type StoragePorts, Transaction, TransitEventStore } from "@waybill/core"
+import { storageAdapter, type StoragePorts, Transaction } from "@waybill/core"
+import { TransitEventStore } from "@waybill/core/transit-events"
 import { Effect, type Layer } from "effect"
 import pg from "pg"
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"

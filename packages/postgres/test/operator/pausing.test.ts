@@ -1,6 +1,8 @@
 /** A client's call concurrent with an operator's pause: the pause stays in either order. */
 import { layer } from "@effect/vitest"
-import { ChargeSubscriptions, DeliveryControl, DeliveryQueue, type Principal, type SubscriptionPatch, TransitSubscriptions } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue, type Principal } from "@waybill/core"
+import { ChargeSubscriptions } from "@waybill/core/freight-charges"
+import { type SubscriptionPatch, TransitSubscriptions } from "@waybill/core/transit-events"
 import { TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Exit, Fiber, Option } from "effect"

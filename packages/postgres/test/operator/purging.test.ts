@@ -1,6 +1,7 @@
 /** A purge concurrent with workers: every entry is either dropped, or sent once and in order. */
 import { layer } from "@effect/vitest"
-import { Subscriptions, TransitEvents } from "@waybill/core"
+import { Subscriptions } from "@waybill/core"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"

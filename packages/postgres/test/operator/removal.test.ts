@@ -3,22 +3,20 @@ import { layer } from "@effect/vitest"
 import {
   ApiKeys,
   AuditStore,
-  ChargeWindows,
   DeliveryWorker,
   FreightChargeIntake,
-  InvoiceDocuments,
-  Invoices,
-  Pickups,
   NoticeStore,
-  PickupSubscriptions,
   ShipmentIntake,
   StatisticsStore,
   Subscriptions,
   TenantLimits,
   TenantRemoval,
-  TransitEvents,
   UniqueIds
 } from "@waybill/core"
+import { ChargeWindows } from "@waybill/core/freight-charges"
+import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
+import { Pickups, PickupSubscriptions } from "@waybill/core/pickups"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 /** Pruning of pickups concurrent with writes. */
 import { layer } from "@effect/vitest"
-import { PickupStore } from "@waybill/core"
+import { PickupStore } from "@waybill/core/pickups"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"

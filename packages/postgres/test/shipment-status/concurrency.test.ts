@@ -1,6 +1,8 @@
 /** Concurrent registrations, events and status updates of the same shipments, with repeats and interruptions. */
 import { layer } from "@effect/vitest"
-import { DeliveryWorker, formatInstant, type ReportedEvent, ShipmentIntake, ShipmentStatuses, StatusSubscriptions, type StatusUpdate, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { DeliveryWorker, formatInstant, ShipmentIntake, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { ShipmentStatuses, StatusSubscriptions, type StatusUpdate } from "@waybill/core/shipment-status"
+import type { ReportedEvent } from "@waybill/core/transit-events"
 import { postedShipment, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { type Duration, Effect, Option, Random } from "effect"
 import { assert } from "vitest"

@@ -1,15 +1,8 @@
 /** Pruning removes a shipment completely, and keeps a shipment that is being written, at every interleaving. */
 import { layer } from "@effect/vitest"
-import {
-  ShipmentIntake,
-  ShipmentReports,
-  ShipmentStatuses,
-  ShipmentStatusStore,
-  type StatusReport,
-  Transaction,
-  TransitEventIntake,
-  TransitEvents
-} from "@waybill/core"
+import { ShipmentIntake, Transaction, TransitEventIntake } from "@waybill/core"
+import { ShipmentReports, ShipmentStatuses, ShipmentStatusStore, type StatusReport } from "@waybill/core/shipment-status"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { postedShipment, reportedEvent, type SeededTenant, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
 import { Deferred, Effect, Exit, Fiber } from "effect"

@@ -1,5 +1,5 @@
 /** The SQL function and the service do the same with the same events: valid ones, damaged ones, repeated ones, and odd JSON. */
-import { eventTypes, ReportedEvent } from "@waybill/core"
+import { eventTypes, ReportedEvent } from "@waybill/core/transit-events"
 import type { HostPrincipal } from "@waybill/http"
 import { reportedEvent } from "@waybill/testkit"
 import type { Schema } from "effect"

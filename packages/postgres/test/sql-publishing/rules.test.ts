@@ -1,5 +1,6 @@
 /** The SQL function refuses an event for the same reason as core's schema, in every member of the schema. */
-import { maxDepth, nestsDeeperThan, readInput, ReportedEvent } from "@waybill/core"
+import { maxDepth, nestsDeeperThan, readInput } from "@waybill/core"
+import { ReportedEvent } from "@waybill/core/transit-events"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Service, startService } from "../host/Service.ts"

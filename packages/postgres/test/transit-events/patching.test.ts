@@ -1,6 +1,6 @@
 /** A patch without a status keeps the status, also under concurrent changes. SPEC-GAP-D10 */
 import { layer } from "@effect/vitest"
-import { TransitEvents, TransitSubscriptions } from "@waybill/core"
+import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber } from "effect"

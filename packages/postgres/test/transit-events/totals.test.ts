@@ -1,6 +1,6 @@
 /** SPEC-GAP-D18: totals of long lists. */
 import { layer } from "@effect/vitest"
-import { countLimit, TransitEventStore } from "@waybill/core"
+import { countLimit, TransitEventStore } from "@waybill/core/transit-events"
 import { Effect } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"

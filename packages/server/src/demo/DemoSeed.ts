@@ -1,18 +1,9 @@
 /** Tenant, keys, secret and subscriptions of the demo; created once and reused at every start. */
-import {
-  type ApiKeyRequest,
-  ApiKeys,
-  type ChargeSubscription,
-  ChargeSubscriptions,
-  Deliveries,
-  Invoices,
-  type Principal,
-  SigningSecrets,
-  StatusSubscriptions,
-  Tenants,
-  Transaction,
-  TransitSubscriptions
-} from "@waybill/core"
+import { type ApiKeyRequest, ApiKeys, Deliveries, type Principal, SigningSecrets, Tenants, Transaction } from "@waybill/core"
+import { type ChargeSubscription, ChargeSubscriptions } from "@waybill/core/freight-charges"
+import { Invoices } from "@waybill/core/invoices"
+import { StatusSubscriptions } from "@waybill/core/shipment-status"
+import { TransitSubscriptions } from "@waybill/core/transit-events"
 import { Effect, Redacted } from "effect"
 import { demoAccount, shipmentsOf, uniqueIdOf } from "./DemoFreight.ts"
 import type { DemoState, SavedState } from "./DemoState.ts"

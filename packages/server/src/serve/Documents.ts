@@ -1,5 +1,6 @@
 /** Storage of document contents: database, directory or S3, or two of them. */
-import { DocumentContents, inTwoStores, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { DocumentContents, inTwoStores } from "@waybill/core/invoices"
 import { DocumentContentsDirectory } from "@waybill/http"
 import type { S3Calls } from "@waybill/http/s3"
 import { Context, Effect, Layer, Schema } from "effect"

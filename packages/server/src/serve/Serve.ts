@@ -1,18 +1,8 @@
 /** Starts the service, runs it, and shuts it down in an order that loses nothing. */
-import {
-  DeliveryOptions,
-  FreightChargeOptions,
-  AccessOptions,
-  NoticeOptions,
-  RetentionOptions,
-  PickupDesk,
-  Pickups,
-  runBackground,
-  Sealer,
-  ShipmentStatusOptions,
-  Tenants,
-  Waybill
-} from "@waybill/core"
+import { DeliveryOptions, AccessOptions, NoticeOptions, RetentionOptions, runBackground, Sealer, Tenants, Waybill } from "@waybill/core"
+import { FreightChargeOptions } from "@waybill/core/freight-charges"
+import { PickupDesk, Pickups } from "@waybill/core/pickups"
+import { ShipmentStatusOptions } from "@waybill/core/shipment-status"
 import { type App, AuthenticatorStandard, ContentHashNode, HmacNode, PortalPage, problemContentType, type WaybillApps, WaybillHttp } from "@waybill/http"
 import { StoragePostgres } from "@waybill/postgres"
 import { Context, Effect, Layer, type Redacted, Scope } from "effect"

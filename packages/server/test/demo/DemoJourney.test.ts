@@ -1,18 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  BillChangeReport,
-  ChargeSubscriptions,
-  type DocumentsUpload,
-  FreightChargeIntake,
-  InvoiceDocuments,
-  Invoices,
-  Pickups,
-  PostedShipment,
-  ReportedEvent,
-  ShipmentIntake,
-  ShipmentStatuses,
-  TransitEventIntake
-} from "@waybill/core"
+import { FreightChargeIntake, ShipmentIntake, TransitEventIntake } from "@waybill/core"
+import { BillChangeReport, ChargeSubscriptions } from "@waybill/core/freight-charges"
+import { type DocumentsUpload, InvoiceDocuments, Invoices } from "@waybill/core/invoices"
+import { Pickups } from "@waybill/core/pickups"
+import { PostedShipment, ShipmentStatuses } from "@waybill/core/shipment-status"
+import { ReportedEvent } from "@waybill/core/transit-events"
 import { pickupRequest, type SeededTenant, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { readPickupWindow } from "@waybill/core"
+import { readPickupWindow } from "@waybill/core/pickups"
 import { routes } from "../../src/demo/DemoFreight.ts"
 import { pickupWindow } from "../../src/demo/DemoPickup.ts"
 

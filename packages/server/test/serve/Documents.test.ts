@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DocumentContents, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { DocumentContents } from "@waybill/core/invoices"
 import { Effect, Exit, Layer } from "effect"
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"

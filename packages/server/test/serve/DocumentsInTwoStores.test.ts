@@ -1,6 +1,7 @@
 /** After a change of WAYBILL_DOCUMENTS, documents are in two stores, and everything works as with one. */
 import { assert, describe, it } from "@effect/vitest"
-import { DocumentContents, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DocumentContents } from "@waybill/core/invoices"
 import { fileSample, StorageMemory } from "@waybill/testkit"
 import { DocumentContentsSuite } from "@waybill/conformance/suites"
 import { Effect, Layer, Scope } from "effect"

@@ -1,9 +1,17 @@
 /** Accounts and carriers of shipments, and which have a status. The event log and shipment statuses write and read it. */
-import { isOwn, type StatusClaim } from "@waybill/core"
+import { isOwn } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
+
+/** `undefined` leaves accounts and carrier unchanged. */
+interface ShipmentClaim {
+  readonly shipmentId: string
+  readonly accounts: ReadonlyArray<string> | undefined
+  readonly carrier?: ReadonlyArray<string> | undefined
+  readonly written?: boolean
+}
 
 interface TenantShipments {
   readonly accounts: Map<string, ReadonlyArray<string>>
@@ -82,7 +90,7 @@ export class ShipmentRows {
   }
 
   /** `undefined` keeps the stored value. A writer with a number cannot change the carrier of an existing shipment. */
-  claim(tenantId: string, { accounts, carrier, shipmentId, written }: StatusClaim, writer: ReadonlyArray<string> | undefined): void {
+  claim(tenantId: string, { accounts, carrier, shipmentId, written }: ShipmentClaim, writer: ReadonlyArray<string> | undefined): void {
     const own = this.of(tenantId)
     const before = this.grantsOf(tenantId, shipmentId)
     for (const grant of before) this.journal.remove(routeIn(own.byAccount, grant), shipmentId)

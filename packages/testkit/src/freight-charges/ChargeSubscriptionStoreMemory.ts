@@ -1,5 +1,6 @@
 /** Charge subscriptions with their windows, in memory. */
-import { accountOfGrant, compareText, type ListRange, ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core"
+import { accountOfGrant, compareText, type ListRange } from "@waybill/core"
+import { ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "@waybill/core/freight-charges"
 import { Effect, Layer, Option } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"

@@ -1,5 +1,6 @@
 /** Freight bills in memory. */
-import { type BillChanges, type BillRow, compareText, FreightBillStore } from "@waybill/core"
+import { compareText } from "@waybill/core"
+import { type BillChanges, type BillRow, FreightBillStore } from "@waybill/core/freight-charges"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { FreightChargeTables } from "./FreightChargeTables.ts"

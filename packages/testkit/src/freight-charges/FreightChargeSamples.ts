@@ -1,5 +1,5 @@
 /** Sample freight charges as a carrier's system reports them: valid, arbitrary, and all versions of a bill. */
-import type { BillChange, BillChangeReport, BillRemovalReport, ReportedCharge } from "@waybill/core"
+import type { BillChange, BillChangeReport, BillRemovalReport, ReportedCharge } from "@waybill/core/freight-charges"
 import * as Arbitrary from "effect/Arbitrary"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
 

@@ -1,15 +1,14 @@
 /** Rows of the memory stores: bills by account, subscriptions by accounts, windows with their notices. */
-import {
-  accountOfGrant,
-  type BillRow,
-  type ChargeNotice,
-  type ChargeSubscriptionRecord,
-  type ChargeNotification,
-  type ChargeViewer,
-  compareText,
-  type InFlightBill,
-  type WindowTimes
-} from "@waybill/core"
+import { accountOfGrant, compareText } from "@waybill/core"
+import type {
+  BillRow,
+  ChargeNotice,
+  ChargeSubscriptionRecord,
+  ChargeNotification,
+  ChargeViewer,
+  InFlightBill,
+  WindowTimes
+} from "@waybill/core/freight-charges"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type EntryPart, joinedPayloads, type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"

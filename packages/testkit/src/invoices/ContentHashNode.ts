@@ -1,5 +1,5 @@
 /** Incremental SHA-256 with `node:crypto`, for tests. */
-import { ContentHash } from "@waybill/core"
+import { ContentHash } from "@waybill/core/invoices"
 import { Layer } from "effect"
 import { createHash } from "node:crypto"
 

@@ -1,5 +1,6 @@
 /** Contents of documents in memory. */
-import { type ContentWriter, DocumentContents, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { type ContentWriter, DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { type ContentRow, InvoiceTables } from "./InvoiceTables.ts"

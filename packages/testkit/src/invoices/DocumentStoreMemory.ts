@@ -1,5 +1,5 @@
 /** Which documents support which invoice, in memory. */
-import { type DocumentRecord, DocumentStore, type InvoiceViewer } from "@waybill/core"
+import { type DocumentRecord, DocumentStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { compareKeys, InvoiceTables, isFrom, writtenLast } from "./InvoiceTables.ts"

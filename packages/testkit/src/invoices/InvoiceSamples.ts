@@ -1,5 +1,5 @@
 /** Sample invoices and documents as a carrier's system sends them. */
-import type { DocumentsUpload, Invoice } from "@waybill/core"
+import type { DocumentsUpload, Invoice } from "@waybill/core/invoices"
 
 /** The parts of an invoice that tests usually set. */
 export interface InvoiceOverrides {

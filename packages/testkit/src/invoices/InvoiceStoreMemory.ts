@@ -1,5 +1,5 @@
 /** Invoices in memory. */
-import { type InvoiceRow, InvoiceStore } from "@waybill/core"
+import { type InvoiceRow, InvoiceStore } from "@waybill/core/invoices"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { newestWithin } from "../shared/NewestFirst.ts"

@@ -1,5 +1,15 @@
 /** Rows of the memory stores: invoices with their history, document records, and contents in chunks. */
-import { compareText, type DocumentFile, type DocumentRecord, type InvoiceCarrier, type InvoiceHistoryEntry, type InvoiceRow, type InvoiceViewer, isOfCarrier, type ShipmentInvoiceEntry } from "@waybill/core"
+import { compareText } from "@waybill/core"
+import {
+  type DocumentFile,
+  type DocumentRecord,
+  type InvoiceCarrier,
+  type InvoiceHistoryEntry,
+  type InvoiceRow,
+  type InvoiceViewer,
+  isOfCarrier,
+  type ShipmentInvoiceEntry
+} from "@waybill/core/invoices"
 import { Context, Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import type { Journal } from "../shared/Journal.ts"

@@ -1,5 +1,9 @@
 /** Building blocks of journey steps, one function for each area. */
-import type { BillChangeReport, DocumentType, EventType, PickupReport, PickupRequest, PostedShipment, ReportedEvent } from "@waybill/core"
+import type { BillChangeReport } from "@waybill/core/freight-charges"
+import type { DocumentType } from "@waybill/core/invoices"
+import type { PickupReport, PickupRequest } from "@waybill/core/pickups"
+import type { PostedShipment } from "@waybill/core/shipment-status"
+import type { EventType, ReportedEvent } from "@waybill/core/transit-events"
 import { billChange, type BillChangeOverrides } from "../freight-charges/FreightChargeSamples.ts"
 import { documentsSample, fileSample, invoiceSample } from "../invoices/InvoiceSamples.ts"
 import { pickupRequest } from "../pickups/PickupSamples.ts"

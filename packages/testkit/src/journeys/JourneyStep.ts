@@ -1,5 +1,9 @@
 /** One step of a journey, as data: its time and its calls in each area. */
-import type { BillChangeReport, DocumentsUpload, Invoice, PickupReport, PickupRequest, PostedShipment, ReportedEvent, StatusUpdate } from "@waybill/core"
+import type { BillChangeReport } from "@waybill/core/freight-charges"
+import type { DocumentsUpload, Invoice } from "@waybill/core/invoices"
+import type { PickupReport, PickupRequest } from "@waybill/core/pickups"
+import type { PostedShipment, StatusUpdate } from "@waybill/core/shipment-status"
+import type { ReportedEvent } from "@waybill/core/transit-events"
 
 /** A call: the method name and its argument. */
 export type JourneyCall =

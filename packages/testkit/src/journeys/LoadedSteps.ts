@@ -1,5 +1,5 @@
 /** Fields of journey steps for freight with a lane and a load, in addition to those of the samples. */
-import type { PostedShipment } from "@waybill/core"
+import type { PostedShipment } from "@waybill/core/shipment-status"
 import type { BillChangeOverrides } from "../freight-charges/FreightChargeSamples.ts"
 import type { InvoiceOverrides } from "../invoices/InvoiceSamples.ts"
 import { utcForm } from "../network/LocalTime.ts"

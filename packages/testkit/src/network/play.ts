@@ -1,5 +1,5 @@
 /** Plays a network into the service in memory, or through clients into a running server. */
-import type { PickupReport } from "@waybill/core"
+import type { PickupReport } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import type { JourneyCall } from "../journeys/JourneyStep.ts"
 import type { StartedTestWaybill } from "../service/startTestWaybill.ts"

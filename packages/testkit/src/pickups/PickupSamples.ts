@@ -1,5 +1,5 @@
 /** Sample pickup requests. */
-import type { PickupRequest } from "@waybill/core"
+import type { PickupRequest } from "@waybill/core/pickups"
 
 export type PickupJson = Readonly<Record<string, unknown>>
 

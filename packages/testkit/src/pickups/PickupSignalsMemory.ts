@@ -1,5 +1,5 @@
 /** Wakes waiting calls of one process. */
-import { PickupSignals, WaitingCalls } from "@waybill/core"
+import { PickupSignals, WaitingCalls } from "@waybill/core/pickups"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 

@@ -1,5 +1,5 @@
 /** Pickups in memory. */
-import { type PickupChange, type PickupHistoryEntry, PickupNumberTaken, type PickupRow, PickupStore } from "@waybill/core"
+import { type PickupChange, type PickupHistoryEntry, PickupNumberTaken, type PickupRow, PickupStore } from "@waybill/core/pickups"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { maySeePickup, PickupTables } from "./PickupTables.ts"

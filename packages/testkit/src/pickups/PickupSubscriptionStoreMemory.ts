@@ -1,5 +1,6 @@
 /** Carriers' subscriptions to pickups in memory. */
-import { compareText, type PickupSubscriptionRecord, PickupSubscriptionStore, type StoredPickupSubscription } from "@waybill/core"
+import { compareText } from "@waybill/core"
+import { type PickupSubscriptionRecord, PickupSubscriptionStore, type StoredPickupSubscription } from "@waybill/core/pickups"
 import { Effect, Layer, Option } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"

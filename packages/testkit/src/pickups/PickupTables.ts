@@ -1,5 +1,18 @@
 /** Rows of the memory store: pickups by number and PRO, their history, and answered requests. */
-import { type AnsweredRequest, changesPerRead, compareText, isOwn, type PickupChange, type PickupChangeRange, type PickupChangeRows, type PickupHistoryEntry, type PickupListRange, type PickupRow, type PickupSubscriptionRecord, type PickupViewer, type TimeRange } from "@waybill/core"
+import { compareText, isOwn } from "@waybill/core"
+import {
+  type AnsweredRequest,
+  changesPerRead,
+  type PickupChange,
+  type PickupChangeRange,
+  type PickupChangeRows,
+  type PickupHistoryEntry,
+  type PickupListRange,
+  type PickupRow,
+  type PickupSubscriptionRecord,
+  type PickupViewer,
+  type TimeRange
+} from "@waybill/core/pickups"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"

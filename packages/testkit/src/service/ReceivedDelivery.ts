@@ -1,5 +1,8 @@
 /** A delivery as a receiver got it, and the result of its signature check. */
-import { type DeliveryInformation, type DeliveryUpdate, parseSecret, type PreliminaryFreightCharge, signatureHeader, type TransitEvent } from "@waybill/core"
+import { parseSecret, signatureHeader } from "@waybill/core"
+import type { PreliminaryFreightCharge } from "@waybill/core/freight-charges"
+import type { DeliveryInformation, DeliveryUpdate } from "@waybill/core/shipment-status"
+import type { TransitEvent } from "@waybill/core/transit-events"
 import { type ReceivedRequest, jsonOf } from "../delivery/WebhookSenderScripted.ts"
 import { verifySignature } from "../delivery/HmacNode.ts"
 import { hmacSha256 } from "../delivery/HmacSha256.ts"

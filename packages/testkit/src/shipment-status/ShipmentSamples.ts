@@ -1,5 +1,5 @@
 /** Sample shipments as a carrier's system reports them, and sample lookup answers: valid and arbitrary ones. */
-import type { PostedShipment, VerifiedShipment } from "@waybill/core"
+import type { PostedShipment, VerifiedShipment } from "@waybill/core/shipment-status"
 import * as Arbitrary from "effect/Arbitrary"
 import { oneOf, wholeNumber } from "../shared/Draws.ts"
 

@@ -1,5 +1,6 @@
 /** Shipment statuses in memory. */
-import { isOwn, ShipmentStatusStore, type StatusChanges, type StatusRecord, type StoredStatus } from "@waybill/core"
+import { isOwn } from "@waybill/core"
+import { ShipmentStatusStore, type StatusChanges, type StatusRecord, type StoredStatus } from "@waybill/core/shipment-status"
 import { Effect, Layer } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"

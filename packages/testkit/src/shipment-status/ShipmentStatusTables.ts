@@ -1,5 +1,14 @@
 /** Rows of the memory stores: statuses by lookup key, subscriptions by reference. */
-import { compareText, type StatusFound, type StatusHistoryEntry, type StatusLookup, type StatusNotice, type StatusSearch, type StatusSubscriptionRecord, type StatusWrite } from "@waybill/core"
+import { compareText } from "@waybill/core"
+import type {
+  StatusFound,
+  StatusHistoryEntry,
+  StatusLookup,
+  StatusNotice,
+  StatusSearch,
+  StatusSubscriptionRecord,
+  StatusWrite
+} from "@waybill/core/shipment-status"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"

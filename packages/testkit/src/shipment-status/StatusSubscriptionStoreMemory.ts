@@ -1,5 +1,5 @@
 /** Status subscriptions by reference, in memory. */
-import { StatusSubscriptionStore } from "@waybill/core"
+import { StatusSubscriptionStore } from "@waybill/core/shipment-status"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { documentsIn } from "../shared/SubscriptionDocuments.ts"

@@ -1,5 +1,6 @@
 /** Sample transit events as a carrier's system reports them: valid, arbitrary, and all events of a journey. */
-import { type EventType, eventTypes, formatInstant, type ReportedEvent } from "@waybill/core"
+import { formatInstant } from "@waybill/core"
+import { type EventType, eventTypes, type ReportedEvent } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { oneOf } from "../shared/Draws.ts"

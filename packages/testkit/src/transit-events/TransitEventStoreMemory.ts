@@ -1,10 +1,9 @@
 /** The event log in memory. */
+import { compareText, maySee } from "@waybill/core"
 import {
-  compareText,
   countLimit,
   EventIdTaken,
   type EventPosition,
-  maySee,
   type NewEvent,
   type PageCursor,
   type PageRequest,
@@ -15,7 +14,7 @@ import {
   typeMask,
   CursorExpired,
   cursorMillis
-} from "@waybill/core"
+} from "@waybill/core/transit-events"
 import { Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"

@@ -1,5 +1,6 @@
 /** Rows of the memory stores of the event log: events by shipment, subscriptions by filter. */
-import { compareText, type NewEvent, type PageCursor, type SubscriptionRecord } from "@waybill/core"
+import { compareText } from "@waybill/core"
+import type { NewEvent, PageCursor, SubscriptionRecord } from "@waybill/core/transit-events"
 import { Context, Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"

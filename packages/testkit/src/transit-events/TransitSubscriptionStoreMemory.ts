@@ -1,5 +1,6 @@
 /** Subscriptions to transit events in memory. */
-import { compareText, type ReplayRequest, type StoredSubscription, type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core"
+import { compareText } from "@waybill/core"
+import { type ReplayRequest, type StoredSubscription, type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { Effect, Layer, Option } from "effect"
 import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"

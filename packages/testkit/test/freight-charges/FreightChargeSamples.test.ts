@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { BillChangeReport, BillRemovalReport, PreliminaryFreightCharge, ReportedCharge } from "@waybill/core"
+import { BillChangeReport, BillRemovalReport, PreliminaryFreightCharge, ReportedCharge } from "@waybill/core/freight-charges"
 import { Schema } from "effect"
 import { arbitraryFreightCharge, billChange, billJourney, freightCharge } from "../../src/index.ts"
 

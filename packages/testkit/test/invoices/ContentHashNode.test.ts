@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ContentHash } from "@waybill/core"
+import { ContentHash } from "@waybill/core/invoices"
 import { Effect } from "effect"
 import { ContentHashNode } from "../../src/index.ts"
 

@@ -1,4 +1,7 @@
-import type { Invoice, PickupReport, PostedShipment, ReportedEvent, StatusUpdate } from "@waybill/core"
+import type { Invoice } from "@waybill/core/invoices"
+import type { PickupReport } from "@waybill/core/pickups"
+import type { PostedShipment, StatusUpdate } from "@waybill/core/shipment-status"
+import type { ReportedEvent } from "@waybill/core/transit-events"
 import { afterEach, describe, expect, it, vi } from "vitest"
 import { freightNetwork, type NetworkCall, type NetworkClients, play, type StartedTestWaybill, startTestWaybill } from "../../src/index.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { contradictionsIn, PostedShipment, VerifiedShipment } from "@waybill/core"
+import { contradictionsIn, PostedShipment, VerifiedShipment } from "@waybill/core/shipment-status"
 import { Schema } from "effect"
 import { arbitraryVerifiedShipment, postedShipment, verifiedShipment } from "../../src/index.ts"
 

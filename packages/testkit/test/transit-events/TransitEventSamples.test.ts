@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { parseInstant, ReportedEvent } from "@waybill/core"
+import { parseInstant } from "@waybill/core"
+import { ReportedEvent } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { arbitraryReportedEvent, ltlJourney, reportedEvent } from "../../src/index.ts"
 

@@ -1,5 +1,5 @@
 /** Rules of area E about notifications and the webhook test. One bill is created, changed and removed for all of them. */
-import { PreliminaryFreightCharge } from "@waybill/core"
+import { PreliminaryFreightCharge } from "@waybill/core/freight-charges"
 import { Schema } from "effect"
 import type { Post } from "../Callback.ts"
 import { accepted, expectEachRefused, expectEqual, expectRepeated, expectSigned, expectStatus, jsonOf, read } from "../Expectations.ts"

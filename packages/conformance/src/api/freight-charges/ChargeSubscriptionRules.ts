@@ -1,5 +1,5 @@
 /** Rules of area E about subscriptions and the in-flight list. */
-import { PreliminaryFreightCharge } from "@waybill/core"
+import { PreliminaryFreightCharge } from "@waybill/core/freight-charges"
 import { Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, read, withoutEach } from "../Expectations.ts"

@@ -1,5 +1,5 @@
 /** Rules of area D about the list of events. */
-import { eventTypes, TransitEvent } from "@waybill/core"
+import { eventTypes, TransitEvent } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import type { Exchange } from "../ApiCaller.ts"
 import { callText, expectEachRefused, expectEqual, expectStatus, read } from "../Expectations.ts"

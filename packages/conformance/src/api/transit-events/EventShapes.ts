@@ -1,5 +1,6 @@
 /** Shapes and calls of area D. */
-import { EventType, SubscriptionFilters, SubscriptionStatus, TransitSubscription } from "@waybill/core"
+import { SubscriptionStatus } from "@waybill/core"
+import { EventType, SubscriptionFilters, TransitSubscription } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import type { Inbox, Post } from "../Callback.ts"
 import type { CallerName, Exchange } from "../ApiCaller.ts"

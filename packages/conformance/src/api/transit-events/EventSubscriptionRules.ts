@@ -1,5 +1,5 @@
 /** Rules of area D about subscriptions. */
-import { eventTypes } from "@waybill/core"
+import { eventTypes } from "@waybill/core/transit-events"
 import { randomUUID } from "node:crypto"
 import { callText, compareText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, read, withoutEach } from "../Expectations.ts"
 import { type RuleContext, rulesOf, Violation } from "../Rule.ts"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bytesOfBody, eventBatchEnvelope, type RequestBody, wrap } from "@waybill/core"
+import { bytesOfBody, type RequestBody, wrap } from "@waybill/core"
+import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import { json, listOf } from "../../arbitraries.ts"
 
 const bytes = (text: string) => new TextEncoder().encode(text)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { dataOptionsOf } from "@waybill/core"
+import { dataOptionsOf } from "@waybill/core/freight-charges"
 
 describe("dataOptionsOf", () => {
   it("accepts every pair, and completes one with the published defaults (SPEC-GAP-E2)", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { closingTimes, localText, offsetsOf } from "@waybill/core"
+import { closingTimes, localText, offsetsOf } from "@waybill/core/freight-charges"
 import { int, oneOf } from "../../arbitraries.ts"
 
 const zones = ["UTC", "America/Chicago", "Europe/Berlin", "America/Sao_Paulo", "Asia/Kolkata", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "America/St_Johns"]

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eventCodes, meaningOf } from "@waybill/core"
+import { eventCodes, meaningOf } from "@waybill/core/freight-charges"
 
 describe("the meaning of an event code (SPEC-GAP-E7)", () => {
   it("is one of the 49 published codes, in any case", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { applyChange, billDoc, billFrom, currentOf, type FreightBill, shownLog } from "@waybill/core"
+import { applyChange, billDoc, billFrom, currentOf, type FreightBill, shownLog } from "@waybill/core/freight-charges"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"

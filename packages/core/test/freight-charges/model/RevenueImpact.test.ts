@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { hasRevenueImpact } from "@waybill/core"
+import { hasRevenueImpact } from "@waybill/core/freight-charges"
 import { charge } from "../Charges.ts"
 
 const before = charge()

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { addresseeFault, addressees } from "@waybill/core"
+import { addresseeFault, addressees } from "@waybill/core/invoices"
 
 describe("addressees", () => {
   it("are the distinct accounts in the attributes (SPEC-GAP-B7)", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { base64Decoder, base64Encoder } from "@waybill/core"
+import { base64Decoder, base64Encoder } from "@waybill/core/invoices"
 import { Bytes } from "effect"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 

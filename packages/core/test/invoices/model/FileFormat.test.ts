@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { fileFormats, formatOf } from "@waybill/core"
+import { fileFormats, formatOf } from "@waybill/core/invoices"
 import { int, listOf } from "../../arbitraries.ts"
 
 const magics = fileFormats.flatMap(({ magic, name }) => magic.map((bytes) => ({ name, bytes })))

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { addMoney, type Invoice, readMoney, showMoney, totalWarnings } from "@waybill/core"
+import { addMoney, type Invoice, readMoney, showMoney, totalWarnings } from "@waybill/core/invoices"
 import { invoiceSample } from "@waybill/testkit"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf } from "../../arbitraries.ts"

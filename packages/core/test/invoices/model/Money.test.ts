@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { addMoney, moneyText, readMoney, sameMoney, showMoney } from "@waybill/core"
+import { addMoney, moneyText, readMoney, sameMoney, showMoney } from "@waybill/core/invoices"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import { assert, describe, it } from "vitest"
-import { type PickupInput, PickupRequest, withNulls } from "../../../src/index.ts"
+import { type PickupInput, PickupRequest, withNulls } from "../../../src/pickups/index.ts"
 import { untyped } from "../../untyped.ts"
 
 const input: PickupInput = {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PickupRequest, pickupRequestFaults } from "@waybill/core"
+import { PickupRequest, pickupRequestFaults } from "@waybill/core/pickups"
 import { type PickupJson, pickupRequest, requestedShipment } from "@waybill/testkit"
 import { Effect, Schema } from "effect"
 import { int, oneOf } from "../../arbitraries.ts"

@@ -12,7 +12,7 @@ import {
   pickupStatusWords,
   readPickupStatus,
   shipperMayCancel
-} from "@waybill/core"
+} from "@waybill/core/pickups"
 import { readFileSync } from "node:fs"
 import { listOf, oneOf } from "../../arbitraries.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isWindowOver, readPickupWindow, type WindowTexts } from "@waybill/core"
+import { isWindowOver, readPickupWindow, type WindowTexts } from "@waybill/core/pickups"
 import { int, oneOf } from "../../arbitraries.ts"
 
 const texts = (parts: Partial<WindowTexts> = {}): WindowTexts => ({

@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DelayReasonCode, delayReason, delayReasonCodes, LimitedAccessType, ShipmentMilestoneStatus, unstatedDelay } from "@waybill/core"
+import {
+  DelayReasonCode,
+  delayReason,
+  delayReasonCodes,
+  LimitedAccessType,
+  ShipmentMilestoneStatus,
+  unstatedDelay
+} from "@waybill/core/shipment-status"
 import { Schema } from "effect"
 
 const takes = (schema: Schema.Codec<string, unknown>) => Schema.is(schema)

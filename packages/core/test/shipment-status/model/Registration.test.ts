@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { formatInstant } from "@waybill/core"
 import {
   applyReport,
-  formatInstant,
   type KnownShipment,
   PostedShipment,
   type Registered,
@@ -10,7 +10,7 @@ import {
   repeatsLastPost,
   type StatusReport,
   VerifiedShipment
-} from "@waybill/core"
+} from "@waybill/core/shipment-status"
 import { arbitraryVerifiedShipment, postedShipment, verifiedShipment } from "@waybill/testkit"
 import { Schema } from "effect"
 

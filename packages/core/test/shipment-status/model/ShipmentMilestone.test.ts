@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { isFinal, milestoneMoves, milestones, moveTo } from "@waybill/core"
+import { isFinal, milestoneMoves, milestones, moveTo } from "@waybill/core/shipment-status"
 import { readFileSync } from "node:fs"
 import { oneOf } from "../../arbitraries.ts"
 

@@ -1,5 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Applied, applyReport, DeliveryInformation, formatInstant, type KnownShipment, type Milestone, registerShipment, type StatusReport } from "@waybill/core"
+import { formatInstant } from "@waybill/core"
+import {
+  type Applied,
+  applyReport,
+  DeliveryInformation,
+  type KnownShipment,
+  type Milestone,
+  registerShipment,
+  type StatusReport
+} from "@waybill/core/shipment-status"
 import { postedShipment } from "@waybill/testkit"
 import { Schema } from "effect"
 

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { formatInstant } from "@waybill/core"
 import {
   answerOf,
   type Applied,
@@ -6,7 +7,6 @@ import {
   DeliveryInformation,
   DeliveryUpdate,
   deliveryMessages,
-  formatInstant,
   isOverdue,
   type KnownShipment,
   type Milestone,
@@ -19,7 +19,7 @@ import {
   type StatusReport,
   terminalStatuses,
   VerifiedShipment
-} from "@waybill/core"
+} from "@waybill/core/shipment-status"
 import { postedShipment } from "@waybill/testkit"
 import { Schema } from "effect"
 import * as Arbitrary from "effect/Arbitrary"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryInformation, DeliveryUpdate, informationOf, milestones, movementOf, terminalStatuses } from "@waybill/core"
+import { DeliveryInformation, DeliveryUpdate, informationOf, milestones, movementOf, terminalStatuses } from "@waybill/core/shipment-status"
 import { arbitraryVerifiedShipment, verifiedShipment } from "@waybill/testkit"
 import { Schema } from "effect"
 import { oneOf } from "../../arbitraries.ts"

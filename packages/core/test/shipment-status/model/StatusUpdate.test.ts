@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { faultsIn, reportOfUpdate, StatusUpdate } from "@waybill/core"
+import { faultsIn, reportOfUpdate, StatusUpdate } from "@waybill/core/shipment-status"
 import { Schema } from "effect"
 
 const faults = (update: StatusUpdate) => faultsIn(update, ["updates", 0]).map(({ code, pointer }) => `${pointer} ${code}`)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { PublicBody, publicOf, PublicShipment, VerifiedBody, VerifiedShipment } from "@waybill/core"
+import { PublicBody, publicOf, PublicShipment, VerifiedBody, VerifiedShipment } from "@waybill/core/shipment-status"
 import { arbitraryVerifiedShipment, verifiedShipment } from "@waybill/testkit"
 import { Schema } from "effect"
 

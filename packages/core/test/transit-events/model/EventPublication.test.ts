@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { eventText, type KnownEvent, type ReadEvent, sameContent, makeDuplicateFilter } from "@waybill/core"
+import { eventText, type KnownEvent, type ReadEvent, sameContent, makeDuplicateFilter } from "@waybill/core/transit-events"
 import { reportedEvent } from "@waybill/testkit"
 import * as Arbitrary from "effect/Arbitrary"
 import { json, listOf, oneOf } from "../../arbitraries.ts"

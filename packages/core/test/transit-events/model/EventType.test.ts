@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { allTypes, eventTypes, typeMask } from "@waybill/core"
+import { allTypes, eventTypes, typeMask } from "@waybill/core/transit-events"
 import { int, listOf } from "../../arbitraries.ts"
 
 describe("typeMask", () => {

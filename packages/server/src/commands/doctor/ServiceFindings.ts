@@ -1,5 +1,6 @@
 /** Checks of other services: the identity provider's keys, and the place of documents. */
-import { DocumentContents, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { DocumentContents } from "@waybill/core/invoices"
 import { Effect, Layer, Logger } from "effect"
 import { documentsText, type ServerConfig } from "../../config/ServerConfig.ts"
 import { placeLayer } from "../../serve/Documents.ts"

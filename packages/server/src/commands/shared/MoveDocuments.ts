@@ -1,5 +1,6 @@
 /** Moves the documents of every tenant from the second place to the first, with the settings of this process. */
-import { DocumentContents, makeDocumentMove, type MovedFile, type DocumentMoveOutcome, Tenants } from "@waybill/core"
+import { Tenants } from "@waybill/core"
+import { DocumentContents, makeDocumentMove, type MovedFile, type DocumentMoveOutcome } from "@waybill/core/invoices"
 import { ContentHashNode } from "@waybill/http"
 import { StoragePostgres } from "@waybill/postgres"
 import { Context, Effect, Layer } from "effect"
