@@ -4,6 +4,14 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** A Postgres that the tests own: `postgres://…/postgres`, a superuser's. */
     readonly pgUrl: string
+    /** For tests that start servers of their own, below a directory that is removed after the run; `null` where `pgUrl` was given. */
+    readonly pgPrograms: {
+      readonly initdb: string
+      readonly pg_ctl: string
+      readonly directory: string
+      /** The user that runs them, if it is not that of this process. */
+      readonly user: { readonly uid: number; readonly gid: number } | undefined
+    } | null
     /** The program as a bundle, and Node's compile cache of it. */
     readonly program: { readonly path: string; readonly compileCache: string }
   }

@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from "node:net"
 import { arch, tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { promisify } from "node:util"
+import type { ProvidedContext } from "vitest"
 import type { TestProject } from "vitest/node"
 
 /**
@@ -16,12 +17,14 @@ export default async function setup(project: TestProject) {
   const given = process.env.WAYBILL_TEST_DATABASE_URL
   if (given) {
     project.provide("pgUrl", given)
+    project.provide("pgPrograms", null)
     return
   }
   const running = (shared.waybillTestDatabase ??= { users: 0, database: start() })
   running.users += 1
   const database = await running.database
   project.provide("pgUrl", database.url)
+  project.provide("pgPrograms", database.programs)
   return async () => {
     running.users -= 1
     if (running.users > 0) return
@@ -32,6 +35,7 @@ export default async function setup(project: TestProject) {
 
 interface TestDatabase {
   readonly url: string
+  readonly programs: ProvidedContext["pgPrograms"]
   readonly stop: () => Promise<void>
 }
 
@@ -80,7 +84,7 @@ async function start(): Promise<TestDatabase> {
       const log = join(data, `start-${attempt}.log`)
       try {
         await run(pg_ctl, ["start", "-D", data, "-w", "-l", log, "-o", `-p ${port}`])
-        return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, stop }
+        return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, programs: { initdb, pg_ctl, directory: base, user }, stop }
       } catch (cause) {
         // another process may have taken the port meanwhile
         if (attempt === 3) throw new Error(`The test Postgres did not start:\n${readFileSync(log, "utf8")}`, { cause })

@@ -7,6 +7,7 @@ import * as PgClient from "./client/PgClient.ts"
 import { oneConnection } from "./client/PgOneConnection.ts"
 import { hostFault } from "./client/PgErrors.ts"
 import { type HostClient, type HostExecutor, isHost } from "./client/PgHost.ts"
+import { ReadReplica } from "./replica/ReadReplica.ts"
 import * as StoragePostgres from "./StoragePostgres.ts"
 
 export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresOptions {
@@ -20,6 +21,11 @@ export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresO
   readonly statementTimeoutMillis?: number
   /** How long a transaction on Waybill's own pool may wait for its next statement; 10,000 by default. Not set on a host's pool. */
   readonly idleTransactionTimeoutMillis?: number
+  /**
+   * A standby of the database, which answers lookups when it has everything that the primary committed before them. Otherwise, and while it
+   * is unavailable, the primary answers. Waybill opens a pool of its own, with the options of the other pool.
+   */
+  readonly readUrl?: string
   /** Prepare repeated statements; turn it off behind PgBouncer in transaction mode. */
   readonly prepare?: boolean
 }
@@ -32,7 +38,7 @@ export type PostgresTransaction = HostClient | HostExecutor
 
 /** Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false. */
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage<PostgresTransaction> => {
-  const { idleTransactionTimeoutMillis, maxConnections, pool, prepare, statementTimeoutMillis, url } = options
+  const { idleTransactionTimeoutMillis, maxConnections, pool, prepare, readUrl, statementTimeoutMillis, url } = options
   if ((pool === undefined) === (url === undefined)) {
     throw new TypeError("postgresStorage needs either a pool or a url.")
   }
@@ -46,6 +52,10 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
       idleTransactionTimeout: idleTransactionTimeoutMillis
     })
     : PgClient.layerFromPool(pool, statements)
+
+  const replica = readUrl === undefined
+    ? Layer.empty
+    : ReadReplica.layer({ url: Redacted.make(readUrl), ...statements, maxConnections, statementTimeout: statementTimeoutMillis })
 
   // joining needs the same client instance that the layer was built with
   let open: PgClient.PgClient | undefined
@@ -65,6 +75,7 @@ export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage
 
   return makeStorage<PostgresTransaction>({
     layer: Layer.merge(StoragePostgres.stores(options), remembered).pipe(
+      Layer.provide(replica),
       Layer.provide(Layer.effectDiscard(upToDate)),
       Layer.provide(client),
       Layer.catchCause((cause) =>

@@ -131,22 +131,27 @@ export type PgClientConfig = PgStatementOptions & Partial<PgPoolConfig>
  * @stability unstable
  */
 export const layer = (config: PgPoolConfig): Layer.Layer<PgClientService | SqlClient.SqlClient, SqlError> =>
-  layerOf(Effect.gen(function*() {
-    const connection = yield* Effect.try({ try: () => sessionConfig(config), catch: (cause) => sqlError(cause, "connect") })
-    const statementName = statementNamesOf(config)
-    const lending = yield* openPool({
-      connection,
-      isRepeated: (text) => statementName(text) !== undefined,
-      answerMillis: answerMillisOf(config),
-      maxConnections: config.maxConnections ?? 10,
-      minConnections: config.minConnections ?? 0,
-      idleTimeout: config.idleTimeout ?? "1 minute",
-      connectionTTL: config.connectionTTL
-    })
-    const client = yield* make({ lending, listener: sessionListener(connection), config, statementName })
-    yield* client`SELECT 1`
-    return client
-  }))
+  layerOf(Effect.tap(openLater(config), (client) => client`SELECT 1`))
+
+/**
+ * Opens a pool that connects with its first statement, for a server that may be unreachable now.
+ *
+ * @stability unstable
+ */
+export const openLater = Effect.fnUntraced(function*(config: PgPoolConfig) {
+  const connection = yield* Effect.try({ try: () => sessionConfig(config), catch: (cause) => sqlError(cause, "connect") })
+  const statementName = statementNamesOf(config)
+  const lending = yield* openPool({
+    connection,
+    isRepeated: (text) => statementName(text) !== undefined,
+    answerMillis: answerMillisOf(config),
+    maxConnections: config.maxConnections ?? 10,
+    minConnections: config.minConnections ?? 0,
+    idleTimeout: config.idleTimeout ?? "1 minute",
+    connectionTTL: config.connectionTTL
+  })
+  return yield* make({ lending, listener: sessionListener(connection), config, statementName })
+})
 
 /**
  * Uses the host application's pool without configuring or ending it. `listen` opens an extra

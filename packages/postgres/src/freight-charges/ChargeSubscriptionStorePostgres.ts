@@ -7,6 +7,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, float8, int8, nullable, text, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { makeLookup } from "../shared/Lookups.ts"
 import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
 import * as statements from "./ChargeSubscriptionSql.ts"
 import * as windows from "./ChargeWindowSql.ts"
@@ -17,6 +18,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
+    const lookup = yield* makeLookup
 
     const covered = Effect.fnUntraced(function*(tenantId: string, client: string, accounts: ReadonlyArray<string> | undefined) {
       yield* sql.run(statements.lockClient(tenantId, client))
@@ -75,7 +77,7 @@ export const layer = Layer.effect(
       cancel: (tenantId, client, id) =>
         !isUuid(id) ? Effect.succeed(false) : sql.withTransaction(cancel(tenantId, client, id)).pipe(StorageError.refail("ChargeSubscriptionStore.cancel")),
       inFlight: (tenantId, client, id, range) =>
-        !isUuid(id) ? Effect.succeed([]) : sql.rows(statements.inFlightRow, statements.inFlight(schema, tenantId, client, id, range)).pipe(
+        !isUuid(id) ? Effect.succeed([]) : lookup((sql) => sql.rows(statements.inFlightRow, statements.inFlight(schema, tenantId, client, id, range))).pipe(
           StorageError.refail("ChargeSubscriptionStore.inFlight")
         ),
       windowsWith: (tenantId, id, billIds) =>

@@ -4,6 +4,7 @@ import { type BillChanges, FreightBillStore } from "@waybill/core/freight-charge
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { int8 } from "../client/SqlRow.ts"
+import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./FreightBillSql.ts"
 import { pruneNotices, pruneWindows } from "./FreightChargePayloads.ts"
@@ -13,6 +14,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
+    const lookup = yield* makeLookup
 
     const append = Effect.fnUntraced(function*(tenantId: string, { bills, ...changes }: BillChanges) {
       const latest = [...new Map(bills.map((each) => [each.billId, each])).values()]
@@ -50,7 +52,7 @@ export const layer = Layer.effect(
       },
       append: (tenantId, changes) => sql.withTransaction(append(tenantId, changes)).pipe(StorageError.refail("FreightBillStore.append")),
       beginning: (tenantId, prefixes, limit) =>
-        sql.rows(statements.billRow, statements.billsBeginning(schema, tenantId, prefixes, limit)).pipe(
+        lookup((sql) => sql.rows(statements.billRow, statements.billsBeginning(schema, tenantId, prefixes, limit))).pipe(
           StorageError.refail("FreightBillStore.beginning")
         ),
       open: (tenantId, accounts, range) =>

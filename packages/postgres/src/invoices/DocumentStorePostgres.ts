@@ -4,6 +4,7 @@ import { type DocumentRecord, DocumentStore } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int8, uuid } from "../client/SqlRow.ts"
+import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./DocumentSql.ts"
 
@@ -12,9 +13,10 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
+    const lookup = yield* makeLookup
 
     const select = (...[tenantId, viewer, filter, range]: Tail<Parameters<typeof statements.selectRecords>>) =>
-      Effect.map(sql.rows(statements.recordRow, statements.selectRecords(schema, tenantId, viewer, filter, range)), (rows) => rows.map(recordOf))
+      Effect.map(lookup((sql) => sql.rows(statements.recordRow, statements.selectRecords(schema, tenantId, viewer, filter, range))), (rows) => rows.map(recordOf))
 
     return DocumentStore.of({
       add: (tenantId, record) => sql.run(statements.addDocuments(schema, tenantId, record)).pipe(StorageError.refail("DocumentStore.add")),

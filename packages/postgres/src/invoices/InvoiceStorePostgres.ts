@@ -4,6 +4,7 @@ import { type InvoiceCarrier, type InvoiceRow, InvoiceStore } from "@waybill/cor
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded } from "../client/SqlRow.ts"
+import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./InvoiceSql.ts"
 
@@ -12,6 +13,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
+    const lookup = yield* makeLookup
 
     const first = ([row]: ReadonlyArray<Decoded<typeof statements.invoiceRow>>) => Option.map(Option.fromUndefinedOr(row), invoiceOf)
 
@@ -26,12 +28,12 @@ export const layer = Layer.effect(
       remove: (tenantId, carrier, uniqueId) =>
         sql.run(statements.removeInvoice(schema, tenantId, carrier, uniqueId)).pipe(StorageError.refail("InvoiceStore.remove")),
       find: (tenantId, viewer, uniqueId) =>
-        sql.rows(statements.invoiceRow, statements.findInvoice(schema, tenantId, viewer, uniqueId)).pipe(
+        lookup((sql) => sql.rows(statements.invoiceRow, statements.findInvoice(schema, tenantId, viewer, uniqueId))).pipe(
           Effect.map(first),
           StorageError.refail("InvoiceStore.find")
         ),
       list: (tenantId, viewer, filter, range) =>
-        sql.rows(statements.invoiceRow, statements.listInvoices(schema, tenantId, viewer, filter, range)).pipe(
+        lookup((sql) => sql.rows(statements.invoiceRow, statements.listInvoices(schema, tenantId, viewer, filter, range))).pipe(
           Effect.map((rows) => rows.map(invoiceOf)),
           StorageError.refail("InvoiceStore.list")
         ),
@@ -40,13 +42,15 @@ export const layer = Layer.effect(
       moveHistory: (tenantId, uniqueId, from, to) =>
         sql.run(statements.moveHistory(schema, tenantId, uniqueId, from, to)).pipe(StorageError.refail("InvoiceStore.moveHistory")),
       history: (tenantId, carrier, uniqueId) =>
-        sql.rows(statements.historyRow, statements.historyOfInvoice(schema, tenantId, carrier, uniqueId)).pipe(
+        lookup((sql) => sql.rows(statements.historyRow, statements.historyOfInvoice(schema, tenantId, carrier, uniqueId))).pipe(
           StorageError.refail("InvoiceStore.history")
         ),
       historyOfShipment: (tenantId, shipmentId, limit) =>
-        sql.rows(
-          statements.shipmentHistoryRow,
-          statements.historyOfShipment(schema, tenantId, shipmentId, { entries: limit, bytes: maxHistoryBytes })
+        lookup((sql) =>
+          sql.rows(
+            statements.shipmentHistoryRow,
+            statements.historyOfShipment(schema, tenantId, shipmentId, { entries: limit, bytes: maxHistoryBytes })
+          )
         ).pipe(
           Effect.map((rows) => rows.map(({ dot, mc, ...entry }) => ({ ...entry, carrier: { dot, mc } }))),
           StorageError.refail("InvoiceStore.historyOfShipment")

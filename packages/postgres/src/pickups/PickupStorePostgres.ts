@@ -12,8 +12,9 @@ import { Effect, Layer, Option } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"
-import { type Decoded, int8 } from "../client/SqlRow.ts"
+import { type Decoded, int8, type StatementRunner } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
+import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./PickupSql.ts"
 
@@ -22,9 +23,10 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
+    const lookup = yield* makeLookup
 
-    const findFirst = (statement: Statement) =>
-      Effect.map(sql.rows(statements.pickupRow, statement), ([row]) => Option.map(Option.fromUndefinedOr(row), pickupOf))
+    const findFirst = (statement: Statement, forUpdate = false) =>
+      Effect.map(forUpdate ? sql.rows(statements.pickupRow, statement) : lookup((sql) => sql.rows(statements.pickupRow, statement)), ([row]) => Option.map(Option.fromUndefinedOr(row), pickupOf))
 
     const answered = Effect.fnUntraced(function*(tenantId: string, client: string, key: string) {
       yield* sql.run(statements.lockAnswer(tenantId, client, key))
@@ -38,7 +40,7 @@ export const layer = Layer.effect(
           ? new PickupNumberTaken({ number: pickup.number })
           : new StorageError({ operation, cause: error }))
 
-    const ofPros = Effect.fnUntraced(function*(tenantId: string, pros: ReadonlyArray<string>, limit: number) {
+    const ofPros = Effect.fnUntraced(function*(sql: StatementRunner, tenantId: string, pros: ReadonlyArray<string>, limit: number) {
       const found = (yield* sql.rows(statements.pickupRow, statements.pickupsOfPros(schema, tenantId, pros, limit))).map(pickupOf)
       if (found.length === 0) return []
       const entries = yield* sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, found.map(({ pickupId }) => pickupId)))
@@ -66,20 +68,20 @@ export const layer = Layer.effect(
         put("PickupStore.update", statements.updatePickup(schema, tenantId, pickup, history, change), pickup),
       changes: (tenantId, range) => StorageError.refail("PickupStore.changes")(changes(tenantId, range)),
       find: (tenantId, viewer, number, forUpdate = false) =>
-        findFirst(statements.pickupOfNumber(schema, tenantId, viewer, number, forUpdate)).pipe(StorageError.refail("PickupStore.find")),
+        findFirst(statements.pickupOfNumber(schema, tenantId, viewer, number, forUpdate), forUpdate).pipe(StorageError.refail("PickupStore.find")),
       findByPro: (tenantId, viewer, pro) =>
         findFirst(statements.pickupOfPro(schema, tenantId, viewer, pro)).pipe(StorageError.refail("PickupStore.findByPro")),
       findById: (tenantId, viewer, pickupId, forUpdate = false) =>
-        !isUuid(pickupId) ? Effect.succeedNone : findFirst(statements.pickupOfId(schema, tenantId, viewer, pickupId, forUpdate)).pipe(
+        !isUuid(pickupId) ? Effect.succeedNone : findFirst(statements.pickupOfId(schema, tenantId, viewer, pickupId, forUpdate), forUpdate).pipe(
           StorageError.refail("PickupStore.findById")
         ),
-      ofPros: (tenantId, pros, limit) => StorageError.refail("PickupStore.ofPros")(ofPros(tenantId, pros, limit)),
+      ofPros: (tenantId, pros, limit) => StorageError.refail("PickupStore.ofPros")(lookup((sql) => ofPros(sql, tenantId, pros, limit))),
       list: (tenantId, range) =>
-        Effect.map(sql.rows(statements.pickupRow, statements.listedPickups(schema, tenantId, range)), (rows) => rows.map(pickupOf)).pipe(
+        Effect.map(lookup((sql) => sql.rows(statements.pickupRow, statements.listedPickups(schema, tenantId, range))), (rows) => rows.map(pickupOf)).pipe(
           StorageError.refail("PickupStore.list")
         ),
       history: (tenantId, pickupId) =>
-        !isUuid(pickupId) ? Effect.succeed([]) : sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, [pickupId])).pipe(
+        !isUuid(pickupId) ? Effect.succeed([]) : lookup((sql) => sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, [pickupId]))).pipe(
           StorageError.refail("PickupStore.history")
         ),
       prune: (tenantId, before) => sql.one(int8, statements.prunePickups(schema, tenantId, before)).pipe(StorageError.refail("PickupStore.prune"))

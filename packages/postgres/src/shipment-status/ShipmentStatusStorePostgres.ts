@@ -9,7 +9,8 @@ import {
 } from "@waybill/core/shipment-status"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
-import { bool, bytea, int8, text } from "../client/SqlRow.ts"
+import { bool, bytea, int8, type StatementRunner, text } from "../client/SqlRow.ts"
+import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as statements from "./ShipmentStatusSql.ts"
@@ -19,6 +20,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
+    const lookup = yield* makeLookup
     const lockShipments = makeLockShipments(sql, schema)
     const carriersOf = makeCarriersOf(sql, schema)
 
@@ -36,7 +38,7 @@ export const layer = Layer.effect(
       if (notices.length > 0) yield* sql.run(statements.addNotices(schema, tenantId, notices, traceparent))
     })
 
-    const record = Effect.fnUntraced(function*(tenantId: string, shipmentId: string, newest: number | undefined) {
+    const record = Effect.fnUntraced(function*(sql: StatementRunner, tenantId: string, shipmentId: string, newest: number | undefined) {
       const [stored] = yield* sql.rows(statements.recordRow, statements.readRecord(schema, tenantId, shipmentId))
       if (stored === undefined) return undefined
       const history = yield* sql.rows(statements.historyRow, statements.readHistory(schema, tenantId, shipmentId, newest))
@@ -71,7 +73,7 @@ export const layer = Layer.effect(
           StorageError.refail("ShipmentStatusStore.resolve")
         ),
       find: (tenantId, lookups) =>
-        sql.rows(statements.foundRow, statements.findStatuses(schema, tenantId, lookups)).pipe(
+        lookup((sql) => sql.rows(statements.foundRow, statements.findStatuses(schema, tenantId, lookups))).pipe(
           Effect.map((rows) => {
             const found: Array<StatusFound | undefined> = lookups.map(() => undefined)
             for (const { body, own, place } of rows) found[place - 1] = own ? { own, verified: body } : { own, public: body }
@@ -80,17 +82,19 @@ export const layer = Layer.effect(
           StorageError.refail("ShipmentStatusStore.find")
         ),
       findPickedUp: (tenantId, range) =>
-        sql.rows(bytea, statements.findPickedUp(schema, tenantId, range)).pipe(StorageError.refail("ShipmentStatusStore.findPickedUp")),
+        lookup((sql) => sql.rows(bytea, statements.findPickedUp(schema, tenantId, range))).pipe(StorageError.refail("ShipmentStatusStore.findPickedUp")),
       accountKnown: (tenantId, account, carrier) =>
-        sql.one(
-          bool,
-          carrier === undefined ? statements.accountKnown(schema, tenantId, account) : statements.accountKnownTo(schema, tenantId, account, carrier)
+        lookup((sql) =>
+          sql.one(
+            bool,
+            carrier === undefined ? statements.accountKnown(schema, tenantId, account) : statements.accountKnownTo(schema, tenantId, account, carrier)
+          )
         ).pipe(StorageError.refail("ShipmentStatusStore.accountKnown")),
       search: (tenantId, search, limit) =>
-        sql.rows(statements.statusRow, statements.searchStatuses(schema, tenantId, search, limit)).pipe(
+        lookup((sql) => sql.rows(statements.statusRow, statements.searchStatuses(schema, tenantId, search, limit))).pipe(
           StorageError.refail("ShipmentStatusStore.search")
         ),
-      record: (tenantId, shipmentId, newest) => StorageError.refail("ShipmentStatusStore.record")(record(tenantId, shipmentId, newest)),
+      record: (tenantId, shipmentId, newest) => StorageError.refail("ShipmentStatusStore.record")(lookup((sql) => record(sql, tenantId, shipmentId, newest))),
       prune: (tenantId, before) => StorageError.refail("ShipmentStatusStore.prune")(prune(tenantId, before))
     })
   })

@@ -15,8 +15,9 @@ import {
 import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { PgClient } from "../client/PgClient.ts"
-import { type Decoded, int8, text, textArray, timestamptz } from "../client/SqlRow.ts"
+import { type Decoded, int8, type StatementRunner, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { tenant } from "../client/SqlStatement.ts"
+import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as pages from "./TransitEventPageSql.ts"
@@ -27,6 +28,7 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
+    const lookup = yield* makeLookup
     const lockShipments = makeLockShipments(sql, schema)
     const carriersOf = makeCarriersOf(sql, schema)
 
@@ -39,7 +41,7 @@ export const layer = Layer.effect(
       )
 
     const recent = (tenantId: string, shipmentId: string, limit: number) =>
-      sql.rows(statements.recentRow, statements.recentEvents(schema, tenantId, shipmentId, { events: limit, bytes: maxHistoryBytes })).pipe(
+      lookup((sql) => sql.rows(statements.recentRow, statements.recentEvents(schema, tenantId, shipmentId, { events: limit, bytes: maxHistoryBytes }))).pipe(
         Effect.map((rows) => ({ accounts: rows[0]?.accounts ?? [], events: rows.flatMap(eventsIn) })),
         StorageError.refail("TransitEventStore.recent")
       )
@@ -67,16 +69,20 @@ export const layer = Layer.effect(
         )
       )
 
+    /** A standby's own snapshots do not name the transactions that are in progress, so its pages are as of one of the primary's. */
     const page = (request: PageRequest) =>
-      Effect.gen(function*() {
-        const rows = yield* sql.rows(pages.pageRow, pages.page(schema, request))
-        const snapshot = request.snapshot ?? rows[0]?.snapshot ?? ""
-        return {
-          rows: rows.map(({ snapshot: _, ...event }) => event),
-          snapshot,
-          totalCount: request.count ? yield* count(request, rows.length, snapshot) : null
-        }
-      }).pipe(
+      lookup((sql, primarySnapshot) =>
+        Effect.gen(function*() {
+          const asOf = request.snapshot ?? primarySnapshot
+          const rows = yield* sql.rows(pages.pageRow, pages.page(schema, { ...request, snapshot: asOf }))
+          const snapshot = asOf ?? rows[0]?.snapshot ?? ""
+          return {
+            rows: rows.map(({ snapshot: _, ...event }) => event),
+            snapshot,
+            totalCount: request.count ? yield* count(sql, request, rows.length, snapshot) : null
+          }
+        })
+      ).pipe(
         Effect.mapError((error) =>
           request.snapshot !== undefined && isBadSnapshot(error)
             ? new CursorExpired()
@@ -85,7 +91,7 @@ export const layer = Layer.effect(
       )
 
     /** A complete first page needs no count; otherwise count up to a limit. */
-    const count = (request: PageRequest, shown: number, snapshot: string) => {
+    const count = (sql: StatementRunner, request: PageRequest, shown: number, snapshot: string) => {
       if (request.skip === 0 && shown < request.limit) return Effect.succeed(shown)
       return Effect.map(sql.one(int8, pages.count(schema, request, snapshot === "" ? undefined : snapshot)), (total) => total > countLimit ? null : total)
     }
