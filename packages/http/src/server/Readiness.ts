@@ -7,6 +7,8 @@ export interface ReadinessCheck {
   readonly name: string
   /** Fails while the process is not ready. The failure is logged, not shown. */
   readonly check: Effect.Effect<unknown, unknown>
+  /** The process is ready also while this check fails. What fails then logs it itself. */
+  readonly isOptional?: boolean
 }
 
 /** Checks of the program, besides the one of the storage. Default: none. */
@@ -34,11 +36,15 @@ const checkTimeoutMillis = 3_000
 
 export const runChecks = (checks: ReadonlyArray<ReadinessCheck>): Effect.Effect<CheckedReadiness> =>
   Effect.map(
-    Effect.forEach(checks, ({ check, name }) =>
+    Effect.forEach(checks, ({ check, isOptional = false, name }) =>
       check.pipe(
         Effect.timeout(checkTimeoutMillis),
-        Effect.as({ name, ok: true }),
-        Effect.catchCause((cause) => Effect.as(Effect.logWarning(`Readiness check "${name}" failed.`, cause), { name, ok: false }))
+        Effect.as({ name, ok: true, isOptional }),
+        Effect.catchCause((cause) =>
+          Effect.as(isOptional ? Effect.void : Effect.logWarning(`Readiness check "${name}" failed.`, cause), { name, ok: false, isOptional }))
       ), { concurrency: "unbounded" }),
-    (checked) => ({ status: checked.every(({ ok }) => ok) ? "ready" : "not_ready", checks: checked })
+    (checked) => ({
+      status: checked.every(({ isOptional, ok }) => ok || isOptional) ? "ready" : "not_ready",
+      checks: checked.map(({ name, ok }) => ({ name, ok }))
+    })
   )

@@ -17,6 +17,8 @@ export interface ServerConfig {
   readonly admin: { readonly host: string; readonly port: number } | undefined
   /** `undefined`: the embedded database. */
   readonly databaseUrl: Redacted.Redacted | undefined
+  /** A standby of that database, for lookups. */
+  readonly readDatabaseUrl: Redacted.Redacted | undefined
   /** Absolute path. */
   readonly dataDir: string
   readonly schema: string
@@ -100,6 +102,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     port: given.port ?? 8080,
     admin: given.adminPort === undefined ? undefined : { host: given.adminHost ?? given.host ?? "127.0.0.1", port: given.adminPort },
     databaseUrl: given.databaseUrl,
+    readDatabaseUrl: given.readDatabaseUrl,
     dataDir: resolve(environment.directory, given.dataDir ?? ".waybill"),
     schema: given.schema ?? "waybill",
     operatorKeys: given.operatorKeys,
@@ -219,6 +222,9 @@ const conflicts = (given: Given, delivery: ReturnType<typeof deliveryOf>, known:
   if (refusedJwks !== undefined) {
     found.push({ variable: variables.jwksUrl.name, problem: `${refusedJwks}, or add its host to ${variables.egress.name} if it is in your own network` })
   }
+  if (given.readDatabaseUrl !== undefined && given.databaseUrl === undefined && !known.some(({ variable }) => variable.startsWith(variables.databaseUrl.name))) {
+    found.push({ variable: variables.readDatabaseUrl.name, problem: `is set and ${variables.databaseUrl.name} is not. The embedded Postgres has no standby; set both, or remove it` })
+  }
   if (given.adminHost !== undefined && given.adminPort === undefined) {
     found.push({ variable: variables.adminHost.name, problem: `is set and ${variables.adminPort.name} is not. Set a port as well, or remove it` })
   }
@@ -272,6 +278,7 @@ const logLevels = { debug: "Debug", info: "Info", warn: "Warn", error: "Error" }
 export const summaryOf = (config: ServerConfig): Readonly<Record<string, string | number | boolean>> => ({
   role: config.role,
   database: config.databaseUrl === undefined ? "embedded" : databaseLocation(config.databaseUrl),
+  ...(config.readDatabaseUrl === undefined ? {} : { readDatabase: databaseLocation(config.readDatabaseUrl) }),
   schema: config.schema,
   dataDir: config.dataDir,
   operatorKeys: config.operatorKeys === undefined ? "generated" : config.operatorKeys.map(({ name, readOnly }) => readOnly ? `${name} (read-only)` : name).join(", "),

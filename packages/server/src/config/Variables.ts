@@ -153,6 +153,12 @@ export const variables = {
   host: variable("WAYBILL_HOST", "127.0.0.1", "where it listens", host),
   port: variable("WAYBILL_PORT", "8080", "where it listens; 0 picks a free port and prints it", port),
   databaseUrl: variableOrFile("WAYBILL_DATABASE_URL", "an embedded Postgres in the data dir", "any Postgres 14 or newer", databaseUrl),
+  readDatabaseUrl: variableOrFile(
+    "WAYBILL_READ_DATABASE_URL",
+    "none: WAYBILL_DATABASE_URL answers everything",
+    "a standby of that database, which answers lookups while it has everything that was committed before them",
+    databaseUrl
+  ),
   dataDir: variable("WAYBILL_DATA_DIR", ".waybill", "the embedded database and generated keys", text((value) => !value.includes("\0"), "is not a path")),
   schema: variable("WAYBILL_SCHEMA", "waybill", "the Postgres schema that holds every table", schemaName),
   adminHost: variable("WAYBILL_ADMIN_HOST", "WAYBILL_HOST", "where the operator's part listens, with WAYBILL_ADMIN_PORT", host),

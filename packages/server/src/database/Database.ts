@@ -1,5 +1,5 @@
 /** The database of the server: a configured one, or the embedded one. */
-import { classify, PgClient } from "@waybill/postgres"
+import { classify, PgClient, ReadReplica } from "@waybill/postgres"
 import { Cause, Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
 import * as Clock from "effect/Clock"
 import { SqlClient, SqlError } from "effect/sql"
@@ -37,6 +37,16 @@ export const poolLayer = (
     statementTimeout: config.statementTimeoutMillis,
     idleTransactionTimeout: config.idleTransactionTimeoutMillis,
     spanAttributes: spanAttributesOf(url)
+  })
+
+/** The read replica, if one is configured. */
+export const replicaLayer = (config: Pick<ServerConfig, "readDatabaseUrl" | "poolSize" | "statementTimeoutMillis">) =>
+  config.readDatabaseUrl === undefined ? Layer.empty : ReadReplica.layer({
+    url: config.readDatabaseUrl,
+    maxConnections: config.poolSize,
+    applicationName: "waybill",
+    statementTimeout: config.statementTimeoutMillis,
+    spanAttributes: spanAttributesOf(config.readDatabaseUrl)
   })
 
 /** Attributes of the database in spans of statements, never its password. */

@@ -11,7 +11,7 @@ import { type Keys, keysOf } from "../config/DataDir.ts"
 import { type ServerConfig, summaryOf } from "../config/ServerConfig.ts"
 import { openDashboard } from "../dashboard/Dashboard.ts"
 import type { StaticPage } from "../dashboard/StaticPage.ts"
-import { buildOn, openDatabase, poolLayer } from "../database/Database.ts"
+import { buildOn, openDatabase, poolLayer, replicaLayer } from "../database/Database.ts"
 import { demoSenderLayer, startDemo } from "../demo/Demo.ts"
 import { type DemoCommand, demoCommands } from "../demo/DemoCommands.ts"
 import { type DemoState, openDemo } from "../demo/DemoState.ts"
@@ -77,7 +77,10 @@ const checkPublicTenant = Effect.fnUntraced(function*(tenantId: string | undefin
 })
 
 const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted, demo: DemoState | undefined, isStopping: () => boolean) => {
-  const database = StoragePostgres.layer({ schema: config.schema, listen: config.role !== "api" }).pipe(Layer.provideMerge(poolLayer(config, url)))
+  const database = StoragePostgres.layer({ schema: config.schema, listen: config.role !== "api" }).pipe(
+    Layer.provideMerge(replicaLayer(config)),
+    Layer.provideMerge(poolLayer(config, url))
+  )
   const storage = documentsLayer(config).pipe(Layer.provideMerge(database))
   const transport = Layer.mergeAll(
     HmacNode.layer,

@@ -25,7 +25,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     const well = await examined(env)
     expect(well).toMatchObject({ code: 0, healthy: true, stderr: "" })
     expect(Object.values(well.found).map(({ name, result }) => [name, result])).toEqual(
-      ["settings", "data directory", "egress", "jwks", "documents", "database", "migrations", "clock", "secrets", "queue"].map((name) => [name, "ok"])
+      ["settings", "data directory", "egress", "jwks", "documents", "database", "read replica", "migrations", "clock", "secrets", "queue"].map((name) => [name, "ok"])
     )
     expect(well.found["database"]!.detail).toMatch(/^Postgres \d+/)
     expect(well.found["secrets"]!.detail).toBe("the only one can be opened")
@@ -60,6 +60,15 @@ describe("doctor", { timeout: 90_000 }, () => {
     })
     const away = await examined({ ...env, ...jwt, WAYBILL_JWT_JWKS_URL: "http://127.0.0.1:9/jwks" })
     expect(away).toMatchObject({ code: 1, found: { jwks: { result: "failed", detail: expect.stringContaining("cannot be fetched: ") } } })
+  })
+
+  it("reports a read replica that is away or no standby, with which the server runs", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const away = await examined({ ...env, WAYBILL_READ_DATABASE_URL: "postgres://waybill:hunter2hunter2@127.0.0.1:9/freight" })
+    expect(away).toMatchObject({ code: 0, found: { "read replica": { result: "warning", detail: expect.stringContaining("127.0.0.1:9/freight"), todo: expect.stringContaining("WAYBILL_READ_DATABASE_URL") } } })
+    expect(leaked(away.stdout, ["hunter2hunter2"])).toEqual([])
+    const same = await examined({ ...env, WAYBILL_READ_DATABASE_URL: pgUrl })
+    expect(same).toMatchObject({ code: 0, found: { "read replica": { result: "warning", detail: expect.stringContaining("it is no standby") } } })
   })
 
   it("changes nothing, and reports missing migrations", async () => {

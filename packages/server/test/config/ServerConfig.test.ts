@@ -330,6 +330,15 @@ describe("ServerConfig", () => {
       assert.deepStrictEqual((yield* read({ WAYBILL_PORT: "0", WAYBILL_ADMIN_PORT: "0" })).admin, { host: "127.0.0.1", port: 0 })
     }))
 
+  it.effect("needs a database of its own for a read replica", () =>
+    Effect.gen(function*() {
+      const replica = { WAYBILL_READ_DATABASE_URL: "postgres://waybill:secret@replica.internal/waybill" }
+      assert.deepStrictEqual(Object.keys(yield* faultsOf(replica)), ["WAYBILL_READ_DATABASE_URL"])
+      assert.strictEqual((yield* read({ WAYBILL_DATABASE_URL: "postgres://waybill:secret@db.internal/waybill" })).readDatabaseUrl, undefined)
+      const config = yield* read({ ...replica, WAYBILL_DATABASE_URL: "postgres://waybill:secret@db.internal/waybill" })
+      assert.strictEqual(summaryOf(config)["readDatabase"], "replica.internal/waybill")
+    }))
+
   it.effect("prints a summary without secrets", () =>
     Effect.gen(function*() {
       const config = yield* read({

@@ -198,6 +198,26 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
   })
 
+  it("starts and answers lookups without its read replica, and reports that", async () => {
+    const { env, operatorKey } = sharedSettings(pgUrl)
+    const program = new Program({ env: { ...env, WAYBILL_READ_DATABASE_URL: "postgres://waybill:hunter2hunter2@127.0.0.1:9/freight" } })
+    const url = await program.ready()
+    const tenant = await tenantOn(url, operatorKey)
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+    const listed = await fetch(`${url}/visibility/v1/events`, { headers: { "x-api-key": tenant.customerKey } })
+    expect(listed.status).toBe(200)
+    const readiness = await fetch(`${url}/readyz`)
+    expect([readiness.status, await readiness.json()]).toEqual([200, {
+      status: "ready",
+      checks: [{ name: "storage", ok: true }, { name: "migrations", ok: true }, { name: "read replica", ok: false }]
+    }])
+    await eventually(() => program.log.find(({ message }) => String(message).startsWith("Read replica not in use: ")))
+    expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^waybill_replica_used 0$/m)
+    expect(leaked(JSON.stringify(program.log), ["hunter2hunter2"])).toEqual([])
+    expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+    expect(program.log.filter(({ message }) => String(message).startsWith("Read replica "))).toHaveLength(1)
+  })
+
   it("stops gracefully while its database is unavailable", async () => {
     const proxy = await databaseProxy()
     const program = new Program({ env: sharedSettings(proxy.url).env })

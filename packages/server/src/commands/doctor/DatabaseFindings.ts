@@ -1,7 +1,7 @@
 /** Database checks: version, tables, clock, whether its secrets can be opened, and the delivery backlog. */
 import { DeliveryQueue, placeOfSecret, Sealer } from "@waybill/core"
-import { MigrationRefused, migrations, pending, PgClient, quoteSchema, StoragePostgres } from "@waybill/postgres"
-import { Effect, Layer, type Redacted } from "effect"
+import { MigrationRefused, migrations, pending, PgClient, quoteSchema, replicaLag, replicaRefusal, StoragePostgres } from "@waybill/postgres"
+import { Context, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../../config/ServerConfig.ts"
 import { minPostgresVersion, driverMessage } from "../../database/Database.ts"
@@ -13,7 +13,7 @@ import { sealingKeysOf } from "./MachineFindings.ts"
 /** Checks that are skipped because an earlier one failed, in report order. */
 const unseen = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Finding> => names.map((name) => skipped(name, `not checked: ${why}`))
 
-const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["migrations", "clock", "secrets", "queue"], "the database is not ready")]
+const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["read replica", "migrations", "clock", "secrets", "queue"], "the database is not ready")]
 
 export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig) {
   const name = "database"
@@ -49,12 +49,32 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
   const database = ok("database", `Postgres ${text.split(" ")[0]}, ${place}`)
   // The server's time is compared with the middle of the round trip.
   const clock = clockFinding(Math.round(now - (asked + Date.now()) / 2))
+  const replica = yield* replicaFinding(config)
   const tables = yield* tablesFinding(config)
   if (tables.result !== "ok") {
-    return [database, tables, clock, ...unseen(["secrets", "queue"], "the tables are not ready")]
+    return [database, replica, tables, clock, ...unseen(["secrets", "queue"], "the tables are not ready")]
   }
-  return [database, tables, clock, yield* secretsFinding(config), yield* queueFinding(config)]
+  return [database, replica, tables, clock, yield* secretsFinding(config), yield* queueFinding(config)]
 })
+
+/** More than a busy database writes in a second. */
+const longReplicaLagBytes = 64 * 1024 * 1024
+
+/** Without the replica everything works, more slowly. */
+const replicaFinding = ({ readDatabaseUrl }: ServerConfig): Effect.Effect<Finding, never, PgClient.PgClientService> => {
+  const name = "read replica"
+  if (readDatabaseUrl === undefined) return Effect.succeed(ok(name, "none: the database answers lookups"))
+  const place = databaseLocation(readDatabaseUrl)
+  const unused = (why: string) => warning(name, `lookups are not sent to ${place}: ${why}`, "The database answers them meanwhile. Start the standby, or correct WAYBILL_READ_DATABASE_URL.")
+  return Effect.gen(function*() {
+    const primary = yield* PgClient.PgClient
+    const replica = Context.get(yield* Layer.build(connection(readDatabaseUrl)), PgClient.PgClient)
+    const refusal = yield* replicaRefusal(primary, replica)
+    if (refusal !== undefined) return unused(refusal)
+    const lag = yield* replicaLag(primary, replica)
+    return lag > longReplicaLagBytes ? unused(`it is ${lag} bytes behind`) : ok(name, `${place}, ${lag} bytes behind`)
+  }).pipe(Effect.scoped, Effect.catch((error) => Effect.succeed(unused(driverMessage(error)))))
+}
 
 const clockFinding = (aheadMillis: number): Finding => {
   const seconds = Math.abs(aheadMillis) / 1000
