@@ -57,7 +57,21 @@ export default {
       severity: "error",
       comment: "An adapter author installs the suites without our adapters, and the program installs the rules without the test kit.",
       from: { path: "^packages/conformance/src/" },
-      to: { path: "^packages/(http|postgres|testkit|server)/" }
+      to: { path: "^packages/(http|postgres|testkit|edi|server)/" }
+    },
+    {
+      name: "edi-knows-only-core",
+      severity: "error",
+      comment: "The EDI bridge gives its results to functions that the host names: methods, a client, or its own. It knows the areas' types from core.",
+      from: { path: "^packages/edi/src/" },
+      to: { path: "^packages/(http|postgres|testkit|conformance|client|server)/" }
+    },
+    {
+      name: "x12-knows-no-freight",
+      severity: "error",
+      comment: "x12/ reads and writes segments and envelopes; mapping/ and the transaction sets come after it.",
+      from: { path: "^packages/edi/src/x12/" },
+      to: { pathNot: "^packages/edi/src/x12/" }
     },
     {
       name: "areas-are-strangers",
@@ -105,7 +119,7 @@ export default {
       name: "production-never-imports-tests",
       severity: "error",
       comment: "The test kit must not end up in anybody's program.",
-      from: { path: "^packages/(core|http|postgres|client|server)/src/" },
+      from: { path: "^packages/(core|http|postgres|client|edi|server)/src/" },
       to: { path: "^packages/testkit/|^packages/conformance/src/(suites|fixtures|hostile)\\.ts$|^packages/[^/]+/test/|node_modules/(vitest|@vitest|@effect/vitest)/" }
     },
     {

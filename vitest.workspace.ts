@@ -21,6 +21,7 @@ export default defineConfig({
       { ...shared, test: { name: "conformance", root: "./packages/conformance", ...openApi } },
       { ...shared, test: { name: "simulation", root: "./simulation" } },
       { ...shared, test: { name: "client", root: "./packages/client", ...postgres, ...openApi } },
+      { ...shared, test: { name: "edi", root: "./packages/edi", ...openApi } },
       { ...shared, test: { name: "server", root: "./packages/server", ...postgres, ...openApi, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts", "./test/program/buildProgram.ts"], exclude: ["test/chaos/**"] } },
       // runs alone after all others, because it needs the whole machine
       { ...shared, test: { name: "chaos", root: "./packages/server/test/chaos", include: ["*.test.ts"], sequence: { groupOrder: 1 } } }

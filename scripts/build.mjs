@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { root } from "./workspace.mjs"
 
-const order = ["core", "http", "postgres", "testkit", "client", "conformance", "server"]
+const order = ["core", "http", "postgres", "testkit", "client", "conformance", "edi", "server"]
 const forgotten = readdirSync(join(root, "packages")).filter((name) => !order.includes(name))
 if (forgotten.length > 0) throw new Error(`Missing in the build order of scripts/build.mjs: ${forgotten}`)
 

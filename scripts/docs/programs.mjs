@@ -10,7 +10,7 @@ const tsc = join(root, "node_modules/typescript/bin/tsc")
 /** Below the root, so that packages resolve; ignored by git and by the linter. */
 const workplace = join(root, ".tsc/docs")
 
-const packages = ["core", "http", "postgres", "testkit", "client", "conformance", "server", "../simulation"]
+const packages = ["core", "http", "postgres", "testkit", "client", "conformance", "edi", "server", "../simulation"]
 
 const isProgram = ({ language }) => language === "ts" || language === "tsx"
 

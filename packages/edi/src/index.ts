@@ -1,0 +1,7 @@
+export * from "./x12/Acknowledgement.ts"
+export * from "./x12/Delimiters.ts"
+export * from "./x12/EdiFault.ts"
+export * from "./x12/Interchange.ts"
+export * from "./x12/InterchangeReader.ts"
+export * from "./x12/Segment.ts"
+export * from "./x12/SegmentWriter.ts"

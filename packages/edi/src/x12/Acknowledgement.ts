@@ -1,0 +1,81 @@
+/**
+ * Acknowledgements of what was read: 997, or 999 for partners with version 5010 and newer, and TA1 for envelopes. They say what was accepted and
+ * name the segment and element of what was not.
+ */
+import { type EdiFault, interchangeFaults, segmentFaults, setFaults } from "./EdiFault.ts"
+import type { Group, Interchange, TransactionSet } from "./Interchange.ts"
+import type { WrittenSegment, WrittenSet } from "./SegmentWriter.ts"
+
+export type AcknowledgementKind = "997" | "999"
+
+/** Sets that an acknowledgement names one by one. Beyond them it names refused sets only, and then counts. */
+export const maxNamedSets = 10_000
+
+/** Collects the outcome of one group, and writes its acknowledgement. */
+export class GroupAcknowledgement {
+  readonly #group: Group
+  readonly #kind: AcknowledgementKind
+  readonly #sets: Array<WrittenSegment> = []
+  #named = 0
+  #received = 0
+  #accepted = 0
+
+  constructor(group: Group, kind: AcknowledgementKind) {
+    this.#group = group
+    this.#kind = kind
+  }
+
+  /** Faults refuse the set. */
+  add(set: TransactionSet, faults: ReadonlyArray<EdiFault>) {
+    this.#received += 1
+    if (faults.length === 0) this.#accepted += 1
+    if (this.#named >= maxNamedSets || (faults.length === 0 && this.#named >= maxNamedSets / 2)) return
+    this.#named += 1
+    this.#sets.push(["AK2", set.id, set.controlNumber], ...this.#errors(faults), [this.#kind === "997" ? "AK5" : "IK5", faults.length === 0 ? "A" : "R", ...codesOf(faults)])
+  }
+
+  /** Returns the acknowledgement at the end of the group. */
+  write(included: string, faults: ReadonlyArray<EdiFault>): WrittenSet {
+    const { controlNumber, functionalId, version } = this.#group
+    const verdict = this.#accepted < this.#received ? (this.#accepted === 0 ? "R" : "P") : faults.length > 0 ? "E" : "A"
+    const codes = [...new Set(faults.map(({ code }) => code))].slice(0, 5)
+    return {
+      id: this.#kind,
+      segments: [
+        this.#kind === "997" ? ["AK1", functionalId, controlNumber] : ["AK1", functionalId, controlNumber, version],
+        ...this.#sets,
+        ["AK9", verdict, /^\d{1,6}$/u.test(included) ? included : String(this.#received), String(this.#received), String(this.#accepted), ...codes]
+      ]
+    }
+  }
+
+  /** AK3 and AK4, or IK3 and IK4: each segment once, with its elements. */
+  #errors(faults: ReadonlyArray<EdiFault>): ReadonlyArray<WrittenSegment> {
+    const [ofSegment, ofElement] = this.#kind === "997" ? ["AK3", "AK4"] : ["IK3", "IK4"]
+    const placed = faults.filter(({ level, position }) => (level === "segment" || level === "element") && position !== undefined)
+    const positions = [...new Set(placed.map(({ position }) => position))]
+    return positions.flatMap((at): ReadonlyArray<WrittenSegment> => {
+      const found = placed.filter(({ position }) => position === at)
+      const { position, segment } = found[0]!
+      const own = found.find(({ level }) => level === "segment")
+      return [
+        [ofSegment, segment, String(position), "", own?.code ?? segmentFaults.elements],
+        ...found.filter(({ element }) => element !== undefined).map(({ code, element, value }): WrittenSegment => [ofElement, String(element), "", code, plain(value ?? "")])
+      ]
+    })
+  }
+}
+
+/** Up to five codes of element 718. */
+const codesOf = (faults: ReadonlyArray<EdiFault>): ReadonlyArray<string> =>
+  [...new Set(faults.map(({ code, level }) => level === "set" ? code : setFaults.segments))].slice(0, 5)
+
+/** The copy of a wrong value has only characters that every partner can read, whatever its delimiters. */
+const plain = (value: string): string => value.replace(/[^A-Za-z0-9 .,/-]/gu, " ").slice(0, 99)
+
+/** TA1: the outcome of an envelope. */
+export const interchangeAcknowledgement = ({ controlNumber, date, time }: Interchange, faults: ReadonlyArray<EdiFault>): WrittenSegment => {
+  const code = faults[0]?.code ?? "000"
+  const refused = code === interchangeFaults.duplicate || code === interchangeFaults.sender || code === interchangeFaults.receiver
+  return ["TA1", controlNumber, date, time, faults.length === 0 ? "A" : refused ? "R" : "E", code]
+}

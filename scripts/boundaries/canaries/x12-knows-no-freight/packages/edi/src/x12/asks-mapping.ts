@@ -1,0 +1,3 @@
+import { code } from "../mapping/code.ts"
+
+export const asked = code
