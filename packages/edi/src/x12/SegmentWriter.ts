@@ -68,7 +68,7 @@ export function* writeInterchange(options: EnvelopeOptions, controlNumber: numbe
   const write = (segment: WrittenSegment) => writeSegment(segment, delimiters) + (options.lines === true && delimiters.segment !== "\n" ? "\n" : "")
   const isa = [
     "ISA", "00", " ".repeat(10), "00", " ".repeat(10), options.sender.qualifier.padEnd(2), options.sender.id.padEnd(15), options.receiver.qualifier.padEnd(2), options.receiver.id.padEnd(15),
-    date.slice(2), time, repeats ? delimiters.repetition ?? "^" : "U", `${options.version.slice(0, 3)}${options.version.slice(3, 5)}`, number,
+    date.slice(2), time, repeats ? delimiters.repetition ?? "^" : "U", options.version.slice(0, 5), number,
     options.wantsAcknowledgement === true ? "1" : "0", options.isTest === true ? "T" : "P", delimiters.component
   ]
   yield isa.join(delimiters.element) + delimiters.segment + (options.lines === true && delimiters.segment !== "\n" ? "\n" : "")

@@ -1,0 +1,126 @@
+/** How the texts of elements become members, and back. */
+import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import type { Group } from "../x12/Interchange.ts"
+import { elementFaults } from "../x12/EdiFault.ts"
+
+export interface ReadContext {
+  readonly partner: PartnerProfile
+  readonly group: Group
+  /** The text of another element in the same loop or around it; empty if it is absent. */
+  readonly look: (segment: string, element: number) => string
+  /** Tells people about something that was read but looks wrong. `index`: of the rule's elements. */
+  readonly warn: (index: number, detail: string) => void
+  /** The element at this index has no place after all: it is kept and listed. */
+  readonly keep: (index: number) => void
+}
+
+export interface WriteContext {
+  readonly partner: PartnerProfile
+  readonly version: string
+  /** A member of the record that is written. */
+  readonly look: (path: string) => unknown
+  /** The member at this index is not written as it is. */
+  readonly lose: (index: number, reason: string) => void
+}
+
+/** Members in the order of the rule; or what is wrong with the element at an index. */
+export type Read = ReadonlyArray<unknown> | { readonly wrong: number; readonly code: string; readonly detail: string }
+
+export interface Codec {
+  /** For the table: how a value changes on its way. Empty if it does not. */
+  readonly note: string
+  readonly read: (texts: ReadonlyArray<string>, context: ReadContext) => Read
+  /** Texts in the order of the rule; `undefined`: nothing can be written. Members may be `undefined`. */
+  readonly write: (members: ReadonlyArray<unknown>, context: WriteContext) => ReadonlyArray<string> | undefined
+}
+
+export const isWrong = (read: Read): read is Exclude<Read, ReadonlyArray<unknown>> => "wrong" in read
+
+/** Characters that no segment may have. */
+const unwritable = /[\u0000-\u001f\u007f-\u009f\ufffd]/gu
+
+/** Text that is cut to fit. */
+export const text = (most: number): Codec => ({
+  note: "",
+  read: ([value = ""]) => [value.trimEnd() || undefined],
+  write: ([value], { lose }) => {
+    if (typeof value !== "string") return undefined
+    const clean = value.replace(unwritable, " ").trim()
+    if (clean !== value) lose(0, "control characters and spaces at its ends are left out")
+    if (clean.length > most) lose(0, `the element has at most ${most} characters`)
+    const cut = clean.slice(0, most).trimEnd()
+    return cut === "" ? undefined : [cut]
+  }
+})
+
+/** An identifying number: it is written whole or not at all. */
+export const identifier = (most: number): Codec => ({
+  note: "",
+  read: ([value = ""]) => [value.trim() || undefined],
+  write: ([value], { lose }) => {
+    if (typeof value !== "string" || value === "") return undefined
+    if (value.length <= most && value.trim() === value && value.search(unwritable) === -1) return [value]
+    lose(0, `the element has at most ${most} characters`)
+    return undefined
+  }
+})
+
+/** A text that is the same in every set. It is read and says nothing. */
+export const constant = (value: string): Codec => ({ note: `always ${value}`, read: () => [], write: () => [value] })
+
+/** A code and what it stands for. Codes that are not in the table are kept. */
+export const coded = (table: Readonly<Record<string, string>>): Codec => {
+  const back = new Map<string, string>()
+  for (const [code, meaning] of Object.entries(table)) if (!back.has(meaning)) back.set(meaning, code)
+  return {
+    note: Object.entries(table).map(([code, meaning]) => `${code} ${meaning}`).join(", "),
+    read: ([code = ""], { keep }) => {
+      const meaning = Object.hasOwn(table, code) ? table[code] : undefined
+      if (meaning === undefined) keep(0)
+      return [meaning]
+    },
+    write: ([meaning], { lose }) => {
+      const code = typeof meaning === "string" ? back.get(meaning) : undefined
+      if (code === undefined && meaning !== undefined) lose(0, "it has no code")
+      return code === undefined ? undefined : [code]
+    }
+  }
+}
+
+/** `USA` in Waybill; two letters are usual in X12, and both are read. */
+const countries: Readonly<Record<string, string>> = { US: "USA", CA: "CAN", MX: "MEX" }
+
+export const country: Codec = {
+  note: "US, CA and MX are written with two letters, other countries with three; two letters of other countries are kept and listed",
+  read: ([code = ""], { keep }) => {
+    const plain = code.trim().toUpperCase()
+    const found = Object.hasOwn(countries, plain) ? countries[plain] : /^[A-Z]{3}$/u.test(plain) ? plain : undefined
+    if (found === undefined) keep(0)
+    return [found]
+  },
+  write: ([code]) => typeof code !== "string" ? undefined : [Object.keys(countries).find((short) => countries[short] === code) ?? code]
+}
+
+/** Keeps a decimal number as its text, without losing digits. */
+export const decimal = (most: number): Codec => ({
+  note: "exact, as text",
+  read: ([value = ""]) => {
+    if (value === "") return [undefined]
+    const plain = plainDecimal(value)
+    return plain === undefined ? { wrong: 0, code: elementFaults.character, detail: `${JSON.stringify(value.slice(0, 40))} is not a number.` } : [plain]
+  },
+  write: ([value], { lose }) => {
+    const plain = value === undefined ? undefined : plainDecimal(String(value))
+    if (plain === undefined) return undefined
+    if (plain.replace(/[-.]/gu, "").length <= most) return [plain]
+    lose(0, `the element has at most ${most} digits`)
+    return undefined
+  }
+})
+
+/** `0012.50` → `12.50`, `.5` → `0.5`; `undefined` if it is not a decimal number. */
+export const plainDecimal = (value: string): string | undefined => {
+  const [, sign, whole = "", , fraction] = /^\s*([+-]?)(\d*)(\.(\d*))?\s*$/u.exec(value) ?? []
+  if (sign === undefined || (whole === "" && (fraction ?? "") === "")) return undefined
+  return `${sign === "-" ? "-" : ""}${whole.replace(/^0+(?=\d)/u, "") || "0"}${fraction === undefined || fraction === "" ? "" : `.${fraction}`}`
+}

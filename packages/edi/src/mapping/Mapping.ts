@@ -1,0 +1,73 @@
+/**
+ * A mapping between a transaction set and members of Waybill's data. It is data: the same rules read, write, and print the table of the
+ * documentation.
+ */
+import type { Codec } from "./Codec.ts"
+
+/** Most rules hold in both directions. */
+export type Direction = "in" | "out"
+
+export interface ElementRule {
+  /** Numbers of the elements in their segment: 1 is element 01. */
+  readonly elements: ReadonlyArray<number>
+  /** Paths of members, such as `location.city`. */
+  readonly members: ReadonlyArray<string>
+  readonly codec: Codec
+  readonly name: string
+  /** The set is refused without it, and is not written without it. */
+  readonly required?: true
+  readonly only?: Direction
+  /** Oldest version that has the elements, such as `005010`. Older sets are written without them. */
+  readonly since?: string
+  /** What the other side loses. */
+  readonly lost?: string
+}
+
+export interface Where {
+  readonly element: number
+  readonly is: ReadonlyArray<string>
+}
+
+export interface SegmentRule {
+  readonly segment: string
+  readonly name: string
+  /** Each occurrence is one item of the list at this path; paths of elements are then inside the item. */
+  readonly list?: string
+  /** Occurrences with this code only. The first code is written. */
+  readonly where?: Where
+  readonly only?: Direction
+  readonly elements: ReadonlyArray<ElementRule>
+}
+
+export interface LoopRule {
+  /** The segment that starts the loop. */
+  readonly loop: string
+  readonly name: string
+  /** Paths of the content are inside this member. */
+  readonly member?: string
+  /** Each occurrence is one item of the list at this path. */
+  readonly list?: string
+  /** Each occurrence is a record of its own. */
+  readonly each?: true
+  readonly where?: Where
+  readonly only?: Direction
+  readonly content: ReadonlyArray<Rule>
+}
+
+export type Rule = SegmentRule | LoopRule
+
+export interface Mapping {
+  /** ST-01. */
+  readonly set: string
+  /** GS-01. */
+  readonly functionalId: string
+  readonly title: string
+  readonly rules: ReadonlyArray<Rule>
+  /** Members that are never written, with the reason. */
+  readonly notWritten: Readonly<Record<string, string>>
+}
+
+export const isLoop = (rule: Rule): rule is LoopRule => "loop" in rule
+
+/** The segment that a rule is about. */
+export const segmentOf = (rule: Rule): string => isLoop(rule) ? rule.loop : rule.segment

@@ -1,0 +1,206 @@
+/** Reads the records of a transaction set by its mapping. What has no place is kept and listed. */
+import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import { type EdiFault, elementFaults, maxFaultsPerSet, segmentFaults } from "../x12/EdiFault.ts"
+import type { TransactionSet } from "../x12/Interchange.ts"
+import { elementOf, type Segment } from "../x12/Segment.ts"
+import { isWrong } from "./Codec.ts"
+import { type ElementRule, isLoop, type LoopRule, type Mapping } from "./Mapping.ts"
+import { setMember, within } from "./Members.ts"
+import { matches, type Node, treeOf } from "./SegmentTree.ts"
+
+/** An element that no rule has a place for. */
+export interface KeptElement {
+  readonly segment: string
+  readonly position: number
+  readonly element: number
+  readonly value: string
+}
+
+/** Something that was read, and that people may want to look at. */
+export interface EdiWarning {
+  readonly segment: string
+  readonly position: number
+  readonly element: number
+  readonly detail: string
+}
+
+/** One record, and the segment that it comes from. */
+export interface ReadRecord {
+  readonly record: Readonly<Record<string, unknown>>
+  readonly segment: string
+  readonly position: number
+  /** Where a member was read, by its path. */
+  readonly sources: ReadonlyMap<string, { readonly segment: string; readonly position: number; readonly element: number }>
+}
+
+export interface ReadSetResult {
+  readonly records: ReadonlyArray<ReadRecord>
+  readonly faults: ReadonlyArray<EdiFault>
+  readonly warnings: ReadonlyArray<EdiWarning>
+  readonly kept: ReadonlyArray<KeptElement>
+}
+
+interface Reading {
+  readonly set: TransactionSet
+  readonly partner: PartnerProfile
+  readonly faults: Array<EdiFault>
+  readonly warnings: Array<EdiWarning>
+  /** Elements with a place, by their segment. */
+  readonly placed: Map<Segment, Set<number>>
+}
+
+interface Draft {
+  readonly record: Record<string, unknown>
+  readonly sources: Map<string, { readonly segment: string; readonly position: number; readonly element: number }>
+}
+
+export const readSet = (mapping: Mapping, set: TransactionSet, partner: PartnerProfile): ReadSetResult => {
+  const reading: Reading = { set, partner, faults: [], warnings: [], placed: new Map() }
+  const root = treeOf(mapping.rules, set.segments)
+  const records = recordsIn(reading, root, [], [])
+  if (records.length === 0 && reading.faults.length === 0) {
+    const missing = eachLoops(mapping.rules).at(-1) ?? mapping.set
+    reading.faults.push({ level: "segment", code: segmentFaults.missing, segment: missing, position: set.segments.length, detail: `The set has no ${missing}, so it says nothing.` })
+  }
+  return { records, faults: reading.faults.slice(0, maxFaultsPerSet), warnings: reading.warnings, kept: keptIn(reading) }
+}
+
+const eachLoops = (rules: Mapping["rules"]): ReadonlyArray<string> =>
+  rules.flatMap((rule) => isLoop(rule) && rule.each === true ? [rule.loop, ...eachLoops(rule.content)] : [])
+
+/** A record for every innermost loop that is one; what stands around it is part of it. */
+const recordsIn = (reading: Reading, node: Node, around: ReadonlyArray<Node>, parts: ReadonlyArray<(draft: Draft) => void>): ReadonlyArray<ReadRecord> => {
+  const path = [...around, node]
+  const own = [...parts, (draft: Draft) => readNode(reading, node, path, draft, "")]
+  const inner = node.loops.filter(({ rule }) => rule?.each === true)
+  const hasEach = node.rules.some((rule) => isLoop(rule) && rule.each === true)
+  if (hasEach) return inner.flatMap((loop) => recordsIn(reading, loop, path, own))
+  const draft: Draft = { record: {}, sources: new Map() }
+  for (const read of own) read(draft)
+  const first = node.segments[0]
+  return [{ record: draft.record, sources: draft.sources, segment: first?.id ?? "ST", position: first?.position ?? 1 }]
+}
+
+const readNode = (reading: Reading, node: Node, around: ReadonlyArray<Node>, draft: Draft, at: string): void => {
+  for (const rule of node.rules) {
+    if (rule.only === "out") continue
+    if (isLoop(rule)) {
+      if (rule.each !== true) readLoops(reading, node, around, rule, draft, at)
+      continue
+    }
+    const segments = node.segments.filter((segment) => segment.id === rule.segment && matches(rule.where, segment))
+    if (segments.length === 0 && rule.list === undefined) missing(reading, node, rule.elements, rule.segment)
+    for (const segment of segments) {
+      if (rule.where !== undefined) place(reading, segment, rule.where.element)
+      readElements(reading, { rules: rule.elements, segment, around }, draft, rule.list === undefined ? at : undefined, within(at, rule.list ?? ""))
+    }
+  }
+}
+
+const readLoops = (reading: Reading, node: Node, around: ReadonlyArray<Node>, rule: LoopRule, draft: Draft, at: string) => {
+  for (const loop of node.loops.filter((each) => each.rule === rule)) {
+    if (rule.where !== undefined) place(reading, loop.segments[0]!, rule.where.element)
+    const into: Draft = rule.list === undefined ? draft : { record: {}, sources: draft.sources }
+    readNode(reading, loop, [...around, loop], into, rule.list === undefined ? within(at, rule.member ?? "") : "")
+    if (rule.list !== undefined && Object.keys(into.record).length > 0) append(draft.record, within(at, rule.list), into.record)
+  }
+}
+
+interface Occurrence {
+  readonly rules: ReadonlyArray<ElementRule>
+  readonly segment: Segment
+  readonly around: ReadonlyArray<Node>
+}
+
+/** Reads one segment, into the record at `at`, or as an item of the list. */
+const readElements = (reading: Reading, { around, rules, segment }: Occurrence, draft: Draft, at: string | undefined, list: string) => {
+  const item: Record<string, unknown> = {}
+  for (const rule of rules) {
+    if (rule.only === "out") continue
+    const texts = rule.elements.map((number) => elementOf(segment, number))
+    const { position } = segment
+    if (texts.every((text) => text === "")) {
+      if (rule.required) fault(reading, { level: "element", code: elementFaults.missing, segment: segment.id, position, element: rule.elements[0]!, detail: `${rule.name} is missing.` })
+      continue
+    }
+    const unplaced = new Set<number>()
+    const read = rule.codec.read(texts, {
+      partner: reading.partner,
+      group: reading.set.group,
+      look: (id, number) => lookAround(around, id, number),
+      warn: (index, detail) => warn(reading, { segment: segment.id, position, element: rule.elements[index]!, detail }),
+      keep: (index) => void unplaced.add(rule.elements[index]!)
+    })
+    if (isWrong(read)) {
+      const element = rule.elements[read.wrong]!
+      fault(reading, { level: "element", code: read.code, segment: segment.id, position, element, value: elementOf(segment, element), detail: read.detail })
+      continue
+    }
+    for (const [index, value] of read.entries()) {
+      if (value === undefined) continue
+      const path = at === undefined ? rule.members[index]! : within(at, rule.members[index]!)
+      setMember(at === undefined ? item : draft.record, path, value)
+      draft.sources.set(at === undefined ? list : path, { segment: segment.id, position, element: rule.elements[Math.min(index, rule.elements.length - 1)]! })
+    }
+    for (const number of rule.elements) if (!unplaced.has(number)) place(reading, segment, number)
+  }
+  if (at === undefined && Object.keys(item).length > 0) append(draft.record, list, item)
+}
+
+const append = (record: Record<string, unknown>, path: string, item: Readonly<Record<string, unknown>>) => {
+  const parts = path.split(".")
+  let into = record
+  for (const part of parts.slice(0, -1)) into = (into[part] ??= {}) as Record<string, unknown>
+  const items = (into[parts.at(-1)!] ??= []) as Array<unknown>
+  const text = JSON.stringify(item)
+  // a set names the same reference at several places
+  if (parts.at(-1) === "references" && items.some((each) => JSON.stringify(each) === text)) return
+  items.push(item)
+}
+
+const missing = (reading: Reading, node: Node, rules: ReadonlyArray<ElementRule>, segment: string) => {
+  if (!rules.some(({ required }) => required)) return
+  const position = (node.segments.at(-1)?.position ?? 1) + 1
+  fault(reading, { level: "segment", code: segmentFaults.missing, segment, position, detail: `The set has no ${segment}.` })
+}
+
+const lookAround = (around: ReadonlyArray<Node>, id: string, number: number): string => {
+  for (const node of around.toReversed()) {
+    const segment = node.segments.find((each) => each.id === id)
+    if (segment !== undefined) return elementOf(segment, number)
+  }
+  return ""
+}
+
+/** Shared parts are read once for each record of the set, and reported once. */
+const fault = (reading: Reading, found: EdiFault) => {
+  const known = reading.faults.some((each) => each.position === found.position && each.element === found.element && each.code === found.code && each.segment === found.segment)
+  if (!known && reading.faults.length < maxFaultsPerSet) reading.faults.push(found)
+}
+
+const warn = (reading: Reading, found: EdiWarning) => {
+  const known = reading.warnings.some((each) => each.position === found.position && each.element === found.element && each.detail === found.detail)
+  if (!known && reading.warnings.length < maxKept) reading.warnings.push(found)
+}
+
+const place = (reading: Reading, segment: Segment, number: number) => {
+  const known = reading.placed.get(segment)
+  if (known === undefined) reading.placed.set(segment, new Set([number]))
+  else known.add(number)
+}
+
+/** Most elements that a result lists; the file itself has them all. */
+export const maxKept = 500
+
+const keptIn = ({ placed, set }: Reading): ReadonlyArray<KeptElement> => {
+  const kept: Array<KeptElement> = []
+  for (const segment of set.segments) {
+    if (segment.id === "ST" || segment.id === "SE") continue
+    for (const [index, value] of segment.elements.entries()) {
+      if (value === "" || placed.get(segment)?.has(index + 1) === true) continue
+      kept.push({ segment: segment.id, position: segment.position, element: index + 1, value })
+      if (kept.length >= maxKept) return kept
+    }
+  }
+  return kept
+}

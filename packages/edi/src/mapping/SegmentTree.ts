@@ -1,0 +1,52 @@
+/** Sorts the segments of a set into the loops of its mapping. */
+import type { Segment } from "../x12/Segment.ts"
+import { elementOf } from "../x12/Segment.ts"
+import { isLoop, type LoopRule, type Rule, segmentOf, type Where } from "./Mapping.ts"
+
+/** An occurrence of a loop, or the whole set. `rules` is empty for a loop that the mapping has no place for. */
+export interface Node {
+  readonly rule: LoopRule | undefined
+  readonly rules: ReadonlyArray<Rule>
+  readonly segments: Array<Segment>
+  readonly loops: Array<Node>
+  /** Ids that belong to this loop. */
+  readonly ids: ReadonlySet<string>
+}
+
+export const matches = (where: Where | undefined, segment: Segment): boolean => where === undefined || where.is.includes(elementOf(segment, where.element))
+
+/** Segments that belong to a party's loop, also to one of a party without a place. */
+const partySegments = new Set(["N2", "N3", "N4", "G61", "G62", "PER", "L11"])
+
+const nodeOf = (rule: LoopRule | undefined, rules: ReadonlyArray<Rule>, segments: Array<Segment>): Node => ({
+  rule,
+  rules,
+  segments,
+  loops: [],
+  ids: segments[0]?.id === "N1" ? new Set([...rules.map(segmentOf), ...partySegments]) : new Set(rules.map(segmentOf))
+})
+
+/**
+ * A segment belongs to the innermost open loop that knows its id; a segment that none knows stays in the innermost one. `ST` and `SE` are left
+ * out.
+ */
+export const treeOf = (rules: ReadonlyArray<Rule>, segments: ReadonlyArray<Segment>): Node => {
+  const root = nodeOf(undefined, rules, [])
+  const open: Array<Node> = [root]
+  for (const segment of segments) {
+    if (segment.id === "ST" || segment.id === "SE") continue
+    const at = open.findLastIndex((node) => node.ids.has(segment.id) && !(node.segments[0]?.id === segment.id && node.rule?.loop === segment.id))
+    const node = open[at === -1 ? open.length - 1 : at]!
+    if (at !== -1) open.length = at + 1
+    const candidates = node.rules.filter((rule): rule is LoopRule => isLoop(rule) && rule.loop === segment.id)
+    if (candidates.length === 0) {
+      node.segments.push(segment)
+      continue
+    }
+    const rule = candidates.find(({ where }) => matches(where, segment))
+    const loop = nodeOf(rule, rule?.content ?? [], [segment])
+    node.loops.push(loop)
+    open.push(loop)
+  }
+  return root
+}

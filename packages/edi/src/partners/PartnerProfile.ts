@@ -1,0 +1,96 @@
+/** What has been agreed with a trading partner, as data. One profile is one partner, in both directions. */
+import { Schema } from "effect"
+import { EventType, InvalidInput, readInput } from "@waybill/core"
+
+const identification = (what: string) =>
+  Schema.Struct({
+    qualifier: Schema.String.check(Schema.isPattern(/^[0-9A-Z]{2}$/u, { message: "A qualifier has two characters, such as 02 or ZZ." })),
+    id: Schema.String.check(Schema.isPattern(/^[ -~]{1,15}$/u, { message: `${what} has 1 to 15 ASCII characters.` }))
+  })
+
+const delimiter = Schema.String.check(Schema.isPattern(/^[^A-Za-z0-9 ]$/u, { message: "A delimiter is one character that is no letter, digit or space." }))
+
+const code = Schema.String.check(Schema.isPattern(/^[A-Z0-9]{1,3}$/u, { message: "A code has 1 to 3 capital letters or digits." }))
+
+/** IANA names are checked when they are used, because their list changes. */
+const TimeZone = Schema.String.check(Schema.makeFilter((zone: string) => isTimeZone(zone) || "A time zone is an IANA name, such as America/Chicago."))
+
+const isTimeZone = (zone: string): boolean => {
+  try {
+    return zone.includes("/") && new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone !== ""
+  } catch {
+    return false
+  }
+}
+
+const ReferenceType = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(80))
+
+export const versions = ["004010", "005010", "008010"] as const
+
+export const PartnerProfile = Schema.Struct({
+  /** Names the partner in results and files. */
+  partner: Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,62}$/u, { message: "A partner has 1 to 63 small letters, digits or hyphens." })),
+  /** Their ISA-05 and ISA-06 in what they send. */
+  them: identification("Their id"),
+  /** Ours: ISA-07 and ISA-08 in what they send. */
+  us: identification("Our id"),
+  /** Ids of functional groups, if they differ from those of the interchange. */
+  groups: Schema.optionalKey(Schema.Struct({ them: Schema.optionalKey(Schema.String), us: Schema.optionalKey(Schema.String) })),
+  /** What is written. All three are read. */
+  version: Schema.Literals(versions).annotate({ message: `version is one of ${versions.join(", ")}.` }),
+  /** Sets are refused unless they are named here. */
+  sets: Schema.Array(Schema.Literals(["214", "210", "204", "211", "216", "990"])).check(Schema.isMinLength(1, { message: "Name at least one transaction set." }), Schema.isMaxLength(6)),
+  acknowledge: Schema.optionalKey(Schema.Literals(["997", "999", "none"])),
+  isTest: Schema.optionalKey(Schema.Boolean),
+  delimiters: Schema.optionalKey(Schema.Struct({
+    element: delimiter,
+    component: delimiter,
+    segment: delimiter,
+    repetition: Schema.optionalKey(delimiter),
+    /** Written with ISX, which only partners on 008010 know. */
+    release: Schema.optionalKey(delimiter)
+  })),
+  /** A line break after every segment. */
+  lines: Schema.optionalKey(Schema.Boolean),
+  encoding: Schema.optionalKey(Schema.Literals(["utf-8", "windows-1252"])),
+  /** Our carrier's SCAC, for what has none. */
+  scac: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Z]{2,4}$/u, { message: "A SCAC has 2 to 4 capital letters." }))),
+  mode: Schema.optionalKey(Schema.Literals(["FTL", "LTL", "PARCEL", "OCEAN", "AIR", "RAIL", "INTERMODAL", "OTHER"])),
+  /** Which reference is the id of a shipment: the first that a set has. Default PRO, then SID. */
+  shipmentId: Schema.optionalKey(Schema.Array(ReferenceType).check(Schema.isMinLength(1), Schema.isMaxLength(20))),
+  /** Sets without them are refused. */
+  requiredReferences: Schema.optionalKey(Schema.Array(ReferenceType).check(Schema.isMaxLength(20))),
+  times: Schema.optionalKey(Schema.Struct({
+    /** Of local times whose state or province is not in `states` and lies in several zones. */
+    zone: Schema.optionalKey(TimeZone),
+    /** By two letters, such as `TN`. */
+    states: Schema.optionalKey(Schema.Record(Schema.String, TimeZone)),
+    /** Time of day for dates without a time, such as `12:00`. Without it, a status without a time is refused. */
+    ofDates: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^([01]\d|2[0-3]):[0-5]\d$/u, { message: "A time of day is HH:MM." }))),
+    /** How times are written: in UTC, with their own offset, or as local time of `zone`. Default utc. */
+    write: Schema.optionalKey(Schema.Literals(["utc", "offset", "local"]))
+  })),
+  /** Codes that mean something else with this partner. */
+  codes: Schema.optionalKey(Schema.Struct({
+    /** AT7-01 that is read: the event type. */
+    statusIn: Schema.optionalKey(Schema.Record(code, EventType)),
+    /** AT7-01 that is written for an event type. */
+    statusOut: Schema.optionalKey(Schema.Record(Schema.String, code)),
+    /** AT7-02 that is read: the delay reason code of shipment status. */
+    reasonIn: Schema.optionalKey(Schema.Record(code, Schema.String)),
+    /** L11-02 by the type of a reference, both ways. */
+    references: Schema.optionalKey(Schema.Record(ReferenceType, code))
+  }))
+}).annotate({ identifier: "PartnerProfile" })
+export type PartnerProfile = typeof PartnerProfile.Type
+
+const decode = readInput(PartnerProfile, { closed: true })
+
+/** Reads a profile from JSON. Fails with every fault and its place. */
+export const partnerProfile = (json: unknown): PartnerProfile => {
+  const read = decode(json)
+  if (read._tag === "Success") return read.success
+  throw read.failure
+}
+
+export { InvalidInput as InvalidProfile }

@@ -1,0 +1,114 @@
+/**
+ * Times of X12 are local, with or without a code for their zone (element 623). Waybill needs an offset, and none is invented: it comes from the
+ * code, from the state or province of the event, or from the partner profile.
+ */
+import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+
+/** Zones of letter codes whose offset depends on the date. */
+const zonesOfCodes: Readonly<Record<string, string>> = {
+  ET: "America/New_York",
+  CT: "America/Chicago",
+  MT: "America/Denver",
+  PT: "America/Los_Angeles",
+  AT: "America/Anchorage",
+  HT: "Pacific/Honolulu",
+  NT: "America/St_Johns",
+  TT: "America/Halifax"
+}
+
+/** Offsets in minutes of letter codes for standard and daylight time. */
+const offsetsOfCodes: Readonly<Record<string, number>> = {
+  UT: 0, GM: 0, ES: -300, ED: -240, CS: -360, CD: -300, MS: -420, MD: -360, PS: -480, PD: -420, AS: -540, AD: -480, HS: -600, HD: -540, NS: -210, ND: -150, TS: -240, TD: -180
+}
+
+const inZone = (zone: string, states: string): ReadonlyArray<readonly [string, string]> => states.split(" ").map((state) => [state, zone])
+
+/** States and provinces that lie in one zone as a whole. Others need the partner profile. */
+const zonesOfStates: Readonly<Record<string, string>> = Object.fromEntries([
+  ...inZone("America/New_York", "CT DE DC GA ME MD MA NH NJ NY NC OH PA RI SC VT VA WV"),
+  ...inZone("America/Chicago", "AL AR IL IA LA MN MS MO OK WI"),
+  ...inZone("America/Denver", "CO MT NM UT WY"),
+  ...inZone("America/Los_Angeles", "CA WA"),
+  ...inZone("Pacific/Honolulu", "HI"),
+  ...inZone("America/Edmonton", "AB"),
+  ...inZone("America/Winnipeg", "MB"),
+  ...inZone("America/Halifax", "NS PE"),
+  ...inZone("America/Moncton", "NB")
+])
+
+/** Numbers 01 to 12 are hours east of UTC, 13 to 24 are 12 to 1 hours west. */
+const offsetOfNumber = (code: string): number | undefined => {
+  if (!/^\d\d$/u.test(code)) return undefined
+  const number = Number(code)
+  return number >= 1 && number <= 12 ? number * 60 : number >= 13 && number <= 24 ? (number - 25) * 60 : undefined
+}
+
+/** The code of an offset in minutes: `UT`, or a number for whole hours. */
+export const codeOfOffset = (minutes: number): string | undefined => {
+  const hours = minutes / 60
+  if (hours === 0) return "UT"
+  if (!Number.isInteger(hours) || Math.abs(hours) > 12) return undefined
+  return String(hours > 0 ? hours : 25 + hours).padStart(2, "0")
+}
+
+export interface ZonedTime {
+  readonly text: string
+  /** Where the offset comes from. */
+  readonly source: "code" | "state" | "profile"
+  /** The clock shows this time twice on the day when daylight time ends. The earlier one was taken. */
+  readonly isAmbiguous: boolean
+}
+
+/** A local time `CCYY-MM-DDTHH:MM:SS` with its offset; `undefined` if no zone is known. */
+export const zoned = (local: string, code: string, state: string, partner: PartnerProfile): ZonedTime | undefined => {
+  const fixed = Object.hasOwn(offsetsOfCodes, code) ? offsetsOfCodes[code] : offsetOfNumber(code)
+  if (fixed !== undefined) return { text: `${local}${offsetText(fixed)}`, source: "code", isAmbiguous: false }
+  const ofCode = Object.hasOwn(zonesOfCodes, code) ? zonesOfCodes[code] : undefined
+  if (code !== "" && code !== "LT" && ofCode === undefined) return undefined
+  const states = partner.times?.states ?? {}
+  const ofState = Object.hasOwn(states, state) ? states[state] : Object.hasOwn(zonesOfStates, state) ? zonesOfStates[state] : undefined
+  const zone = ofCode ?? ofState ?? partner.times?.zone
+  if (zone === undefined) return undefined
+  const offsets = offsetsAt(local, zone)
+  return { text: `${local}${offsetText(offsets[0]!)}`, source: ofCode !== undefined ? "code" : ofState !== undefined ? "state" : "profile", isAmbiguous: offsets.length > 1 }
+}
+
+/** `Z`, `-06:00`. */
+const offsetText = (minutes: number): string => {
+  if (minutes === 0) return "Z"
+  const size = Math.abs(minutes)
+  return `${minutes < 0 ? "-" : "+"}${String(Math.floor(size / 60)).padStart(2, "0")}:${String(size % 60).padStart(2, "0")}`
+}
+
+/** Offsets with which the clock of a zone shows a local time: two when it is set back, and the one before it is set forward for a time that it skips. */
+const offsetsAt = (local: string, zone: string): ReadonlyArray<number> => {
+  const asUtc = Date.parse(`${local}Z`)
+  const before = offsetOf(zone, asUtc - 86_400_000)
+  const after = offsetOf(zone, asUtc + 86_400_000)
+  const fitting = [...new Set([before, after])].filter((minutes) => offsetOf(zone, asUtc - minutes * 60_000) === minutes)
+  return fitting.length === 0 ? [before] : fitting.sort((a, b) => b - a)
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+const known = new Map<string, number>()
+const mostKnown = 20_000
+
+/** Offset of a zone in minutes at an instant. Zones change at quarters of an hour, so each quarter is computed once. */
+export const offsetOf = (zone: string, instant: number): number => {
+  const quarter = Math.floor(instant / 900_000)
+  const key = `${zone} ${quarter}`
+  const remembered = known.get(key)
+  if (remembered !== undefined) return remembered
+  let format = formats.get(zone)
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" })
+    formats.set(zone, format)
+  }
+  const at = quarter * 900_000
+  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]))
+  const shown = Date.parse(`${parts["year"]}-${parts["month"]}-${parts["day"]}T${parts["hour"]}:${parts["minute"]}:00Z`)
+  const minutes = (shown - at) / 60_000
+  if (known.size >= mostKnown) known.clear()
+  known.set(key, minutes)
+  return minutes
+}

@@ -1,0 +1,123 @@
+/** 214, Transportation Carrier Shipment Status Message: each AT7 is one transit event. */
+import { coded, constant, country, decimal, identifier, text } from "../mapping/Codec.ts"
+import type { ElementRule, LoopRule, Mapping, SegmentRule } from "../mapping/Mapping.ts"
+import { equipment, partyId, referenceType, routing } from "./ShipmentCodecs.ts"
+import { coordinates, reasonCodec, statusCodec, timeCodec } from "./StatusCodecs.ts"
+import { normalAppointment, normalStatus } from "./StatusCodes.ts"
+
+const references = (only?: "in"): SegmentRule => ({
+  segment: "L11",
+  name: "References",
+  list: "shipment.references",
+  ...only === undefined ? {} : { only },
+  elements: [
+    { elements: [1], members: ["value"], codec: identifier(30), name: "number", required: true },
+    { elements: [2], members: ["type"], codec: referenceType, name: "qualifier", required: true }
+  ]
+})
+
+const address: ReadonlyArray<SegmentRule> = [
+  { segment: "N3", name: "Address", elements: [
+    { elements: [1], members: ["address1"], codec: text(55), name: "address" },
+    { elements: [2], members: ["address2"], codec: text(55), name: "second line" }
+  ] },
+  { segment: "N4", name: "Place", elements: [
+    { elements: [1], members: ["city"], codec: text(30), name: "city" },
+    { elements: [2], members: ["state"], codec: identifier(2), name: "state or province" },
+    { elements: [3], members: ["postalCode"], codec: identifier(15), name: "postal code" },
+    { elements: [4], members: ["country"], codec: country, name: "country" }
+  ] }
+]
+
+const party = (member: string, name: string, codes: ReadonlyArray<string>): LoopRule => ({
+  loop: "N1",
+  name,
+  member,
+  where: { element: 1, is: codes },
+  content: [
+    { segment: "N1", name, elements: [
+      { elements: [2], members: ["name"], codec: text(60), name: `name of the ${name}` },
+      { elements: [3, 4], members: ["locationId"], codec: partyId, name: `id of the ${name}` }
+    ] },
+    ...address
+  ]
+})
+
+const location: ReadonlyArray<ElementRule> = [
+  { elements: [1], members: ["location.city"], codec: text(30), name: "city" },
+  { elements: [2], members: ["location.state"], codec: identifier(2), name: "state or province" },
+  { elements: [3], members: ["location.country"], codec: country, name: "country" },
+  { elements: [4, 5, 6, 7], members: ["location.longitude", "location.latitude"], codec: coordinates, name: "longitude and latitude" },
+  { elements: [8], members: ["location.postalCode"], codec: identifier(15), name: "postal code", since: "005010" }
+]
+
+const status: LoopRule = {
+  loop: "AT7",
+  name: "Status",
+  each: true,
+  content: [
+    { segment: "AT7", name: "Status", elements: [
+      {
+        elements: [1, 3],
+        members: ["type", "status", "attributes.edi.statusCode", "attributes.edi.appointmentCode", "attributes.exception", "attributes.custody", "attributes.appointmentStatus"],
+        codec: statusCodec,
+        name: "status or appointment",
+        required: true
+      },
+      { elements: [2], members: ["attributes.edi.reasonCode", "attributes.delayReasonCode"], codec: reasonCodec(normalStatus, 1), name: "reason of the status" },
+      { elements: [4], members: ["attributes.edi.reasonCode", "attributes.delayReasonCode"], codec: reasonCodec(normalAppointment, 3), name: "reason of the appointment" },
+      {
+        elements: [5, 6, 7],
+        members: ["occurredAt", "attributes.updatedEta", "attributes.appointmentDate", "attributes.edi.estimatedAt", "attributes.edi.timeCode"],
+        codec: timeCodec,
+        name: "date, time and time code",
+        required: true
+      }
+    ] },
+    { segment: "MS1", name: "Location", elements: location },
+    { segment: "MS2", name: "Equipment", elements: [
+      { elements: [1, 2], members: ["attributes.edi.equipmentOwner", "attributes.trailerNumber"], codec: equipment, name: "owner and number of the trailer" }
+    ] }
+  ]
+}
+
+export const mapping214: Mapping = {
+  set: "214",
+  functionalId: "QM",
+  title: "Shipment status",
+  rules: [
+    { segment: "B10", name: "Shipment", elements: [
+      { elements: [1], members: ["shipment.references[PRO]"], codec: identifier(30), name: "reference of the carrier" },
+      { elements: [2], members: ["shipment.references[SID]"], codec: identifier(30), name: "shipment number of the shipper" },
+      { elements: [3], members: ["shipment.scac"], codec: identifier(4), name: "SCAC", required: true }
+    ] },
+    references(),
+    party("shipment.origin", "shipper", ["SH", "SF"]),
+    party("shipment.destination", "consignee", ["CN", "ST"]),
+    { segment: "MS3", name: "Interline", elements: [
+      { elements: [1, 2, 4], members: ["attributes.partnerCarrierScac", "shipment.mode"], codec: routing, name: "carrier, its place in the route, and mode" }
+    ] },
+    {
+      loop: "LX",
+      name: "Number",
+      each: true,
+      content: [
+        { segment: "LX", name: "Number", elements: [{ elements: [1], members: [], codec: constant("1"), name: "running number" }] },
+        status,
+        references("in"),
+        { segment: "AT8", name: "Weight", where: { element: 1, is: ["G"] }, elements: [
+          { elements: [2], members: ["attributes.weightUnit"], codec: coded({ L: "Pounds", K: "Kilograms" }), name: "unit of weight" },
+          { elements: [3], members: ["attributes.weight"], codec: decimal(10), name: "gross weight" },
+          { elements: [4], members: ["attributes.handlingUnits"], codec: decimal(7), name: "handling units" }
+        ] }
+      ]
+    }
+  ],
+  notWritten: {
+    "eventId": "the control numbers and the place of the AT7 make it, so that a repeated file has the same ids",
+    "sequence": "the service counts events in the order in which they are stored",
+    "reportedAt": "GS-04 and GS-05 say when the group was written",
+    "shipment.shipmentId": "it is one of the references, by the partner profile",
+    "parties": "who may see a shipment is not told to partners"
+  }
+}

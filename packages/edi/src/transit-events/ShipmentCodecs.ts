@@ -1,0 +1,85 @@
+/** Codecs of 214: references, routing and equipment. */
+import { coded, type Codec, identifier } from "../mapping/Codec.ts"
+
+/** Element 128, L11-02. */
+export const referenceQualifiers: Readonly<Record<string, string>> = {
+  CN: "PRO",
+  BM: "BOL",
+  PO: "PO",
+  SI: "SID",
+  MB: "MASTER_BOL",
+  CR: "CUSTOMER",
+  LO: "LOAD",
+  AO: "APPOINTMENT",
+  SN: "SEAL"
+}
+
+const isQualifier = (text: string) => /^[A-Z0-9]{2,3}$/u.test(text)
+
+/** Qualifiers without a name stay what they are; names without a qualifier are not written. */
+export const referenceType: Codec = {
+  note: `${coded(referenceQualifiers).note}; other qualifiers stay as they are`,
+  read: ([code = ""], { partner }) => {
+    const agreed = Object.entries(partner.codes?.references ?? {}).find(([, qualifier]) => qualifier === code)?.[0]
+    return [agreed ?? (Object.hasOwn(referenceQualifiers, code) ? referenceQualifiers[code] : code)]
+  },
+  write: ([type], { lose, partner }) => {
+    if (typeof type !== "string") return undefined
+    const agreed = partner.codes?.references ?? {}
+    const code = (Object.hasOwn(agreed, type) ? agreed[type] : undefined) ?? Object.keys(referenceQualifiers).find((qualifier) => referenceQualifiers[qualifier] === type)
+    if (code !== undefined || (isQualifier(type) && !Object.hasOwn(referenceQualifiers, type))) return [code ?? type]
+    lose(0, "it has no qualifier; name one in the partner profile, codes.references")
+    return undefined
+  }
+}
+
+/** Elements: N1-03, 04. The id is a member, whose id it is has no place. */
+export const partyId: Codec = {
+  note: "93 (assigned by the sender) is written; another kind of id is kept and listed",
+  read: ([kind = "", id = ""], { keep }) => {
+    if (kind !== "93") keep(0)
+    return [id.trim() || undefined]
+  },
+  write: ([id], context) => {
+    const written = identifier(80).write([id], context)
+    return written === undefined ? undefined : ["93", ...written]
+  }
+}
+
+/** Element 91, MS3-04. */
+const modes: Readonly<Record<string, string>> = { LT: "LTL", M: "FTL", A: "AIR", R: "RAIL", S: "OCEAN", O: "OCEAN", X: "INTERMODAL", U: "PARCEL" }
+
+/** Members: partnerCarrierScac, mode. Elements: MS3-01, 02, 04. */
+export const routing: Codec = {
+  note: `${coded(modes).note}; M is the mode of the partner profile if it has one; a carrier other than B10-03 is the partner of an interline shipment`,
+  read: ([scac = "", , mode = ""], { keep, look, partner }) => {
+    const found = mode === "M" && partner.mode !== undefined ? partner.mode : Object.hasOwn(modes, mode) ? modes[mode] : undefined
+    if (mode !== "" && found === undefined) keep(2)
+    return [scac === look("B10", 3) ? undefined : scac, found]
+  },
+  write: ([carrier, mode], { lose, look, partner }) => {
+    const own = look("shipment.scac")
+    const code = mode === undefined || mode === partner.mode ? undefined : Object.keys(modes).find((each) => modes[each] === mode)
+    if (mode !== undefined && code === undefined && mode !== partner.mode) lose(1, "it has no code")
+    const scac = typeof carrier === "string" ? carrier : code === undefined ? undefined : own
+    if (typeof scac !== "string") return mode === undefined || mode !== partner.mode ? undefined : []
+    if (scac.length < 2 || scac.length > 4) {
+      lose(0, "the element has 2 to 4 letters")
+      return undefined
+    }
+    return [scac, carrier === undefined ? "B" : "1", code ?? ""]
+  }
+}
+
+/** Members: equipmentOwner, trailerNumber. Elements: MS2-01, 02. */
+export const equipment: Codec = {
+  note: "the owner is a member if it is not the carrier",
+  read: ([owner = "", number = ""], { look }) => [owner === look("B10", 3) || owner === "" ? undefined : owner, number || undefined],
+  write: ([owner, number], { lose, look }) => {
+    if (typeof number !== "string") return undefined
+    const scac = owner ?? look("shipment.scac")
+    if (typeof scac === "string" && scac.length >= 2 && scac.length <= 4 && number.length <= 10 && number.length > 0) return [scac, number]
+    lose(1, "the element has at most 10 characters, and needs an owner of 2 to 4 letters")
+    return undefined
+  }
+}

@@ -1,0 +1,97 @@
+/** 214 and transit events, in both directions. */
+import type { ReportedEvent } from "@waybill/core"
+import { member } from "../mapping/Members.ts"
+import { type KeptElement, type EdiWarning, type ReadRecord, readSet } from "../mapping/ReadSet.ts"
+import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
+import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import { type EdiFault, elementFaults, segmentFaults } from "../x12/EdiFault.ts"
+import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
+import { mapping214 } from "./Mapping214.ts"
+
+/** An event as intake takes it. */
+export type EdiEvent = typeof ReportedEvent.Encoded
+
+export interface ReadEvent {
+  readonly event: EdiEvent
+  /** The AT7 that it comes from. */
+  readonly segment: string
+  readonly position: number
+  readonly sources: ReadRecord["sources"]
+}
+
+export interface ReadEvents {
+  readonly events: ReadonlyArray<ReadEvent>
+  /** They refuse the set. */
+  readonly faults: ReadonlyArray<EdiFault>
+  readonly warnings: ReadonlyArray<EdiWarning>
+  readonly kept: ReadonlyArray<KeptElement>
+}
+
+/** Reads the events of a set. Their ids come from its control numbers, so the same file again has the same ids. */
+export const eventsOf214 = (set: TransactionSet, partner: PartnerProfile): ReadEvents => {
+  const { faults, kept, records, warnings } = readSet(mapping214, set, partner)
+  const key = keyOfSet(set)
+  const more: Array<EdiFault> = []
+  const events = records.map(({ position, record, segment, sources }, index): ReadEvent => {
+    const shipmentId = shipmentIdOf(record, partner)
+    if (index === 0) more.push(...missingIn(record, shipmentId, partner))
+    return { event: eventOf(record, `edi:${key}:${index + 1}`, shipmentId ?? "", partner), segment, position, sources }
+  })
+  return { events, faults: [...faults, ...more], warnings, kept }
+}
+
+const eventOf = (record: ReadRecord["record"], eventId: string, shipmentId: string, partner: PartnerProfile): EdiEvent => {
+  const shipment = (record["shipment"] ?? {}) as object
+  return {
+    ...record,
+    eventId,
+    shipment: { shipmentId, ...partner.mode === undefined ? {} : { mode: partner.mode }, origin: {}, destination: {}, ...shipment }
+  } as EdiEvent
+}
+
+const shipmentIdOf = (record: unknown, partner: PartnerProfile): string | undefined => {
+  for (const type of partner.shipmentId ?? ["PRO", "SID"]) {
+    const value = member(record, `shipment.references[${type}]`)
+    if (typeof value === "string") return value
+  }
+  return undefined
+}
+
+const missingIn = (record: unknown, shipmentId: string | undefined, partner: PartnerProfile): ReadonlyArray<EdiFault> => {
+  const missing = (partner.requiredReferences ?? []).filter((type) => member(record, `shipment.references[${type}]`) === undefined)
+  return [
+    ...shipmentId !== undefined ? [] : [{
+      level: "element" as const,
+      code: elementFaults.missing,
+      segment: "B10",
+      position: 2,
+      element: 1,
+      detail: `The set names no shipment: it has no reference of type ${(partner.shipmentId ?? ["PRO", "SID"]).join(" or ")}.`
+    }],
+    ...missing.map((type) => ({ level: "segment" as const, code: segmentFaults.missing, segment: "L11", position: 3, detail: `The partner profile requires a reference of type ${type}.` }))
+  ]
+}
+
+/**
+ * The statuses that an event is written as. An estimate of the delivery, and an appointment, need an AT7 of their own, because AT7 has one
+ * time.
+ */
+export const statusesOf = (event: EdiEvent): ReadonlyArray<EdiEvent> => {
+  const attributes = (event.attributes ?? {}) as Readonly<Record<string, unknown>>
+  const { appointmentDate: _date, appointmentStatus, edi, updatedEta, ...rest } = attributes
+  const { appointmentCode, statusCode } = (edi ?? {}) as Readonly<Record<string, unknown>>
+  if (statusCode !== undefined || appointmentCode !== undefined) return [event]
+  const eta = updatedEta === undefined ? [] : [{ ...event, type: "OTHER" as const, status: "Estimated delivery", attributes: { updatedEta, edi: { statusCode: "AG" } } }]
+  const appointment = attributes["appointmentDate"] === undefined
+    ? []
+    : [{ ...event, type: "OTHER" as const, status: "Delivery appointment", attributes: { appointmentDate: attributes["appointmentDate"], appointmentStatus, edi: { appointmentCode: "AB" } } }]
+  const extra = [...eta, ...appointment]
+  if (extra.length === 0) return [event]
+  return event.type === "OTHER" ? extra : [{ ...event, attributes: rest }, ...extra]
+}
+
+/** Writes one event as the contents of a set. Lists the members that it does not carry; refuses an event that has no code. */
+export const write214 = (event: EdiEvent, partner: PartnerProfile, version: string = partner.version): WriteSetResult => {
+  const { scac } = event.shipment
+  return writeSet(mapping214, scac === undefined && partner.scac !== undefined ? { ...event, shipment: { ...event.shipment, scac: partner.scac } } : event, partner, version)
+}
