@@ -12,7 +12,7 @@ const service = { packages: ["core", "http", "postgres"], others: [] }
 const page = { on: service, packages: ["client"], others: ["fastify@5.12.8", "pg@8.23.1"] }
 const testing = { packages: ["core", "http", "testkit"], others: [] }
 const client = { packages: ["client"], others: [] }
-const server = { on: service, packages: ["client", "conformance", "server"], others: [] }
+const server = { on: service, packages: ["client", "conformance", "edi", "server"], others: [] }
 const installedBy = { page, required: page, effect: page, vitest: testing, jest: testing, client, server, refused: page }
 const types = "@types/node@24.10.1"
 

@@ -76,6 +76,6 @@ const plain = (value: string): string => value.replace(/[^A-Za-z0-9 .,/-]/gu, " 
 /** TA1: the outcome of an envelope. */
 export const interchangeAcknowledgement = ({ controlNumber, date, time }: Interchange, faults: ReadonlyArray<EdiFault>): WrittenSegment => {
   const code = faults[0]?.code ?? "000"
-  const refused = code === interchangeFaults.duplicate || code === interchangeFaults.sender || code === interchangeFaults.receiver
+  const refused = code === interchangeFaults.sender || code === interchangeFaults.receiver || code === interchangeFaults.testIndicator
   return ["TA1", controlNumber, date, time, faults.length === 0 ? "A" : refused ? "R" : "E", code]
 }

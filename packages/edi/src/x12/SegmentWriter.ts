@@ -40,6 +40,8 @@ export interface EnvelopeOptions {
   readonly version: string
   readonly isTest?: boolean | undefined
   readonly wantsAcknowledgement?: boolean | undefined
+  /** Control segments before the first group, such as TA1. */
+  readonly controls?: ReadonlyArray<WrittenSegment> | undefined
   /** A line break after every segment, for people. */
   readonly lines?: boolean | undefined
 }
@@ -73,6 +75,7 @@ export function* writeInterchange(options: EnvelopeOptions, controlNumber: numbe
   ]
   yield isa.join(delimiters.element) + delimiters.segment + (options.lines === true && delimiters.segment !== "\n" ? "\n" : "")
   if (delimiters.release !== undefined) yield `ISX${delimiters.element}${delimiters.release}${delimiters.segment}`
+  for (const control of options.controls ?? []) yield write(control)
   let groupCount = 0
   for (const { controlNumber: groupNumber, functionalId, sets } of groups) {
     groupCount += 1

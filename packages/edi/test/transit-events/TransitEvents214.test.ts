@@ -307,7 +307,7 @@ describe("laws of 214", () => {
       const again = events(set.segments, partner, version)
       expect([again.faults, again.warnings, again.kept]).toEqual([[], [], []])
       const { eventId: _id, ...back } = again.events[0]!.event
-      const timeCode = (back.attributes?.["edi"] as { readonly timeCode: string }).timeCode
+      const { timeCode } = back.attributes!["edi"] as { readonly timeCode: string }
       const { references = [], ...shipment } = event.shipment
       const different = references.filter((each, index) => references.findIndex((other) => JSON.stringify(other) === JSON.stringify(each)) === index)
       expect(sorted(back)).toEqual(sorted({ ...event, shipment: { ...shipment, references: different }, attributes: { ...event.attributes, edi: { ...event.attributes!["edi"] as object, timeCode } } }))

@@ -6,6 +6,7 @@ import { auditCommand } from "./AuditCommand.ts"
 import { checkCommand } from "./check/CheckCommand.ts"
 import { deliveriesCommand } from "./DeliveriesCommand.ts"
 import { documentsCommand } from "./DocumentsCommand.ts"
+import { ediCommand } from "./edi/EdiCommand.ts"
 import { explainCommand, healthCommand } from "./ExplainCommands.ts"
 import { doctorCommand } from "./doctor/DoctorCommand.ts"
 import { keysCommand } from "./KeysCommand.ts"
@@ -47,6 +48,6 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
     { group: "For operators of a running server", commands: [
       healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, pickupsCommand, statisticsCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
     ] },
-    { group: "Receivers and tests", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand] }
+    { group: "Receivers and tests", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand, ediCommand] }
   ])
 )

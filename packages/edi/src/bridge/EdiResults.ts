@@ -1,0 +1,52 @@
+/** What became of a file: a result for each transaction set, and counts. */
+import type { EdiWarning, KeptElement } from "../mapping/ReadSet.ts"
+import type { EdiFault } from "../x12/EdiFault.ts"
+
+export type SetOutcome = "accepted" | "duplicate" | "refused"
+
+/** One thing that a set said, such as an event. */
+export interface RecordResult {
+  readonly id: string
+  /** Where it stands. */
+  readonly segment: string
+  readonly position: number
+  readonly result: "accepted" | "duplicate"
+}
+
+export interface SetResult {
+  /** Interchange, group and set control numbers, with the sender and the date: the same file again has the same keys. */
+  readonly key: string
+  /** ST-01, such as `214`. */
+  readonly set: string
+  readonly interchange: string
+  readonly group: string
+  readonly controlNumber: string
+  /** `duplicate`: everything in it was known. */
+  readonly outcome: SetOutcome
+  readonly records: ReadonlyArray<RecordResult>
+  readonly faults: ReadonlyArray<EdiFault>
+  readonly warnings: ReadonlyArray<EdiWarning>
+  readonly kept: ReadonlyArray<KeptElement>
+}
+
+/** An acknowledgement that the partner sent: AK1 and AK9. */
+export interface ReceivedAcknowledgement {
+  readonly functionalId: string
+  readonly group: string
+  /** AK9-01: A, E, P or R. */
+  readonly verdict: string
+  /** Control numbers of the sets that the partner refused. */
+  readonly refused: ReadonlyArray<string>
+}
+
+export interface FileReport {
+  readonly interchanges: number
+  readonly accepted: number
+  readonly duplicates: number
+  readonly refused: number
+  /** Faults of envelopes and of text outside of them; at most 100. */
+  readonly faults: ReadonlyArray<EdiFault>
+  readonly acknowledged: ReadonlyArray<ReceivedAcknowledgement>
+  /** Interchanges to send back: 997 or 999, and TA1 where an envelope is wrong. */
+  readonly acknowledgements: ReadonlyArray<string>
+}

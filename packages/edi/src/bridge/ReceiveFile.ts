@@ -1,0 +1,228 @@
+/**
+ * Reads a partner's file and gives what it says to handlers. A set is stored as a whole or refused as a whole, a repeated file is a duplicate,
+ * and everything is acknowledged.
+ */
+import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import { GroupAcknowledgement, interchangeAcknowledgement } from "../x12/Acknowledgement.ts"
+import { type EdiFault, elementFaults, interchangeFaults, setFaults } from "../x12/EdiFault.ts"
+import { type Group, type Interchange, keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
+import { InterchangeReader, type X12Event } from "../x12/InterchangeReader.ts"
+import { elementOf } from "../x12/Segment.ts"
+import { writeInterchange, type WrittenSet } from "../x12/SegmentWriter.ts"
+import { type EdiHandlers, type Handler, type HandlerFault, refusalIn } from "./EdiHandlers.ts"
+import type { FileReport, ReceivedAcknowledgement, SetResult } from "./EdiResults.ts"
+import { envelopeOf } from "./Envelopes.ts"
+import { type ReadItem, type ReadItems, setReaders } from "./SetReaders.ts"
+
+export interface ReceiveOptions {
+  readonly partner: PartnerProfile
+  readonly chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
+  readonly handlers: EdiHandlers
+  /** Control number of the next interchange to this partner. */
+  readonly nextControlNumber: () => Promise<number>
+  /** Called for each set, in the order of the file. */
+  readonly onResult?: ((result: SetResult) => void | Promise<void>) | undefined
+  readonly now?: (() => Date) | undefined
+}
+
+/** Most items of one call of a handler: what one call of intake takes. */
+const maxItemsPerCall = 1000
+/** Most sets that wait for a call. */
+const maxSetsPerCall = 200
+const maxFaults = 100
+
+/** A set that was read and is not stored yet. */
+interface Pending {
+  readonly set: TransactionSet
+  readonly read: ReadItems
+  readonly faults: Array<EdiFault>
+  readonly handler: keyof EdiHandlers | undefined
+  results: ReadonlyArray<"accepted" | "duplicate">
+}
+
+export const receiveFile = async (options: ReceiveOptions): Promise<FileReport> => {
+  const receiving = new FileReceiving(options)
+  const reader = new InterchangeReader({ encoding: options.partner.encoding })
+  for await (const chunk of options.chunks) for (const event of reader.push(chunk)) await receiving.take(event)
+  for (const event of reader.end()) await receiving.take(event)
+  return receiving.report
+}
+
+class FileReceiving {
+  readonly #options: ReceiveOptions
+  readonly #counts = { interchanges: 0, accepted: 0, duplicates: 0, refused: 0 }
+  readonly #faults: Array<EdiFault> = []
+  readonly #acknowledged: Array<ReceivedAcknowledgement> = []
+  readonly #acknowledgements: Array<string> = []
+  #pending: Array<Pending> = []
+  #items = 0
+  #group: GroupAcknowledgement | undefined
+  /** Why the whole interchange is refused. */
+  #refused: EdiFault | undefined
+  #sets: Array<WrittenSet> = []
+
+  constructor(options: ReceiveOptions) {
+    this.#options = options
+  }
+
+  get report(): FileReport {
+    return { ...this.#counts, faults: this.#faults, acknowledged: this.#acknowledged, acknowledgements: this.#acknowledgements }
+  }
+
+  async take(event: X12Event): Promise<void> {
+    switch (event.kind) {
+      case "unreadable":
+        return this.#note([event.fault])
+      case "interchange":
+        this.#counts.interchanges += 1
+        this.#sets = []
+        this.#refused = refusalOf(event.interchange, this.#options.partner)
+        return
+      case "group":
+        this.#group = this.#wantsAcknowledgement(event.group) ? new GroupAcknowledgement(event.group, kindOf(this.#options.partner)) : undefined
+        return
+      case "set":
+        return this.#takeSet(event.set, event.faults)
+      case "group-end":
+        await this.#flush()
+        this.#note(event.faults)
+        if (this.#group !== undefined) this.#sets.push(this.#group.write(event.included, event.faults))
+        this.#group = undefined
+        return
+      case "interchange-end":
+        return this.#acknowledge(event.interchange, [...this.#refused === undefined ? [] : [this.#refused], ...event.faults])
+    }
+  }
+
+  /** Acknowledgements are not acknowledged. */
+  #wantsAcknowledgement({ functionalId }: Group): boolean {
+    return this.#options.partner.acknowledge !== "none" && this.#refused === undefined && functionalId !== "FA"
+  }
+
+  async #takeSet(set: TransactionSet, envelope: ReadonlyArray<EdiFault>): Promise<void> {
+    const { handlers, partner } = this.#options
+    if (set.id === "997" || set.id === "999") {
+      if (this.#refused === undefined && envelope.length === 0 && this.#acknowledged.length < 1000) this.#acknowledged.push(acknowledgementIn(set))
+      return
+    }
+    const reader = Object.hasOwn(setReaders, set.id) ? setReaders[set.id] : undefined
+    const agreed = reader !== undefined && (partner.sets as ReadonlyArray<string>).includes(set.id) && handlers[reader.handler] !== undefined
+    const notAgreed: EdiFault = { level: "set", code: setFaults.notSupported, segment: "ST", position: 1, element: 1, value: set.id, detail: `Transaction set ${set.id} has not been agreed with ${partner.partner}.` }
+    const before = this.#refused !== undefined ? [this.#refused] : envelope.length > 0 ? envelope : agreed ? [] : [notAgreed]
+    const read = before.length === 0 ? reader!.read(set, partner) : nothingRead
+    this.#pending.push({ set, read, faults: [...before, ...read.faults], handler: reader?.handler, results: [] })
+    this.#items += read.items.length
+    if (this.#items >= maxItemsPerCall / 2 || this.#pending.length >= maxSetsPerCall) await this.#flush()
+  }
+
+  /** Stores what waits: together, or set by set if something of it is refused. */
+  async #flush(): Promise<void> {
+    const pending = this.#pending
+    this.#pending = []
+    this.#items = 0
+    const good = pending.filter(({ faults }) => faults.length === 0)
+    for (const name of new Set(good.map(({ handler }) => handler!))) {
+      const own = good.filter(({ handler }) => handler === name)
+      if (own.length > 1 && own.reduce((sum, { read }) => sum + read.items.length, 0) <= maxItemsPerCall && await this.#store(name, own)) continue
+      for (const one of own) await this.#store(name, [one])
+    }
+    for (const { faults, read, results, set } of pending) await this.#tell(set, read, faults, results)
+  }
+
+  /** False if something of it is refused; a single set then has the faults. */
+  async #store(name: keyof EdiHandlers, sets: ReadonlyArray<Pending>): Promise<boolean> {
+    const items = sets.flatMap(({ read }) => read.items)
+    const handler = this.#options.handlers[name] as Handler<unknown>
+    try {
+      const results = await handler(items.map(({ item }) => item))
+      let at = 0
+      for (const each of sets) {
+        const own = each.read.items.map((item, index) => ({ item, ...results[at + index] }))
+        each.results = own.map(({ result }) => result === "duplicate" ? result : "accepted")
+        each.faults.push(...own.flatMap(({ faults = [{}], item, result }) => result === "refused" ? faults.map((fault) => placed(fault, [item])) : []))
+        at += each.read.items.length
+      }
+      return true
+    } catch (error) {
+      const refusal = refusalIn(error)
+      if (refusal === undefined) throw error
+      if (sets.length === 1) sets[0]!.faults.push(...refusal.map((fault) => placed(fault, items)))
+      return false
+    }
+  }
+
+  async #tell(set: TransactionSet, read: ReadItems, faults: ReadonlyArray<EdiFault>, results: Pending["results"]): Promise<void> {
+    this.#group?.add(set, faults)
+    const outcome = faults.length > 0 ? "refused" : results.every((result) => result === "duplicate") ? "duplicate" : "accepted"
+    this.#counts[outcome === "duplicate" ? "duplicates" : outcome] += 1
+    await this.#options.onResult?.({
+      key: keyOfSet(set),
+      set: set.id,
+      interchange: set.interchange.controlNumber,
+      group: set.group.controlNumber,
+      controlNumber: set.controlNumber,
+      outcome,
+      records: faults.length > 0 ? [] : read.items.map(({ id, position, segment }, index) => ({ id, segment, position, result: results[index]! })),
+      faults,
+      warnings: read.warnings,
+      kept: read.kept
+    })
+  }
+
+  async #acknowledge(interchange: Interchange, faults: ReadonlyArray<EdiFault>): Promise<void> {
+    this.#note(faults)
+    const { nextControlNumber, now = () => new Date(), partner } = this.#options
+    if (partner.acknowledge === "none") return
+    const control = faults.length > 0 || interchange.wantsAcknowledgement ? [interchangeAcknowledgement(interchange, faults)] : []
+    if (this.#sets.length === 0 && control.length === 0) return
+    const controlNumber = await nextControlNumber()
+    const version = kindOf(partner) === "997" ? partner.version : newer(partner.version)
+    const groups = this.#sets.length === 0 ? [] : [{ functionalId: "FA", controlNumber, sets: this.#sets }]
+    this.#acknowledgements.push([...writeInterchange({ ...envelopeOf(partner), version, controls: control }, controlNumber, now(), groups)].join(""))
+  }
+
+  #note(faults: ReadonlyArray<EdiFault>) {
+    for (const fault of faults) if (this.#faults.length < maxFaults) this.#faults.push(fault)
+  }
+}
+
+const nothingRead: ReadItems = { items: [], faults: [], warnings: [], kept: [] }
+
+/** 999 exists from 005010 on, and is usual there only where it was agreed. */
+const kindOf = (partner: PartnerProfile) => partner.acknowledge === "999" ? "999" : "997"
+
+const newer = (version: PartnerProfile["version"]) => version === "004010" ? "005010" : version
+
+/** An interchange of somebody else, or a test where none is expected, is refused as a whole. */
+const refusalOf = ({ isTest, receiver, sender }: Interchange, { isTest: wantsTest = false, partner, them, us }: PartnerProfile): EdiFault | undefined => {
+  const fault = (element: number, code: string, detail: string): EdiFault => ({ level: "interchange", code, segment: "ISA", element, detail })
+  if (sender.qualifier !== them.qualifier || sender.id !== them.id) return fault(6, interchangeFaults.sender, `The sender is ${sender.qualifier}/${sender.id}, not ${them.qualifier}/${them.id} of ${partner}.`)
+  if (receiver.qualifier !== us.qualifier || receiver.id !== us.id) return fault(8, interchangeFaults.receiver, `The receiver is ${receiver.qualifier}/${receiver.id}, not ${us.qualifier}/${us.id}.`)
+  if (isTest !== wantsTest) return fault(15, interchangeFaults.testIndicator, isTest ? "The interchange is a test, and the partner profile is not." : "The interchange is no test, and the partner profile is.")
+  return undefined
+}
+
+/** The segment and element of a fault that a handler found. */
+const placed = ({ detail = "It was refused.", pointer = "" }: HandlerFault, items: ReadonlyArray<ReadItem>): EdiFault => {
+  const parts = pointer.split("/").slice(1)
+  const at = parts.findIndex((part) => /^\d+$/u.test(part))
+  const item = items[at === -1 ? 0 : Number(parts[at])] ?? items[0]
+  const path = at === -1 ? [] : parts.slice(at + 1)
+  for (let length = path.length; length > 0; length--) {
+    const source = item?.sources.get(path.slice(0, length).join("."))
+    if (source !== undefined) return { level: "element", code: elementFaults.code, ...source, detail }
+  }
+  return { level: "segment", code: "8", segment: item?.segment ?? "ST", position: item?.position ?? 1, detail }
+}
+
+const acknowledgementIn = ({ segments }: TransactionSet): ReceivedAcknowledgement => {
+  const first = segments.find(({ id }) => id === "AK1")
+  const last = segments.find(({ id }) => id === "AK9")
+  const refused: Array<string> = []
+  let current = ""
+  for (const segment of segments) {
+    if (segment.id === "AK2") current = elementOf(segment, 2)
+    if ((segment.id === "AK5" || segment.id === "IK5") && !["A", "E"].includes(elementOf(segment, 1)) && refused.length < 1000) refused.push(current)
+  }
+  return { functionalId: first === undefined ? "" : elementOf(first, 1), group: first === undefined ? "" : elementOf(first, 2), verdict: last === undefined ? "" : elementOf(last, 1), refused }
+}

@@ -1,0 +1,37 @@
+/** The transaction sets that the bridge reads, and the handler of each. */
+import type { EdiWarning, KeptElement, ReadRecord } from "../mapping/ReadSet.ts"
+import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import { eventsOf214 } from "../transit-events/TransitEvents214.ts"
+import type { EdiFault } from "../x12/EdiFault.ts"
+import type { TransactionSet } from "../x12/Interchange.ts"
+import type { EdiHandlers } from "./EdiHandlers.ts"
+
+export interface ReadItem {
+  readonly item: unknown
+  readonly id: string
+  readonly segment: string
+  readonly position: number
+  readonly sources: ReadRecord["sources"]
+}
+
+export interface ReadItems {
+  readonly items: ReadonlyArray<ReadItem>
+  readonly faults: ReadonlyArray<EdiFault>
+  readonly warnings: ReadonlyArray<EdiWarning>
+  readonly kept: ReadonlyArray<KeptElement>
+}
+
+export interface SetReader {
+  readonly handler: keyof EdiHandlers
+  readonly read: (set: TransactionSet, partner: PartnerProfile) => ReadItems
+}
+
+export const setReaders: Readonly<Record<string, SetReader>> = {
+  "214": {
+    handler: "transitEvents",
+    read: (set, partner) => {
+      const { events, ...read } = eventsOf214(set, partner)
+      return { ...read, items: events.map(({ event, ...place }) => ({ ...place, item: event, id: event.eventId! })) }
+    }
+  }
+}

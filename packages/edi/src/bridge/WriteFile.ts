@@ -1,0 +1,69 @@
+/** Writes files for a partner. What a set cannot carry is listed. */
+import { mapping214 } from "../transit-events/Mapping214.ts"
+import { type EdiEvent, statusesOf, write214 } from "../transit-events/TransitEvents214.ts"
+import type { LostMember, WriteSetResult } from "../mapping/WriteSet.ts"
+import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import { DelimiterInValue, writeInterchange, writeSegment, type WrittenSet } from "../x12/SegmentWriter.ts"
+import { envelopeOf } from "./Envelopes.ts"
+
+export interface WriteOptions {
+  readonly partner: PartnerProfile
+  /** Of the interchange; the group has the same. */
+  readonly controlNumber: number
+  readonly at: Date
+}
+
+/** What of an item is not in the file. */
+export interface NotWritten {
+  /** Index of the item. */
+  readonly index: number
+  /** Nothing of it was written. */
+  readonly refused: boolean
+  readonly members: ReadonlyArray<LostMember>
+}
+
+export interface WrittenFile {
+  /** Empty if no set was written. */
+  readonly text: string
+  readonly sets: number
+  readonly notWritten: ReadonlyArray<NotWritten>
+}
+
+/** 214: one set for each status of each event. */
+export const writeTransitEvents = (events: ReadonlyArray<EdiEvent>, options: WriteOptions): WrittenFile =>
+  writeFile(mapping214.functionalId, events.map((event) => statusesOf(event).map((status) => write214(status, options.partner))), options)
+
+/** One item may need several sets. */
+export const writeFile = (functionalId: string, items: ReadonlyArray<ReadonlyArray<WriteSetResult>>, { at, controlNumber, partner }: WriteOptions): WrittenFile => {
+  const envelope = envelopeOf(partner)
+  const sets: Array<WrittenSet> = []
+  const notWritten: Array<NotWritten> = []
+  for (const [index, results] of items.entries()) {
+    let written = 0
+    const members: Array<LostMember> = []
+    for (const result of results) {
+      const fault = "refused" in result ? undefined : delimiterIn(result.set, envelope.delimiters!)
+      if ("refused" in result) members.push(...result.refused)
+      else if (fault !== undefined) members.push(fault)
+      else {
+        written += 1
+        sets.push(result.set)
+        members.push(...result.lost)
+      }
+    }
+    if (members.length > 0 || written === 0) notWritten.push({ index, refused: written === 0, members })
+  }
+  const text = sets.length === 0 ? "" : [...writeInterchange(envelope, controlNumber, at, [{ functionalId, controlNumber, sets }])].join("")
+  return { text, sets: sets.length, notWritten }
+}
+
+/** A value with a delimiter refuses its set, not the file. */
+const delimiterIn = ({ segments }: WrittenSet, delimiters: Parameters<typeof writeSegment>[1]): LostMember | undefined => {
+  try {
+    for (const segment of segments) writeSegment(segment, delimiters)
+    return undefined
+  } catch (error) {
+    if (error instanceof DelimiterInValue) return { member: error.segment, reason: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,69 @@
+/** `waybill edi`: tries a partner profile on a file. Needs no server. */
+import { checkFile, type EdiFault, elementName, type FileReport, partnerProfile, type PartnerProfile, placeOf, type SetResult } from "@waybill/edi"
+import { Console, Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { createReadStream } from "node:fs"
+import { type CommandFailed, failed, usageError } from "../shared/Outcome.ts"
+import { counted, jsonFlag, printable } from "../shared/Output.ts"
+import { readInput } from "../shared/WebhookSecrets.ts"
+
+const readProfile = (path: string): Effect.Effect<PartnerProfile, CommandFailed> =>
+  Effect.flatMap(readInput(path), (bytes) =>
+    Effect.try({
+      try: () => partnerProfile(JSON.parse(bytes.toString("utf8"))),
+      catch: (error) => usageError(`${path} is no partner profile: ${error instanceof Error ? error.message : String(error)}`)
+    }))
+
+const faultLine = (fault: EdiFault): string => `    ${placeOf(fault)}: ${printable(fault.detail)}${fault.value === undefined ? "" : ` (${JSON.stringify(fault.value)})`}`
+
+const linesOf = (result: SetResult, all: boolean): ReadonlyArray<string> => {
+  const notes = [
+    ...result.faults.map(faultLine),
+    ...result.warnings.map(({ detail, element, position, segment }) => `    ${elementName(segment, element)} at segment ${position}: ${printable(detail)}`),
+    ...all ? result.kept.map(({ element, position, segment, value }) => `    ${elementName(segment, element)} at segment ${position} has no place: ${JSON.stringify(value)}`) : []
+  ]
+  const said = result.records.length === 0 ? "" : `, ${counted(result.records.length, "record")}`
+  const kept = result.kept.length === 0 ? "" : `, ${counted(result.kept.length, "element")} without a place`
+  return [`${result.outcome.padEnd(9)}  ${result.set} ${printable(result.controlNumber)} of group ${printable(result.group)}${said}${kept}`, ...notes]
+}
+
+const summaryOf = ({ accepted, acknowledged, duplicates, faults, interchanges, refused }: FileReport): string =>
+  [
+    ...faults.map(faultLine),
+    ...acknowledged.map(({ functionalId, group, refused, verdict }) => `acknowledged  group ${printable(group)} (${printable(functionalId)}): ${printable(verdict)}${refused.length === 0 ? "" : `, refused ${printable(refused.join(", "))}`}`),
+    `${counted(interchanges, "interchange")}: ${accepted} accepted, ${duplicates} duplicate, ${refused} refused`
+  ].join("\n")
+
+const check = Command.make(
+  "check",
+  {
+    profile: Argument.String("profile").pipe(Argument.withDescription("The partner profile, a JSON file")),
+    file: Argument.String("file").pipe(Argument.withDescription("The partner's file")),
+    kept: Flag.Boolean("kept").pipe(Flag.withDescription("List every element that has no place"), Flag.withDefault(false)),
+    acknowledgement: Flag.Boolean("acknowledgement").pipe(Flag.withDescription("Print the acknowledgement that the partner would get"), Flag.withDefault(false)),
+    json: jsonFlag
+  },
+  Effect.fnUntraced(function*({ acknowledgement, file, json, kept, profile }) {
+    const partner = yield* readProfile(profile)
+    const onResult = (result: SetResult) => console.log(json ? JSON.stringify(result) : linesOf(result, kept).join("\n"))
+    const report = yield* Effect.tryPromise({
+      try: () => checkFile(partner, createReadStream(file), onResult),
+      catch: (error) => failed(`${file} was not checked: ${error instanceof Error ? error.message : String(error)}`)
+    })
+    yield* Console.log(json ? JSON.stringify(report) : summaryOf(report))
+    if (acknowledgement && !json) yield* Effect.forEach(report.acknowledgements, (text) => Console.log(text.replaceAll(partner.delimiters?.segment ?? "~", (end) => `${end}\n`).trimEnd()))
+    if (report.refused > 0 || report.faults.length > 0) return yield* failed("The file has faults.")
+    if (report.interchanges === 0) return yield* failed("The file has no interchange.")
+  })
+).pipe(
+  Command.withDescription("Try a partner profile on a file: read everything, store nothing, and print what would become of each transaction set"),
+  Command.withExamples([
+    { command: "waybill edi check partner.json file.edi", description: "Every set, with its faults and their segment and element" },
+    { command: "waybill edi check partner.json file.edi --kept --acknowledgement", description: "Also what has no place, and the 997 or 999" }
+  ])
+)
+
+export const ediCommand = Command.make("edi").pipe(
+  Command.withDescription("EDI files of partners"),
+  Command.withSubcommands([check])
+)

@@ -1,0 +1,42 @@
+import { readFileSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { describe, expect, it } from "vitest"
+import { directory } from "../program/Program.ts"
+import { jsonLines, run } from "./Cli.ts"
+
+const profile = new URL("../../../edi/profiles/ltl-carrier.json", import.meta.url).pathname
+
+const file = (...statuses: ReadonlyArray<string>) => {
+  const path = join(directory(), "partner.edi")
+  const sets = statuses.map((status, index) => `ST*214*000${index + 1}~B10*0123456789**ABCD~LX*1~${status}~Q7*D~SE*6*000${index + 1}~`)
+  writeFileSync(path, `ISA*00*          *00*          *02*ABCD           *ZZ*WAYBILL        *261120*1415*U*00401*000000007*0*P*>~GS*QM*ABCD*WAYBILL*20261120*1415*7*X*004010~${sets.join("")}GE*${sets.length}*7~IEA*1*000000007~`)
+  return path
+}
+
+describe("edi check", { timeout: 60_000 }, () => {
+  it("prints what would become of each set, and the acknowledgement", async () => {
+    const { code, stdout } = await run(["edi", "check", profile, file("AT7*X4*NS***20261120*0815*CT", "AT7*D1*NS***20261340*0815*CT"), "--kept", "--acknowledgement"])
+    expect(code).toBe(1)
+    for (const line of [
+      "accepted   214 0001 of group 7, 1 record, 1 element without a place",
+      "    Q7-01 at segment 5 has no place: \"D\"",
+      "refused    214 0002 of group 7",
+      "    AT7-05 at segment 4: AT7-05 is a date as CCYYMMDD. (\"20261340\")",
+      "1 interchange: 1 accepted, 0 duplicate, 1 refused",
+      "AK4*5**8*20261340~"
+    ]) expect(stdout).toContain(line)
+  })
+
+  it("succeeds for a file without faults, and prints JSON", async () => {
+    const { code, stdout } = await run(["edi", "check", profile, file("AT7*X4*NS***20261120*0815*CT"), "--json"])
+    expect(code).toBe(0)
+    expect(jsonLines(stdout)).toMatchObject([{ outcome: "accepted", records: [{ segment: "AT7", position: 4 }] }, { accepted: 1, refused: 0 }])
+  })
+
+  it("explains a profile that is none, and a file that is not there", async () => {
+    const path = join(directory(), "profile.json")
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(profile, "utf8")) as object, version: "3040" }))
+    expect(await run(["edi", "check", path, file("AT7*X4")])).toMatchObject({ code: 2, stderr: expect.stringContaining("/version: version is one of 004010, 005010, 008010.") })
+    expect(await run(["edi", "check", profile, "/nowhere.edi"])).toMatchObject({ code: 1, stderr: expect.stringContaining("/nowhere.edi was not checked") })
+  })
+})
