@@ -1,14 +1,18 @@
 /** Tries a partner profile on a file: everything is read and checked, nothing is stored. */
-import { readInput, ReportedEvent } from "@waybill/core"
+import { Invoice, type InvalidInput, readInput, ReportedEvent } from "@waybill/core"
+import type { Result } from "effect"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { EdiHandlers, Handler } from "./EdiHandlers.ts"
 import type { FileReport, SetResult } from "./EdiResults.ts"
 import { receiveFile, type ReceiveOptions } from "./ReceiveFile.ts"
 
 const event = readInput(ReportedEvent)
+const invoice = readInput(Invoice)
+
+type Decode = (input: unknown, prefix: ReadonlyArray<PropertyKey>) => Result.Result<unknown, InvalidInput>
 
 /** Refuses what intake would refuse. Ids that it has seen are duplicates. */
-const checking = <Item>(read: typeof event, idOf: (item: Item) => string | undefined): Handler<Item> => {
+const checking = <Item>(read: Decode, idOf: (item: Item) => string | undefined): Handler<Item> => {
   const seen = new Set<string>()
   return async (items) => {
     const faults = items.flatMap((item, index) => {
@@ -26,7 +30,10 @@ const checking = <Item>(read: typeof event, idOf: (item: Item) => string | undef
   }
 }
 
-const handlers = (): EdiHandlers => ({ transitEvents: checking(event, ({ eventId }) => eventId) })
+const handlers = (): EdiHandlers => ({
+  transitEvents: checking(event, ({ eventId }) => eventId),
+  invoices: checking(invoice, ({ uniqueID }) => uniqueID)
+})
 
 export const checkFile = (
   partner: PartnerProfile,

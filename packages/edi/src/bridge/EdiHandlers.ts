@@ -1,4 +1,5 @@
 /** Where the bridge puts what it reads: functions of the host. */
+import type { Invoice } from "@waybill/core"
 import type { EdiEvent } from "../transit-events/TransitEvents214.ts"
 
 /** The place of a fault in what a handler was given, and what it is. */
@@ -23,6 +24,8 @@ export type Handler<Item> = (items: ReadonlyArray<Item>) => Promise<ReadonlyArra
 export interface EdiHandlers {
   /** 214. */
   readonly transitEvents?: Handler<EdiEvent> | undefined
+  /** 210. */
+  readonly invoices?: Handler<Invoice> | undefined
 }
 
 /** The faults of a refusal; `undefined` for any other error, which the next attempt may not meet. */

@@ -1,5 +1,6 @@
 /** The transaction sets that the bridge reads, and the handler of each. */
 import type { EdiWarning, KeptElement, ReadRecord } from "../mapping/ReadSet.ts"
+import { invoiceOf210 } from "../invoices/Invoices210.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { eventsOf214 } from "../transit-events/TransitEvents214.ts"
 import type { EdiFault } from "../x12/EdiFault.ts"
@@ -32,6 +33,13 @@ export const setReaders: Readonly<Record<string, SetReader>> = {
     read: (set, partner) => {
       const { events, ...read } = eventsOf214(set, partner)
       return { ...read, items: events.map(({ event, ...place }) => ({ ...place, item: event, id: event.eventId! })) }
+    }
+  },
+  "210": {
+    handler: "invoices",
+    read: (set, partner) => {
+      const { invoice, position, sources, ...read } = invoiceOf210(set, partner)
+      return { ...read, items: invoice === undefined ? [] : [{ item: invoice, id: invoice.uniqueID, segment: "B3", position, sources }] }
     }
   }
 }

@@ -1,4 +1,7 @@
 /** Writes files for a partner. What a set cannot carry is listed. */
+import type { Invoice } from "@waybill/core"
+import { write210 } from "../invoices/Invoices210.ts"
+import { mapping210 } from "../invoices/Mapping210.ts"
 import { mapping214 } from "../transit-events/Mapping214.ts"
 import { type EdiEvent, statusesOf, write214 } from "../transit-events/TransitEvents214.ts"
 import type { LostMember, WriteSetResult } from "../mapping/WriteSet.ts"
@@ -32,6 +35,10 @@ export interface WrittenFile {
 /** 214: one set for each status of each event. */
 export const writeTransitEvents = (events: ReadonlyArray<EdiEvent>, options: WriteOptions): WrittenFile =>
   writeFile(mapping214.functionalId, events.map((event) => statusesOf(event).map((status) => write214(status, options.partner))), options)
+
+/** 210: one set for each invoice. */
+export const writeInvoices = (invoices: ReadonlyArray<Invoice>, options: WriteOptions): WrittenFile =>
+  writeFile(mapping210.functionalId, invoices.map((invoice) => [write210(invoice, options.partner)]), options)
 
 /** One item may need several sets. */
 export const writeFile = (functionalId: string, items: ReadonlyArray<ReadonlyArray<WriteSetResult>>, { at, controlNumber, partner }: WriteOptions): WrittenFile => {

@@ -1,4 +1,5 @@
 /** How the texts of elements become members, and back. */
+import { parseInstant } from "@waybill/core"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { Group } from "../x12/Interchange.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
@@ -124,3 +125,48 @@ export const plainDecimal = (value: string): string | undefined => {
   if (sign === undefined || (whole === "" && (fraction ?? "") === "")) return undefined
   return `${sign === "-" ? "-" : ""}${whole.replace(/^0+(?=\d)/u, "") || "0"}${fraction === undefined || fraction === "" ? "" : `.${fraction}`}`
 }
+
+/** X12 type N2: digits without a point, of which the last two are decimals. Exact. */
+export const hundredths: Codec = {
+  note: "exact: the last two digits are decimals",
+  read: ([value = ""]) => {
+    const [, sign, digits = ""] = /^\s*(-?)(\d{1,15})\s*$/u.exec(value) ?? []
+    if (sign === undefined) return { wrong: 0, code: elementFaults.character, detail: `${JSON.stringify(value.slice(0, 40))} is not an amount: it has digits only, of which the last two are decimals.` }
+    const padded = digits.padStart(3, "0")
+    return [`${sign}${padded.slice(0, -2).replace(/^0+(?=\d)/u, "")}.${padded.slice(-2)}`]
+  },
+  write: ([value], { lose }) => {
+    const [, sign = "", whole = "", fraction = ""] = /^(-?)(\d*)(?:\.(\d*))?$/u.exec(typeof value === "string" ? value : "") ?? []
+    if (value === undefined || (whole === "" && fraction === "")) return undefined
+    if (/[1-9]/u.test(fraction.slice(2)) || whole.length > 13) {
+      lose(0, "the element has two decimals and at most 15 digits")
+      return undefined
+    }
+    const digits = `${whole}${fraction.slice(0, 2).padEnd(2, "0")}`.replace(/^0+(?=\d)/u, "")
+    return [digits === "0" ? "0" : `${sign}${digits}`]
+  }
+}
+
+/** CCYYMMDD and 2026-11-20. */
+export const date: Codec = {
+  note: "CCYYMMDD",
+  read: ([value = ""]) => {
+    const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/u.exec(value) ?? []
+    const text = `${year}-${month}-${day}`
+    return year === undefined || parseInstant(`${text}T00:00:00Z`) === undefined ? { wrong: 0, code: elementFaults.date, detail: `${JSON.stringify(value.slice(0, 20))} is not a date as CCYYMMDD.` } : [text]
+  },
+  write: ([value]) => typeof value === "string" ? [value.replaceAll("-", "")] : undefined
+}
+
+/** A JSON number. */
+export const number = (most: number): Codec => ({
+  note: "a number",
+  read: (texts, context) => {
+    const read = decimal(most).read(texts, context)
+    return isWrong(read) || read[0] === undefined ? read : [Number(read[0])]
+  },
+  write: ([value], context) => typeof value === "number" ? decimal(most).write([plainNumber(value)], context) : undefined
+})
+
+/** Without an exponent, which X12 has not. */
+const plainNumber = (value: number): string => /e/iu.test(String(value)) ? value.toFixed(10).replace(/\.?0+$/u, "") : String(value)

@@ -21,42 +21,46 @@ interface Reference {
   readonly value?: string
 }
 
-/** Reads a member. `used` collects the concrete path that was read, such as `shipment.references.0`. */
+/** Reads a member. `used` collects the concrete paths that were read, such as `shipment.references.0.value`. */
 export const member = (data: unknown, path: string, used?: Set<string>): unknown => {
   let value = data
   let at = ""
+  let typeAt: string | undefined
   for (const part of partsOf(path)) {
     const [, list, type] = typed.exec(part) ?? []
     if (!isData(value)) return undefined
     if (list === undefined) {
       value = Object.hasOwn(value, part) ? value[part] : undefined
       at = at === "" ? part : `${at}.${part}`
+      typeAt = undefined
       continue
     }
     const items = value[list]
     if (!Array.isArray(items)) return undefined
     const index = (items as ReadonlyArray<Reference>).findIndex((item) => item.type === type)
     if (index === -1) return undefined
-    at = `${at === "" ? "" : `${at}.`}${list}.${index}`
+    at = `${at === "" ? "" : `${at}.`}${list}.${index}.value`
+    typeAt = at.replace(/value$/u, "type")
     value = (items[index] as Reference).value
   }
   if (value !== undefined) used?.add(at)
+  if (value !== undefined && typeAt !== undefined) used?.add(typeAt)
   return value
 }
 
 /** Sets a member, and what is around it. A reference that is there already stays once. */
 export const setMember = (data: Record<string, unknown>, path: string, value: unknown): void => {
   if (value === undefined) return
-  const path_ = partsOf(path)
+  const all = partsOf(path)
   let into: Record<string, unknown> = data
-  for (const [index, part] of path_.entries()) {
+  for (const [index, part] of all.entries()) {
     const [, list, type] = typed.exec(part) ?? []
     if (list !== undefined) {
       const items = (into[list] ??= []) as Array<Reference>
       if (!items.some((item) => item.type === type && item.value === value)) items.push({ type: type!, value: value as string })
       return
     }
-    if (index === path_.length - 1) into[part] = value
+    if (index === all.length - 1) into[part] = value
     else into = (into[part] ??= {}) as Record<string, unknown>
   }
 }

@@ -48,7 +48,12 @@ const isWithin = (path: string, told: ReadonlySet<string>): boolean => {
 }
 
 const writeRules = (writing: Writing, rules: ReadonlyArray<Rule>, data: unknown, at: string): Written => {
-  const all = rules.filter(({ only }) => only !== "in").map((rule) => isLoop(rule) ? writeLoop(writing, rule, data, at) : writeSegments(writing, rule, data, at))
+  const written = new Map<Rule, Written>()
+  // a list is what no other rule has written
+  for (const rule of [...rules.filter(({ list }) => list === undefined), ...rules.filter(({ list }) => list !== undefined)]) {
+    if (rule.only !== "in") written.set(rule, isLoop(rule) ? writeLoop(writing, rule, data, at) : writeSegments(writing, rule, data, at))
+  }
+  const all = rules.map((rule) => written.get(rule) ?? nothing)
   return { segments: all.flatMap(({ segments }) => segments), hasData: all.some(({ hasData }) => hasData) }
 }
 
@@ -78,7 +83,7 @@ const writeSegments = (writing: Writing, rule: SegmentRule, data: unknown, at: s
   const list = member(data, rule.list)
   const all = (Array.isArray(list) ? list : []).flatMap((item, index) => {
     const path = within(within(at, rule.list!), String(index))
-    if (writing.used.has(path)) return []
+    if (writing.used.has(`${path}.value`)) return []
     // an item that lacks what its segment needs is not written, and its members are lost
     const one: Writing = { ...writing, used: new Set(), missing: [] }
     const written = writeSegment(one, rule, item, path)

@@ -1,6 +1,6 @@
 /** What has been agreed with a trading partner, as data. One profile is one partner, in both directions. */
 import { Schema } from "effect"
-import { EventType, InvalidInput, readInput } from "@waybill/core"
+import { CarrierNumberText, EventType, InvalidInput, readInput } from "@waybill/core"
 
 const identification = (what: string) =>
   Schema.Struct({
@@ -55,6 +55,8 @@ export const PartnerProfile = Schema.Struct({
   encoding: Schema.optionalKey(Schema.Literals(["utf-8", "windows-1252"])),
   /** Our carrier's SCAC, for what has none. */
   scac: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Z]{2,4}$/u, { message: "A SCAC has 2 to 4 capital letters." }))),
+  /** The carrier whose invoices the partner sends. */
+  carrier: Schema.optionalKey(Schema.Struct({ dot: Schema.optionalKey(CarrierNumberText), mc: Schema.optionalKey(CarrierNumberText) })),
   mode: Schema.optionalKey(Schema.Literals(["FTL", "LTL", "PARCEL", "OCEAN", "AIR", "RAIL", "INTERMODAL", "OTHER"])),
   /** Which reference is the id of a shipment: the first that a set has. Default PRO, then SID. */
   shipmentId: Schema.optionalKey(Schema.Array(ReferenceType).check(Schema.isMinLength(1), Schema.isMaxLength(20))),
@@ -78,7 +80,9 @@ export const PartnerProfile = Schema.Struct({
     statusOut: Schema.optionalKey(Schema.Record(Schema.String, code)),
     /** AT7-02 that is read: the delay reason code of shipment status. */
     reasonIn: Schema.optionalKey(Schema.Record(code, Schema.String)),
-    /** L11-02 by the type of a reference, both ways. */
+    /** L1-08 by the code of a charge, both ways. */
+    charges: Schema.optionalKey(Schema.Record(ReferenceType, code)),
+    /** L11-02 and N9-01 by the type of a reference, both ways. */
     references: Schema.optionalKey(Schema.Record(ReferenceType, code))
   }))
 }).annotate({ identifier: "PartnerProfile" })

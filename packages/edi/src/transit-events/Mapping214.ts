@@ -1,7 +1,9 @@
 /** 214, Transportation Carrier Shipment Status Message: each AT7 is one transit event. */
 import { coded, constant, country, decimal, identifier, text } from "../mapping/Codec.ts"
 import type { ElementRule, LoopRule, Mapping, SegmentRule } from "../mapping/Mapping.ts"
-import { equipment, partyId, referenceType, routing } from "./ShipmentCodecs.ts"
+import { partyRule } from "../mapping/Parties.ts"
+import { partyId, referenceType } from "../mapping/References.ts"
+import { equipment, routing } from "./ShipmentCodecs.ts"
 import { coordinates, reasonCodec, statusCodec, timeCodec } from "./StatusCodecs.ts"
 import { normalAppointment, normalStatus } from "./StatusCodes.ts"
 
@@ -16,32 +18,12 @@ const references = (only?: "in"): SegmentRule => ({
   ]
 })
 
-const address: ReadonlyArray<SegmentRule> = [
-  { segment: "N3", name: "Address", elements: [
-    { elements: [1], members: ["address1"], codec: text(55), name: "address" },
-    { elements: [2], members: ["address2"], codec: text(55), name: "second line" }
-  ] },
-  { segment: "N4", name: "Place", elements: [
-    { elements: [1], members: ["city"], codec: text(30), name: "city" },
-    { elements: [2], members: ["state"], codec: identifier(2), name: "state or province" },
-    { elements: [3], members: ["postalCode"], codec: identifier(15), name: "postal code" },
-    { elements: [4], members: ["country"], codec: country, name: "country" }
-  ] }
-]
-
-const party = (member: string, name: string, codes: ReadonlyArray<string>): LoopRule => ({
-  loop: "N1",
-  name,
-  member,
-  where: { element: 1, is: codes },
-  content: [
-    { segment: "N1", name, elements: [
-      { elements: [2], members: ["name"], codec: text(60), name: `name of the ${name}` },
-      { elements: [3, 4], members: ["locationId"], codec: partyId, name: `id of the ${name}` }
-    ] },
-    ...address
-  ]
-})
+const party = (member: string, name: string, codes: ReadonlyArray<string>): LoopRule =>
+  partyRule(name, codes, {
+    name: "name",
+    id: { member: "locationId", codec: partyId },
+    address: { line1: "address1", line2: "address2", city: "city", state: "state", postalCode: "postalCode", country: "country" }
+  }, { member })
 
 const location: ReadonlyArray<ElementRule> = [
   { elements: [1], members: ["location.city"], codec: text(30), name: "city" },

@@ -1,0 +1,148 @@
+/** Codecs of 210: charges, their amounts, and the parties. */
+import { coded, type Codec, hundredths, identifier, type ReadContext, text } from "../mapping/Codec.ts"
+import { elementFaults } from "../x12/EdiFault.ts"
+
+/** A line with freight in it is an item; any other is a charge of the whole invoice. */
+const isItem = ({ look }: ReadContext): boolean => look("L0", 1) !== "" || look("L0", 4) !== "" || look("L7", 7) !== ""
+
+/** Members: chargeType, itemId. Element: LX-01. */
+export const lineKind: Codec = {
+  note: "a line with L0-01, L0-04 or L7-07 is an `ITEM_CHARGE`, any other a `BASE_CHARGE`; lines are numbered from 1",
+  read: ([line = ""], context) => {
+    const item = Number(context.look("L0", 1) || line)
+    return isItem(context) ? ["ITEM_CHARGE", Number.isInteger(item) ? item : undefined] : ["BASE_CHARGE", undefined]
+  },
+  write: ([type], { lose }) => {
+    if (type === "HANDLING_UNIT_CHARGE") lose(0, "it is written as a charge of the whole invoice")
+    return ["1"]
+  }
+}
+
+/** Member: itemId. Element: L0-01. */
+export const itemNumber: Codec = { note: "", read: () => [], write: ([id]) => typeof id === "number" ? [String(id)] : undefined }
+
+/** Members: itemDescription, chargeDescription, chargeType. Element: L5-02. */
+export const lineDescription: Codec = {
+  note: "of an item its `itemDescription`, else `chargeDescription`",
+  read: ([value = ""], context) => isItem(context) ? [value.trimEnd() || undefined, undefined] : [undefined, value.trimEnd() || undefined],
+  write: ([ofItem, ofCharge, type], context) => {
+    const isOfItem = type === "ITEM_CHARGE"
+    const written = text(50).write([isOfItem ? ofItem : ofCharge], { ...context, lose: (_, reason) => context.lose(isOfItem ? 0 : 1, reason) })
+    return written
+  }
+}
+
+/** Members: chargeDescription, chargeType. Element: L1-12. */
+export const chargeDescription: Codec = {
+  note: "of an item",
+  read: ([value = ""], context) => {
+    if (isItem(context) || context.look("L5", 2) === "") return [value.trimEnd() || undefined]
+    context.keep(0)
+    return [undefined]
+  },
+  write: ([description, type], context) => type === "ITEM_CHARGE" ? text(25).write([description], context) : undefined
+}
+
+/** Members: cost.value, cost.currencyCode. Element: L1-04. */
+export const cost: Codec = {
+  note: `${hundredths.note}; the currency is that of the invoice`,
+  read: (texts, context) => {
+    const read = hundredths.read(texts, context)
+    return "wrong" in read ? read : [...read, context.look("C3", 1) || "USD"]
+  },
+  write: ([value, currency], context) => {
+    if (currency !== context.look("invoiceHeader.invoiceAmount.currencyCode")) {
+      for (const index of [0, 1]) context.lose(index, "210 has one currency, that of the invoice amount")
+      return undefined
+    }
+    return hundredths.write([value], context)
+  }
+}
+
+/** The total again. */
+export const total: Codec = {
+  note: "the same as B3-07; a difference is a warning",
+  read: ([value = ""], { look, warn }) => {
+    if (Number(value) !== Number(look("B3", 7))) warn(0, `The total ${value} differs from the amount due ${look("B3", 7)}.`)
+    return []
+  },
+  write: ([value], context) => hundredths.write([value], context)
+}
+
+/** Members: edi.rate, edi.rateQualifier, chargeUnitCode. Elements: L1-02, 03. */
+export const rate: Codec = {
+  note: "FR, or no rate, is `FLAT`, any other qualifier `UNIT_RATE`",
+  read: ([value = "", qualifier = ""]) => [value || undefined, qualifier || undefined, qualifier === "FR" || qualifier === "" ? "FLAT" : "UNIT_RATE"],
+  write: ([value, qualifier, unit], { lose }) => {
+    if (typeof value === "string" && typeof qualifier === "string") {
+      if (unit !== (qualifier === "FR" ? "FLAT" : "UNIT_RATE")) lose(2, "the qualifier of the rate says another")
+      return [value, qualifier]
+    }
+    if (unit === "UNIT_RATE") lose(2, "there is no rate")
+    return ["", ""]
+  }
+}
+
+/** Element 150, L1-08, for codes that have a usual name. */
+const chargeCodes: Readonly<Record<string, string>> = { FUE: "FUEL" }
+
+/** Lines without a code are the freight itself. */
+export const lineHaul = "LINEHAUL"
+
+export const chargeCode: Codec = {
+  note: `${coded(chargeCodes).note}; no code is ${lineHaul}; codes of three characters stay as they are`,
+  read: ([code = ""], { partner }) => {
+    const agreed = Object.entries(partner.codes?.charges ?? {}).find(([, written]) => written === code)?.[0]
+    return [agreed ?? (Object.hasOwn(chargeCodes, code) ? chargeCodes[code] : code)]
+  },
+  write: ([name], { lose, partner }) => {
+    if (typeof name !== "string") return undefined
+    if (name === lineHaul) return [""]
+    const agreed = partner.codes?.charges ?? {}
+    const code = (Object.hasOwn(agreed, name) ? agreed[name] : undefined) ?? Object.keys(chargeCodes).find((each) => chargeCodes[each] === name)
+    if (code !== undefined || (/^[A-Z0-9]{3}$/u.test(name) && !Object.hasOwn(chargeCodes, name))) return [code ?? name]
+    lose(0, "it has no code; name one in the partner profile, codes.charges")
+    return undefined
+  }
+}
+
+/** Weight: L0-04, 05, 11. Members: weight.value, weight.unitOfMeasure. */
+export const weight: Codec = {
+  note: "gross weight, in pounds (L) or kilograms (K)",
+  read: ([value = "", qualifier = "", unit = ""], { keep }) => {
+    if (value !== "" && !/^\d+(\.\d+)?$/u.test(value)) return { wrong: 0, code: elementFaults.character, detail: "L0-04 is a number." }
+    if (value === "") for (const index of [1, 2]) keep(index)
+    if (qualifier !== "" && qualifier !== "G") keep(1)
+    return value === "" ? [undefined, undefined] : [Number(value), unit === "K" ? "Kilograms" : "Pounds"]
+  },
+  write: ([value, unit]) => typeof value === "number" && (unit === "Pounds" || unit === "Kilograms") ? [String(value), "G", unit === "Kilograms" ? "K" : "L"] : undefined
+}
+
+/** Element 22 of a class code, L5-04. Members: nmfcNumber. Elements: L5-03, 04. */
+export const nmfc: Codec = {
+  note: "with the qualifier N; others are kept",
+  read: ([code = "", qualifier = ""], { keep }) => {
+    if (qualifier === "N" && code !== "") return [code]
+    for (const index of [0, 1]) keep(index)
+    return [undefined]
+  },
+  write: ([code], context) => {
+    const written = identifier(30).write([code], context)
+    return written === undefined ? undefined : [...written, "N"]
+  }
+}
+
+
+/** Elements: N1-03, 04 of the payer. An account that we gave addresses the invoice to it. */
+export const payerAccount: Codec = {
+  note: "93 (assigned by the carrier) is the account that the invoice is addressed to; another kind of id is kept",
+  read: ([kind = "", id = ""], { keep }) => {
+    if (kind === "93" && id !== "") return [id.trim()]
+    for (const index of [0, 1]) keep(index)
+    return [undefined]
+  },
+  write: ([id], context) => {
+    const written = identifier(80).write([id], context)
+    return written === undefined ? undefined : ["93", ...written]
+  }
+}

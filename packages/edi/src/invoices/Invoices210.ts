@@ -1,0 +1,67 @@
+/** 210 and invoices, in both directions. */
+import type { Invoice } from "@waybill/core"
+import { member } from "../mapping/Members.ts"
+import { type EdiWarning, type KeptElement, type ReadRecord, readSet } from "../mapping/ReadSet.ts"
+import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
+import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import { type EdiFault, elementFaults } from "../x12/EdiFault.ts"
+import type { TransactionSet } from "../x12/Interchange.ts"
+import { lineHaul } from "./InvoiceCodecs.ts"
+import { mapping210 } from "./Mapping210.ts"
+
+export interface ReadInvoice {
+  /** Absent if faults refuse the set. */
+  readonly invoice: Invoice | undefined
+  readonly position: number
+  readonly sources: ReadRecord["sources"]
+  readonly faults: ReadonlyArray<EdiFault>
+  readonly warnings: ReadonlyArray<EdiWarning>
+  readonly kept: ReadonlyArray<KeptElement>
+}
+
+type Data = Readonly<Record<string, unknown>>
+
+/** Reads the invoice of a set. Its id comes from the SCAC and the invoice number, so the same invoice again has the same id. */
+export const invoiceOf210 = (set: TransactionSet, partner: PartnerProfile): ReadInvoice => {
+  const { faults, kept, records: [read], warnings } = readSet(mapping210, set, partner)
+  const more = read === undefined ? [] : missingIn(read.record, partner)
+  const all = [...faults, ...more]
+  return { invoice: read === undefined || all.length > 0 ? undefined : invoiceOf(read.record, partner), position: 2, sources: read?.sources ?? new Map(), faults: all, warnings, kept }
+}
+
+const shipmentIdOf = (record: Data, partner: PartnerProfile): unknown => {
+  for (const type of partner.shipmentId ?? ["PRO"]) {
+    const found = member(record, `attributes[${type}]`)
+    if (found !== undefined) return found
+  }
+  return member(record, "invoiceHeader.invoiceNumber")
+}
+
+const missingIn = (record: Data, { carrier, partner, requiredReferences = [] }: PartnerProfile): ReadonlyArray<EdiFault> => [
+  ...carrier?.dot === undefined && carrier?.mc === undefined
+    ? [{ level: "element" as const, code: elementFaults.missing, segment: "B3", position: 2, element: 11, detail: `Whose invoice is it? Name the carrier in the partner profile of ${partner}, carrier.dot or carrier.mc.` }]
+    : [],
+  ...requiredReferences.filter((type) => member(record, `attributes[${type}]`) === undefined)
+    .map((type) => ({ level: "segment" as const, code: "3", segment: "N9", position: 3, detail: `The partner profile requires a reference of type ${type}.` }))
+]
+
+const invoiceOf = (record: Data, partner: PartnerProfile): Invoice => {
+  const header = (record["invoiceHeader"] ?? {}) as Data
+  const amount = header["invoiceAmount"] as Data
+  const charges = (record["invoiceCharges"] ?? []) as ReadonlyArray<Data>
+  return {
+    ...record,
+    uniqueID: `${String(member(record, "edi.scac"))}-${String(header["invoiceNumber"])}`,
+    shipmentID: shipmentIdOf(record, partner),
+    DOT: partner.carrier?.dot ?? "",
+    MC: partner.carrier?.mc ?? "",
+    invoiceHeader: { consignor: {}, consignee: {}, billingParty: {}, terms: {}, ...header, invoiceAmount: { currencyCode: "USD", ...amount } },
+    invoiceCharges: charges.map((charge) => ({ chargeCode: lineHaul, chargeUnitCode: "FLAT", ...charge }))
+  } as unknown as Invoice
+}
+
+/** Writes one invoice as the contents of a set. */
+export const write210 = (invoice: Invoice, partner: PartnerProfile, version: string = partner.version): WriteSetResult => {
+  const scac = member(invoice, "edi.scac") ?? partner.scac
+  return writeSet(mapping210, { ...invoice, edi: { ...member(invoice, "edi") as object | undefined, ...scac === undefined ? {} : { scac } } }, partner, version)
+}

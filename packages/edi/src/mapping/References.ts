@@ -1,0 +1,47 @@
+/** Codecs of references and of the ids of parties. */
+import { coded, type Codec, identifier } from "./Codec.ts"
+
+/** Element 128, L11-02. */
+export const referenceQualifiers: Readonly<Record<string, string>> = {
+  CN: "PRO",
+  BM: "BOL",
+  PO: "PO",
+  SI: "SID",
+  MB: "MASTER_BOL",
+  CR: "CUSTOMER",
+  LO: "LOAD",
+  AO: "APPOINTMENT",
+  SN: "SEAL"
+}
+
+const isQualifier = (text: string) => /^[A-Z0-9]{2,3}$/u.test(text)
+
+/** Qualifiers without a name stay what they are; names without a qualifier are not written. */
+export const referenceType: Codec = {
+  note: `${coded(referenceQualifiers).note}; other qualifiers stay as they are`,
+  read: ([code = ""], { partner }) => {
+    const agreed = Object.entries(partner.codes?.references ?? {}).find(([, qualifier]) => qualifier === code)?.[0]
+    return [agreed ?? (Object.hasOwn(referenceQualifiers, code) ? referenceQualifiers[code] : code)]
+  },
+  write: ([type], { lose, partner }) => {
+    if (typeof type !== "string") return undefined
+    const agreed = partner.codes?.references ?? {}
+    const code = (Object.hasOwn(agreed, type) ? agreed[type] : undefined) ?? Object.keys(referenceQualifiers).find((qualifier) => referenceQualifiers[qualifier] === type)
+    if (code !== undefined || (isQualifier(type) && !Object.hasOwn(referenceQualifiers, type))) return [code ?? type]
+    lose(0, "it has no qualifier; name one in the partner profile, codes.references")
+    return undefined
+  }
+}
+
+/** Elements: N1-03, 04. The id is a member, whose id it is has no place. */
+export const partyId: Codec = {
+  note: "93 (assigned by the sender) is written; another kind of id is kept and listed",
+  read: ([kind = "", id = ""], { keep }) => {
+    if (kind !== "93") keep(0)
+    return [id.trim() || undefined]
+  },
+  write: ([id], context) => {
+    const written = identifier(80).write([id], context)
+    return written === undefined ? undefined : ["93", ...written]
+  }
+}
