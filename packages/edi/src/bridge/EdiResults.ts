@@ -39,6 +39,11 @@ export interface ReceivedAcknowledgement {
   readonly refused: ReadonlyArray<string>
 }
 
+export interface Acknowledgement {
+  readonly controlNumber: number
+  readonly text: string
+}
+
 export interface FileReport {
   readonly interchanges: number
   readonly accepted: number
@@ -48,5 +53,5 @@ export interface FileReport {
   readonly faults: ReadonlyArray<EdiFault>
   readonly acknowledged: ReadonlyArray<ReceivedAcknowledgement>
   /** Interchanges to send back: 997 or 999, and TA1 where an envelope is wrong. */
-  readonly acknowledgements: ReadonlyArray<string>
+  readonly acknowledgements: ReadonlyArray<Acknowledgement>
 }

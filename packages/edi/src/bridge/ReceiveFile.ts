@@ -10,7 +10,7 @@ import { InterchangeReader, type X12Event } from "../x12/InterchangeReader.ts"
 import { elementOf } from "../x12/Segment.ts"
 import { writeInterchange, type WrittenSet } from "../x12/SegmentWriter.ts"
 import { type EdiHandlers, type Handler, type HandlerFault, refusalIn } from "./EdiHandlers.ts"
-import type { FileReport, ReceivedAcknowledgement, SetResult } from "./EdiResults.ts"
+import type { Acknowledgement, FileReport, ReceivedAcknowledgement, SetResult } from "./EdiResults.ts"
 import { envelopeOf } from "./Envelopes.ts"
 import { type ReadItem, type ReadItems, setReaders } from "./SetReaders.ts"
 
@@ -53,7 +53,7 @@ class FileReceiving {
   readonly #counts = { interchanges: 0, accepted: 0, duplicates: 0, refused: 0 }
   readonly #faults: Array<EdiFault> = []
   readonly #acknowledged: Array<ReceivedAcknowledgement> = []
-  readonly #acknowledgements: Array<string> = []
+  readonly #acknowledgements: Array<Acknowledgement> = []
   #pending: Array<Pending> = []
   #items = 0
   #group: GroupAcknowledgement | undefined
@@ -178,7 +178,7 @@ class FileReceiving {
     const controlNumber = await nextControlNumber()
     const version = kindOf(partner) === "997" ? partner.version : newer(partner.version)
     const groups = this.#sets.length === 0 ? [] : [{ functionalId: "FA", controlNumber, sets: this.#sets }]
-    this.#acknowledgements.push([...writeInterchange({ ...envelopeOf(partner), version, controls: control }, controlNumber, now(), groups)].join(""))
+    this.#acknowledgements.push({ controlNumber, text: [...writeInterchange({ ...envelopeOf(partner), version, controls: control }, controlNumber, now(), groups)].join("") })
   }
 
   #note(faults: ReadonlyArray<EdiFault>) {

@@ -30,7 +30,7 @@ const receive = async (text: string, handlers: EdiHandlers, partner = partnerOf(
     onResult: (result) => void results.push(result),
     now: () => new Date("2026-11-20T15:00:00Z")
   })
-  return { results, report, outcomes: results.map(({ outcome }) => outcome), acknowledged: report.acknowledgements.flatMap((text) => contents(read(text)).flat()) }
+  return { results, report, outcomes: results.map(({ outcome }) => outcome), acknowledged: report.acknowledgements.flatMap(({ text }) => contents(read(text)).flat()) }
 }
 
 describe("a file of 214", () => {
@@ -114,21 +114,21 @@ describe("an interchange", () => {
     const waybill = await startTestWaybill()
     const { outcomes, report } = await receive(file([status("1", "AF")], options), handlersOf(waybill))
     expect(outcomes).toEqual(["refused"])
-    expect(ta1(report.acknowledgements[0]!)).toBe(`TA1*000000007*261120*1415*R*${code}`)
+    expect(ta1(report.acknowledgements[0]!.text)).toBe(`TA1*000000007*261120*1415*R*${code}`)
     expect((await waybill.events.list(waybill.carrier)).totalCount).toBe(0)
   })
 
   it("gets a TA1 when it asks for one", async () => {
     const waybill = await startTestWaybill()
     const { report } = await receive(file([status("1", "AF")], { wantsAcknowledgement: true }), handlersOf(waybill))
-    expect(ta1(report.acknowledgements[0]!)).toBe("TA1*000000007*261120*1415*A*000")
+    expect(ta1(report.acknowledgements[0]!.text)).toBe("TA1*000000007*261120*1415*A*000")
   })
 
   it("is acknowledged with 999 where that was agreed, and not at all where that was", async () => {
     const waybill = await startTestWaybill()
     const acknowledged = (acknowledge: "999" | "none") => receive(file([status("1", "AF")]), handlersOf(waybill), partnerOf({ acknowledge }))
-    const [text] = (await acknowledged("999")).report.acknowledgements
-    expect(sets(read(text!)).map(({ set }) => [set.id, set.group.version])).toEqual([["999", "005010"]])
+    const [{ text } = { text: "" }] = (await acknowledged("999")).report.acknowledgements
+    expect(sets(read(text)).map(({ set }) => [set.id, set.group.version])).toEqual([["999", "005010"]])
     expect((await acknowledged("none")).report.acknowledgements).toEqual([])
   })
 

@@ -51,7 +51,7 @@ const check = Command.make(
       catch: (error) => failed(`${file} was not checked: ${error instanceof Error ? error.message : String(error)}`)
     })
     yield* Console.log(json ? JSON.stringify(report) : summaryOf(report))
-    if (acknowledgement && !json) yield* Effect.forEach(report.acknowledgements, (text) => Console.log(text.replaceAll(partner.delimiters?.segment ?? "~", (end) => `${end}\n`).trimEnd()))
+    if (acknowledgement && !json) yield* Effect.forEach(report.acknowledgements, ({ text }) => Console.log(text.replaceAll(partner.delimiters?.segment ?? "~", (end) => `${end}\n`).trimEnd()))
     if (report.refused > 0 || report.faults.length > 0) return yield* failed("The file has faults.")
     if (report.interchanges === 0) return yield* failed("The file has no interchange.")
   })

@@ -1,0 +1,13 @@
+/** Where a partner's files come from and go to. A directory, an SFTP server and the like are adapters of this port. */
+
+export interface EdiTransport {
+  /** Names of complete files that wait, oldest first; at most `limit`. */
+  readonly waiting: (limit: number) => Promise<ReadonlyArray<string>>
+  readonly read: (name: string) => AsyncIterable<Uint8Array>
+  /** Takes a file that was read away, and keeps it with its report. Nothing happens if it is gone already. */
+  readonly keep: (name: string, outcome: "done" | "failed", report: string) => Promise<void>
+  /** Puts a file for the partner. The partner never sees a part of it. */
+  readonly send: (name: string, text: string) => Promise<void>
+  /** Returns each number once, also to several processes. */
+  readonly nextControlNumber: () => Promise<number>
+}

@@ -1,0 +1,57 @@
+/** Reads every file that waits at a transport, once. A polling worker calls it again and again; a host may call it from its own scheduler. */
+import type { EdiHandlers } from "../bridge/EdiHandlers.ts"
+import type { FileReport, SetResult } from "../bridge/EdiResults.ts"
+import { receiveFile } from "../bridge/ReceiveFile.ts"
+import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import type { EdiTransport } from "./EdiTransport.ts"
+
+export interface ReceivedFile {
+  readonly name: string
+  readonly report: FileReport
+}
+
+/** A file that could not be read to its end. It waits, and is read again. */
+export interface UnreadFile {
+  readonly name: string
+  readonly error: unknown
+}
+
+export interface ReceiveWaitingOptions {
+  readonly partner: PartnerProfile
+  readonly transport: EdiTransport
+  readonly handlers: EdiHandlers
+  readonly onFile?: ((file: ReceivedFile | UnreadFile) => void) | undefined
+  readonly now?: (() => Date) | undefined
+  /** Most files of one call. Default 100. */
+  readonly limit?: number | undefined
+}
+
+/** Lines of a report. The file itself is kept beside it. */
+const maxReportLines = 100_000
+
+/** Returns the number of files that were read. One that fails does not hold up the others, and stays where it is. */
+export const receiveWaiting = async ({ handlers, limit = 100, now, onFile, partner, transport }: ReceiveWaitingOptions): Promise<number> => {
+  let count = 0
+  for (const name of await transport.waiting(limit)) {
+    try {
+      onFile?.({ name, report: await receiveOne({ handlers, now, partner, transport }, name) })
+      count += 1
+    } catch (error) {
+      onFile?.({ name, error })
+    }
+  }
+  return count
+}
+
+const receiveOne = async ({ handlers, now, partner, transport }: ReceiveWaitingOptions, name: string): Promise<FileReport> => {
+  const lines: Array<string> = []
+  const onResult = (result: SetResult) => {
+    if (lines.length < maxReportLines) lines.push(JSON.stringify(result))
+  }
+  const report = await receiveFile({ partner, chunks: transport.read(name), handlers, nextControlNumber: transport.nextControlNumber, onResult, now })
+  for (const { controlNumber, text } of report.acknowledgements) await transport.send(`${partner.partner}-${String(controlNumber).padStart(9, "0")}.edi`, text)
+  const { acknowledgements: _texts, ...summary } = report
+  // a crash before this line reads the file again: what was stored is a duplicate
+  await transport.keep(name, report.interchanges === 0 || report.accepted + report.duplicates === 0 && report.acknowledged.length === 0 ? "failed" : "done", `${[JSON.stringify(summary), ...lines].join("\n")}\n`)
+  return report
+}

@@ -1,0 +1,3 @@
+export * from "./DirectoryTransport.ts"
+export * from "./EdiTransport.ts"
+export * from "./ReceiveWaiting.ts"

@@ -1,0 +1,99 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it, onTestFinished } from "vitest"
+import type { EdiHandlers } from "@waybill/edi"
+import { directoryTransport, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
+import { startTestWaybill } from "@waybill/testkit"
+import { fileOf, partnerOf } from "../Partner.ts"
+import { contents, read } from "../x12/Samples.ts"
+
+const directory = () => {
+  const path = mkdtempSync(join(tmpdir(), "waybill-edi-"))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  mkdirSync(join(path, "inbox"))
+  return path
+}
+
+const good = fileOf(["B10*1**ABCD", "LX*1", "AT7*X4*NS***20261120*0815*UT"])
+const names = (path: string, folder: string) => readdirSync(join(path, folder)).sort()
+
+const receive = async (path: string, handlers: EdiHandlers) => {
+  const files: Array<ReceivedFile | UnreadFile> = []
+  await receiveWaiting({ partner: partnerOf(), transport: directoryTransport(path, { quietMillis: 0 }), handlers, onFile: (file) => files.push(file) })
+  return files
+}
+
+describe("files in a directory", () => {
+  it("are stored, acknowledged, and kept with a report", async () => {
+    const waybill = await startTestWaybill()
+    const path = directory()
+    writeFileSync(join(path, "inbox/a.edi"), good)
+    await receive(path, { transitEvents: (events) => waybill.events.publish(waybill.carrier, events) })
+    expect([names(path, "inbox"), names(path, "done"), names(path, "outbox")]).toEqual([[], ["a.edi", "a.edi.report.jsonl"], ["acme-000000001.edi"]])
+    expect(contents(read(readFileSync(join(path, "outbox/acme-000000001.edi"), "utf8")))[0]!.at(-1)).toEqual(["AK9", "A", "1", "1", "1"])
+    const [summary, result] = readFileSync(join(path, "done/a.edi.report.jsonl"), "utf8").trim().split("\n").map((line) => JSON.parse(line) as unknown)
+    expect(summary).toMatchObject({ accepted: 1, refused: 0 })
+    expect(result).toMatchObject({ set: "214", outcome: "accepted" })
+    expect((await waybill.events.list(waybill.carrier)).totalCount).toBe(1)
+  })
+
+  it("with the same name again are kept beside the first, as duplicates", async () => {
+    const waybill = await startTestWaybill()
+    const path = directory()
+    for (let count = 0; count < 2; count++) {
+      writeFileSync(join(path, "inbox/a.edi"), good)
+      await receive(path, { transitEvents: (events) => waybill.events.publish(waybill.carrier, events) })
+    }
+    expect(names(path, "done")).toEqual(["a.edi", "a.edi.1", "a.edi.1.report.jsonl", "a.edi.report.jsonl"])
+    expect(readFileSync(join(path, "done/a.edi.1.report.jsonl"), "utf8")).toContain("\"duplicates\":1")
+  })
+
+  it("of which nothing was stored are kept apart", async () => {
+    const path = directory()
+    writeFileSync(join(path, "inbox/a.edi"), "no EDI")
+    writeFileSync(join(path, "inbox/b.edi"), good.replace("20261120*0815", "20261320*0815"))
+    await receive(path, { transitEvents: async (events) => events.map(() => ({ result: "accepted" })) })
+    expect(names(path, "failed")).toEqual(["a.edi", "a.edi.report.jsonl", "b.edi", "b.edi.report.jsonl"])
+    expect(names(path, "outbox")).toEqual(["acme-000000001.edi"])
+  })
+
+  it("wait when the storage fails, and do not hold up others", async () => {
+    const path = directory()
+    writeFileSync(join(path, "inbox/a.edi"), good)
+    writeFileSync(join(path, "inbox/b.edi"), "no EDI")
+    const files = await receive(path, { transitEvents: () => Promise.reject(new Error("connection refused")) })
+    expect(files.map(({ name, ...file }) => [name, "error" in file])).toEqual([["a.edi", true], ["b.edi", false]])
+    expect(names(path, "inbox")).toEqual(["a.edi"])
+    await receive(path, { transitEvents: async (events) => events.map(() => ({ result: "accepted" })) })
+    expect(names(path, "done")).toEqual(["a.edi", "a.edi.report.jsonl"])
+  })
+
+  it("are read when their writer has finished, oldest first", async () => {
+    const path = directory()
+    const now = Date.now()
+    for (const [name, age] of [["new.edi", 0], ["old.edi", 60], ["older.edi", 120], [".hidden.edi", 60], ["part.edi.part", 60]] as const) {
+      writeFileSync(join(path, "inbox", name), good)
+      utimesSync(join(path, "inbox", name), now / 1000 - age, now / 1000 - age)
+    }
+    const transport = directoryTransport(path, { quietMillis: 2_000, now: () => now })
+    expect(await transport.waiting(10)).toEqual(["older.edi", "old.edi"])
+    expect(await transport.waiting(1)).toEqual(["older.edi"])
+  })
+
+  it("give each control number once, to any number of processes", async () => {
+    const path = directory()
+    const taken = await Promise.all(Array.from({ length: 40 }, () => directoryTransport(path).nextControlNumber()))
+    expect(new Set(taken).size).toBe(40)
+    expect(await directoryTransport(path).nextControlNumber()).toBe(Math.max(...taken) + 1)
+    expect(names(path, "control-numbers").length).toBeLessThan(40)
+  })
+
+  it("start their control numbers again after the last", async () => {
+    const path = directory()
+    mkdirSync(join(path, "control-numbers"))
+    writeFileSync(join(path, "control-numbers/999999999"), "")
+    expect(await directoryTransport(path).nextControlNumber()).toBe(1)
+    expect(await directoryTransport(path).nextControlNumber()).toBe(2)
+  })
+})
