@@ -1,5 +1,7 @@
 /** Tries a partner profile on a file: everything is read and checked, nothing is stored. */
-import { Invoice, type InvalidInput, readInput, ReportedEvent } from "@waybill/core"
+import { type InvalidInput, readInput } from "@waybill/core"
+import { Invoice } from "@waybill/core/invoices"
+import { ReportedEvent } from "@waybill/core/transit-events"
 import type { Result } from "effect"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { EdiHandlers, Handler } from "./EdiHandlers.ts"

@@ -1,5 +1,5 @@
 /** Where the bridge puts what it reads: functions of the host. */
-import type { Invoice } from "@waybill/core"
+import type { Invoice } from "@waybill/core/invoices"
 import type { EdiEvent } from "../transit-events/TransitEvents214.ts"
 
 /** The place of a fault in what a handler was given, and what it is. */

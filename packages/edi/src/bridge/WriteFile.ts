@@ -1,5 +1,5 @@
 /** Writes files for a partner. What a set cannot carry is listed. */
-import type { Invoice } from "@waybill/core"
+import type { Invoice } from "@waybill/core/invoices"
 import { write210 } from "../invoices/Invoices210.ts"
 import { mapping210 } from "../invoices/Mapping210.ts"
 import { mapping214 } from "../transit-events/Mapping214.ts"

@@ -1,5 +1,5 @@
 /** 210 and invoices, in both directions. */
-import type { Invoice } from "@waybill/core"
+import type { Invoice } from "@waybill/core/invoices"
 import { member } from "../mapping/Members.ts"
 import { type EdiWarning, type KeptElement, type ReadRecord, readSet } from "../mapping/ReadSet.ts"
 import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"

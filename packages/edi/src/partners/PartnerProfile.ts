@@ -1,6 +1,8 @@
 /** What has been agreed with a trading partner, as data. One profile is one partner, in both directions. */
 import { Schema } from "effect"
-import { CarrierNumberText, EventType, InvalidInput, readInput } from "@waybill/core"
+import { InvalidInput, readInput } from "@waybill/core"
+import { CarrierNumberText } from "@waybill/core/invoices"
+import { EventType } from "@waybill/core/transit-events"
 
 const identification = (what: string) =>
   Schema.Struct({

@@ -2,7 +2,7 @@
  * The codes of AT7: what each says of a shipment. One code is one event type; what a milestone is follows from the type, its place and custody.
  * Codes are of 1650 and 1652, which 004010, 005010 and 008010 share. Partners redefine some: profiles have overrides.
  */
-import type { EventType } from "@waybill/core"
+import type { EventType } from "@waybill/core/transit-events"
 
 export interface StatusMeaning {
   readonly type: EventType

@@ -1,5 +1,5 @@
 /** 214 and transit events, in both directions. */
-import type { ReportedEvent } from "@waybill/core"
+import type { ReportedEvent } from "@waybill/core/transit-events"
 import { member } from "../mapping/Members.ts"
 import { type KeptElement, type EdiWarning, type ReadRecord, readSet } from "../mapping/ReadSet.ts"
 import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { Invoice } from "@waybill/core"
+import { Invoice } from "@waybill/core/invoices"
 import { invoiceOf210, type PartnerProfile, placeOf, receiveFile, write210, type WrittenSegment, writeInvoices } from "@waybill/edi"
 import { invoiceSample, startTestWaybill } from "@waybill/testkit"
 import { Schema } from "effect"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { eventTypes, ReportedEvent } from "@waybill/core"
+import { eventTypes, ReportedEvent } from "@waybill/core/transit-events"
 import { type EdiEvent, eventsOf214, placeOf, type PartnerProfile, statusCodes, statusesOf, write214, type WrittenSegment } from "@waybill/edi"
 import { Schema } from "effect"
 import { partnerOf, setOf } from "../Partner.ts"

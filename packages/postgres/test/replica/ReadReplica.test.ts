@@ -1,6 +1,5 @@
 /** Lookups on a real standby: no lookup misses what was committed before it, and a standby in trouble fails none. */
 import { layer } from "@effect/vitest"
-import { ShipmentStatusStore, type StoragePorts, Transaction, TransitEventStore } from "@waybill/core"
 import {
   ChargeSubscriptionStoreSuite,
   DocumentStoreSuite,
@@ -8,7 +7,10 @@ import {
   PickupStoreSuite,
   ShipmentStatusStoreSuite,
   TransitEventStoreSuite
-} from "@waybill/testkit/suites"
+} from "@waybill/conformance/suites"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { ShipmentStatusStore } from "@waybill/core/shipment-status"
+import { TransitEventStore } from "@waybill/core/transit-events"
 import { Deferred, Effect, Fiber, Layer, Logger, Metric, Redacted } from "effect"
 import pg from "pg"
 import { afterAll, assert, beforeAll, describe, inject } from "vitest"
