@@ -17,7 +17,7 @@ import * as FreightBillStorePostgres from "./freight-charges/FreightBillStorePos
 import * as DocumentContentsPostgres from "./invoices/DocumentContentsPostgres.ts"
 import * as DocumentStorePostgres from "./invoices/DocumentStorePostgres.ts"
 import * as InvoiceStorePostgres from "./invoices/InvoiceStorePostgres.ts"
-import { applyMigrations, missingMigrations } from "./migrations/HostMigrations.ts"
+import { applyMissingMigrations, missingMigrations } from "./migrations/HostMigrations.ts"
 import { quoteSchema } from "./migrations/Migrations.ts"
 import { resetForeignTransactionIds } from "./migrations/TransactionIds.ts"
 import * as NoticeStorePostgres from "./notices/NoticeStorePostgres.ts"
@@ -79,7 +79,7 @@ export const upToDate = Effect.fnUntraced(function*(options: StoragePostgresOpti
       return yield* Effect.die(new Error(`Schema ${schema} lacks the migrations ${missing.join(", ")}. Apply them, or let this process do it.`))
     }
   } else {
-    yield* applyMigrations(schema, sqlPublishing)
+    yield* applyMissingMigrations(schema, sqlPublishing)
   }
   yield* resetForeignTransactionIds(raw(quoteSchema(schema)))
 })

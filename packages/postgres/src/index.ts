@@ -1,5 +1,5 @@
 export * from "./client/index.ts"
-export { applyMigrations, checkMigrations, type CheckOptions, type HostPrintOptions, printMigrations } from "./migrations/HostMigrations.ts"
+export { applyMigrations, applyMissingMigrations, checkMigrations, type HostPrintOptions, type MigrationTarget, printMigrations } from "./migrations/HostMigrations.ts"
 export { InvalidSchemaName, type Migration, migrate, MigrationFailed, MigrationRefused, pending, print, type OptionalStep, type PrintOptions, quoteSchema } from "./migrations/Migrations.ts"
 export { migrations } from "./migrations/index.ts"
 export { ReadReplica, replicaLag, replicaRefusal, type ReadReplicaOptions, type ReadReplicaService, type ReplicaStatus } from "./replica/ReadReplica.ts"

@@ -22,9 +22,10 @@ export const printMigrations = (schema = "waybill", { include = [], ...options }
   return print({ schema, migrations }, options, include.length === 0 ? [] : [{ name: sqlPublishingName, sql: sqlPublishing(schema) }])
 }
 
-export type CheckOptions = {
+/** The database of a host, and what belongs in it. */
+export type MigrationTarget = {
   readonly schema?: string
-  /** True also lists `sql-publishing` if it is not installed. An older version of it is always listed. */
+  /** True includes the function for publishing from SQL, `sql-publishing`. An older version of it is always included. */
   readonly sqlPublishing?: boolean
 } & ({ readonly pool: pg.Pool } | { readonly url: string })
 
@@ -32,11 +33,22 @@ export type CheckOptions = {
  * The names of missing migrations; empty when the database is up to date. Changes and locks nothing. Rejects with
  * `MigrationRefused` when a newer version or another program changed the tables.
  */
-export const checkMigrations = async (options: CheckOptions): Promise<ReadonlyArray<string>> => {
-  const client = "pool" in options
-    ? PgClient.layerFromPool(options.pool)
-    : PgClient.layer({ url: Redacted.make(options.url), maxConnections: 1 })
-  return Effect.runPromise(Effect.provide(missingMigrations(options.schema ?? "waybill", options.sqlPublishing === true), client))
+export const checkMigrations = (target: MigrationTarget): Promise<ReadonlyArray<string>> => onTarget(target, missingMigrations)
+
+/**
+ * Applies missing migrations, under a lock, and returns their names; for a step of a deploy before processes with `migrate: false`
+ * start. Rejects with `MigrationRefused` when a newer version or another program changed the tables.
+ */
+export const applyMigrations = (target: MigrationTarget): Promise<ReadonlyArray<string>> => onTarget(target, applyMissingMigrations)
+
+const onTarget = <E>(
+  target: MigrationTarget,
+  work: (schema: string, wanted: boolean) => Effect.Effect<ReadonlyArray<string>, E, PgClient.PgClientService>
+): Promise<ReadonlyArray<string>> => {
+  const client = "pool" in target
+    ? PgClient.layerFromPool(target.pool)
+    : PgClient.layer({ url: Redacted.make(target.url), maxConnections: 1 })
+  return Effect.runPromise(Effect.provide(work(target.schema ?? "waybill", target.sqlPublishing === true), client))
 }
 
 /** `wanted`: whether the function for publishing from SQL counts as missing if it is not installed. */
@@ -47,7 +59,7 @@ export const missingMigrations = (schema: string, wanted: boolean) =>
   })
 
 /** Applies missing migrations and returns their names. Upgrades the function for publishing from SQL, and installs it if it is `wanted`. */
-export const applyMigrations = (schema: string, wanted: boolean) =>
+export const applyMissingMigrations = (schema: string, wanted: boolean) =>
   Effect.gen(function*() {
     const applied = yield* migrate({ schema, migrations })
     return [...applied.map(({ name }) => name), ...((yield* installSqlPublishing(schema, wanted)) ? [sqlPublishingName] : [])]

@@ -3,8 +3,8 @@ import { Effect, Exit, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import pg from "pg"
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
-import { checkMigrations, migrate, migrations, pending, PgClient, printMigrations, StoragePostgres } from "../../src/index.ts"
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
+import { applyMigrations, checkMigrations, migrate, migrations, pending, PgClient, printMigrations, StoragePostgres } from "../../src/index.ts"
 
 const schema = "freight_1"
 const made: Array<string> = []
@@ -164,6 +164,18 @@ describe("migrations that a host owns", () => {
     expect(await checkMigrations({ pool, schema })).toEqual(names.slice(2))
     await pool.end()
     await expect(checkMigrations({ url: other, schema: "Bad Name" })).rejects.toThrow(/is not a valid schema name/)
+  })
+
+  it("are applied without opening the service, with a pool or a URL, once for concurrent callers", async () => {
+    const other = await database()
+    const names = migrations.map(({ name }) => name)
+    const pool = new pg.Pool({ connectionString: other, max: 1 })
+    onTestFinished(() => pool.end())
+    const applied = await Promise.all([applyMigrations({ pool, schema }), applyMigrations({ url: other, schema })])
+    expect(applied.flat().toSorted()).toEqual(names.toSorted())
+    expect(await checkMigrations({ pool, schema })).toEqual([])
+    expect(await applyMigrations({ pool, schema, sqlPublishing: true })).toEqual(["sql-publishing"])
+    await expect(applyMigrations({ url: other, schema: "Bad Name" })).rejects.toThrow(/is not a valid schema name/)
   })
 
   it("refuse every older version after a breaking migration, saying what to do", async () => {

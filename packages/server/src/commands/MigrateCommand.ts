@@ -1,5 +1,5 @@
 /** `waybill migrate`: applies, prints or checks the migrations. */
-import { applyMigrations, checkMigrations, migrations, printMigrations } from "@waybill/postgres"
+import { applyMissingMigrations, checkMigrations, migrations, printMigrations } from "@waybill/postgres"
 import { Console, Effect, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { openDatabase, poolLayer } from "../database/Database.ts"
@@ -52,7 +52,7 @@ export const migrateCommand = Command.make(
       if (missing.length > 0) return yield* new MigrationsMissing({ schema, names: missing })
     })
     const apply = Effect.gen(function*() {
-      const applied = yield* applyMigrations(schema, flags.sqlPublishing)
+      const applied = yield* applyMissingMigrations(schema, flags.sqlPublishing)
       yield* printResult(flags.json, { json: { schema, applied }, text: applied.length === 0 ? upToDate : `Schema ${schema}: applied ${applied.join(", ")}.` })
     })
     yield* Effect.scoped(Effect.flatMap(openDatabase(config), (url) => flags.check ? check(url) : Effect.provide(apply, poolLayer(config, url)))).pipe(
