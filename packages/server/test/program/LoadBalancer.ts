@@ -43,6 +43,9 @@ export const loadBalancer = async (): Promise<LoadBalancer> => {
     forwarded.end(Buffer.concat(chunks))
   })
 
+  // a caller that comes late on a busy machine would find its connection closed
+  server.keepAliveTimeout = 600_000
+
   const isReady = async (processUrl: string): Promise<boolean> =>
     fetch(`${processUrl}/readyz`, { headers: { connection: "close" } }).then(({ ok }) => ok, () => false)
 
