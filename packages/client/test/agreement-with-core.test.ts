@@ -209,7 +209,7 @@ describe("Client and core agree", () => {
     expectTypeOf<core.ShipmentJourney>().toExtend<ShipmentJourney>()
     expectTypeOf<keyof ShipmentJourney>().toEqualTypeOf<keyof core.ShipmentJourney>()
     expectTypeOf<keyof JourneyEntry>().toEqualTypeOf<keyof core.JourneyEntry>()
-    expectTypeOf<Area>().toEqualTypeOf<core.JourneyArea>()
+    expectTypeOf<Area>().toEqualTypeOf<core.AreaName>()
   })
 
   it("on the field names of shipment status", () => {

@@ -1,5 +1,6 @@
 /** A storage adapter as a single value, for callers that do not use Effect layers. */
 import { Effect, type Layer } from "effect"
+import type { AreaStores } from "./Areas.ts"
 import type { AccessStore } from "./access/AccessStore.ts"
 import type { AuditStore } from "./audit/AuditStore.ts"
 import type { DeliveryControl } from "./delivery/DeliveryControl.ts"
@@ -8,44 +9,20 @@ import type { DeliveryStore } from "./delivery/DeliveryStore.ts"
 import type { SecretStore } from "./delivery/SecretStore.ts"
 import type { StatisticsStore } from "./delivery/StatisticsStore.ts"
 import type { Wakeups } from "./delivery/Wakeups.ts"
-import type { ChargeSubscriptionStore } from "./freight-charges/ChargeSubscriptionStore.ts"
-import type { FreightBillStore } from "./freight-charges/FreightBillStore.ts"
-import type { DocumentContents } from "./invoices/DocumentContents.ts"
-import type { DocumentStore } from "./invoices/DocumentStore.ts"
-import type { InvoiceStore } from "./invoices/InvoiceStore.ts"
 import type { NoticeStore } from "./notices/NoticeStore.ts"
-import type { PickupSignals } from "./pickups/PickupSignals.ts"
-import type { PickupSubscriptionStore } from "./pickups/PickupSubscriptionStore.ts"
-import type { PickupStore } from "./pickups/PickupStore.ts"
 import { describeCopy, type EffectCopy, EffectCopiesMet, effectCopy } from "./shared/EffectCopy.ts"
 import type { StorageError } from "./shared/StorageError.ts"
 import { HostTransaction, type Transaction } from "./shared/Transaction.ts"
-import type { ShipmentStatusStore } from "./shipment-status/ShipmentStatusStore.ts"
-import type { StatusSubscriptionStore } from "./shipment-status/StatusSubscriptionStore.ts"
-import type { TransitEventStore } from "./transit-events/TransitEventStore.ts"
-import type { TransitSubscriptionStore } from "./transit-events/TransitSubscriptionStore.ts"
 
 /** Every storage port. */
 export type StoragePorts =
+  | AreaStores
   | Transaction
   | AccessStore
   | AuditStore
   | SecretStore
-  | TransitEventStore
-  | TransitSubscriptionStore
-  | ShipmentStatusStore
-  | StatusSubscriptionStore
-  | FreightBillStore
-  | ChargeSubscriptionStore
-  | InvoiceStore
-  | DocumentStore
-  | DocumentContents
-  | PickupStore
-  | PickupSignals
-  | PickupSubscriptionStore
   | DeliveryStore
   | DeliveryQueue
-  | DeliveryStore
   | DeliveryControl
   | StatisticsStore
   | NoticeStore

@@ -1,5 +1,6 @@
 /** The whole service as one layer, over a storage layer and a transport layer. */
 import { Layer } from "effect"
+import { areas } from "./Areas.ts"
 import { ApiKeys } from "./access/ApiKeys.ts"
 import { TenantLimits } from "./access/TenantLimits.ts"
 import { Tenants } from "./access/Tenants.ts"
@@ -9,16 +10,11 @@ import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
 import { layerStatisticsRecorder } from "./delivery/StatisticsRecorder.ts"
 import { SigningSecrets } from "./delivery/SigningSecrets.ts"
 import { WebhookTests } from "./delivery/WebhookTests.ts"
-import { ChargeSubscriptions } from "./freight-charges/ChargeSubscriptions.ts"
-import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
-import { FreightCharges } from "./freight-charges/FreightCharges.ts"
 import { DeferredStatuses } from "./intake/DeferredStatuses.ts"
 import { FreightChargeIntake } from "./intake/FreightChargeIntake.ts"
 import { ShipmentIntake } from "./intake/ShipmentIntake.ts"
 import { StatusUpdateIntake } from "./intake/StatusUpdateIntake.ts"
 import { TransitEventIntake } from "./intake/TransitEventIntake.ts"
-import { InvoiceDocuments } from "./invoices/InvoiceDocuments.ts"
-import { Invoices } from "./invoices/Invoices.ts"
 import { ShipmentJourneys } from "./journey/ShipmentJourneys.ts"
 import { Explanations } from "./operator/Explanations.ts"
 import { Statistics } from "./operator/Statistics.ts"
@@ -30,8 +26,6 @@ import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { TenantHealths } from "./operator/TenantHealths.ts"
 import { TenantPickups } from "./operator/TenantPickups.ts"
 import { EndpointNotices } from "./notices/EndpointNotices.ts"
-import { Pickups } from "./pickups/Pickups.ts"
-import { PickupSubscriptions } from "./pickups/PickupSubscriptions.ts"
 import { CustomerPortal } from "./portal/CustomerPortal.ts"
 import { PortalAccess } from "./portal/PortalAccess.ts"
 import { Retention } from "./retention/Retention.ts"
@@ -39,11 +33,6 @@ import type { StoragePorts } from "./Storage.ts"
 import type { TransportPorts } from "./Transport.ts"
 import { layerOneEffect } from "./shared/EffectCopy.ts"
 import { UniqueIds } from "./shared/UniqueIds.ts"
-import { ShipmentReports } from "./shipment-status/ShipmentReports.ts"
-import { ShipmentStatuses } from "./shipment-status/ShipmentStatuses.ts"
-import { StatusSubscriptions } from "./shipment-status/StatusSubscriptions.ts"
-import { TransitEvents } from "./transit-events/TransitEvents.ts"
-import { TransitSubscriptions } from "./transit-events/TransitSubscriptions.ts"
 
 /** Every use case of the five areas, of intake and of operators, and the background work. */
 export type Services = Layer.Success<typeof services>
@@ -73,24 +62,22 @@ export const layer = <StorageOut, StorageError, StorageNeeds, TransportOut, Tran
     Layer.provide(layerOneEffect("Waybill.layer"))
   )
 
+type AreaLayer = typeof areas[number]["services"]
+
+const [first, ...more]: ReadonlyArray<AreaLayer> = areas.map((area) => area.services)
+
 const services = Layer.mergeAll(
   ShipmentIntake.layer,
   StatusUpdateIntake.layer,
   TransitEventIntake.layer,
   DeferredStatuses.layer,
-  ShipmentStatuses.layer,
-  StatusSubscriptions.layer,
   FreightChargeIntake.layer,
-  ChargeSubscriptions.layer,
-  ChargeWindows.layer,
-  Invoices.layer,
-  InvoiceDocuments.layer,
-  Layer.provideMerge(TenantPickups.layer, Pickups.layer),
+  TenantPickups.layer,
   ShipmentJourneys.layer,
   Clients.layer,
   CustomerPortal.layer,
   EndpointNotices.layer,
-  Layer.provideMerge(SubscriptionEdits.layer, Layer.mergeAll(TransitSubscriptions.layer, PickupSubscriptions.layer)),
+  SubscriptionEdits.layer,
   PortalAccess.layer,
   Explanations.layer,
   TenantHealths.layer,
@@ -103,7 +90,8 @@ const services = Layer.mergeAll(
   AuditLog.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Subscriptions.layer, Deliveries.layer)),
-  Layer.provideMerge(Layer.mergeAll(TransitEvents.layer, ShipmentReports.layer, FreightCharges.layer, SigningSecrets.layer, WebhookTests.layer)),
+  Layer.provideMerge(Layer.mergeAll(first!, ...more)),
+  Layer.provideMerge(Layer.mergeAll(SigningSecrets.layer, WebhookTests.layer)),
   Layer.provideMerge(Layer.mergeAll(Tenants.layer, TenantLimits.layer)),
   Layer.provideMerge(UniqueIds.layer)
 )

@@ -1,8 +1,8 @@
 /** One shipment across all areas: search, and its entries in order of time. For operators. */
 import { Context, Effect, Layer, Schema } from "effect"
+import { areaOfSource, subscriptionsOfArea } from "../Areas.ts"
 import { type DeliveryView, deliveryView } from "../delivery/Deliveries.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
-import { areaOfSource, sourcesOfArea } from "../operator/DeliveringArea.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
 import { maxHistoryBytes } from "../shared/ListPage.ts"
@@ -58,8 +58,8 @@ export class ShipmentJourneys extends Context.Service<ShipmentJourneys, {
         queue.carrying(
           tenantId,
           [
-            { sources: [...sourcesOfArea["transit-events"], ...sourcesOfArea["shipment-status"]], keys: [shipmentId] },
-            ...(billIds.length === 0 ? [] : [{ sources: sourcesOfArea["freight-charges"], keys: billIds }])
+            { sources: [...subscriptionsOfArea["transit-events"].sources, ...subscriptionsOfArea["shipment-status"].sources], keys: [shipmentId] },
+            ...(billIds.length === 0 ? [] : [{ sources: subscriptionsOfArea["freight-charges"].sources, keys: billIds }])
           ],
           journeyDeliveries
         )

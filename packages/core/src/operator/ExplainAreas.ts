@@ -1,5 +1,6 @@
 /** Evaluates each area's rules: whether a subscription would get a subject, and under which order key. */
 import { Effect, Option } from "effect"
+import { areaOfSource } from "../Areas.ts"
 import type { TraceSubject } from "../delivery/DeliveryControl.ts"
 import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
 import { chargeWindowSource } from "../freight-charges/ChargeSubscriptions.ts"
@@ -20,7 +21,6 @@ import type { TransitEvent } from "../transit-events/model/TransitEvent.ts"
 import type { SubscriptionCreate } from "../transit-events/model/TransitSubscription.ts"
 import { type StoredEvent, TransitEventStore } from "../transit-events/TransitEventStore.ts"
 import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
-import { areaOfSource } from "./DeliveringArea.ts"
 import { makeExplainPickups } from "./ExplainPickups.ts"
 import { decided, reason, type Verdict } from "./Verdict.ts"
 

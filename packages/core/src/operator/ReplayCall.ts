@@ -1,5 +1,6 @@
 /** Sends history of a subscription again, in new deliveries. */
 import { Effect, Option, Schema } from "effect"
+import { areaOfSource } from "../Areas.ts"
 import { DestinationNotFound } from "../delivery/DeliveryErrors.ts"
 import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
 import type { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
@@ -9,7 +10,6 @@ import { InstantText, parseInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { maxShipmentIds } from "../transit-events/model/TransitSubscription.ts"
 import type { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
-import { areaOfSource } from "./DeliveringArea.ts"
 
 /** `from` and `to` bound the time at which Waybill stored the events, or entries of the work list. */
 export const ReplayCall = Schema.Struct({

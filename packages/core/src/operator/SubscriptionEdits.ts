@@ -1,5 +1,6 @@
 /** Changes the settings of a subscription for its client. For operators. */
 import { Context, Effect, Layer } from "effect"
+import type { DeliveringArea } from "../Areas.ts"
 import { DestinationNotFound } from "../delivery/DeliveryErrors.ts"
 import { PickupSubscriptions } from "../pickups/PickupSubscriptions.ts"
 import { fault } from "../shared/Fault.ts"
@@ -7,7 +8,6 @@ import { InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { SubscriptionEdit } from "../transit-events/model/TransitSubscription.ts"
 import { TransitSubscriptions } from "../transit-events/TransitSubscriptions.ts"
-import type { DeliveringArea } from "./DeliveringArea.ts"
 import { Subscriptions, type SubscriptionView } from "./Subscriptions.ts"
 
 export class SubscriptionEdits extends Context.Service<SubscriptionEdits, {

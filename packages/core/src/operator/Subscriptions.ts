@@ -1,5 +1,6 @@
 /** Every subscription of a tenant, over all areas and clients. For operators. */
 import { Context, Effect, Layer, Schema } from "effect"
+import { areaOfSource, type AreaStores, subscriptionsOfArea } from "../Areas.ts"
 import { qualifiedClient } from "../access/model/Client.ts"
 import { DeliveryControl, purgeReason } from "../delivery/DeliveryControl.ts"
 import { DestinationNotFound, type SecretNotUsable, SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
@@ -10,8 +11,8 @@ import type { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import { ChargeSubscriptionStore } from "../freight-charges/ChargeSubscriptionStore.ts"
 import { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
+import type { AreaSubscriptions, SubscriptionDocuments } from "../shared/Area.ts"
 import { compareText } from "../shared/CodePoints.ts"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant } from "../shared/Instant.ts"
@@ -20,11 +21,8 @@ import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimi
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { idBefore, isUniqueId } from "../shared/UniqueIds.ts"
-import { StatusSubscriptionStore } from "../shipment-status/StatusSubscriptionStore.ts"
 import { TransitSubscriptionStore } from "../transit-events/TransitSubscriptionStore.ts"
-import { areaOfSource, type DeliveringArea } from "./DeliveringArea.ts"
 import { decodeReplay, type ReplayCall, replayWith } from "./ReplayCall.ts"
-import { accountsOf, filtersOf } from "./SubscriptionFilters.ts"
 
 export const subscriptionStates = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<DestinationState>
 
@@ -157,22 +155,16 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       const transaction = yield* Transaction
       const wakeups = yield* Wakeups
       const transit = yield* TransitSubscriptionStore
-      const status = yield* StatusSubscriptionStore
-      const charges = yield* ChargeSubscriptionStore
       const pickups = yield* PickupSubscriptionStore
-      const stores: Readonly<Record<DeliveringArea, { readonly documents: typeof transit.documents; readonly end: Ending }>> = {
-        "transit-events": { documents: transit.documents, end: transit.remove },
-        "shipment-status": { documents: status.documents, end: status.remove },
-        "freight-charges": { documents: charges.documents, end: charges.cancel },
-        "pickups": { documents: pickups.documents, end: pickups.remove }
-      }
+      const stores = new Map<string, SubscriptionDocuments>()
+      for (const [area, { store }] of Object.entries(subscriptionsOfArea)) stores.set(area, yield* store as Effect.Effect<SubscriptionDocuments, never, AreaStores>)
 
       const replayHistory = replayWith({ transit, pickups })
 
       /** Adds the area's document to each destination. */
       const documented = Effect.fnUntraced(function*(tenantId: string, { destinations, now }: { readonly destinations: ReadonlyArray<DestinationOverview>; readonly now: number }) {
         const documents = new Map<string, string>()
-        for (const [area, { documents: read }] of Object.entries(stores)) {
+        for (const [area, { documents: read }] of stores) {
           const ids = destinations.filter(({ source }) => areaOfSource(source) === area).map(({ destinationId }) => destinationId)
           if (ids.length > 0) for (const [id, doc] of yield* read(tenantId, ids)) documents.set(id, doc)
         }
@@ -310,7 +302,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
 
       const remove = Effect.fn("Subscriptions.remove")(function*(tenantId: string, subscriptionId: string) {
         const { destination } = yield* destinationOf(tenantId, subscriptionId)
-        const area = stores[areaOfSource(destination.source) as DeliveringArea]
+        const area = stores.get(areaOfSource(destination.source))
         yield* transaction.run(Effect.andThen(
           area === undefined ? Effect.void : area.end(tenantId, destination.client, subscriptionId),
           queue.closeDestination(tenantId, subscriptionId)
@@ -321,8 +313,6 @@ export class Subscriptions extends Context.Service<Subscriptions, {
     })
   )
 }
-
-type Ending = (tenantId: string, client: string, id: string) => Effect.Effect<unknown, StorageError>
 
 const decodeQuery = decodeInput(SubscriptionListQuery, { closed: true })
 const decodePause = decodeInput(PauseCall, { closed: true })
@@ -346,6 +336,14 @@ interface DocumentedDestination {
   readonly now: number
 }
 
+/** What the area's document says in the area's terms. */
+const settingsOf = (area: string, doc: string | undefined): Pick<SubscriptionView, "filters" | "accounts"> => {
+  const described: AreaSubscriptions | undefined = new Map<string, AreaSubscriptions>(Object.entries(subscriptionsOfArea)).get(area)
+  if (described === undefined || doc === undefined) return { filters: {}, accounts: null }
+  const settings = JSON.parse(doc) as never
+  return { filters: described.filtersOf(settings), accounts: described.accountsOf?.(settings) ?? null }
+}
+
 const viewOf = ({ doc, destination, now }: DocumentedDestination): SubscriptionView => {
   const { breaker, lastAttempt, status } = destination
   const state = breakerState(breaker, now)
@@ -356,8 +354,7 @@ const viewOf = ({ doc, destination, now }: DocumentedDestination): SubscriptionV
     client: destination.client,
     endpointUrl: destination.endpointUrl,
     hmacSecretId: destination.hmacSecretId,
-    filters: filtersOf(area, doc),
-    accounts: accountsOf(area, doc),
+    ...settingsOf(area, doc),
     delivery: destination.policy,
     state: status.state,
     reason: status.reason ?? null,

@@ -1,5 +1,6 @@
 /** Background work that leaves most of the storage's time to other work. */
 import { Duration, Effect } from "effect"
+import type { StorageError } from "./StorageError.ts"
 
 /** Pause after each unit of work, as a multiple of the work's duration. */
 const pausePerMoment = 4
@@ -14,3 +15,13 @@ export const throttled = <A, E, R>(work: Effect.Effect<A, E, R>, didWork: (answe
     if (didWork(answer)) yield* Effect.sleep(Duration.min(Duration.times(took, pausePerMoment), Duration.millis(longestPauseMillis)))
     return answer
   })
+
+/** Deletes in steps of a few thousand rows, with a pause after each, so that other work never waits long. */
+export const pruneAll = Effect.fnUntraced(function*(prune: Effect.Effect<number, StorageError>) {
+  let removed = 0
+  for (;;) {
+    const some = yield* throttled(prune, (count) => count > 0)
+    removed += some
+    if (some === 0) return removed
+  }
+})

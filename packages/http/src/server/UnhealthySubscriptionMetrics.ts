@@ -2,7 +2,7 @@
  * Metrics of unhealthy subscriptions, read from the database, so every process exposes the same values. Series that name a
  * tenant and a subscription are for operators only, and only of those that are unhealthy now, so that there are never many.
  */
-import { areaOfSource, type DeliveryTroubles, sourcesOfArea, type TroubledDestination } from "@waybill/core"
+import { areaOfSource, type DeliveryTroubles, subscriptionsOfArea, type TroubledDestination } from "@waybill/core"
 import { Effect, Metric } from "effect"
 
 const seconds = { unit: "seconds" }
@@ -14,7 +14,7 @@ const waiting = Metric.gauge("waybill_subscriptions_oldest_waiting_seconds", { d
 
 /** Every area has a value, so that it falls to 0 after a recovery. */
 export const updateAreas = ({ sources }: DeliveryTroubles): Effect.Effect<void> =>
-  Effect.forEach(new Set([...Object.keys(sourcesOfArea), ...sources.map(({ source }) => areaOfSource(source))]), (area) => {
+  Effect.forEach(new Set([...Object.keys(subscriptionsOfArea), ...sources.map(({ source }) => areaOfSource(source))]), (area) => {
     const own = sources.filter(({ source }) => areaOfSource(source) === area)
     const sum = (of: "paused" | "breakersOpen" | "dead") => own.reduce((total, each) => total + each[of], 0)
     return Effect.all([

@@ -1,11 +1,10 @@
 /** One event in a shipment's journey, from any area. */
+import type { AreaName } from "../../Areas.ts"
 import { formatInstant } from "../../shared/Instant.ts"
-
-export type JourneyArea = "transit-events" | "shipment-status" | "freight-charges" | "invoices" | "pickups"
 
 export interface JourneyEntry {
   readonly at: string
-  readonly area: JourneyArea
+  readonly area: AreaName
   /** The area's term: an event type, a milestone, `updated`, `invoice created`, `pickup En Route`. */
   readonly kind: string
   /** One line for people. */

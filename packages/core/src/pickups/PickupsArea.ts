@@ -1,0 +1,26 @@
+/** Area C in the registries of the service. */
+import { Effect, Layer } from "effect"
+import type { AreaDescriptor, AreaRetention } from "../shared/Area.ts"
+import { pruneAll } from "../shared/Throttling.ts"
+import type { PickupSubscriptionCreate } from "./model/PickupSubscription.ts"
+import { Pickups } from "./Pickups.ts"
+import { PickupSignals } from "./PickupSignals.ts"
+import { PickupStore } from "./PickupStore.ts"
+import { pickupSource, PickupSubscriptions } from "./PickupSubscriptions.ts"
+import { PickupSubscriptionStore } from "./PickupSubscriptionStore.ts"
+
+/** How long an idempotency key is remembered, 30 days. SPEC-GAP-C18 */
+const keyMillis = 30 * 86_400_000
+
+export const pickupsArea = {
+  name: "pickups",
+  stores: [PickupStore, PickupSignals, PickupSubscriptionStore],
+  services: Layer.mergeAll(Pickups.layer, PickupSubscriptions.layer),
+  subscriptions: {
+    sources: [pickupSource],
+    filtersOf: ({ topics }: PickupSubscriptionCreate) => ({ topics }),
+    store: Effect.map(PickupSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove }))
+  },
+  retention: Effect.map(PickupStore, ({ prune }): AreaRetention => (tenantId, now, { keepPickupsMillis }) =>
+    pruneAll(prune(tenantId, { ordered: now - keepPickupsMillis, answered: now - keyMillis })))
+} as const satisfies AreaDescriptor

@@ -1,0 +1,31 @@
+/** How long old data are kept. */
+import { Context } from "effect"
+
+const days = (count: number): number => count * 86_400_000
+
+export interface RetentionWindows {
+  /** Shipments after their delivery, with their status history. */
+  readonly keepDeliveredShipmentsMillis: number
+  /** Freight bills after they were invoiced or removed. */
+  readonly keepEndedBillsMillis: number
+  /** Bodies of notifications. At least as long as deliveries are kept. */
+  readonly keepNoticesMillis: number
+  /** Pickups after they were ordered. */
+  readonly keepPickupsMillis: number
+  /** Entries of the audit log. */
+  readonly keepAuditMillis: number
+  /** Delivery statistics by hour. Those by minute are kept for a day. */
+  readonly keepStatisticsMillis: number
+}
+
+/** Retention periods. Settled deliveries have their own in `DeliveryOptions`. */
+export class RetentionOptions extends Context.Reference<RetentionWindows>("@waybill/core/retention/RetentionOptions", {
+  defaultValue: () => ({
+    keepDeliveredShipmentsMillis: days(365),
+    keepEndedBillsMillis: days(365),
+    keepNoticesMillis: days(180),
+    keepPickupsMillis: days(365),
+    keepAuditMillis: days(400),
+    keepStatisticsMillis: days(90)
+  })
+}) {}
