@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { areas } from "../areas.mjs"
 
 /** Installed in a folder of their own, because they need another TypeScript than the workspace. */
 const always = ["@redocly/cli@2.77.0", "openapi-typescript@7.13.0", "typescript@5.9.3"]
@@ -13,7 +14,7 @@ const inFull = ["@stoplight/spectral-cli@6.16.3", "@hey-api/openapi-ts@0.95.0", 
 /** The interface publishes this path with its slash, and both forms are served. SPEC-GAP-C32 */
 const withSlash = "#/paths/~1pickup~1v1~1pickups~1"
 
-const documents = ["openapi", "shipment-status", "invoices", "pickups", "transit-events", "freight-charges", "intake", "operator", "embedded"]
+const documents = ["openapi", ...areas, "intake", "operator", "embedded"]
 
 const program = `
 import { createWaybill, WaybillHttp } from "@waybill/http"

@@ -10,6 +10,7 @@ import {
   partitionOf,
   partitionsPerTenant,
   type SettleRequest,
+  subscriptionsOfArea,
   type TakenDelivery,
   type TakeFrom,
   type TakeRequest
@@ -53,9 +54,11 @@ const nextFlight = () => {
 export const from = (n: number, parts: Partial<TakeFrom> = {}): TakeFrom =>
   ({ destinationId: idOf(n), after: undefined, batches: 10, inFlight: [], again: [], ...parts })
 
+const deliverySources = Object.values(subscriptionsOfArea).flatMap(({ sources }): ReadonlyArray<string> => sources)
+
 /** A take from the destinations in `from`, with up to 1,000 signals. */
 export const takeRequest = ({ owned, tenantId }: OwningWorker, parts: Partial<TakeRequest> = {}): TakeRequest =>
-  ({ tenantId, owned, ...nextFlight(), from: [], sources: ["transit-events", "shipment-status", "freight-charges", "freight-charge-windows", "pickups"], signals: 1000, skip: [], unrequested: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
+  ({ tenantId, owned, ...nextFlight(), from: [], sources: deliverySources, signals: 1000, skip: [], unrequested: 0, maxBatchBytes: 10_000_000, lookAt: 10_000, ...parts })
 
 /** Takes deliveries and returns the results sorted by id. */
 export const take = (worker: OwningWorker, parts: Partial<TakeRequest> = {}) =>

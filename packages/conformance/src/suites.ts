@@ -1,6 +1,11 @@
 /** Conformance suites for storage adapters. They need vitest; the rest of the test kit does not. */
 import type { StoragePorts } from "@waybill/core"
 import type { Layer } from "effect"
+import { freightChargesSuites } from "./freight-charges/FreightChargesAreaSuite.ts"
+import { invoicesSuites } from "./invoices/InvoicesAreaSuite.ts"
+import { pickupsSuites } from "./pickups/PickupsAreaSuite.ts"
+import { shipmentStatusSuites } from "./shipment-status/ShipmentStatusAreaSuite.ts"
+import { transitEventsSuites } from "./transit-events/TransitEventsAreaSuite.ts"
 import * as AccessStoreSuite from "./access/AccessStoreSuite.ts"
 import * as AuditStoreSuite from "./audit/AuditStoreSuite.ts"
 import * as DeliveryControlSuite from "./delivery/DeliveryControlSuite.ts"
@@ -89,20 +94,11 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       AuditStoreSuite,
       CarriersSuite,
       SecretStoreSuite,
-      TransitEventStoreSuite,
-      TransitSubscriptionStoreSuite,
-      ShipmentStatusStoreSuite,
-      StatusSubscriptionStoreSuite,
-      StatusNoticesSuite,
-      FreightBillStoreSuite,
-      ChargeSubscriptionStoreSuite,
-      ChargeWindowsSuite,
-      InvoiceStoreSuite,
-      DocumentStoreSuite,
-      DocumentContentsSuite,
-      PickupChangesSuite,
-      PickupStoreSuite,
-      PickupSubscriptionStoreSuite,
+      ...shipmentStatusSuites,
+      ...invoicesSuites,
+      ...pickupsSuites,
+      ...transitEventsSuites,
+      ...freightChargesSuites,
       DeliveryStoreSuite,
       DeliverySignalsSuite,
       DeliverySettleSuite,

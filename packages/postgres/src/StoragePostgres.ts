@@ -1,6 +1,7 @@
 /** All storage ports on Postgres, in one schema. Building the layer applies missing migrations. */
 import { layerOneEffect } from "@waybill/core"
 import { Effect, Layer } from "effect"
+import { postgresAreas } from "./Areas.ts"
 import * as AccessStorePostgres from "./access/AccessStorePostgres.ts"
 import * as AuditStorePostgres from "./audit/AuditStorePostgres.ts"
 import * as PgClient from "./client/PgClient.ts"
@@ -8,32 +9,16 @@ import { raw } from "./client/SqlStatement.ts"
 import * as DeliveryControlPostgres from "./delivery/DeliveryControlPostgres.ts"
 import * as DeliveryQueuePostgres from "./delivery/DeliveryQueuePostgres.ts"
 import * as DeliveryStorePostgres from "./delivery/DeliveryStorePostgres.ts"
+import type { PayloadSource } from "./delivery/PayloadSource.ts"
 import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
 import * as StatisticsStorePostgres from "./delivery/StatisticsStorePostgres.ts"
 import * as WakeupsPostgres from "./delivery/WakeupsPostgres.ts"
-import * as ChargeSubscriptionStorePostgres from "./freight-charges/ChargeSubscriptionStorePostgres.ts"
-import { freightChargePayloads, freightChargeWindowPayloads } from "./freight-charges/FreightChargePayloads.ts"
-import * as FreightBillStorePostgres from "./freight-charges/FreightBillStorePostgres.ts"
-import * as DocumentContentsPostgres from "./invoices/DocumentContentsPostgres.ts"
-import * as DocumentStorePostgres from "./invoices/DocumentStorePostgres.ts"
-import * as InvoiceStorePostgres from "./invoices/InvoiceStorePostgres.ts"
 import { applyMissingMigrations, missingMigrations } from "./migrations/HostMigrations.ts"
 import { quoteSchema } from "./migrations/Migrations.ts"
 import { resetForeignTransactionIds } from "./migrations/TransactionIds.ts"
 import * as NoticeStorePostgres from "./notices/NoticeStorePostgres.ts"
-import * as PickupSignalsPostgres from "./pickups/PickupSignalsPostgres.ts"
-import { pickupPayloads } from "./pickups/PickupPayloads.ts"
-import * as PickupSubscriptionStorePostgres from "./pickups/PickupSubscriptionStorePostgres.ts"
-import * as PickupStorePostgres from "./pickups/PickupStorePostgres.ts"
 import { WaybillSchema } from "./shared/Schema.ts"
 import * as TransactionPostgres from "./shared/TransactionPostgres.ts"
-import { shipmentStatusPayloads } from "./shipment-status/ShipmentStatusSql.ts"
-import * as ShipmentStatusStorePostgres from "./shipment-status/ShipmentStatusStorePostgres.ts"
-import * as StatusSubscriptionStorePostgres from "./shipment-status/StatusSubscriptionStorePostgres.ts"
-import * as EventsAwaitingStatusPostgres from "./transit-events/EventsAwaitingStatusPostgres.ts"
-import { transitEventPayloads } from "./transit-events/TransitEventSql.ts"
-import * as TransitEventStorePostgres from "./transit-events/TransitEventStorePostgres.ts"
-import * as TransitSubscriptionStorePostgres from "./transit-events/TransitSubscriptionStorePostgres.ts"
 
 export interface StoragePostgresOptions {
   /** The schema that holds every table; `waybill` by default. */
@@ -50,7 +35,9 @@ export interface StoragePostgresOptions {
 }
 
 /** Tables that hold the bytes of entries. */
-const payloads = [transitEventPayloads, shipmentStatusPayloads, freightChargePayloads, freightChargeWindowPayloads, pickupPayloads]
+const payloads = postgresAreas.flatMap((area): ReadonlyArray<PayloadSource> => area.payloads)
+
+const [firstStores, ...moreStores]: ReadonlyArray<typeof postgresAreas[number]["stores"]> = postgresAreas.map(({ stores: own }) => own)
 
 /**
  * Over the `PgClient` in the context: `PgClient.layer`, or `PgClient.layerFromPool` and `PgClient.layerFromSqlPg` for the program's
@@ -94,19 +81,8 @@ export const stores = (options: StoragePostgresOptions) => {
     AccessStorePostgres.layer,
     AuditStorePostgres.layer,
     SecretStorePostgres.layer,
-    TransitEventStorePostgres.layer,
-    TransitSubscriptionStorePostgres.layer,
-    EventsAwaitingStatusPostgres.layer,
-    ShipmentStatusStorePostgres.layer,
-    StatusSubscriptionStorePostgres.layer,
-    FreightBillStorePostgres.layer,
-    ChargeSubscriptionStorePostgres.layer,
-    PickupStorePostgres.layer,
-    PickupSignalsPostgres.layer,
-    PickupSubscriptionStorePostgres.layer,
-    InvoiceStorePostgres.layer,
-    DocumentStorePostgres.layer,
-    DocumentContentsPostgres.layer,
+    firstStores!,
+    ...moreStores,
     DeliveryQueuePostgres.layer(payloads),
     DeliveryStorePostgres.layer(payloads),
     DeliveryControlPostgres.layer(payloads),

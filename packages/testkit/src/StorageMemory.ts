@@ -1,6 +1,7 @@
 /** Every storage port in memory. Each build of the layer is a new database. */
 import { makeStorage, type WaybillStorage } from "@waybill/core"
 import { Layer } from "effect"
+import { memoryAreas } from "./Areas.ts"
 import { AccessStoreMemory } from "./access/AccessStoreMemory.ts"
 import { AccessTables } from "./access/AccessTables.ts"
 import { ShipmentTables } from "./access/ShipmentTables.ts"
@@ -13,28 +14,16 @@ import { SecretStoreMemory } from "./delivery/SecretStoreMemory.ts"
 import { StatisticsStoreMemory } from "./delivery/StatisticsStoreMemory.ts"
 import { SecretTables } from "./delivery/SecretTables.ts"
 import { WakeupsMemory } from "./delivery/WakeupsMemory.ts"
-import { ChargeSubscriptionStoreMemory } from "./freight-charges/ChargeSubscriptionStoreMemory.ts"
-import { FreightBillStoreMemory } from "./freight-charges/FreightBillStoreMemory.ts"
-import { FreightChargeTables } from "./freight-charges/FreightChargeTables.ts"
-import { DocumentContentsMemory } from "./invoices/DocumentContentsMemory.ts"
-import { DocumentStoreMemory } from "./invoices/DocumentStoreMemory.ts"
-import { InvoiceStoreMemory } from "./invoices/InvoiceStoreMemory.ts"
-import { InvoiceTables } from "./invoices/InvoiceTables.ts"
 import { NoticeStoreMemory } from "./notices/NoticeStoreMemory.ts"
-import { PickupSignalsMemory } from "./pickups/PickupSignalsMemory.ts"
-import { PickupStoreMemory } from "./pickups/PickupStoreMemory.ts"
-import { PickupSubscriptionStoreMemory } from "./pickups/PickupSubscriptionStoreMemory.ts"
-import { PickupTables } from "./pickups/PickupTables.ts"
 import { KeptChanges } from "./shared/KeptChanges.ts"
 import { MemoryDatabase } from "./shared/MemoryDatabase.ts"
 import { HostTransactions } from "./shared/TestClient.ts"
 import { TransactionMemory } from "./shared/TransactionMemory.ts"
-import { ShipmentStatusStoreMemory } from "./shipment-status/ShipmentStatusStoreMemory.ts"
-import { ShipmentStatusTables } from "./shipment-status/ShipmentStatusTables.ts"
-import { StatusSubscriptionStoreMemory } from "./shipment-status/StatusSubscriptionStoreMemory.ts"
-import { TransitEventStoreMemory } from "./transit-events/TransitEventStoreMemory.ts"
-import { TransitEventTables } from "./transit-events/TransitEventTables.ts"
-import { TransitSubscriptionStoreMemory } from "./transit-events/TransitSubscriptionStoreMemory.ts"
+
+type Area = typeof memoryAreas[number]
+
+const [firstStores, ...moreStores]: ReadonlyArray<Area["stores"]> = memoryAreas.map(({ stores }) => stores)
+const [firstTables, ...moreTables]: ReadonlyArray<Area["tables"]> = memoryAreas.map(({ tables }) => tables)
 
 export const StorageMemory = {
   layer: Layer.mergeAll(
@@ -47,23 +36,13 @@ export const StorageMemory = {
     DeliveryControlMemory.layer,
     StatisticsStoreMemory.layer,
     NoticeStoreMemory.layer,
-    TransitEventStoreMemory.layer,
-    TransitSubscriptionStoreMemory.layer,
-    ShipmentStatusStoreMemory.layer,
-    StatusSubscriptionStoreMemory.layer,
-    FreightBillStoreMemory.layer,
-    ChargeSubscriptionStoreMemory.layer,
-    PickupStoreMemory.layer,
-    PickupSignalsMemory.layer,
-    PickupSubscriptionStoreMemory.layer,
-    InvoiceStoreMemory.layer,
-    DocumentStoreMemory.layer,
-    DocumentContentsMemory.layer,
+    firstStores!,
+    ...moreStores,
     WakeupsMemory.layer,
     KeptChanges.layer,
     HostTransactions.layer
   ).pipe(
-    Layer.provide(Layer.mergeAll(TransitEventTables.layer, ShipmentStatusTables.layer, FreightChargeTables.layer, InvoiceTables.layer, PickupTables.layer)),
+    Layer.provide(Layer.mergeAll(firstTables!, ...moreTables)),
     Layer.provide(Layer.mergeAll(AccessTables.layer, ShipmentTables.layer, DestinationTables.layer, SecretTables.layer)),
     Layer.provide(MemoryDatabase.layer)
   )

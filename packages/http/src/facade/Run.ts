@@ -1,53 +1,12 @@
 /** Runs a use case of core as a promise, for a principal from the host. */
-import type {
-  CustomerPortal,
-  EndpointNotices,
-  Explanations,
-  FreightChargeIntake,
-  PortalAccess,
-  Principal,
-  ShipmentIntake,
-  StatusUpdateIntake,
-  StorageError,
-  SubscriptionEdits,
-  Subscriptions,
-  TenantNotFound,
-  TenantPickups,
-  TransitEventIntake
-} from "@waybill/core"
-import type { ChargeSubscriptions } from "@waybill/core/freight-charges"
-import type { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
-import type { Pickups, PickupSubscriptions } from "@waybill/core/pickups"
-import type { ShipmentStatuses, StatusSubscriptions } from "@waybill/core/shipment-status"
-import type { TransitSubscriptions } from "@waybill/core/transit-events"
-import { fault, InvalidInput, Tenants, TenantSuspended } from "@waybill/core"
+import { fault, InvalidInput, type Principal, type StorageError, type TenantNotFound, Tenants, TenantSuspended, type Waybill } from "@waybill/core"
 import { type Context, Effect } from "effect"
 import { type HostPrincipal, isHostOperator, principalOf } from "../access/AuthenticatorHost.ts"
 import { tenantNamed } from "../operator/ExistingTenant.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 
 /** All use cases that a host can call. */
-export type CallServices =
-  | ChargeSubscriptions
-  | CustomerPortal
-  | EndpointNotices
-  | Explanations
-  | FreightChargeIntake
-  | InvoiceDocuments
-  | Invoices
-  | Pickups
-  | PickupSubscriptions
-  | PortalAccess
-  | ShipmentIntake
-  | ShipmentStatuses
-  | StatusSubscriptions
-  | StatusUpdateIntake
-  | SubscriptionEdits
-  | Subscriptions
-  | TenantPickups
-  | Tenants
-  | TransitEventIntake
-  | TransitSubscriptions
+export type CallServices = Waybill.Services
 
 export type Run = <A>(effect: Effect.Effect<A, ServiceFailure, CallServices>) => Promise<A>
 

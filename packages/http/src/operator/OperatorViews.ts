@@ -5,6 +5,7 @@ import {
   deliveryStates,
   InstantText,
   maxCountedUses,
+  subscriptionsOfArea,
   subscriptionStates,
   tenantStates,
   verdicts,
@@ -116,7 +117,7 @@ const total = Schema.optionalKey(Count.annotate({ description: "Of all pages, if
 
 export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor, total }).annotate({ identifier: "DeliveriesPage" })
 
-const area = Schema.String.annotate({ description: "transit-events, shipment-status, freight-charges or pickups." })
+const area = Schema.String.annotate({ description: `One of ${Object.keys(subscriptionsOfArea).join(", ")}.` })
 
 const upTo10000 = (what: string) => Count.annotate({ description: `${what} 10,000 means that many or more.` })
 

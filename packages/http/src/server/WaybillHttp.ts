@@ -1,72 +1,26 @@
 /** The whole service over HTTP: on its own server, in another router, or as one effect. */
-import type {
-  AccessStore,
-  ApiKeys,
-  AuditLog,
-  Authenticator,
-  Clients,
-  CustomerPortal,
-  Deliveries,
-  DeliveryControl,
-  DeliveryQueue,
-  EndpointNotices,
-  Explanations,
-  FreightChargeIntake,
-  PortalAccess,
-  ShipmentIntake,
-  ShipmentJourneys,
-  SigningSecrets,
-  Statistics,
-  StatusUpdateIntake,
-  SubscriptionEdits,
-  Subscriptions,
-  TenantHealths,
-  TenantLimits,
-  TenantPickups,
-  TenantRemoval,
-  Tenants,
-  TransitEventIntake,
-  UniqueIds
-} from "@waybill/core"
-import type { ChargeSubscriptions } from "@waybill/core/freight-charges"
-import type { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
-import type { Pickups, PickupSubscriptions } from "@waybill/core/pickups"
-import type { ShipmentStatuses, StatusSubscriptions } from "@waybill/core/shipment-status"
-import type { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { createRequire } from "node:module"
+import { httpAreas } from "../Areas.ts"
 import { SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "../access/SecuritySchemes.ts"
-import { FreightChargesContract } from "../freight-charges/FreightChargesContract.ts"
-import { FreightChargesHandlers } from "../freight-charges/FreightChargesHandlers.ts"
 import { IntakeContract } from "../intake/IntakeContract.ts"
 import { IntakeHandlers } from "../intake/IntakeHandlers.ts"
-import { InvoicesContract } from "../invoices/InvoicesContract.ts"
-import { InvoicesHandlers } from "../invoices/InvoicesHandlers.ts"
 import { OperatorContract } from "../operator/OperatorContract.ts"
 import { OperatorHandlers } from "../operator/OperatorHandlers.ts"
-import { PickupsContract } from "../pickups/PickupsContract.ts"
-import { PickupsHandlers } from "../pickups/PickupsHandlers.ts"
 import { PortalContract } from "../portal/PortalContract.ts"
 import { PortalHandlers } from "../portal/PortalHandlers.ts"
 import { type MountedContract, mount, normalBase, type PlacedContract } from "../shared/Contract.ts"
-import { ShipmentStatusContract } from "../shipment-status/ShipmentStatusContract.ts"
-import { ShipmentStatusHandlers } from "../shipment-status/ShipmentStatusHandlers.ts"
-import { TransitEventsContract } from "../transit-events/TransitEventsContract.ts"
-import { TransitEventsHandlers } from "../transit-events/TransitEventsHandlers.ts"
 import { docsPageOf, escape } from "./DocsPage.ts"
 import { type OpenApiDocument, openApiOf } from "./OpenApi.ts"
 import { type App, makePipeline, type PipelineOptions } from "./RequestPipeline.ts"
 import { CustomersSystemContract, SystemContract, withPublicMetrics } from "./SystemContract.ts"
 import { type Document, type Documents, makeSystemHandlers } from "./SystemHandlers.ts"
 
+type Area = typeof httpAreas[number]
+
 /** Base path of each area. */
-export interface BasePaths {
-  readonly shipmentStatus: string
-  readonly invoices: string
-  readonly pickups: string
-  readonly transitEvents: string
-  readonly freightCharges: string
+export interface BasePaths extends Readonly<Record<Area["key"], string>> {
   readonly intake: string
   readonly operator: string
   readonly portal: string
@@ -76,11 +30,7 @@ export interface BasePaths {
 
 /** Areas share paths, so each has its own base. SPEC-GAP-D1, SPEC-GAP-E1 */
 export const defaultBasePaths: BasePaths = {
-  shipmentStatus: "/in-transit/v1",
-  invoices: "/invoicing",
-  pickups: "/pickup",
-  transitEvents: "/visibility",
-  freightCharges: "/pfc",
+  ...Object.fromEntries(httpAreas.map(({ base, key }) => [key, base])) as Record<Area["key"], string>,
   intake: "/intake",
   operator: "/operator",
   portal: "/portal",
@@ -97,58 +47,17 @@ export interface WaybillHttpOptions extends PipelineOptions {
 }
 
 /** Required services: an authenticator, and what `Waybill.layer` provides. */
-export type WaybillHttpServices =
-  | AccessStore
-  | ApiKeys
-  | AuditLog
-  | Authenticator
-  | ChargeSubscriptions
-  | Clients
-  | CustomerPortal
-  | Deliveries
-  | DeliveryControl
-  | DeliveryQueue
-  | EndpointNotices
-  | Explanations
-  | FreightChargeIntake
-  | InvoiceDocuments
-  | Invoices
-  | Pickups
-  | PickupSubscriptions
-  | PortalAccess
-  | ShipmentIntake
-  | ShipmentJourneys
-  | ShipmentStatuses
-  | SigningSecrets
-  | Statistics
-  | StatusSubscriptions
-  | StatusUpdateIntake
-  | SubscriptionEdits
-  | Subscriptions
-  | TenantHealths
-  | TenantLimits
-  | TenantPickups
-  | TenantRemoval
-  | Tenants
-  | TransitEventIntake
-  | TransitEvents
-  | TransitSubscriptions
-  | UniqueIds
+export type WaybillHttpServices = Effect.Services<
+  | ReturnType<Area["mounted"]>
+  | typeof IntakeHandlers
+  | typeof PortalHandlers
+  | typeof OperatorHandlers
+  | typeof makeSystemHandlers
+  | ReturnType<typeof makePipeline>
+>
 
-const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths => {
-  const { freightCharges, intake, invoices, operator, pickups, portal, shipmentStatus, system, transitEvents } = basePaths
-  return {
-    shipmentStatus: shipmentStatus ?? defaultBasePaths.shipmentStatus,
-    invoices: invoices ?? defaultBasePaths.invoices,
-    pickups: pickups ?? defaultBasePaths.pickups,
-    transitEvents: transitEvents ?? defaultBasePaths.transitEvents,
-    freightCharges: freightCharges ?? defaultBasePaths.freightCharges,
-    intake: intake ?? defaultBasePaths.intake,
-    operator: operator ?? defaultBasePaths.operator,
-    portal: portal ?? defaultBasePaths.portal,
-    system: system ?? defaultBasePaths.system
-  }
-}
+const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths =>
+  Object.fromEntries(Object.entries(defaultBasePaths).map(([key, base]) => [key, basePaths[key as keyof BasePaths] ?? base])) as unknown as BasePaths
 
 /**
  * The service as a whole and in parts. Two are for servers with a separate operator address: each has the probes and an
@@ -168,11 +77,7 @@ const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn
   const bases = basesOf(options)
   const portal = mount(PortalContract, bases.portal, yield* PortalHandlers)
   const areas: ReadonlyArray<MountedContract> = [
-    mount(ShipmentStatusContract, bases.shipmentStatus, yield* ShipmentStatusHandlers),
-    mount(InvoicesContract, bases.invoices, yield* InvoicesHandlers),
-    mount(PickupsContract, bases.pickups, yield* PickupsHandlers),
-    mount(TransitEventsContract, bases.transitEvents, yield* TransitEventsHandlers),
-    mount(FreightChargesContract, bases.freightCharges, yield* FreightChargesHandlers),
+    ...yield* Effect.forEach(httpAreas, ({ key, mounted }): Effect.Effect<MountedContract, never, WaybillHttpServices> => mounted(bases[key])),
     mount(IntakeContract, bases.intake, yield* IntakeHandlers),
     portal
   ]
@@ -214,11 +119,7 @@ export const WaybillHttp = {
     const { publicBaseUrl, securitySchemes = standardSchemes } = options
     // a copy, because documents share the objects of their schemas
     return structuredClone(openApiOf([
-      { contract: ShipmentStatusContract, base: normalBase(bases.shipmentStatus) },
-      { contract: InvoicesContract, base: normalBase(bases.invoices) },
-      { contract: PickupsContract, base: normalBase(bases.pickups) },
-      { contract: TransitEventsContract, base: normalBase(bases.transitEvents) },
-      { contract: FreightChargesContract, base: normalBase(bases.freightCharges) },
+      ...httpAreas.map(({ contract, key }) => ({ contract, base: normalBase(bases[key]) })),
       { contract: IntakeContract, base: normalBase(bases.intake) },
       { contract: PortalContract, base: normalBase(bases.portal) },
       { contract: OperatorContract, base: normalBase(bases.operator) }

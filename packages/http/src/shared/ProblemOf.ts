@@ -1,4 +1,4 @@
-/** Maps each failure to its status. The only place that does. */
+/** Maps each failure to its problem: those of the areas by their own tables. */
 import type {
   ApiKeyNotFound,
   AuthenticationUnavailable,
@@ -25,127 +25,100 @@ import type {
   TooManyCalls,
   Unauthenticated
 } from "@waybill/core"
-import type {
-  AccountsNotPermitted,
-  ChargeSubscriptionConflict,
-  ChargeSubscriptionNotFound,
-  WebhookTestFailed
-} from "@waybill/core/freight-charges"
-import type {
-  DocumentNotFound,
-  FileFormatUnknown,
-  FileTooLarge,
-  InvoiceExists,
-  InvoiceNotFound,
-  InvoiceNotYours
-} from "@waybill/core/invoices"
-import type { PickupDecided, PickupDeskFailed, PickupFinal, PickupNotFound } from "@waybill/core/pickups"
-import type {
-  AccountNotFound,
-  AccountNotPermitted,
-  ShipmentNotFound,
-  StatusSubscriptionNotFound,
-  TooManyLookups
-} from "@waybill/core/shipment-status"
-import type { SubscriptionNotFound } from "@waybill/core/transit-events"
+import { type FreightChargesFailure, freightChargesFailureDetails, freightChargesFailures } from "../freight-charges/FreightChargesFailures.ts"
+import { type InvoicesFailure, invoicesFailureDetails, invoicesFailures } from "../invoices/InvoicesFailures.ts"
+import { type PickupsFailure, pickupsFailureDetails, pickupsFailures } from "../pickups/PickupsFailures.ts"
+import { type ShipmentStatusFailure, shipmentStatusFailureDetails, shipmentStatusFailures } from "../shipment-status/ShipmentStatusFailures.ts"
+import { type TransitEventsFailure, transitEventsFailures } from "../transit-events/TransitEventsFailures.ts"
 import type { ContractSpec } from "./Contract.ts"
+import type { FailureDetails, FailureTable } from "./FailureTable.ts"
 import type { Problem, ProblemFault } from "./ProblemDetails.ts"
 import type { Refused } from "./Refused.ts"
 
-/** All failures of a use case. */
-export type ServiceFailure =
-  | AccountNotFound
-  | AccountNotPermitted
-  | AccountsNotPermitted
+/** Failures that are of no area. */
+type SharedFailure =
   | ApiKeyNotFound
   | AuthenticationUnavailable
-  | ChargeSubscriptionConflict
-  | ChargeSubscriptionNotFound
   | DeliveryNotDismissable
   | ClientNotFound
   | DeliveryNotFound
   | DeliveryNotRetryable
-  | DocumentNotFound
-  | FileFormatUnknown
-  | FileTooLarge
-  | InvalidInput
-  | InvoiceExists
-  | InvoiceNotFound
-  | InvoiceNotYours
   | DestinationNotFound
   | NotPermitted
   | OperatorReadOnly
-  | PickupDecided
-  | PickupDeskFailed
-  | PickupFinal
-  | PickupNotFound
   | QuotaExceeded
   | RateExceeded
   | SecretInUse
   | SecretNotFound
   | SecretNotUsable
   | SecretUnreadable
-  | ShipmentNotFound
-  | StatusSubscriptionNotFound
   | StorageError
-  | SubscriptionNotFound
   | SubscriptionPausedByOperator
   | TenantBeingRemoved
   | TenantNotFound
   | TenantSuspended
   | TooManyCalls
-  | TooManyLookups
   | Unauthenticated
-  | WebhookTestFailed
+
+/** All failures of a use case. */
+export type ServiceFailure =
+  | SharedFailure
+  | InvalidInput
+  | ShipmentStatusFailure
+  | InvoicesFailure
+  | PickupsFailure
+  | TransitEventsFailure
+  | FreightChargesFailure
 
 /** All failures of a call over HTTP. */
 export type Failure = ServiceFailure | Refused
 
 /** SPEC-GAP-X2: the interfaces define no status for credentials outside of area A. */
-const kinds = {
-  FileFormatUnknown: [400, "file_format_unknown"],
-  InvoiceExists: [400, "invoice_exists"],
-  PickupFinal: [400, "pickup_final"],
-  WebhookTestFailed: [400, "webhook_test_failed"],
+const sharedFailures = {
   Unauthenticated: [401, "unauthenticated"],
-  AccountNotPermitted: [401, "account_not_permitted"],
   NotPermitted: [403, "not_permitted"],
   OperatorReadOnly: [403, "operator_read_only"],
-  AccountsNotPermitted: [403, "accounts_not_permitted"],
-  InvoiceNotYours: [403, "invoice_not_yours"],
   TenantSuspended: [403, "tenant_suspended"],
-  AccountNotFound: [404, "account_not_found"],
   ApiKeyNotFound: [404, "api_key_not_found"],
-  ChargeSubscriptionNotFound: [404, "subscription_not_found"],
   ClientNotFound: [404, "client_not_found"],
   DeliveryNotFound: [404, "delivery_not_found"],
-  DocumentNotFound: [404, "document_not_found"],
-  InvoiceNotFound: [404, "invoice_not_found"],
   DestinationNotFound: [404, "subscription_not_found"],
-  PickupNotFound: [404, "pickup_not_found"],
   SecretNotFound: [404, "secret_not_found"],
-  ShipmentNotFound: [404, "shipment_not_found"],
-  StatusSubscriptionNotFound: [404, "subscription_not_found"],
-  SubscriptionNotFound: [404, "subscription_not_found"],
   TenantNotFound: [404, "tenant_not_found"],
-  ChargeSubscriptionConflict: [409, "subscription_conflict"],
   DeliveryNotDismissable: [409, "delivery_not_dismissable"],
-  TenantBeingRemoved: [409, "tenant_being_removed"],
   DeliveryNotRetryable: [409, "delivery_not_retryable"],
-  PickupDecided: [409, "pickup_decided"],
   QuotaExceeded: [409, "quota_exceeded"],
   SecretInUse: [409, "secret_in_use"],
   SecretNotUsable: [409, "secret_not_usable"],
   SubscriptionPausedByOperator: [409, "subscription_paused_by_operator"],
-  FileTooLarge: [413, "file_too_large"],
+  TenantBeingRemoved: [409, "tenant_being_removed"],
   RateExceeded: [429, "rate_exceeded"],
   TooManyCalls: [429, "too_many_calls"],
-  TooManyLookups: [429, "too_many_lookups"],
   AuthenticationUnavailable: [503, "authentication_unavailable"],
-  PickupDeskFailed: [503, "pickup_desk_failed"],
   SecretUnreadable: [503, "secret_unreadable"],
   StorageError: [503, "unavailable"]
-} as const satisfies Readonly<Record<Exclude<ServiceFailure["_tag"], "InvalidInput">, readonly [status: number, code: string]>>
+} as const satisfies FailureTable<SharedFailure>
+
+const sharedFailureDetails: FailureDetails<SharedFailure> = {
+  AuthenticationUnavailable: () => ({
+    // The unavailable dependency is only logged.
+    detail: "The credentials could not be checked right now. Try again.",
+    headers: { "retry-after": "1" }
+  }),
+  QuotaExceeded: ({ quota }) => ({ about: { resource: "quota", value: quota } }),
+  RateExceeded: ({ quota, retryAfterSeconds }) => ({ about: { resource: "quota", value: quota }, headers: { "retry-after": String(retryAfterSeconds) } }),
+  StorageError: () => ({
+    // The failed component is only logged.
+    detail: "The service cannot do this right now. Try again. A write without a response may have been carried out.",
+    headers: { "retry-after": "1" }
+  }),
+  SubscriptionPausedByOperator: ({ subscriptionId }) => ({ about: { resource: "subscriptionId", value: subscriptionId } }),
+  TooManyCalls: ({ retryAfterSeconds }) => ({ headers: { "retry-after": String(retryAfterSeconds) } })
+}
+
+const kinds = { ...sharedFailures, ...shipmentStatusFailures, ...invoicesFailures, ...pickupsFailures, ...transitEventsFailures, ...freightChargesFailures }
+
+const details: FailureDetails<ServiceFailure> = { ...sharedFailureDetails, ...shipmentStatusFailureDetails, ...invoicesFailureDetails, ...pickupsFailureDetails, ...freightChargesFailureDetails }
 
 /** Codes of the failures of use cases. */
 export type FailureCode = (typeof kinds)[keyof typeof kinds][1] | "invalid_input"
@@ -185,41 +158,8 @@ export const failureProblemOf = (
 }
 
 /** Details of some failures besides their message. */
-const moreOf = (failure: ServiceFailure): Partial<Omit<Problem, "code">> => {
-  switch (failure._tag) {
-    case "ChargeSubscriptionNotFound":
-    case "SubscriptionPausedByOperator":
-      return { about: { resource: "subscriptionId", value: failure.subscriptionId } }
-    case "ChargeSubscriptionConflict":
-      return { about: { accountId: failure.accountId } }
-    case "WebhookTestFailed":
-      return { errors: [{ detail: failure.detail, pointer: "/webhookUrl", code: "not_allowed" }] }
-    case "FileFormatUnknown":
-      return { errors: [{ detail: failure.message, pointer: failure.pointer, code: "invalid" }] }
-    case "FileTooLarge":
-      return { errors: [{ detail: failure.message, pointer: failure.pointer, code: "out_of_bounds" }] }
-    case "AuthenticationUnavailable":
-      // The unavailable dependency is only logged.
-      return { detail: "The credentials could not be checked right now. Try again.", headers: { "retry-after": "1" } }
-    case "PickupDeskFailed":
-      return { headers: { "retry-after": "1" } }
-    case "QuotaExceeded":
-      return { about: { resource: "quota", value: failure.quota } }
-    case "RateExceeded":
-      return { about: { resource: "quota", value: failure.quota }, headers: { "retry-after": String(failure.retryAfterSeconds) } }
-    case "TooManyCalls":
-    case "TooManyLookups":
-      return { headers: { "retry-after": String(failure.retryAfterSeconds) } }
-    case "StorageError":
-      return {
-        // The failed component is only logged.
-        detail: "The service cannot do this right now. Try again. A write without a response may have been carried out.",
-        headers: { "retry-after": "1" }
-      }
-    default:
-      return {}
-  }
-}
+const moreOf = <F extends ServiceFailure>(failure: F): Partial<Omit<Problem, "code">> =>
+  (details[failure._tag] as ((failure: F) => Partial<Omit<Problem, "code">>) | undefined)?.(failure) ?? {}
 
 /** An unexpected error. Its cause is in the log, with the same correlation id. */
 export const internalProblem: Problem<"internal_error"> = {

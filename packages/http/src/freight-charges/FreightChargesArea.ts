@@ -1,0 +1,13 @@
+/** Area E over HTTP. */
+import { Effect } from "effect"
+import type { HttpArea } from "../shared/Area.ts"
+import { mount } from "../shared/Contract.ts"
+import { FreightChargesContract } from "./FreightChargesContract.ts"
+import { FreightChargesHandlers } from "./FreightChargesHandlers.ts"
+
+export const freightChargesArea = {
+  key: "freightCharges",
+  base: "/pfc",
+  contract: FreightChargesContract,
+  mounted: (base: string) => Effect.map(FreightChargesHandlers, (handlers) => mount(FreightChargesContract, base, handlers))
+} as const satisfies HttpArea

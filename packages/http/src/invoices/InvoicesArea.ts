@@ -1,0 +1,13 @@
+/** Area B over HTTP. */
+import { Effect } from "effect"
+import type { HttpArea } from "../shared/Area.ts"
+import { mount } from "../shared/Contract.ts"
+import { InvoicesContract } from "./InvoicesContract.ts"
+import { InvoicesHandlers } from "./InvoicesHandlers.ts"
+
+export const invoicesArea = {
+  key: "invoices",
+  base: "/invoicing",
+  contract: InvoicesContract,
+  mounted: (base: string) => Effect.map(InvoicesHandlers, (handlers) => mount(InvoicesContract, base, handlers))
+} as const satisfies HttpArea

@@ -1,0 +1,13 @@
+/** Area C over HTTP. */
+import { Effect } from "effect"
+import type { HttpArea } from "../shared/Area.ts"
+import { mount } from "../shared/Contract.ts"
+import { PickupsContract } from "./PickupsContract.ts"
+import { PickupsHandlers } from "./PickupsHandlers.ts"
+
+export const pickupsArea = {
+  key: "pickups",
+  base: "/pickup",
+  contract: PickupsContract,
+  mounted: (base: string) => Effect.map(PickupsHandlers, (handlers) => mount(PickupsContract, base, handlers))
+} as const satisfies HttpArea

@@ -1,0 +1,16 @@
+/** Failures of area C, with their statuses and codes. */
+import type { PickupDecided, PickupDeskFailed, PickupFinal, PickupNotFound } from "@waybill/core/pickups"
+import type { FailureDetails, FailureTable } from "../shared/FailureTable.ts"
+
+export type PickupsFailure = PickupDecided | PickupDeskFailed | PickupFinal | PickupNotFound
+
+export const pickupsFailures = {
+  PickupFinal: [400, "pickup_final"],
+  PickupNotFound: [404, "pickup_not_found"],
+  PickupDecided: [409, "pickup_decided"],
+  PickupDeskFailed: [503, "pickup_desk_failed"]
+} as const satisfies FailureTable<PickupsFailure>
+
+export const pickupsFailureDetails: FailureDetails<PickupsFailure> = {
+  PickupDeskFailed: () => ({ headers: { "retry-after": "1" } })
+}

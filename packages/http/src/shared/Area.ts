@@ -1,0 +1,12 @@
+/** What the server needs to know of an area. */
+import type { Effect } from "effect"
+import type { ContractSpec, MountedContract } from "./Contract.ts"
+
+export interface HttpArea {
+  /** Its name in options. */
+  readonly key: string
+  /** Its base path, unless options give another. */
+  readonly base: string
+  readonly contract: ContractSpec
+  readonly mounted: (base: string) => Effect.Effect<MountedContract, never, unknown>
+}

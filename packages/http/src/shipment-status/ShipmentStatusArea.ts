@@ -1,0 +1,13 @@
+/** Area A over HTTP. */
+import { Effect } from "effect"
+import type { HttpArea } from "../shared/Area.ts"
+import { mount } from "../shared/Contract.ts"
+import { ShipmentStatusContract } from "./ShipmentStatusContract.ts"
+import { ShipmentStatusHandlers } from "./ShipmentStatusHandlers.ts"
+
+export const shipmentStatusArea = {
+  key: "shipmentStatus",
+  base: "/in-transit/v1",
+  contract: ShipmentStatusContract,
+  mounted: (base: string) => Effect.map(ShipmentStatusHandlers, (handlers) => mount(ShipmentStatusContract, base, handlers))
+} as const satisfies HttpArea

@@ -1,0 +1,13 @@
+/** Area D over HTTP. */
+import { Effect } from "effect"
+import type { HttpArea } from "../shared/Area.ts"
+import { mount } from "../shared/Contract.ts"
+import { TransitEventsContract } from "./TransitEventsContract.ts"
+import { TransitEventsHandlers } from "./TransitEventsHandlers.ts"
+
+export const transitEventsArea = {
+  key: "transitEvents",
+  base: "/visibility",
+  contract: TransitEventsContract,
+  mounted: (base: string) => Effect.map(TransitEventsHandlers, (handlers) => mount(TransitEventsContract, base, handlers))
+} as const satisfies HttpArea

@@ -1,0 +1,9 @@
+/** Failures of area D, with their statuses and codes. */
+import type { SubscriptionNotFound } from "@waybill/core/transit-events"
+import type { FailureTable } from "../shared/FailureTable.ts"
+
+export type TransitEventsFailure = SubscriptionNotFound
+
+export const transitEventsFailures = {
+  SubscriptionNotFound: [404, "subscription_not_found"]
+} as const satisfies FailureTable<TransitEventsFailure>

@@ -1,0 +1,11 @@
+/** Area B in memory. */
+import { Layer } from "effect"
+import { DocumentContentsMemory } from "./DocumentContentsMemory.ts"
+import { DocumentStoreMemory } from "./DocumentStoreMemory.ts"
+import { InvoiceStoreMemory } from "./InvoiceStoreMemory.ts"
+import { InvoiceTables } from "./InvoiceTables.ts"
+
+export const invoicesArea = {
+  stores: Layer.mergeAll(InvoiceStoreMemory.layer, DocumentStoreMemory.layer, DocumentContentsMemory.layer),
+  tables: InvoiceTables.layer
+} as const
