@@ -39,6 +39,10 @@ export interface ServerConfig {
   readonly timeZone: string
   readonly role: Role
   readonly demo: boolean
+  /** Absolute path; `undefined`: no EDI files are read. */
+  readonly ediDir: string | undefined
+  /** The carrier of the demo sends its events as EDI. */
+  readonly demoEdi: boolean
   /** Whether to serve the dashboard. */
   readonly dashboard: boolean
   /** Origins that may show the portal's page in a frame. */
@@ -120,6 +124,8 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     timeZone: given.timeZone ?? "UTC",
     role,
     demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && role === "all"),
+    ediDir: given.ediDir === undefined ? undefined : resolve(environment.directory, given.ediDir),
+    demoEdi: false,
     dashboard: given.dashboard ?? true,
     portalFrameAncestors: given.portalFrameAncestors ?? [],
     portalTheme: given.portalTheme ?? {},
@@ -311,6 +317,7 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   keepStatisticsDays: inDays(config.retention.keepStatisticsMillis),
   telemetry: config.telemetry,
   demo: config.demo,
+  edi: config.ediDir ?? "off",
   dashboard: config.dashboard,
   mail: config.mail === undefined ? "off" : `${new URL(Redacted.value(config.mail.url)).host}, from ${config.mail.from}`,
   noticeAfterSeconds: config.noticeAfterMillis / 1000,

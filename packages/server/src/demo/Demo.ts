@@ -10,7 +10,8 @@ import type { ServerConfig } from "../config/ServerConfig.ts"
 import { hasDashboard, shortPath } from "../serve/Banner.ts"
 import { demoCommands } from "./DemoCommands.ts"
 import { journeyFrom, journeyMillis, mergedWrites, type TimedWrites } from "./DemoJourney.ts"
-import { finishedJourney, followCharges, followStatuses, seedDemo } from "./DemoSeed.ts"
+import { openEdiCarrier } from "./DemoEdi.ts"
+import { demoTenant, finishedJourney, followCharges, followStatuses, seedDemo } from "./DemoSeed.ts"
 import type { DemoState } from "./DemoState.ts"
 import { type DemoWriters, demoWriters } from "./DemoWriters.ts"
 
@@ -62,6 +63,7 @@ const banner = ({ adminUrl, config, state, url }: DemoRun): string => [
   "  Demo: a shipper orders trucks for three shipments, and their carrier posts what happens to them, an event every two",
   "  seconds. Waybill derives their status from the events, their bills change on the way, and the shipper's receiver gets",
   "  signed webhooks. At the end the carrier sends its invoices, with proofs of delivery.",
+  ...(config.demoEdi && config.ediDir !== undefined ? [`  The carrier speaks EDI: its events arrive as 214 in ${shortPath(join(config.ediDir, demoTenant))}, and are acknowledged with 997.`] : []),
   `  The customer's API key: ${state.saved().customerKey}`,
   ...(hasDashboard(config) ? [`  The dashboard, with the operator key: ${adminUrl}/dashboard`] : []),
   "",
@@ -92,8 +94,10 @@ const firstJourney = (now: number, startedAt: number | undefined, finishedAt: nu
 const keysOf = (state: DemoState) => ({ carrierKey: () => state.saved().carrierKey!, shipperKey: () => state.saved().shipperKey! })
 
 const runJourneys = Effect.fnUntraced(function*(run: DemoRun, customer: Principal) {
-  const { config: { basePaths }, state, url } = run
-  const writers = demoWriters({ url, basePaths, ...keysOf(state), print: (line) => void process.stdout.write(`${line}\n`) })
+  const { config: { basePaths, demoEdi, ediDir }, state, url } = run
+  const print = (line: string) => void process.stdout.write(`${line}\n`)
+  const publishEvents = demoEdi && ediDir !== undefined ? yield* openEdiCarrier(ediDir, print) : undefined
+  const writers = demoWriters({ url, basePaths, ...keysOf(state), print, publishEvents })
   let bannerPrinted = false
   const afterFirstWrites = Effect.fnUntraced(function*() {
     // Only after the first writes, so that there are bills in flight.

@@ -30,5 +30,7 @@ const written = (kind: string, notification: string): string => `  → ${kind.pa
 
 export const pickupLine = (number: string, shipmentId: string, status: string): string => written("pickup", `${number} of ${shipmentId}: ${status}`)
 
+export const ediLine = (file: string, { shipment, type }: { readonly shipment: { readonly shipmentId: string }; readonly type: string }): string => written("214", `${file}: ${shipment.shipmentId} ${type}`)
+
 export const invoiceLine = ({ invoiceHeader: { invoiceAmount, invoiceNumber }, shipmentID }: Invoice): string =>
   written("invoice", `${invoiceNumber} of ${shipmentID}: ${invoiceAmount.currencyCode} ${invoiceAmount.value}, with its proof of delivery`)

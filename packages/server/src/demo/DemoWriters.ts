@@ -24,6 +24,8 @@ export interface WriterOptions {
   /** Called for each request. */
   readonly carrierKey: () => string
   readonly shipperKey: () => string
+  /** Publishes events otherwise than by a call of intake. */
+  readonly publishEvents?: ((events: TimedWrites["events"]) => Promise<void>) | undefined
   /** Prints data for which there is no webhook. */
   readonly print: (line: string) => void
 }
@@ -35,7 +37,7 @@ const waitingMillis = 300
 const recentMillis = 60_000
 
 /** Writes everything of one time. Rejects with the client's error of the failed call. */
-export const makeWriter = ({ basePaths, carrierKey, shipperKey, print, url }: WriterOptions): (writes: TimedWrites, signal: AbortSignal) => Promise<void> => {
+export const makeWriter = ({ basePaths, carrierKey, shipperKey, print, publishEvents, url }: WriterOptions): (writes: TimedWrites, signal: AbortSignal) => Promise<void> => {
   const asCarrier = { baseUrl: url, apiKey: carrierKey }
   const carrier = new IntakeClient(asCarrier)
   const invoices = new InvoicesClient({ ...asCarrier, basePath: basePaths?.invoices })
@@ -90,7 +92,7 @@ export const makeWriter = ({ basePaths, carrierKey, shipperKey, print, url }: Wr
     for (const each of writes.pickups) await reportPickup(each, signal)
     // Shipments before their events: subscribers only receive events of registered shipments.
     if (writes.shipments.length > 0) await carrier.registerShipments(writes.shipments, { signal })
-    if (writes.events.length > 0) await carrier.publishTransitEvents(writes.events, { signal })
+    if (writes.events.length > 0) await (publishEvents === undefined ? carrier.publishTransitEvents(writes.events, { signal }) : publishEvents(writes.events))
     if (writes.charges.length > 0) await carrier.publishFreightCharges(writes.charges, { signal })
     for (const each of writes.invoices) await invoice(each, signal)
   }
