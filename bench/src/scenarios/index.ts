@@ -3,6 +3,7 @@ import { batches } from "./batches.ts"
 import type { Scenario } from "./Bench.ts"
 import { deliveries } from "./deliveries.ts"
 import { documents } from "./documents.ts"
+import { edi } from "./edi.ts"
 import { growth } from "./growth.ts"
 import { hostile } from "./hostile.ts"
 import { http } from "./http.ts"
@@ -23,4 +24,4 @@ import { statementTimes } from "./statements.ts"
 import { testkit } from "./testkit.ts"
 import { workers } from "./workers.ts"
 
-export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, statementTimes, sender, testkit, workers, growth, rush, retention, requests, soak]
+export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, statementTimes, sender, edi, testkit, workers, growth, rush, retention, requests, soak]

@@ -4,17 +4,25 @@ type Data = Readonly<Record<string, unknown>>
 
 const isData = (value: unknown): value is Data => typeof value === "object" && value !== null && !Array.isArray(value)
 
-const parts = new Map<string, ReadonlyArray<string>>()
+/** `name`, or `list[type]`. */
+interface Part {
+  readonly name: string
+  readonly type: string | undefined
+}
 
-const partsOf = (path: string): ReadonlyArray<string> => {
+const parts = new Map<string, ReadonlyArray<Part>>()
+
+/** Paths come from mappings, so there are few. */
+const partsOf = (path: string): ReadonlyArray<Part> => {
   const known = parts.get(path)
   if (known !== undefined) return known
-  const split = path === "" ? [] : path.split(".")
+  const split = path === "" ? [] : path.split(".").map((part): Part => {
+    const [, list, type] = /^(.+)\[(.+)\]$/u.exec(part) ?? []
+    return { name: list ?? part, type }
+  })
   parts.set(path, split)
   return split
 }
-
-const typed = /^(.+)\[(.+)\]$/u
 
 interface Reference {
   readonly type?: string
@@ -26,20 +34,19 @@ export const member = (data: unknown, path: string, used?: Set<string>): unknown
   let value = data
   let at = ""
   let typeAt: string | undefined
-  for (const part of partsOf(path)) {
-    const [, list, type] = typed.exec(part) ?? []
+  for (const { name, type } of partsOf(path)) {
     if (!isData(value)) return undefined
-    if (list === undefined) {
-      value = Object.hasOwn(value, part) ? value[part] : undefined
-      at = at === "" ? part : `${at}.${part}`
+    if (type === undefined) {
+      value = Object.hasOwn(value, name) ? value[name] : undefined
+      at = at === "" ? name : `${at}.${name}`
       typeAt = undefined
       continue
     }
-    const items = value[list]
+    const items = value[name]
     if (!Array.isArray(items)) return undefined
     const index = (items as ReadonlyArray<Reference>).findIndex((item) => item.type === type)
     if (index === -1) return undefined
-    at = `${at === "" ? "" : `${at}.`}${list}.${index}.value`
+    at = `${at === "" ? "" : `${at}.`}${name}.${index}.value`
     typeAt = at.replace(/value$/u, "type")
     value = (items[index] as Reference).value
   }
@@ -53,20 +60,30 @@ export const setMember = (data: Record<string, unknown>, path: string, value: un
   if (value === undefined) return
   const all = partsOf(path)
   let into: Record<string, unknown> = data
-  for (const [index, part] of all.entries()) {
-    const [, list, type] = typed.exec(part) ?? []
-    if (list !== undefined) {
-      const items = (into[list] ??= []) as Array<Reference>
-      if (!items.some((item) => item.type === type && item.value === value)) items.push({ type: type!, value: value as string })
+  for (const [index, { name, type }] of all.entries()) {
+    if (type !== undefined) {
+      const items = (into[name] ??= []) as Array<Reference>
+      if (!items.some((item) => item.type === type && item.value === value)) items.push({ type, value: value as string })
       return
     }
-    if (index === all.length - 1) into[part] = value
-    else into = (into[part] ??= {}) as Record<string, unknown>
+    if (index === all.length - 1) into[name] = value
+    else into = (into[name] ??= {}) as Record<string, unknown>
   }
 }
 
 /** Joins paths: `""` is the whole. */
 export const within = (outer: string, inner: string): string => outer === "" ? inner : inner === "" ? outer : `${outer}.${inner}`
+
+const joined = new Map<string, Map<string, string>>()
+
+/** The same for paths of mappings, which are few: joining them for each element would take most of the time of reading. */
+export const withinRule = (outer: string, inner: string): string => {
+  let of = joined.get(outer)
+  if (of === undefined) joined.set(outer, of = new Map())
+  let path = of.get(inner)
+  if (path === undefined) of.set(inner, path = within(outer, inner))
+  return path
+}
 
 /** Every leaf below a value, by its path. */
 export const leaves = (value: unknown, path = ""): ReadonlyArray<readonly [path: string, value: unknown]> => {

@@ -3,9 +3,9 @@ import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults, maxFaultsPerSet, segmentFaults } from "../x12/EdiFault.ts"
 import type { TransactionSet } from "../x12/Interchange.ts"
 import { elementOf, type Segment } from "../x12/Segment.ts"
-import { isWrong } from "./Codec.ts"
+import { isWrong, type ReadContext } from "./Codec.ts"
 import { type ElementRule, isLoop, type LoopRule, type Mapping } from "./Mapping.ts"
-import { setMember, within } from "./Members.ts"
+import { setMember, withinRule as within } from "./Members.ts"
 import { matches, type Node, treeOf } from "./SegmentTree.ts"
 
 /** An element that no rule has a place for. */
@@ -45,8 +45,8 @@ interface Reading {
   readonly partner: PartnerProfile
   readonly faults: Array<EdiFault>
   readonly warnings: Array<EdiWarning>
-  /** Elements with a place, by their segment. */
-  readonly placed: Map<Segment, Set<number>>
+  /** Elements with a place, by their segment: bit 1 is element 01. No mapping has an element above 30. */
+  readonly placed: Map<Segment, number>
 }
 
 interface Draft {
@@ -115,35 +115,43 @@ interface Occurrence {
 /** Reads one segment, into the record at `at`, or as an item of the list. */
 const readElements = (reading: Reading, { around, rules, segment }: Occurrence, draft: Draft, at: string | undefined, list: string) => {
   const item: Record<string, unknown> = {}
+  const { id, position } = segment
+  let current: ElementRule
+  let unplaced = 0
+  const context: ReadContext = {
+    partner: reading.partner,
+    group: reading.set.group,
+    look: (segmentId, number) => lookAround(around, segmentId, number),
+    warn: (index, detail) => warn(reading, { segment: id, position, element: current.elements[index]!, detail }),
+    keep: (index) => void (unplaced |= 1 << current.elements[index]!)
+  }
+  let placed = 0
   for (const rule of rules) {
     if (rule.only === "out") continue
-    const texts = rule.elements.map((number) => elementOf(segment, number))
-    const { position } = segment
-    if (texts.every((text) => text === "")) {
-      if (rule.required) fault(reading, { level: "element", code: elementFaults.missing, segment: segment.id, position, element: rule.elements[0]!, detail: `${rule.name} is missing.` })
+    const { elements, members } = rule
+    if (!elements.some((number) => elementOf(segment, number) !== "")) {
+      if (rule.required) fault(reading, { level: "element", code: elementFaults.missing, segment: id, position, element: elements[0]!, detail: `${rule.name} is missing.` })
       continue
     }
-    const unplaced = new Set<number>()
-    const read = rule.codec.read(texts, {
-      partner: reading.partner,
-      group: reading.set.group,
-      look: (id, number) => lookAround(around, id, number),
-      warn: (index, detail) => warn(reading, { segment: segment.id, position, element: rule.elements[index]!, detail }),
-      keep: (index) => void unplaced.add(rule.elements[index]!)
-    })
+    current = rule
+    unplaced = 0
+    const read = rule.codec.read(elements.map((number) => elementOf(segment, number)), context)
     if (isWrong(read)) {
-      const element = rule.elements[read.wrong]!
-      fault(reading, { level: "element", code: read.code, segment: segment.id, position, element, value: elementOf(segment, element), detail: read.detail })
+      const element = elements[read.wrong]!
+      fault(reading, { level: "element", code: read.code, segment: id, position, element, value: elementOf(segment, element), detail: read.detail })
       continue
     }
-    for (const [index, value] of read.entries()) {
+    for (let index = 0; index < read.length; index++) {
+      const value = read[index]
       if (value === undefined) continue
-      const path = at === undefined ? rule.members[index]! : within(at, rule.members[index]!)
+      const path = at === undefined ? members[index]! : within(at, members[index]!)
       setMember(at === undefined ? item : draft.record, path, value)
-      draft.sources.set(at === undefined ? list : path, { segment: segment.id, position, element: rule.elements[Math.min(index, rule.elements.length - 1)]! })
+      draft.sources.set(at === undefined ? list : path, { segment: id, position, element: elements[Math.min(index, elements.length - 1)]! })
     }
-    for (const number of rule.elements) if (!unplaced.has(number)) place(reading, segment, number)
+    for (const number of elements) placed |= 1 << number
+    placed &= ~unplaced
   }
+  if (placed !== 0) reading.placed.set(segment, (reading.placed.get(segment) ?? 0) | placed)
   if (at === undefined && Object.keys(item).length > 0) append(draft.record, list, item)
 }
 
@@ -183,11 +191,7 @@ const warn = (reading: Reading, found: EdiWarning) => {
   if (!known && reading.warnings.length < maxKept) reading.warnings.push(found)
 }
 
-const place = (reading: Reading, segment: Segment, number: number) => {
-  const known = reading.placed.get(segment)
-  if (known === undefined) reading.placed.set(segment, new Set([number]))
-  else known.add(number)
-}
+const place = (reading: Reading, segment: Segment, number: number) => void reading.placed.set(segment, (reading.placed.get(segment) ?? 0) | 1 << number)
 
 /** Most elements that a result lists; the file itself has them all. */
 export const maxKept = 500
@@ -196,8 +200,9 @@ const keptIn = ({ placed, set }: Reading): ReadonlyArray<KeptElement> => {
   const kept: Array<KeptElement> = []
   for (const segment of set.segments) {
     if (segment.id === "ST" || segment.id === "SE") continue
+    const mask = placed.get(segment) ?? 0
     for (const [index, value] of segment.elements.entries()) {
-      if (value === "" || placed.get(segment)?.has(index + 1) === true) continue
+      if (value === "" || (index < 30 && (mask >> index + 1 & 1) === 1)) continue
       kept.push({ segment: segment.id, position: segment.position, element: index + 1, value })
       if (kept.length >= maxKept) return kept
     }
