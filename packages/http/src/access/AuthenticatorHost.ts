@@ -1,6 +1,7 @@
 /** Authentication by the host application, instead of Waybill's API keys. */
 import {
   AccountNumber,
+  type ApiKeys,
   AuthenticationUnavailable,
   Authenticator,
   CarrierNumber,
@@ -14,7 +15,8 @@ import {
   Unauthenticated
 } from "@waybill/core"
 import { Context, Effect, Layer, Option, Schema } from "effect"
-import { SecuritySchemes, type SecuritySchemesByName } from "./SecuritySchemes.ts"
+import { makeAuthenticatorStandard } from "./AuthenticatorStandard.ts"
+import { SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "./SecuritySchemes.ts"
 import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
 
 /** The caller, as the host identifies it. `accounts` and `origin` are optional. */
@@ -57,8 +59,23 @@ export const HostRequest = Context.Reference<unknown>("@waybill/http/access/Host
 export const AuthenticatorHost = {
   /** `schemes` describe the credentials in the OpenAPI document and in 401 responses. */
   layer: (authenticate: HostAuthenticate, schemes: SecuritySchemesByName = {}): Layer.Layer<Authenticator, never, AccessPorts> =>
-    Layer.merge(Layer.effect(Authenticator, make(authenticate)), Layer.succeed(SecuritySchemes, schemes))
+    Layer.merge(Layer.effect(Authenticator, make(authenticate)), Layer.succeed(SecuritySchemes, schemes)),
+
+  /** Requests with the header `X-API-Key` are calls of programs: they are authenticated by that key of Waybill alone, all others by the host. */
+  layerWithApiKeys: (authenticate: HostAuthenticate, schemes: SecuritySchemesByName = {}): Layer.Layer<Authenticator, never, ApiKeys | AccessPorts> =>
+    Layer.merge(Layer.effect(Authenticator, makeWithApiKeys(authenticate)), Layer.succeed(SecuritySchemes, { ...schemes, ApiKey: standardSchemes.ApiKey }))
 }
+
+const makeWithApiKeys = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
+  const host = yield* make(authenticate)
+  const programs = yield* makeAuthenticatorStandard({})
+  return Authenticator.of({
+    authenticate: (request) => {
+      const key = request.headers["x-api-key"]
+      return key === undefined ? host.authenticate(request) : programs.authenticate({ ...request, headers: { "x-api-key": key } })
+    }
+  })
+})
 
 const make = Effect.fnUntraced(function*(authenticate: HostAuthenticate) {
   const admit = yield* makeTenantAdmission

@@ -45,10 +45,10 @@ export const AuthenticatorStandard = {
    * one request must belong to the same caller.
    */
   layer: (options: AuthenticatorStandardOptions = {}): Layer.Layer<Authenticator, never, ApiKeys | AccessPorts> =>
-    Layer.effect(Authenticator, make(options))
+    Layer.effect(Authenticator, makeAuthenticatorStandard(options))
 }
 
-const make = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) {
+export const makeAuthenticatorStandard = Effect.fnUntraced(function*(options: AuthenticatorStandardOptions) {
   const apiKeys = yield* ApiKeys
   const admit = yield* makeTenantAdmission
   const rememberAccess = yield* makeTokenAccess

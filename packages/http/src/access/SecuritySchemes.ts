@@ -18,10 +18,10 @@ export type SecurityScheme =
 export type SecuritySchemesByName = Readonly<Record<string, SecurityScheme>>
 
 /** The credentials that `AuthenticatorStandard` accepts. */
-export const standardSchemes: SecuritySchemesByName = {
+export const standardSchemes = {
   ApiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "A key from the operator." },
   Bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "A token of the identity provider the operator trusts, or an API key." }
-}
+} as const satisfies SecuritySchemesByName
 
 /** The schemes of the authenticator. Empty when a host authenticates and does not describe how. */
 export const SecuritySchemes = Context.Reference<SecuritySchemesByName>("@waybill/http/access/SecuritySchemes", { defaultValue: () => standardSchemes })

@@ -63,11 +63,11 @@ const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && UR
 
 const authenticatorOf = ({ apiKeys, authenticate, jwt, operatorKeys, securitySchemes }: HttpOptions) => {
   if (authenticate !== undefined) {
-    if (apiKeys !== undefined || jwt !== undefined || operatorKeys !== undefined) {
-      throw new TypeError("Give authenticate alone: it takes the place of apiKeys, jwt and operatorKeys.")
+    if (jwt !== undefined || operatorKeys !== undefined) {
+      throw new TypeError("Give authenticate without jwt and operatorKeys: it takes their place. Only apiKeys can be beside it.")
     }
     checkSchemeNames(securitySchemes ?? {})
-    return AuthenticatorHost.layer(authenticate, securitySchemes)
+    return apiKeys === true ? AuthenticatorHost.layerWithApiKeys(authenticate, securitySchemes) : AuthenticatorHost.layer(authenticate, securitySchemes)
   }
   if (securitySchemes !== undefined) throw new TypeError("securitySchemes describes the credentials of authenticate. Give both, or neither.")
   return AuthenticatorStandard.layer({ jwt, operatorKeys: operatorKeysOf(operatorKeys ?? []) })

@@ -77,14 +77,17 @@ export interface PortalSettings {
 export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "publicBaseUrl" | "trustForwarded" | "bodyTimeoutMillis" | "publicTenant" | "ignoredQueryParameters"> {
   /** From a storage package, such as `@waybill/postgres`. */
   readonly storage: WaybillStorage<Tx>
-  /** Your own authentication. Default: Waybill's API keys. */
+  /** Your own authentication. It takes the place of Waybill's API keys, unless `apiKeys` keeps them, of `operatorKeys` and of `jwt`. */
   readonly authenticate?: HostAuthenticate
   /**
    * The credentials that `authenticate` accepts, as OpenAPI security schemes by name: for `/openapi.json`, `/docs` and
    * 401 responses. Default: these describe no credentials.
    */
   readonly securitySchemes?: SecuritySchemesByName
-  /** Also accepts Waybill's API keys, and the operator keys and JWTs that are configured here. */
+  /**
+   * Beside `authenticate`: requests with the header `X-API-Key` are authenticated by that API key of Waybill alone, and do not reach
+   * `authenticate`. Without `authenticate` API keys are always accepted.
+   */
   readonly apiKeys?: true
   /** Keys for `/operator`; at least 20 characters each. A key may have a name, and may be read-only. */
   readonly operatorKeys?: ReadonlyArray<OperatorKeySetting>
