@@ -2,7 +2,8 @@
  * Reads the EDI files of partners. Every folder `<tenant>/<partner>` with a `profile.json` is a partner; folders may come and go while the server
  * runs. Several servers may share the directory.
  */
-import { AuditLog, Invoices, type Principal, qualifiedClient, Tenants, TransitEventIntake } from "@waybill/core"
+import { AuditLog, type Principal, qualifiedClient, Tenants, TransitEventIntake } from "@waybill/core"
+import { Invoices } from "@waybill/core/invoices"
 import { type EdiHandlers, partnerProfile, type PartnerProfile, placeOf } from "@waybill/edi"
 import { directoryTransport, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"

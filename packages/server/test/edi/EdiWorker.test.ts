@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AuditLog, ShipmentIntake, ShipmentStatuses, Tenants, TransitEvents } from "@waybill/core"
+import { AuditLog, ShipmentIntake, Tenants } from "@waybill/core"
+import { ShipmentStatuses } from "@waybill/core/shipment-status"
+import { TransitEvents } from "@waybill/core/transit-events"
 import { postedShipment, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
