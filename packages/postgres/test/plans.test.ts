@@ -43,7 +43,7 @@ const id = "00000000-0000-4000-8000-000000000000"
 const carrier = { dot: "1", mc: "" }
 const claims = {
   tenant: Sql.tenant("t"), shipmentIds: Sql.textArray([]), needed: Sql.int4Array([]), highest: Sql.int8Array([]), accounts: Sql.textArray([]),
-  carriers: Sql.textArray([]), written: Sql.boolArray([]), writer: Sql.textArray(undefined)
+  carriers: Sql.textArray([]), written: Sql.boolArray([]), writer: Sql.textArray(undefined), anyCarrier: Sql.raw("true")
 }
 const subscription = { id, client: "c", doc: "{}", typeMask: 1, shipmentIds: [], matched: true, createdAt: 0, updatedAt: 0 }
 const pickup = {

@@ -131,7 +131,8 @@ const keyStatements = ({ schema, sql }: Database) => {
 const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
   putClientAccess: (tenantId, access) =>
     sql.withTransaction(Effect.gen(function*() {
-      const wasHeld = yield* sql.one(bool, clients.putClient(schema, tenantId, access))
+      const wasHeld = yield* sql.one(bool, clients.clientIsHeld(schema, tenantId, access.client))
+      yield* sql.run(clients.putClient(schema, tenantId, access))
       const taken = yield* sql.rows(text, clients.takeAccounts(schema, tenantId, access))
       const given = yield* sql.rows(text, clients.giveAccounts(schema, tenantId, access))
       if (taken.length + given.length > 0) yield* sql.run(raiseDestinationsOfAccounts(schema, tenantId, access.client))

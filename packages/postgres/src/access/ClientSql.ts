@@ -5,23 +5,23 @@ import { type Statement, statement, tenant, value } from "../client/SqlStatement
 
 type Origin = ClientAccess["origin"]
 
-/** Stores one source's view of a client; a token also updates `last_seen_at`. Returns whether the client was held before. */
+/** Whether a known client has no live source. */
+export const clientIsHeld = (schema: Statement, tenantId: string, client: string) => statement`
+SELECT coalesce(NOT bool_or(live_until > now()), false) AS held FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
+
+/** Stores one source's view of a client; a token also updates `last_seen_at`. */
 export const putClient = (schema: Statement, tenantId: string, { live, reviewAt, roles = [], seesAll, ...access }: ClientAccess) => {
   const [client, origin] = [value(access.client), text(access.origin)]
   const until = live !== undefined && "until" in live ? live.until : undefined
   const millis = live !== undefined && "forMillis" in live ? live.forMillis : undefined
   return statement`
-WITH before AS (
-  SELECT NOT bool_or(live_until > now()) AS held FROM ${schema}.clients WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}
-)
 INSERT INTO ${schema}.clients (tenant_id, client, origin, sees_all, roles, live_until, last_seen_at, review_at)
 SELECT ${tenant(tenantId)}, ${client}, ${origin}, ${bool(seesAll)}, ${textArray(roles)}, l.live_until,
   CASE WHEN ${origin} = 'token' THEN now() END, coalesce(${timestamptz(reviewAt)}, nullif(l.live_until, 'infinity'))
 FROM (SELECT coalesce(${timestamptz(until)}, now() + ${float8(millis)} * interval '1 millisecond', 'infinity') AS live_until) AS l
 ON CONFLICT (tenant_id, client, origin) DO UPDATE
 SET sees_all = EXCLUDED.sees_all, roles = EXCLUDED.roles, live_until = EXCLUDED.live_until, review_at = EXCLUDED.review_at,
-    last_seen_at = coalesce(EXCLUDED.last_seen_at, clients.last_seen_at)
-RETURNING coalesce((SELECT held FROM before), false) AS held`
+    last_seen_at = coalesce(EXCLUDED.last_seen_at, clients.last_seen_at)`
 }
 
 export const takeAccounts = (schema: Statement, tenantId: string, { accounts, client, origin }: ClientAccess) => statement`

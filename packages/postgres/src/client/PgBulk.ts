@@ -259,5 +259,8 @@ export const timestampText = (ms: number): string => {
     : `${String(Number(year)).padStart(4, "0")}${rest}+00`
 }
 
+/** A single time. One that is out of range fails the statement when it is sent, like an element of an array. */
+export const timestampParameter = (ms: number): string | PgArray => checks.timestamptz(ms) ? timestampText(ms) : new PgArray("timestamptz", [ms])
+
 /** An element of an array literal. */
 export const quote = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&")}"`

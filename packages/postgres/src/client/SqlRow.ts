@@ -1,7 +1,7 @@
 /** Column types, which also create parameters, and rows. Rows are decoded by position, with the column types that a host's executor does not report. */
 import * as Effect from "effect/Effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { type BulkRunner, type BulkValue, PgArray, type PgArrayType } from "./PgBulk.ts"
+import { type BulkRunner, type BulkValue, PgArray, type PgArrayType, timestampParameter } from "./PgBulk.ts"
 import { sqlError } from "./PgErrors.ts"
 import type { ColumnHint } from "./PgTypes.ts"
 import { Parameter, raw, type Statement } from "./SqlStatement.ts"
@@ -66,10 +66,10 @@ export const int8 = scalar<number, number | bigint>("int8")
 export const text = scalar<string>("text")
 export const uuid = scalar<string>("uuid")
 /**
- * Milliseconds since 1970; infinite numbers are Postgres' infinities. A parameter is sent in an array, because drivers of hosts write
- * single times in ways of their own, without infinity.
+ * Milliseconds since 1970; infinite numbers are Postgres' infinities. A parameter is sent as text, because drivers of hosts write
+ * single times in ways of their own, without infinity. An element of an array would not do: Citus 13.2 crashes on one in `SET`.
  */
-export const timestamptz = scalar<number>("timestamptz", "($::timestamptz[])[1]", (at) => new PgArray("timestamptz", [at]))
+export const timestamptz = scalar<number>("timestamptz", "$::text::timestamptz", timestampParameter)
 
 export const boolArray = array<boolean>("bool")
 export const byteaArray = array<Uint8Array>("bytea")

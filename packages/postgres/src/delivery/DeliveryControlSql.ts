@@ -13,8 +13,9 @@ export const pauseDestination = (schema: Statement, tenantId: string, destinatio
 WITH changed AS (
   UPDATE ${schema}.delivery_destinations
   SET resumes_as = CASE WHEN state = 'inactive' THEN 'inactive' ELSE resumes_as END,
-      state_since = CASE WHEN state = 'paused' THEN state_since ELSE now() END,
+      state_since = CASE WHEN state = 'paused' THEN state_since ELSE clock.now END,
       state = 'paused', state_reason = ${reason}, paused_by = 'operator', version = version + 1
+  FROM (SELECT now() AS now) AS clock
   WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'
   RETURNING destination_id
 )

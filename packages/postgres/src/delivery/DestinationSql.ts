@@ -46,13 +46,14 @@ WITH changed AS (
   SET endpoint_url = ${url}, hmac_secret_id = ${hmacSecretId}, max_attempts = ${policy.maxAttempts},
       initial_backoff_seconds = ${policy.initialBackoffSeconds}, max_backoff_seconds = ${policy.maxBackoffSeconds},
       batch_max_size = ${policy.batchMaxSize}, rate_limit_per_minute = ${policy.rateLimitPerMinute},
-      state_since = CASE WHEN state = ${next} THEN state_since ELSE now() END,
+      state_since = CASE WHEN state = ${next} THEN state_since ELSE clock.now END,
       state_reason = CASE WHEN state = ${next} THEN state_reason END,
       paused_by = CASE WHEN state = ${next} THEN paused_by WHEN ${next} = 'paused' THEN 'client' END,
       resumes_as = CASE WHEN state = ${next} THEN resumes_as END,
       breaker_failures = CASE WHEN endpoint_url = ${url} THEN breaker_failures ELSE 0 END,
       breaker_open_until = CASE WHEN endpoint_url = ${url} THEN breaker_open_until END,
       state = ${next}, version = version + 1
+  FROM (SELECT now() AS now) AS clock
   WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'
   RETURNING destination_id
 )

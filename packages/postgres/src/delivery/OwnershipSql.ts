@@ -109,7 +109,7 @@ WITH free AS MATERIALIZED (
 retaken AS (
   UPDATE ${schema}.delivery_leases AS l
   SET worker_id = ${workerId}, leased_until = ${until(worker)},
-      taken_over = CASE WHEN l.leased_until <= now() THEN l.leased_until > '-infinity' ELSE l.taken_over END
+      taken_over = (l.leased_until <= now() AND l.leased_until > '-infinity') OR (l.leased_until > now() AND l.taken_over)
   WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM free AS f))
   RETURNING l.partition, l.taken_over
 ),

@@ -9,12 +9,12 @@ const carriersAccount = "substring(owner.account from '^ [^ ]+ [^ ]+ (.*)$')"
 
 /**
  * Whether a client may have webhooks signed with a secret: `secret` is an alias of the table of secrets, `client` an
- * expression that is a qualified client. The same rule as core's `secretUsableBy`, by what is stored of the client's accounts.
+ * expression that is a qualified client, `$1` the tenant. The same rule as core's `secretUsableBy`, by what is stored of the client's accounts.
  */
 export const secretUsableBy = (schema: string, secret: string, client: string) => `(
   ${secret}.any_client OR ${secret}.client = ${client} OR EXISTS (
     SELECT FROM ${schema}.client_accounts AS owner
-    WHERE owner.tenant_id = ${secret}.tenant_id AND owner.client = ${client}
+    WHERE owner.tenant_id = $1 AND owner.client = ${client}
       AND (owner.account = ANY (${secret}.accounts) OR ${carriersAccount} = ANY (${secret}.accounts))
   )
 )`
@@ -40,12 +40,11 @@ const columns = statement`sealed, signs_until, client, accounts, any_client, bod
 export const findSecret = (schema: Statement, tenantId: string, hmacSecretId: string, lock: "" | "FOR SHARE") => statement`
 SELECT ${columns} FROM ${schema}.secrets WHERE tenant_id = ${tenant(tenantId)} AND hmac_secret_id = ${hmacSecretId} ${raw(lock)}`
 
-/** A missing row cannot be locked: one without versions, which nobody takes for a secret, stands in until it is put. */
-export const findSecretForUpdate = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
+/** In front of `findSecret`. A missing row cannot be locked: one without versions, which nobody takes for a secret, stands in until it is put. */
+export const lockSecretForPut = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
 INSERT INTO ${schema}.secrets AS s (tenant_id, hmac_secret_id, sealed, signs_until, accounts, any_client, body_signature, created_at)
 VALUES (${tenant(tenantId)}, ${hmacSecretId}, '{}', '{}', '{}', false, false, now())
-ON CONFLICT (tenant_id, hmac_secret_id) DO UPDATE SET sealed = s.sealed
-RETURNING ${columns}`
+ON CONFLICT (tenant_id, hmac_secret_id) DO UPDATE SET sealed = s.sealed`
 
 export const putSecret = (schema: Statement, tenantId: string, hmacSecretId: string, { bodySignature, createdAt, owner, rotatedAt, versions }: StoredSecret) => statement`
 INSERT INTO ${schema}.secrets

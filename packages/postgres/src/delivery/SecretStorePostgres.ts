@@ -23,7 +23,10 @@ export const layer = Layer.effect(
       findForUse: (tenantId, hmacSecretId) =>
         found(statements.findSecret(schema, tenantId, hmacSecretId, "FOR SHARE")).pipe(StorageError.refail("SecretStore.findForUse")),
       findForUpdate: (tenantId, hmacSecretId) =>
-        found(statements.findSecretForUpdate(schema, tenantId, hmacSecretId)).pipe(StorageError.refail("SecretStore.findForUpdate")),
+        Effect.andThen(
+          sql.run(statements.lockSecretForPut(schema, tenantId, hmacSecretId)),
+          found(statements.findSecret(schema, tenantId, hmacSecretId, ""))
+        ).pipe(StorageError.refail("SecretStore.findForUpdate")),
 
       put: (tenantId, hmacSecretId, secret) =>
         sql.withTransaction(Effect.andThen(

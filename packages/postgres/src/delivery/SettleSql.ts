@@ -154,7 +154,7 @@ changed AS (
       breaker_open_until = CASE WHEN ${isSame} THEN r.open_until ELSE l.breaker_open_until END,
       state = CASE WHEN ${pauses} THEN 'paused' ELSE l.state END,
       state_reason = CASE WHEN ${pauses} THEN r.pause ELSE l.state_reason END,
-      state_since = CASE WHEN ${pauses} THEN now() ELSE l.state_since END,
+      state_since = CASE WHEN ${pauses} THEN clock.now ELSE l.state_since END,
       paused_by = CASE WHEN ${pauses} THEN 'engine' ELSE l.paused_by END,
       resumes_as = CASE WHEN ${pauses} THEN NULL ELSE l.resumes_as END,
       version = l.version + ${pauses}::int4
@@ -163,6 +163,7 @@ changed AS (
     ${int4Array(changes.map(({ breaker }) => breaker.failures))}, ${float8Array(changes.map(({ breaker }) => breaker.openUntil ?? null))},
     ${textArray(changes.map(({ pause }) => pause ?? null))}, ${boolArray(changes.map(({ always }) => always))}
   ) AS r (destination_id, endpoint_url, failures, open_until, pause, always)
+  CROSS JOIN (SELECT now() AS now) AS clock
   WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = r.destination_id AND l.state <> 'closed'
     AND l.destination_id = ANY (ARRAY(
       SELECT d.destination_id FROM destinations AS d WHERE ${raw(partitionOfSql("d.destination_id"))} IN (SELECT f.partition FROM fence AS f)

@@ -74,7 +74,7 @@ WITH stored AS (
   INSERT INTO ${schema}.document_records (tenant_id, invoice_number, dot, mc, shipment_id, accounts, doc)
   VALUES (${tenant(tenantId)}, ${invoiceNumber}, ${dot}, ${mc}, ${record.shipmentId}, ${textArray(record.accounts)}, ${record.doc})
   ON CONFLICT (tenant_id, invoice_number, dot, mc) DO UPDATE
-  SET shipment_id = EXCLUDED.shipment_id, accounts = EXCLUDED.accounts, doc = EXCLUDED.doc, written_at = clock_timestamp()
+  SET shipment_id = EXCLUDED.shipment_id, accounts = EXCLUDED.accounts, doc = EXCLUDED.doc, written_at = EXCLUDED.written_at
 )
 INSERT INTO ${schema}.document_files (tenant_id, invoice_number, dot, mc, file_id, document_type, content_id, size, sha256, media_type)
 SELECT ${tenant(tenantId)}, ${invoiceNumber}, ${dot}, ${mc}, f.file_id, f.document_type, f.content_id, f.size, f.sha256, f.media_type
@@ -149,7 +149,7 @@ cleared AS (
   DELETE FROM ${schema}.document_discards AS d WHERE d.tenant_id = ${own} AND d.content_id = ${after} AND EXISTS (SELECT FROM moved)
 )
 INSERT INTO ${schema}.document_discards (tenant_id, content_id) SELECT ${own}, ${before} FROM moved LIMIT 1
-ON CONFLICT (tenant_id, content_id) DO UPDATE SET discarded_at = clock_timestamp(), claimed = false
+ON CONFLICT (tenant_id, content_id) DO UPDATE SET discarded_at = EXCLUDED.discarded_at, claimed = false
 RETURNING content_id`
 }
 

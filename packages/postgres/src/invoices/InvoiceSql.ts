@@ -95,7 +95,7 @@ WITH stored AS (
   VALUES (${tenant(tenantId)}, ${uniqueId}, ${dot}, ${mc}, ${shipmentId}, ${invoiceNumber}, ${accounts}, ${body})
   ON CONFLICT (tenant_id, unique_id, dot, mc) DO UPDATE
   SET shipment_id = EXCLUDED.shipment_id, invoice_number = EXCLUDED.invoice_number, accounts = EXCLUDED.accounts,
-      body = EXCLUDED.body, written_at = clock_timestamp()
+      body = EXCLUDED.body, written_at = EXCLUDED.written_at
 ),
 dropped AS (
   DELETE FROM ${schema}.invoice_accounts

@@ -127,7 +127,7 @@ export const pickupRow = row({
 
 const selectPickups = (schema: Statement, tenantId: string) => statement`
 SELECT p.pickup_id, p.number, p.is_test, p.client, p.accounts, p.status, p.waits, p.doc, p.created_at,
-       ARRAY(SELECT r.pro FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = p.tenant_id AND r.pickup_id = p.pickup_id ORDER BY r.pro) AS pros
+       ARRAY(SELECT r.pro FROM ${schema}.pickup_pros AS r WHERE r.tenant_id = ${tenant(tenantId)} AND r.pickup_id = p.pickup_id ORDER BY r.pro) AS pros
 FROM ${schema}.pickups AS p
 WHERE p.tenant_id = ${tenant(tenantId)}`
 

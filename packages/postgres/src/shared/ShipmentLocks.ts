@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { PgArray } from "../client/PgBulk.ts"
 import type { PgClient } from "../client/PgClient.ts"
 import { boolArray, int4Array, int8Array, textArray } from "../client/SqlRow.ts"
-import { type Statement, tenant } from "../client/SqlStatement.ts"
+import { raw, type Statement, tenant } from "../client/SqlStatement.ts"
 import * as statements from "./ShipmentSql.ts"
 
 export interface ShipmentClaim {
@@ -49,7 +49,8 @@ export const makeLockShipments = (sql: PgClient, schema: Statement) =>
         accounts: textArray(claims.map((each) => literalOf(each.accounts))),
         carriers: textArray(claims.map((each) => literalOf(each.carrier))),
         written: boolArray(claims.map((each) => each.written === true)),
-        writer: textArray(writer)
+        writer: textArray(writer),
+        anyCarrier: raw(String(writer === undefined))
       })
     )
     const reassigned = locked.filter((each) => each.reassigned && each.own).map((each) => each.shipmentId)

@@ -21,6 +21,8 @@ export interface ShipmentClaims {
    * carrier; only writers without numbers can change the carrier of an existing shipment.
    */
   readonly writer: Expression
+  /** Whether there is no such writer. No parameter, because Citus gives `DO UPDATE` none. */
+  readonly anyCarrier: Statement
 }
 
 export const lockedRow = row({ shipmentId: text, first: int8, reassigned: bool, own: bool })
@@ -32,8 +34,9 @@ export const lockedRow = row({ shipmentId: text, first: int8, reassigned: bool, 
  */
 export const lockShipments = (
   schema: Statement,
-  { accounts, carriers, highest, needed, shipmentIds, tenant, writer, written }: ShipmentClaims
+  { accounts, anyCarrier, carriers, highest, needed, shipmentIds, tenant, writer, written }: ShipmentClaims
 ) => statement`
+WITH locked AS (
 INSERT INTO ${schema}.shipments AS s (tenant_id, shipment_id, accounts, last_sequence, allocated, carrier, written, reassigned)
 SELECT ${tenant}, r.shipment_id, r.accounts::text[], r.highest + r.needed, r.needed, r.carrier::text[], r.written, r.accounts IS NOT NULL OR r.carrier IS NOT NULL
 FROM unnest(${shipmentIds}, ${needed}, ${highest}, ${accounts}, ${carriers}, ${written}) AS r (shipment_id, needed, highest, accounts, carrier, written)
@@ -42,11 +45,13 @@ ON CONFLICT (tenant_id, shipment_id) DO UPDATE
 SET last_sequence = greatest(EXCLUDED.last_sequence, s.last_sequence + EXCLUDED.allocated),
     allocated = EXCLUDED.allocated,
     reassigned = (EXCLUDED.accounts IS NOT NULL AND EXCLUDED.accounts IS DISTINCT FROM s.accounts)
-      OR (EXCLUDED.carrier IS NOT NULL AND (${writer} IS NULL OR NOT s.written) AND EXCLUDED.carrier IS DISTINCT FROM s.carrier),
+      OR (EXCLUDED.carrier IS NOT NULL AND (${anyCarrier} OR NOT s.written) AND EXCLUDED.carrier IS DISTINCT FROM s.carrier),
     accounts = coalesce(EXCLUDED.accounts, s.accounts),
-    carrier = CASE WHEN ${writer} IS NULL OR NOT s.written THEN coalesce(EXCLUDED.carrier, s.carrier) ELSE s.carrier END,
+    carrier = CASE WHEN ${anyCarrier} OR NOT s.written THEN coalesce(EXCLUDED.carrier, s.carrier) ELSE s.carrier END,
     written = s.written OR EXCLUDED.written
-RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned, ${writer} IS NULL OR coalesce(carrier && ${writer}, false) AS own`
+RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned, carrier
+)
+SELECT l.shipment_id, l.first, l.reassigned, ${anyCarrier} OR coalesce(l.carrier && ${writer}, false) AS own FROM locked AS l`
 
 /** Accounts and carriers find shipments by this table. The accounts of a call replace the stored ones. */
 export const replaceAccounts = (schema: Statement, tenant: Expression, shipmentIds: Expression) => statement`

@@ -27,7 +27,8 @@ const lockedShipments: shipments.ShipmentClaims = {
   accounts: raw("$5::text[]"),
   carriers: raw("$6::text[]"),
   written: raw("$7::bool[]"),
-  writer: raw("$8::text[]")
+  writer: raw("$8::text[]"),
+  anyCarrier: raw("$8 IS NULL")
 }
 
 const lockShipments = (schema: string) => `
