@@ -38,6 +38,8 @@ export const distribute = (schema: string) =>
     if (unknown.length > 0) return yield* new DistributionRefused({ schema, reason: "no-tenant", tables: unknown.map(({ name }) => name) })
     // one transaction makes tables of both kinds, which Citus refuses on parallel connections
     yield* sql.run(raw("SET LOCAL citus.multi_shard_modify_mode TO 'sequential'"))
+    // another schema may be distributed at the same time, and metadata of the cluster is locked for that
+    yield* sql.run(raw("SET LOCAL lock_timeout TO '60s'"))
     for (const { name } of tables) yield* sql.unsafe(`SELECT ${distributed(schema, name)}`).unprepared
     return tables.map(({ name }) => name)
   }))
