@@ -15,6 +15,8 @@ export class Program {
   /** Resolves when the program is ready. Its log goes nowhere. */
   static start = async (name: "server" | "worker", env: Readonly<Record<string, string>>): Promise<Program> => {
     const child = fork(new URL(`../src/${name}.ts`, import.meta.url), { env: { ...process.env, ...env }, stdio: ["ignore", "ignore", "inherit", "ipc"] })
+    // this process may end early, with an error
+    process.once("exit", () => child.kill("SIGKILL"))
     const [ready] = await Promise.race([
       once(child, "message"),
       once(child, "exit").then(([code]) => Promise.reject(new Error(`${name} ended with ${code} before it was ready.`)))

@@ -1,4 +1,5 @@
 /** Customers, users, drivers and shipments of the demo and of the tests. */
+import type { PickupOrder } from "@waybill/client"
 import { hashPassword } from "../src/accounts/passwords.ts"
 import type { Database } from "../src/database/connect.ts"
 import { accounts, customers, drivers, users } from "../src/database/schema.ts"
@@ -51,4 +52,26 @@ export const bookings: { readonly harbor: Booking; readonly summit: Booking } = 
     pickup: chicago,
     delivery: { name: "Summit Sports", street: "90 Blake Street", city: "Denver", state: "CO", postalCode: "80205" }
   }
+}
+
+/** What a program of Harbor Hardware orders over the interface. */
+export const pickupOrder: PickupOrder = {
+  isTest: false,
+  pickupAddress: [{
+    orgAccountNumber: "H-100",
+    orgAddressName: "Lakeshore Tools",
+    orgAddressLine1: "2100 S Ashland Ave",
+    orgCity: "Chicago",
+    orgState: "IL",
+    orgZip: "60608",
+    orgCountry: "USA"
+  }],
+  grossPickupWeight: 1840,
+  weightUofM: "LBS",
+  handlingUnitCount: 3,
+  linearFeet: 6,
+  readyDate: "2099-11-20",
+  readyTime: "2099-11-20T08:00:00",
+  closeTime: "2099-11-20T16:00:00",
+  pickupLocationTimeZone: "UTC-6"
 }

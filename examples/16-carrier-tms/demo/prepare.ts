@@ -1,5 +1,6 @@
 /** What a deploy does before the first start, and the data of the demo. */
-import { carrier, openWaybill } from "../src/freight/waybill.ts"
+import { carrier } from "../src/freight/principals.ts"
+import { openWaybill } from "../src/freight/waybill.ts"
 import { connect } from "../src/database/connect.ts"
 import { migrateBoth } from "../src/database/migrations.ts"
 import { readSettings } from "../src/settings.ts"

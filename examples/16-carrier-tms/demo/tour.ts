@@ -1,7 +1,8 @@
 /** A day of the TMS: dispatchers and customers use its pages, and a customer's system receives webhooks. */
+import { PickupsClient } from "@waybill/client"
 import { Browser, type Shown } from "./Browser.ts"
 import { CustomerSystem } from "./CustomerSystem.ts"
-import { bookings, dispatcher, harborUser, summitUser } from "./demoData.ts"
+import { bookings, dispatcher, harborUser, pickupOrder, summitUser } from "./demoData.ts"
 import { bookingFields } from "./forms.ts"
 import { prepare } from "./prepare.ts"
 import { Program } from "./Program.ts"
@@ -30,7 +31,15 @@ const subscribed = await hana.submit("/webhooks", { url: harborSystem.url })
 harborSystem.secret = shown(subscribed, "code")
 console.log("she enters the address of her system, and gets its signing secret")
 
+const [, key] = [...(await hana.submit("/api-key")).text.matchAll(/<code>(.*?)<\/code>/g)].map(([, text]) => text!)
+const program = new PickupsClient({ baseUrl: `${tms.address}/freight`, apiKey: key! })
+const [{ carrierPickupNumber }] = await program.create(pickupOrder)
+const pickup = carrierPickupNumber!
+console.log(`her program orders a pickup with an API key, and gets ${pickup}`)
+
 console.log(`Dana of dispatch logs in: ${shown(await dana.logIn(dispatcher), "h1")}`)
+await dana.submit(`/pickups/${pickup.slice(3)}/send`, { driverId: 2 })
+console.log(`she sends a driver to ${pickup}: ${(await program.visibility({ confirmationId: pickup })).status}`)
 const booked = await dana.submit("/shipments", bookingFields(bookings.harbor))
 console.log(`she books ${shown(booked, "h1")}`)
 

@@ -19,13 +19,26 @@ CREATE TABLE "tms"."customers" (
 	"street" text NOT NULL,
 	"city" text NOT NULL,
 	"state" text NOT NULL,
-	"postal_code" text NOT NULL
+	"postal_code" text NOT NULL,
+	"api_key_id" text
 );
 --> statement-breakpoint
 CREATE TABLE "tms"."drivers" (
 	"id" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "tms"."drivers_id_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 1 CACHE 1),
 	"name" text NOT NULL,
 	"truck" text NOT NULL
+);
+--> statement-breakpoint
+CREATE TABLE "tms"."pickup_orders" (
+	"number" integer PRIMARY KEY GENERATED ALWAYS AS IDENTITY (sequence name "tms"."pickup_orders_number_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 2147483647 START WITH 501 CACHE 1),
+	"request_id" text NOT NULL,
+	"company" text NOT NULL,
+	"city" text NOT NULL,
+	"state" text NOT NULL,
+	"ready_at" text NOT NULL,
+	"status" text DEFAULT 'ordered' NOT NULL,
+	"driver_id" integer,
+	CONSTRAINT "pickup_orders_request_id_unique" UNIQUE("request_id")
 );
 --> statement-breakpoint
 CREATE TABLE "tms"."sessions" (
@@ -75,6 +88,7 @@ CREATE TABLE "tms"."users" (
 --> statement-breakpoint
 ALTER TABLE "tms"."accounts" ADD CONSTRAINT "accounts_customer_id_customers_id_fk" FOREIGN KEY ("customer_id") REFERENCES "tms"."customers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tms"."charges" ADD CONSTRAINT "charges_shipment_shipments_number_fk" FOREIGN KEY ("shipment") REFERENCES "tms"."shipments"("number") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
+ALTER TABLE "tms"."pickup_orders" ADD CONSTRAINT "pickup_orders_driver_id_drivers_id_fk" FOREIGN KEY ("driver_id") REFERENCES "tms"."drivers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tms"."sessions" ADD CONSTRAINT "sessions_user_id_users_id_fk" FOREIGN KEY ("user_id") REFERENCES "tms"."users"("id") ON DELETE cascade ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tms"."shipments" ADD CONSTRAINT "shipments_account_accounts_number_fk" FOREIGN KEY ("account") REFERENCES "tms"."accounts"("number") ON DELETE no action ON UPDATE no action;--> statement-breakpoint
 ALTER TABLE "tms"."shipments" ADD CONSTRAINT "shipments_driver_id_drivers_id_fk" FOREIGN KEY ("driver_id") REFERENCES "tms"."drivers"("id") ON DELETE no action ON UPDATE no action;--> statement-breakpoint

@@ -5,13 +5,21 @@ import { putDemoData } from "../demo/demoData.ts"
 import { startDatabase } from "../demo/startDatabase.ts"
 import { connect, type Database } from "../src/database/connect.ts"
 import { migrateTms } from "../src/database/migrations.ts"
-import { authenticate, carrier, type Transact } from "../src/freight/waybill.ts"
+import { carrier } from "../src/freight/principals.ts"
+import type { Transact } from "../src/freight/transact.ts"
+import { authenticate } from "../src/freight/waybill.ts"
+import { pickupDesk } from "../src/shipments/pickupOrders.ts"
 import { buildApp } from "../src/web/app.ts"
+
+/** Where the TMS would be. */
+export const address = "https://tms.example"
 
 export interface TestTms {
   readonly waybill: StartedTestWaybill
   readonly database: Database
   readonly browser: () => Browser
+  /** For programs that call the interfaces at `address`. */
+  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
   /** The next transaction fails at its end. */
   readonly failNextCommit: () => void
   readonly stop: () => Promise<void>
@@ -22,7 +30,13 @@ export const startTestTms = async (): Promise<TestTms> => {
   const { database, pool } = connect(postgres.url)
   await migrateTms(pool)
   await putDemoData(database)
-  const waybill = await startTestWaybill({ tenantId: carrier.tenantId, authenticate })
+  const waybill = await startTestWaybill({
+    tenantId: carrier.tenantId,
+    authenticate,
+    apiKeys: true,
+    // its answer and the TMS's order are one transaction in production only
+    pickupDesk: pickupDesk(() => database)
+  })
   let fails = false
 
   /** In production both are one transaction; here Waybill's ends like that of the TMS. */
@@ -48,7 +62,7 @@ export const startTestTms = async (): Promise<TestTms> => {
 
   const app = await buildApp({ database, waybill, transact, secureCookies: true, log: false, isStopping: () => false })
   const send = async (path: string, { body, headers, method }: RequestInit): Promise<Response> => {
-    const answer = await app.inject({ url: path, method: method === "POST" ? "POST" : "GET", headers: headers as Record<string, string>, ...(body == null ? {} : { payload: String(body) }) })
+    const answer = await app.inject({ url: path, method: (method ?? "GET") as "GET", headers: Object.fromEntries(new Headers(headers)), ...(body == null ? {} : { payload: String(body) }) })
     const sent = Object.entries(answer.headers).flatMap(([name, value]): Array<[string, string]> => value === undefined ? [] : [[name, String(value)]])
     return new Response(answer.body, { status: answer.statusCode, headers: sent })
   }
@@ -56,6 +70,7 @@ export const startTestTms = async (): Promise<TestTms> => {
     waybill,
     database,
     browser: () => new Browser(send),
+    fetch: (url, init) => send(url.slice(address.length), init),
     failNextCommit: () => void (fails = true),
     stop: async () => {
       await app.close()

@@ -1,13 +1,14 @@
+import { PickupsClient } from "@waybill/client"
 import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
 import { eq } from "drizzle-orm"
 import assert from "node:assert/strict"
 import { after, before, describe, test } from "node:test"
 import type { Browser } from "../demo/Browser.ts"
-import { bookings, dispatcher, harborUser, summitUser } from "../demo/demoData.ts"
+import { bookings, dispatcher, harborUser, pickupOrder, summitUser } from "../demo/demoData.ts"
 import { bookingFields } from "../demo/forms.ts"
 import { sessions, shipments, users } from "../src/database/schema.ts"
 import type { Booking } from "../src/shipments/dispatch.ts"
-import { startTestTms, type TestTms } from "./startTestTms.ts"
+import { address, startTestTms, type TestTms } from "./startTestTms.ts"
 
 const harborHook = "https://harbor.example/hook"
 
@@ -150,9 +151,40 @@ describe("customers", () => {
     assert.deepEqual(JSON.parse((await sam.get("/portal/v1/subscriptions")).text).data, [])
   })
 
+  test("get a secret also after an address was refused, once", async () => {
+    const sam = tms.browser()
+    await sam.logIn(summitUser)
+    await sam.submit("/webhooks", { url: "ftp://summit.example" })
+    assert.match((await sam.submit("/webhooks", { url: "https://summit.example/hook" })).text, /<code>whsec_/)
+    assert.equal((await sam.submit("/webhooks", { url: "https://summit.example/other" })).status, 409)
+    assert.equal(JSON.parse((await sam.get("/portal/v1/subscriptions")).text).data.length, 2)
+  })
+
+  test("order pickups with the key of their programs, until a new key ends it", async () => {
+    const newKey = async () => /<code>(wb\..*?)<\/code>/.exec((await hana.submit("/api-key")).text)![1]!
+    const program = (apiKey: string) => new PickupsClient({ baseUrl: `${address}/freight`, apiKey, fetch: tms.fetch, retry: false })
+    const first = program(await newKey())
+    const [answer] = await first.create(pickupOrder, { idempotencyKey: "order-1" })
+    const [again] = await first.create(pickupOrder, { idempotencyKey: "order-1" })
+    const number = answer.carrierPickupNumber!
+    assert.equal(again.carrierPickupNumber, number)
+    assert.match((await dana.get("/pickups")).text, new RegExp(`${number}</th><td>Lakeshore Tools, Chicago IL`))
+    await dana.submit(`/pickups/${number.slice(3)}/send`, { driverId: 2 })
+    assert.equal((await first.visibility({ confirmationId: number })).status, "En Route")
+    assert.equal((await dana.submit(`/pickups/${number.slice(3)}/send`, { driverId: 1 })).status, 409)
+
+    const [other] = await first.create(pickupOrder)
+    await first.cancel(other.carrierPickupNumber!)
+    assert.doesNotMatch((await dana.get("/pickups")).text, new RegExp(other.carrierPickupNumber!))
+
+    const second = program(await newKey())
+    await assert.rejects(first.create(pickupOrder), { status: 401 })
+    assert.equal((await second.visibility({ confirmationId: number })).status, "En Route")
+  })
+
   test("cannot open or use the pages of dispatchers", async () => {
     const number = await book()
-    for (const page of ["/book", `/shipments/${number}`]) assert.equal((await hana.get(page)).status, 403)
+    for (const page of ["/book", "/pickups", `/shipments/${number}`]) assert.equal((await hana.get(page)).status, 403)
     assert.equal((await hana.submit(`/shipments/${number}/assign`, { driverId: 1 })).status, 403)
     assert.equal((await hana.submit("/shipments", bookingFields(bookings.harbor))).status, 403)
     assert.equal(await statusOf(number), "booked")

@@ -12,7 +12,9 @@ export const customers = tms.table("customers", {
   street: text("street").notNull(),
   city: text("city").notNull(),
   state: text("state").notNull(),
-  postalCode: text("postal_code").notNull()
+  postalCode: text("postal_code").notNull(),
+  /** Waybill's id of the API key of the customer's programs. The key itself is stored nowhere. */
+  apiKeyId: text("api_key_id")
 })
 
 /** The account numbers of customers. A customer sees the freight of its accounts. */
@@ -86,7 +88,21 @@ export const charges = tms.table("charges", {
   enteredAt: instant("entered_at").notNull()
 }, (table) => [index("charges_of_shipment").on(table.shipment)])
 
+/** Pickups that customers order through Waybill's interface. */
+export const pickupOrders = tms.table("pickup_orders", {
+  number: integer("number").primaryKey().generatedAlwaysAsIdentity({ startWith: 501 }),
+  /** Equal when the same order is sent again. */
+  requestId: text("request_id").notNull().unique(),
+  company: text("company").notNull(),
+  city: text("city").notNull(),
+  state: text("state").notNull(),
+  /** Local to the place. */
+  readyAt: text("ready_at").notNull(),
+  status: text("status", { enum: ["ordered", "sent", "cancelled"] }).notNull().default("ordered"),
+  driverId: integer("driver_id").references(() => drivers.id)
+})
+
 export type Shipment = typeof shipments.$inferSelect
 export type Stop = typeof stops.$inferSelect
 export type Charge = typeof charges.$inferSelect
-export type Customer = typeof customers.$inferSelect
+export type Customer = Omit<typeof customers.$inferSelect, "apiKeyId">

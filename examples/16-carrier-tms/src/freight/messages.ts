@@ -1,7 +1,7 @@
 /** What customers are told about a shipment, from the TMS's rows. Pure functions. */
 import type { BillChangeReport, PostedShipment, ReportedEvent } from "@waybill/http"
 import type { Charge, Customer, Shipment, Stop } from "../database/schema.ts"
-import { carrier } from "./waybill.ts"
+import { carrier } from "./principals.ts"
 
 /** A shipment with everything that messages need. */
 export interface Freight {

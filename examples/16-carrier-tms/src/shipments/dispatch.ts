@@ -3,7 +3,8 @@ import { and, count, eq, isNull } from "drizzle-orm"
 import { accounts, charges, type Charge, drivers, shipments, type Status, type Stop, stops } from "../database/schema.ts"
 import type { Transaction } from "../database/connect.ts"
 import { billOf, eventOf, type Freight, registrationOf } from "../freight/messages.ts"
-import { tmsPrincipal, type Transact } from "../freight/waybill.ts"
+import { tmsPrincipal } from "../freight/principals.ts"
+import type { Transact } from "../freight/transact.ts"
 import { chargesOf, findShipment } from "./shipments.ts"
 
 /** The action is not possible; the message is for the user. */

@@ -5,8 +5,9 @@ import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest }
 import { openPortalPage } from "waybill/portal"
 import { type User, userOf } from "../accounts/sessions.ts"
 import type { Database } from "../database/connect.ts"
-import { carrier, clientOf, type Transact } from "../freight/waybill.ts"
-import { Dispatch, Refused } from "../shipments/dispatch.ts"
+import { carrier, clientOf } from "../freight/principals.ts"
+import type { Transact } from "../freight/transact.ts"
+import { Refused } from "../shipments/dispatch.ts"
 import { customerPages } from "./customerPages.ts"
 import { dispatchPages } from "./dispatchPages.ts"
 import { html } from "./html.ts"
@@ -58,11 +59,12 @@ export const buildApp = async (parts: Parts): Promise<FastifyInstance> => {
   app.get("/style.css", (_request, reply) => reply.type("text/css; charset=utf-8").header("cache-control", "max-age=3600").send(style))
 
   loginPages(app, parts)
-  dispatchPages(app, { database, dispatch: new Dispatch(parts.transact) })
+  dispatchPages(app, parts)
   customerPages(app, parts)
 
   // the five interfaces, for the same users; operators' calls are not on this address
   app.register(toFastifyPlugin({ handler: waybill.customerHandler }), { prefix: "/freight" })
+  app.get("/portal", (_request, reply) => reply.redirect("/portal/", 302))
   app.register(portal(waybill, await openPortalPage()), { prefix: "/portal" })
   return app
 }

@@ -1,7 +1,9 @@
 /** What a customer's users see: their freight, and where their webhooks go. */
+import { eq } from "drizzle-orm"
 import type { FastifyInstance, FastifyRequest } from "fastify"
 import type { User } from "../accounts/sessions.ts"
-import { carrier, clientOf, principalOf } from "../freight/waybill.ts"
+import { customers } from "../database/schema.ts"
+import { carrier, clientOf, principalOf } from "../freight/principals.ts"
 import { Refused } from "../shipments/dispatch.ts"
 import { chargesOf, findShipment } from "../shipments/shipments.ts"
 import type { Parts } from "./app.ts"
@@ -38,7 +40,10 @@ export const customerPages = (app: FastifyInstance, { database, transact, waybil
 <form class="fields" method="post" action="/webhooks">
 <label>Address of your system <input name="url" type="url" placeholder="https://" required></label>
 <button>Send webhooks there</button>
-</form>`
+</form>
+<h2>Programs</h2>
+<p>Your programs call the interfaces below <code>/freight</code> with a key: they look up shipments and order pickups. A new key ends the previous one.</p>
+<form method="post" action="/api-key"><button>Create a key</button></form>`
     })
   })
 
@@ -48,8 +53,8 @@ export const customerPages = (app: FastifyInstance, { database, transact, waybil
     const { url } = request.body
     const client = clientOf(user.customer.id)
     const hmacSecretId = `webhooks-of-${client}`
-    // a first secret; a later one is made in the portal, where the old one keeps signing for a while
-    const isFirst = (await waybill.portal.secrets(principal)).data.length === 0
+    // until something is signed with it; then a new secret is made in the portal, where the old one keeps signing for a while
+    const isFirst = (await waybill.portal.subscriptions(principal)).data.length === 0
     const secret = isFirst ? await waybill.secrets.put(carrier.tenantId, hmacSecretId, { client }) : undefined
     // both or none
     await transact(async (_tx, freight) => {
@@ -63,5 +68,18 @@ export const customerPages = (app: FastifyInstance, { database, transact, waybil
 ${secret !== undefined && html`<p>Check the signatures with this secret. It is shown once: <code>${secret.secret}</code></p>`}
 <p><a href="/portal/">Open the portal</a></p>`
     })
+  })
+
+  app.post("/api-key", async (request, reply) => {
+    const user = customerOf(request)
+    const { accounts, id } = user.customer
+    const created = await waybill.apiKeys.create(carrier.tenantId, { name: clientOf(id), roles: ["customer"], accounts })
+    const previous = await database.transaction(async (tx) => {
+      const [locked] = await tx.select().from(customers).where(eq(customers.id, id)).for("update")
+      await tx.update(customers).set({ apiKeyId: created.id }).where(eq(customers.id, id))
+      return locked?.apiKeyId
+    })
+    if (previous != null) await waybill.apiKeys.revoke(carrier.tenantId, previous)
+    return sendPage(reply, { title: "Programs", user, body: html`<p role="status">The key is shown once. Send it as <code>X-API-Key</code>: <code>${created.key}</code></p>` })
   })
 }

@@ -1,11 +1,12 @@
 /** The dispatch screen: the board, a shipment, and the forms of the actions. For dispatchers only. */
 import type { FastifyInstance, FastifyRequest } from "fastify"
 import { asc } from "drizzle-orm"
-import type { Database } from "../database/connect.ts"
-import { accounts, type Charge, charges, drivers } from "../database/schema.ts"
-import { type Booking, type Dispatch, Refused, type Step, stepFrom, steps } from "../shipments/dispatch.ts"
+import { accounts, type Charge, charges, drivers, type pickupOrders } from "../database/schema.ts"
+import { type Booking, Dispatch, Refused, type Step, stepFrom, steps } from "../shipments/dispatch.ts"
+import { pickupNumberOf, sendDriver, waitingPickups } from "../shipments/pickupOrders.ts"
 import { chargesOf, findShipment, type Listed, listShipments } from "../shipments/shipments.ts"
-import { html } from "./html.ts"
+import type { Parts } from "./app.ts"
+import { type Html, html } from "./html.ts"
 import { sendPage } from "./page.ts"
 import { chargesTable, shipmentFacts, shipmentsTable } from "./shipmentViews.ts"
 
@@ -16,6 +17,9 @@ const params = { type: "object", properties: { number: { type: "integer", minimu
 const text = (maxLength: number) => ({ type: "string", minLength: 1, maxLength, pattern: "\\S" }) as const
 const whole = (maximum: number) => ({ type: "integer", minimum: 1, maximum }) as const
 const bodyOf = <const P extends object>(properties: P) => ({ type: "object", required: Object.keys(properties), properties, additionalProperties: false })
+
+type Drivers = ReadonlyArray<typeof drivers.$inferSelect>
+const driverBody = () => bodyOf({ driverId: whole(2_147_483_647) })
 
 const stopFields = (kind: "pickup" | "delivery") => ({
   [`${kind}.name`]: text(100),
@@ -42,7 +46,9 @@ const onlyDispatchers = async (request: FastifyRequest): Promise<void> => {
   if (request.currentUser?.customer !== undefined || request.currentUser === undefined) throw new Refused("This page is for dispatchers.", 403)
 }
 
-export const dispatchPages = (app: FastifyInstance, { database, dispatch }: { readonly database: Database; readonly dispatch: Dispatch }): void => {
+export const dispatchPages = (app: FastifyInstance, { database, transact }: Pick<Parts, "database" | "transact">): void => {
+  const dispatch = new Dispatch(transact)
+  const allDrivers = () => database.select().from(drivers).orderBy(asc(drivers.name)).limit(1000)
   const options = { preHandler: onlyDispatchers }
   const shipmentOf = async ({ params: { number } }: FastifyRequest<Numbered>): Promise<Listed> => {
     const found = await findShipment(database, number, "all")
@@ -55,7 +61,7 @@ export const dispatchPages = (app: FastifyInstance, { database, dispatch }: { re
     if (user === undefined) return reply.redirect("/login", 303)
     const listed = await listShipments(database, user.customer === undefined ? "all" : user.customer.accounts)
     return user.customer === undefined
-      ? sendPage(reply, { title: "Board", user, body: shipmentsTable(listed, "/shipments") })
+      ? sendPage(reply, { title: "Board", user, body: shipmentsTable(listed, "/shipments", nextForm) })
       : sendPage(reply, { title: "Your freight", user, body: shipmentsTable(listed, "/my-freight") })
   })
 
@@ -73,9 +79,18 @@ export const dispatchPages = (app: FastifyInstance, { database, dispatch }: { re
 
   app.get<Numbered>("/shipments/:number", { ...options, schema: { params } }, async (request, reply) => {
     const listed = await shipmentOf(request)
-    const [entered, all] = [await chargesOf(database, listed.shipment.number), await database.select().from(drivers).orderBy(asc(drivers.name)).limit(1000)]
+    const [entered, all] = [await chargesOf(database, listed.shipment.number), await allDrivers()]
     const body = html`${shipmentFacts(listed)}${actionForms(listed, all)}${chargesTable(entered)}${listed.shipment.billedAt === null && chargeForms(listed, entered)}`
     return sendPage(reply, { title: `Shipment ${listed.shipment.number}`, user: request.currentUser, body })
+  })
+
+  app.get("/pickups", options, async (request, reply) => {
+    const [waiting, all] = [await waitingPickups(database), await allDrivers()]
+    return sendPage(reply, { title: "Pickup orders", user: request.currentUser, body: pickupsTable(waiting, all) })
+  })
+  app.post<Numbered & { Body: { driverId: number } }>("/pickups/:number/send", { ...options, schema: { params, body: driverBody() } }, async (request, reply) => {
+    await sendDriver(transact, request.params.number, request.body.driverId)
+    return reply.redirect("/pickups", 303)
   })
 
   /** Each form posts here and shows the shipment again. */
@@ -84,7 +99,7 @@ export const dispatchPages = (app: FastifyInstance, { database, dispatch }: { re
       await act(request.params.number, request.body as B, new Date())
       return reply.redirect(`/shipments/${request.params.number}`, 303)
     })
-  action<{ driverId: number }>("assign", bodyOf({ driverId: whole(2_147_483_647) }), (number, { driverId }, at) => dispatch.assign(number, driverId, at))
+  action<{ driverId: number }>("assign", driverBody(), (number, { driverId }, at) => dispatch.assign(number, driverId, at))
   action<{ step: Step }>("step", bodyOf({ step: { enum: Object.keys(steps) } }), (number, { step }, at) => dispatch.take(number, step, at))
   action<{ notes: string }>("delay", bodyOf({ notes: text(500) }), (number, { notes }, at) => dispatch.reportDelay(number, notes, at))
   action<{ kind: Charge["kind"]; dollars: string }>(
@@ -95,14 +110,38 @@ export const dispatchPages = (app: FastifyInstance, { database, dispatch }: { re
   action<object>("close-bill", { type: ["object", "null"] }, (number, _body, at) => dispatch.closeBill(number, at))
 }
 
-const actionForms = ({ shipment: { number, status } }: Listed, all: ReadonlyArray<typeof drivers.$inferSelect>) => {
+const driverField = (all: Drivers): Html =>
+  html`<label>Driver <select name="driverId">${all.map(({ id, name, truck }) => html`<option value="${id}">${name}, truck ${truck}</option>`)}</select></label>`
+
+/** Buttons name their shipment for screen readers. */
+const stepForm = (number: number, step: Step): Html =>
+  html`<form method="post" action="/shipments/${number}/step"><input type="hidden" name="step" value="${step}"><button>${steps[step].label}<span class="unseen">, shipment ${number}</span></button></form>`
+
+const nextForm = ({ number, status }: Listed["shipment"]): Html => {
+  const step = stepFrom(status)
+  if (step !== undefined) return stepForm(number, step)
+  return status === "booked" ? html`<a href="/shipments/${number}">Assign a driver<span class="unseen"> to shipment ${number}</span></a>` : html`none`
+}
+
+const pickupsTable = (waiting: ReadonlyArray<typeof pickupOrders.$inferSelect>, all: Drivers): Html =>
+  waiting.length === 0
+    ? html`<p>No pickup waits for a driver.</p>`
+    : html`<table>
+<caption>Pickups that wait for a driver</caption>
+<thead><tr><th scope="col">Pickup</th><th scope="col">At</th><th scope="col">Ready</th><th scope="col">Driver</th></tr></thead>
+<tbody>${waiting.map(({ city, company, number, readyAt, state }) =>
+      html`<tr><th scope="row">${pickupNumberOf(number)}</th><td>${company}, ${city} ${state}</td><td>${readyAt}</td>
+<td><form method="post" action="/pickups/${number}/send">${driverField(all)} <button>Send the driver</button></form></td></tr>`)}</tbody>
+</table>`
+
+const actionForms = ({ shipment: { number, status } }: Listed, all: Drivers) => {
   const step = stepFrom(status)
   return html`<h2>Dispatch</h2>
 ${status === "booked" && html`<form class="fields" method="post" action="/shipments/${number}/assign">
-<label>Driver <select name="driverId">${all.map(({ id, name, truck }) => html`<option value="${id}">${name}, truck ${truck}</option>`)}</select></label>
+${driverField(all)}
 <button>Assign the driver</button>
 </form>`}
-${step !== undefined && html`<form method="post" action="/shipments/${number}/step"><input type="hidden" name="step" value="${step}"><button>${steps[step].label}</button></form>`}
+${step !== undefined && stepForm(number, step)}
 ${status !== "delivered" && html`<form class="fields" method="post" action="/shipments/${number}/delay">
 <label>Reason of a delay <input name="notes" maxlength="500" required></label>
 <button>Report the delay</button>

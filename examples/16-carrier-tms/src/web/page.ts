@@ -1,7 +1,7 @@
 /** The frame of every page. */
 import type { FastifyReply } from "fastify"
 import type { User } from "../accounts/sessions.ts"
-import { carrier } from "../freight/waybill.ts"
+import { carrier } from "../freight/principals.ts"
 import { type Html, html } from "./html.ts"
 
 export interface Page {
@@ -10,7 +10,7 @@ export interface Page {
   readonly body: Html
 }
 
-const dispatcherLinks = html`<a href="/">Board</a> <a href="/book">Book a shipment</a>`
+const dispatcherLinks = html`<a href="/">Board</a> <a href="/book">Book a shipment</a> <a href="/pickups">Pickup orders</a>`
 const customerLinks = html`<a href="/">Your freight</a> <a href="/webhooks">Webhooks</a>`
 
 const frame = ({ body, title, user }: Page): Html =>
@@ -55,7 +55,7 @@ header { display: flex; flex-wrap: wrap; gap: .5rem 1.5rem; align-items: center;
 header nav { flex: 1 }
 nav a { margin-right: 1rem }
 a { color: var(--accent) }
-.skip { position: absolute; left: -100rem }
+.skip, .unseen { position: absolute; left: -100rem }
 .skip:focus { left: 1rem; top: .5rem }
 table { border-collapse: collapse; width: 100% }
 caption { text-align: left; font-weight: 600; padding: .5rem 0 }

@@ -6,17 +6,17 @@ import { type Html, html } from "./html.ts"
 
 const place = ({ city, name, state }: Stop): string => `${name}, ${city} ${state}`
 
-/** `path` is where a shipment's own page is. */
-export const shipmentsTable = (listed: ReadonlyArray<Listed>, path: string): Html =>
+/** `path` is where a shipment's own page is; `next` is the form of a shipment's next step, for dispatchers. */
+export const shipmentsTable = (listed: ReadonlyArray<Listed>, path: string, next?: (shipment: Listed["shipment"]) => Html): Html =>
   listed.length === 0
     ? html`<p>There are no shipments.</p>`
     : html`<table>
 <caption>The newest ${listed.length === 1 ? "shipment" : `${listed.length} shipments`}</caption>
-<thead><tr><th scope="col">Shipment</th><th scope="col">PRO</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Status</th><th scope="col">Driver</th></tr></thead>
+<thead><tr><th scope="col">Shipment</th><th scope="col">PRO</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Status</th><th scope="col">Driver</th>${next && html`<th scope="col">Next</th>`}</tr></thead>
 <tbody>${listed.map(({ delivery, driver, pickup, shipment }) =>
       html`<tr>
 <th scope="row"><a href="${path}/${shipment.number}">${shipment.number}</a></th>
-<td>${proNumberOf(shipment)}</td><td>${place(pickup)}</td><td>${place(delivery)}</td><td>${shipment.status}</td><td>${driver?.name ?? "none"}</td>
+<td>${proNumberOf(shipment)}</td><td>${place(pickup)}</td><td>${place(delivery)}</td><td>${shipment.status}</td><td>${driver?.name ?? "none"}</td>${next && html`<td>${next(shipment)}</td>`}
 </tr>`)}</tbody>
 </table>`
 
