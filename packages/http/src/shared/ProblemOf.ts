@@ -1,30 +1,6 @@
 /** Maps each failure to its problem: those of the areas by their own tables. */
-import type {
-  ApiKeyNotFound,
-  AuthenticationUnavailable,
-  DeliveryNotDismissable,
-  ClientNotFound,
-  DeliveryNotFound,
-  DeliveryNotRetryable,
-  Fault,
-  InvalidInput,
-  DestinationNotFound,
-  NotPermitted,
-  OperatorReadOnly,
-  QuotaExceeded,
-  RateExceeded,
-  SecretInUse,
-  SecretNotFound,
-  SecretNotUsable,
-  SecretUnreadable,
-  StorageError,
-  SubscriptionPausedByOperator,
-  TenantBeingRemoved,
-  TenantNotFound,
-  TenantSuspended,
-  TooManyCalls,
-  Unauthenticated
-} from "@waybill/core"
+import type * as core from "@waybill/core"
+import type { Fault, InvalidInput } from "@waybill/core"
 import { type FreightChargesFailure, freightChargesFailureDetails, freightChargesFailures } from "../freight-charges/FreightChargesFailures.ts"
 import { type InvoicesFailure, invoicesFailureDetails, invoicesFailures } from "../invoices/InvoicesFailures.ts"
 import { type PickupsFailure, pickupsFailureDetails, pickupsFailures } from "../pickups/PickupsFailures.ts"
@@ -34,31 +10,6 @@ import type { ContractSpec } from "./Contract.ts"
 import type { FailureDetails, FailureTable } from "./FailureTable.ts"
 import type { Problem, ProblemFault } from "./ProblemDetails.ts"
 import type { Refused } from "./Refused.ts"
-
-/** Failures that are of no area. */
-type SharedFailure =
-  | ApiKeyNotFound
-  | AuthenticationUnavailable
-  | DeliveryNotDismissable
-  | ClientNotFound
-  | DeliveryNotFound
-  | DeliveryNotRetryable
-  | DestinationNotFound
-  | NotPermitted
-  | OperatorReadOnly
-  | QuotaExceeded
-  | RateExceeded
-  | SecretInUse
-  | SecretNotFound
-  | SecretNotUsable
-  | SecretUnreadable
-  | StorageError
-  | SubscriptionPausedByOperator
-  | TenantBeingRemoved
-  | TenantNotFound
-  | TenantSuspended
-  | TooManyCalls
-  | Unauthenticated
 
 /** All failures of a use case. */
 export type ServiceFailure =
@@ -97,7 +48,10 @@ const sharedFailures = {
   AuthenticationUnavailable: [503, "authentication_unavailable"],
   SecretUnreadable: [503, "secret_unreadable"],
   StorageError: [503, "unavailable"]
-} as const satisfies FailureTable<SharedFailure>
+} as const satisfies FailureTable<{ readonly _tag: string }>
+
+/** Failures that are of no area: the classes of core that the table names. */
+type SharedFailure = InstanceType<(typeof core)[keyof typeof sharedFailures]>
 
 const sharedFailureDetails: FailureDetails<SharedFailure> = {
   AuthenticationUnavailable: () => ({
