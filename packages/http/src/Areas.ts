@@ -6,3 +6,19 @@ import { shipmentStatusArea } from "./shipment-status/ShipmentStatusArea.ts"
 import { transitEventsArea } from "./transit-events/TransitEventsArea.ts"
 
 export const httpAreas = [shipmentStatusArea, invoicesArea, pickupsArea, transitEventsArea, freightChargesArea] as const
+
+export type AreaKey = typeof httpAreas[number]["key"]
+
+/** What settings and pages say of an area. */
+export interface AreaOverview {
+  /** Its name in options. */
+  readonly key: AreaKey
+  /** Its name in paths of OpenAPI documents, and of its folders. */
+  readonly area: string
+  readonly name: string
+  readonly summary: string
+  /** Its base path by default. */
+  readonly base: string
+}
+
+export const areaOverviews: ReadonlyArray<AreaOverview> = httpAreas.map(({ base, contract: { area }, key, name, summary }) => ({ key, area, name, summary, base }))

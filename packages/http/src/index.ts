@@ -6,6 +6,7 @@ export { AuthenticatorStandard, type AuthenticatorStandardOptions } from "./acce
 export { type JwtOptions, refusalOfJwksUrl } from "./access/JwtVerifier.ts"
 export { type OperatorKey, type OperatorKeySetting, parseOperatorKeys } from "./access/OperatorKeys.ts"
 export { type SecurityScheme, SecuritySchemes, type SecuritySchemesByName } from "./access/SecuritySchemes.ts"
+export { type AreaKey, type AreaOverview, areaOverviews } from "./Areas.ts"
 export { createWaybill } from "./createWaybill.ts"
 export { documentsInDirectory, type ExternalDocuments, externalDocuments } from "./facade/ExternalDocuments.ts"
 export { type NodeHandlerOptions, type NodeRequest, toNodeHandler } from "./facade/NodeHandler.ts"

@@ -8,6 +8,8 @@ import { FreightChargesHandlers } from "./FreightChargesHandlers.ts"
 export const freightChargesArea = {
   key: "freightCharges",
   base: "/pfc",
+  name: "Freight charges",
+  summary: "what shipments will cost, as their bills are made, changed and final",
   contract: FreightChargesContract,
   mounted: (base: string) => Effect.map(FreightChargesHandlers, (handlers) => mount(FreightChargesContract, base, handlers))
 } as const satisfies HttpArea

@@ -8,6 +8,8 @@ import { InvoicesHandlers } from "./InvoicesHandlers.ts"
 export const invoicesArea = {
   key: "invoices",
   base: "/invoicing",
+  name: "Invoices",
+  summary: "carriers' invoices, and the documents that support them",
   contract: InvoicesContract,
   mounted: (base: string) => Effect.map(InvoicesHandlers, (handlers) => mount(InvoicesContract, base, handlers))
 } as const satisfies HttpArea

@@ -8,6 +8,8 @@ import { PickupsHandlers } from "./PickupsHandlers.ts"
 export const pickupsArea = {
   key: "pickups",
   base: "/pickup",
+  name: "Pickups",
+  summary: "ask a carrier to come for freight, and see when the driver does",
   contract: PickupsContract,
   mounted: (base: string) => Effect.map(PickupsHandlers, (handlers) => mount(PickupsContract, base, handlers))
 } as const satisfies HttpArea

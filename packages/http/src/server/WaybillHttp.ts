@@ -2,7 +2,7 @@
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
 import { createRequire } from "node:module"
-import { httpAreas } from "../Areas.ts"
+import { type AreaKey, httpAreas } from "../Areas.ts"
 import { SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "../access/SecuritySchemes.ts"
 import { IntakeContract } from "../intake/IntakeContract.ts"
 import { IntakeHandlers } from "../intake/IntakeHandlers.ts"
@@ -20,7 +20,7 @@ import { type Document, type Documents, makeSystemHandlers } from "./SystemHandl
 type Area = typeof httpAreas[number]
 
 /** Base path of each area. */
-export interface BasePaths extends Readonly<Record<Area["key"], string>> {
+export interface BasePaths extends Readonly<Record<AreaKey, string>> {
   readonly intake: string
   readonly operator: string
   readonly portal: string
@@ -30,7 +30,7 @@ export interface BasePaths extends Readonly<Record<Area["key"], string>> {
 
 /** Areas share paths, so each has its own base. SPEC-GAP-D1, SPEC-GAP-E1 */
 export const defaultBasePaths: BasePaths = {
-  ...Object.fromEntries(httpAreas.map(({ base, key }) => [key, base])) as Record<Area["key"], string>,
+  ...Object.fromEntries(httpAreas.map(({ base, key }) => [key, base])) as Record<AreaKey, string>,
   intake: "/intake",
   operator: "/operator",
   portal: "/portal",

@@ -7,6 +7,9 @@ export interface HttpArea {
   readonly key: string
   /** Its base path, unless options give another. */
   readonly base: string
+  /** Its name on pages, and what it is for. */
+  readonly name: string
+  readonly summary: string
   readonly contract: ContractSpec
   readonly mounted: (base: string) => Effect.Effect<MountedContract, never, unknown>
 }

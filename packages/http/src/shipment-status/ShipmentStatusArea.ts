@@ -8,6 +8,8 @@ import { ShipmentStatusHandlers } from "./ShipmentStatusHandlers.ts"
 export const shipmentStatusArea = {
   key: "shipmentStatus",
   base: "/in-transit/v1",
+  name: "Shipment status",
+  summary: "where a shipment is, by PRO, BOL or PO number, and webhooks for its followers",
   contract: ShipmentStatusContract,
   mounted: (base: string) => Effect.map(ShipmentStatusHandlers, (handlers) => mount(ShipmentStatusContract, base, handlers))
 } as const satisfies HttpArea

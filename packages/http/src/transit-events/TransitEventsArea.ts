@@ -8,6 +8,8 @@ import { TransitEventsHandlers } from "./TransitEventsHandlers.ts"
 export const transitEventsArea = {
   key: "transitEvents",
   base: "/visibility",
+  name: "Transit events",
+  summary: "everything that happened, in order, and webhooks with batches of it",
   contract: TransitEventsContract,
   mounted: (base: string) => Effect.map(TransitEventsHandlers, (handlers) => mount(TransitEventsContract, base, handlers))
 } as const satisfies HttpArea

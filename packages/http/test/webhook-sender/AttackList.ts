@@ -164,7 +164,7 @@ const signing: Readonly<Record<number, Attack>> = {
   45: { attack: "secrets in logs and errors", tests: [["server/test/serve/Logging.test.ts", "contains no secret, even when an error quotes one"], signature("throws without showing it")] },
   46: { attack: "secrets in the database", tests: [secrets("stores it sealed, bound to tenant and id"), secrets("opens with an older key, and seals with the newest")] },
   47: { attack: "rotation", tests: [secrets("rotates: the previous version keeps signing for the overlap"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "is signed with both secrets while one is being rotated"]] },
-  48: { attack: "somebody else's secret", tests: [subscriptions("answers a secret of another client like an unknown one"), ["testkit/src/delivery/SecretStoreSuite.ts", "isolates tenants and ids"]] }
+  48: { attack: "somebody else's secret", tests: [subscriptions("answers a secret of another client like an unknown one"), ["conformance/src/delivery/SecretStoreSuite.ts", "isolates tenants and ids"]] }
 }
 
 /** Attacks by a tenant's configuration. */

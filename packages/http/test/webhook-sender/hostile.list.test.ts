@@ -23,7 +23,7 @@ describe("the list of attacks", () => {
     }
   })
 
-  it("names every behaviour of the test kit once, except for one that serves two", () => {
+  it("names every behaviour of a hostile receiver once, except for one that serves two", () => {
     const named = all.flatMap(({ behaviours = [] }) => behaviours)
     assert.deepStrictEqual([...new Set(named)].sort(), hostileBehaviours.map(({ name }) => name).sort())
     assert.deepStrictEqual(named.filter((name, at) => named.indexOf(name) !== at), ["refuses-before-body"])

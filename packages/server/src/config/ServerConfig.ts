@@ -1,10 +1,10 @@
 /** All settings of the server, read once at startup. */
 import { DeliveryOptions, type DeliveryOptionValues, editDistance, type PortalTheme, type RetentionOptions } from "@waybill/core"
-import { type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
+import { type AreaKey, areaOverviews, type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
 import { readVariable, type Variable, type VariableFault } from "./Variable.ts"
-import { type DocumentsPlace, variableNames, variables } from "./Variables.ts"
+import { basePathNameOf, type DocumentsPlace, variableNames, variables } from "./Variables.ts"
 
 export type Role = "api" | "worker" | "all"
 
@@ -53,7 +53,7 @@ export interface ServerConfig {
   readonly noticeAfterMillis: number
   readonly publicUrl: string | undefined
   readonly trustProxy: boolean
-  readonly basePaths: Pick<BasePaths, "shipmentStatus" | "invoices" | "pickups" | "transitEvents" | "freightCharges">
+  readonly basePaths: Pick<BasePaths, AreaKey>
   /** Paths are absolute. */
   readonly documents: DocumentsPlace
   /** Another place that has older documents. */
@@ -178,13 +178,8 @@ const deliveryOf = ({ attemptTimeout, drain, keepDays, lease }: Given) => ({
   keepSettledMillis: days(keepDays ?? 30)
 })
 
-const basePathsOf = (given: Given): ServerConfig["basePaths"] => ({
-  shipmentStatus: given.basePathShipmentStatus ?? defaultBasePaths.shipmentStatus,
-  invoices: given.basePathInvoices ?? defaultBasePaths.invoices,
-  pickups: given.basePathPickups ?? defaultBasePaths.pickups,
-  transitEvents: given.basePathTransitEvents ?? defaultBasePaths.transitEvents,
-  freightCharges: given.basePathFreightCharges ?? defaultBasePaths.freightCharges
-})
+const basePathsOf = (given: Given): ServerConfig["basePaths"] =>
+  Object.fromEntries(areaOverviews.map(({ base, key }) => [key, given[basePathNameOf(key)] ?? base])) as ServerConfig["basePaths"]
 
 const documentsPlacesOf = ({ documents = { kind: "postgres" }, documentsAlso }: Given, directory: string): Pick<ServerConfig, "documents" | "documentsAlso"> => {
   const absolute = (place: DocumentsPlace): DocumentsPlace => place.kind === "directory" ? { kind: "directory", path: resolve(directory, place.path) } : place
@@ -256,13 +251,7 @@ const reservedPaths = [defaultBasePaths.intake, defaultBasePaths.operator, defau
 
 /** No base path may contain another, because a path would be ambiguous. */
 const overlaps = (bases: ServerConfig["basePaths"]): ReadonlyArray<VariableFault> => {
-  const named = [
-    { variable: variables.basePathShipmentStatus.name, base: bases.shipmentStatus },
-    { variable: variables.basePathInvoices.name, base: bases.invoices },
-    { variable: variables.basePathPickups.name, base: bases.pickups },
-    { variable: variables.basePathTransitEvents.name, base: bases.transitEvents },
-    { variable: variables.basePathFreightCharges.name, base: bases.freightCharges }
-  ]
+  const named = areaOverviews.map(({ key }) => ({ variable: variables[basePathNameOf(key)].name, base: bases[key] }))
   return named.flatMap(({ base, variable }, index) => {
     const other = [...named.slice(0, index).map((each) => each.base), ...reservedPaths].find((path) => within(path, base) || within(base, path))
     return other === undefined ? [] : [{ variable, problem: `is ${base}, and ${other} is in use. Use a separate path for each area` }]

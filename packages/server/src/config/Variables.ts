@@ -1,6 +1,6 @@
 /** All environment variables of the server. `waybill --help` prints this list. */
 import { decodeInput, PortalTheme, TenantId } from "@waybill/core"
-import { defaultBasePaths, parseEgressAllow, parseOperatorKeys } from "@waybill/http"
+import { type AreaKey, areaOverviews, parseEgressAllow, parseOperatorKeys } from "@waybill/http"
 import { InvalidSchemaName, quoteSchema } from "@waybill/postgres"
 import { DateTime, Effect, Option, Redacted, Result, Schema } from "effect"
 import { isFrameAncestor } from "../portal/PortalPage.ts"
@@ -148,6 +148,12 @@ const documentsPlace = (value: string): Result.Result<DocumentsPlace, string> =>
     : Result.fail("is no place for documents. Write postgres, directory:/srv/documents or s3://bucket/prefix; credentials do not belong into it")
 }
 
+/** The name of an area's base path among the variables. */
+export const basePathNameOf = <K extends AreaKey>(key: K): `basePath${Capitalize<K>}` => `basePath${key[0]!.toUpperCase()}${key.slice(1)}` as `basePath${Capitalize<K>}`
+
+const basePathVariables = Object.fromEntries(areaOverviews.map(({ area, base, key, name }) =>
+  [basePathNameOf(key), variable(`WAYBILL_BASE_PATH_${area.replaceAll("-", "_").toUpperCase()}`, base, `base path of ${name.toLowerCase()}`, basePath)])) as Readonly<Record<`basePath${Capitalize<AreaKey>}`, Variable<string>>>
+
 /** Operators write these names: a rename is a breaking change. */
 export const variables = {
   host: variable("WAYBILL_HOST", "127.0.0.1", "where it listens", host),
@@ -236,11 +242,7 @@ export const variables = {
   demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "plays a journey for the tenant demo", onOff),
   publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the address that callers see, for links in answers", webAddress),
   trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "take X-Forwarded-Proto, -Host and -For at their word; only behind a proxy that sets them", onOff),
-  basePathShipmentStatus: variable("WAYBILL_BASE_PATH_SHIPMENT_STATUS", defaultBasePaths.shipmentStatus, "where shipment status lives", basePath),
-  basePathInvoices: variable("WAYBILL_BASE_PATH_INVOICES", defaultBasePaths.invoices, "where invoices and documents live", basePath),
-  basePathPickups: variable("WAYBILL_BASE_PATH_PICKUPS", defaultBasePaths.pickups, "where pickups live", basePath),
-  basePathTransitEvents: variable("WAYBILL_BASE_PATH_TRANSIT_EVENTS", defaultBasePaths.transitEvents, "where transit events live", basePath),
-  basePathFreightCharges: variable("WAYBILL_BASE_PATH_FREIGHT_CHARGES", defaultBasePaths.freightCharges, "where freight charges live", basePath),
+  ...basePathVariables,
   documents: variable(
     "WAYBILL_DOCUMENTS",
     "postgres",

@@ -1,6 +1,6 @@
 /** The page at `/`, with a description of the server and links. */
 import { HttpServerResponse } from "effect/http"
-import type { WaybillApps } from "@waybill/http"
+import { areaOverviews, type WaybillApps } from "@waybill/http"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 
 export interface IndexPageOptions extends Pick<ServerConfig, "basePaths"> {
@@ -26,12 +26,8 @@ export const indexPage = (options: IndexPageOptions): HttpServerResponse.HttpSer
 
 const escape = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll("\"", "&quot;")
 
-const areasOf = ({ freightCharges, invoices, pickups, shipmentStatus, transitEvents }: IndexPageOptions["basePaths"]) => [
-  { name: "Shipment status", area: "shipment-status", base: shipmentStatus, what: "where a shipment is, by PRO, BOL or PO number, and webhooks for its followers" },
-  { name: "Invoices", area: "invoices", base: invoices, what: "carriers' invoices, and the documents that support them" },
-  { name: "Pickups", area: "pickups", base: pickups, what: "ask a carrier to come for freight, and see when the driver does" },
-  { name: "Transit events", area: "transit-events", base: transitEvents, what: "everything that happened, in order, and webhooks with batches of it" },
-  { name: "Freight charges", area: "freight-charges", base: freightCharges, what: "what shipments will cost, as their bills are made, changed and final" },
+const areasOf = ({ basePaths }: IndexPageOptions) => [
+  ...areaOverviews.map(({ key, summary, ...each }) => ({ ...each, base: basePaths[key], what: summary })),
   { name: "Intake", area: "intake", base: "/intake", what: "where the carrier's own system writes: shipments, events, status updates, charges, what became of pickups" },
   { name: "Portal", area: "portal", base: "/portal", what: "where a customer looks after its own subscriptions, deliveries and secrets" },
   { name: "Operator", area: "operator", base: "/operator", what: "tenants, keys, secrets, and deliveries that went wrong" }
@@ -39,7 +35,9 @@ const areasOf = ({ freightCharges, invoices, pickups, shipmentStatus, transitEve
 
 const operatorArea = "operator"
 
-const html = ({ basePaths, dashboard, part, tryThese, version }: IndexPageOptions): string => `<!doctype html>
+const html = (options: IndexPageOptions): string => {
+  const { dashboard, part, tryThese, version } = options
+  return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -58,7 +56,7 @@ const html = ({ basePaths, dashboard, part, tryThese, version }: IndexPageOption
 <p>Freight visibility over the industry's open interfaces: order pickups, look up shipments,
 receive signed webhooks for events, and read freight charges.</p>
 <dl>
-${areasOf(basePaths).filter(({ area }) => part === "whole" || (area === operatorArea) === (part === "operators")).map(({ area, base, name, what }) =>
+${areasOf(options).filter(({ area }) => part === "whole" || (area === operatorArea) === (part === "operators")).map(({ area, base, name, what }) =>
   `  <dt>${name} <small><code>${escape(base)}</code> · <a href="openapi/${area}.json">OpenAPI</a></small></dt><dd>${what}</dd>`).join("\n")}
 </dl>
 <dl>
@@ -67,3 +65,4 @@ ${dashboard ? `  <dt><a href="dashboard/">dashboard</a></dt><dd>subscriptions, d
 ${part === "customers" ? "" : `  <dt><a href="metrics">metrics</a></dt><dd>for Prometheus</dd>\n`}</dl>
 ${tryThese.map(({ command, shows }) => `<p>${escape(shows)}</p>\n<pre>${escape(command)}</pre>\n`).join("")}</html>
 `
+}
