@@ -53,6 +53,7 @@ export interface UploadServices {
 
 type WrittenFile = Omit<DocumentFile, "documentType">
 
+// one function, because its parts share what was counted and written
 /** `limit`: quota of the tenant's stored bytes. */
 export const beginUpload = Effect.fnUntraced(function*(services: UploadServices, principal: Principal, viewer: InvoiceViewer, limit: number) {
   const { contents, documents, ids } = services

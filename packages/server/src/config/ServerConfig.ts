@@ -100,6 +100,7 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
   faults.push(...conflicts(given, delivery, faults), ...overlaps(basePaths), ...samePlaces(places))
   if (faults.length > 0) return yield* new ConfigInvalid({ faults })
 
+  // a line for each setting
   const { jwksUrl, jwtAudience, jwtIssuer } = given
   const config: ServerConfig = {
     host: given.host ?? "127.0.0.1",
