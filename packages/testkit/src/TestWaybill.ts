@@ -3,15 +3,14 @@ import { DeliveryOptions, type DeliveryOptionValues, DeliveryWorker, type Princi
 import { type ChargeSubscriptionCreate, ChargeSubscriptions, FreightChargeOptions } from "@waybill/core/freight-charges"
 import { StatusSubscriptions } from "@waybill/core/shipment-status"
 import { type SubscriptionCreate, TransitSubscriptions } from "@waybill/core/transit-events"
+import { ContentHashNode, HmacNode } from "@waybill/http"
 import { Context, Effect, Fiber, Layer, Redacted } from "effect"
 import * as Clock from "effect/Clock"
 import type * as Duration from "effect/Duration"
 import { TestClock } from "effect/testing"
 import { FaultyStore, StoreFaults } from "./delivery/FaultyStore.ts"
-import { HmacNode } from "./delivery/HmacNode.ts"
 import { SealerNode } from "./delivery/SealerNode.ts"
 import { WebhookSenderScripted } from "./delivery/WebhookSenderScripted.ts"
-import { ContentHashNode } from "./invoices/ContentHashNode.ts"
 import { StorageMemory } from "./StorageMemory.ts"
 
 /** The memory storage wakes workers reliably, so they need not poll. */

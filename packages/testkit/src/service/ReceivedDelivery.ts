@@ -4,8 +4,7 @@ import type { PreliminaryFreightCharge } from "@waybill/core/freight-charges"
 import type { DeliveryInformation, DeliveryUpdate } from "@waybill/core/shipment-status"
 import type { TransitEvent } from "@waybill/core/transit-events"
 import { type ReceivedRequest, jsonOf } from "../delivery/WebhookSenderScripted.ts"
-import { verifySignature } from "../delivery/HmacNode.ts"
-import { hmacSha256 } from "../delivery/HmacSha256.ts"
+import { hmacSha256, verifySignature } from "../delivery/HmacSha256.ts"
 
 /**
  * - `good`: signed with a secret of the service, over this id, time and body.
