@@ -1,5 +1,6 @@
 /** Where the bridge puts what it reads: functions of the host. */
 import type { Invoice } from "@waybill/core/invoices"
+import type { EdiPickupAnswer, EdiPickupOrder } from "../pickups/Pickups.ts"
 import type { EdiEvent } from "../transit-events/TransitEvents214.ts"
 
 /** The place of a fault in what a handler was given, and what it is. */
@@ -26,6 +27,10 @@ export interface EdiHandlers {
   readonly transitEvents?: Handler<EdiEvent> | undefined
   /** 210. */
   readonly invoices?: Handler<Invoice> | undefined
+  /** 204. Order with `key` as the idempotency key, and send the answer with `writePickupAnswers`. */
+  readonly pickups?: Handler<EdiPickupOrder> | undefined
+  /** 990. */
+  readonly pickupAnswers?: Handler<EdiPickupAnswer> | undefined
 }
 
 /** The faults of a refusal; `undefined` for any other error, which the next attempt may not meet. */

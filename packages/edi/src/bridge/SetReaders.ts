@@ -2,9 +2,10 @@
 import type { EdiWarning, KeptElement, ReadRecord } from "../mapping/ReadSet.ts"
 import { invoiceOf210 } from "../invoices/Invoices210.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import { answerOf990, pickupOf204 } from "../pickups/Pickups.ts"
 import { eventsOf214 } from "../transit-events/TransitEvents214.ts"
 import type { EdiFault } from "../x12/EdiFault.ts"
-import type { TransactionSet } from "../x12/Interchange.ts"
+import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import type { EdiHandlers } from "./EdiHandlers.ts"
 
 export interface ReadItem {
@@ -40,6 +41,20 @@ export const setReaders: Readonly<Record<string, SetReader>> = {
     read: (set, partner) => {
       const { invoice, position, sources, ...read } = invoiceOf210(set, partner)
       return { ...read, items: invoice === undefined ? [] : [{ item: invoice, id: invoice.uniqueID, segment: "B3", position, sources }] }
+    }
+  },
+  "204": {
+    handler: "pickups",
+    read: (set, partner) => {
+      const { sources, value, ...read } = pickupOf204(set, partner)
+      return { ...read, items: value === undefined ? [] : [{ item: value, id: value.key, segment: "B2", position: 2, sources }] }
+    }
+  },
+  "990": {
+    handler: "pickupAnswers",
+    read: (set, partner) => {
+      const { sources, value, ...read } = answerOf990(set, partner)
+      return { ...read, items: value === undefined ? [] : [{ item: value, id: `edi:${keyOfSet(set)}`, segment: "B1", position: 2, sources }] }
     }
   }
 }

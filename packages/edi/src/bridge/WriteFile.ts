@@ -6,6 +6,8 @@ import { mapping214 } from "../transit-events/Mapping214.ts"
 import { type EdiEvent, statusesOf, write214 } from "../transit-events/TransitEvents214.ts"
 import type { LostMember, WriteSetResult } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
+import { mapping990 } from "../pickups/Mapping990.ts"
+import { type EdiPickupAnswer, write990 } from "../pickups/Pickups.ts"
 import { DelimiterInValue, writeInterchange, writeSegment, type WrittenSet } from "../x12/SegmentWriter.ts"
 import { envelopeOf } from "./Envelopes.ts"
 
@@ -39,6 +41,10 @@ export const writeTransitEvents = (events: ReadonlyArray<EdiEvent>, options: Wri
 /** 210: one set for each invoice. */
 export const writeInvoices = (invoices: ReadonlyArray<Invoice>, options: WriteOptions): WrittenFile =>
   writeFile(mapping210.functionalId, invoices.map((invoice) => [write210(invoice, options.partner)]), options)
+
+/** 990: one set for each answer. */
+export const writePickupAnswers = (answers: ReadonlyArray<EdiPickupAnswer>, options: WriteOptions): WrittenFile =>
+  writeFile(mapping990.functionalId, answers.map((answer) => [write990(answer, options.partner)]), options)
 
 /** One item may need several sets. */
 export const writeFile = (functionalId: string, items: ReadonlyArray<ReadonlyArray<WriteSetResult>>, { at, controlNumber, partner }: WriteOptions): WrittenFile => {

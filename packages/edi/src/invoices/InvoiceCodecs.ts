@@ -131,18 +131,3 @@ export const nmfc: Codec = {
     return written === undefined ? undefined : [...written, "N"]
   }
 }
-
-
-/** Elements: N1-03, 04 of the payer. An account that we gave addresses the invoice to it. */
-export const payerAccount: Codec = {
-  note: "93 (assigned by the carrier) is the account that the invoice is addressed to; another kind of id is kept",
-  read: ([kind = "", id = ""], { keep }) => {
-    if (kind === "93" && id !== "") return [id.trim()]
-    for (const index of [0, 1]) keep(index)
-    return [undefined]
-  },
-  write: ([id], context) => {
-    const written = identifier(80).write([id], context)
-    return written === undefined ? undefined : ["93", ...written]
-  }
-}

@@ -2,8 +2,8 @@
 import { coded, date, hundredths, identifier, number, text } from "../mapping/Codec.ts"
 import type { LoopRule, Mapping } from "../mapping/Mapping.ts"
 import { type PartyMembers, partyRule } from "../mapping/Parties.ts"
-import { partyId, referenceType } from "../mapping/References.ts"
-import { chargeCode, chargeDescription, cost, itemNumber, lineDescription, lineKind, nmfc, payerAccount, rate, total, weight } from "./InvoiceCodecs.ts"
+import { partyId, payerAccount, referenceType } from "../mapping/References.ts"
+import { chargeCode, chargeDescription, cost, itemNumber, lineDescription, lineKind, nmfc, rate, total, weight } from "./InvoiceCodecs.ts"
 
 const address: PartyMembers["address"] = {
   line1: "address.streetAddress",

@@ -45,3 +45,17 @@ export const partyId: Codec = {
     return written === undefined ? undefined : ["93", ...written]
   }
 }
+
+/** Elements: N1-03, 04 of the payer. The number of an account that the carrier gave. */
+export const payerAccount: Codec = {
+  note: "93 (assigned by the carrier) is the number of an account; another kind of id is kept",
+  read: ([kind = "", id = ""], { keep }) => {
+    if (kind === "93" && id !== "") return [id.trim()]
+    for (const index of [0, 1]) keep(index)
+    return [undefined]
+  },
+  write: ([id], context) => {
+    const written = identifier(80).write([id], context)
+    return written === undefined ? undefined : ["93", ...written]
+  }
+}

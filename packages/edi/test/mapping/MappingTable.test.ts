@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { readFileSync, writeFileSync } from "node:fs"
-import { appointmentCodes, mapping210, mapping214, type Mapping, rowsOf, statusCodes, tableOf } from "@waybill/edi"
+import { appointmentCodes, mapping204, mapping210, mapping214, mapping990, type Mapping, rowsOf, statusCodes, tableOf } from "@waybill/edi"
 
 const page = new URL("../../../../docs/edi.md", import.meta.url)
 
@@ -10,6 +10,8 @@ const codes = (title: string, table: Readonly<Record<string, { readonly type: st
   `#### ${title}\n\n| code | status | event type | written for it |\n|---|---|---|---|\n${Object.entries(table).map(([code, { status, type, written }]) => `| \`${code}\` | ${status} | \`${type}\` | ${written === true ? "yes" : ""} |`).join("\n")}`
 
 const generated: Readonly<Record<string, string>> = {
+  "204": titled(mapping204),
+  "990": titled(mapping990),
   "210": titled(mapping210),
   "214": [titled(mapping214), codes("Status codes, AT7-01", statusCodes), codes("Appointment codes, AT7-03", appointmentCodes)].join("\n\n")
 }
