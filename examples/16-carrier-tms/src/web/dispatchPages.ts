@@ -115,7 +115,7 @@ const driverField = (all: Drivers): Html =>
 
 /** Buttons name their shipment for screen readers. */
 const stepForm = (number: number, step: Step): Html =>
-  html`<form method="post" action="/shipments/${number}/step"><input type="hidden" name="step" value="${step}"><button>${steps[step].label}<span class="unseen">, shipment ${number}</span></button></form>`
+  html`<form method="post" action="/shipments/${number}/step"><input type="hidden" name="step" value="${step}"><button>${steps[step].label}<span class="unseen"> shipment ${number}</span></button></form>`
 
 const nextForm = ({ number, status }: Listed["shipment"]): Html => {
   const step = stepFrom(status)
