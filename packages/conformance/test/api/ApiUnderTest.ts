@@ -51,7 +51,8 @@ export const startApi = async () => {
     jwt: identity.jwt,
     log: () => {}
   })
-  const server = createServer(toNodeHandler(waybill))
+  // a check on a busy machine may pause for longer than the default of five seconds
+  const server = createServer({ keepAliveTimeout: 600_000 }, toNodeHandler(waybill))
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   await waybill.start()
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
