@@ -1,15 +1,15 @@
 /** Area C over HTTP. */
 import { Effect } from "effect"
-import type { HttpArea } from "../shared/Area.ts"
+import { httpArea } from "../shared/Area.ts"
 import { mount } from "../shared/Contract.ts"
 import { PickupsContract } from "./PickupsContract.ts"
 import { PickupsHandlers } from "./PickupsHandlers.ts"
 
-export const pickupsArea = {
+export const pickupsArea = httpArea({
   key: "pickups",
   base: "/pickup",
   name: "Pickups",
   summary: "ask a carrier to come for freight, and see when the driver does",
   contract: PickupsContract,
   mounted: (base: string) => Effect.map(PickupsHandlers, (handlers) => mount(PickupsContract, base, handlers))
-} as const satisfies HttpArea
+})

@@ -1,15 +1,15 @@
 /** Area A over HTTP. */
 import { Effect } from "effect"
-import type { HttpArea } from "../shared/Area.ts"
+import { httpArea } from "../shared/Area.ts"
 import { mount } from "../shared/Contract.ts"
 import { ShipmentStatusContract } from "./ShipmentStatusContract.ts"
 import { ShipmentStatusHandlers } from "./ShipmentStatusHandlers.ts"
 
-export const shipmentStatusArea = {
+export const shipmentStatusArea = httpArea({
   key: "shipmentStatus",
   base: "/in-transit/v1",
   name: "Shipment status",
   summary: "where a shipment is, by PRO, BOL or PO number, and webhooks for its followers",
   contract: ShipmentStatusContract,
   mounted: (base: string) => Effect.map(ShipmentStatusHandlers, (handlers) => mount(ShipmentStatusContract, base, handlers))
-} as const satisfies HttpArea
+})
