@@ -20,6 +20,7 @@ import * as DeliverySignalsSuite from "./delivery/DeliverySignalsSuite.ts"
 import * as DeliveryStoreSuite from "./delivery/DeliveryStoreSuite.ts"
 import * as SecretStoreSuite from "./delivery/SecretStoreSuite.ts"
 import * as StatisticsStoreSuite from "./delivery/StatisticsStoreSuite.ts"
+import * as MailStoreSuite from "./mail/MailStoreSuite.ts"
 import * as NoticeStoreSuite from "./notices/NoticeStoreSuite.ts"
 import * as WakeupsSuite from "./delivery/WakeupsSuite.ts"
 import * as ChargeSubscriptionStoreSuite from "./freight-charges/ChargeSubscriptionStoreSuite.ts"
@@ -65,6 +66,7 @@ export {
   SecretStoreSuite,
   ShipmentStatusStoreSuite,
   StatisticsStoreSuite,
+  MailStoreSuite,
   NoticeStoreSuite,
   StatusNoticesSuite,
   StatusSubscriptionStoreSuite,
@@ -110,6 +112,7 @@ export const storageSuites = (name: string, storage: Layer.Layer<StoragePorts, u
       DeliveryLogSuite,
       DeliveryControlSuite,
       StatisticsStoreSuite,
+        MailStoreSuite,
       NoticeStoreSuite,
       WakeupsSuite
     ]

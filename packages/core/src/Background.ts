@@ -1,8 +1,9 @@
-/** All background work: deliveries, freight charge windows, deferred statuses, retention and cleanup. */
+/** All background work: deliveries, freight charge windows, deferred statuses, notices, e-mails, retention and cleanup. */
 import { Effect } from "effect"
 import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
 import { DeferredStatuses } from "./intake/DeferredStatuses.ts"
+import { MailOutbox } from "./mail/MailOutbox.ts"
 import { EndpointNotices } from "./notices/EndpointNotices.ts"
 import { Backlogs } from "./operator/Backlogs.ts"
 import { Clients } from "./operator/Clients.ts"
@@ -10,7 +11,7 @@ import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { Retention } from "./retention/Retention.ts"
 
 /** Runs until interrupted. */
-export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeferredStatuses | DeliveryWorker | EndpointNotices | Retention | TenantRemoval> = Effect.gen(function*() {
+export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeferredStatuses | DeliveryWorker | EndpointNotices | MailOutbox | Retention | TenantRemoval> = Effect.gen(function*() {
   const worker = yield* DeliveryWorker
   const windows = yield* ChargeWindows
   const statuses = yield* DeferredStatuses
@@ -19,6 +20,7 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
   const clients = yield* Clients
   const removal = yield* TenantRemoval
   const notices = yield* EndpointNotices
+  const outbox = yield* MailOutbox
   yield* Effect.all([
     restarted("Delivery worker", worker.run),
     restarted("Freight charge windows", windows.run),
@@ -27,7 +29,8 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
     restarted("Backlog sweep", backlogs.run),
     restarted("Client access review", clients.run),
     restarted("Tenant removal", removal.run),
-    restarted("Notices of failing endpoints", notices.run)
+    restarted("Notices of failing endpoints", notices.run),
+    restarted("E-mail outbox", outbox.run)
   ], { concurrency: "unbounded", discard: true })
 })
 

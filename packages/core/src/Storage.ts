@@ -9,6 +9,7 @@ import type { DeliveryStore } from "./delivery/DeliveryStore.ts"
 import type { SecretStore } from "./delivery/SecretStore.ts"
 import type { StatisticsStore } from "./delivery/StatisticsStore.ts"
 import type { Wakeups } from "./delivery/Wakeups.ts"
+import type { MailStore } from "./mail/MailStore.ts"
 import type { NoticeStore } from "./notices/NoticeStore.ts"
 import { describeCopy, type EffectCopy, EffectCopiesMet, effectCopy } from "./shared/EffectCopy.ts"
 import type { StorageError } from "./shared/StorageError.ts"
@@ -26,6 +27,7 @@ export type StoragePorts =
   | DeliveryControl
   | StatisticsStore
   | NoticeStore
+  | MailStore
   | Wakeups
 
 /** What a storage adapter provides. `Tx` are the host's transactions that it can join. */

@@ -25,6 +25,7 @@ import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { TenantHealths } from "./operator/TenantHealths.ts"
 import { TenantPickups } from "./operator/TenantPickups.ts"
+import { MailOutbox } from "./mail/MailOutbox.ts"
 import { EndpointNotices } from "./notices/EndpointNotices.ts"
 import { CustomerPortal } from "./portal/CustomerPortal.ts"
 import { PortalAccess } from "./portal/PortalAccess.ts"
@@ -92,6 +93,6 @@ const services = Layer.mergeAll(
   Layer.provideMerge(Layer.mergeAll(Subscriptions.layer, Deliveries.layer)),
   Layer.provideMerge(Layer.mergeAll(first!, ...more)),
   Layer.provideMerge(Layer.mergeAll(SigningSecrets.layer, WebhookTests.layer)),
-  Layer.provideMerge(Layer.mergeAll(Tenants.layer, TenantLimits.layer)),
+  Layer.provideMerge(Layer.mergeAll(Tenants.layer, TenantLimits.layer, MailOutbox.layer)),
   Layer.provideMerge(UniqueIds.layer)
 )

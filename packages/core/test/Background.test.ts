@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, Clients, DeferredStatuses, DeliveryWorker, EndpointNotices, Retention, runBackground, TenantRemoval } from "@waybill/core"
+import { Backlogs, Clients, DeferredStatuses, DeliveryWorker, EndpointNotices, MailOutbox, Retention, runBackground, TenantRemoval } from "@waybill/core"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"
@@ -18,6 +18,7 @@ describe("background work", () => {
         Layer.mock(DeferredStatuses, { run: Effect.never }),
         Layer.mock(Clients, { run: Effect.never }),
         Layer.mock(EndpointNotices, { run: Effect.never }),
+        Layer.mock(MailOutbox, { sends: false, run: Effect.never }),
         Layer.mock(TenantRemoval, { run: Effect.never })
       )
       const fiber = yield* Effect.forkChild(Effect.provide(runBackground, services))

@@ -13,6 +13,7 @@ import type { PayloadSource } from "./delivery/PayloadSource.ts"
 import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
 import * as StatisticsStorePostgres from "./delivery/StatisticsStorePostgres.ts"
 import * as WakeupsPostgres from "./delivery/WakeupsPostgres.ts"
+import * as MailStorePostgres from "./mail/MailStorePostgres.ts"
 import { applyMissingMigrations, missingMigrations } from "./migrations/HostMigrations.ts"
 import { quoteSchema } from "./migrations/Migrations.ts"
 import { resetForeignTransactionIds } from "./migrations/TransactionIds.ts"
@@ -88,6 +89,7 @@ export const stores = (options: StoragePostgresOptions) => {
     DeliveryControlPostgres.layer(payloads),
     StatisticsStorePostgres.layer,
     NoticeStorePostgres.layer,
+    MailStorePostgres.layer,
     WakeupsPostgres.layer({ listen: options.listen ?? true })
   ).pipe(
     Layer.provide(Layer.succeed(WaybillSchema, { name, quoted: quoteSchema(name), identifier: raw(quoteSchema(name)) }))

@@ -14,6 +14,7 @@ import { SecretStoreMemory } from "./delivery/SecretStoreMemory.ts"
 import { StatisticsStoreMemory } from "./delivery/StatisticsStoreMemory.ts"
 import { SecretTables } from "./delivery/SecretTables.ts"
 import { WakeupsMemory } from "./delivery/WakeupsMemory.ts"
+import { MailStoreMemory } from "./mail/MailStoreMemory.ts"
 import { NoticeStoreMemory } from "./notices/NoticeStoreMemory.ts"
 import { KeptChanges } from "./shared/KeptChanges.ts"
 import { MemoryDatabase } from "./shared/MemoryDatabase.ts"
@@ -36,6 +37,7 @@ export const StorageMemory = {
     DeliveryControlMemory.layer,
     StatisticsStoreMemory.layer,
     NoticeStoreMemory.layer,
+    MailStoreMemory.layer,
     firstStores!,
     ...moreStores,
     WakeupsMemory.layer,

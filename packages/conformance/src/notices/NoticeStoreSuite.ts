@@ -1,5 +1,5 @@
 /** Conformance of `NoticeStore`. */
-import { type NoticeKey, NoticeStore, type StoragePorts } from "@waybill/core"
+import { type NoticeKey, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { freshTenant, idOf } from "../StorageFixtures.ts"
@@ -24,7 +24,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.deepStrictEqual(yield* store.contact(one, "key:rival"), Option.some("c@rival.example"))
       }))
 
-    it.effect("gives a notice to one of several callers, and again after it was released", () =>
+    it.effect("gives a notice to one of several callers, and again after their transaction failed", () =>
       Effect.gen(function*() {
         const store = yield* NoticeStore
         const tenantId = freshTenant()
@@ -32,9 +32,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.strictEqual(claims.filter(Boolean).length, 1)
         for (const different of [key({ subscriptionId: idOf(2) }), key({ kind: "paused" }), key({ day: 20_401 })]) assert.isTrue(yield* store.claim(tenantId, different))
         assert.isTrue(yield* store.claim(freshTenant(), key()))
-        yield* store.release(tenantId, key())
-        assert.isTrue(yield* store.claim(tenantId, key()))
-        assert.isFalse(yield* store.claim(tenantId, key()))
+        const transaction = yield* Transaction
+        const failed = key({ subscriptionId: idOf(3) })
+        yield* Effect.flip(transaction.run(Effect.andThen(store.claim(tenantId, failed), Effect.fail("refused"))))
+        assert.isTrue(yield* store.claim(tenantId, failed))
+        assert.isFalse(yield* store.claim(tenantId, failed))
       }))
 
     it.effect("removes notices of earlier days of a tenant", () =>

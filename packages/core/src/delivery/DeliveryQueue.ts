@@ -78,6 +78,8 @@ export interface DeliverySummary {
   /** When it goes out next. */
   readonly dueAt: number | undefined
   readonly events: number
+  /** Attempts since creation or the last manual retry, as far as its policy counts them. */
+  readonly tries: number
   readonly attempts: ReadonlyArray<AttemptRecord>
   /** Why it was cancelled, where its subscription was not deleted. */
   readonly reason: string | undefined

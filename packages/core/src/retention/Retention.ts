@@ -7,6 +7,7 @@ import { AuditStore } from "../audit/AuditStore.ts"
 import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { StatisticsStore } from "../delivery/StatisticsStore.ts"
+import { MailStore } from "../mail/MailStore.ts"
 import type { AreaRetention } from "../shared/Area.ts"
 import { RetentionOptions } from "../shared/RetentionOptions.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -15,6 +16,9 @@ import { pruneAll } from "../shared/Throttling.ts"
 import { firstIdAt } from "../shared/UniqueIds.ts"
 
 const pauseMillis = 3_600_000
+
+/** The outbox gives a mail up after a day. One that is older was put in when there was a mail server, and there is none now. */
+const keepMailsMillis = 2 * 86_400_000
 
 /** How long delivery statistics by minute are kept: a day, and an hour so that a chart of a day has all of it. */
 export const keepMinutesMillis = 25 * 3_600_000
@@ -32,6 +36,7 @@ export class Retention extends Context.Service<Retention, {
       const access = yield* AccessStore
       const audit = yield* AuditStore
       const statistics = yield* StatisticsStore
+      const mails = yield* MailStore
       const { keepSettledMillis } = yield* DeliveryOptions
       const options = yield* RetentionOptions
       const windows = { ...options, keepNoticesMillis: Math.max(options.keepNoticesMillis, keepSettledMillis) }
@@ -44,6 +49,7 @@ export class Retention extends Context.Service<Retention, {
         const settled = yield* pruneAll(queue.prune(tenantId, now - keepSettledMillis))
         const removed = yield* Effect.forEach(ofAreas, (prune) => prune(tenantId, now, windows))
         return removed.reduce((sum, each) => sum + each, settled) +
+          (yield* pruneAll(mails.prune(tenantId, now - keepMailsMillis))) +
           (yield* pruneAll(statistics.prune(tenantId, { minutes: now - keepMinutesMillis, hours: now - windows.keepStatisticsMillis })))
       })
 

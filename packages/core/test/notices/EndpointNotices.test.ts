@@ -1,21 +1,23 @@
 /** Customers are told once a day of an endpoint that fails for long, and of a pause by the service. */
 import { assert, describe, it } from "@effect/vitest"
-import { EndpointNotices, type Mail, Mailer, MailFailed, NoticeOptions } from "@waybill/core"
+import { EndpointNotices, type Mail, Mailer, MailOutbox, NoticeOptions } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
 import { untyped } from "../untyped.ts"
 
-/** A mail server that can fail, and the notices of one process over it. */
+/** A mail server, and the notices of one process over it. */
 const makeMail = () => {
   const mails: Array<Mail> = []
-  const server = { fails: false }
-  const mailer = Layer.succeed(Mailer, {
+    const mailer = Layer.succeed(Mailer, {
     sends: true,
-    send: (mail) => server.fails ? Effect.fail(new MailFailed({ reason: "The mail server is down." })) : Effect.sync(() => void mails.push(mail))
+    send: (mail) => Effect.sync(() => void mails.push(mail))
   })
-  const process = <A, E>(use: (notices: EndpointNotices["Service"]) => Effect.Effect<A, E>) => Effect.flatMap(EndpointNotices, use).pipe(Effect.provide(Layer.fresh(EndpointNotices.layer).pipe(Layer.provide(mailer))))
-  return { mails, server, process, sweep: process(({ sweep }) => sweep) }
+  const services = Layer.provideMerge(Layer.fresh(EndpointNotices.layer), Layer.fresh(MailOutbox.layer)).pipe(Layer.provide(mailer))
+  const process = <A, E>(use: (notices: EndpointNotices["Service"]) => Effect.Effect<A, E>) => Effect.flatMap(EndpointNotices, use).pipe(Effect.provide(services))
+  const post = Effect.flatMap(MailOutbox, (outbox) => outbox.sweep).pipe(Effect.provide(services))
+  const sweep = Effect.tap(process((notices) => notices.sweep), () => post)
+  return { mails, process, post, sweep }
 }
 
 describe("notices of failing endpoints", () => {
@@ -94,18 +96,71 @@ describe("notices of failing endpoints", () => {
       assert.strictEqual(yield* sweep, 0)
     })))
 
-  it.effect("are tried again after the mail server failed", () =>
+  it.effect("say before the last attempt when it is made, and what follows", () =>
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
-      const { mails, process, server, sweep } = makeMail()
+      const { mails, process, sweep } = makeMail()
+      yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+      yield* engine.receivers.script(hook, Receiver.fail(503))
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("5 minutes")
+      assert.strictEqual(yield* sweep, 0)
+      yield* TestWaybill.pass("40 minutes")
+      assert.strictEqual(yield* sweep, 1)
+      assert.strictEqual(mails[0]!.subject, "Your webhook fails: attempts end soon")
+      const [, told] = /last attempt of the oldest delivery is at about (\S+)\. If it fails, the delivery ends as a dead letter\./.exec(mails[0]!.text) ?? []
+      yield* TestWaybill.pass("3 hours")
+      const [dead] = yield* engine.list({ state: "dead" })
+      assert.approximately(Date.parse(dead!.attempts.at(-1)!.at), Date.parse(told!), 20 * 60_000)
+      assert.strictEqual(yield* sweep, 1)
+      assert.strictEqual(mails[1]!.subject, "Your webhook has failed for long")
+      assert.strictEqual(yield* sweep, 0)
+    })))
+
+  it.effect("count the attempts since a manual retry", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { maxAttempts: 7, initialBackoffSeconds: 1500, maxBackoffSeconds: 1500 } })
+      const { process, sweep } = makeMail()
+      yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+      yield* engine.receivers.script(hook, Receiver.fail(503))
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("170 minutes")
+      const [dead] = yield* engine.list({ state: "dead" })
+      yield* engine.deliveries.retry(engine.tenant.tenantId, dead!.deliveryId)
+      yield* TestWaybill.pass("5 minutes")
+      assert.strictEqual(yield* sweep, 0)
+      yield* TestWaybill.pass("50 minutes")
+      assert.strictEqual(yield* sweep, 1)
+    })))
+
+  it.effect("are sent by another process when the one that claimed a notice was killed before it sent the mail", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const { mails, post, process } = makeMail()
       yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
       yield* engine.receivers.script(hook, Receiver.gone)
       yield* TestWaybill.run
       yield* engine.publish("A")
       yield* TestWaybill.pass("1 minute")
-      server.fails = true
-      assert.strictEqual(yield* sweep, 0)
-      server.fails = false
+      assert.strictEqual(yield* process((notices) => notices.sweep), 1)
+      assert.strictEqual(mails.length, 0)
+      yield* post
+      assert.strictEqual(mails.length, 1)
+    })))
+
+  it.effect("are claimed again when their mail could not be stored", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const { mails, process, sweep } = makeMail()
+      yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+      yield* engine.receivers.script(hook, Receiver.gone)
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 minute")
+      const failing = Layer.mock(MailOutbox, { sends: true, put: () => Effect.die("the process is killed") })
+      yield* Effect.exit(Effect.flatMap(EndpointNotices, (notices) => notices.sweep).pipe(Effect.provide(Layer.provide(Layer.fresh(EndpointNotices.layer), failing))))
       assert.strictEqual(yield* sweep, 1)
       assert.strictEqual(mails.length, 1)
     })))

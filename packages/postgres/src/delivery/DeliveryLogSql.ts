@@ -57,6 +57,7 @@ const summaryColumns = {
   settledAt: optional(timestamptz),
   dueAt: optional(timestamptz),
   events: int4,
+  tries: int4,
   attempts: textArray,
   reason: optional(text)
 }
@@ -64,7 +65,7 @@ const summaryColumns = {
 export const summaryRow = row(summaryColumns)
 
 /** The columns of a `summaryRow`, of `d` with the columns of deliveries. */
-const summary = raw("d.delivery_id, d.destination_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.attempts, d.reason")
+const summary = raw("d.delivery_id, d.destination_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.tries, d.attempts, d.reason")
 
 export const overviewRow = row({
   destinationId: uuid,

@@ -1,4 +1,4 @@
-/** Where customers want to be told of failing endpoints, and what they were told. */
+/** Where customers want to be told of failing endpoints, what they were told, and e-mails that wait to be sent. */
 import type { Migration } from "./Migrations.ts"
 
 export const endpointNotices: Migration = {
@@ -20,5 +20,19 @@ CREATE TABLE ${schema}.endpoint_notices (
   PRIMARY KEY (tenant_id, destination_id, kind, day)
 );
 CREATE INDEX endpoint_notices_age ON ${schema}.endpoint_notices (tenant_id, day);
+
+-- a mail is removed when a mail server has accepted it
+CREATE TABLE ${schema}.mails (
+  tenant_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  recipient text NOT NULL,
+  subject text NOT NULL,
+  body text NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  due_at timestamptz NOT NULL DEFAULT now(),
+  created_at timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (tenant_id, id)
+);
+CREATE INDEX mails_due ON ${schema}.mails (tenant_id, due_at);
 `
 }

@@ -25,10 +25,6 @@ VALUES (${tenant(tenantId)}, ${uuid(subscriptionId)}, ${kind}, ${int4(day)})
 ON CONFLICT (tenant_id, destination_id, kind, day) DO NOTHING
 RETURNING destination_id`
 
-const releaseNotice = (schema: Statement, tenantId: string, { day, kind, subscriptionId }: NoticeKey) => statement`
-DELETE FROM ${schema}.endpoint_notices
-WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(subscriptionId)} AND kind = ${kind} AND day = ${int4(day)}`
-
 const prunedRow = row({ pruned: int8 })
 
 const pruneNotices = (schema: Statement, tenantId: string, beforeDay: number) => statement`
@@ -54,7 +50,6 @@ export const layer = Layer.effect(
       setContact: (tenantId, client, email) =>
         sql.run(email === undefined ? dropContact(schema, tenantId, client) : putContact(schema, tenantId, client, email)).pipe(StorageError.refail("NoticeStore.setContact")),
       claim: (tenantId, key) => sql.rows(claimedRow, claimNotice(schema, tenantId, key)).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail("NoticeStore.claim")),
-      release: (tenantId, key) => sql.run(releaseNotice(schema, tenantId, key)).pipe(StorageError.refail("NoticeStore.release")),
       prune: (tenantId, beforeDay) =>
         sql.one(prunedRow, pruneNotices(schema, tenantId, beforeDay)).pipe(Effect.map(({ pruned }) => pruned), StorageError.refail("NoticeStore.prune"))
     })

@@ -5,6 +5,7 @@ import {
   AuditStore,
   DeliveryWorker,
   FreightChargeIntake,
+  MailStore,
   NoticeStore,
   ShipmentIntake,
   StatisticsStore,
@@ -55,6 +56,7 @@ const begin = Effect.fnUntraced(function*(tenantId: string) {
   yield* (yield* PickupSubscriptions).create(carrier, { topics: ["pickups"], endpointUrl: webhookUrl, hmacSecretId: tenant.hmacSecretId })
   const id = yield* (yield* UniqueIds).next
   yield* (yield* StatisticsStore).add(tenantId, [{ destinationId: all.id, at: Date.now(), deliveries: 1, failures: 0, latencyMillis: 1, maxLatencyMillis: 1 }])
+  yield* (yield* MailStore).put(tenantId, { id: "a.1", to: "edi@shipper.example", subject: "Subject", text: "Text" })
   yield* (yield* NoticeStore).setContact(tenantId, customer.client, "edi@shipper.example")
   yield* (yield* NoticeStore).claim(tenantId, { subscriptionId: all.id, kind: "failing", day: 20_400 })
   yield* (yield* AuditStore).put([{

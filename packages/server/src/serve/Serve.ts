@@ -98,7 +98,7 @@ const servicesLayer = (config: ServerConfig, keys: Keys, url: Redacted.Redacted,
     Layer.provideMerge(Layer.mergeAll(
       DeliveryOptions.layer(config.delivery),
       Layer.succeed(RetentionOptions, config.retention),
-      Layer.succeed(NoticeOptions, { failingAfterMillis: config.noticeAfterMillis }),
+      Layer.succeed(NoticeOptions, { ...NoticeOptions.defaultValue(), failingAfterMillis: config.noticeAfterMillis }),
       config.mail === undefined ? Layer.empty : smtpMailerLayer(config.mail),
       Layer.succeed(AccessOptions, { tokenAccessMillis: config.tokenAccessMillis }),
       Layer.succeed(ShipmentStatusOptions, { othersLookupsPerMinute: config.othersLookupsPerMinute }),

@@ -78,6 +78,7 @@ export const summaryOf = (delivery: Delivery): DeliverySummary => ({
   settledAt: delivery.settledAt,
   dueAt: delivery.dueAt,
   events: delivery.entries.length,
+  tries: delivery.tries,
   attempts: delivery.records,
   reason: delivery.reason
 })

@@ -33,7 +33,6 @@ export const NoticeStoreMemory = {
             journal.put(claims, nameOf(key), key)
             return true
           }),
-        release: (tenantId, key) => operate(() => journal.drop(of(tenantId).claims, nameOf(key))),
         prune: (tenantId, beforeDay) =>
           operate(() => {
             const { claims } = of(tenantId)

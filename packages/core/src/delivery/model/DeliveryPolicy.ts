@@ -49,13 +49,16 @@ export const contradictionIn = (policy: DeliveryPolicy): string | undefined =>
     ? `maxBackoffSeconds (${policy.maxBackoffSeconds}) is shorter than initialBackoffSeconds (${policy.initialBackoffSeconds}). Raise the one or lower the other.`
     : undefined
 
-/** How long automatic retries go on, in seconds, without jitter: what an operator compares with a night's outage. */
-export const retryHorizonSeconds = (policy: DeliveryPolicy): number => {
+/** How long automatic retries go on after this many attempts, in seconds, without jitter: what an operator compares with a night's outage. */
+export const retryHorizonSeconds = (policy: DeliveryPolicy, attempts = 0): number => {
   let sum = 0
   let pause = policy.initialBackoffSeconds
   for (let n = 1; n < policy.maxAttempts; n++) {
-    sum += Math.min(pause, policy.maxBackoffSeconds)
+    if (n > attempts) sum += Math.min(pause, policy.maxBackoffSeconds)
     pause = Math.min(pause * 2, policy.maxBackoffSeconds)
   }
   return sum
 }
+
+/** When the last attempt of a delivery is made at about, if all fail: `attempts` were made, and the next one is due at `dueAt`. */
+export const lastAttemptAt = (policy: DeliveryPolicy, attempts: number, dueAt: number): number => dueAt + retryHorizonSeconds(policy, attempts) * 1000

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { contradictionIn, decideRetry, decodeInput, defaultPolicy, DeliveryMetadata, policyOf, retryHorizonSeconds } from "@waybill/core"
+import { contradictionIn, decideRetry, decodeInput, defaultPolicy, DeliveryMetadata, lastAttemptAt, policyOf, retryHorizonSeconds } from "@waybill/core"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int } from "../../arbitraries.ts"
@@ -40,6 +40,12 @@ describe("DeliveryPolicy", () => {
   it("returns how long automatic retries last", () => {
     assert.strictEqual(retryHorizonSeconds(defaultPolicy), 8715)
     assert.strictEqual(retryHorizonSeconds({ ...defaultPolicy, maxAttempts: 1 }), 0)
+  })
+
+  it("returns when the last attempt is made, from the next one on", () => {
+    assert.strictEqual(lastAttemptAt(defaultPolicy, 0, 1_000), 1_000 + 8_715_000)
+    assert.strictEqual(lastAttemptAt(defaultPolicy, 10, 1_000), 1_000 + 3_600_000)
+    assert.strictEqual(lastAttemptAt(defaultPolicy, 11, 1_000), 1_000)
   })
 
   it.prop("returns the sum of all pauses", [Arbitrary.all({ maxAttempts: int(1, 60), initial: int(1, 100), longer: int(0, 5000) })], ([each]) => {

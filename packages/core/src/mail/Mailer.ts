@@ -1,14 +1,6 @@
 /** Port for e-mail. Without an adapter, nothing is sent, and callers can see that. */
 import { Context, Effect, Schema } from "effect"
-
-export interface Mail {
-  /** The same for every attempt, so that a mail server recognizes a repeated mail. Letters, digits, dots and hyphens. */
-  readonly id: string
-  readonly to: string
-  readonly subject: string
-  /** Plain text. */
-  readonly text: string
-}
+import type { Mail } from "./model/Mail.ts"
 
 export class MailFailed extends Schema.TaggedError<MailFailed>()("MailFailed", { reason: Schema.String }) {
   override get message(): string {
@@ -23,6 +15,6 @@ export interface MailerShape {
   readonly send: (mail: Mail) => Effect.Effect<void, MailFailed>
 }
 
-export class Mailer extends Context.Reference<MailerShape>("@waybill/core/notices/Mailer", {
+export class Mailer extends Context.Reference<MailerShape>("@waybill/core/mail/Mailer", {
   defaultValue: () => ({ sends: false, send: () => Effect.fail(new MailFailed({ reason: "no mail server is configured." })) })
 }) {}

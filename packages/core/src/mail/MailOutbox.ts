@@ -1,0 +1,85 @@
+/**
+ * Sends e-mails after the transaction that caused them, at least once: a process that ends while it sends leaves the mail to another one. A mail
+ * that no mail server accepted for a day is removed.
+ */
+import { Context, Effect, Layer } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import { sweepEvery } from "../shared/Sweeps.ts"
+import type { Mail } from "./model/Mail.ts"
+import { Mailer, MailFailed } from "./Mailer.ts"
+import { MailStore, type WaitingMail } from "./MailStore.ts"
+
+const sweepMillis = 5_000
+
+/** Tenants per sweep. */
+const tenantLimit = 100
+
+/** Mails that are taken at once. They are sent one by one, within their lease. */
+const mailLimit = 5
+
+/** How long an attempt may take. */
+const attemptMillis = 60_000
+
+const leaseMillis = 2 * mailLimit * attemptMillis
+
+const firstPauseMillis = 60_000
+
+const longestPauseMillis = 3_600_000
+
+/** How long a mail is tried. */
+const keepMillis = 86_400_000
+
+export class MailOutbox extends Context.Service<MailOutbox, {
+  /** Whether this service sends e-mail at all. */
+  readonly sends: boolean
+  /** Keeps a mail until it is sent, in the caller's transaction. False when it will not be sent: there is no mail server, or too many mails wait. */
+  readonly put: (tenantId: string, mail: Mail) => Effect.Effect<boolean, StorageError>
+  /** Sends the mails that are due. Returns how many a mail server accepted. */
+  readonly sweep: Effect.Effect<number, StorageError>
+  /** Sweeps every few seconds until interrupted. Several processes may run it. */
+  readonly run: Effect.Effect<never>
+}>()("@waybill/core/mail/MailOutbox") {
+  static readonly layer = Layer.effect(
+    MailOutbox,
+    Effect.gen(function*() {
+      const store = yield* MailStore
+      const mailer = yield* Mailer
+      if (!mailer.sends) return MailOutbox.of({ sends: false, put: () => Effect.succeed(false), sweep: Effect.succeed(0), run: Effect.never })
+
+      const failed = (tenantId: string, { attempt, id, waitedMillis }: WaitingMail, error: MailFailed) =>
+        Effect.annotateLogs(
+          waitedMillis >= keepMillis
+            ? Effect.andThen(store.remove(tenantId, id), Effect.logError("E-mail was not sent for a day and is removed.", error.message))
+            : Effect.andThen(store.postpone(tenantId, id, pauseAfter(attempt)), Effect.logWarning("E-mail was not sent. It is tried again.", error.message)),
+          { tenantId, mail: id }
+        )
+
+      const send = (tenantId: string, mail: WaitingMail) =>
+        mailer.send({ id: mail.id, to: mail.to, subject: mail.subject, text: mail.text }).pipe(
+          Effect.timeoutOrElse({ duration: attemptMillis, orElse: () => Effect.fail(new MailFailed({ reason: `no answer within ${attemptMillis / 1000} seconds.` })) }),
+          Effect.andThen(store.remove(tenantId, mail.id)),
+          Effect.as(1),
+          Effect.catchTag("MailFailed", (error) => Effect.as(failed(tenantId, mail, error), 0))
+        )
+
+      const sweepTenant = Effect.fnUntraced(function*(tenantId: string) {
+        let sent = 0
+        for (;;) {
+          const mails = yield* store.take(tenantId, mailLimit, leaseMillis)
+          for (const mail of mails) sent += yield* send(tenantId, mail)
+          if (mails.length < mailLimit) return sent
+        }
+      })
+
+      const sweep = Effect.gen(function*() {
+        const counts = yield* Effect.forEach(yield* store.tenants(tenantLimit), sweepTenant)
+        return counts.reduce((sum, count) => sum + count, 0)
+      })
+
+      return MailOutbox.of({ sends: true, put: store.put, sweep, run: sweepEvery(sweepMillis, sweep, "E-mail outbox failed. The next sweep tries again.") })
+    })
+  )
+}
+
+/** Doubles with every attempt, up to an hour. */
+const pauseAfter = (attempt: number): number => Math.min(firstPauseMillis * 2 ** Math.min(attempt - 1, 10), longestPauseMillis)

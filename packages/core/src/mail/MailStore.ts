@@ -1,0 +1,31 @@
+/** Storage port: e-mails that wait until a mail server accepts them. */
+import { Context, type Effect } from "effect"
+import type { StorageError } from "../shared/StorageError.ts"
+import type { Mail } from "./model/Mail.ts"
+
+/** Mails of a tenant that wait at the same time, at most. */
+export const mailsPerTenant = 2_000
+
+/** Mails that one call of `prune` removes, at most. */
+export const mailsPerPrune = 1_000
+
+export interface WaitingMail extends Mail {
+  /** Attempts so far, this one included. */
+  readonly attempt: number
+  /** How long it has waited, by the store's clock. */
+  readonly waitedMillis: number
+}
+
+export class MailStore extends Context.Service<MailStore, {
+  /** Keeps a mail, in the caller's transaction; it is due at once. The same id again changes nothing. False when `mailsPerTenant` wait. */
+  readonly put: (tenantId: string, mail: Mail) => Effect.Effect<boolean, StorageError>
+  /** Tenants that have due mails. */
+  readonly tenants: (limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
+  /** Due mails, the longest due first. Each is due again after `leaseMillis`, so no other process gets it before then. */
+  readonly take: (tenantId: string, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WaitingMail>, StorageError>
+  /** Makes a mail due after this time. */
+  readonly postpone: (tenantId: string, id: string, millis: number) => Effect.Effect<void, StorageError>
+  readonly remove: (tenantId: string, id: string) => Effect.Effect<void, StorageError>
+  /** Removes mails that have waited since before this instant. Returns their number: `mailsPerPrune` at most. */
+  readonly prune: (tenantId: string, before: number) => Effect.Effect<number, StorageError>
+}>()("@waybill/core/mail/MailStore") {}

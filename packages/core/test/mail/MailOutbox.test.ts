@@ -1,0 +1,104 @@
+/** E-mails are sent at least once, by one process at a time, and not for longer than a day. */
+import { assert, describe, it } from "@effect/vitest"
+import { type Mail, Mailer, MailFailed, MailOutbox, MailStore } from "@waybill/core"
+import { TestWaybill } from "@waybill/testkit"
+import { Effect, Fiber, Layer } from "effect"
+import { TestClock } from "effect/testing"
+
+const mail: Mail = { id: "a.1", to: "edi@shipper.example", subject: "Subject", text: "Text\n" }
+
+/** A mail server and processes that send to it. */
+const makeServer = () => {
+  const mails: Array<Mail> = []
+  const server = { answer: Effect.void as Effect.Effect<void, MailFailed> }
+  const mailer = Layer.succeed(Mailer, { sends: true, send: (sent) => Effect.tap(server.answer, () => Effect.sync(() => void mails.push(sent))) })
+  const process = <A, E>(use: (outbox: MailOutbox["Service"]) => Effect.Effect<A, E>) =>
+    Effect.flatMap(MailOutbox, use).pipe(Effect.provide(Layer.fresh(MailOutbox.layer).pipe(Layer.provide(mailer))))
+  return { mails, server, process, sweep: process((outbox) => outbox.sweep) }
+}
+
+const within = <A, E, R extends Layer.Success<ReturnType<typeof TestWaybill.layer>>>(effect: Effect.Effect<A, E, R>) => effect.pipe(Effect.provide(TestWaybill.layer()))
+
+const fails = Effect.fail(new MailFailed({ reason: "the mail server is down." }))
+
+describe("the outbox of e-mails", () => {
+  it.effect("sends a mail once, also with several processes", () =>
+    within(Effect.gen(function*() {
+      yield* TestWaybill.tenant("acme")
+      const { mails, process, sweep } = makeServer()
+      assert.isTrue(yield* process((outbox) => outbox.put("acme", mail)))
+      const counts = yield* Effect.all([sweep, sweep, sweep], { concurrency: "unbounded" })
+      assert.deepStrictEqual(counts.toSorted(), [0, 0, 1])
+      assert.deepStrictEqual(mails, [mail])
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(yield* sweep, 0)
+    })))
+
+  it.effect("tries again after one, two, four minutes and so on, and removes a mail that failed for a day", () =>
+    within(Effect.gen(function*() {
+      yield* TestWaybill.tenant("acme")
+      const { mails, process, server, sweep } = makeServer()
+      yield* process((outbox) => outbox.put("acme", mail))
+      let attempts = 0
+      server.answer = Effect.andThen(Effect.sync(() => void attempts++), fails)
+      const attemptsAfter = (time: "59 seconds" | "1 second" | "2 minutes") => Effect.andThen(TestClock.adjust(time), Effect.map(sweep, () => attempts))
+      assert.strictEqual(yield* Effect.map(sweep, () => attempts), 1)
+      assert.strictEqual(yield* attemptsAfter("59 seconds"), 1)
+      assert.strictEqual(yield* attemptsAfter("1 second"), 2)
+      assert.strictEqual(yield* attemptsAfter("59 seconds"), 2)
+      assert.strictEqual(yield* attemptsAfter("2 minutes"), 3)
+      for (let hour = 0; hour < 24; hour++) {
+        yield* TestClock.adjust("1 hour")
+        yield* sweep
+      }
+      const tried = attempts
+      server.answer = Effect.void
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(yield* sweep, 0)
+      assert.strictEqual(attempts, tried)
+      assert.deepStrictEqual(mails, [])
+    })))
+
+  it.effect("sends a mail again ten minutes after a process was killed while it sent it", () =>
+    within(Effect.gen(function*() {
+      yield* TestWaybill.tenant("acme")
+      const { mails, process, server, sweep } = makeServer()
+      yield* process((outbox) => outbox.put("acme", mail))
+      server.answer = Effect.never
+      const killed = yield* Effect.forkChild(sweep)
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.interrupt(killed)
+      server.answer = Effect.void
+      assert.strictEqual(yield* sweep, 0)
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual(yield* sweep, 1)
+      assert.deepStrictEqual(mails, [mail])
+    })))
+
+  it.effect("gives up on a mail server that does not answer, and goes on with other mails", () =>
+    within(Effect.gen(function*() {
+      yield* TestWaybill.tenant("acme")
+      const { mails, process, server, sweep } = makeServer()
+      yield* process((outbox) => outbox.put("acme", mail))
+      yield* process((outbox) => outbox.put("acme", { ...mail, id: "a.2" }))
+      server.answer = Effect.suspend(() => {
+        server.answer = Effect.void
+        return Effect.never
+      })
+      const sweeping = yield* Effect.forkChild(sweep)
+      yield* TestClock.adjust("61 seconds")
+      assert.strictEqual(yield* Fiber.join(sweeping), 1)
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* sweep, 1)
+      assert.deepStrictEqual(mails.map(({ id }) => id).toSorted(), ["a.1", "a.2"])
+    })))
+
+  it.effect("keeps nothing without a mail server", () =>
+    within(Effect.gen(function*() {
+      yield* TestWaybill.tenant("acme")
+      const outbox = yield* MailOutbox
+      assert.isFalse(outbox.sends)
+      assert.isFalse(yield* outbox.put("acme", mail))
+      assert.deepStrictEqual(yield* (yield* MailStore).take("acme", 5, 0), [])
+    })))
+})

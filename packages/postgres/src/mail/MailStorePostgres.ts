@@ -1,0 +1,79 @@
+/** Waiting e-mails on Postgres. */
+import { type Mail, mailsPerPrune, mailsPerTenant, MailStore, StorageError } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { PgClient } from "../client/PgClient.ts"
+import { float8, int4, int8, row, text, timestamptz } from "../client/SqlRow.ts"
+import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { WaybillSchema } from "../shared/Schema.ts"
+
+/** Returns a row unless too many wait, also for an id that is there. */
+const putMail = (schema: Statement, tenantId: string, mail: Mail) => statement`
+INSERT INTO ${schema}.mails (tenant_id, id, recipient, subject, body)
+SELECT ${tenant(tenantId)}, ${text(mail.id)}, ${text(mail.to)}, ${text(mail.subject)}, ${text(mail.text)}
+WHERE (SELECT count(*) FROM (SELECT FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} LIMIT ${int8(mailsPerTenant)}) AS waiting) < ${int8(mailsPerTenant)}
+ON CONFLICT (tenant_id, id) DO UPDATE SET attempts = mails.attempts
+RETURNING id`
+
+/** Steps from one tenant to the next on the index, however many mails wait. */
+const tenantsWithMail = (schema: Statement, limit: number) => statement`
+WITH RECURSIVE waiting AS (
+  (SELECT tenant_id FROM ${schema}.mails ORDER BY tenant_id LIMIT 1)
+  UNION ALL
+  SELECT (SELECT m.tenant_id FROM ${schema}.mails AS m WHERE m.tenant_id > w.tenant_id ORDER BY m.tenant_id LIMIT 1)
+  FROM waiting AS w WHERE w.tenant_id IS NOT NULL
+)
+SELECT w.tenant_id FROM waiting AS w
+WHERE EXISTS (SELECT FROM ${schema}.mails AS m WHERE m.tenant_id = w.tenant_id AND m.due_at <= now())
+  AND EXISTS (SELECT FROM ${schema}.tenants AS t WHERE t.tenant_id = w.tenant_id AND t.state <> 'deleted')
+LIMIT ${int8(limit)}`
+
+const takenRow = row({ id: text, recipient: text, subject: text, body: text, attempts: int4, waitedMillis: float8 })
+
+const takeMails = (schema: Statement, tenantId: string, limit: number, leaseMillis: number) => statement`
+WITH due AS (
+  SELECT id, due_at FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND due_at <= now()
+  ORDER BY due_at LIMIT ${int8(limit)} FOR UPDATE SKIP LOCKED
+),
+taken AS (
+  UPDATE ${schema}.mails AS m SET attempts = m.attempts + 1, due_at = now() + make_interval(secs => ${float8(leaseMillis / 1000)})
+  FROM due AS d WHERE m.tenant_id = ${tenant(tenantId)} AND m.id = d.id
+  RETURNING m.id, m.recipient, m.subject, m.body, m.attempts, extract(epoch FROM now() - m.created_at)::float8 * 1000 AS waited_millis, d.due_at
+)
+SELECT ${takenRow.columns("t")} FROM taken AS t ORDER BY t.due_at`
+
+const postponeMail = (schema: Statement, tenantId: string, id: string, millis: number) => statement`
+UPDATE ${schema}.mails SET due_at = now() + make_interval(secs => ${float8(millis / 1000)}) WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`
+
+const removeMail = (schema: Statement, tenantId: string, id: string) =>
+  statement`DELETE FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`
+
+const prunedRow = row({ pruned: int8 })
+
+const pruneMails = (schema: Statement, tenantId: string, before: number) => statement`
+WITH old AS (
+  SELECT id FROM ${schema}.mails WHERE tenant_id = ${tenant(tenantId)} AND created_at < ${timestamptz(before)} LIMIT ${int8(mailsPerPrune)}
+),
+gone AS (
+  DELETE FROM ${schema}.mails AS m USING old WHERE m.tenant_id = ${tenant(tenantId)} AND m.id = old.id RETURNING 1
+)
+SELECT count(*) AS pruned FROM gone`
+
+export const layer = Layer.effect(
+  MailStore,
+  Effect.gen(function*() {
+    const sql = yield* PgClient
+    const { identifier: schema } = yield* WaybillSchema
+    return MailStore.of({
+      put: (tenantId, mail) => sql.rows(text, putMail(schema, tenantId, mail)).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail("MailStore.put")),
+      tenants: (limit) => sql.rows(text, tenantsWithMail(schema, limit)).pipe(StorageError.refail("MailStore.tenants")),
+      take: (tenantId, limit, leaseMillis) =>
+        sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)).pipe(
+          Effect.map((rows) => rows.map(({ attempts, body, id, recipient, subject, waitedMillis }) => ({ id, to: recipient, subject, text: body, attempt: attempts, waitedMillis }))),
+          StorageError.refail("MailStore.take")
+        ),
+      postpone: (tenantId, id, millis) => sql.run(postponeMail(schema, tenantId, id, millis)).pipe(StorageError.refail("MailStore.postpone")),
+      remove: (tenantId, id) => sql.run(removeMail(schema, tenantId, id)).pipe(StorageError.refail("MailStore.remove")),
+      prune: (tenantId, before) => sql.one(prunedRow, pruneMails(schema, tenantId, before)).pipe(Effect.map(({ pruned }) => pruned), StorageError.refail("MailStore.prune"))
+    })
+  })
+)

@@ -1,0 +1,64 @@
+/** Waiting e-mails in memory. */
+import { type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
+
+interface MailRow {
+  readonly mail: Mail
+  readonly attempts: number
+  readonly dueAt: number
+  readonly createdAt: number
+}
+
+export const MailStoreMemory = {
+  layer: Layer.effect(
+    MailStore,
+    Effect.gen(function*() {
+      const { journal, onPurge, operate } = yield* MemoryDatabase
+      const tenants = new Map<string, Map<string, MailRow>>()
+      onPurge((tenantId) => tenants.delete(tenantId))
+
+      const of = (tenantId: string): Map<string, MailRow> => {
+        const own = tenants.get(tenantId) ?? new Map<string, MailRow>()
+        tenants.set(tenantId, own)
+        return own
+      }
+
+      const due = (rows: Map<string, MailRow>, now: number): ReadonlyArray<MailRow> =>
+        [...rows.values()].filter(({ dueAt }) => dueAt <= now).sort((one, other) => one.dueAt - other.dueAt)
+
+      return MailStore.of({
+        put: (tenantId, mail) =>
+          operate((now) => {
+            const own = of(tenantId)
+            if (own.size >= mailsPerTenant) return false
+            if (!own.has(mail.id)) journal.put(own, mail.id, { mail, attempts: 0, dueAt: now, createdAt: now })
+            return true
+          }),
+        tenants: (limit) => operate((now) => [...tenants].filter(([, rows]) => due(rows, now).length > 0).map(([tenantId]) => tenantId).slice(0, limit)),
+        take: (tenantId, limit, leaseMillis) =>
+          operate((now) => {
+            const own = of(tenantId)
+            return due(own, now).slice(0, limit).map(({ attempts, createdAt, mail }) => {
+              journal.put(own, mail.id, { mail, attempts: attempts + 1, dueAt: now + leaseMillis, createdAt })
+              return { ...mail, attempt: attempts + 1, waitedMillis: now - createdAt }
+            })
+          }),
+        postpone: (tenantId, id, millis) =>
+          operate((now) => {
+            const own = of(tenantId)
+            const row = own.get(id)
+            if (row !== undefined) journal.put(own, id, { ...row, dueAt: now + millis })
+          }),
+        remove: (tenantId, id) => operate(() => journal.drop(of(tenantId), id)),
+        prune: (tenantId, before) =>
+          operate(() => {
+            const own = of(tenantId)
+            const old = [...own].filter(([, { createdAt }]) => createdAt < before).slice(0, mailsPerPrune)
+            for (const [id] of old) journal.drop(own, id)
+            return old.length
+          })
+      })
+    })
+  )
+}
