@@ -10,6 +10,7 @@ import {
   partitionOf,
   partitionsPerTenant,
   type SettleRequest,
+  noticeSource,
   subscriptionsOfArea,
   type TakenDelivery,
   type TakeFrom,
@@ -54,7 +55,7 @@ const nextFlight = () => {
 export const from = (n: number, parts: Partial<TakeFrom> = {}): TakeFrom =>
   ({ destinationId: idOf(n), after: undefined, batches: 10, inFlight: [], again: [], ...parts })
 
-const deliverySources = Object.values(subscriptionsOfArea).flatMap(({ sources }): ReadonlyArray<string> => sources)
+const deliverySources = [...Object.values(subscriptionsOfArea).flatMap(({ sources }): ReadonlyArray<string> => sources), noticeSource]
 
 /** A take from the destinations in `from`, with up to 1,000 signals. */
 export const takeRequest = ({ owned, tenantId }: OwningWorker, parts: Partial<TakeRequest> = {}): TakeRequest =>

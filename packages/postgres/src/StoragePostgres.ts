@@ -17,6 +17,7 @@ import * as MailStorePostgres from "./mail/MailStorePostgres.ts"
 import { applyMissingMigrations, missingMigrations } from "./migrations/HostMigrations.ts"
 import { quoteSchema } from "./migrations/Migrations.ts"
 import { resetForeignTransactionIds } from "./migrations/TransactionIds.ts"
+import { noticePayloads } from "./notices/NoticeStorePostgres.ts"
 import * as NoticeStorePostgres from "./notices/NoticeStorePostgres.ts"
 import { WaybillSchema } from "./shared/Schema.ts"
 import * as TransactionPostgres from "./shared/TransactionPostgres.ts"
@@ -36,7 +37,7 @@ export interface StoragePostgresOptions {
 }
 
 /** Tables that hold the bytes of entries. */
-const payloads = postgresAreas.flatMap((area): ReadonlyArray<PayloadSource> => area.payloads)
+const payloads = [...postgresAreas.flatMap((area): ReadonlyArray<PayloadSource> => area.payloads), noticePayloads]
 
 const [firstStores, ...moreStores]: ReadonlyArray<typeof postgresAreas[number]["stores"]> = postgresAreas.map(({ stores: own }) => own)
 

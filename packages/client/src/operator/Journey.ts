@@ -3,7 +3,7 @@ import type { OpenList } from "../shared/OpenList.ts"
 import type { Delivery } from "./Delivery.ts"
 import type { DeliveringArea } from "./OperatorSubscription.ts"
 
-export type Area = DeliveringArea | "invoices" | "pickups"
+export type Area = Exclude<DeliveringArea, "notices"> | "invoices"
 
 /** A shipment that matches a reference. */
 export interface NamedShipment {

@@ -2,7 +2,7 @@
 import type { OpenList } from "../shared/OpenList.ts"
 
 /** Areas that deliver to subscriptions. */
-export type DeliveringArea = "transit-events" | "shipment-status" | "freight-charges" | "pickups"
+export type DeliveringArea = "transit-events" | "shipment-status" | "freight-charges" | "pickups" | "notices"
 
 /** `active`: sends. `paused`: new entries wait. `inactive`: keeps waiting entries, and queues no new ones. */
 export type SubscriptionState = "active" | "paused" | "inactive"

@@ -35,6 +35,23 @@ export interface PortalContact {
   readonly email: string | null
   /** Whether the service sends e-mail at all. */
   readonly sendsMail: boolean
+  readonly webhook: (NoticeWebhook & {
+    /** Of the webhook's deliveries, like that of any subscription. */
+    readonly subscriptionId: string
+  }) | null
+}
+
+/** A webhook that notices are sent to, signed with this secret. */
+export interface NoticeWebhook {
+  readonly endpointUrl: string
+  readonly hmacSecretId: string
+}
+
+export interface PortalContactChange {
+  /** `null` ends notices by e-mail. */
+  readonly email: string | null
+  /** `null` ends notices by webhook; left out, the webhook stays as it is. */
+  readonly webhook?: NoticeWebhook | null
 }
 
 export interface SecretRotation {
@@ -109,13 +126,12 @@ export class PortalClient {
     await this.#send("POST", ["deliveries", deliveryId, "retry"], undefined, false, options)
   }
 
-  /** The e-mail address for notices of failing endpoints. */
+  /** Where notices of failing endpoints are sent. */
   async getContact(options?: CallOptions): Promise<PortalContact> {
     return await this.#send("GET", ["contact"], undefined, true, options) as PortalContact
   }
 
-  /** `null` ends notices. */
-  async putContact(contact: Pick<PortalContact, "email">, options?: CallOptions): Promise<PortalContact> {
+  async putContact(contact: PortalContactChange, options?: CallOptions): Promise<PortalContact> {
     return await this.#send("PUT", ["contact"], contact, true, options) as PortalContact
   }
 

@@ -1,7 +1,9 @@
 export {
   PortalClient,
   type PortalClientOptions,
+  type NoticeWebhook,
   type PortalContact,
+  type PortalContactChange,
   type PortalDelivery,
   type PortalDeliveryQuery,
   type PortalSubscription,

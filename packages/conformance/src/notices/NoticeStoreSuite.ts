@@ -1,27 +1,64 @@
 /** Conformance of `NoticeStore`. */
-import { type NoticeKey, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, type NoticeKey, noticeSource, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
-import { freshTenant, idOf } from "../StorageFixtures.ts"
+import { Effect, type Layer } from "effect"
+import { bytesOf, destinationSettings, freshTenant, idOf, letSee, textOf } from "../StorageFixtures.ts"
+import { drain } from "../WorkerFixtures.ts"
 
 const key = (changes: Partial<NoticeKey> = {}): NoticeKey => ({ subscriptionId: idOf(1), kind: "failing", day: 20_400, ...changes })
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: NoticeStore`, (it) => {
-    it.effect("keeps one address for each client of a tenant, until it is removed", () =>
+    it.effect("keeps the contacts of each client of a tenant, until they are removed", () =>
       Effect.gen(function*() {
         const store = yield* NoticeStore
         const [one, other] = [freshTenant(), freshTenant()]
-        assert.deepStrictEqual(yield* store.contact(one, "key:shop"), Option.none())
-        yield* store.setContact(one, "key:shop", "a@shop.example")
-        yield* store.setContact(one, "key:rival", "c@rival.example")
-        yield* store.setContact(one, "key:shop", "b@shop.example")
-        assert.deepStrictEqual(yield* store.contact(one, "key:shop"), Option.some("b@shop.example"))
-        assert.deepStrictEqual(yield* store.contact(other, "key:shop"), Option.none())
-        yield* store.setContact(one, "key:shop", undefined)
-        yield* store.setContact(one, "key:shop", undefined)
-        assert.deepStrictEqual(yield* store.contact(one, "key:shop"), Option.none())
-        assert.deepStrictEqual(yield* store.contact(one, "key:rival"), Option.some("c@rival.example"))
+        const nobody = { email: undefined, webhookId: undefined }
+        assert.deepStrictEqual(yield* store.contacts(one, "key:shop"), nobody)
+        assert.deepStrictEqual(yield* store.contacts(one, "key:shop", true), nobody)
+        yield* store.setContacts(one, "key:shop", { email: "a@shop.example", webhookId: undefined })
+        yield* store.setContacts(one, "key:rival", { email: "c@rival.example", webhookId: idOf(2) })
+        yield* store.setContacts(one, "key:shop", { email: undefined, webhookId: idOf(1) })
+        assert.deepStrictEqual(yield* store.contacts(one, "key:shop", true), { email: undefined, webhookId: idOf(1) })
+        assert.deepStrictEqual(yield* store.contacts(other, "key:shop"), nobody)
+        for (let n = 0; n < 2; n++) yield* store.setContacts(one, "key:shop", nobody)
+        assert.deepStrictEqual(yield* store.contacts(one, "key:shop"), nobody)
+        assert.deepStrictEqual(yield* store.contacts(one, "key:rival"), { email: "c@rival.example", webhookId: idOf(2) })
+      }))
+
+    it.effect("ends a webhook only if it is the client's present one", () =>
+      Effect.gen(function*() {
+        const store = yield* NoticeStore
+        const tenantId = freshTenant()
+        yield* store.setContacts(tenantId, "key:shop", { email: "a@shop.example", webhookId: idOf(1) })
+        yield* store.endWebhook(tenantId, "key:shop", idOf(2))
+        yield* store.endWebhook(tenantId, "key:rival", idOf(1))
+        assert.strictEqual((yield* store.contacts(tenantId, "key:shop")).webhookId, idOf(1))
+        yield* store.endWebhook(tenantId, "key:shop", idOf(1))
+        assert.deepStrictEqual(yield* store.contacts(tenantId, "key:shop"), { email: "a@shop.example", webhookId: undefined })
+      }))
+
+    it.effect("queues a notice for its webhook, with its bytes, and nothing for a closed one", () =>
+      Effect.gen(function*() {
+        const store = yield* NoticeStore
+        const queue = yield* DeliveryQueue
+        const tenantId = freshTenant()
+        yield* letSee(tenantId, "client", ["A"])
+        for (const n of [1, 2]) {
+          yield* queue.openDestination(tenantId, { ...destinationSettings({ n, policy: { batchMaxSize: 1 } }), source: noticeSource, envelope: { open: "", close: "" } })
+        }
+        const notice = { webhookId: idOf(1), subscriptionId: idOf(9), noticeId: "failing.1", body: bytesOf('{"type":"notice.failing"}'), traceparent: undefined }
+        yield* store.queue(tenantId, notice)
+        yield* store.queue(tenantId, { ...notice, noticeId: "paused.1", body: bytesOf('{"type":"notice.paused"}') })
+        yield* queue.closeDestination(tenantId, idOf(2))
+        yield* store.queue(tenantId, { ...notice, webhookId: idOf(2) })
+        const first = yield* drain(tenantId)
+        const second = yield* drain(tenantId)
+        assert.deepStrictEqual([...first.sent, ...second.sent].map(({ body, destinationId }) => [destinationId, textOf(body)]), [
+          [idOf(1), '{"type":"notice.failing"}'],
+          [idOf(1), '{"type":"notice.paused"}']
+        ])
+        assert.isAtMost(yield* store.pruneBodies(tenantId, 0), 0)
       }))
 
     it.effect("gives a notice to one of several callers, and again after their transaction failed", () =>

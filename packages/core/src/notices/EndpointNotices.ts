@@ -1,22 +1,25 @@
 /**
- * Tells customers by e-mail when their endpoint has failed for long, before attempts end, and when the service has paused their subscription. The engine
+ * Tells customers by e-mail and webhook when their endpoint has failed for long, before attempts end, and when the service has paused their subscription. The engine
  * pauses a subscription at once after 410, and one to freight charges after a dead letter.
  */
-import { Context, Effect, Layer, Option, Schema } from "effect"
+import { Context, Effect, Layer } from "effect"
 import * as Clock from "effect/Clock"
+import type { QuotaExceeded } from "../access/AccessErrors.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryControl, type TroubledDestination } from "../delivery/DeliveryControl.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { lastAttemptAt } from "../delivery/model/DeliveryPolicy.ts"
 import { MailOutbox } from "../mail/MailOutbox.ts"
-import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import type { InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { sweepEvery } from "../shared/Sweeps.ts"
+import { currentTraceparent } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
-import { idBefore } from "../shared/UniqueIds.ts"
-import { mailOf, type Notice } from "./Notice.ts"
-import { type NoticeKey, type NoticeKind, NoticeStore } from "./NoticeStore.ts"
+import { mailOf, type Notice, webhookBodyOf } from "./Notice.ts"
+import { makeNoticeContacts, type NoticeContact, type NoticeContactView } from "./NoticeContacts.ts"
+import { type NoticeKind, NoticeStore } from "./NoticeStore.ts"
 
 const sweepMillis = 300_000
 const dayMillis = 86_400_000
@@ -31,25 +34,9 @@ export class NoticeOptions extends Context.Reference<{
   readonly endingBeforeMillis: number
 }>("@waybill/core/notices/NoticeOptions", { defaultValue: () => ({ failingAfterMillis: 4 * 3_600_000, endingBeforeMillis: 2 * 3_600_000 }) }) {}
 
-/** Body of `PUT …/contact`: `null` ends notices. */
-export const NoticeContact = Schema.Struct({
-  email: Schema.NullOr(
-    Schema.String.check(
-      Schema.isMaxLength(254, { message: "email has at most 254 characters." }),
-      Schema.isPattern(/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/u, { message: "email is one address, such as edi@shipper.example." })
-    )
-  )
-}).annotate({ identifier: "NoticeContact" })
-
-export interface NoticeContactView {
-  readonly email: string | null
-  /** Whether this service sends e-mail at all. */
-  readonly sendsMail: boolean
-}
-
 export class EndpointNotices extends Context.Service<EndpointNotices, {
   readonly contact: (principal: Principal) => Effect.Effect<NoticeContactView, StorageError>
-  readonly setContact: (principal: Principal, input: typeof NoticeContact.Encoded) => Effect.Effect<NoticeContactView, InvalidInput | StorageError>
+  readonly setContact: (principal: Principal, input: typeof NoticeContact.Encoded) => Effect.Effect<NoticeContactView, InvalidInput | QuotaExceeded | StorageError>
   /** Tells the customers of the subscriptions with the most trouble, each at most once a day for each trouble. Returns how many notices there are. */
   readonly sweep: Effect.Effect<number, StorageError>
   /** Sweeps every five minutes until interrupted. */
@@ -62,25 +49,12 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
       const control = yield* DeliveryControl
       const queue = yield* DeliveryQueue
       const outbox = yield* MailOutbox
+      const wakeups = yield* Wakeups
       const limits = yield* TenantLimits
       const transaction = yield* Transaction
       const { endingBeforeMillis, failingAfterMillis } = yield* NoticeOptions
 
-      const contact = Effect.fn("EndpointNotices.contact")(function*({ client, tenantId }: Principal) {
-        return { email: Option.getOrNull(yield* store.contact(tenantId, client)), sendsMail: outbox.sends }
-      })
-
-      const setContact = Effect.fn("EndpointNotices.setContact")(function*(principal: Principal, input: unknown) {
-        const { email } = yield* decode(input)
-        yield* store.setContact(principal.tenantId, principal.client, email ?? undefined)
-        return { email, sendsMail: outbox.sends }
-      })
-
-      const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-        // lists are ordered by id, so it is the first one after the previous id
-        const { destinations: [found] } = yield* queue.destinations(tenantId, { state: undefined, after: idBefore(destinationId), limit: 1 })
-        return found?.destinationId === destinationId ? found : undefined
-      })
+      const { contact, contactsOf, destinationOf, setContact } = yield* makeNoticeContacts
 
       const oldestRetry = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
         const [oldest] = yield* queue.list(tenantId, { destinationId, state: "waiting", order: "oldest", after: undefined, limit: 1 })
@@ -104,21 +78,32 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
         return isLong ? of("failing", endsAt) : undefined
       })
 
-      /** The claim and the mail are one transaction, so a notice is neither lost nor sent by two processes. */
+      /**
+       * The claim, the mail and the entry of the webhook are one transaction, so a notice is neither lost nor sent by two processes. A webhook whose
+       * own endpoint fails does not report on it.
+       */
       const tell = Effect.fnUntraced(function*(tenantId: string, notice: Notice) {
-        const { client, destinationId } = notice.destination
-        const email = yield* store.contact(tenantId, client)
-        if (Option.isNone(email)) return false
-        const day = Math.floor((yield* Clock.currentTimeMillis) / dayMillis)
-        const key: NoticeKey = { subscriptionId: destinationId, kind: notice.kind, day }
+        const { client, destinationId, endpointUrl } = notice.destination
+        const { email, webhook } = yield* contactsOf(tenantId, client)
+        const now = yield* Clock.currentTimeMillis
+        const day = Math.floor(now / dayMillis)
+        const noticeId = `${notice.kind}.${destinationId}.${day}`
+        const sendsMail = outbox.sends && email !== undefined
+        const webhookId = webhook !== undefined && webhook.endpointUrl !== endpointUrl ? webhook.destinationId : undefined
+        if (!sendsMail && webhookId === undefined) return false
+        const traceparent = yield* currentTraceparent
         return yield* transaction.run(Effect.gen(function*() {
-          if (!(yield* store.claim(tenantId, key))) return false
-          return yield* outbox.put(tenantId, { id: `${notice.kind}.${destinationId}.${day}`, to: email.value, ...mailOf(notice) })
+          if (!(yield* store.claim(tenantId, { subscriptionId: destinationId, kind: notice.kind, day }))) return false
+          if (webhookId !== undefined) {
+            yield* store.queue(tenantId, { webhookId, subscriptionId: destinationId, noticeId, body: webhookBodyOf(notice, noticeId, now), traceparent })
+            yield* wakeups.wake(tenantId)
+          }
+          if (sendsMail) yield* outbox.put(tenantId, { id: noticeId, to: email, ...mailOf(notice) })
+          return true
         }))
       })
 
       const sweep = Effect.gen(function*() {
-        if (!outbox.sends) return 0
         const { destinations } = yield* control.troubles
         const now = yield* Clock.currentTimeMillis
         const day = Math.floor(now / dayMillis)
@@ -135,5 +120,3 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
     })
   )
 }
-
-const decode = decodeInput(NoticeContact, { closed: true })

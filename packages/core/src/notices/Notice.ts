@@ -1,6 +1,8 @@
 /** What a customer is told of a subscription in trouble. It has no freight data: mail is not encrypted end to end. */
+import { Schema } from "effect"
 import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
-import { formatInstant } from "../shared/Instant.ts"
+import { areaOfSource } from "../Areas.ts"
+import { formatInstant, InstantText } from "../shared/Instant.ts"
 import type { NoticeKind } from "./NoticeStore.ts"
 
 export interface Notice {
@@ -53,3 +55,51 @@ const lastAttempt = ({ destination: { whenDead }, lastAttemptAt }: Notice): Read
   lastAttemptAt === undefined
     ? []
     : [`The last attempt of the oldest delivery is at about ${formatInstant(lastAttemptAt)}. If it fails, ${whenDead === "pause" ? "the subscription is paused" : "the delivery ends as a dead letter"}.`]
+
+const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))
+
+/** The body of a webhook. */
+export const NoticeEvent = Schema.Struct({
+  type: Schema.Literals(["notice.ending", "notice.failing", "notice.paused"]).annotate({
+    description: "ending: attempts fail, and the last one is near. failing: attempts have failed for long, or were used up. paused: the service paused the subscription."
+  }),
+  noticeId: Schema.String.annotate({ description: "The same for each notice of a subscription, type and day." }),
+  createdAt: InstantText,
+  subscriptionId: Schema.String,
+  area: Schema.String,
+  endpointUrl: Schema.String,
+  waiting: Count.annotate({ description: "Entries that wait; 1000 means 1,000 or more." }),
+  oldestWaitingAt: Schema.NullOr(InstantText),
+  removedAt: Schema.NullOr(InstantText).annotate({ description: "When the oldest waiting entry is removed, if it is not sent before." }),
+  deadLetters: Count.annotate({ description: "1000 means 1,000 or more." }),
+  lastAttemptAt: Schema.NullOr(InstantText).annotate({ description: "When the last attempt of the oldest delivery is made, at about." }),
+  afterLastAttempt: Schema.Literals(["dead_letter", "paused"]).annotate({ description: "What follows if the last attempt fails: the delivery is a dead letter, and with `paused` the subscription is paused too." }),
+  pausedAt: Schema.NullOr(InstantText),
+  reason: Schema.NullOr(Schema.String).annotate({ description: "Why the subscription is paused." })
+}).annotate({ identifier: "NoticeEvent" })
+
+const encoder = new TextEncoder()
+
+export const webhookBodyOf = (notice: Notice, noticeId: string, now: number): Uint8Array => {
+  const { destination: { dead, destinationId, endpointUrl, oldestWaitingAt, source, status, waiting, whenDead }, kind, lastAttemptAt } = notice
+  const isPaused = kind === "paused"
+  const event: typeof NoticeEvent.Type = {
+    type: `notice.${kind}`,
+    noticeId,
+    createdAt: formatInstant(now),
+    subscriptionId: destinationId,
+    area: areaOfSource(source),
+    endpointUrl,
+    waiting,
+    oldestWaitingAt: instantOrNull(oldestWaitingAt),
+    removedAt: instantOrNull(removedAt(notice)),
+    deadLetters: dead,
+    lastAttemptAt: instantOrNull(lastAttemptAt),
+    afterLastAttempt: whenDead === "pause" ? "paused" : "dead_letter",
+    pausedAt: isPaused ? formatInstant(status.since) : null,
+    reason: isPaused ? status.reason ?? null : null
+  }
+  return encoder.encode(JSON.stringify(event))
+}
+
+const instantOrNull = (millis: number | undefined): string | null => millis === undefined ? null : formatInstant(millis)

@@ -1,6 +1,9 @@
 /** Storage port: where customers want to be told of failing endpoints, and what they were told. */
-import { Context, type Effect, type Option } from "effect"
+import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
+
+/** Source of notices by webhook, and what stands for an area in their subscriptions. */
+export const noticeSource = "notices"
 
 /**
  * - `ending`: attempts fail, and the last one of a delivery is near.
@@ -17,16 +20,37 @@ export interface NoticeKey {
   readonly day: number
 }
 
-/** Rows that one call of `prune` removes, at most. */
+/** Where a client wants its notices. */
+export interface NoticeContacts {
+  readonly email: string | undefined
+  /** The destination of its webhook. */
+  readonly webhookId: string | undefined
+}
+
+/** A notice that goes out as a webhook, in the order of the subscription that it tells of. */
+export interface WebhookNotice {
+  readonly webhookId: string
+  readonly subscriptionId: string
+  readonly noticeId: string
+  readonly body: Uint8Array
+  readonly traceparent: string | undefined
+}
+
+/** Rows that one call of `prune` or `pruneBodies` removes, at most. */
 export const noticesPerPrune = 1000
 
 export class NoticeStore extends Context.Service<NoticeStore, {
-  /** The e-mail address of a client. */
-  readonly contact: (tenantId: string, client: string) => Effect.Effect<Option.Option<string>, StorageError>
-  /** `undefined` removes it. */
-  readonly setContact: (tenantId: string, client: string, email: string | undefined) => Effect.Effect<void, StorageError>
+  /** With `forUpdate`, locks them until the transaction ends, also when there are none. */
+  readonly contacts: (tenantId: string, client: string, forUpdate?: boolean) => Effect.Effect<NoticeContacts, StorageError>
+  readonly setContacts: (tenantId: string, client: string, contacts: NoticeContacts) => Effect.Effect<void, StorageError>
+  /** Removes the webhook from the client's contacts, if it is still this one. The caller closes its destination. */
+  readonly endWebhook: (tenantId: string, client: string, webhookId: string) => Effect.Effect<void, StorageError>
   /** Whether the caller is the one that sends this notice: true once, for one of all processes. Undone with the caller's transaction. */
   readonly claim: (tenantId: string, key: NoticeKey) => Effect.Effect<boolean, StorageError>
+  /** Queues a notice for its webhook. Does nothing if the destination is closed. */
+  readonly queue: (tenantId: string, notice: WebhookNotice) => Effect.Effect<void, StorageError>
   /** Removes claims of a tenant from days before this one. Returns their number: `noticesPerPrune` at most. */
   readonly prune: (tenantId: string, beforeDay: number) => Effect.Effect<number, StorageError>
+  /** Removes bodies of webhooks that were queued before this instant and are no longer needed. Returns their number. */
+  readonly pruneBodies: (tenantId: string, before: number) => Effect.Effect<number, StorageError>
 }>()("@waybill/core/notices/NoticeStore") {}

@@ -64,6 +64,8 @@ export const makeExplainAreas = Effect.gen(function*() {
         return event === undefined ? shipmentIds.map((key) => ({ key, orderIds: undefined })) : [{ key: event.shipmentId, orderIds: [event.eventId] }]
       case "shipment-status":
         return shipmentIds.map((key) => ({ key, orderIds: undefined }))
+      case "notices":
+        return []
       case "pickups":
         return event === undefined ? subject.pickups.map(({ pickupId }) => ({ key: pickupId, orderIds: undefined })) : []
       default: {
@@ -151,6 +153,8 @@ export const makeExplainAreas = Effect.gen(function*() {
         return ofTransit(tenantId, destination, subject)
       case "shipment-status":
         return ofStatus(tenantId, destination, subject)
+      case "notices":
+        return Effect.succeed(decided("not_matched", reason("area", "an area with freight data", "notices of failing endpoints")))
       case "pickups":
         return Effect.map(pickups.verdictOf(tenantId, destination, subject), (found) => typeof found === "number" ? before(destination, found) ?? forgotten(destination) : found)
       default:

@@ -38,6 +38,7 @@ export class SubscriptionEdits extends Context.Service<SubscriptionEdits, {
       const edit = Effect.fn("SubscriptionEdits.edit")(function*(tenantId: string, subscriptionId: string, patch: Patch) {
         const { area, client } = yield* subscriptions.get(tenantId, subscriptionId)
         const editor = editors[area as DeliveringArea]
+        if (area === "notices") return yield* InvalidInput.of(fault([], "The address for notices is set by its client, with PUT /portal/v1/contact. Create a portal link to set it for the client.", "not_allowed"))
         if (editor === undefined) return yield* InvalidInput.of(fault([], unchangeable(area), "not_allowed"))
         yield* editor(tenantId, client, subscriptionId, patch)
         return yield* subscriptions.get(tenantId, subscriptionId)

@@ -11,6 +11,7 @@ import type { DeliveryPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
 import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
+import { noticeSource, NoticeStore } from "../notices/NoticeStore.ts"
 import { PickupSubscriptionStore } from "../pickups/PickupSubscriptionStore.ts"
 import type { AreaSubscriptions, SubscriptionDocuments } from "../shared/Area.ts"
 import { compareText } from "../shared/CodePoints.ts"
@@ -156,8 +157,10 @@ export class Subscriptions extends Context.Service<Subscriptions, {
       const wakeups = yield* Wakeups
       const transit = yield* TransitSubscriptionStore
       const pickups = yield* PickupSubscriptionStore
+      const notices = yield* NoticeStore
       const stores = new Map<string, SubscriptionDocuments>()
       for (const [area, { store }] of Object.entries(subscriptionsOfArea)) stores.set(area, yield* store as Effect.Effect<SubscriptionDocuments, never, AreaStores>)
+      stores.set(noticeSource, { documents: () => Effect.succeed(new Map()), end: notices.endWebhook })
 
       const replayHistory = replayWith({ transit, pickups })
 

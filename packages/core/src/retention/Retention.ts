@@ -8,6 +8,7 @@ import { DeliveryOptions } from "../delivery/DeliveryOptions.ts"
 import { DeliveryQueue } from "../delivery/DeliveryQueue.ts"
 import { StatisticsStore } from "../delivery/StatisticsStore.ts"
 import { MailStore } from "../mail/MailStore.ts"
+import { NoticeStore } from "../notices/NoticeStore.ts"
 import type { AreaRetention } from "../shared/Area.ts"
 import { RetentionOptions } from "../shared/RetentionOptions.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -37,6 +38,7 @@ export class Retention extends Context.Service<Retention, {
       const audit = yield* AuditStore
       const statistics = yield* StatisticsStore
       const mails = yield* MailStore
+      const notices = yield* NoticeStore
       const { keepSettledMillis } = yield* DeliveryOptions
       const options = yield* RetentionOptions
       const windows = { ...options, keepNoticesMillis: Math.max(options.keepNoticesMillis, keepSettledMillis) }
@@ -49,6 +51,7 @@ export class Retention extends Context.Service<Retention, {
         const settled = yield* pruneAll(queue.prune(tenantId, now - keepSettledMillis))
         const removed = yield* Effect.forEach(ofAreas, (prune) => prune(tenantId, now, windows))
         return removed.reduce((sum, each) => sum + each, settled) +
+          (yield* pruneAll(notices.pruneBodies(tenantId, now - windows.keepNoticesMillis))) +
           (yield* pruneAll(mails.prune(tenantId, now - keepMailsMillis))) +
           (yield* pruneAll(statistics.prune(tenantId, { minutes: now - keepMinutesMillis, hours: now - windows.keepStatisticsMillis })))
       })

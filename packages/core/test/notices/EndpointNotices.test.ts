@@ -1,10 +1,16 @@
 /** Customers are told once a day of an endpoint that fails for long, and of a pause by the service. */
 import { assert, describe, it } from "@effect/vitest"
-import { EndpointNotices, type Mail, Mailer, MailOutbox, NoticeOptions } from "@waybill/core"
+import { EndpointNotices, type Mail, Mailer, MailOutbox, type NoticeContact, NoticeOptions, Subscriptions } from "@waybill/core"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
 import { untyped } from "../untyped.ts"
+
+const noticeUrl = "https://notices.example/hook"
+
+const webhook = { endpointUrl: noticeUrl, hmacSecretId: "main" }
+
+const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 
 /** A mail server, and the notices of one process over it. */
 const makeMail = () => {
@@ -89,7 +95,7 @@ describe("notices of failing endpoints", () => {
       assert.strictEqual(yield* sweep, 0)
       yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
       const none = yield* EndpointNotices
-      assert.deepStrictEqual(yield* none.contact(engine.customer), { email: "edi@shipper.example", sendsMail: false })
+      assert.deepStrictEqual(yield* none.contact(engine.customer), { email: "edi@shipper.example", sendsMail: false, webhook: null })
       assert.strictEqual(yield* none.sweep, 0)
       yield* engine.patch({ status: "active" })
       yield* engine.patch({ status: "paused" })
@@ -163,6 +169,90 @@ describe("notices of failing endpoints", () => {
       yield* Effect.exit(Effect.flatMap(EndpointNotices, (notices) => notices.sweep).pipe(Effect.provide(Layer.provide(Layer.fresh(EndpointNotices.layer), failing))))
       assert.strictEqual(yield* sweep, 1)
       assert.strictEqual(mails.length, 1)
+    })))
+
+  it.effect("go to the customer's webhook, signed and retried like other deliveries, in the order of a subscription", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const { mails, process, sweep } = makeMail()
+      yield* process((notices) => notices.setContact(engine.customer, { email: null, webhook }))
+      yield* engine.receivers.script(hook, Receiver.fail(503))
+      yield* engine.receivers.script(noticeUrl, [Receiver.fail(503), Receiver.accept()])
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("45 minutes")
+      assert.strictEqual(yield* sweep, 1)
+      assert.strictEqual(yield* sweep, 0)
+      yield* TestWaybill.pass("1 minute")
+      const [first, second, ...more] = yield* engine.receivers.requests(noticeUrl)
+      assert.deepStrictEqual(more, [])
+      assert.deepStrictEqual(first!.body, second!.body)
+      assert.strictEqual(first!.headers["webhook-id"], second!.headers["webhook-id"])
+      assert.isDefined(second!.headers["webhook-signature"])
+      const told = JSON.parse(textOf(second!.body))
+      assert.deepStrictEqual(
+        { type: told.type, subscriptionId: told.subscriptionId, area: told.area, endpointUrl: told.endpointUrl, deadLetters: told.deadLetters, afterLastAttempt: told.afterLastAttempt },
+        { type: "notice.ending", subscriptionId: engine.subscription.id, area: "transit-events", endpointUrl: hook, deadLetters: 0, afterLastAttempt: "dead_letter" }
+      )
+      yield* TestWaybill.pass("3 hours")
+      assert.strictEqual(yield* sweep, 1)
+      yield* TestWaybill.pass("1 minute")
+      const last = (yield* engine.receivers.requests(noticeUrl)).at(-1)!
+      assert.strictEqual(JSON.parse(textOf(last.body)).type, "notice.failing")
+      assert.deepStrictEqual(mails, [])
+    })))
+
+  it.effect("never go to the endpoint that fails, and tell by e-mail when the webhook for notices fails", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const { mails, process, sweep } = makeMail()
+      yield* process((notices) => notices.setContact(engine.customer, { email: null, webhook: { ...webhook, endpointUrl: hook } }))
+      yield* engine.receivers.script(hook, Receiver.gone)
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 minute")
+      assert.strictEqual(yield* sweep, 0)
+      const { webhook: changed } = yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example", webhook }))
+      yield* engine.receivers.script(noticeUrl, Receiver.gone)
+      assert.strictEqual(yield* sweep, 1)
+      yield* TestWaybill.pass("1 minute")
+      assert.strictEqual(yield* sweep, 1)
+      assert.deepStrictEqual(mails.map(({ text }) => /Subscription (\S+)/.exec(text)![1]), [engine.subscription.id, changed!.subscriptionId])
+      yield* TestWaybill.pass("1 minute")
+      assert.strictEqual((yield* engine.receivers.requests(noticeUrl)).length, 1)
+    })))
+
+  it.effect("have a webhook that stays until it is replaced or ended, and is deleted like any subscription", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const { process } = makeMail()
+      const subscriptions = yield* Subscriptions
+      const put = (contact: typeof NoticeContact.Encoded) => process((notices) => notices.setContact(engine.customer, contact))
+      const first = yield* put({ email: null, webhook })
+      assert.deepInclude(first.webhook!, webhook)
+      assert.deepStrictEqual(yield* put({ email: "edi@shipper.example" }), { ...first, email: "edi@shipper.example" })
+      assert.deepStrictEqual((yield* put({ email: null, webhook })).webhook, first.webhook)
+      const second = yield* put({ email: null, webhook: { ...webhook, endpointUrl: `${noticeUrl}/2` } })
+      assert.notStrictEqual(second.webhook!.subscriptionId, first.webhook!.subscriptionId)
+      const { data } = yield* subscriptions.list(engine.tenant.tenantId)
+      assert.deepStrictEqual(data.map(({ area, subscriptionId }) => [area, subscriptionId]).slice(1), [["notices", second.webhook!.subscriptionId]])
+      yield* subscriptions.remove(engine.tenant.tenantId, second.webhook!.subscriptionId)
+      assert.isNull((yield* process((notices) => notices.contact(engine.customer))).webhook)
+      yield* put({ email: null, webhook })
+      assert.isNull((yield* put({ email: null, webhook: null })).webhook)
+      assert.strictEqual((yield* subscriptions.list(engine.tenant.tenantId)).data.length, 1)
+    })))
+
+  it.effect("refuse a webhook at an address that is not allowed or with a secret of another client", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine()
+      const { process } = makeMail()
+      for (const [member, refused] of [["endpointUrl", { ...webhook, endpointUrl: "http://notices.example/hook" }], ["hmacSecretId", { ...webhook, hmacSecretId: "unknown" }]] as const) {
+        const error = yield* Effect.flip(process((notices) => notices.setContact(engine.customer, { email: null, webhook: refused })))
+        assert.strictEqual(error._tag, "InvalidInput")
+        if (error._tag === "InvalidInput") assert.deepStrictEqual(error.faults.map(({ pointer }) => pointer), [`/webhook/${member}`])
+      }
+      assert.isNull((yield* process((notices) => notices.contact(engine.customer))).webhook)
     })))
 
   it.effect("take one plain address, and nothing that could be a second header or recipient", () =>

@@ -78,9 +78,9 @@ describe("access of an API key client", () => {
       for (let n = 0; n < 3; n++) yield* subscriptions.create(principal, { endpointUrl: url, hmacSecretId: "main" })
       yield* publish("S1")
       const notices = yield* NoticeStore
-      yield* notices.setContact("acme", "key:shipper", "edi@shipper.example")
+      yield* notices.setContacts("acme", "key:shipper", { email: "edi@shipper.example", webhookId: undefined })
       yield* clients.remove("acme", "shipper")
-      assert.isTrue(Option.isNone(yield* notices.contact("acme", "key:shipper")))
+      assert.isUndefined((yield* notices.contacts("acme", "key:shipper")).email)
       assert.strictEqual((yield* Effect.flip(keys.principalOf(key.key)))._tag, "Unauthenticated")
       assert.isUndefined(yield* standing)
       yield* TestWaybill.run

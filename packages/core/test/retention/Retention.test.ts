@@ -1,6 +1,6 @@
 /** Old data is deleted; younger or needed data stays. The conformance suite of each store tests what it may delete. */
 import { assert, describe, it } from "@effect/vitest"
-import { AuditStore, DeliveryOptions, DeliveryQueue, firstIdAt, MailStore, Retention, RetentionOptions, StatisticsStore } from "@waybill/core"
+import { AuditStore, DeliveryOptions, DeliveryQueue, firstIdAt, MailStore, NoticeStore, Retention, RetentionOptions, StatisticsStore } from "@waybill/core"
 import { FreightBillStore } from "@waybill/core/freight-charges"
 import { DocumentContents } from "@waybill/core/invoices"
 import { PickupStore } from "@waybill/core/pickups"
@@ -37,6 +37,7 @@ const recordingStores = (calls: Array<PruneCall>, takesMillis: number) => {
     pruning(ShipmentStatusStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "statuses", before) })),
     pruning(FreightBillStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "bills", before) })),
     pruning(PickupStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "pickups", before) })),
+    pruning(NoticeStore, (store) => ({ ...store, pruneBodies: (tenantId, before) => answer(tenantId, "notices", before) })),
     pruning(MailStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "mails", before) })),
     pruning(StatisticsStore, (store) => ({ ...store, prune: (tenantId, before) => answer(tenantId, "statistics", before) })),
     pruning(DocumentContents, (store) => ({ ...store, sweep: (tenantId, before) => answer(tenantId, "uploads", before) }))
@@ -67,12 +68,13 @@ describe("retention", () => {
   it.effect("prunes every store until nothing is left, each with its own period", () =>
     Effect.gen(function*() {
       const { calls, removed } = yield* swept()
-      assert.strictEqual(removed, 6 * 20 + 10)
-      assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "mails", "statistics", "uploads"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 3, 3, 1])
+      assert.strictEqual(removed, 7 * 20 + 10)
+      assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "notices", "mails", "statistics", "uploads"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 3, 3, 3, 1])
       assert.deepStrictEqual(beforeOf(calls, "deliveries"), now - 30 * day)
       assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
       assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
       assert.deepStrictEqual(beforeOf(calls, "pickups"), { ordered: now - 365 * day, answered: now - 30 * day })
+      assert.deepStrictEqual(beforeOf(calls, "notices"), now - 180 * day)
       assert.deepStrictEqual(beforeOf(calls, "mails"), now - 2 * day)
       assert.deepStrictEqual(beforeOf(calls, "statistics"), { minutes: now - 25 * 3_600_000, hours: now - 90 * day })
       assert.deepStrictEqual(beforeOf(calls, "uploads"), now - day)

@@ -52,9 +52,11 @@ export interface SecretRotationOptions {
   readonly overlapSeconds?: number
 }
 
-/** The address for notices of failing endpoints; `null` ends them. */
+/** Where notices of failing endpoints are sent; `null` ends those of that kind. */
 export interface NoticeContactSettings {
   readonly email: string | null
+  /** Left out, the webhook stays as it is. */
+  readonly webhook?: { readonly endpointUrl: string; readonly hmacSecretId: string } | null
 }
 
 export interface PortalMethods {
@@ -74,9 +76,9 @@ export interface PortalMethods {
   readonly delivery: (principal: HostPrincipal, deliveryId: string) => Promise<PortalDelivery>
   /** Sends the same bytes with the same id again. */
   readonly retry: (principal: HostPrincipal, deliveryId: string) => Promise<void>
-  /** The address for notices of failing endpoints, and whether this service sends e-mail. */
+  /** Where notices of failing endpoints are sent, and whether this service sends e-mail. */
   readonly contact: (principal: HostPrincipal) => Promise<NoticeContactView>
-  /** `null` ends notices. */
+  /** Replaces the e-mail address, and the webhook if one is given. */
   readonly setContact: (principal: HostPrincipal, contact: NoticeContactSettings) => Promise<NoticeContactView>
   /** Secrets that belong to the caller alone. Never returns a secret's value. */
   readonly secrets: (principal: HostPrincipal, query?: PageQuery) => Promise<ListPage<SecretView>>

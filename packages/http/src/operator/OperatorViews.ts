@@ -117,7 +117,7 @@ const total = Schema.optionalKey(Count.annotate({ description: "Of all pages, if
 
 export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor, total }).annotate({ identifier: "DeliveriesPage" })
 
-const area = Schema.String.annotate({ description: `One of ${Object.keys(subscriptionsOfArea).join(", ")}.` })
+const area = Schema.String.annotate({ description: `One of ${Object.keys(subscriptionsOfArea).join(", ")}, notices.` })
 
 const upTo10000 = (what: string) => Count.annotate({ description: `${what} 10,000 means that many or more.` })
 

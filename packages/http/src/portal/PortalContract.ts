@@ -1,8 +1,8 @@
 /** The customer's portal over HTTP. */
-import { defaultListLimit, NoticeContact, PortalDeliveryQuery, PortalSubscriptionQuery, SecretListQuery, SecretRotation, WebhookTestEvent } from "@waybill/core"
+import { defaultListLimit, NoticeContact, NoticeEvent, PortalDeliveryQuery, PortalSubscriptionQuery, SecretListQuery, SecretRotation, WebhookTestEvent } from "@waybill/core"
 import { DeliveriesPage, OperatorSubscription, OperatorSubscriptionsPage, SecretsPage, SigningSecret } from "../operator/OperatorViews.ts"
 import { contract } from "../shared/Contract.ts"
-import { signedWhereRegistered } from "../shared/WebhookHeaders.ts"
+import { signedHeaders, signedWhereRegistered } from "../shared/WebhookHeaders.ts"
 import { PortalContact, PortalDelivery, PortalSession, PortalTest } from "./PortalViews.ts"
 
 const pageOf = (fields: Pick<typeof SecretListQuery.fields, "cursor" | "limit">) => ({
@@ -124,19 +124,21 @@ export const PortalContract = contract({
       method: "GET",
       path: "/v1/contact",
       access: "portal",
-      summary: "Get the e-mail address for notices",
-      description: "Notices say that an endpoint of the caller has failed for long, or that the service paused a subscription.",
-      answers: { 200: { description: "The address, and whether this service sends e-mail", schema: PortalContact } }
+      summary: "Get where notices are sent",
+      description: "Notices say that an endpoint of the caller fails and its attempts end soon, that it has failed for long, or that the service paused a subscription.",
+      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, and the webhook", schema: PortalContact } }
     },
     putPortalContact: {
       method: "PUT",
       path: "/v1/contact",
       access: "portal",
       audit: { action: "portal-contact.put", object: "client" },
-      summary: "Set the e-mail address for notices",
-      description: "A notice is sent once a day for each subscription and kind of trouble. `null` ends notices.",
+      summary: "Set where notices are sent",
+      description: "A notice is sent once a day for each subscription and kind of trouble. `null` ends notices of that kind; without `webhook`, the webhook stays as it is. Another webhook replaces " +
+        "the previous one with what waits for it. A webhook gets no notices of its own endpoint.",
       body: { schema: NoticeContact, closed: true },
-      answers: { 200: { description: "The address, and whether this service sends e-mail", schema: PortalContact } }
+      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, and the webhook", schema: PortalContact } },
+      refusals: { 409: "The quota of subscriptions is used up." }
     },
     listPortalSecrets: {
       method: "GET",
@@ -161,6 +163,17 @@ export const PortalContract = contract({
     }
   },
   webhooks: {
+    notice: {
+      summary: "A notice of a failing endpoint",
+      description: "Sent to the webhook of the client's contact. The bytes and webhook-id of a delivery are the same at every attempt. It has no freight data. Notices of one subscription arrive in order.",
+      headers: signedHeaders,
+      body: NoticeEvent,
+      answers: {
+        "2XX": { description: "Accepted. The delivery is done." },
+        "410": { description: "The receiver wants no more notices. The webhook is paused; resume its subscription." },
+        "default": { description: "Not accepted. The delivery is retried with backoff until its attempts are used up." }
+      }
+    },
     webhookTest: {
       summary: "A test event",
       description: "Sent to the endpoint of a subscription of any area when its client asks for it. It has no freight data and no area's format: check the type before anything else.",

@@ -18,7 +18,12 @@ export const PortalSession = Schema.Struct({
 
 export const PortalContact = Schema.Struct({
   email: Schema.NullOr(Schema.String),
-  sendsMail: Schema.Boolean.annotate({ description: "Whether this service sends e-mail at all." })
+  sendsMail: Schema.Boolean.annotate({ description: "Whether this service sends e-mail at all." }),
+  webhook: Schema.NullOr(Schema.Struct({
+    subscriptionId: Schema.String.annotate({ description: "Of the webhook's deliveries." }),
+    endpointUrl: Schema.String,
+    hmacSecretId: Schema.String
+  }))
 }).annotate({ identifier: "PortalContact" })
 
 export const PortalDelivery = Schema.Struct({

@@ -9,9 +9,23 @@ export const endpointNotices: Migration = {
 CREATE TABLE ${schema}.notice_contacts (
   tenant_id text COLLATE "C" NOT NULL,
   client text COLLATE "C" NOT NULL,
-  email text NOT NULL,
+  email text,
+  webhook_id uuid,
   PRIMARY KEY (tenant_id, client)
 );
+
+-- bodies of webhooks
+CREATE TABLE ${schema}.webhook_notices (
+  tenant_id text COLLATE "C" NOT NULL,
+  notice_no bigint GENERATED ALWAYS AS IDENTITY,
+  notice_id text COLLATE "C" NOT NULL,
+  subject_id uuid NOT NULL,
+  traceparent text,
+  body bytea NOT NULL,
+  recorded_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  PRIMARY KEY (tenant_id, notice_no)
+);
+
 CREATE TABLE ${schema}.endpoint_notices (
   tenant_id text COLLATE "C" NOT NULL,
   destination_id uuid NOT NULL,

@@ -1,20 +1,48 @@
 /** Notices to customers on Postgres. */
-import { type NoticeKey, noticesPerPrune, NoticeStore, StorageError } from "@waybill/core"
-import { Effect, Layer, Option } from "effect"
+import { type NoticeContacts, type NoticeKey, noticesPerPrune, NoticeStore, StorageError, type WebhookNotice } from "@waybill/core"
+import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
-import { int4, int8, row, text, uuid } from "../client/SqlRow.ts"
+import { bytea, int4, int8, optional, row, text, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { pruneLowest } from "../delivery/NoticeRetention.ts"
+import type { PayloadSource } from "../delivery/PayloadSource.ts"
+import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
-const contactOf = (schema: Statement, tenantId: string, client: string) =>
-  statement`SELECT email FROM ${schema}.notice_contacts WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
+/** A notice is queued for its own client only. */
+export const noticePayloads: PayloadSource = {
+  source: "notices",
+  table: "webhook_notices",
+  ref: "notice_no",
+  orderId: "notice_id",
+  key: `subject_id::text COLLATE "C"`,
+  sequence: "notice_no",
+  judged: "one by one",
+  visible: () => "true"
+}
 
-const putContact = (schema: Statement, tenantId: string, client: string, email: string) => statement`
-INSERT INTO ${schema}.notice_contacts (tenant_id, client, email) VALUES (${tenant(tenantId)}, ${client}, ${email})
-ON CONFLICT (tenant_id, client) DO UPDATE SET email = EXCLUDED.email`
+const nobody: NoticeContacts = { email: undefined, webhookId: undefined }
 
-const dropContact = (schema: Statement, tenantId: string, client: string) =>
+const contactsRow = row({ email: optional(text), webhookId: optional(uuid) })
+
+const contactsOf = (schema: Statement, tenantId: string, client: string) =>
+  statement`SELECT ${contactsRow.columns()} FROM ${schema}.notice_contacts WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
+
+/** Writes the row, so that two calls that set contacts for the first time wait for each other. */
+const lockContacts = (schema: Statement, tenantId: string, client: string) => statement`
+INSERT INTO ${schema}.notice_contacts (tenant_id, client) VALUES (${tenant(tenantId)}, ${client})
+ON CONFLICT (tenant_id, client) DO UPDATE SET email = notice_contacts.email
+RETURNING ${contactsRow.columns()}`
+
+const putContacts = (schema: Statement, tenantId: string, client: string, { email, webhookId }: NoticeContacts) => statement`
+INSERT INTO ${schema}.notice_contacts (tenant_id, client, email, webhook_id) VALUES (${tenant(tenantId)}, ${client}, ${text(email)}, ${uuid(webhookId)})
+ON CONFLICT (tenant_id, client) DO UPDATE SET email = EXCLUDED.email, webhook_id = EXCLUDED.webhook_id`
+
+const dropContacts = (schema: Statement, tenantId: string, client: string) =>
   statement`DELETE FROM ${schema}.notice_contacts WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
+
+const clearWebhook = (schema: Statement, tenantId: string, client: string, webhookId: string) => statement`
+UPDATE ${schema}.notice_contacts SET webhook_id = NULL WHERE tenant_id = ${tenant(tenantId)} AND client = ${client} AND webhook_id = ${uuid(webhookId)}`
 
 const claimedRow = row({ destinationId: uuid })
 
@@ -24,6 +52,28 @@ INSERT INTO ${schema}.endpoint_notices (tenant_id, destination_id, kind, day)
 VALUES (${tenant(tenantId)}, ${uuid(subscriptionId)}, ${kind}, ${int4(day)})
 ON CONFLICT (tenant_id, destination_id, kind, day) DO NOTHING
 RETURNING destination_id`
+
+const queueNotice = (schema: Statement, tenantId: string, { body, noticeId, subscriptionId, traceparent, webhookId }: WebhookNotice) => {
+  const entries = statement`SELECT ${tenant(tenantId)}, w.destination_id, n.subject_id::text, n.notice_no, n.notice_no, octet_length(n.body)
+  FROM stored AS n, webhook AS w`
+  return statement`
+WITH webhook AS (
+  SELECT destination_id FROM ${schema}.delivery_destinations
+  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(webhookId)} AND state <> 'closed'
+),
+stored AS (
+  INSERT INTO ${schema}.webhook_notices (tenant_id, notice_id, subject_id, traceparent, body)
+  SELECT ${tenant(tenantId)}, ${text(noticeId)}, ${uuid(subscriptionId)}, ${text(traceparent)}, ${bytea(body)} FROM webhook
+  RETURNING notice_no, subject_id, body
+),
+queued AS (
+  ${queueEntries(schema, entries)}
+)
+${signalQueued(schema, tenant(tenantId))}`
+}
+
+const pruneBodies = (schema: Statement, tenantId: string, before: number) =>
+  pruneLowest(schema, tenantId, before, { table: "webhook_notices", number: "notice_no", payloads: noticePayloads, most: noticesPerPrune })
 
 const prunedRow = row({ pruned: int8 })
 
@@ -45,10 +95,18 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
     return NoticeStore.of({
-      contact: (tenantId, client) =>
-        sql.rows(text, contactOf(schema, tenantId, client)).pipe(Effect.map(([email]) => Option.fromUndefinedOr(email)), StorageError.refail("NoticeStore.contact")),
-      setContact: (tenantId, client, email) =>
-        sql.run(email === undefined ? dropContact(schema, tenantId, client) : putContact(schema, tenantId, client, email)).pipe(StorageError.refail("NoticeStore.setContact")),
+      contacts: (tenantId, client, forUpdate = false) =>
+        sql.rows(contactsRow, forUpdate ? lockContacts(schema, tenantId, client) : contactsOf(schema, tenantId, client)).pipe(
+          Effect.map(([found = nobody]) => found),
+          StorageError.refail("NoticeStore.contacts")
+        ),
+      setContacts: (tenantId, client, contacts) =>
+        sql.run(contacts.email === undefined && contacts.webhookId === undefined ? dropContacts(schema, tenantId, client) : putContacts(schema, tenantId, client, contacts)).pipe(
+          StorageError.refail("NoticeStore.setContacts")
+        ),
+      endWebhook: (tenantId, client, webhookId) => sql.run(clearWebhook(schema, tenantId, client, webhookId)).pipe(StorageError.refail("NoticeStore.endWebhook")),
+      queue: (tenantId, notice) => sql.run(queueNotice(schema, tenantId, notice)).pipe(StorageError.refail("NoticeStore.queue")),
+      pruneBodies: (tenantId, before) => sql.one(int8, pruneBodies(schema, tenantId, before)).pipe(StorageError.refail("NoticeStore.pruneBodies")),
       claim: (tenantId, key) => sql.rows(claimedRow, claimNotice(schema, tenantId, key)).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail("NoticeStore.claim")),
       prune: (tenantId, beforeDay) =>
         sql.one(prunedRow, pruneNotices(schema, tenantId, beforeDay)).pipe(Effect.map(({ pruned }) => pruned), StorageError.refail("NoticeStore.prune"))

@@ -1,6 +1,6 @@
 /** A retry of a delivery whose payloads were pruned. */
 import { layer } from "@effect/vitest"
-import { DeliveryQueue } from "@waybill/core"
+import { DeliveryQueue, noticeSource, NoticeStore } from "@waybill/core"
 import { FreightBillStore } from "@waybill/core/freight-charges"
 import { chargeFixtures, fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Option } from "effect"
@@ -8,7 +8,7 @@ import { assert } from "vitest"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const { publishBills, subscribeToCharges } = chargeFixtures
-const { freshTenant, letSee } = fixtures
+const { bytesOf, destinationSettings, freshTenant, idOf, letSee } = fixtures
 const { drain, drainedBodies } = workerFixtures
 
 layer(testStorage(freshSchema()), { excludeTestServices: true })("a delivered delivery whose notices were pruned", (it) => {
@@ -25,5 +25,20 @@ layer(testStorage(freshSchema()), { excludeTestServices: true })("a delivered de
       assert.deepStrictEqual(yield* queue.retry(tenantId, delivery!.deliveryId), Option.some("cancelled" as const))
       yield* publishBills(tenantId, [{ billId: "B" }])
       assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["B/2"] })
+    }))
+
+  it.effect("keeps the body of a notice to a customer until its delivery is done and old enough", () =>
+    Effect.gen(function*() {
+      const queue = yield* DeliveryQueue
+      const notices = yield* NoticeStore
+      const tenantId = freshTenant()
+      yield* letSee(tenantId, "client", ["A"])
+      yield* queue.openDestination(tenantId, { ...destinationSettings(), source: noticeSource, envelope: { open: "", close: "" } })
+      yield* notices.queue(tenantId, { webhookId: idOf(1), subscriptionId: idOf(9), noticeId: "failing.1", body: bytesOf("{}"), traceparent: undefined })
+      const later = Date.now() + 60_000
+      assert.strictEqual(yield* notices.pruneBodies(tenantId, later), 0)
+      yield* drain(tenantId)
+      assert.strictEqual(yield* notices.pruneBodies(tenantId, 0), 0)
+      assert.strictEqual(yield* notices.pruneBodies(tenantId, later), 1)
     }))
 })

@@ -4,6 +4,7 @@ import {
   ApiKeys,
   AuditStore,
   DeliveryWorker,
+  EndpointNotices,
   FreightChargeIntake,
   MailStore,
   NoticeStore,
@@ -57,7 +58,9 @@ const begin = Effect.fnUntraced(function*(tenantId: string) {
   const id = yield* (yield* UniqueIds).next
   yield* (yield* StatisticsStore).add(tenantId, [{ destinationId: all.id, at: Date.now(), deliveries: 1, failures: 0, latencyMillis: 1, maxLatencyMillis: 1 }])
   yield* (yield* MailStore).put(tenantId, { id: "a.1", to: "edi@shipper.example", subject: "Subject", text: "Text" })
-  yield* (yield* NoticeStore).setContact(tenantId, customer.client, "edi@shipper.example")
+  const notices = yield* EndpointNotices
+  const { webhook } = yield* notices.setContact(customer, { email: "edi@shipper.example", webhook: { endpointUrl: webhookUrl, hmacSecretId: tenant.hmacSecretId } })
+  yield* (yield* NoticeStore).queue(tenantId, { webhookId: webhook!.subscriptionId, subscriptionId: all.id, noticeId: "a.1", body: new Uint8Array([123, 125]), traceparent: undefined })
   yield* (yield* NoticeStore).claim(tenantId, { subscriptionId: all.id, kind: "failing", day: 20_400 })
   yield* (yield* AuditStore).put([{
     id,

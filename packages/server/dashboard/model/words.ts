@@ -6,7 +6,8 @@ export const areaNames: Readonly<Record<string, string>> = {
   "transit-events": "Transit events",
   "freight-charges": "Freight charges",
   invoices: "Invoices",
-  pickups: "Pickups"
+  pickups: "Pickups",
+  notices: "Notices"
 }
 
 export const deliveryStates = ["waiting", "sending", "delivered", "dead", "dismissed", "cancelled"] as const

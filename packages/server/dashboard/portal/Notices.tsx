@@ -1,4 +1,4 @@
-/** Where the customer is told by e-mail that an endpoint fails. */
+/** Where the customer is told that an endpoint fails: by e-mail and by webhook. */
 import type { PortalContact } from "@waybill/client/portal"
 import { useId, useState } from "preact/hooks"
 import { ActionResult, Answered } from "../parts/Notes.tsx"
@@ -12,17 +12,19 @@ export const Notices = () => {
   return (
     <>
       <h1 tabIndex={-1}>Notices</h1>
-      <p>You get an e-mail when an endpoint has not accepted deliveries for hours, and when the service has paused a subscription: at most one a day for each of them. It contains no freight data.</p>
+      <p>You get a notice when attempts to an endpoint fail and end soon, when it has not accepted deliveries for hours, and when the service has paused a subscription: at most one a day for each of them. It contains no freight data.</p>
       <Answered of={polled} missing="Page not found.">{(contact) => <ContactForm contact={contact} saved={polled.refresh} />}</Answered>
     </>
   )
 }
 
-const ContactForm = ({ contact: { email, sendsMail }, saved }: { readonly contact: PortalContact; readonly saved: () => void }) => {
+const ContactForm = ({ contact: { email, sendsMail, webhook }, saved }: { readonly contact: PortalContact; readonly saved: () => void }) => {
   const id = useId()
   const client = usePortalClient()
   const { announce, keyRefused } = useAppState()
   const [written, setWritten] = useState(email ?? "")
+  const [endpointUrl, setEndpointUrl] = useState(webhook?.endpointUrl ?? "")
+  const [hmacSecretId, setHmacSecretId] = useState(webhook?.hmacSecretId ?? "")
   const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<string>()
   const [failure, setFailure] = useState<string>()
@@ -33,8 +35,13 @@ const ContactForm = ({ contact: { email, sendsMail }, saved }: { readonly contac
     setFailure(undefined)
     setResult(undefined)
     try {
-      const { email } = await client.putContact({ email: written.trim() === "" ? null : written.trim() })
-      const told = email === null ? "No notices are sent." : `Notices are sent to ${email}.`
+      const address = endpointUrl.trim()
+      const contact = await client.putContact({
+        email: written.trim() === "" ? null : written.trim(),
+        webhook: address === "" ? null : { endpointUrl: address, hmacSecretId: hmacSecretId.trim() }
+      })
+      const places = [contact.email, contact.webhook?.endpointUrl].filter((place) => typeof place === "string")
+      const told = places.length === 0 ? "No notices are sent." : `Notices are sent to ${places.join(" and ")}.`
       setResult(told)
       announce(told)
       saved()
@@ -49,8 +56,12 @@ const ContactForm = ({ contact: { email, sendsMail }, saved }: { readonly contac
     <form class="notices" onSubmit={submit}>
       {!sendsMail && <p class="careful">This service sends no e-mail at present. The address is kept for when it does.</p>}
       <ActionResult result={result} />
-      <label for={id}>E-mail address <small>(empty: no notices)</small></label>
+      <label for={id}>E-mail address <small>(empty: no e-mail)</small></label>
       <input id={id} type="email" value={written} maxLength={254} autocomplete="email" aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setWritten(event.currentTarget.value)} />
+      <label for={`${id}-webhook`}>Webhook address <small>(empty: no webhook; another one than the endpoints it tells of)</small></label>
+      <input id={`${id}-webhook`} type="url" value={endpointUrl} maxLength={2048} aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setEndpointUrl(event.currentTarget.value)} />
+      <label for={`${id}-secret`}>Name of the secret that signs it <small>(as in your other subscriptions)</small></label>
+      <input id={`${id}-secret`} value={hmacSecretId} maxLength={256} aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setHmacSecretId(event.currentTarget.value)} />
       <p id={`${id}-failure`}>{failure !== undefined && <strong role="alert" class="failure"><Shown text={failure} /></strong>}</p>
       <button type="submit" aria-busy={busy}>Save</button>
     </form>

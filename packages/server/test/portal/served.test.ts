@@ -128,6 +128,10 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.getByLabel("E-mail address").fill("edi@shop.example")
     await page.keyboard.press("Enter")
     await page.getByText("Notices are sent to edi@shop.example.").first().waitFor()
+    await page.getByLabel("Webhook address").fill("https://notices.shop.example/hook")
+    await page.getByLabel("Name of the secret").fill((await operator.getSubscription("acme", shop.id)).hmacSecretId)
+    await page.getByRole("button", { name: "Save" }).click()
+    await page.getByText("Notices are sent to edi@shop.example and https://notices.shop.example/hook.").first().waitFor()
     expect(await faultsOf(page)).toEqual([])
     endpoint.status = 410
     const [dead] = (await operator.listDeliveries("acme", { subscriptionId: shop.id })).data

@@ -1,10 +1,12 @@
 /** Notices to customers in memory. */
-import { type NoticeKey, noticesPerPrune, NoticeStore } from "@waybill/core"
-import { Effect, Layer, Option } from "effect"
+import { type NoticeContacts, type NoticeKey, noticesPerPrune, NoticeStore } from "@waybill/core"
+import { Effect, Layer } from "effect"
+import { DestinationTables } from "../delivery/DestinationTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 
 interface TenantNotices {
-  readonly contacts: Map<string, string>
+  readonly contacts: Map<string, NoticeContacts>
+  readonly lastNotice: { value: number }
   readonly claims: Map<string, NoticeKey>
 }
 
@@ -13,19 +15,26 @@ export const NoticeStoreMemory = {
     NoticeStore,
     Effect.gen(function*() {
       const { journal, onPurge, operate } = yield* MemoryDatabase
+      const destinations = yield* DestinationTables
       const tenants = new Map<string, TenantNotices>()
       onPurge((tenantId) => tenants.delete(tenantId))
 
       const of = (tenantId: string): TenantNotices => {
-        const own = tenants.get(tenantId) ?? { contacts: new Map(), claims: new Map() }
+        const own = tenants.get(tenantId) ?? { contacts: new Map(), lastNotice: { value: 0 }, claims: new Map() }
         tenants.set(tenantId, own)
         return own
       }
 
       return NoticeStore.of({
-        contact: (tenantId, client) => operate(() => Option.fromUndefinedOr(of(tenantId).contacts.get(client))),
-        setContact: (tenantId, client, email) =>
-          operate(() => email === undefined ? journal.drop(of(tenantId).contacts, client) : journal.put(of(tenantId).contacts, client, email)),
+        contacts: (tenantId, client) => operate(() => of(tenantId).contacts.get(client) ?? nobody),
+        setContacts: (tenantId, client, contacts) =>
+          operate(() => contacts.email === undefined && contacts.webhookId === undefined ? journal.drop(of(tenantId).contacts, client) : journal.put(of(tenantId).contacts, client, contacts)),
+        endWebhook: (tenantId, client, webhookId) =>
+          operate(() => {
+            const { contacts } = of(tenantId)
+            const own = contacts.get(client)
+            if (own?.webhookId === webhookId) journal.put(contacts, client, { ...own, webhookId: undefined })
+          }),
         claim: (tenantId, key) =>
           operate(() => {
             const { claims } = of(tenantId)
@@ -33,6 +42,17 @@ export const NoticeStoreMemory = {
             journal.put(claims, nameOf(key), key)
             return true
           }),
+        queue: (tenantId, { body, noticeId, subscriptionId, traceparent, webhookId }) =>
+          operate((now) => {
+            const destination = destinations.find(tenantId, webhookId)
+            if (destination === undefined) return
+            const { lastNotice } = of(tenantId)
+            journal.set(lastNotice, "value", lastNotice.value + 1)
+            destinations.enqueue(destination, { key: subscriptionId, sequence: lastNotice.value, orderId: noticeId, payload: body, traceparent, seenBy: () => true }, now)
+            destinations.signal(destination, subscriptionId)
+          }),
+        // bodies are parts of their deliveries
+        pruneBodies: () => Effect.succeed(0),
         prune: (tenantId, beforeDay) =>
           operate(() => {
             const { claims } = of(tenantId)
@@ -44,5 +64,7 @@ export const NoticeStoreMemory = {
     })
   )
 }
+
+const nobody: NoticeContacts = { email: undefined, webhookId: undefined }
 
 const nameOf = ({ day, kind, subscriptionId }: NoticeKey): string => `${subscriptionId} ${kind} ${day}`

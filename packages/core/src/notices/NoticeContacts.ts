@@ -1,0 +1,119 @@
+/** Where a customer wants its notices: an e-mail address, and a webhook with a destination of its own. */
+import { Effect, Schema } from "effect"
+import * as Clock from "effect/Clock"
+import type { QuotaExceeded } from "../access/AccessErrors.ts"
+import { makeRememberAccess } from "../access/ClientAccess.ts"
+import type { Principal } from "../access/model/Principal.ts"
+import { TenantLimits } from "../access/TenantLimits.ts"
+import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
+import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
+import { EndpointUrl } from "../delivery/model/WebhookSettings.ts"
+import { openDestinationWithin } from "../delivery/OpenDestination.ts"
+import { SigningSecrets } from "../delivery/SigningSecrets.ts"
+import { makeWebhookChecks } from "../delivery/WebhookSettings.ts"
+import { MailOutbox } from "../mail/MailOutbox.ts"
+import { HmacSecretId } from "../shared/Identifier.ts"
+import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { idBefore, UniqueIds } from "../shared/UniqueIds.ts"
+import { noticeSource, NoticeStore } from "./NoticeStore.ts"
+
+const NoticeWebhook = Schema.Struct({ endpointUrl: EndpointUrl, hmacSecretId: HmacSecretId }).annotate({ identifier: "NoticeWebhook" })
+
+/** Body of `PUT …/contact`: `null` ends notices of that kind. Without `webhook`, the webhook stays as it is. */
+export const NoticeContact = Schema.Struct({
+  email: Schema.NullOr(
+    Schema.String.check(
+      Schema.isMaxLength(254, { message: "email has at most 254 characters." }),
+      Schema.isPattern(/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/u, { message: "email is one address, such as edi@shipper.example." })
+    )
+  ),
+  webhook: Schema.optionalKey(Schema.NullOr(NoticeWebhook))
+}).annotate({ identifier: "NoticeContact" })
+
+export interface NoticeContactView {
+  readonly email: string | null
+  /** Whether this service sends e-mail at all. */
+  readonly sendsMail: boolean
+  readonly webhook: {
+    readonly subscriptionId: string
+    readonly endpointUrl: string
+    readonly hmacSecretId: string
+  } | null
+}
+
+export const makeNoticeContacts = Effect.gen(function*() {
+  const store = yield* NoticeStore
+  const queue = yield* DeliveryQueue
+  const outbox = yield* MailOutbox
+  const limits = yield* TenantLimits
+  const transaction = yield* Transaction
+  const secrets = yield* SigningSecrets
+  const ids = yield* UniqueIds
+  const rememberAccess = yield* makeRememberAccess
+  const { checkSettings, ownEditor } = yield* makeWebhookChecks
+
+  const destinationOf = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
+    // lists are ordered by id, so it is the first one after the previous id
+    const { destinations: [found] } = yield* queue.destinations(tenantId, { state: undefined, after: idBefore(destinationId), limit: 1 })
+    return found?.destinationId === destinationId ? found : undefined
+  })
+
+  const contactsOf = Effect.fnUntraced(function*(tenantId: string, client: string, forUpdate = false) {
+    const { email, webhookId } = yield* store.contacts(tenantId, client, forUpdate)
+    return { email, webhook: webhookId === undefined ? undefined : yield* destinationOf(tenantId, webhookId) }
+  })
+
+  const contact = Effect.fn("EndpointNotices.contact")(function*({ client, tenantId }: Principal): Effect.fn.Return<NoticeContactView, StorageError> {
+    const { email, webhook } = yield* contactsOf(tenantId, client)
+    return {
+      email: email ?? null,
+      sendsMail: outbox.sends,
+      webhook: webhook === undefined ? null : { subscriptionId: webhook.destinationId, endpointUrl: webhook.endpointUrl, hmacSecretId: webhook.hmacSecretId }
+    }
+  })
+
+  const setContact = Effect.fn("EndpointNotices.setContact")(function*(principal: Principal, input: unknown): Effect.fn.Return<NoticeContactView, InvalidInput | QuotaExceeded | StorageError> {
+    const { client, tenantId } = principal
+    const { email, webhook } = yield* decode(input)
+    if (webhook) yield* checkSettings(ownEditor(principal, Effect.void), webhook, { endpointUrl: true, hmacSecretId: true }).pipe(Effect.catchTag("InvalidInput", inWebhook))
+    const now = yield* Clock.currentTimeMillis
+    const quotas = yield* limits.of(tenantId)
+    yield* transaction.run(Effect.gen(function*() {
+      if (webhook) yield* rememberAccess(principal)
+      const { webhook: before } = yield* contactsOf(tenantId, client, true)
+      const stays = webhook === undefined || (webhook !== null && before?.endpointUrl === webhook.endpointUrl && before.hmacSecretId === webhook.hmacSecretId)
+      if (stays) return yield* store.setContacts(tenantId, client, { email: email ?? undefined, webhookId: before?.destinationId })
+      // what waits for the old address is not for the new one
+      if (before !== undefined) yield* queue.closeDestination(tenantId, before.destinationId)
+      const webhookId = webhook === null ? undefined : ids.nextAt(now)
+      if (webhookId !== undefined) {
+        yield* Effect.catchTag(secrets.use(principal, webhook!.hmacSecretId), "InvalidInput", inWebhook)
+        yield* openDestinationWithin(queue, quotas, "eventSubscriptionsPerClient", tenantId, destinationFor(webhookId, client, webhook!))
+      }
+      yield* store.setContacts(tenantId, client, { email: email ?? undefined, webhookId })
+    }))
+    return yield* contact(principal)
+  })
+
+  return { contact, contactsOf, setContact, destinationOf }
+})
+
+const decode = decodeInput(NoticeContact, { closed: true })
+
+/** Faults of the webhook's members, by their place in the body. */
+const inWebhook = ({ faults }: InvalidInput) => Effect.fail(new InvalidInput({ faults: faults.map((each) => ({ ...each, pointer: `/webhook${each.pointer}` })) }))
+
+const destinationFor = (destinationId: string, client: string, { endpointUrl, hmacSecretId }: typeof NoticeWebhook.Type): DestinationSettings => ({
+  destinationId,
+  client,
+  source: noticeSource,
+  endpointUrl,
+  hmacSecretId,
+  policy: { ...defaultPolicy, batchMaxSize: 1 },
+  envelope: { open: "", close: "" },
+  signing: "required",
+  whenDead: "goOn",
+  state: "active"
+})
