@@ -12,6 +12,7 @@ import { openDestinationWithin } from "../delivery/OpenDestination.ts"
 import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { makeWebhookChecks } from "../delivery/WebhookSettings.ts"
 import { MailOutbox } from "../mail/MailOutbox.ts"
+import { longestMailAddress, mailAddress } from "../mail/model/Mail.ts"
 import { HmacSecretId } from "../shared/Identifier.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
@@ -25,8 +26,8 @@ const NoticeWebhook = Schema.Struct({ endpointUrl: EndpointUrl, hmacSecretId: Hm
 export const NoticeContact = Schema.Struct({
   email: Schema.NullOr(
     Schema.String.check(
-      Schema.isMaxLength(254, { message: "email has at most 254 characters." }),
-      Schema.isPattern(/^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/u, { message: "email is one address, such as edi@shipper.example." })
+      Schema.isMaxLength(longestMailAddress, { message: `email has at most ${longestMailAddress} characters.` }),
+      Schema.isPattern(mailAddress, { message: "email is one address, such as edi@shipper.example." })
     )
   ),
   webhook: Schema.optionalKey(Schema.NullOr(NoticeWebhook))

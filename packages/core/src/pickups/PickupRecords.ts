@@ -13,6 +13,7 @@ import { isPickupNumber, isTestNumber, issuedNumber, pickupAccounts, pickupPros,
 import type { PickupEvent } from "./model/PickupRecord.ts"
 import { claimed, viewerOf } from "./PickupAccess.ts"
 import { PickupNotFound } from "./PickupErrors.ts"
+import type { PickupMail } from "./PickupMail.ts"
 import type { PickupSignals } from "./PickupSignals.ts"
 import type { PickupRow, PickupStore } from "./PickupStore.ts"
 
@@ -47,9 +48,10 @@ export interface PickupRecordParts {
   readonly store: (typeof PickupStore)["Service"]
   readonly signals: (typeof PickupSignals)["Service"]
   readonly wakeups: (typeof Wakeups)["Service"]
+  readonly mail: PickupMail
 }
 
-export const makePickupRecords = ({ signals, store, wakeups }: PickupRecordParts) => {
+export const makePickupRecords = ({ mail, signals, store, wakeups }: PickupRecordParts) => {
   /** Skips numbers that a desk has already issued. */
   const issue = Effect.fnUntraced(function*(tenantId: string, isTest: boolean) {
     for (;;) {
@@ -102,8 +104,16 @@ export const makePickupRecords = ({ signals, store, wakeups }: PickupRecordParts
     yield* signals.decided(tenantId, pickupId)
   })
 
+  /** When a request no longer waits: sends its answer by e-mail as well. */
+  const confirmed = Effect.fnUntraced(function*(tenantId: string, { pickup: { waiting }, row: { client, pickupId } }: FoundPickup, after: KeptPickup) {
+    const { decided, entries } = after
+    if (waiting === null || decided?.id !== waiting.id) return after
+    const answer = yield* mail.confirm({ tenantId, client, pickupId, entry: entries }, waiting.request, decided.answer)
+    return { ...after, decided: { ...decided, answer } }
+  })
+
   const update = Effect.fnUntraced(function*(tenantId: string, before: FoundPickup, after: KeptPickup, event: PickupEvent, number = before.row.number) {
-    const counted = { ...after, entries: before.pickup.entries + 1 }
+    const counted = yield* confirmed(tenantId, before, { ...after, entries: before.pickup.entries + 1 })
     const row = { ...before.row, number, ...columnsOf(counted) }
     const { change, history } = yield* writeOf(row, counted, yield* Clock.currentTimeMillis, event)
     yield* store.update(tenantId, row, history, change)

@@ -6,6 +6,7 @@ import type { StorageError } from "../shared/StorageError.ts"
 import { HostTransaction } from "../shared/Transaction.ts"
 import type { WaitingRequest } from "./model/Pickup.ts"
 import { type PickupAnswer, pickupAnswer } from "./model/PickupAnswer.ts"
+import type { PickupMail } from "./PickupMail.ts"
 import { pickupIn } from "./PickupRecords.ts"
 import type { PickupSignals } from "./PickupSignals.ts"
 import type { PickupStore } from "./PickupStore.ts"
@@ -20,20 +21,20 @@ export interface Waits {
   readonly waiting: Pick<WaitingRequest, "id" | "request">
 }
 
-/** The answer to a request that the carrier has not decided. SPEC-GAP-C34 */
-const undecided = ({ pickupId, waiting: { request } }: Waits): PickupAnswer =>
-  pickupAnswer(request, {
-    pickupStatus: "Call us",
-    carrierPickupNumber: null,
-    carrier: { carrierName: null, scac: null, routing: null, trailerNumber: request.trailerNumber },
-    messages: [`The carrier has not decided yet. Call the carrier about pickup request ${pickupId}.`]
-  })
-
-export const makePickupWaits = (store: (typeof PickupStore)["Service"], signals: (typeof PickupSignals)["Service"]) => {
+export const makePickupWaits = (store: (typeof PickupStore)["Service"], signals: (typeof PickupSignals)["Service"], mail: PickupMail) => {
   const end = Latch.makeUnsafe(false)
   let ended = false
   const waitingOf = new Map<string, number>()
   let all = 0
+
+  /** The answer to a request that the carrier has not decided. SPEC-GAP-C34 */
+  const undecided = ({ pickupId, waiting: { request } }: Waits): PickupAnswer =>
+    mail.announced(request, pickupAnswer(request, {
+      pickupStatus: "Call us",
+      carrierPickupNumber: null,
+      carrier: { carrierName: null, scac: null, routing: null, trailerNumber: request.trailerNumber },
+      messages: [`The carrier has not decided yet. Call the carrier about pickup request ${pickupId}.`]
+    }), false)
 
   /** Counts a waiting call. Returns `undefined` when there are too many. */
   const enter = (who: string): (() => void) | undefined => {

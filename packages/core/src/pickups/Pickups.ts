@@ -4,6 +4,7 @@ import * as Clock from "effect/Clock"
 import type { NotPermitted } from "../access/AccessErrors.ts"
 import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
+import { MailOutbox } from "../mail/MailOutbox.ts"
 import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
@@ -27,6 +28,7 @@ import { settledByReport } from "./model/SettledByReport.ts"
 import { carriersOnly, shippersAndCarriers, viewerOf } from "./PickupAccess.ts"
 import { type CancelledPickup, PickupDesk, type PickupDeskCall, type PickupDispatch, type PickupOrder } from "./PickupDesk.ts"
 import { type PickupDecided, PickupDeskFailed, PickupFinal, PickupNotFound, type PickupNumberTaken } from "./PickupErrors.ts"
+import { makePickupMail } from "./PickupMail.ts"
 import { fingerprintOf, type FoundPickup, makePickupRecords, pickupIn } from "./PickupRecords.ts"
 import { PickupSignals } from "./PickupSignals.ts"
 import { type AnsweredRequest, type PickupRow, PickupStore } from "./PickupStore.ts"
@@ -82,8 +84,9 @@ export class Pickups extends Context.Service<Pickups, {
       const ids = yield* UniqueIds
       const desk = yield* PickupDesk
       const signals = yield* PickupSignals
-      const records = makePickupRecords({ store, signals, wakeups: yield* Wakeups })
-      const waits = makePickupWaits(store, signals)
+      const mail = makePickupMail(yield* MailOutbox)
+      const records = makePickupRecords({ store, signals, wakeups: yield* Wakeups, mail })
+      const waits = makePickupWaits(store, signals, mail)
       const wait = "waitMillis" in desk ? desk : undefined
 
       /** Calls the desk with the open transaction. */
@@ -124,7 +127,8 @@ export class Pickups extends Context.Service<Pickups, {
         const row = { pickupId, number, isTest: request.isTest, client, carrier: carrierOf(principal), createdAt: now }
         const event: PickupEvent = { what: "ordered", by: client, status: pickup.words, messages: decided.messages, request }
         yield* Effect.catchTag(records.insert(tenantId, row, pickup, event), "PickupNumberTaken", numberTaken)
-        return { answer: [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: number ?? null })] }
+        const answer = pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: number ?? null })
+        return { answer: [yield* mail.confirm({ tenantId, client, pickupId, entry: pickup.entries }, request, answer)] }
       })
 
       const order = (principal: Principal, request: PickupRequest, requestId?: string, key?: string): Effect.Effect<Outcome, PickupDeskFailed | StorageError> =>
@@ -175,16 +179,17 @@ export class Pickups extends Context.Service<Pickups, {
         const { client, tenantId } = principal
         const { pickup, row: { pickupId, number } } = found
         const requestId = yield* fingerprintOf([tenantId, pickupId, pickup.entries, request])
+        const key = { tenantId, client, pickupId, entry: pickup.entries + 1 }
         const decided = yield* ask(dispatch, { tenantId, requestId, pickupId, kind: "modify", request, before: { carrierPickupNumber: number!, request: pickup.request } })
         if (decided.decision !== "accept") {
           // the earlier agreement stays valid
           yield* records.update(tenantId, found, pickup, { what: "change not accepted", by: client, status: pickup.words, messages: decided.messages, request })
-          return { answer: [pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: null })] }
+          return { answer: [yield* mail.confirm(key, request, pickupAnswer(request, { ...decided, pickupStatus: answerWords[decided.decision], carrierPickupNumber: null }))] }
         }
         const after = changedPickup(pickup, request, decided.carrier)
         const event: PickupEvent = { what: "changed", by: client, status: after.words, messages: decided.messages, request }
         yield* records.update(tenantId, found, after, event, decided.number ?? number)
-        return { answer: [pickupAnswer(request, { ...decided, pickupStatus: "Accept", carrierPickupNumber: decided.number ?? number! })] }
+        return { answer: [yield* mail.confirm(key, request, pickupAnswer(request, { ...decided, pickupStatus: "Accept", carrierPickupNumber: decided.number ?? number! }))] }
       })
 
       const change = Effect.fnUntraced(function*(principal: Principal, number: string, request: PickupRequest, now: number) {
@@ -192,7 +197,7 @@ export class Pickups extends Context.Service<Pickups, {
         const { pickup } = found
         if (isFinalPickup(pickup.status)) return yield* new PickupFinal({ pickupId: number, status: pickup.words })
         const current = { carrier: pickup.carrier, messages: [], carrierPickupNumber: number, pickupStatus: "Accept" as const }
-        if (pickup.waiting === null && sameRequest(pickup.request, request)) return { answer: [pickupAnswer(request, current)] }
+        if (pickup.waiting === null && sameRequest(pickup.request, request)) return { answer: [mail.announced(request, pickupAnswer(request, current), true)] }
         yield* checkChange(principal, pickup, request, now)
         if (!("waitMillis" in desk)) return yield* changeDecided(principal, found, request, desk)
         return request.isTest ? yield* changeDecided(principal, found, request, neverAsked) : yield* changeWaiting(principal, found, request)
@@ -222,6 +227,7 @@ export class Pickups extends Context.Service<Pickups, {
           yield* callBack({ tenantId, pickupId: row.pickupId, carrierPickupNumber: number, request: pickup.request })
           const after = withoutWait(cancelledPickup(pickup))
           yield* records.update(tenantId, found, after, { what: "cancelled", by: principal.client, status: after.words })
+          yield* mail.cancelled({ tenantId, client: principal.client, pickupId: row.pickupId, entry: pickup.entries + 1 }, pickup.request, number)
         })).pipe(Effect.catchTag("PickupNumberTaken", numberTaken))
       })
 

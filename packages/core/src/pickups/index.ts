@@ -1,5 +1,6 @@
 export type { PickupChangePage } from "./ListChanges.ts"
 export * from "./PickupDesk.ts"
+export { pickupMailsPerMinute } from "./PickupMail.ts"
 export * from "./PickupErrors.ts"
 export * from "./PickupSignals.ts"
 export * from "./PickupStore.ts"

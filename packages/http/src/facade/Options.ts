@@ -120,7 +120,7 @@ export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "pu
   /** The portal's page, if you serve one, and how it looks: a link's own theme replaces `theme` member by member. */
   readonly portal?: PortalSettings
   /**
-   * Sends an e-mail, for notices to customers; a rejection is tried again later. Default: none is sent, and the portal says so. `id` is the
+   * Sends an e-mail: notices to customers, and confirmations of pickups. A rejection is tried again for a day. Default: none is sent, and the portal and answers to pickups say so. `id` is the
    * same for each attempt.
    */
   readonly mail?: (mail: Mail) => Promise<void>

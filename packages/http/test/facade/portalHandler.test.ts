@@ -1,4 +1,5 @@
 import type { Mail } from "@waybill/core"
+import { pickupRequest } from "@waybill/testkit"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
@@ -86,6 +87,25 @@ describe("portalHandler", () => {
     await waybill.start()
     await told
     expect(mails).toMatchObject([{ to: "edi@shop.example", subject: "Your webhook is paused", text: expect.stringContaining(id) }])
+  })
+
+  it("sends confirmations of pickups through the host's own mail, after the call", async () => {
+    const mails: Array<Mail> = []
+    let tell = () => {}
+    const told = new Promise<void>((resolve) => tell = resolve)
+    const waybill = start({
+      mail: async (mail) => {
+        mails.push(mail)
+        tell()
+      }
+    })
+    await waybill.tenants.put("acme", { name: "Acme" })
+    const [answer] = await waybill.pickups.create(customer, pickupRequest({ orgAccountNumber: "A1", day: "2099-11-20", more: { confirmationEmail: "dock@shop.example" } }))
+    expect(answer!.pickupMessage).toContain("This answer is also sent to confirmationEmail.")
+    expect(mails).toEqual([])
+    await waybill.start()
+    await told
+    expect(mails).toMatchObject([{ to: "dock@shop.example", subject: `Pickup ${answer!.carrierPickupNumber}: Accept` }])
   })
 
   it("needs a theme and an address that a page can use", () => {

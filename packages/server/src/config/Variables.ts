@@ -230,8 +230,8 @@ export const variables = {
     "how the portal's page looks, as JSON with name, accent, background, text, radius and logoUrl; a link may replace each of them",
     portalTheme
   ),
-  smtpUrl: variableOrFile("WAYBILL_SMTP_URL", "none: no e-mail is sent", "the mail server for notices to customers, such as smtps://user:password@mail.example.com:465", smtpUrl),
-  mailFrom: variable("WAYBILL_MAIL_FROM", "none", "the sender of notices, with WAYBILL_SMTP_URL; such as Acme Freight <webhooks@acme.example>", mailFrom),
+  smtpUrl: variableOrFile("WAYBILL_SMTP_URL", "none: no e-mail is sent", "the mail server for notices to customers and confirmations of pickups, such as smtps://user:password@mail.example.com:465", smtpUrl),
+  mailFrom: variable("WAYBILL_MAIL_FROM", "none", "the sender of e-mails, with WAYBILL_SMTP_URL; such as Acme Freight <webhooks@acme.example>", mailFrom),
   noticeAfter: variable(
     "WAYBILL_NOTICE_AFTER_SECONDS",
     "14400",

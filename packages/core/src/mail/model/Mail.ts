@@ -7,3 +7,10 @@ export interface Mail {
   /** Plain text. */
   readonly text: string
 }
+
+/** One plain address: neither a second header nor a second recipient. */
+export const mailAddress = /^[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)+$/u
+
+export const longestMailAddress = 254
+
+export const isMailAddress = (text: string): boolean => text.length <= longestMailAddress && mailAddress.test(text)

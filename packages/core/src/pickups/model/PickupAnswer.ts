@@ -43,11 +43,8 @@ export const pickupAnswer = (
   carrierName: decided.carrier.carrierName,
   routing: decided.carrier.routing,
   scac: decided.carrier.scac,
-  pickupMessage: [...decided.messages, ...(given(request.confirmationEmail) === undefined ? [] : [noEmail])]
+  pickupMessage: [...decided.messages]
 })
-
-/** SPEC-GAP-C33 */
-const noEmail = "No e-mail is sent to confirmationEmail. This answer is the confirmation."
 
 const referencesOf = (request: PickupRequest): ReadonlyArray<string> => [
   ...new Set((request.shipmentDetails ?? []).flatMap((shipment) => [given(shipment.shipperRef), given(shipment.proNumber)])

@@ -1,0 +1,76 @@
+/** Sends the answer to a pickup request to its `confirmationEmail` as well, after the transaction that decides. SPEC-GAP-C33 */
+import { Effect } from "effect"
+import * as Clock from "effect/Clock"
+import type { MailOutbox } from "../mail/MailOutbox.ts"
+import { isMailAddress } from "../mail/model/Mail.ts"
+import { RecentMap } from "../shared/RecentMap.ts"
+import { SlidingWindowLimiter } from "../shared/SlidingWindowLimiter.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { given } from "./model/KeptText.ts"
+import { answerMail, cancellationMail } from "./model/PickupMail.ts"
+import type { PickupAnswer } from "./model/PickupAnswer.ts"
+import type { PickupRequest } from "./model/PickupRequest.ts"
+
+/** Mails per client and minute, in one process: a request may name any address. */
+export const pickupMailsPerMinute = 60
+
+/** Most clients whose recent mails are remembered. Beyond that the least recent client is removed. */
+const maxClients = 10_000
+
+/** Whose request it is, and what names its mail: the same for each attempt. */
+export interface PickupMailKey {
+  readonly tenantId: string
+  readonly client: string
+  readonly pickupId: string
+  /** Position of the history entry. */
+  readonly entry: number
+}
+
+const notSent = "No e-mail is sent to confirmationEmail. This answer is the confirmation."
+const notAddress = "No e-mail is sent: confirmationEmail is not one e-mail address. This answer is the confirmation."
+const alsoSent = "This answer is also sent to confirmationEmail."
+const decisionIsSent = "The decision is also sent to confirmationEmail."
+
+export const makePickupMail = (outbox: (typeof MailOutbox)["Service"]) => {
+  const recent = new RecentMap<SlidingWindowLimiter>(maxClients)
+
+  const admit = Effect.fnUntraced(function*({ client, tenantId }: PickupMailKey) {
+    const name = JSON.stringify([tenantId, client])
+    const log = recent.get(name) ?? new SlidingWindowLimiter()
+    recent.put(name, log)
+    return log.admit(pickupMailsPerMinute, yield* Clock.currentTimeMillis) === 0
+  })
+
+  const put = Effect.fnUntraced(function*(key: PickupMailKey, to: string, what: "answer" | "cancelled", mail: { readonly subject: string; readonly text: string }) {
+    if (!outbox.sends || !(yield* admit(key))) return false
+    return yield* outbox.put(key.tenantId, { id: `pickup.${key.pickupId}.${key.entry}.${what}`, to, ...mail })
+  })
+
+  /** Sends an answer to the address of its request. Returns it with a message that says whether it is sent. */
+  const confirm = Effect.fnUntraced(function*(key: PickupMailKey, request: PickupRequest, answer: PickupAnswer): Effect.fn.Return<PickupAnswer, StorageError> {
+    const to = given(request.confirmationEmail)
+    if (to === undefined) return answer
+    if (!isMailAddress(to)) return withMessage(answer, notAddress)
+    return withMessage(answer, (yield* put(key, to, "answer", answerMail(request, answer))) ? alsoSent : notSent)
+  })
+
+  const cancelled = Effect.fnUntraced(function*(key: PickupMailKey, request: PickupRequest, number: string) {
+    const to = given(request.confirmationEmail)
+    if (to !== undefined && isMailAddress(to)) yield* put(key, to, "cancelled", cancellationMail(request, number))
+  })
+
+  /** The answer to a request that is not decided yet, or that changes nothing: says what a reader of `confirmationEmail` gets. */
+  const announced = (request: PickupRequest, answer: PickupAnswer, isDecided: boolean): PickupAnswer => {
+    const to = given(request.confirmationEmail)
+    if (to === undefined) return answer
+    if (!isMailAddress(to)) return withMessage(answer, notAddress)
+    if (!outbox.sends) return withMessage(answer, notSent)
+    return isDecided ? answer : withMessage(answer, decisionIsSent)
+  }
+
+  return { confirm, cancelled, announced }
+}
+
+export type PickupMail = ReturnType<typeof makePickupMail>
+
+const withMessage = (answer: PickupAnswer, message: string): PickupAnswer => ({ ...answer, pickupMessage: [...answer.pickupMessage, message] })
