@@ -1,5 +1,5 @@
 /** The service as promises and handlers, over layers of the caller's own. */
-import { DeferredStatuses, DeliveryWorker, mapPaced, type StorageAdapter, Wakeups } from "@waybill/core"
+import { DeferredStatuses, DeliveryWorker, MailOutbox, mapPaced, type StorageAdapter, Wakeups } from "@waybill/core"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect } from "effect"
@@ -70,7 +70,10 @@ const deliverOnce = Effect.gen(function*() {
   const windows = yield* ChargeWindows
   const statuses = yield* DeferredStatuses
   const worker = yield* DeliveryWorker
+  const outbox = yield* MailOutbox
   yield* windows.closeDue
   yield* statuses.applyDue
-  return yield* worker.drain
+  const attempts = yield* worker.drain
+  yield* outbox.sweep
+  return attempts
 })

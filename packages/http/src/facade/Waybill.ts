@@ -271,7 +271,7 @@ export interface Waybill<in Tx = never> {
    */
   readonly start: () => Promise<void>
   /**
-   * Closes charge windows, delivers everything due now, and returns the number of attempts; for cron and serverless,
+   * Closes charge windows, delivers everything due now, sends e-mails that wait, and returns the number of attempts; for cron and serverless,
    * instead of `start`.
    */
   readonly runOnce: () => Promise<number>

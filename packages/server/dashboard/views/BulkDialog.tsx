@@ -6,7 +6,7 @@ import { utcText } from "../model/time.ts"
 import { Dialog } from "../parts/Dialog.tsx"
 import { Shown } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
-import { sentenceOf } from "../session/Server.ts"
+import { runSteps } from "../session/runSteps.ts"
 
 export interface BulkAct {
   readonly act: "dismiss" | "retry"
@@ -28,32 +28,25 @@ export const BulkDialog = ({ asked: { act, matching }, close, filter, tenantId }
   const [[chosen, expected]] = useState([filter, matching] as const)
   const dead = totalText(expected, "dead letter")
 
-  const run = async () => {
-    let changed = 0
-    let cursor: string | undefined
-    const told = () => act === "retry" ? `${plural(changed, "dead letter")} queued again.` : `${plural(changed, "dead letter")} dismissed.`
-    try {
-      do {
-        const step = await (act === "retry" ? client.retryDeadLetters(tenantId, { ...chosen, cursor }) : client.dismissDeadLetters(tenantId, { ...chosen, cursor }))
-        changed += step.changed
-        setDone(changed)
-        cursor = step.nextCursor ?? undefined
-      } while (cursor !== undefined)
-    } catch (failure) {
-      if (changed === 0) throw failure
-      return `${told()} Then it stopped: ${sentenceOf(failure)} The others are as they were; do it again to go on.`
-    }
-    return told()
-  }
+  const run = () =>
+    runSteps({
+      call: (cursor) => act === "retry" ? client.retryDeadLetters(tenantId, { ...chosen, cursor }) : client.dismissDeadLetters(tenantId, { ...chosen, cursor }),
+      count: ({ changed }) => changed,
+      progress: setDone,
+      told: (changed) => `${plural(changed, "dead letter")} ${act === "retry" ? "queued again" : "dismissed"}.`
+    })
 
   return (
     <Dialog title={act === "retry" ? `Send ${dead} again?` : `Dismiss ${dead}?`} confirm={act === "retry" ? "Send all again" : "Dismiss all"} act={run} close={close}>
-      <p>Everything that matches: {partsOf(chosen).map((part, n) => <span key={part}>{n > 0 && ", "}<Shown text={part} /></span>)}. Those that become dead letters meanwhile are included.</p>
+      <p>Everything that matches: <Parts parts={partsOf(chosen)} />. Those that become dead letters meanwhile are included.</p>
       <p>{act === "retry" ? "The same bytes are sent under the same ids, with a full series of attempts." : "Dismissed dead letters no longer count and are not recovered. Each can still be retried."}</p>
       <p><progress value={done} max={Math.max(expected, done, 1)} aria-label={act === "retry" ? "Queued again" : "Dismissed"} /></p>
     </Dialog>
   )
 }
+
+/** The parts of a filter in words. */
+export const Parts = ({ parts }: { readonly parts: ReadonlyArray<string> }) => <>{parts.map((part, n) => <span key={part}>{n > 0 && ", "}<Shown text={part} /></span>)}</>
 
 const partsOf = ({ client, endpoint, error, since, subscriptionId, until }: DeadLettersFilter): ReadonlyArray<string> => [
   ...client === undefined ? [] : [`client ${client}`],

@@ -7,7 +7,7 @@ import { byTrouble, counted, countText, troubleOf } from "../model/trouble.ts"
 import { errorChoices, outcomeText, plural, subscriptionStates, totalText } from "../model/words.ts"
 import { HeatStrip } from "../parts/HeatStrip.tsx"
 import { Choice, FilterField } from "../parts/Fields.tsx"
-import { Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
+import { ActionResult, Answered, Empty, NewRowsWaiting } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
 import { Shown, ShownLine } from "../parts/Shown.tsx"
 import { Table } from "../parts/Table.tsx"
@@ -16,8 +16,10 @@ import { SubscriptionTag } from "../parts/Tags.tsx"
 import { When } from "../parts/When.tsx"
 import { useAppState } from "../session/Context.ts"
 import { serverNow } from "../session/Server.ts"
+import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { useSteady } from "../session/useSteady.ts"
+import { BulkPurgeDialog } from "./BulkPurgeDialog.tsx"
 import { Charts } from "./Charts.tsx"
 
 type SubscriptionsRoute = Extract<Route, { readonly view: "subscriptions" }>
@@ -34,6 +36,7 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
       state: state as SubscriptionState | undefined,
       total: error === undefined ? true : undefined
     }, { signal }))
+  const { ask, asked, close, result } = useDialog<{ readonly matching: number }>(polled)
   const show = (filter: SubscriptionsFilter) => void (location.hash = hashOf({ view: "subscriptions", tenantId, ...filter, cursor: undefined }))
   return (
     <>
@@ -45,7 +48,9 @@ export const Subscriptions = ({ route }: { readonly route: SubscriptionsRoute })
         <Choice label="Last attempt" value={error} all="every outcome" choices={errorChoices} change={(error) => show({ ...route, error })} />
       </form>
       <Charts tenantId={tenantId} client={owner} />
-      <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} />}</Answered>
+      <ActionResult result={result} />
+      <Answered of={polled} missing="Tenant not found.">{(page) => <Page route={route} page={page} ask={ask} />}</Answered>
+      {asked !== undefined && <BulkPurgeDialog tenantId={tenantId} matching={asked.matching} filter={{ client: owner, endpoint, state: state as SubscriptionState | undefined }} close={close} />}
     </>
   )
 }
@@ -61,18 +66,31 @@ const columns = [
   { name: "Last attempt" }
 ]
 
-const Page = ({ page: { data, nextCursor, total }, route }: { readonly route: SubscriptionsRoute; readonly page: OperatorPage<OperatorSubscription> }) => {
+interface PageProps {
+  readonly route: SubscriptionsRoute
+  readonly page: OperatorPage<OperatorSubscription>
+  readonly ask: (asked: { readonly matching: number }) => void
+}
+
+const Page = ({ ask, page: { data, nextCursor, total = 0 }, route }: PageProps) => {
   const { client, cursor, endpoint, error, state, tenantId } = route
   const filtered = client !== undefined || endpoint !== undefined || error !== undefined
   const { newRowsWaiting, list, rows } = useSteady<OperatorSubscription>(hashOf(route), byTrouble(data), ({ subscriptionId }) => subscriptionId)
   const strips = useStrips(tenantId, rows.map(({ subscriptionId }) => subscriptionId))
   const troubled = data.filter((subscription) => troubleOf(subscription).severity === "trouble").length
   useAnnounced(troubled === 0 ? "No failing subscriptions." : `${plural(troubled, "subscription")} in trouble.`)
+  // a purge cannot be limited to an outcome, and one of everything takes a command
+  const purges = error === undefined && (client !== undefined || endpoint !== undefined || state !== undefined) && data.length > 0
   return (
     <>
+      {purges && (
+        <div class="actions">
+          <button type="button" class="secondary" onClick={() => ask({ matching: total })}>Purge all that match …</button>
+        </div>
+      )}
       {rows.length === 0 ? <Empty>{filtered ? `No subscription matches${nextCursor ? " on this page" : ""}.` : state === undefined ? "No subscriptions yet." : `No subscription is ${state}.`}</Empty> : (
         <Table
-          caption={`${plural(data.length, "subscription")}${nextCursor ? ` on this page${total === undefined ? "" : ` of ${totalText(total, "subscription")}`}` : ""}, ${troubled === 0 ? "none" : troubled} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
+          caption={`${plural(data.length, "subscription")}${nextCursor ? ` on this page${error === undefined ? ` of ${totalText(total, "subscription")}` : ""}` : ""}, ${troubled === 0 ? "none" : troubled} in trouble, ${totalOf(data, "waiting")} waiting, ${totalOf(data, "dead")} dead letters`}
           columns={columns}
           list={list}
           rows={rows.map((subscription) => ({ id: subscription.subscriptionId, cells: cellsOf(tenantId, subscription, strips.get(subscription.subscriptionId)) }))}

@@ -15,6 +15,7 @@ import { limitsCommand } from "./LimitsCommand.ts"
 import { listenCommand } from "./ListenCommand.ts"
 import { migrateCommand } from "./MigrateCommand.ts"
 import { pickupsCommand } from "./PickupsCommand.ts"
+import { portalCommand } from "./PortalCommand.ts"
 import { dismissCommand, recoverCommand, replayCommand, retryCommand } from "./ResendCommands.ts"
 import { secretsCommand } from "./SecretsCommand.ts"
 import { runServe, serveCommand } from "./ServeCommand.ts"
@@ -46,7 +47,7 @@ export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withSubcommands([
     { group: "The server", commands: [serveCommand, migrateCommand, doctorCommand, documentsCommand] },
     { group: "For operators of a running server", commands: [
-      healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, pickupsCommand, statisticsCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand
+      healthCommand, tailCommand, deliveriesCommand, retryCommand, dismissCommand, recoverCommand, replayCommand, subscriptionsCommand, explainCommand, pickupsCommand, statisticsCommand, auditCommand, tenantsCommand, limitsCommand, secretsCommand, keysCommand, clientsCommand, portalCommand
     ] },
     { group: "Receivers and tests", commands: [verifyCommand, listenCommand, simulateCommand, checkCommand, ediCommand] }
   ])

@@ -1,3 +1,4 @@
+import { PortalClient } from "@waybill/client/portal"
 import { verifyDelivery, signDelivery, TransitEventsClient } from "@waybill/client"
 import { existsSync, readFileSync, statSync, writeFileSync, mkdirSync } from "node:fs"
 import { join } from "node:path"
@@ -96,6 +97,31 @@ describe("keys on the command line", { timeout: 60_000 }, () => {
     expect(near).toMatchObject({ code: 0 })
     const far = await run(["deliveries", "--tenant", "acme", "--url", "https://freight.example"], { cwd: dir })
     expect(far.code).toBe(2)
+  })
+})
+
+describe("portal links on the command line", { timeout: 60_000 }, () => {
+  it("are created for a client, with its theme, into a file or printed", async () => {
+    const server = await runningServer()
+    expect((await run(["keys", "create", "shipper", "--role", "customer", "--account", "A-1", "--show"], { env: server.env })).code).toBe(0)
+    const out = join(directory(), "link")
+    const made = await run(["portal", "link", "shipper", "--out", out, "--expires-seconds", "600", "--theme", '{"name":"Acme"}'], { env: server.env })
+    expect(made).toMatchObject({ code: 0, stderr: "" })
+    expect(made.stdout).toMatch(/^The token opens the portal of key:shipper until \S+Z\. It is in /)
+    // this server has no page, so there is no address
+    const token = readFileSync(out, "utf8").trim()
+    globalThis.waybillTestOutput?.secret(token)
+    expect(await new PortalClient({ baseUrl: server.url, bearer: token }).session()).toMatchObject({ client: "key:shipper", theme: { name: "Acme" } })
+    const shown = await run(["portal", "link", "shipper", "--show", "--json"], { env: server.env })
+    expect(jsonLines(shown.stdout)).toEqual([{ client: "key:shipper", expiresAt: expect.any(String), url: null, token: expect.any(String) }])
+  })
+
+  it("are not created if they would be lost, or for a theme or a time that the server refuses", async () => {
+    const server = await runningServer()
+    expect(await run(["portal", "link", "shipper"], { env: server.env })).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("--out <file>") })
+    expect((await run(["portal", "link", "shipper", "--show", "--theme", "red"], { env: server.env })).code).toBe(2)
+    expect((await run(["portal", "link", "shipper", "--show", "--expires-seconds", "5"], { env: server.env })).code).toBe(4)
+    expect((await run(["portal", "link", "nobody", "--show"], { env: server.env })).code).toBe(4)
   })
 })
 

@@ -113,6 +113,13 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
     else Object.assign(delivery, { state: "waiting", settledAt: null, nextAttemptAt: delivery.createdAt })
     return ok({}, 202)
   }
+  if (kind === "purge") {
+    const { cursor = "", ...filter } = body
+    const found = freight.subscriptions.filter(({ endpointUrl, state, subscriptionId }) =>
+      subscriptionId > cursor && (filter.state ?? state) === state && (filter.endpoint ?? new URL(endpointUrl).host) === new URL(endpointUrl).host)
+    const [first, ...others] = found.toSorted((a, b) => (a.subscriptionId < b.subscriptionId ? -1 : 1))
+    return ok({ subscriptions: 1, dropped: 7, nextCursor: others.length === 0 ? null : first!.subscriptionId }, 202)
+  }
   if (kind === "dead-letters") {
     const { cursor = "", ...filter } = body
     const dead = matching(freight, { ...filter, state: "dead" }).filter(({ deliveryId }) => deliveryId > cursor).toSorted((a, b) => (a.deliveryId < b.deliveryId ? -1 : 1))

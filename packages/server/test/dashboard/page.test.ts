@@ -207,6 +207,25 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(violations.seen).toEqual([])
   })
 
+  it("purges all subscriptions that match a filter, in steps, and offers it only with a filter", async () => {
+    const api = await startFakeApi()
+    const { violations, page } = await openView(api, "#/t/acme/subscriptions")
+    await page.getByRole("rowheader").first().waitFor()
+    expect(await page.getByRole("button", { name: "Purge all that match" }).count()).toBe(0)
+    const matching = api.freight.subscriptions.filter(({ state }) => state === "active").length
+    expect(matching).toBeGreaterThan(1)
+    await page.getByLabel("State").selectOption("active")
+    await page.getByRole("button", { name: "Purge all that match" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByRole("heading", { name: `Purge ${matching} subscriptions?` }).waitFor()
+    await dialog.getByRole("button", { name: "Purge all" }).click()
+    await page.getByText(`${7 * matching} entries dropped.`).first().waitFor()
+    const steps = api.requests.filter(({ method }) => method === "POST")
+    expect(steps.length).toBe(matching)
+    expect(steps[0]).toMatchObject({ path: "/acme/purge", body: { state: "active" } })
+    expect(violations.seen).toEqual([])
+  })
+
   it("changes the settings of a subscription, and sends only what was changed", async () => {
     const api = await startFakeApi()
     const { area, endpointUrl, subscriptionId } = api.freight.subscriptions.find((each) => each.area === "transit-events")!

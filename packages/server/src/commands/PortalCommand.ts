@@ -1,0 +1,56 @@
+/** `waybill portal`: links that open the portal of a customer. */
+import { OperatorClient, type PortalTheme } from "@waybill/client"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
+import { usageError } from "./shared/Outcome.ts"
+import { jsonFlag, printResult } from "./shared/Output.ts"
+import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+
+const themeOf = (text: string) =>
+  Effect.try({
+    try: () => JSON.parse(text) as PortalTheme,
+    catch: () => usageError("--theme is JSON, such as '{\"name\":\"Acme Freight\",\"accent\":\"#0b5fff\"}'.")
+  })
+
+const linkCommand = Command.make(
+  "link",
+  {
+    client: Argument.String("client").pipe(Argument.withDescription("A key's name, or jwt:<issuer>:<sub>")),
+    ...operatorFlags,
+    expires: Flag.Int("expires-seconds").pipe(Flag.withDescription("How long the link works: 60 to 86,400; default: an hour"), Flag.optional),
+    theme: Flag.String("theme").pipe(Flag.withDescription("Name, logo and colors of the page as JSON; other members come from the server's settings"), Flag.optional),
+    ...disclosureFlags,
+    json: jsonFlag
+  },
+  (given) =>
+    Effect.scoped(Effect.gen(function*() {
+      const theme = Option.isSome(given.theme) ? yield* themeOf(given.theme.value) : undefined
+      const { tenantId, ...connected } = yield* operatorConnection(given)
+      const kept = yield* disclosure(given, "The link", true)
+      const expiresInSeconds = Option.getOrUndefined(given.expires)
+      const link = yield* callServer((signal) =>
+        new OperatorClient(connected).createPortalLink(tenantId, {
+          client: given.client,
+          ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
+          ...(theme === undefined ? {} : { theme })
+        }, { signal }))
+      const opens = link.url ?? link.token
+      yield* kept.keep(opens)
+      yield* printResult(given.json, {
+        json: { client: link.client, expiresAt: link.expiresAt, ...(kept.isShown ? { url: link.url, token: link.token } : {}) },
+        text: `${link.url === null ? "The token" : "The link"} opens the portal of ${link.client} until ${link.expiresAt}.${kept.note}${kept.isShown ? `\n${opens}` : ""}`
+      })
+    }))
+).pipe(
+  Command.withDescription("Create a link that opens a client's portal to everyone who has it"),
+  Command.withExamples([
+    { command: "waybill portal link shipper-tms --tenant acme --out portal-link", description: "For an hour, into a file that only you can read" },
+    { command: "waybill portal link shipper-tms --tenant acme --expires-seconds 86400 --show", description: "For a day, printed" }
+  ])
+)
+
+export const portalCommand = Command.make("portal").pipe(
+  Command.withDescription("Create links to the portal of a customer"),
+  Command.withSubcommands([linkCommand])
+)
