@@ -4,7 +4,7 @@
 export interface Line {
   readonly label: string
   readonly value: number
-  readonly unit: "/s" | "ms" | "µs" | "MB" | "x"
+  readonly unit: "/s" | "/day" | "ms" | "µs" | "MB" | "x"
   /** The value of every round, if there are several. */
   readonly rounds?: ReadonlyArray<number>
   readonly note?: string
@@ -31,7 +31,7 @@ const number = (value: number): string => {
   return value.toLocaleString("en-US", { maximumFractionDigits: digits, minimumFractionDigits: digits })
 }
 
-const figure = ({ unit, value }: Line): string => unit === "x" ? `${number(value)} x` : unit === "/s" ? `${number(value)}/s` : `${number(value)} ${unit}`
+const figure = ({ unit, value }: Line): string => unit === "x" ? `${number(value)} x` : unit === "/s" || unit === "/day" ? `${number(value)}${unit}` : `${number(value)} ${unit}`
 
 export const isMet = ({ better, ratio, target }: Verdict): boolean => better === "higher" ? ratio >= target : ratio <= target
 

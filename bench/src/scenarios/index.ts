@@ -1,6 +1,7 @@
 /** Every scenario, in the order in which they run. */
 import { batches } from "./batches.ts"
 import type { Scenario } from "./Bench.ts"
+import { capacity } from "./capacity.ts"
 import { deliveries } from "./deliveries.ts"
 import { documents } from "./documents.ts"
 import { edi } from "./edi.ts"
@@ -24,4 +25,4 @@ import { statementTimes } from "./statements.ts"
 import { testkit } from "./testkit.ts"
 import { workers } from "./workers.ts"
 
-export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, statementTimes, sender, edi, testkit, workers, growth, rush, retention, requests, soak]
+export const scenarios: ReadonlyArray<Scenario> = [deliveries, batches, publishing, paused, matching, latency, isolation, hostile, paging, lookups, http, memory, documents, statementTimes, sender, edi, testkit, workers, growth, rush, retention, requests, soak, capacity]

@@ -4,7 +4,7 @@ import { median, percentile } from "../measure/Stats.ts"
 import type { SoakHandlers } from "../waybill/soak-process.ts"
 import { type Bench, type Scenario, startMeasured } from "./Bench.ts"
 
-const soakModule = new URL("../waybill/soak-process.ts", import.meta.url)
+export const soakModule = new URL("../waybill/soak-process.ts", import.meta.url)
 
 const load = 0.7
 
@@ -25,13 +25,14 @@ interface Minute {
   readonly dead: number
 }
 
-const delaysOf = async (bench: Bench, committed: ReadonlyArray<number>): Promise<ReadonlyArray<number>> => {
+/** Milliseconds from the commit of each call to the arrival of its first event; `undefined` when some do not arrive within a minute. */
+export const delaysOf = async (bench: Bench, committed: ReadonlyArray<number>): Promise<ReadonlyArray<number> | undefined> => {
   for (let tries = 0; tries < 600; tries++) {
     const seen = await bench.receiver.marks()
     if (committed.every((_, call) => seen[call + 1]! > 0)) return committed.map((at, call) => Math.max(0, seen[call + 1]! - at))
     await new Promise((done) => setTimeout(done, 100))
   }
-  throw new Error("Events did not arrive within a minute.")
+  return undefined
 }
 
 export const soak: Scenario = {
@@ -42,7 +43,7 @@ export const soak: Scenario = {
     const minuteMillis = bench.quick ? 2_000 : 60_000
     const database = await bench.postgres.database("bench_soak")
     const service = await startMeasured<SoakHandlers>(bench, soakModule, [database, bench.receiver.url, String(minuteMillis * 5)])
-    await service.call.prepare()
+    await service.call.prepare(100)
     await service.call.capacity(minuteMillis / 6)
     await bench.postgres.settle(database)
     const capacity = await service.call.capacity(minuteMillis / 3)
@@ -54,6 +55,7 @@ export const soak: Scenario = {
         service.call.sweep()
       ])
       const millis = await delaysOf(bench, committed)
+      if (millis === undefined) throw new Error("Events did not arrive within a minute.")
       const now = { p50: percentile(millis, 0.5), p99: percentile(millis, 0.99), bytes: await service.call.memory(), dead: await deadTuples(database) }
       seen.push(now)
       console.error(`  soak, minute ${minute + 1}: p50 ${now.p50.toFixed(1)} ms, p99 ${now.p99.toFixed(1)} ms, ${(now.bytes / 2 ** 20).toFixed(0)} MB, ${now.dead} dead rows`)

@@ -12,7 +12,8 @@ import { runWaybill } from "./Waybill.ts"
 const [database, receiver, keepSettledMillis] = process.argv.slice(2) as [string, string, string]
 const runtime = runWaybill({ database, connections: 12, delivery: { keepSettledMillis: Number(keepSettledMillis) } })
 
-const destinations = 100
+/** Customers with one subscription each. */
+let destinations = 0
 /** Events of one call, as a carrier's system sends a small backlog. */
 const perCall = 20
 /** Concurrent shipments; each gets an event in turn. */
@@ -33,10 +34,11 @@ const publishCall = async (marks: { next: number } | undefined) => {
 let worker: Fiber.Fiber<void, unknown> | undefined
 
 const handlers = {
-  prepare: async () => {
+  prepare: async (subscribers: number) => {
+    destinations = subscribers
     await runtime.runPromise(Effect.gen(function*() {
       yield* createTenant
-      for (let n = 0; n < destinations; n++) yield* subscribe(n, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 })
+      for (let n = 0; n < subscribers; n++) yield* subscribe(n, { endpointUrl: `${receiver}/hook`, batchMaxSize: 200 })
     }))
     worker = runtime.runFork(Effect.flatMap(DeliveryWorker, ({ run }) => run))
   },
