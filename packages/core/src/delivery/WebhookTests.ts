@@ -3,8 +3,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { TooManyCalls } from "../access/AccessErrors.ts"
 import type { Principal } from "../access/model/Principal.ts"
-import { RecentMap } from "../shared/RecentMap.ts"
-import { SlidingWindowLimiter } from "../shared/SlidingWindowLimiter.ts"
+import { ClientLimiter } from "../shared/ClientLimiter.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
 import type { SecretUnreadable } from "./DeliveryErrors.ts"
@@ -19,9 +18,6 @@ import { addressNotAllowed, WebhookSender } from "./WebhookSender.ts"
 
 /** Tests per client and minute, in one process. SPEC-GAP-E18 */
 export const testsPerMinute = 10
-
-/** Most clients whose recent tests are remembered. Beyond that the least recent client is removed. */
-const maxClients = 10_000
 
 export interface WebhookTestRequest {
   readonly tenantId: string
@@ -57,14 +53,10 @@ export class WebhookTests extends Context.Service<WebhookTests, {
       const sender = yield* WebhookSender
       const ids = yield* UniqueIds
       const { attemptTimeoutMillis } = yield* DeliveryOptions
-      const logs = new RecentMap<SlidingWindowLimiter>(maxClients)
+      const limiter = new ClientLimiter(testsPerMinute)
 
-      const allow = Effect.fn("WebhookTests.allow")(function*({ client, tenantId }: Principal) {
-        const now = yield* Clock.currentTimeMillis
-        const name = JSON.stringify([tenantId, client])
-        const log = logs.get(name) ?? new SlidingWindowLimiter()
-        logs.put(name, log)
-        const waitMillis = log.admit(testsPerMinute, now)
+      const allow = Effect.fn("WebhookTests.allow")(function*(principal: Principal) {
+        const waitMillis = limiter.admit(principal, yield* Clock.currentTimeMillis)
         if (waitMillis > 0) return yield* new TooManyCalls({ retryAfterSeconds: Math.ceil(waitMillis / 1000) })
       })
 

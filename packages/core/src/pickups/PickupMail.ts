@@ -3,8 +3,7 @@ import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import type { MailOutbox } from "../mail/MailOutbox.ts"
 import { isMailAddress } from "../mail/model/Mail.ts"
-import { RecentMap } from "../shared/RecentMap.ts"
-import { SlidingWindowLimiter } from "../shared/SlidingWindowLimiter.ts"
+import { ClientLimiter } from "../shared/ClientLimiter.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { given } from "./model/KeptText.ts"
 import { answerMail, cancellationMail } from "./model/PickupMail.ts"
@@ -13,9 +12,6 @@ import type { PickupRequest } from "./model/PickupRequest.ts"
 
 /** Mails per client and minute, in one process: a request may name any address. */
 export const pickupMailsPerMinute = 60
-
-/** Most clients whose recent mails are remembered. Beyond that the least recent client is removed. */
-const maxClients = 10_000
 
 /** Whose request it is, and what names its mail: the same for each attempt. */
 export interface PickupMailKey {
@@ -32,17 +28,10 @@ const alsoSent = "This answer is also sent to confirmationEmail."
 const decisionIsSent = "The decision is also sent to confirmationEmail."
 
 export const makePickupMail = (outbox: (typeof MailOutbox)["Service"]) => {
-  const recent = new RecentMap<SlidingWindowLimiter>(maxClients)
-
-  const admit = Effect.fnUntraced(function*({ client, tenantId }: PickupMailKey) {
-    const name = JSON.stringify([tenantId, client])
-    const log = recent.get(name) ?? new SlidingWindowLimiter()
-    recent.put(name, log)
-    return log.admit(pickupMailsPerMinute, yield* Clock.currentTimeMillis) === 0
-  })
+  const limiter = new ClientLimiter(pickupMailsPerMinute)
 
   const put = Effect.fnUntraced(function*(key: PickupMailKey, to: string, what: "answer" | "cancelled", mail: { readonly subject: string; readonly text: string }) {
-    if (!outbox.sends || !(yield* admit(key))) return false
+    if (!outbox.sends || limiter.admit(key, yield* Clock.currentTimeMillis) > 0) return false
     return yield* outbox.put(key.tenantId, { id: `pickup.${key.pickupId}.${key.entry}.${what}`, to, ...mail })
   })
 

@@ -26,6 +26,14 @@ const makeMail = () => {
   return { mails, process, post, sweep }
 }
 
+/** The endpoint answers 410, so the service pauses the subscription. */
+const pausedByGone = Effect.fnUntraced(function*({ publish, receivers }: Effect.Success<ReturnType<typeof makeEngine>>) {
+  yield* receivers.script(hook, Receiver.gone)
+  yield* TestWaybill.run
+  yield* publish("A")
+  yield* TestWaybill.pass("1 minute")
+})
+
 describe("notices of failing endpoints", () => {
   it.effect("are sent once a day while an endpoint fails for longer than four hours, by one of several processes", () =>
     inEngine(Effect.gen(function*() {
@@ -75,10 +83,7 @@ describe("notices of failing endpoints", () => {
       const engine = yield* makeEngine()
       const { mails, process, sweep } = makeMail()
       yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
-      yield* engine.receivers.script(hook, Receiver.gone)
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 minute")
+      yield* pausedByGone(engine)
       assert.strictEqual(yield* sweep, 1)
       assert.strictEqual(mails[0]!.subject, "Your webhook is paused")
       assert.include(mails[0]!.text, "410")
@@ -88,10 +93,7 @@ describe("notices of failing endpoints", () => {
     inEngine(Effect.gen(function*() {
       const engine = yield* makeEngine()
       const { process, sweep } = makeMail()
-      yield* engine.receivers.script(hook, Receiver.gone)
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 minute")
+      yield* pausedByGone(engine)
       assert.strictEqual(yield* sweep, 0)
       yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
       const none = yield* EndpointNotices
@@ -146,10 +148,7 @@ describe("notices of failing endpoints", () => {
       const engine = yield* makeEngine()
       const { mails, post, process } = makeMail()
       yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
-      yield* engine.receivers.script(hook, Receiver.gone)
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 minute")
+      yield* pausedByGone(engine)
       assert.strictEqual(yield* process((notices) => notices.sweep), 1)
       assert.strictEqual(mails.length, 0)
       yield* post
@@ -161,10 +160,7 @@ describe("notices of failing endpoints", () => {
       const engine = yield* makeEngine()
       const { mails, process, sweep } = makeMail()
       yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
-      yield* engine.receivers.script(hook, Receiver.gone)
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 minute")
+      yield* pausedByGone(engine)
       const failing = Layer.mock(MailOutbox, { sends: true, put: () => Effect.die("the process is killed") })
       yield* Effect.exit(Effect.flatMap(EndpointNotices, (notices) => notices.sweep).pipe(Effect.provide(Layer.provide(Layer.fresh(EndpointNotices.layer), failing))))
       assert.strictEqual(yield* sweep, 1)
@@ -207,10 +203,7 @@ describe("notices of failing endpoints", () => {
       const engine = yield* makeEngine()
       const { mails, process, sweep } = makeMail()
       yield* process((notices) => notices.setContact(engine.customer, { email: null, webhook: { ...webhook, endpointUrl: hook } }))
-      yield* engine.receivers.script(hook, Receiver.gone)
-      yield* TestWaybill.run
-      yield* engine.publish("A")
-      yield* TestWaybill.pass("1 minute")
+      yield* pausedByGone(engine)
       assert.strictEqual(yield* sweep, 0)
       const { webhook: changed } = yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example", webhook }))
       yield* engine.receivers.script(noticeUrl, Receiver.gone)
