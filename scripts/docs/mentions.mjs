@@ -64,7 +64,7 @@ export const checkLogLines = (pages) => {
 }
 
 /** Internal errors that are always caught. */
-const inward = new Set(["ConnectFailure", "LimitReached", "NotAccepted", "PortInUse", "Refused", "Violation", "WriteFailed"])
+const inward = new Set(["ConnectFailure", "LimitReached", "NotAccepted", "PortInUse", "Refused", "ReplicaNotUsed", "Violation", "WriteFailed"])
 
 /** The errors page names every error class and every code that a caller can get. */
 export const checkErrors = ({ path, text }) => {
