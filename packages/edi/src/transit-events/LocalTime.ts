@@ -2,6 +2,7 @@
  * Times of X12 are local, with or without a code for their zone (element 623). Waybill needs an offset, and none is invented: it comes from the
  * code, from the state or province of the event, or from the partner profile.
  */
+import { DateTime } from "effect"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 
 /** Zones of letter codes whose offset depends on the date. */
@@ -89,7 +90,6 @@ const offsetsAt = (local: string, zone: string): ReadonlyArray<number> => {
   return fitting.length === 0 ? [before] : fitting.sort((a, b) => b - a)
 }
 
-const formats = new Map<string, Intl.DateTimeFormat>()
 const known = new Map<string, number>()
 const mostKnown = 20_000
 
@@ -99,15 +99,7 @@ export const offsetOf = (zone: string, instant: number): number => {
   const key = `${zone} ${quarter}`
   const remembered = known.get(key)
   if (remembered !== undefined) return remembered
-  let format = formats.get(zone)
-  if (format === undefined) {
-    format = new Intl.DateTimeFormat("en-US", { timeZone: zone, hourCycle: "h23", year: "numeric", month: "2-digit", day: "2-digit", hour: "2-digit", minute: "2-digit" })
-    formats.set(zone, format)
-  }
-  const at = quarter * 900_000
-  const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, value]))
-  const shown = Date.parse(`${parts["year"]}-${parts["month"]}-${parts["day"]}T${parts["hour"]}:${parts["minute"]}:00Z`)
-  const minutes = (shown - at) / 60_000
+  const minutes = DateTime.zonedOffset(DateTime.makeZonedUnsafe(quarter * 900_000, { timeZone: DateTime.zoneMakeNamedUnsafe(zone) })) / 60_000
   if (known.size >= mostKnown) known.clear()
   known.set(key, minutes)
   return minutes
