@@ -16,6 +16,9 @@ export interface DirectoryOptions {
 /** Numbers have nine digits and start again after the last. */
 const mostControlNumber = 999_999_999
 
+/** More than there are processes that take a number at the same time. */
+const keptNumbers = 100
+
 export const directoryTransport = (directory: string, { now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport => {
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)
@@ -30,7 +33,7 @@ export const directoryTransport = (directory: string, { now = Date.now, quietMil
       // writers hide what is not complete, or give it another ending
       if (!entry.isFile() || entry.name.startsWith(".") || /\.(?:tmp|part|filepart)$/iu.test(entry.name)) continue
       const file = await stat(join(inbox, entry.name)).catch(ignoreMissing)
-      if (file !== undefined && now() - file.mtimeMs >= quietMillis) found.push({ name: entry.name, at: file.mtimeMs })
+      if (file !== undefined && now() - Math.floor(file.mtimeMs) >= quietMillis) found.push({ name: entry.name, at: file.mtimeMs })
     }
     return found.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1)).slice(0, limit).map(({ name }) => name)
   }
@@ -54,21 +57,31 @@ export const directoryTransport = (directory: string, { now = Date.now, quietMil
     await rename(hidden, join(outbox, name))
   }
 
-  /** A file that nobody else could create claims its number, unless a higher one is there: then the directory was read too long ago. */
+  /**
+   * A file that nobody else could create claims its number. The last files stay, so a process that read the directory long ago either finds the file
+   * of its number, or numbers that are far above it.
+   */
   const nextControlNumber = async (): Promise<number> => {
     const numbers = await folder("control-numbers")
     const taken = async () => (await readdir(numbers)).filter((name) => /^\d{9}$/u.test(name)).sort()
+    const remove = async (names: ReadonlyArray<string>) => {
+      for (const name of names) await rm(join(numbers, name), { force: true })
+    }
     for (;;) {
       const before = await taken()
-      const number = Number(before.at(-1) ?? 0) % mostControlNumber + 1
-      const name = String(number).padStart(9, "0")
-      if (!await created(join(numbers, name))) continue
-      const isFirstAgain = number === 1 && before.length > 0
-      if (!isFirstAgain && (await taken()).some((each) => each > name)) {
-        await rm(join(numbers, name), { force: true })
+      const number = Number(before.at(-1) ?? 0) + 1
+      if (number > mostControlNumber) {
+        await remove(before)
         continue
       }
-      for (const older of isFirstAgain ? before : before.slice(0, -1)) await rm(join(numbers, older), { force: true })
+      const name = String(number).padStart(9, "0")
+      if (!await created(join(numbers, name))) continue
+      const after = await taken()
+      if (Number(after.at(-1)) >= number + keptNumbers) {
+        await remove([name])
+        continue
+      }
+      await remove(after.filter((each) => Number(each) < number - keptNumbers))
       return number
     }
   }

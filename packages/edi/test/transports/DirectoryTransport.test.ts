@@ -86,7 +86,14 @@ describe("files in a directory", () => {
     const taken = await Promise.all(Array.from({ length: 40 }, () => directoryTransport(path).nextControlNumber()))
     expect(new Set(taken).size).toBe(40)
     expect(await directoryTransport(path).nextControlNumber()).toBe(Math.max(...taken) + 1)
-    expect(names(path, "control-numbers").length).toBeLessThan(40)
+  })
+
+  it("keep the files of the last hundred control numbers", async () => {
+    const path = directory()
+    mkdirSync(join(path, "control-numbers"))
+    for (let number = 1; number <= 300; number++) writeFileSync(join(path, "control-numbers", String(number).padStart(9, "0")), "")
+    expect(await directoryTransport(path).nextControlNumber()).toBe(301)
+    expect(names(path, "control-numbers").map(Number).toSorted((a, b) => a - b)).toEqual(Array.from({ length: 101 }, (_, index) => 201 + index))
   })
 
   it("start their control numbers again after the last", async () => {
