@@ -44,9 +44,6 @@ export interface AcceptedEvent {
 /** Most events per call. */
 export const maxEventsPerCall = 1000
 
-/** Attempts per call. A call is retried when a concurrent call stored one of its ids or owns one of its shipments. More attempts mean a defect. */
-const maxDecisions = 10
-
 const decoder = new TextDecoder()
 const encoder = new TextEncoder()
 const decodeEvent = readInput(ReportedEvent)
@@ -124,9 +121,11 @@ export const publishEvents = (services: {
     const { read, refused } = yield* readAll(events, partial)
     if (refused.length > 0 && !partial) return yield* refusedCall(refused)
     const foreign = new Set<string>()
+    // every decision that fails finds an id that a concurrent call stored since, or a shipment that it owns; more would be a defect
+    const mostDecisions = 2 * events.length + 1
     for (let decision = 1;; decision++) {
       const decided = yield* transaction.run(decideAndStore(tenantId, read, foreign, options)).pipe(
-        Effect.catchTag(["EventIdTaken", "ShipmentNotOwn"], (again) => decision < maxDecisions ? Effect.succeed(again) : Effect.die(again))
+        Effect.catchTag(["EventIdTaken", "ShipmentNotOwn"], (again) => decision < mostDecisions ? Effect.succeed(again) : Effect.die(again))
       )
       if (decided instanceof ShipmentNotOwn) decided.shipmentIds.forEach((shipmentId) => foreign.add(shipmentId))
       else if (!(decided instanceof EventIdTaken)) return [...refused, ...decided].sort((a, b) => a.index - b.index)
