@@ -15,7 +15,8 @@ export const publicSamples = ["whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"]
 export const disclosures = [
   { why: "the demo's start", command: /main\.(?:ts|mjs)(?: serve)?$/, stream: "stdout", what: "an API key", line: /^ +(?:The customer's API key: |curl -s -H 'X-API-Key: )‹an API key›/ },
   { why: "keys create --show", command: / keys create .*--show/, stream: "stdout", what: "an API key", line: /./ },
-  { why: "secrets put --show", command: / secrets put .*--show/, stream: "stdout", what: "a webhook secret", line: /./ }
+  { why: "secrets put --show", command: / secrets put .*--show/, stream: "stdout", what: "a webhook secret", line: /./ },
+  { why: "portal link --show", command: / portal link .*--show/, stream: "stdout", what: "a token", line: /./ }
 ]
 
 /**
