@@ -14,6 +14,8 @@ const sweepMillis = 5_000
 /** Tenants per sweep. */
 const tenantLimit = 100
 
+const tenantsAtOnce = 4
+
 /** Mails that are taken at once. They are sent one by one, within their lease. */
 const mailLimit = 5
 
@@ -62,18 +64,24 @@ export class MailOutbox extends Context.Service<MailOutbox, {
           Effect.catchTag("MailFailed", (error) => Effect.as(failed(tenantId, mail, error), 0))
         )
 
-      const sweepTenant = Effect.fnUntraced(function*(tenantId: string) {
+      /** A few mails of a tenant. */
+      const turnOf = Effect.fnUntraced(function*(tenantId: string) {
+        const mails = yield* store.take(tenantId, mailLimit, leaseMillis)
         let sent = 0
-        for (;;) {
-          const mails = yield* store.take(tenantId, mailLimit, leaseMillis)
-          for (const mail of mails) sent += yield* send(tenantId, mail)
-          if (mails.length < mailLimit) return sent
-        }
+        for (const mail of mails) sent += yield* send(tenantId, mail)
+        return { tenantId, sent, hasMore: mails.length === mailLimit }
       })
 
+      /** Tenants take turns, so that one with many mails does not hold up the others. */
       const sweep = Effect.gen(function*() {
-        const counts = yield* Effect.forEach(yield* store.tenants(tenantLimit), sweepTenant)
-        return counts.reduce((sum, count) => sum + count, 0)
+        let sent = 0
+        let waiting = yield* store.tenants(tenantLimit)
+        while (waiting.length > 0) {
+          const turns = yield* Effect.forEach(waiting, turnOf, { concurrency: tenantsAtOnce })
+          for (const turn of turns) sent += turn.sent
+          waiting = turns.flatMap(({ hasMore, tenantId }) => hasMore ? [tenantId] : [])
+        }
+        return sent
       })
 
       return MailOutbox.of({ sends: true, put: store.put, sweep, run: sweepEvery(sweepMillis, sweep, "E-mail outbox failed. The next sweep tries again.") })

@@ -93,6 +93,19 @@ describe("the outbox of e-mails", () => {
       assert.deepStrictEqual(mails.map(({ id }) => id).toSorted(), ["a.1", "a.2"])
     })))
 
+  it.effect("lets tenants take turns, so that one with many mails does not hold up another", () =>
+    within(Effect.gen(function*() {
+      const tenants = ["busy-1", "busy-2", "busy-3", "busy-4", "quiet"]
+      const { mails, process, sweep } = makeServer()
+      for (const tenantId of tenants) {
+        yield* TestWaybill.tenant(tenantId)
+        const ids = Array.from({ length: tenantId === "quiet" ? 1 : 50 }, (_, n) => `${tenantId} ${n}`)
+        yield* process((outbox) => Effect.forEach(ids, (id) => outbox.put(tenantId, { ...mail, id })))
+      }
+      assert.strictEqual(yield* sweep, 201)
+      assert.isBelow(mails.findIndex(({ id }) => id === "quiet 0"), 40)
+    })))
+
   it.effect("keeps nothing without a mail server", () =>
     within(Effect.gen(function*() {
       yield* TestWaybill.tenant("acme")
