@@ -53,7 +53,7 @@ export class MailOutbox extends Context.Service<MailOutbox, {
           waitedMillis >= keepMillis
             ? Effect.andThen(store.remove(tenantId, id), Effect.logError("E-mail was not sent for a day and is removed.", error.message))
             : Effect.andThen(store.postpone(tenantId, id, pauseAfter(attempt)), Effect.logWarning("E-mail was not sent. It is tried again.", error.message)),
-          { tenantId, mail: id }
+          { tenant: tenantId, mail: id }
         )
 
       const send = (tenantId: string, mail: WaitingMail) =>
