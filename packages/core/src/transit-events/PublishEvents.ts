@@ -3,6 +3,7 @@ import { Effect, Result } from "effect"
 import * as Clock from "effect/Clock"
 import { unknownToCarrier } from "../access/AccessFaults.ts"
 import { isOwn } from "../access/model/Principal.ts"
+import { encodeTexts } from "../shared/EncodeTexts.ts"
 import { fault, type FaultCode, maxFaults } from "../shared/Fault.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { InvalidInput, readInput } from "../shared/InvalidInput.ts"
@@ -210,14 +211,15 @@ const sequenceRequests = (newEvents: ReadonlyArray<ReadEvent>): ReadonlyArray<Se
     .sort((a, b) => a.shipmentId < b.shipmentId ? -1 : 1)
 }
 
-const numbered = (
+const numbered = Effect.fnUntraced(function*(
   newEvents: ReadonlyArray<ReadEvent>,
   requests: ReadonlyArray<SequenceRequest>,
   firsts: ReadonlyArray<number>,
   nextId: () => string
-): Effect.Effect<ReadonlyArray<NewEvent>> => {
+) {
   const next = new Map(requests.map((request, at) => [request.shipmentId, firsts[at]!]))
-  return mapPaced(newEvents, (each): NewEvent => {
+  const texts: Array<string> = []
+  const events = yield* mapPaced(newEvents, (each) => {
     const { event } = each
     const { shipmentId } = event.shipment
     let sequence = event.sequence
@@ -226,14 +228,9 @@ const numbered = (
       next.set(shipmentId, sequence + 1)
     }
     const eventId = event.eventId ?? nextId()
-    return {
-      eventId,
-      shipmentId,
-      sequence,
-      body: encoder.encode(eventText(each, eventId, sequence)),
-      type: event.type,
-      typeBit: typeMask([event.type]),
-      occurredAt: parseInstant(event.occurredAt)!
-    }
+    texts.push(eventText(each, eventId, sequence))
+    return { eventId, shipmentId, sequence, type: event.type, typeBit: typeMask([event.type]), occurredAt: parseInstant(event.occurredAt)! }
   })
-}
+  const bodies = yield* encodeTexts(texts)
+  return events.map((event, at): NewEvent => ({ ...event, body: bodies[at]! }))
+})

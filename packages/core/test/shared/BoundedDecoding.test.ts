@@ -84,4 +84,23 @@ describe("mapPaced", () => {
       assert.deepStrictEqual(yield* mapPaced(items, (n, at) => [n, at]), items.map((n) => [n, n]))
       assert.isAtLeast(yield* turnsOf(mapPaced(items, (n) => n)), 20)
     }))
+
+  it.effect("reads items of a call like whole input, valid or not", () =>
+    Effect.gen(function*() {
+      const schema = Schema.Struct({
+        at: Schema.optionalKey(Schema.NumberFromString),
+        names: Schema.Array(Schema.String).check(Schema.isMaxLength(2)),
+        rest: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+      })
+      const inputs = [
+        { names: [] }, { names: ["a"], at: "12", rest: { a: 1, __proto__: { b: 2 } }, unknown: true }, { names: ["a", "b", "c"] },
+        { names: ["a", 1] }, { names: [1, 2], at: {} }, { at: "1" }, [], null
+      ]
+      for (const options of [undefined, { closed: true }]) {
+        const [item, whole] = [readInput(schema, options), decodeInput(schema, options)]
+        for (const input of inputs) {
+          assert.deepStrictEqual(item(input, ["events", 3]), yield* Effect.result(whole(input, ["events", 3])))
+        }
+      }
+    }))
 })
