@@ -86,24 +86,28 @@ WHERE t.tenant_id = ${tenant(tenantId)} ${viewer._tag === "Carrier" ? ofCarrier(
 ORDER BY t.unique_id, t.dot, t.mc
 LIMIT ${int8(limit)}`
 
+/**
+ * The rows of former accounts are deleted first. Postgres runs all parts on one snapshot, whatever their order; Citus runs them one after
+ * the other, and this part needs the former accounts.
+ */
 export const putInvoice = (schema: Statement, tenantId: string, { body, carrier, invoiceNumber, shipmentId, ...invoice }: InvoiceRow) => {
   const [uniqueId, dot, mc] = [text(invoice.uniqueId), text(carrier.dot), text(carrier.mc)]
   const accounts = textArray(invoice.accounts)
   return statement`
-WITH stored AS (
-  INSERT INTO ${schema}.invoices (tenant_id, unique_id, dot, mc, shipment_id, invoice_number, accounts, body)
-  VALUES (${tenant(tenantId)}, ${uniqueId}, ${dot}, ${mc}, ${shipmentId}, ${invoiceNumber}, ${accounts}, ${body})
-  ON CONFLICT (tenant_id, unique_id, dot, mc) DO UPDATE
-  SET shipment_id = EXCLUDED.shipment_id, invoice_number = EXCLUDED.invoice_number, accounts = EXCLUDED.accounts,
-      body = EXCLUDED.body, written_at = EXCLUDED.written_at
-),
-dropped AS (
+WITH dropped AS (
   DELETE FROM ${schema}.invoice_accounts
   WHERE tenant_id = ${tenant(tenantId)} AND account <> ALL (${accounts}) AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc}
     AND account = ANY (ARRAY(
       SELECT unnest(i.accounts) FROM ${schema}.invoices AS i
       WHERE i.tenant_id = ${tenant(tenantId)} AND i.unique_id = ${uniqueId} AND i.dot = ${dot} AND i.mc = ${mc}
     ))
+),
+stored AS (
+  INSERT INTO ${schema}.invoices (tenant_id, unique_id, dot, mc, shipment_id, invoice_number, accounts, body)
+  VALUES (${tenant(tenantId)}, ${uniqueId}, ${dot}, ${mc}, ${shipmentId}, ${invoiceNumber}, ${accounts}, ${body})
+  ON CONFLICT (tenant_id, unique_id, dot, mc) DO UPDATE
+  SET shipment_id = EXCLUDED.shipment_id, invoice_number = EXCLUDED.invoice_number, accounts = EXCLUDED.accounts,
+      body = EXCLUDED.body, written_at = EXCLUDED.written_at
 )
 INSERT INTO ${schema}.invoice_accounts (tenant_id, account, unique_id, dot, mc)
 SELECT DISTINCT ${tenant(tenantId)}::text, account, ${uniqueId}, ${dot}, ${mc} FROM unnest(${accounts}) AS account
