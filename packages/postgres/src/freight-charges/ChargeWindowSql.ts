@@ -69,12 +69,8 @@ SELECT (
            OFFSET 0
          ) AS w
          WHERE EXISTS (
-           SELECT FROM unnest(w.notices) AS c (notice_no)
-           CROSS JOIN LATERAL (
-             SELECT n.bill_id FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = ${own} AND n.notice_no = c.notice_no
-             OFFSET 0
-           ) AS n
-           WHERE n.bill_id = ANY (${billIds})
+           SELECT FROM unnest(w.notices) AS c
+           WHERE (SELECT n.bill_id FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = ${own} AND n.notice_no = c) = ANY (${billIds})
          )
        ) AS order_ids`
 }
