@@ -52,18 +52,19 @@ const isScan = (node: PlanNode) => node["Relation Name"] !== undefined && node["
 
 /**
  * Scans that are not limited to one tenant: neither the scan nor a join above it has an equality on its `tenant_id`.
- * The planner propagates equalities, so that `a.tenant_id = b.tenant_id AND a.tenant_id = $1` shows at both.
+ * The planner propagates equalities, so that `a.tenant_id = b.tenant_id AND a.tenant_id = $1` shows at both. Equalities of columns alone limit nothing.
  */
 export const scansAcrossTenants = (plan: PlanNode, schema: string): ReadonlyArray<Place> => {
   const nodes = nodesOf(plan)
   const conditions = nodes.flatMap((node) => conditionNames.flatMap((name) => node[name] === undefined ? [] : [String(node[name])]))
+  const namesTenant = conditions.some((condition) => /\btenant_id = \(?\$\d|\$\d+\)?(::text)? = (\w+\.)?tenant_id\b/.test(condition))
   return nodes.filter((node) => isScan(node) && node.Schema === schema).flatMap((node) => {
     const alias = node.Alias!
     const own = conditionNames.flatMap((name) => node[name] === undefined ? [] : [String(node[name])])
     const child = (node.Plans ?? []).flatMap((each) => each["Index Cond"] === undefined ? [] : [String(each["Index Cond"])])
     const bound = [...own, ...child].some((condition) => /\btenant_id = |= (\w+\.)?tenant_id\b/.test(condition)) ||
       conditions.some((condition) => new RegExp(`\\b${alias}\\.tenant_id = |= ${alias}\\.tenant_id\\b`).test(condition))
-    return bound ? [] : [{ relation: node["Relation Name"]!, alias, conditions: own.join(" AND ") }]
+    return bound && namesTenant ? [] : [{ relation: node["Relation Name"]!, alias, conditions: own.join(" AND ") }]
   })
 }
 

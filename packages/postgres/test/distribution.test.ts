@@ -8,7 +8,7 @@ import { storageSuites } from "@waybill/conformance/suites"
 import { Effect, Layer } from "effect"
 import { assert, describe } from "vitest"
 import { PgClient } from "../src/index.ts"
-import { referenceTables } from "./citus/Distribution.ts"
+import { referenceTables } from "../src/migrations/Distribution.ts"
 import { insertsAcrossTenants, type Place, planOf, scansAcrossTenants, wholeTables } from "./PlanScans.ts"
 import { recordedStatements } from "./RecordedStatements.ts"
 import { freshSchema, testStorage } from "./TestStorage.ts"
@@ -19,6 +19,7 @@ const schema = freshSchema()
 const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
   { says: /^\s*WITH RECURSIVE signalled AS \([^]*\.delivery_leases AS l/, why: "which partitions have no owner, gathered from all nodes: ids and times only" },
   { says: /^\s*WITH mine AS MATERIALIZED \([^]*SKIP LOCKED/, why: "the leases of a worker, in whatever tenant" },
+  { says: /^\s*SELECT l\.tenant_id, l\.partition::int4 AS partition\s+FROM \S+\.delivery_leases AS l/, why: "which partitions of a worker have signals: ids only" },
   { says: /AS workers,[^]*AS active/, why: "how many partitions have an owner" },
   { says: /^\s*SELECT tenant_id, min\(closes_at\) AS due/, why: "whose windows close: ids and times only" },
   { says: /min\(closes_at\) - now\(\)/, why: "how long to sleep" },
@@ -28,8 +29,8 @@ const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string
   { says: /^\s*SELECT entry_id, tenant_id FROM \S+\.audit_entries WHERE entry_id </, why: "entries that retention removes, tenant by tenant" },
   { says: /^\s*SELECT tenant_id, name, hosts, state FROM \S+\.tenants/, why: "an operator's list of tenants" },
   { says: /^\s*SELECT tenant_id FROM \S+\.tenants WHERE state = 'deleted'/, why: "which deleted tenants are still to be removed: ids only" },
-  { says: /^\s*WITH RECURSIVE waiting AS \([^]*\.transit_events_awaiting_status/, why: "who has events from SQL that await a status: ids only" },
-  { says: /^\s*WITH RECURSIVE waiting AS \([^]*\.mails/, why: "who has e-mails that are due: ids only" },
+  { says: /^\s*SELECT t\.tenant_id FROM \S+\.tenants AS t\s+WHERE [^]*\.transit_events_awaiting_status/, why: "who has events from SQL that await a status: ids only" },
+  { says: /^\s*SELECT t\.tenant_id FROM \S+\.tenants AS t\s+WHERE [^]*\.mails/, why: "who has e-mails that are due: ids only" },
   { says: /^\s*SELECT c\.tenant_id, c\.client FROM \S+\.clients/, why: "whose access is to be computed again: ids and due times only" }
 ]
 
@@ -38,6 +39,7 @@ const readWhole: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> 
   { says: /AS waiting_entries,[^]*AS unsettled/, why: "counts for metrics, up to a bound" },
   { says: /^\s*WITH stopped AS MATERIALIZED/, why: "rows for metrics, up to a bound" },
   { says: /^\s*WITH RECURSIVE signalled AS \([^]*\.delivery_leases AS l/, why: "leases, few for each tenant with work" },
+  { says: /^\s*SELECT l\.tenant_id, l\.partition::int4 AS partition\s+FROM \S+\.delivery_leases AS l/, why: "which partitions of a worker have signals: ids only" },
   { says: /AS workers,[^]*AS active/, why: "leases, few for each tenant with work" },
   { says: /\.tenants( AS t)?\s+WHERE [^]*(t\.)?state <> 'deleted'/, why: "the list of tenants" },
   { says: /^\s*WITH gone AS \(\s*DELETE FROM \S+ WHERE tenant_id = \$1 AND ctid = ANY/, why: "the removal of a tenant, which reads all of it" },

@@ -14,17 +14,11 @@ WHERE (SELECT count(*) FROM (SELECT FROM ${schema}.mails WHERE tenant_id = ${ten
 ON CONFLICT (tenant_id, id) DO UPDATE SET attempts = mails.attempts
 RETURNING id`
 
-/** Steps from one tenant to the next on the index, however many mails wait. */
+/** One look at the index for each tenant, however many mails wait. */
 const tenantsWithMail = (schema: Statement, limit: number) => statement`
-WITH RECURSIVE waiting AS (
-  (SELECT tenant_id FROM ${schema}.mails ORDER BY tenant_id LIMIT 1)
-  UNION ALL
-  SELECT (SELECT m.tenant_id FROM ${schema}.mails AS m WHERE m.tenant_id > w.tenant_id ORDER BY m.tenant_id LIMIT 1)
-  FROM waiting AS w WHERE w.tenant_id IS NOT NULL
-)
-SELECT w.tenant_id FROM waiting AS w
-WHERE EXISTS (SELECT FROM ${schema}.mails AS m WHERE m.tenant_id = w.tenant_id AND m.due_at <= now())
-  AND EXISTS (SELECT FROM ${schema}.tenants AS t WHERE t.tenant_id = w.tenant_id AND t.state <> 'deleted')
+SELECT t.tenant_id FROM ${schema}.tenants AS t
+WHERE t.state <> 'deleted' AND EXISTS (SELECT FROM ${schema}.mails AS m WHERE m.tenant_id = t.tenant_id AND m.due_at <= now())
+ORDER BY t.tenant_id
 LIMIT ${int8(limit)}`
 
 const takenRow = row({ id: text, recipient: text, subject: text, body: text, attempts: int4, waitedMillis: float8 })
@@ -37,9 +31,10 @@ WITH due AS (
 taken AS (
   UPDATE ${schema}.mails AS m SET attempts = m.attempts + 1, due_at = now() + make_interval(secs => ${float8(leaseMillis / 1000)})
   FROM due AS d WHERE m.tenant_id = ${tenant(tenantId)} AND m.id = d.id
-  RETURNING m.id, m.recipient, m.subject, m.body, m.attempts, extract(epoch FROM now() - m.created_at)::float8 * 1000 AS waited_millis, d.due_at
+  RETURNING m.id, m.recipient, m.subject, m.body, m.attempts, m.created_at, d.due_at
 )
-SELECT ${takenRow.columns("t")} FROM taken AS t ORDER BY t.due_at`
+SELECT t.id, t.recipient, t.subject, t.body, t.attempts, extract(epoch FROM now() - t.created_at)::float8 * 1000 AS waited_millis
+FROM taken AS t ORDER BY t.due_at`
 
 const postponeMail = (schema: Statement, tenantId: string, id: string, millis: number) => statement`
 UPDATE ${schema}.mails SET due_at = now() + make_interval(secs => ${float8(millis / 1000)}) WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`

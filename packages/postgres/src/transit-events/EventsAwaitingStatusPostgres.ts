@@ -7,19 +7,11 @@ import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { eventRow } from "./TransitEventSql.ts"
 
-/** Steps from one tenant to the next on the index, however many events wait. */
+/** One look at the index for each tenant, however many events wait. */
 const waitingTenants = (schema: Statement, limit: number) => statement`
-WITH RECURSIVE waiting AS (
-  (SELECT tenant_id FROM ${schema}.transit_events_awaiting_status ORDER BY tenant_id LIMIT 1)
-  UNION ALL
-  SELECT (
-    SELECT e.tenant_id FROM ${schema}.transit_events_awaiting_status AS e
-    WHERE e.tenant_id > w.tenant_id ORDER BY e.tenant_id LIMIT 1
-  )
-  FROM waiting AS w WHERE w.tenant_id IS NOT NULL
-)
-SELECT w.tenant_id FROM waiting AS w
-WHERE EXISTS (SELECT FROM ${schema}.tenants AS t WHERE t.tenant_id = w.tenant_id AND t.state <> 'deleted')
+SELECT t.tenant_id FROM ${schema}.tenants AS t
+WHERE t.state <> 'deleted' AND EXISTS (SELECT FROM ${schema}.transit_events_awaiting_status AS e WHERE e.tenant_id = t.tenant_id)
+ORDER BY t.tenant_id
 LIMIT ${int8(limit)}`
 
 const waitingShipments = (schema: Statement, tenantId: string, limit: number) => statement`
