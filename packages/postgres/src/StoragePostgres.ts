@@ -61,14 +61,14 @@ export const layerUrl = (options: StoragePostgresOptions & PgClient.PgPoolConfig
 /** Applies missing migrations, or fails if that is not allowed. */
 export const upToDate = Effect.fnUntraced(function*(options: StoragePostgresOptions) {
   const schema = schemaOf(options)
-  const sqlPublishing = options.sqlPublishing === true
+  const wanted = { sqlPublishing: options.sqlPublishing === true }
   if (options.migrate === false) {
-    const missing = yield* missingMigrations(schema, sqlPublishing)
+    const missing = yield* missingMigrations(schema, wanted)
     if (missing.length > 0) {
       return yield* Effect.die(new Error(`Schema ${schema} lacks the migrations ${missing.join(", ")}. Apply them, or let this process do it.`))
     }
   } else {
-    yield* applyMissingMigrations(schema, sqlPublishing)
+    yield* applyMissingMigrations(schema, wanted)
   }
   yield* resetForeignTransactionIds(raw(quoteSchema(schema)))
 })

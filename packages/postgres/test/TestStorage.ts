@@ -4,7 +4,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { inject } from "vitest"
 import { PgClient, StoragePostgres } from "../src/index.ts"
-import { distribute } from "./citus/Distribution.ts"
+import { distribute } from "../src/migrations/Distribution.ts"
 
 export const pgLayer = PgClient.layer({ url: Redacted.make(inject("pgUrl")), maxConnections: 12, applicationName: `waybill ${randomBytes(6).toString("hex")}` })
 

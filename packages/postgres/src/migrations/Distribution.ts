@@ -1,28 +1,55 @@
 /** Distributes the tables of a schema over the nodes of a Citus cluster: by `tenant_id`, or whole on every node. */
-import { Effect, Schema } from "effect"
-import { PgClient } from "../../src/client/PgClient.ts"
-import { bool, row, text } from "../../src/client/SqlRow.ts"
-import { raw, statement } from "../../src/client/SqlStatement.ts"
-import { lockedForMigration, quoteSchema } from "../../src/migrations/Migrations.ts"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import { PgClient } from "../client/PgClient.ts"
+import { bool, row, text } from "../client/SqlRow.ts"
+import { raw, statement } from "../client/SqlStatement.ts"
+import { hasCitus, isDistributed } from "../shared/Citus.ts"
+import { lockedForMigration, quoteSchema } from "./Migrations.ts"
+
+/** Its name among the migrations. */
+export const citusName = "citus" as const
 
 /** Tables of the installation, not of a tenant: Citus keeps a copy of each on every node. */
 export const referenceTables: ReadonlySet<string> = new Set(["cluster", "delivery_workers", "migrations"])
 
-/** The tables cannot be distributed on this database. */
+/** The tables cannot be distributed. */
 export class DistributionRefused extends Schema.TaggedError<DistributionRefused>()("DistributionRefused", {
   schema: Schema.String,
-  reason: Schema.Literals(["no-citus", "no-tenant"]),
+  reason: Schema.Literals(["no-citus", "no-tenant", "in-use"]),
+  /** The tables without `tenant_id`, for that reason. */
   tables: Schema.Array(Schema.String)
 }) {
   override get message(): string {
     const failed = `Distribution of schema ${this.schema} failed and changed nothing`
-    return this.reason === "no-citus"
-      ? `${failed}: the database lacks the extension citus. Run CREATE EXTENSION citus on the coordinator and the workers.`
-      : `${failed}: ${this.tables.join(", ")} have no tenant_id in their primary key. Distribute or remove them yourself; Waybill did not make them.`
+    switch (this.reason) {
+      case "no-citus":
+        return `${failed}: the database lacks the extension citus. Run CREATE EXTENSION citus on the coordinator and the workers.`
+      case "no-tenant":
+        return `${failed}: ${this.tables.join(", ")} have no tenant_id in their primary key. Distribute or remove them yourself; Waybill did not make them.`
+      case "in-use":
+        return `${failed}: a server uses it. Stop all servers, wait for half a minute, and run it again.`
+    }
   }
 }
 
-const tableRow = row({ name: text, hasTenant: bool })
+/**
+ * Whether {@link distributeMissing} has something to do: the tables are to be distributed and are not, or some are and others, of a later
+ * migration, are not.
+ */
+export const lacksDistribution = (schema: string, wanted: boolean) =>
+  Effect.gen(function*() {
+    if (!(yield* hasCitus)) return wanted
+    if (!(yield* isDistributed(schema))) return wanted
+    return (yield* undistributed(schema)).length > 0
+  })
+
+/** Distributes tables if they are `wanted`, and tables of later migrations in a schema that is distributed. Returns whether it did. */
+export const distributeMissing = (schema: string, wanted: boolean) =>
+  Effect.gen(function*() {
+    if (!(yield* lacksDistribution(schema, wanted))) return false
+    return (yield* distribute(schema)).length > 0
+  })
 
 /**
  * Distributes the tables that are not distributed yet, and returns their names. The kind of a table follows from its primary key, so that
@@ -31,9 +58,11 @@ const tableRow = row({ name: text, hasTenant: bool })
 export const distribute = (schema: string) =>
   lockedForMigration(schema, Effect.gen(function*() {
     const sql = yield* PgClient
-    const hasCitus = yield* sql.one(bool, statement`SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus`)
-    if (!hasCitus) return yield* new DistributionRefused({ schema, reason: "no-citus", tables: [] })
-    const tables = yield* sql.rows(tableRow, undistributedTables(schema))
+    if (!(yield* hasCitus)) return yield* new DistributionRefused({ schema, reason: "no-citus", tables: [] })
+    if (!(yield* isDistributed(schema)) && (yield* sql.one(bool, hasWorkers(schema)))) {
+      return yield* new DistributionRefused({ schema, reason: "in-use", tables: [] })
+    }
+    const tables = yield* undistributed(schema)
     const unknown = tables.filter(({ hasTenant, name }) => !hasTenant && !referenceTables.has(name))
     if (unknown.length > 0) return yield* new DistributionRefused({ schema, reason: "no-tenant", tables: unknown.map(({ name }) => name) })
     // one transaction makes tables of both kinds, which Citus refuses on parallel connections
@@ -44,8 +73,17 @@ export const distribute = (schema: string) =>
     return tables.map(({ name }) => name)
   }))
 
+/** A server that does not know of the distribution would give wrong pages of events. */
+const hasWorkers = (schema: string) => statement`SELECT EXISTS (SELECT FROM ${raw(quoteSchema(schema))}.delivery_workers WHERE alive_until > now()) AS workers`
+
+const tableRow = row({ name: text, hasTenant: bool })
+
 /** Reference tables first, then `tenants`, which the others are placed with. */
-const undistributedTables = (schema: string) => statement`
+const undistributed = (schema: string) =>
+  Effect.flatMap(PgClient, (sql) =>
+    sql.rows(
+      tableRow,
+      statement`
 SELECT c.relname::text AS name, EXISTS (
     SELECT FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
     WHERE i.indrelid = c.oid AND i.indisprimary AND a.attname = 'tenant_id'
@@ -54,6 +92,7 @@ FROM pg_class AS c
 JOIN pg_namespace AS n ON n.oid = c.relnamespace
 WHERE n.nspname = ${schema} AND c.relkind IN ('r', 'p') AND NOT EXISTS (SELECT FROM pg_catalog.pg_dist_partition AS p WHERE p.logicalrelid = c.oid)
 ORDER BY has_tenant, c.relname <> 'tenants', c.relname`
+    ))
 
 const distributed = (schema: string, table: string): string => {
   const place = `${quoteSchema(schema)}.${table}`

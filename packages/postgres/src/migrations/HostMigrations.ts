@@ -3,6 +3,7 @@ import { Effect, Redacted } from "effect"
 import type pg from "pg"
 import * as PgClient from "../client/PgClient.ts"
 import { installSqlPublishing, lacksSqlPublishing, sqlPublishing, sqlPublishingName } from "../sql-publishing/SqlPublishing.ts"
+import { citusName, distributeMissing, lacksDistribution } from "./Distribution.ts"
 import { migrations } from "./index.ts"
 import { migrate, pending, print, type PrintOptions } from "./Migrations.ts"
 
@@ -27,6 +28,8 @@ export type MigrationTarget = {
   readonly schema?: string
   /** True includes the function for publishing from SQL, `sql-publishing`. An older version of it is always included. */
   readonly sqlPublishing?: boolean
+  /** True includes the distribution of the tables by Citus, `citus`. In a schema that is distributed, new tables are always included. */
+  readonly citus?: boolean
 } & ({ readonly pool: pg.Pool } | { readonly url: string })
 
 /**
@@ -43,24 +46,37 @@ export const applyMigrations = (target: MigrationTarget): Promise<ReadonlyArray<
 
 const onTarget = <E>(
   target: MigrationTarget,
-  work: (schema: string, wanted: boolean) => Effect.Effect<ReadonlyArray<string>, E, PgClient.PgClientService>
+  work: (schema: string, wanted: Wanted) => Effect.Effect<ReadonlyArray<string>, E, PgClient.PgClientService>
 ): Promise<ReadonlyArray<string>> => {
   const client = "pool" in target
     ? PgClient.layerFromPool(target.pool)
     : PgClient.layer({ url: Redacted.make(target.url), maxConnections: 1 })
-  return Effect.runPromise(Effect.provide(work(target.schema ?? "waybill", target.sqlPublishing === true), client))
+  return Effect.runPromise(Effect.provide(work(target.schema ?? "waybill", { sqlPublishing: target.sqlPublishing === true, citus: target.citus === true }), client))
 }
 
-/** `wanted`: whether the function for publishing from SQL counts as missing if it is not installed. */
-export const missingMigrations = (schema: string, wanted: boolean) =>
+/** Optional parts that count as missing if they are not there. */
+export interface Wanted {
+  readonly sqlPublishing?: boolean
+  readonly citus?: boolean
+}
+
+export const missingMigrations = (schema: string, { citus = false, sqlPublishing = false }: Wanted) =>
   Effect.gen(function*() {
     const missing = yield* pending({ schema, migrations })
-    return [...missing.map(({ name }) => name), ...((yield* lacksSqlPublishing(schema, wanted)) ? [sqlPublishingName] : [])]
+    return [
+      ...missing.map(({ name }) => name),
+      ...((yield* lacksSqlPublishing(schema, sqlPublishing)) ? [sqlPublishingName] : []),
+      ...((yield* lacksDistribution(schema, citus)) ? [citusName] : [])
+    ]
   })
 
-/** Applies missing migrations and returns their names. Upgrades the function for publishing from SQL, and installs it if it is `wanted`. */
-export const applyMissingMigrations = (schema: string, wanted: boolean) =>
+/** Applies missing migrations and returns their names. Upgrades optional parts that are there, and installs those that are wanted. */
+export const applyMissingMigrations = (schema: string, { citus = false, sqlPublishing = false }: Wanted) =>
   Effect.gen(function*() {
     const applied = yield* migrate({ schema, migrations })
-    return [...applied.map(({ name }) => name), ...((yield* installSqlPublishing(schema, wanted)) ? [sqlPublishingName] : [])]
+    return [
+      ...applied.map(({ name }) => name),
+      ...((yield* installSqlPublishing(schema, sqlPublishing)) ? [sqlPublishingName] : []),
+      ...((yield* distributeMissing(schema, citus)) ? [citusName] : [])
+    ]
   })

@@ -27,6 +27,13 @@ const conditions = ({ filter: { eventTypes, occurredFrom, occurredTo, shipmentId
 
 export const pageRow = row({ eventId: text, shipmentId: text, sequence: int8, body: bytea, snapshot: text })
 
+/**
+ * Citus runs the statement of a page on the node of the tenant, whose snapshots do not know the transaction ids of events: the coordinator
+ * assigned these. So the snapshot is a statement of its own there. A transaction has committed on the tenant's node before the coordinator
+ * says so, hence every event of the snapshot is there when the page is read.
+ */
+export const coordinatorSnapshot = statement`SELECT pg_current_snapshot()::text AS snapshot`
+
 export const page = (schema: Statement, request: PageRequest) => {
   const { after, filter, limit, skip, snapshot } = request
   const isDescending = filter.order === "desc"

@@ -17,6 +17,7 @@ import type { SqlError } from "effect/sql/SqlError"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int8, type StatementRunner, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { tenant } from "../client/SqlStatement.ts"
+import { makeIsDistributed } from "../shared/Citus.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
@@ -27,7 +28,8 @@ export const layer = Layer.effect(
   TransitEventStore,
   Effect.gen(function*() {
     const sql = yield* PgClient
-    const { identifier: schema } = yield* WaybillSchema
+    const { identifier: schema, name } = yield* WaybillSchema
+    const isDistributed = yield* makeIsDistributed(name)
     const lookup = yield* makeLookup
     const lockShipments = makeLockShipments(sql, schema)
     const carriersOf = makeCarriersOf(sql, schema)
@@ -69,13 +71,21 @@ export const layer = Layer.effect(
         )
       )
 
+    /** What a first page on Citus shows; in a transaction that transaction's own events, too, which are in no snapshot of it. */
+    const coordinatorSnapshot = Effect.gen(function*() {
+      if (!(yield* isDistributed)) return undefined
+      return { snapshot: yield* sql.one(text, pages.coordinatorSnapshot), isOpen: (yield* sql.transactionConnection) !== undefined }
+    })
+
     /** A standby's own snapshots do not name the transactions that are in progress, so its pages are as of one of the primary's. */
     const page = (request: PageRequest) =>
       lookup((sql, primarySnapshot) =>
         Effect.gen(function*() {
-          const asOf = request.snapshot ?? primarySnapshot
+          const given = request.snapshot ?? primarySnapshot
+          const coordinator = given === undefined ? yield* coordinatorSnapshot : undefined
+          const asOf = given ?? (coordinator?.isOpen === false ? coordinator.snapshot : undefined)
           const rows = yield* sql.rows(pages.pageRow, pages.page(schema, { ...request, snapshot: asOf }))
-          const snapshot = asOf ?? rows[0]?.snapshot ?? ""
+          const snapshot = asOf ?? coordinator?.snapshot ?? rows[0]?.snapshot ?? ""
           return {
             rows: rows.map(({ snapshot: _, ...event }) => event),
             snapshot,
