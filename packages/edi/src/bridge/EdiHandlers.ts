@@ -1,6 +1,7 @@
 /** Where the bridge puts what it reads: functions of the host. */
 import type { Invoice } from "@waybill/core/invoices"
-import type { EdiPickupAnswer, EdiPickupOrder } from "../pickups/Pickups.ts"
+import type { EdiPickupAnswer } from "../pickups/Answers.ts"
+import type { EdiPickupOrder } from "../pickups/Orders.ts"
 import type { EdiEvent } from "../transit-events/TransitEvents214.ts"
 
 /** The place of a fault in what a handler was given, and what it is. */
@@ -27,7 +28,7 @@ export interface EdiHandlers {
   readonly transitEvents?: Handler<EdiEvent> | undefined
   /** 210. */
   readonly invoices?: Handler<Invoice> | undefined
-  /** 204. Order with `key` as the idempotency key, and send the answer with `writePickupAnswers`. */
+  /** 204, 211 and 216. Order with `key` as the idempotency key, and answer a 204 with `writePickupAnswers`. */
   readonly pickups?: Handler<EdiPickupOrder> | undefined
   /** 990. */
   readonly pickupAnswers?: Handler<EdiPickupAnswer> | undefined

@@ -207,10 +207,13 @@ const placed = ({ detail = "It was refused.", pointer = "" }: HandlerFault, item
   const parts = pointer.split("/").slice(1)
   const at = parts.findIndex((part) => /^\d+$/u.test(part))
   const item = items[at === -1 ? 0 : Number(parts[at])] ?? items[0]
-  const path = at === -1 ? [] : parts.slice(at + 1)
-  for (let length = path.length; length > 0; length--) {
-    const source = item?.sources.get(path.slice(0, length).join("."))
-    if (source !== undefined) return { level: "element", code: elementFaults.code, ...source, detail }
+  // of a single item, the pointer may be inside the item
+  const paths = [...items.length === 1 ? [parts] : [], ...at === -1 ? [] : [parts.slice(at + 1)]]
+  for (const path of paths) {
+    for (let length = path.length; length > 0; length--) {
+      const source = item?.sources.get(path.slice(0, length).join("."))
+      if (source !== undefined) return { level: "element", code: elementFaults.code, ...source, detail }
+    }
   }
   return { level: "segment", code: "8", segment: item?.segment ?? "ST", position: item?.position ?? 1, detail }
 }

@@ -2,10 +2,11 @@
 import type { EdiWarning, KeptElement, ReadRecord } from "../mapping/ReadSet.ts"
 import { invoiceOf210 } from "../invoices/Invoices210.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
-import { answerOf990, pickupOf204 } from "../pickups/Pickups.ts"
+import { answerOf990 } from "../pickups/Answers.ts"
+import { type OrderSet, pickupOf } from "../pickups/Orders.ts"
 import { eventsOf214 } from "../transit-events/TransitEvents214.ts"
 import type { EdiFault } from "../x12/EdiFault.ts"
-import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
+import type { TransactionSet } from "../x12/Interchange.ts"
 import type { EdiHandlers } from "./EdiHandlers.ts"
 
 export interface ReadItem {
@@ -28,6 +29,14 @@ export interface SetReader {
   readonly read: (set: TransactionSet, partner: PartnerProfile) => ReadItems
 }
 
+const orders = (order: OrderSet, segment: string): SetReader => ({
+  handler: "pickups",
+  read: (set, partner) => {
+    const { sources, value, ...read } = pickupOf(order, set, partner)
+    return { ...read, items: value === undefined ? [] : [{ item: value, id: value.key, segment, position: 2, sources }] }
+  }
+})
+
 export const setReaders: Readonly<Record<string, SetReader>> = {
   "214": {
     handler: "transitEvents",
@@ -43,18 +52,14 @@ export const setReaders: Readonly<Record<string, SetReader>> = {
       return { ...read, items: invoice === undefined ? [] : [{ item: invoice, id: invoice.uniqueID, segment: "B3", position, sources }] }
     }
   },
-  "204": {
-    handler: "pickups",
-    read: (set, partner) => {
-      const { sources, value, ...read } = pickupOf204(set, partner)
-      return { ...read, items: value === undefined ? [] : [{ item: value, id: value.key, segment: "B2", position: 2, sources }] }
-    }
-  },
+  "204": orders("204", "B2"),
+  "211": orders("211", "BOL"),
+  "216": orders("216", "PUN"),
   "990": {
     handler: "pickupAnswers",
     read: (set, partner) => {
       const { sources, value, ...read } = answerOf990(set, partner)
-      return { ...read, items: value === undefined ? [] : [{ item: value, id: `edi:${keyOfSet(set)}`, segment: "B1", position: 2, sources }] }
+      return { ...read, items: value === undefined ? [] : [{ item: value, id: value.key!, segment: "B1", position: 2, sources }] }
     }
   }
 }

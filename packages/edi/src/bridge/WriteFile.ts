@@ -7,7 +7,7 @@ import { type EdiEvent, statusesOf, write214 } from "../transit-events/TransitEv
 import type { LostMember, WriteSetResult } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { mapping990 } from "../pickups/Mapping990.ts"
-import { type EdiPickupAnswer, write990 } from "../pickups/Pickups.ts"
+import { type EdiPickupAnswer, write990 } from "../pickups/Answers.ts"
 import { DelimiterInValue, writeInterchange, writeSegment, type WrittenSet } from "../x12/SegmentWriter.ts"
 import { envelopeOf } from "./Envelopes.ts"
 

@@ -5,7 +5,7 @@ import type { TransactionSet } from "../x12/Interchange.ts"
 import { elementOf, type Segment } from "../x12/Segment.ts"
 import { isWrong, type ReadContext } from "./Codec.ts"
 import { type ElementRule, isLoop, type LoopRule, type Mapping } from "./Mapping.ts"
-import { setMember, withinRule as within } from "./Members.ts"
+import { member, setMember, within as withIndex, withinRule as within } from "./Members.ts"
 import { matches, type Node, treeOf } from "./SegmentTree.ts"
 
 /** An element that no rule has a place for. */
@@ -51,6 +51,8 @@ interface Reading {
 
 interface Draft {
   readonly record: Record<string, unknown>
+  /** Where the record is in the whole one, such as `pickupAddress.0`. Empty for the whole one. */
+  readonly path: string
   readonly sources: Map<string, { readonly segment: string; readonly position: number; readonly element: number }>
 }
 
@@ -75,7 +77,7 @@ const recordsIn = (reading: Reading, node: Node, around: ReadonlyArray<Node>, pa
   const inner = node.loops.filter(({ rule }) => rule?.each === true)
   const hasEach = node.rules.some((rule) => isLoop(rule) && rule.each === true)
   if (hasEach) return inner.flatMap((loop) => recordsIn(reading, loop, path, own))
-  const draft: Draft = { record: {}, sources: new Map() }
+  const draft: Draft = { record: {}, path: "", sources: new Map() }
   for (const read of own) read(draft)
   const first = node.segments[0]
   return [{ record: draft.record, sources: draft.sources, segment: first?.id ?? "ST", position: first?.position ?? 1 }]
@@ -100,9 +102,10 @@ const readNode = (reading: Reading, node: Node, around: ReadonlyArray<Node>, dra
 const readLoops = (reading: Reading, node: Node, around: ReadonlyArray<Node>, rule: LoopRule, draft: Draft, at: string) => {
   for (const loop of node.loops.filter((each) => each.rule === rule)) {
     if (rule.where !== undefined) place(reading, loop.segments[0]!, rule.where.element)
-    const into: Draft = rule.list === undefined ? draft : { record: {}, sources: draft.sources }
+    const list = within(at, rule.list ?? "")
+    const into: Draft = rule.list === undefined ? draft : { record: {}, path: withIndex(draft.path, withIndex(list, String(lengthOf(draft.record, list)))), sources: draft.sources }
     readNode(reading, loop, [...around, loop], into, rule.list === undefined ? within(at, rule.member ?? "") : "")
-    if (rule.list !== undefined && Object.keys(into.record).length > 0) append(draft.record, within(at, rule.list), into.record)
+    if (rule.list !== undefined && Object.keys(into.record).length > 0) append(draft.record, list, into.record)
   }
 }
 
@@ -116,6 +119,7 @@ interface Occurrence {
 const readElements = (reading: Reading, { around, rules, segment }: Occurrence, draft: Draft, at: string | undefined, list: string) => {
   const item: Record<string, unknown> = {}
   const { id, position } = segment
+  const here = at === undefined ? withIndex(list, String(lengthOf(draft.record, list))) : at
   let current: ElementRule
   let unplaced = 0
   const context: ReadContext = {
@@ -144,15 +148,19 @@ const readElements = (reading: Reading, { around, rules, segment }: Occurrence, 
     for (let index = 0; index < read.length; index++) {
       const value = read[index]
       if (value === undefined) continue
-      const path = at === undefined ? members[index]! : within(at, members[index]!)
-      setMember(at === undefined ? item : draft.record, path, value)
-      draft.sources.set(at === undefined ? list : path, { segment: id, position, element: elements[Math.min(index, elements.length - 1)]! })
+      setMember(at === undefined ? item : draft.record, at === undefined ? members[index]! : within(at, members[index]!), value)
+      draft.sources.set(withIndex(draft.path, at === undefined ? withIndex(here, members[index]!) : within(here, members[index]!)), { segment: id, position, element: elements[Math.min(index, elements.length - 1)]! })
     }
     for (const number of elements) placed |= 1 << number
     placed &= ~unplaced
   }
   if (placed !== 0) reading.placed.set(segment, (reading.placed.get(segment) ?? 0) | placed)
   if (at === undefined && Object.keys(item).length > 0) append(draft.record, list, item)
+}
+
+const lengthOf = (record: Readonly<Record<string, unknown>>, path: string): number => {
+  const items = member(record, path)
+  return Array.isArray(items) ? items.length : 0
 }
 
 const append = (record: Record<string, unknown>, path: string, item: Readonly<Record<string, unknown>>) => {

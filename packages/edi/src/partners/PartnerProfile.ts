@@ -60,7 +60,7 @@ export const PartnerProfile = Schema.Struct({
   /** The carrier whose invoices the partner sends. */
   carrier: Schema.optionalKey(Schema.Struct({ dot: Schema.optionalKey(CarrierNumberText), mc: Schema.optionalKey(CarrierNumberText) })),
   mode: Schema.optionalKey(Schema.Literals(["FTL", "LTL", "PARCEL", "OCEAN", "AIR", "RAIL", "INTERMODAL", "OTHER"])),
-  /** Linear feet of an order (204) without a volume, such as 53 for whole trailers. Orders need the space that they take. */
+  /** Linear feet of an order (204, 211, 216) without a volume, such as 53 for whole trailers. Orders need the space that they take. */
   linearFeet: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000 }, { message: "linearFeet is an integer from 1 to 1000." }))),
   /** Which reference is the id of a shipment: the first that a set has. Default PRO, then SID. */
   shipmentId: Schema.optionalKey(Schema.Array(ReferenceType).check(Schema.isMinLength(1), Schema.isMaxLength(20))),

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest"
 import { readFileSync, writeFileSync } from "node:fs"
-import { appointmentCodes, mapping204, mapping210, mapping214, mapping990, type Mapping, rowsOf, statusCodes, tableOf } from "@waybill/edi"
+import { appointmentCodes, mapping204, mapping210, mapping211, mapping216, mapping214, mapping990, type Mapping, rowsOf, statusCodes, tableOf } from "@waybill/edi"
 
 const page = new URL("../../../../docs/edi.md", import.meta.url)
 
@@ -11,6 +11,8 @@ const codes = (title: string, table: Readonly<Record<string, { readonly type: st
 
 const generated: Readonly<Record<string, string>> = {
   "204": titled(mapping204),
+  "211": titled(mapping211),
+  "216": titled(mapping216),
   "990": titled(mapping990),
   "210": titled(mapping210),
   "214": [titled(mapping214), codes("Status codes, AT7-01", statusCodes), codes("Appointment codes, AT7-03", appointmentCodes)].join("\n\n")
