@@ -8,6 +8,9 @@ import { root } from "../workspace.mjs"
 /** Licences that allow redistribution within other software if notices are kept. */
 const allowed = new Set(["MIT", "MIT-0", "ISC", "0BSD", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "BlueOak-1.0.0", "PostgreSQL", "Unlicense", "CC0-1.0"])
 
+/** Licences of packages whose manifest has the old list `licenses`, which the lock file leaves out. */
+const declaredInList = { ssh2: "MIT", "cpu-features": "MIT", buildcheck: "MIT" }
+
 export const sbomFile = "sbom.cdx.json"
 export const licencesFile = "licenses.txt"
 
@@ -125,10 +128,12 @@ function componentOf({ entry, name, ref, scope }) {
     version: entry.version,
     scope,
     ...algorithm === "sha512" ? { hashes: [{ alg: "SHA-512", content: Buffer.from(digest, "base64").toString("hex") }] } : {},
-    ...entry.license === undefined ? {} : { licenses: licensesOf(entry.license) },
+    ...licenseOf(name, entry) === undefined ? {} : { licenses: licensesOf(licenseOf(name, entry)) },
     purl: ref
   }
 }
+
+const licenseOf = (name, { license }) => license ?? declaredInList[name]
 
 function licensesOf(license) {
   return /^[\w.-]+$/.test(license) ? [{ license: { id: license } }] : [{ expression: license }]

@@ -3,6 +3,7 @@ import { Schema } from "effect"
 import { InvalidInput, readInput } from "@waybill/core"
 import { CarrierNumberText } from "@waybill/core/invoices"
 import { EventType } from "@waybill/core/transit-events"
+import { TransportSettings } from "./TransportSettings.ts"
 
 const identification = (what: string) =>
   Schema.Struct({
@@ -43,6 +44,8 @@ export const PartnerProfile = Schema.Struct({
   /** Sets are refused unless they are named here. */
   sets: Schema.Array(Schema.Literals(["214", "210", "204", "211", "216", "990"])).check(Schema.isMinLength(1, { message: "Name at least one transaction set." }), Schema.isMaxLength(6)),
   acknowledge: Schema.optionalKey(Schema.Literals(["997", "999", "none"])),
+  /** How files come and go. Without it they are put into the partner's folder and taken from there. */
+  transport: Schema.optionalKey(TransportSettings),
   isTest: Schema.optionalKey(Schema.Boolean),
   delimiters: Schema.optionalKey(Schema.Struct({
     element: delimiter,

@@ -1,10 +1,14 @@
 /**
  * Files in a directory: `inbox` has what the partner sends, `outbox` what goes to the partner, `done` and `failed` what was read, each with its
- * report. Any number of processes may use it.
+ * report. Where files also go to and from a mailbox of the partner, `sending` has what is on its way, and `sent` what arrived. Any number of processes
+ * may use it.
  */
 import { createReadStream } from "node:fs"
-import { mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises"
+import { mkdir, open, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { randomUUID } from "node:crypto"
+import { isUnfinished } from "./EdiMailbox.ts"
+import type { EdiSpool } from "./EdiSpool.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
 
 export interface DirectoryOptions {
@@ -16,27 +20,34 @@ export interface DirectoryOptions {
 /** Numbers have nine digits and start again after the last. */
 const mostControlNumber = 999_999_999
 
+/** Longer than an exchange takes: a claimed file that is older belongs to a process that has ended. */
+const claimMillis = 15 * 60 * 1000
+
 /** More than there are processes that take a number at the same time. */
 const keptNumbers = 100
 
-export const directoryTransport = (directory: string, { now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport => {
+export const directoryTransport = (directory: string, { now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)
     await mkdir(path, { recursive: true })
     return path
   }
 
-  const waiting = async (limit: number): Promise<ReadonlyArray<string>> => {
-    const inbox = await folder("inbox")
+  /** Oldest first. */
+  const filesIn = async (name: string): Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>> => {
+    const path = await folder(name)
     const found: Array<{ readonly name: string; readonly at: number }> = []
-    for (const entry of await readdir(inbox, { withFileTypes: true })) {
+    for (const entry of await readdir(path, { withFileTypes: true })) {
       // writers hide what is not complete, or give it another ending
-      if (!entry.isFile() || entry.name.startsWith(".") || /\.(?:tmp|part|filepart)$/iu.test(entry.name)) continue
-      const file = await stat(join(inbox, entry.name)).catch(ignoreMissing)
-      if (file !== undefined && now() - Math.floor(file.mtimeMs) >= quietMillis) found.push({ name: entry.name, at: file.mtimeMs })
+      if (!entry.isFile() || isUnfinished(entry.name)) continue
+      const file = await stat(join(path, entry.name)).catch(ignoreMissing)
+      if (file !== undefined) found.push({ name: entry.name, at: file.mtimeMs })
     }
-    return found.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1)).slice(0, limit).map(({ name }) => name)
+    return found.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1))
   }
+
+  const waiting = async (limit: number): Promise<ReadonlyArray<string>> =>
+    (await filesIn("inbox")).filter(({ at }) => now() - Math.floor(at) >= quietMillis).slice(0, limit).map(({ name }) => name)
 
   const keep = async (name: string, outcome: "done" | "failed", report: string): Promise<void> => {
     const kept = join(await folder(outcome), await freeName(await folder(outcome), name))
@@ -44,18 +55,24 @@ export const directoryTransport = (directory: string, { now = Date.now, quietMil
     await rename(join(await folder("inbox"), name), kept).catch(ignoreMissing)
   }
 
-  const send = async (name: string, text: string): Promise<void> => {
-    const outbox = await folder("outbox")
-    const hidden = join(outbox, `.${name}.tmp`)
-    const file = await open(hidden, "w")
+  /** Writes a file that is complete or not there. */
+  const put = async (name: string, hidden: string, content: string | AsyncIterable<Uint8Array>, nameOf = async () => name): Promise<void> => {
     try {
-      await file.writeFile(text)
-      await file.sync()
-    } finally {
-      await file.close()
+      const file = await open(hidden, "w")
+      try {
+        await writeFile(file, content)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(hidden, join(hidden, "..", await nameOf()))
+    } catch (error) {
+      await rm(hidden, { force: true })
+      throw error
     }
-    await rename(hidden, join(outbox, name))
   }
+
+  const send = async (name: string, text: string): Promise<void> => put(name, join(await folder("outbox"), `.${name}.tmp`), text)
 
   /**
    * A file that nobody else could create claims its number. The last files stay, so a process that read the directory long ago either finds the file
@@ -86,7 +103,60 @@ export const directoryTransport = (directory: string, { now = Date.now, quietMil
     }
   }
 
-  return { waiting, read: (name) => createReadStream(join(directory, "inbox", name)), keep, send, nextControlNumber }
+  return { waiting, read: (name) => createReadStream(join(directory, "inbox", name)), keep, send, nextControlNumber, ...spoolIn({ directory, folder, filesIn, put, now }) }
+}
+
+interface Folders {
+  readonly directory: string
+  readonly folder: (name: string) => Promise<string>
+  readonly filesIn: (name: string) => Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>>
+  readonly put: (name: string, hidden: string, content: AsyncIterable<Uint8Array>, nameOf: () => Promise<string>) => Promise<void>
+  readonly now: () => number
+}
+
+const spoolIn = ({ directory, filesIn, folder, now, put }: Folders): EdiSpool => {
+  const claimed = (name: string) => join(directory, "sending", name)
+
+  /** Renaming is what only one process can do. The time of the claim tells others when its process must have ended. */
+  const claim = async (name: string): Promise<boolean> => {
+    await folder("sending")
+    const path = join(directory, "outbox", name)
+    try {
+      // before the file is in `sending`, where an old one is one that nobody sends any more
+      await utimes(path, now() / 1000, now() / 1000)
+      await rename(path, claimed(name))
+      return true
+    } catch (error) {
+      if (codeOf(error) === "ENOENT") return false
+      throw error
+    }
+  }
+
+  const release = async (name: string): Promise<void> => rename(claimed(name), join(await folder("outbox"), name)).catch(ignoreMissing)
+
+  return {
+    arrive: async (name, chunks) => {
+      const inbox = await folder("inbox")
+      // of processes that ended while they wrote
+      for (const left of await readdir(inbox)) {
+        if (!left.startsWith(`.${name}.`) || !left.endsWith(".tmp")) continue
+        const file = await stat(join(inbox, left)).catch(ignoreMissing)
+        if (file !== undefined && now() - file.mtimeMs > claimMillis) await rm(join(inbox, left), { force: true })
+      }
+      await put(name, join(inbox, `.${name}.${randomUUID()}.tmp`), chunks, () => freeName(inbox, name))
+    },
+    outgoing: async (limit) => {
+      for (const { at, name } of await filesIn("sending")) if (now() - at > claimMillis) await release(name)
+      return (await filesIn("outbox")).slice(0, limit).map(({ name }) => name)
+    },
+    claim,
+    readClaimed: (name) => createReadStream(claimed(name)),
+    sent: async (name) => {
+      const sent = await folder("sent")
+      await rename(claimed(name), join(sent, await freeName(sent, name))).catch(ignoreMissing)
+    },
+    release
+  }
 }
 
 /** False if the file exists. */

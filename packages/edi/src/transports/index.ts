@@ -1,3 +1,6 @@
 export * from "./DirectoryTransport.ts"
+export * from "./EdiMailbox.ts"
+export * from "./EdiSpool.ts"
 export * from "./EdiTransport.ts"
+export * from "./ExchangeFiles.ts"
 export * from "./ReceiveWaiting.ts"

@@ -30,3 +30,27 @@ it("names every fault of a profile", () => {
   expect(faults({ ...good, codes: { statusIn: { X6: "MOVING" } } })).toEqual(["/codes/statusIn/X6 invalid"])
   expect(faults({ ...good, zone: "America/Chicago" })).toEqual(["/zone unknown_field"])
 })
+
+it("names every fault of a transport, and takes secrets by reference only", () => {
+  const good = { partner: "acme", them: { qualifier: "02", id: "ABCD" }, us: { qualifier: "ZZ", id: "WAYBILL" }, version: "004010", sets: ["214"] }
+  const sftp = { kind: "sftp", host: "sftp.example.com", user: "waybill", hostKeys: [`SHA256:${"A".repeat(43)}`], password: { env: "WAYBILL_EDI_SECRET_ACME" }, sendTo: "/in" }
+  const faults = (transport: unknown) => {
+    try {
+      partnerProfile(JSON.parse(JSON.stringify({ ...good, transport })))
+      return []
+    } catch (error) {
+      return (error as InvalidProfile).faults.map(({ detail, pointer }) => `${pointer}: ${detail}`)
+    }
+  }
+  expect(faults(sftp)).toEqual([])
+  expect(faults({ ...sftp, password: undefined, privateKey: { file: "key" } })).toEqual([])
+  expect(faults({ kind: "http", receive: true })).toEqual([])
+  expect(faults({ kind: "ftp" })).toEqual(["/transport: A transport is of the kind sftp or http."])
+  expect(faults({ ...sftp, password: "hunter2" })).toEqual(["/transport/password: A secret is named by { \"env\": \"WAYBILL_EDI_SECRET_…\" } or { \"file\": \"…\" }."])
+  expect(faults({ ...sftp, password: { env: "WAYBILL_DATABASE_URL" } })).toContain("/transport/password/env: The name of a variable with a secret of a partner begins with WAYBILL_EDI_SECRET_.")
+  expect(faults({ ...sftp, hostKeys: [] })).toEqual(["/transport/hostKeys: Name the fingerprint of the host's key."])
+  expect(faults({ ...sftp, password: undefined })).toEqual(["/transport: An SFTP transport has a privateKey or a password."])
+  expect(faults({ ...sftp, sendTo: undefined })).toEqual(["/transport: An SFTP transport has receiveFrom, sendTo or both."])
+  expect(faults({ kind: "http" })).toEqual(["/transport: An HTTP transport has \"receive\": true, sendTo or both."])
+  expect(faults({ kind: "http", sendTo: "https://user:password@example.com/" })).toEqual(["/transport/sendTo: sendTo is an https address without a user."])
+})

@@ -1,0 +1,179 @@
+/** A partner's folders on an SFTP server. Its host key has to be known; what is written there is renamed into place. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { type EdiMailbox, isFileName, isUnfinished, MailboxError, type MailboxFile } from "../transports/EdiMailbox.ts"
+import { SftpSession, statusOf, statuses } from "./SftpSession.ts"
+
+export interface SftpOptions {
+  readonly host: string
+  /** Default 22. */
+  readonly port?: number | undefined
+  readonly user: string
+  /** Fingerprints of the host's keys, such as `SHA256:…`, as `ssh-keygen -lf` prints them. Any other host is refused before anything is sent to it. */
+  readonly hostKeys: ReadonlyArray<string>
+  /** A private key in OpenSSH or PEM format, or a password. */
+  readonly privateKey?: string | undefined
+  /** Of an encrypted private key. */
+  readonly passphrase?: string | undefined
+  readonly password?: string | undefined
+  /** Folder with the partner's files for us. Without it nothing is fetched. */
+  readonly receiveFrom?: string | undefined
+  /** Folder that fetched files are moved to. Without it they are removed. */
+  readonly moveTo?: string | undefined
+  /** Folder for our files. */
+  readonly sendTo?: string | undefined
+  /** Larger files are left where they are. Default 256 MiB. */
+  readonly maxFileBytes?: number | undefined
+  /** Of one request and its answer. Default 30,000. */
+  readonly timeoutMillis?: number | undefined
+  /** Of the whole connection. Default ten minutes. */
+  readonly deadlineMillis?: number | undefined
+  /** How long a file has to be unchanged before it is fetched, because its writer may still be writing. Default 2,000. */
+  readonly quietMillis?: number | undefined
+}
+
+const defaultMaxFileBytes = 256 * 1024 * 1024
+
+/** Entries of a folder that are looked at. Those that are fetched make room for others. */
+const maxEntries = 10_000
+
+/** What OpenSSH reads and writes at once. */
+const pieceBytes = 32 * 1024
+
+/** One connection at a time, opened by the first call. The mailbox can be used again after `close`. */
+export const sftpMailbox = (options: SftpOptions): EdiMailbox => new SftpMailbox(options)
+
+interface Seen extends MailboxFile {
+  readonly at: number
+}
+
+class SftpMailbox implements EdiMailbox {
+  readonly #options: SftpOptions
+  /** Files that we have and that the server did not let us move, by name: size and time. They are not fetched again. */
+  readonly #fetched = new Map<string, string>()
+  readonly #versions = new Map<string, string>()
+  #session: Promise<SftpSession> | undefined
+
+  constructor(options: SftpOptions) {
+    this.#options = options
+  }
+
+  readonly waiting = async (limit: number): Promise<ReadonlyArray<MailboxFile>> => {
+    if (this.#options.receiveFrom === undefined) return []
+    const before = await this.#list(this.#options.receiveFrom)
+    if (before.length === 0) return []
+    await sleep(this.#options.quietMillis ?? 2_000)
+    const after = new Map((await this.#list(this.#options.receiveFrom)).map((file) => [file.name, versionOf(file)]))
+    const quiet = before.filter((file) => after.get(file.name) === versionOf(file) && this.#fetched.get(file.name) !== versionOf(file))
+    const found = quiet.sort((a, b) => a.at - b.at || (a.name < b.name ? -1 : 1)).slice(0, limit)
+    this.#versions.clear()
+    for (const file of found) this.#versions.set(file.name, versionOf(file))
+    return found.map(({ bytes, name }) => ({ name, bytes }))
+  }
+
+  async *read({ bytes, name }: MailboxFile): AsyncGenerator<Uint8Array> {
+    const session = await this.#connect()
+    const path = join(this.#options.receiveFrom!, name)
+    const changed = () => new MailboxError("refused", `${path} changed while it was read.`)
+    const handle = await session.call<Buffer>(`open ${path}`, (sftp, done) => sftp.open(path, "r", done))
+    try {
+      for (let position = 0; position < bytes;) {
+        const length = Math.min(pieceBytes, bytes - position)
+        const piece = Buffer.allocUnsafe(length)
+        const read = await session.call<number>(`read ${path}`, (sftp, done) => sftp.read(handle, piece, 0, length, position, done)).catch((error: unknown) => {
+          if (statusOf(error) === statuses.endOfFile) return 0
+          throw error
+        })
+        if (read === 0) throw changed()
+        position += read
+        yield piece.subarray(0, read)
+      }
+      const { size } = await session.call<{ readonly size: number }>(`stat ${path}`, (sftp, done) => sftp.fstat(handle, done))
+      if (size !== bytes) throw changed()
+    } finally {
+      await session.close(handle)
+    }
+    const version = this.#versions.get(name)
+    if (version !== undefined) this.#remember(name, version)
+  }
+
+  readonly taken = async (name: string): Promise<void> => {
+    const { moveTo, receiveFrom } = this.#options
+    const session = await this.#connect()
+    const from = join(receiveFrom!, name)
+    const isGone = () => session.exists(from).then((exists) => !exists)
+    const take = moveTo === undefined
+      ? session.call(`remove ${from}`, (sftp, done) => sftp.unlink(from, done))
+      : this.#move(session, from, moveTo, name)
+    await take.catch(async (error: unknown) => {
+      if (!(error instanceof MailboxError) || error.isFinal || !await isGone()) throw error
+    })
+    this.#fetched.delete(name)
+  }
+
+  readonly send = async (name: string, content: AsyncIterable<Uint8Array>): Promise<void> => {
+    const { sendTo } = this.#options
+    if (sendTo === undefined) throw new MailboxError("settings", "The transport of the partner profile has no sendTo.")
+    const session = await this.#connect()
+    const path = join(sendTo, name)
+    const hidden = join(sendTo, `.${name}.tmp`)
+    const handle = await session.call<Buffer>(`open ${hidden}`, (sftp, done) => sftp.open(hidden, "w", done))
+    let position = 0
+    try {
+      for await (const chunk of content) {
+        for (let from = 0; from < chunk.length; from += pieceBytes) {
+          const piece = Buffer.from(chunk.subarray(from, from + pieceBytes))
+          await session.call(`write ${hidden}`, (sftp, done) => sftp.write(handle, piece, 0, piece.length, position, done))
+          position += piece.length
+        }
+      }
+    } finally {
+      await session.close(handle)
+    }
+    if (await session.sizeOf(hidden) !== position) throw new MailboxError("refused", `${hidden} was not stored as a whole.`)
+    await session.call(`rename ${hidden}`, (sftp, done) => sftp.rename(hidden, path, done)).catch(async (error: unknown) => {
+      // the answer to an earlier rename was lost: the partner has this file already
+      if (!(error instanceof MailboxError) || error.isFinal || await session.sizeOf(path) !== position) throw error
+      await session.call(`remove ${hidden}`, (sftp, done) => sftp.unlink(hidden, done)).catch(() => {})
+    })
+  }
+
+  readonly close = async (): Promise<void> => {
+    const session = this.#session
+    this.#session = undefined
+    await (await session?.catch(() => undefined))?.end()
+  }
+
+  #connect(): Promise<SftpSession> {
+    return this.#session ??= SftpSession.open(this.#options)
+  }
+
+  async #list(folder: string): Promise<Array<Seen>> {
+    const session = await this.#connect()
+    const maxBytes = this.#options.maxFileBytes ?? defaultMaxFileBytes
+    return (await session.list(folder, maxEntries))
+      .filter(({ attrs, filename }) => attrs.isFile() && attrs.size <= maxBytes && isFileName(filename) && !isUnfinished(filename))
+      .map(({ attrs: { mtime, size }, filename }) => ({ name: filename, bytes: size, at: mtime }))
+  }
+
+  /** Partners use names again, and the folder may not exist yet. */
+  async #move(session: SftpSession, from: string, folder: string, name: string): Promise<void> {
+    const rename = (to: string) => session.call(`rename ${from}`, (sftp, done) => sftp.rename(from, to, done))
+    try {
+      await rename(join(folder, name))
+    } catch (error) {
+      if (!(error instanceof MailboxError) || error.isFinal || !await session.exists(from)) throw error
+      const isThere = await session.exists(folder)
+      if (!isThere) await session.call(`create ${folder}`, (sftp, done) => sftp.mkdir(folder, done))
+      await rename(join(folder, isThere ? `${name}.${Date.now()}` : name))
+    }
+  }
+
+  #remember(name: string, version: string) {
+    if (this.#fetched.size >= maxEntries) this.#fetched.clear()
+    this.#fetched.set(name, version)
+  }
+}
+
+const versionOf = ({ at, bytes }: Seen): string => `${bytes} ${at}`
+
+const join = (folder: string, name: string): string => `${folder === "/" ? "" : folder}/${name}`

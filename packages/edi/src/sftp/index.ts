@@ -1,0 +1,1 @@
+export { sftpMailbox, type SftpOptions } from "./SftpMailbox.ts"

@@ -1,0 +1,66 @@
+/** Fetches what waits in a partner's mailbox and sends what waits for the partner, once. Files are stored on the way, so a lost connection loses none. */
+import { type EdiMailbox, MailboxError, type MailboxFile } from "./EdiMailbox.ts"
+import type { EdiSpool } from "./EdiSpool.ts"
+
+export interface ExchangedFile {
+  readonly name: string
+  readonly direction: "received" | "sent"
+}
+
+/** A file that stays where it is until the next exchange. */
+export interface FailedFile extends ExchangedFile {
+  readonly error: unknown
+}
+
+export interface ExchangeOptions {
+  readonly mailbox: EdiMailbox
+  readonly spool: EdiSpool
+  readonly onFile?: ((file: ExchangedFile | FailedFile) => void) | undefined
+  /** Most files of one call in each direction. Default 100. */
+  readonly limit?: number | undefined
+}
+
+/**
+ * Returns the numbers of files. A file that is refused does not hold up the others; the call rejects when the partner's end cannot be used. A file
+ * whose exchange is interrupted is exchanged again, so the partner may get it twice, with the same control number. Closes the mailbox.
+ */
+export const exchangeFiles = async ({ limit = 100, mailbox, onFile, spool }: ExchangeOptions): Promise<{ readonly received: number; readonly sent: number }> => {
+  const counts = { received: 0, sent: 0 }
+  const exchange = async (file: ExchangedFile, one: () => Promise<boolean>) => {
+    try {
+      if (!await one()) return
+      counts[file.direction] += 1
+      onFile?.(file)
+    } catch (error) {
+      onFile?.({ ...file, error })
+      if (!(error instanceof MailboxError) || error.isFinal) throw error
+    }
+  }
+  try {
+    // first what is ours to give: the partner may wait for an acknowledgement
+    for (const name of await spool.outgoing(limit)) await exchange({ name, direction: "sent" }, () => sendOne(mailbox, spool, name))
+    for (const file of await mailbox.waiting(limit)) await exchange({ name: file.name, direction: "received" }, () => receiveOne(mailbox, spool, file))
+    return counts
+  } finally {
+    await mailbox.close()
+  }
+}
+
+const sendOne = async (mailbox: EdiMailbox, spool: EdiSpool, name: string): Promise<boolean> => {
+  if (!await spool.claim(name)) return false
+  try {
+    await mailbox.send(name, spool.readClaimed(name))
+  } catch (error) {
+    await spool.release(name)
+    throw error
+  }
+  await spool.sent(name)
+  return true
+}
+
+const receiveOne = async (mailbox: EdiMailbox, spool: EdiSpool, file: MailboxFile): Promise<boolean> => {
+  await spool.arrive(file.name, mailbox.read(file))
+  // a crash before this line fetches the file again: what was stored is a duplicate
+  await mailbox.taken(file.name)
+  return true
+}
