@@ -31,6 +31,7 @@ const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string
   { says: /^\s*SELECT tenant_id FROM \S+\.tenants WHERE state = 'deleted'/, why: "which deleted tenants are still to be removed: ids only" },
   { says: /^\s*SELECT t\.tenant_id FROM \S+\.tenants AS t\s+WHERE [^]*\.transit_events_awaiting_status/, why: "who has events from SQL that await a status: ids only" },
   { says: /^\s*SELECT t\.tenant_id FROM \S+\.tenants AS t\s+WHERE [^]*\.mails/, why: "who has e-mails that are due: ids only" },
+  { says: /^\s*SELECT coalesce\(greatest\([^]*\.mails/, why: "the metric of e-mails that are due: a time only" },
   { says: /^\s*SELECT c\.tenant_id, c\.client FROM \S+\.clients/, why: "whose access is to be computed again: ids and due times only" }
 ]
 

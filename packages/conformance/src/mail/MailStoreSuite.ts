@@ -68,6 +68,22 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
         assert.notInclude(yield* store.tenants(1000), due)
       }))
 
+    it.effect("tells how long the mail that is due first has waited, without mails that are sent or tried again later", () =>
+      Effect.gen(function*() {
+        const store = yield* MailStore
+        // mails of other tests in the same storage are due as well
+        const leases = (tenantIds: ReadonlyArray<string>) => Effect.forEach(tenantIds, (tenantId) => store.take(tenantId, mailsPerTenant, minute), { discard: true })
+        yield* Effect.flatMap(store.tenants(1000), leases)
+        assert.strictEqual(yield* store.lagMillis, 0)
+        const tenantId = yield* tenantWithMail("a.1", "a.2")
+        yield* store.postpone(tenantId, "a.1", -minute)
+        const lag = yield* store.lagMillis
+        assert.isAtLeast(lag, minute)
+        assert.isBelow(lag, 2 * minute)
+        yield* leases([tenantId])
+        assert.strictEqual(yield* store.lagMillis, 0)
+      }))
+
     it.effect("keeps nothing of a transaction that failed", () =>
       Effect.gen(function*() {
         const store = yield* MailStore

@@ -23,6 +23,8 @@ export class MailStore extends Context.Service<MailStore, {
   readonly tenants: (limit: number) => Effect.Effect<ReadonlyArray<string>, StorageError>
   /** Due mails, the longest due first. Each is due again after `leaseMillis`, so no other process gets it before then. */
   readonly take: (tenantId: string, limit: number, leaseMillis: number) => Effect.Effect<ReadonlyArray<WaitingMail>, StorageError>
+  /** How long the mail that is due first, of all tenants, has waited since then; 0 when none is due. */
+  readonly lagMillis: Effect.Effect<number, StorageError>
   /** Makes a mail due after this time. */
   readonly postpone: (tenantId: string, id: string, millis: number) => Effect.Effect<void, StorageError>
   readonly remove: (tenantId: string, id: string) => Effect.Effect<void, StorageError>

@@ -1,5 +1,5 @@
 /** HTTP handlers of probes, metrics and documentation. */
-import { AccessStore, DeliveryControl, DeliveryQueue, type DeliveryTroubles } from "@waybill/core"
+import { AccessStore, DeliveryControl, DeliveryQueue, type DeliveryTroubles, MailStore } from "@waybill/core"
 import { Effect, Metric } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
@@ -20,6 +20,11 @@ const lagSeconds = Metric.gauge("waybill_queue_lag_seconds", {
   attributes: { unit: "seconds" }
 })
 
+const mailLagSeconds = Metric.gauge("waybill_mail_lag_seconds", {
+  description: "How long the e-mail that is due first has waited for a process that sends e-mail.",
+  attributes: { unit: "seconds" }
+})
+
 /** A document that names the server's URL, which depends on the request. */
 export type Document = (server: string) => string
 
@@ -35,6 +40,7 @@ type Handlers = HandlersOf<typeof SystemContract> & HandlersOf<ReturnType<typeof
 export const makeSystemHandlers = Effect.gen(function*() {
   const queue = yield* DeliveryQueue
   const control = yield* DeliveryControl
+  const mails = yield* MailStore
   const { checks: ownChecks, isStopping } = yield* Readiness
   const checks = [storageCheck(yield* AccessStore), ...ownChecks]
   const checked = Effect.suspend(() => isStopping() ? Effect.succeed(stoppingReadiness) : runChecks(checks))
@@ -53,6 +59,12 @@ export const makeSystemHandlers = Effect.gen(function*() {
     Effect.catchCause((cause) => Effect.logWarning("Delivery queue metrics not available.", cause))
   )
 
+  const readMailLag = mails.lagMillis.pipe(
+    Effect.timeout(3_000),
+    Effect.flatMap((millis) => Metric.update(mailLagSeconds, millis / 1000)),
+    Effect.catchCause((cause) => Effect.logWarning("Metrics of e-mails not available.", cause))
+  )
+
   const noUnhealthy: DeliveryTroubles = { sources: [], destinations: [] }
   const readUnhealthy = Effect.suspend(() => control.troubles).pipe(
     Effect.timeout(3_000),
@@ -66,7 +78,7 @@ export const makeSystemHandlers = Effect.gen(function*() {
     readiness: () => Effect.map(checked, (asked) => json(asked, { status: asked.status === "ready" ? 200 : 503 })),
     metrics: () =>
       Effect.gen(function*() {
-        const [troubles] = yield* Effect.all([readUnhealthy, readDepth], { concurrency: 2 })
+        const [troubles] = yield* Effect.all([readUnhealthy, readDepth, readMailLag], { concurrency: 3 })
         const text = yield* PrometheusMetrics.format()
         return HttpServerResponse.text(namesTenants ? `${text}${text.endsWith("\n") ? "" : "\n"}${namedSeries(troubles)}` : text, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
       }),

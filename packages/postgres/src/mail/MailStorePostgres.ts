@@ -36,6 +36,11 @@ taken AS (
 SELECT t.id, t.recipient, t.subject, t.body, t.attempts, extract(epoch FROM now() - t.created_at)::float8 * 1000 AS waited_millis
 FROM taken AS t ORDER BY t.due_at`
 
+const lagRow = row({ lagMillis: float8 })
+
+const mailLag = (schema: Statement) => statement`
+SELECT coalesce(greatest(extract(epoch FROM now() - min(due_at)), 0), 0)::float8 * 1000 AS lag_millis FROM ${schema}.mails`
+
 const postponeMail = (schema: Statement, tenantId: string, id: string, millis: number) => statement`
 UPDATE ${schema}.mails SET due_at = now() + make_interval(secs => ${float8(millis / 1000)}) WHERE tenant_id = ${tenant(tenantId)} AND id = ${text(id)}`
 
@@ -66,6 +71,7 @@ export const layer = Layer.effect(
           Effect.map((rows) => rows.map(({ attempts, body, id, recipient, subject, waitedMillis }) => ({ id, to: recipient, subject, text: body, attempt: attempts, waitedMillis }))),
           StorageError.refail("MailStore.take")
         ),
+      lagMillis: sql.one(lagRow, mailLag(schema)).pipe(Effect.map(({ lagMillis }) => lagMillis), StorageError.refail("MailStore.lagMillis")),
       postpone: (tenantId, id, millis) => sql.run(postponeMail(schema, tenantId, id, millis)).pipe(StorageError.refail("MailStore.postpone")),
       remove: (tenantId, id) => sql.run(removeMail(schema, tenantId, id)).pipe(StorageError.refail("MailStore.remove")),
       prune: (tenantId, before) => sql.one(prunedRow, pruneMails(schema, tenantId, before)).pipe(Effect.map(({ pruned }) => pruned), StorageError.refail("MailStore.prune"))

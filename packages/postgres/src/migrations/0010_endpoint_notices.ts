@@ -48,5 +48,6 @@ CREATE TABLE ${schema}.mails (
   PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX mails_due ON ${schema}.mails (tenant_id, due_at);
+CREATE INDEX mails_lag ON ${schema}.mails (due_at);
 `
 }

@@ -44,6 +44,7 @@ export const MailStoreMemory = {
               return { ...mail, attempt: attempts + 1, waitedMillis: now - createdAt }
             })
           }),
+        lagMillis: operate((now) => Math.max(0, ...[...tenants.values()].flatMap((rows) => [...rows.values()]).map(({ dueAt }) => now - dueAt))),
         postpone: (tenantId, id, millis) =>
           operate((now) => {
             const own = of(tenantId)

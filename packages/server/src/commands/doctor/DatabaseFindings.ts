@@ -1,5 +1,5 @@
 /** Database checks: version, tables, clock, whether its secrets can be opened, and the delivery backlog. */
-import { DeliveryQueue, placeOfSecret, Sealer } from "@waybill/core"
+import { DeliveryQueue, MailStore, placeOfSecret, Sealer } from "@waybill/core"
 import { MigrationRefused, migrations, pending, PgClient, quoteSchema, replicaLag, replicaRefusal, StoragePostgres } from "@waybill/postgres"
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
@@ -13,7 +13,7 @@ import { sealingKeysOf } from "./MachineFindings.ts"
 /** Checks that are skipped because an earlier one failed, in report order. */
 const unseen = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Finding> => names.map((name) => skipped(name, `not checked: ${why}`))
 
-const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["read replica", "migrations", "clock", "secrets", "queue"], "the database is not ready")]
+const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["read replica", "migrations", "clock", "secrets", "queue", "e-mail"], "the database is not ready")]
 
 export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig) {
   const name = "database"
@@ -52,9 +52,9 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
   const replica = yield* replicaFinding(config)
   const tables = yield* tablesFinding(config)
   if (tables.result !== "ok") {
-    return [database, replica, tables, clock, ...unseen(["secrets", "queue"], "the tables are not ready")]
+    return [database, replica, tables, clock, ...unseen(["secrets", "queue", "e-mail"], "the tables are not ready")]
   }
-  return [database, replica, tables, clock, yield* secretsFinding(config), yield* queueFinding(config)]
+  return [database, replica, tables, clock, yield* secretsFinding(config), yield* queueFinding(config), yield* mailFinding(config)]
 })
 
 /** More than a busy database writes in a second. */
@@ -132,13 +132,14 @@ const secretsFinding = Effect.fnUntraced(function*(config: ServerConfig) {
   return broken(name, `${closed.length} of ${rows.length} cannot be opened, such as ${first!.id} of ${first!.tenant}; deliveries signed with them are not sent`, todo)
 })
 
+const storageOf = (schema: string) => StoragePostgres.layer({ schema, migrate: false, listen: false })
+
 /** Entries that are due are normally sent within seconds. */
 const longLagMillis = 60_000
 
 const queueFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
   const name = "queue"
-  const storage = StoragePostgres.layer({ schema, migrate: false, listen: false })
-  const depth = yield* Effect.match(Effect.flatMap(DeliveryQueue, (queue) => queue.depth).pipe(Effect.provide(storage)), {
+  const depth = yield* Effect.match(Effect.flatMap(DeliveryQueue, (queue) => queue.depth).pipe(Effect.provide(storageOf(schema))), {
     onSuccess: (depth) => depth,
     onFailure: () => undefined
   })
@@ -148,4 +149,20 @@ const queueFinding = Effect.fnUntraced(function*({ schema }: ServerConfig) {
   if (lagMillis > longLagMillis) return warning(name, text, "No worker runs, or too few: start processes with WAYBILL_ROLE all or worker.")
   if (dead > 0) return warning(name, text, "See waybill deliveries --state dead; waybill recover sends them again.")
   return ok(name, text)
+})
+
+/** E-mails that are due are normally tried within seconds; a process that was killed leaves them for ten minutes. */
+const longMailLagMillis = 900_000
+
+const mailFinding = Effect.fnUntraced(function*({ mail, schema }: ServerConfig) {
+  const name = "e-mail"
+  const lag = yield* Effect.match(Effect.flatMap(MailStore, (mails) => mails.lagMillis).pipe(Effect.provide(storageOf(schema))), {
+    onSuccess: (millis) => millis,
+    onFailure: () => undefined
+  })
+  if (lag === undefined) return broken(name, "it could not be read", "Look into the database's log.")
+  const sends = mail === undefined ? "these settings send none" : "processes with these settings send it"
+  return lag > longMailLagMillis
+    ? warning(name, `${sends}, and e-mail has been due for ${Math.round(lag / 60_000)} minutes`, "No process sends it: start one with WAYBILL_SMTP_URL and WAYBILL_MAIL_FROM. It is removed after two days.")
+    : ok(name, sends)
 })
