@@ -10,6 +10,9 @@ import { Clients } from "./operator/Clients.ts"
 import { TenantRemoval } from "./operator/TenantRemoval.ts"
 import { Retention } from "./retention/Retention.ts"
 
+/** Sends e-mails until interrupted. A process that keeps e-mails sends them too, also one without other background work. */
+export const runMails: Effect.Effect<never, never, MailOutbox> = Effect.flatMap(MailOutbox, (outbox) => restarted("E-mail outbox", outbox.run))
+
 /** Runs until interrupted. */
 export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows | Clients | DeferredStatuses | DeliveryWorker | EndpointNotices | MailOutbox | Retention | TenantRemoval> = Effect.gen(function*() {
   const worker = yield* DeliveryWorker
@@ -20,7 +23,6 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
   const clients = yield* Clients
   const removal = yield* TenantRemoval
   const notices = yield* EndpointNotices
-  const outbox = yield* MailOutbox
   yield* Effect.all([
     restarted("Delivery worker", worker.run),
     restarted("Freight charge windows", windows.run),
@@ -30,7 +32,7 @@ export const runBackground: Effect.Effect<void, never, Backlogs | ChargeWindows 
     restarted("Client access review", clients.run),
     restarted("Tenant removal", removal.run),
     restarted("Notices of failing endpoints", notices.run),
-    restarted("E-mail outbox", outbox.run)
+    runMails
   ], { concurrency: "unbounded", discard: true })
 })
 

@@ -1,5 +1,5 @@
 /** Starts the service, runs it, and shuts it down in an order that loses nothing. */
-import { DeliveryOptions, AccessOptions, NoticeOptions, RetentionOptions, runBackground, Sealer, Tenants, Waybill } from "@waybill/core"
+import { DeliveryOptions, AccessOptions, NoticeOptions, RetentionOptions, runBackground, runMails, Sealer, Tenants, Waybill } from "@waybill/core"
 import { FreightChargeOptions } from "@waybill/core/freight-charges"
 import { PickupDesk, Pickups } from "@waybill/core/pickups"
 import { ShipmentStatusOptions } from "@waybill/core/shipment-status"
@@ -50,7 +50,8 @@ export const serve = (config: ServerConfig) =>
     yield* answerWith(listener, adminListener === undefined ? apps.whole : apps.customers, stop).pipe(Scope.provide(running))
     if (adminListener !== undefined) yield* answerWith(adminListener, apps.operators, stop).pipe(Scope.provide(running))
     yield* Scope.addFinalizer(running, Context.get(services, Pickups).endWaits)
-    if (config.role !== "api") yield* runBackground.pipe(Effect.provideContext(services), Effect.forkIn(running))
+    // a process that keeps e-mails sends them too, whatever the settings of the workers
+    yield* (config.role === "api" ? runMails : runBackground).pipe(Effect.provideContext(services), Effect.forkIn(running))
     if (config.role !== "api" && config.ediDir !== undefined) yield* runEdi(config.ediDir).pipe(Effect.provideContext(services), Effect.forkIn(running))
     const demoScope = yield* Scope.fork(yield* Effect.scope)
     // Added last, so that a stop begins with it: everything above still works until it ends.
