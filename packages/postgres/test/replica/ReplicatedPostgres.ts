@@ -14,6 +14,8 @@ export interface PostgresServer {
   readonly stop: () => Promise<void>
   /** Keeps its connections open and answers nothing, until the returned function is called. */
   readonly freeze: () => () => void
+  /** Makes a standby a primary of its own. */
+  readonly promote: () => Promise<void>
 }
 
 export interface ReplicatedPostgres {
@@ -55,6 +57,7 @@ export const startReplicatedPostgres = async (): Promise<ReplicatedPostgres> => 
         })
       },
       stop: async () => void await run(pg_ctl, "stop", "-D", data, "-w", "-m", "immediate"),
+      promote: async () => void await run(pg_ctl, "promote", "-D", data, "-w"),
       freeze: () => {
         const pids = processesOf(Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n", 1)[0]))
         for (const pid of pids) process.kill(pid, "SIGSTOP")
