@@ -13,19 +13,23 @@ import { build } from "esbuild"
 const here = dirname(fileURLToPath(import.meta.url))
 const require = createRequire(import.meta.url)
 
-/** Where the program looks for them, whether it runs from src or from dist. */
-const places = [
-  { from: here, directory: join(here, "../dist/dashboard/page") },
-  { from: join(here, "portal"), directory: join(here, "../dist/portal/page") }
-]
+const dashboard = {
+  from: here,
+  title: "Waybill",
+  withoutScript: "Everything it shows can also be asked for with <code>waybill deliveries</code> or under <code>/operator/v1</code>."
+}
+const portal = { from: join(here, "portal"), title: "Webhooks", withoutScript: "" }
 
-/** @returns {Promise<Array<{ name: string, bytes: number, gzip: number }>>} the files of both pages, with their sizes */
+/**
+ * Into where the program looks for them, whether it runs from src or from dist.
+ * @returns {Promise<Array<{ name: string, bytes: number, gzip: number }>>} the files of both pages, with their sizes
+ */
 export async function buildPages() {
-  return (await Promise.all(places.map(({ directory, from }) => buildPage(directory, from)))).flat()
+  return [...await buildPage(join(here, "../dist/dashboard/page")), ...await buildPage(join(here, "../dist/portal/page"), portal)]
 }
 
 /** @returns {Promise<Array<{ name: string, bytes: number, gzip: number }>>} the files, with their sizes */
-export async function buildPage(directory, from = here) {
+export async function buildPage(directory, { from, title, withoutScript } = dashboard) {
   const { metafile, outputFiles } = await build({
     entryPoints: [join(from, "app.tsx"), join(from, "app.css")],
     outdir: directory,
@@ -44,7 +48,7 @@ export async function buildPage(directory, from = here) {
   })
   const inside = new Set(Object.keys(metafile.inputs).map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]).filter((name) => name !== undefined))
   if (inside.size !== bundled.length || !bundled.every((name) => inside.has(name))) throw new Error(`The page contains ${[...inside].join(", ")}: set bundled in dashboard/build.mjs to these.`)
-  let html = readFileSync(join(from, "index.html"), "utf8")
+  let html = readFileSync(join(here, "index.html"), "utf8").replace("{title}", title).replace(" {withoutScript}", withoutScript && ` ${withoutScript}`)
   const files = []
   for (const { contents, path } of outputFiles) {
     const [, base, type] = /([^/\\]+)\.(js|css)$/.exec(path)

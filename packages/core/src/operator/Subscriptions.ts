@@ -18,7 +18,7 @@ import { compareText } from "../shared/CodePoints.ts"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
-import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage, type ListRange, searchPage } from "../shared/ListPage.ts"
+import { type CountedPage, defaultListLimit, foreignCursor, ListCursor, ListLimit, listPage, type ListRange } from "../shared/ListPage.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { idBefore, isUniqueId } from "../shared/UniqueIds.ts"
@@ -199,7 +199,7 @@ export class Subscriptions extends Context.Service<Subscriptions, {
           sizeOf: ({ doc = "" }: DocumentedDestination) => 1000 + doc.length,
           shown: viewOf
         }
-        if (error !== undefined) return yield* searchPage({ ...source, keeps: ({ destination: { lastAttempt } }) => lastAttempt?.outcome === error }, cursor, limit)
+        if (error !== undefined) return yield* listPage({ ...source, keeps: ({ destination: { lastAttempt } }) => lastAttempt?.outcome === error }, cursor, limit)
         const page = yield* listPage(source, cursor, limit)
         return total ? { ...page, total: yield* queue.countMatching(tenantId, match) } : page
       })

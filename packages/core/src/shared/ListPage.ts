@@ -53,6 +53,11 @@ export interface ListSource<Row, A, E, R> {
   readonly idOf: (row: Row) => string
   /** Approximate size of the row's JSON in characters. Without it, rows count as small. */
   readonly sizeOf?: (row: Row) => number
+  /**
+   * Chooses rows, for what no store can look for by an index. A page then looks at `mostLooked` rows at most, so it may be short, or empty,
+   * with a cursor.
+   */
+  readonly keeps?: (row: Row) => boolean
   readonly shown: (row: Row) => A
 }
 
@@ -64,55 +69,37 @@ export const textsSize = (texts: ReadonlyArray<string>): number => texts.reduce(
 
 /** Reads a page of at most `limit` rows, and of at least one if any exists. The page ends early when rows are large. */
 export const listPage = Effect.fnUntraced(function*<Row, A, E, R>(
-  { idOf, read, shown, sizeOf }: ListSource<Row, A, E, R>,
+  { idOf, keeps, read, shown, sizeOf }: ListSource<Row, A, E, R>,
   cursor: string | undefined,
   limit: number
 ): Effect.fn.Return<ListPage<A>, E, R> {
   const data: Array<A> = []
   let after = cursor
   let size = 0
+  let looked = 0
+  let isFull = false
   for (;;) {
     const fitting = data.length === 0 ? firstRows : Math.max(1, Math.floor(readSize * data.length / Math.max(1, size)))
-    const wanted = Math.min(rowsAtATime, fitting, limit - data.length)
+    const wanted = keeps === undefined ? Math.min(rowsAtATime, fitting, limit - data.length) : rowsAtATime
     // one extra row shows whether another page follows
     const rows = yield* read({ after, limit: wanted + 1 })
     const taken: Array<Row> = []
+    let passed = 0
     for (const row of rows.slice(0, wanted)) {
-      size += sizeOf?.(row) ?? 0
-      if (size > maxPageSize && data.length + taken.length > 0) break
-      taken.push(row)
+      if (keeps?.(row) ?? true) {
+        size += sizeOf?.(row) ?? 0
+        isFull = size > maxPageSize && data.length + taken.length > 0
+        if (isFull) break
+        taken.push(row)
+      }
+      passed += 1
+      after = idOf(row)
+      isFull = data.length + taken.length === limit
+      if (isFull) break
     }
     data.push(...yield* mapPaced(taken, shown))
-    if (taken.length > 0) after = idOf(taken[taken.length - 1]!)
-    if (taken.length === rows.length) return { data, nextCursor: null }
-    if (taken.length < wanted || data.length === limit) return { data, nextCursor: after! }
+    if (passed === rows.length) return { data, nextCursor: null }
+    looked += passed
+    if (isFull || (keeps !== undefined && looked >= mostLooked)) return { data, nextCursor: after! }
   }
-})
-
-/**
- * Reads a page of rows that `keeps` chooses, for what no store can look for by an index. It looks at `mostLooked` rows at most, so a page may be
- * short, or empty, with a cursor.
- */
-export const searchPage = Effect.fnUntraced(function*<Row, A, E, R>(
-  { idOf, keeps, read, shown, sizeOf }: ListSource<Row, A, E, R> & { readonly keeps: (row: Row) => boolean },
-  cursor: string | undefined,
-  limit: number
-): Effect.fn.Return<ListPage<A>, E, R> {
-  const data: Array<A> = []
-  let after = cursor
-  let size = 0
-  for (let looked = 0; looked < mostLooked; looked += rowsAtATime) {
-    // one extra row shows whether another page follows
-    const rows = yield* read({ after, limit: rowsAtATime + 1 })
-    for (const [index, row] of rows.slice(0, rowsAtATime).entries()) {
-      after = idOf(row)
-      if (!keeps(row)) continue
-      data.push(shown(row))
-      size += sizeOf?.(row) ?? 0
-      if (data.length === limit || size > maxPageSize) return { data, nextCursor: index === rows.length - 1 ? null : after }
-    }
-    if (rows.length <= rowsAtATime) return { data, nextCursor: null }
-    yield* Effect.yieldNow
-  }
-  return { data, nextCursor: after! }
 })

@@ -1,7 +1,7 @@
 import { it } from "@effect/vitest"
 import { Effect } from "effect"
 import { describe, expect } from "vitest"
-import { listPage, type ListSource, maxPageSize, mostLooked, rowsAtATime, searchPage } from "../../src/shared/ListPage.ts"
+import { listPage, type ListSource, maxPageSize, mostLooked, rowsAtATime } from "../../src/shared/ListPage.ts"
 
 interface Row {
   readonly id: string
@@ -65,10 +65,10 @@ describe("listPage", () => {
   }))
 })
 
-describe("searchPage", () => {
+describe("listPage of rows that are chosen", () => {
   const search = (count: number, keeps: (n: number) => boolean, limit: number, cursor?: string) => {
     const { reads, source } = sourceOf(small(count))
-    return Effect.map(searchPage({ ...source, keeps: ({ id }) => keeps(Number(id)) }, cursor, limit), (page) => ({ ...page, reads: reads.length }))
+    return Effect.map(listPage({ ...source, keeps: ({ id }) => keeps(Number(id)) }, cursor, limit), (page) => ({ ...page, reads: reads.length }))
   }
 
   it.effect("returns rows that are kept, up to the limit, and goes on after the last one", () => Effect.gen(function*() {
@@ -76,6 +76,13 @@ describe("searchPage", () => {
     expect(first).toEqual({ data: ["0000", "0030", "0060"], nextCursor: "0060", reads: 2 })
     expect(yield* search(200, (n) => n % 30 === 0, 5, first.nextCursor!)).toMatchObject({ data: ["0090", "0120", "0150", "0180"], nextCursor: null })
     expect(yield* search(61, (n) => n % 30 === 0, 3)).toMatchObject({ data: ["0000", "0030", "0060"], nextCursor: null })
+  }))
+
+  it.effect("ends a page before a kept row that would exceed the size limit, and continues there", () => Effect.gen(function*() {
+    const { source } = sourceOf(rowsOf([10, 10, maxPageSize - 20, 11]))
+    const kept = { ...source, keeps: ({ id }: Row) => id !== "0001" }
+    expect(yield* listPage(kept, undefined, 100)).toEqual({ data: ["0000", "0002"], nextCursor: "0002" })
+    expect(yield* listPage(kept, "0002", 100)).toEqual({ data: ["0003"], nextCursor: null })
   }))
 
   it.effect("ends an empty page after a bounded number of rows, with a cursor", () => Effect.gen(function*() {

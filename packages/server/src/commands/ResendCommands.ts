@@ -20,45 +20,46 @@ const ids = Argument.String("deliveryId").pipe(Argument.withDescription("One or 
 
 const whichDeadLetters = "Give deliveries' ids, or at least one of --subscription, --client, --endpoint, --error, --since and --until."
 
-/** Acts on every dead letter that matches, step by step. */
-const onMatching = Effect.fnUntraced(function*(
-  json: boolean,
-  filter: DeadLettersFilter,
-  { call, name, text }: {
-    readonly name: "retried" | "dismissed"
-    readonly call: (filter: DeadLettersFilter, signal: AbortSignal) => Promise<BulkResult>
-    readonly text: (dead: string) => string
-  }
-) {
-  const countOf = (steps: ReadonlyArray<BulkResult>) => steps.reduce((sum, { changed }) => sum + changed, 0)
-  const steps = yield* inSteps((cursor) => callServer((signal) => call({ ...filter, cursor }, signal)), (steps) => `${countOf(steps)} ${name} so far`)
-  const count = countOf(steps)
-  yield* printResult(json, { json: { [name]: count }, text: count === 0 ? "No dead letter matches." : text(counted(count, "dead letter")) })
-})
+interface DeadLetterAction {
+  readonly name: "retried" | "dismissed"
+  readonly one: (client: OperatorClient, tenantId: string, deliveryId: string, signal: AbortSignal) => Promise<void>
+  readonly matching: (client: OperatorClient, tenantId: string, filter: DeadLettersFilter, signal: AbortSignal) => Promise<BulkResult>
+  readonly textOfOne: (deliveryId: string) => string
+  readonly textOfMany: (dead: string) => string
+}
 
-export const retryCommand = Command.make(
-  "retry",
-  { ids, ...operatorFlags, ...deadLetterFlags, json: jsonFlag },
-  Effect.fnUntraced(function*({ ids, json, ...flags }) {
-    const filter = deadLetterFilterOf(flags)
-    const filtered = Object.keys(filter).length > 0
-    if (filtered === ids.length > 0) return yield* usageError(whichDeadLetters)
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const client = new OperatorClient(connected)
-    if (filtered) {
-      return yield* onMatching(json, filter, {
-        name: "retried",
-        call: (filter, signal) => client.retryDeadLetters(tenantId, filter, { signal }),
-        text: (dead) => `Queued again: ${dead}.`
-      })
-    }
-    for (const [index, deliveryId] of ids.entries()) {
-      yield* callServer((signal) => client.retryDelivery(tenantId, deliveryId, { signal }))
-      yield* printResult(json, { json: { deliveryId, retried: true }, text: `${deliveryId} is queued again.` })
-      if (ids.length >= many && (index + 1) % many === 0) yield* printProgress(`${index + 1} of ${ids.length}`)
-    }
-  })
-).pipe(
+/** Acts on the deliveries with the given ids, or on every dead letter that matches, step by step. */
+const deadLetterCommand = <const Name extends string>(command: Name, { matching, name, one, textOfMany, textOfOne }: DeadLetterAction) =>
+  Command.make(
+    command,
+    { ids, ...operatorFlags, ...deadLetterFlags, json: jsonFlag },
+    Effect.fnUntraced(function*({ ids, json, ...flags }) {
+      const filter = deadLetterFilterOf(flags)
+      const filtered = Object.keys(filter).length > 0
+      if (filtered === ids.length > 0) return yield* usageError(whichDeadLetters)
+      const { tenantId, ...connected } = yield* operatorConnection(flags)
+      const client = new OperatorClient(connected)
+      if (filtered) {
+        const countOf = (steps: ReadonlyArray<BulkResult>) => steps.reduce((sum, { changed }) => sum + changed, 0)
+        const steps = yield* inSteps((cursor) => callServer((signal) => matching(client, tenantId, { ...filter, cursor }, signal)), (steps) => `${countOf(steps)} ${name} so far`)
+        const count = countOf(steps)
+        return yield* printResult(json, { json: { [name]: count }, text: count === 0 ? "No dead letter matches." : textOfMany(counted(count, "dead letter")) })
+      }
+      for (const [index, deliveryId] of ids.entries()) {
+        yield* callServer((signal) => one(client, tenantId, deliveryId, signal))
+        yield* printResult(json, { json: { deliveryId, [name]: true }, text: textOfOne(deliveryId) })
+        if (ids.length >= many && (index + 1) % many === 0) yield* printProgress(`${index + 1} of ${ids.length}`)
+      }
+    })
+  )
+
+export const retryCommand = deadLetterCommand("retry", {
+  name: "retried",
+  one: (client, tenantId, deliveryId, signal) => client.retryDelivery(tenantId, deliveryId, { signal }),
+  matching: (client, tenantId, filter, signal) => client.retryDeadLetters(tenantId, filter, { signal }),
+  textOfOne: (deliveryId) => `${deliveryId} is queued again.`,
+  textOfMany: (dead) => `Queued again: ${dead}.`
+}).pipe(
   Command.withDescription("Send deliveries again, or all dead letters that match: the same bytes with the same id and a full series of attempts. Of several ids, stops at the first refused one"),
   Command.withExamples([
     { command: "waybill retry --tenant acme --endpoint tms.example --error timeout --since 6h", description: "All dead letters of a receiver that was too slow" },
@@ -66,28 +67,13 @@ export const retryCommand = Command.make(
   ])
 )
 
-export const dismissCommand = Command.make(
-  "dismiss",
-  { ids, ...operatorFlags, ...deadLetterFlags, json: jsonFlag },
-  Effect.fnUntraced(function*({ ids, json, ...flags }) {
-    const filter = deadLetterFilterOf(flags)
-    const filtered = Object.keys(filter).length > 0
-    if (filtered === ids.length > 0) return yield* usageError(whichDeadLetters)
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const client = new OperatorClient(connected)
-    if (filtered) {
-      return yield* onMatching(json, filter, {
-        name: "dismissed",
-        call: (filter, signal) => client.dismissDeadLetters(tenantId, filter, { signal }),
-        text: (dead) => `Dismissed: ${dead}.`
-      })
-    }
-    for (const deliveryId of ids) {
-      yield* callServer((signal) => client.dismissDelivery(tenantId, deliveryId, { signal }))
-      yield* printResult(json, { json: { deliveryId, dismissed: true }, text: `${deliveryId} is dismissed.` })
-    }
-  })
-).pipe(
+export const dismissCommand = deadLetterCommand("dismiss", {
+  name: "dismissed",
+  one: (client, tenantId, deliveryId, signal) => client.dismissDelivery(tenantId, deliveryId, { signal }),
+  matching: (client, tenantId, filter, signal) => client.dismissDeadLetters(tenantId, filter, { signal }),
+  textOfOne: (deliveryId) => `${deliveryId} is dismissed.`,
+  textOfMany: (dead) => `Dismissed: ${dead}.`
+}).pipe(
   Command.withDescription("Dismiss dead letters, by id or all that match: they are no longer counted or recovered. Of several ids, stops at the first refused one"),
   Command.withExamples([
     { command: "waybill dismiss --tenant acme --client shipper-tms --until 30d", description: "All dead letters of a client that are older than a month" },
