@@ -301,12 +301,11 @@ const empty = Effect.fnUntraced(function*(schema: string) {
 const plans = (title: string, prepare: (schema: string) => Effect.Effect<unknown, unknown, PgClient.PgClientService>, wrong = wholeReads) => {
   const schema = freshSchema()
   layer(testStorage(schema), { excludeTestServices: true })(`plans ${title}`, (it) => {
-    it.effect("read no table and no tenant by a full scan", () =>
-      Effect.gen(function*() {
-        yield* prepare(schema)
-        const found = yield* judge(schema, wrong(schema))
-        assert.deepEqual(found, [], found.join("\n"))
-      }), 120_000)
+    it.effect("read no table and no tenant by a full scan", Effect.fnUntraced(function*() {
+      yield* prepare(schema)
+      const found = yield* judge(schema, wrong(schema))
+      assert.deepEqual(found, [], found.join("\n"))
+    }), 120_000)
   })
 }
 

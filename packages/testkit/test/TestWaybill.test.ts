@@ -53,14 +53,13 @@ describe("TestWaybill", () => {
       assert.deepStrictEqual([proNumber, shipmentMilestoneStatus], ["0418367745", "Picked-up"])
     }).pipe(Effect.provide(TestWaybill.layer())))
 
-  it.effect("starts empty each time it is built", () =>
-    Effect.gen(function*() {
-      const layer = TestWaybill.layer()
-      yield* Effect.provide(TestWaybill.tenant("first"), layer)
-      assert.deepStrictEqual(yield* Effect.provide(Effect.flatMap(Tenants, (tenants) => tenants.list), layer), [])
-      yield* Effect.provide(Effect.flatMap(AccessStore, (store) => store.putTenant({ tenantId: "t", name: "T", hosts: [] })), StorageMemory.layer)
-      assert.isTrue(Option.isNone(yield* Effect.provide(Effect.flatMap(AccessStore, (store) => store.findTenant("t")), StorageMemory.layer)))
-    }))
+  it.effect("starts empty each time it is built", Effect.fnUntraced(function*() {
+    const layer = TestWaybill.layer()
+    yield* Effect.provide(TestWaybill.tenant("first"), layer)
+    assert.deepStrictEqual(yield* Effect.provide(Effect.flatMap(Tenants, (tenants) => tenants.list), layer), [])
+    yield* Effect.provide(Effect.flatMap(AccessStore, (store) => store.putTenant({ tenantId: "t", name: "T", hosts: [] })), StorageMemory.layer)
+    assert.isTrue(Option.isNone(yield* Effect.provide(Effect.flatMap(AccessStore, (store) => store.findTenant("t")), StorageMemory.layer)))
+  }))
 
   it.effect("gives every additional worker its own store with faults", () =>
     Effect.gen(function*() {

@@ -14,118 +14,109 @@ const tell = (tenantId: string, shipmentId: string, sequence: number, references
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: StatusSubscriptionStore`, (it) => {
-    it.effect("matches new notices, and not earlier ones", () =>
-      Effect.gen(function*() {
-        const tenantId = freshTenant()
-        yield* letSee(tenantId, "client", ["A"])
-        yield* tell(tenantId, "S", 1)
-        yield* follow(tenantId, { references: ["r"] })
-        yield* tell(tenantId, "S", 2)
-        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2"] })
-      }))
+    it.effect("matches new notices, and not earlier ones", Effect.fnUntraced(function*() {
+      const tenantId = freshTenant()
+      yield* letSee(tenantId, "client", ["A"])
+      yield* tell(tenantId, "S", 1)
+      yield* follow(tenantId, { references: ["r"] })
+      yield* tell(tenantId, "S", 2)
+      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2"] })
+    }))
 
-    it.effect("accepts references without a shipment, and compares them literally", () =>
-      Effect.gen(function*() {
-        const tenantId = freshTenant()
-        const odd = ["A,B", "{C}", "\"D\"", "\\E", "NULL", "Ä 船 😀", "%", "'"]
-        yield* letSee(tenantId, "client", ["A"])
-        yield* follow(tenantId, { n: 1, references: odd })
-        for (const [at, reference] of odd.entries()) yield* follow(tenantId, { n: at + 2, references: [reference] })
-        for (const [at, reference] of odd.entries()) yield* tell(tenantId, `S${at}`, 1, [reference])
-        assert.deepStrictEqual(yield* drainedBodies(tenantId), {
-          1: odd.map((_, at) => `S${at}/1`),
-          ...Object.fromEntries(odd.map((_, at) => [at + 2, [`S${at}/1`]]))
-        })
-      }))
+    it.effect("accepts references without a shipment, and compares them literally", Effect.fnUntraced(function*() {
+      const tenantId = freshTenant()
+      const odd = ["A,B", "{C}", "\"D\"", "\\E", "NULL", "Ä 船 😀", "%", "'"]
+      yield* letSee(tenantId, "client", ["A"])
+      yield* follow(tenantId, { n: 1, references: odd })
+      for (const [at, reference] of odd.entries()) yield* follow(tenantId, { n: at + 2, references: [reference] })
+      for (const [at, reference] of odd.entries()) yield* tell(tenantId, `S${at}`, 1, [reference])
+      assert.deepStrictEqual(yield* drainedBodies(tenantId), {
+        1: odd.map((_, at) => `S${at}/1`),
+        ...Object.fromEntries(odd.map((_, at) => [at + 2, [`S${at}/1`]]))
+      })
+    }))
 
-    it.effect("accepts the maximum number of references", () =>
-      Effect.gen(function*() {
-        const tenantId = freshTenant()
-        yield* letSee(tenantId, "client", ["A"])
-        yield* follow(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })
-        yield* tell(tenantId, "S", 1, ["reference 7"])
-        yield* tell(tenantId, "T", 1, ["reference 999"])
-        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1", "T/1"] })
-      }))
+    it.effect("accepts the maximum number of references", Effect.fnUntraced(function*() {
+      const tenantId = freshTenant()
+      yield* letSee(tenantId, "client", ["A"])
+      yield* follow(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })
+      yield* tell(tenantId, "S", 1, ["reference 7"])
+      yield* tell(tenantId, "T", 1, ["reference 999"])
+      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1", "T/1"] })
+    }))
 
-    it.effect("returns the documents of live subscriptions, and nothing for other ids", () =>
-      Effect.gen(function*() {
-        const store = yield* StatusSubscriptionStore
-        const tenantId = freshTenant()
-        for (const [n, client] of [[1, "client"], [2, "ä, \"other\""], [3, "client"]] as const) yield* follow(tenantId, { n, client, references: ["r"] })
-        yield* store.remove(tenantId, "client", idOf(3))
-        const found = yield* store.documents(tenantId, [1, 2, 3, 9].map(idOf))
-        assert.deepStrictEqual([...found.keys()].sort(), [idOf(1), idOf(2)])
-        for (const doc of found.values()) assert.isObject(JSON.parse(doc))
-        assert.strictEqual((yield* store.documents(freshTenant(), [idOf(1)])).size, 0)
-        assert.strictEqual((yield* store.documents(tenantId, [])).size, 0)
-      }))
+    it.effect("returns the documents of live subscriptions, and nothing for other ids", Effect.fnUntraced(function*() {
+      const store = yield* StatusSubscriptionStore
+      const tenantId = freshTenant()
+      for (const [n, client] of [[1, "client"], [2, "ä, \"other\""], [3, "client"]] as const) yield* follow(tenantId, { n, client, references: ["r"] })
+      yield* store.remove(tenantId, "client", idOf(3))
+      const found = yield* store.documents(tenantId, [1, 2, 3, 9].map(idOf))
+      assert.deepStrictEqual([...found.keys()].sort(), [idOf(1), idOf(2)])
+      for (const doc of found.values()) assert.isObject(JSON.parse(doc))
+      assert.strictEqual((yield* store.documents(freshTenant(), [idOf(1)])).size, 0)
+      assert.strictEqual((yield* store.documents(tenantId, [])).size, 0)
+    }))
 
-    it.effect("removes a client's own subscription once, and matches nothing for it afterwards", () =>
-      Effect.gen(function*() {
-        const store = yield* StatusSubscriptionStore
-        const tenantId = freshTenant()
-        yield* letSee(tenantId, "client", ["A"])
-        yield* follow(tenantId, { n: 1, references: ["r", "q"] })
+    it.effect("removes a client's own subscription once, and matches nothing for it afterwards", Effect.fnUntraced(function*() {
+      const store = yield* StatusSubscriptionStore
+      const tenantId = freshTenant()
+      yield* letSee(tenantId, "client", ["A"])
+      yield* follow(tenantId, { n: 1, references: ["r", "q"] })
+      yield* follow(tenantId, { n: 2, references: ["r"] })
+      assert.isFalse(yield* store.remove(tenantId, "somebody else", idOf(1)))
+      yield* tell(tenantId, "S", 1)
+      assert.isTrue(yield* store.remove(tenantId, "client", idOf(1)))
+      assert.isFalse(yield* store.remove(tenantId, "client", idOf(1)))
+      yield* tell(tenantId, "S", 2, ["r", "q"])
+      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["S/1", "S/2"] })
+    }))
+
+    it.effect("removes nothing for an unknown or malformed id", Effect.fnUntraced(function*() {
+      const store = yield* StatusSubscriptionStore
+      const tenantId = freshTenant()
+      yield* follow(tenantId, { references: ["r"] })
+      for (const id of [idOf(2), "", "garbage", "-".repeat(36), "'; DROP TABLE x"]) {
+        assert.isFalse(yield* store.remove(tenantId, "client", id), id)
+      }
+    }))
+
+    it.effect("removes once among concurrent requests", Effect.fnUntraced(function*() {
+      const transaction = yield* Transaction
+      const queue = yield* DeliveryQueue
+      const store = yield* StatusSubscriptionStore
+      const tenantId = freshTenant()
+      yield* follow(tenantId, { references: ["r"] })
+      const remove = transaction.run(Effect.andThen(store.remove(tenantId, "client", idOf(1)), (removed) =>
+        removed ? Effect.as(queue.closeDestination(tenantId, idOf(1)), true) : Effect.succeed(false)))
+      const answers = yield* Effect.all(Array.from({ length: 6 }, () => remove), { concurrency: "unbounded" })
+      assert.deepStrictEqual(answers.filter((removed) => removed), [true])
+    }))
+
+    it.effect("leaves nothing behind when its transaction is rolled back", Effect.fnUntraced(function*() {
+      const transaction = yield* Transaction
+      const store = yield* StatusSubscriptionStore
+      const tenantId = freshTenant()
+      yield* letSee(tenantId, "client", ["A"])
+      yield* follow(tenantId, { n: 1, references: ["r"] })
+      yield* Effect.flip(transaction.run(Effect.gen(function*() {
         yield* follow(tenantId, { n: 2, references: ["r"] })
-        assert.isFalse(yield* store.remove(tenantId, "somebody else", idOf(1)))
-        yield* tell(tenantId, "S", 1)
-        assert.isTrue(yield* store.remove(tenantId, "client", idOf(1)))
-        assert.isFalse(yield* store.remove(tenantId, "client", idOf(1)))
-        yield* tell(tenantId, "S", 2, ["r", "q"])
-        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["S/1", "S/2"] })
-      }))
+        yield* store.remove(tenantId, "client", idOf(1))
+        return yield* Effect.fail(new Refused())
+      })))
+      yield* tell(tenantId, "S", 1)
+      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
+      assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))
+    }))
 
-    it.effect("removes nothing for an unknown or malformed id", () =>
-      Effect.gen(function*() {
-        const store = yield* StatusSubscriptionStore
-        const tenantId = freshTenant()
-        yield* follow(tenantId, { references: ["r"] })
-        for (const id of [idOf(2), "", "garbage", "-".repeat(36), "'; DROP TABLE x"]) {
-          assert.isFalse(yield* store.remove(tenantId, "client", id), id)
-        }
-      }))
-
-    it.effect("removes once among concurrent requests", () =>
-      Effect.gen(function*() {
-        const transaction = yield* Transaction
-        const queue = yield* DeliveryQueue
-        const store = yield* StatusSubscriptionStore
-        const tenantId = freshTenant()
-        yield* follow(tenantId, { references: ["r"] })
-        const remove = transaction.run(Effect.andThen(store.remove(tenantId, "client", idOf(1)), (removed) =>
-          removed ? Effect.as(queue.closeDestination(tenantId, idOf(1)), true) : Effect.succeed(false)))
-        const answers = yield* Effect.all(Array.from({ length: 6 }, () => remove), { concurrency: "unbounded" })
-        assert.deepStrictEqual(answers.filter((removed) => removed), [true])
-      }))
-
-    it.effect("leaves nothing behind when its transaction is rolled back", () =>
-      Effect.gen(function*() {
-        const transaction = yield* Transaction
-        const store = yield* StatusSubscriptionStore
-        const tenantId = freshTenant()
-        yield* letSee(tenantId, "client", ["A"])
-        yield* follow(tenantId, { n: 1, references: ["r"] })
-        yield* Effect.flip(transaction.run(Effect.gen(function*() {
-          yield* follow(tenantId, { n: 2, references: ["r"] })
-          yield* store.remove(tenantId, "client", idOf(1))
-          return yield* Effect.fail(new Refused())
-        })))
-        yield* tell(tenantId, "S", 1)
-        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
-        assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))
-      }))
-
-    it.effect("isolates tenants that share ids", () =>
-      Effect.gen(function*() {
-        const store = yield* StatusSubscriptionStore
-        const [one, other] = [freshTenant(), freshTenant()]
-        yield* letSee(one, "client", ["A"])
-        yield* follow(one, { references: ["r"] })
-        assert.isFalse(yield* store.remove(other, "client", idOf(1)))
-        yield* store.insert(other, { id: idOf(1), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
-        assert.isTrue(yield* store.remove(other, "client", idOf(1)))
-        yield* tell(one, "S", 1)
-        assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["S/1"] })
-      }))
+    it.effect("isolates tenants that share ids", Effect.fnUntraced(function*() {
+      const store = yield* StatusSubscriptionStore
+      const [one, other] = [freshTenant(), freshTenant()]
+      yield* letSee(one, "client", ["A"])
+      yield* follow(one, { references: ["r"] })
+      assert.isFalse(yield* store.remove(other, "client", idOf(1)))
+      yield* store.insert(other, { id: idOf(1), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
+      assert.isTrue(yield* store.remove(other, "client", idOf(1)))
+      yield* tell(one, "S", 1)
+      assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["S/1"] })
+    }))
   })

@@ -6,8 +6,7 @@ import { Effect, Layer, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { json } from "../arbitraries.ts"
 import { untyped } from "../untyped.ts"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+import { inService } from "../inService.ts"
 
 const given = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 

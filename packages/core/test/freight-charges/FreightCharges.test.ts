@@ -1,199 +1,186 @@
 import { assert, describe, it } from "@effect/vitest"
 import { FreightBillStore } from "@waybill/core/freight-charges"
-import { TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { untyped } from "../untyped.ts"
 import { change } from "./Charges.ts"
 import { codes, hook, makeDebtors, named } from "./Debtors.ts"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+import { inService } from "../inService.ts"
 
 const entry = (eventCode: string) => ({ eventCode })
 
 describe("a freight bill", () => {
-  it.effect("is notified at every version, with all events so far", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, received, report, subscribe } = yield* makeDebtors
-      yield* subscribe(debtor)
-      yield* report(change("created", { log: [entry("LFTD")], messages: [{ informationalMessage: "Lift gate." }] }))
-      yield* report(change("updated", { total: 300, log: [entry("RWE")] }))
-      yield* report(change("final", { total: 310 }))
-      const all = (yield* received()).flat()
-      assert.deepStrictEqual(all.map(named), ["PFC1", "PFC2", "PFC3"].map((version) => `1234567890EXLA20241120 ${version}`))
-      assert.deepStrictEqual(all.map(codes), [["BILL", "LFTD"], ["BILL", "LFTD", "RWE"], ["BILL", "LFTD", "RWE", "FINL"]])
-      assert.deepStrictEqual(all.map((each) => each.charges.preliminaryTotalCharges), [263.78, 300, 310])
-      assert.deepStrictEqual(all[2]!.charges.changeLogMessages, [{ informationalMessage: "Lift gate." }])
-    })))
+  it.effect("is notified at every version, with all events so far", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe } = yield* makeDebtors
+    yield* subscribe(debtor)
+    yield* report(change("created", { log: [entry("LFTD")], messages: [{ informationalMessage: "Lift gate." }] }))
+    yield* report(change("updated", { total: 300, log: [entry("RWE")] }))
+    yield* report(change("final", { total: 310 }))
+    const all = (yield* received()).flat()
+    assert.deepStrictEqual(all.map(named), ["PFC1", "PFC2", "PFC3"].map((version) => `1234567890EXLA20241120 ${version}`))
+    assert.deepStrictEqual(all.map(codes), [["BILL", "LFTD"], ["BILL", "LFTD", "RWE"], ["BILL", "LFTD", "RWE", "FINL"]])
+    assert.deepStrictEqual(all.map((each) => each.charges.preliminaryTotalCharges), [263.78, 300, 310])
+    assert.deepStrictEqual(all[2]!.charges.changeLogMessages, [{ informationalMessage: "Lift gate." }])
+  }, inService))
 
-  it.effect("is sent as reported, with unknown fields (SPEC-GAP-E4, SPEC-GAP-E5)", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, received, report, subscribe } = yield* makeDebtors
-      yield* subscribe(debtor, { includeEventLog: false })
-      const item = change("created", { uniqueID: "1234567890-exla-20241120", more: { carrierNotes: { destination: [1.5, true] }, accessorials: null } })
-      yield* report(item)
-      const [notified] = (yield* received()).flat()
-      const { pfc, ...rest } = item.pfc as unknown as Readonly<Record<string, unknown>>
-      const { accessorials: _null, ...expected } = rest
-      const { pfc: notifiedPfc, ...notifiedRest } = notified!
-      assert.deepStrictEqual(notifiedRest as unknown, expected)
-      assert.deepStrictEqual(notifiedPfc as unknown, { ...pfc as object, uniqueID: "1234567890EXLA20241120", function: "PFC1", header: { function: "PFC1" } })
-    })))
+  it.effect("is sent as reported, with unknown fields (SPEC-GAP-E4, SPEC-GAP-E5)", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe } = yield* makeDebtors
+    yield* subscribe(debtor, { includeEventLog: false })
+    const item = change("created", { uniqueID: "1234567890-exla-20241120", more: { carrierNotes: { destination: [1.5, true] }, accessorials: null } })
+    yield* report(item)
+    const [notified] = (yield* received()).flat()
+    const { pfc, ...rest } = item.pfc as unknown as Readonly<Record<string, unknown>>
+    const { accessorials: _null, ...expected } = rest
+    const { pfc: notifiedPfc, ...notifiedRest } = notified!
+    assert.deepStrictEqual(notifiedRest as unknown, expected)
+    assert.deepStrictEqual(notifiedPfc as unknown, { ...pfc as object, uniqueID: "1234567890EXLA20241120", function: "PFC1", header: { function: "PFC1" } })
+  }, inService))
 
-  it.effect("is notified only to its debtors (SPEC-GAP-E6)", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
-      yield* subscribe(debtor)
-      yield* subscribe(tenant.customer("agent", ["AGENT"]), { accounts: ["AGENT"], webhookUrl: "https://agent.example/" })
-      yield* subscribe(tenant.customer("shipper", ["O"]), { accounts: ["O"], webhookUrl: "https://shipper.example/" })
-      yield* report(change("created", { accounts: ["A", "AGENT"] }))
-      assert.strictEqual((yield* received()).length, 1)
-      assert.strictEqual((yield* received("https://agent.example/")).length, 1)
-      assert.strictEqual((yield* received("https://shipper.example/")).length, 0)
-    })))
+  it.effect("is notified only to its debtors (SPEC-GAP-E6)", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
+    yield* subscribe(debtor)
+    yield* subscribe(tenant.customer("agent", ["AGENT"]), { accounts: ["AGENT"], webhookUrl: "https://agent.example/" })
+    yield* subscribe(tenant.customer("shipper", ["O"]), { accounts: ["O"], webhookUrl: "https://shipper.example/" })
+    yield* report(change("created", { accounts: ["A", "AGENT"] }))
+    assert.strictEqual((yield* received()).length, 1)
+    assert.strictEqual((yield* received("https://agent.example/")).length, 1)
+    assert.strictEqual((yield* received("https://shipper.example/")).length, 0)
+  }, inService))
 
-  it.effect("with a new debtor sends a removal to the old one, and nothing of the past to the new one (SPEC-GAP-E13)", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
-      yield* subscribe(debtor, { includeEventLog: false })
-      yield* subscribe(tenant.customer("next", ["B"]), { accounts: ["B"], webhookUrl: "https://next.example/" })
-      yield* report(change("created", { log: [entry("LFTD")], more: { accessorials: { codes: ["LFTD"] } } }))
-      yield* TestClock.adjust("1 hour")
-      yield* report(change("updated", { account: "B", total: 999, originName: "Somewhere else", log: [entry("LFTD"), entry("RWE")] }))
-      const [, removal] = (yield* received()).flat()
-      assert.deepStrictEqual(removal as unknown, {
-        pfc: { uniqueID: "1234567890EXLA20241120", function: "PFC2", header: { function: "PFC2" }, date: "1970-01-01T01:00:00.000", version: "v1.0", isTest: false },
-        payment: { terms: "Prepaid" },
-        shipmentTotals: { pickupDate: "2024-11-20T00:00:00.000", grossWeight: 0, weightUnit: "Pounds", handlingUnits: 0 },
-        referenceNumbers: { pro: "1234567890" },
-        origin: (change("created").pfc as unknown as Readonly<Record<string, unknown>>)["origin"],
-        destination: (change("created").pfc as unknown as Readonly<Record<string, unknown>>)["destination"],
-        billTo: (change("created").pfc as unknown as Readonly<Record<string, unknown>>)["billTo"],
-        commodities: { handlingUnits: [] },
-        charges: {
-          grossCharges: 0,
-          discountAmount: 0,
-          discountPercent: 0,
-          fuelSurchargePercent: 0,
-          fuelSurchargeAmount: 0,
-          currencyType: "USD",
-          preliminaryTotalCharges: 0,
-          changeLog: [{ eventCategoryName: "Account CHG - Cancel", eventCode: "ACTCHG", carrierCode: "CANCEL" }],
-          changeLogMessages: [{ informationalMessage: "You are no longer the debtor of this shipment." }]
-        }
-      })
-      const [first] = (yield* received("https://next.example/")).flat()
-      assert.deepStrictEqual([named(first!), codes(first!)], ["1234567890EXLA20241120 PFC2", ["ACTCHG", "RWE"]])
-      // from here on the old debtor gets nothing, not even a removal
-      yield* report(change("updated", { account: "B", total: 1000 }))
-      yield* report(change("removed"))
-      assert.strictEqual((yield* received()).flat().length, 2)
-      assert.deepStrictEqual((yield* received("https://next.example/")).flat().map(named).map((each) => each.slice(-4)), ["PFC2", "PFC3", "PFC4"])
-    })))
-
-  it.effect("comes back to a debtor with its own earlier events, and without those of others", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, received, report, subscribe } = yield* makeDebtors
-      yield* subscribe(debtor)
-      yield* report(change("created", { log: [entry("LFTD")] }))
-      yield* report(change("updated", { account: "B", log: [entry("RWE")] }))
-      yield* report(change("updated", { account: "A", log: [entry("RES")] }))
-      assert.deepStrictEqual((yield* received()).flat().map(codes), [["BILL", "LFTD"], ["CANCEL"], ["BILL", "LFTD", "ACTCHG", "RES"]])
-    })))
-
-  it.effect("without a revenue impact is notified only to subscriptions to all events (SPEC-GAP-E2, SPEC-GAP-E10)", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
-      const revenue = { shipmentDataType: "revenue_impacts_only" }
-      const all = { shipmentDataType: "all_monitored_events" }
-      const urls = ["https://all.example/", "https://silent.example/", "https://revenue.example/", "https://quiet.example/", "https://mixed.example/", "https://events.example/"]
-      const options = [wantedAll, { ...all, eventType: "no_events" }, revenue, { ...revenue, eventType: "no_events" }, all, { ...revenue, eventType: "all_impacts" }]
-      for (const [at, dataOptions] of options.entries()) {
-        yield* subscribe(tenant.customer(`client ${at}`, ["A"]), { dataOptions, webhookUrl: urls[at] })
+  it.effect("with a new debtor sends a removal to the old one, and nothing of the past to the new one (SPEC-GAP-E13)", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
+    yield* subscribe(debtor, { includeEventLog: false })
+    yield* subscribe(tenant.customer("next", ["B"]), { accounts: ["B"], webhookUrl: "https://next.example/" })
+    yield* report(change("created", { log: [entry("LFTD")], more: { accessorials: { codes: ["LFTD"] } } }))
+    yield* TestClock.adjust("1 hour")
+    yield* report(change("updated", { account: "B", total: 999, originName: "Somewhere else", log: [entry("LFTD"), entry("RWE")] }))
+    const [, removal] = (yield* received()).flat()
+    assert.deepStrictEqual(removal as unknown, {
+      pfc: { uniqueID: "1234567890EXLA20241120", function: "PFC2", header: { function: "PFC2" }, date: "1970-01-01T01:00:00.000", version: "v1.0", isTest: false },
+      payment: { terms: "Prepaid" },
+      shipmentTotals: { pickupDate: "2024-11-20T00:00:00.000", grossWeight: 0, weightUnit: "Pounds", handlingUnits: 0 },
+      referenceNumbers: { pro: "1234567890" },
+      origin: (change("created").pfc as unknown as Readonly<Record<string, unknown>>)["origin"],
+      destination: (change("created").pfc as unknown as Readonly<Record<string, unknown>>)["destination"],
+      billTo: (change("created").pfc as unknown as Readonly<Record<string, unknown>>)["billTo"],
+      commodities: { handlingUnits: [] },
+      charges: {
+        grossCharges: 0,
+        discountAmount: 0,
+        discountPercent: 0,
+        fuelSurchargePercent: 0,
+        fuelSurchargeAmount: 0,
+        currencyType: "USD",
+        preliminaryTotalCharges: 0,
+        changeLog: [{ eventCategoryName: "Account CHG - Cancel", eventCode: "ACTCHG", carrierCode: "CANCEL" }],
+        changeLogMessages: [{ informationalMessage: "You are no longer the debtor of this shipment." }]
       }
-      yield* subscribe(debtor, { includeEventLog: false })
-      yield* report(change("created", { log: [entry("LFTD")] }))
-      yield* report(change("updated", { more: { referenceNumbers: { pro: "1234567890", bol: ["B"] } }, log: [entry("XYZ")] }))
-      yield* report(change("updated", { total: 1, log: [entry("RWE")] }))
-      const notified = (url: string) => Effect.map(received(url), (all) => all.flat().map((each) => [each.pfc.header.function, "changeLog" in each.charges ? codes(each).join(" ") : "no log"].join(": ")))
-      assert.deepStrictEqual(yield* notified(urls[0]!), ["PFC1: BILL LFTD", "PFC2: BILL LFTD XYZ", "PFC3: BILL LFTD XYZ RWE"])
-      assert.deepStrictEqual(yield* notified(urls[1]!), ["PFC1: no log", "PFC2: no log", "PFC3: no log"])
-      assert.deepStrictEqual(yield* notified(urls[2]!), ["PFC1: BILL LFTD", "PFC3: BILL LFTD RWE"])
-      assert.deepStrictEqual(yield* notified(urls[3]!), ["PFC1: no log", "PFC3: no log"])
-      assert.deepStrictEqual(yield* notified(urls[4]!), ["PFC1: BILL LFTD", "PFC2: BILL LFTD", "PFC3: BILL LFTD RWE"])
-      assert.deepStrictEqual(yield* notified(urls[5]!), ["PFC1: BILL LFTD", "PFC3: BILL LFTD XYZ RWE"])
-      assert.deepStrictEqual(yield* notified(hook), ["PFC1: no log", "PFC2: no log", "PFC3: no log"])
-    })))
+    })
+    const [first] = (yield* received("https://next.example/")).flat()
+    assert.deepStrictEqual([named(first!), codes(first!)], ["1234567890EXLA20241120 PFC2", ["ACTCHG", "RWE"]])
+    // from here on the old debtor gets nothing, not even a removal
+    yield* report(change("updated", { account: "B", total: 1000 }))
+    yield* report(change("removed"))
+    assert.strictEqual((yield* received()).flat().length, 2)
+    assert.deepStrictEqual((yield* received("https://next.example/")).flat().map(named).map((each) => each.slice(-4)), ["PFC2", "PFC3", "PFC4"])
+  }, inService))
 
-  it.effect("reaches a default subscription at every published trigger: parties, a waived accessorial, other events of the log (SPEC-GAP-E10)", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, received, report, subscribe } = yield* makeDebtors
-      yield* subscribe(debtor, { dataOptions: {} })
-      const waived = { eventCode: "RES", carrierDescription: "Residential delivery, waived", chargeAmount: 0 }
-      const insurance = { eventCode: "OTHR", eventSubCode: "INS" }
-      yield* report(change("created"))
-      yield* report(change("updated", { originName: "Another name" }))
-      yield* report(change("updated", { originName: "Another name", log: [waived] }))
-      yield* report(change("updated", { originName: "Another name", log: [waived, insurance] }))
-      yield* report(change("updated", { originName: "Another name", log: [waived, insurance, entry("RCN")], more: { referenceNumbers: { pro: "2" } } }))
-      const all = (yield* received()).flat()
-      assert.deepStrictEqual(all.map((each) => each.pfc.header.function), ["PFC1", "PFC2", "PFC3", "PFC4", "PFC5"])
-      assert.deepStrictEqual(all[4]!.charges.changeLog!.slice(1), [waived, insurance, entry("RCN")])
-    })))
+  it.effect("comes back to a debtor with its own earlier events, and without those of others", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe } = yield* makeDebtors
+    yield* subscribe(debtor)
+    yield* report(change("created", { log: [entry("LFTD")] }))
+    yield* report(change("updated", { account: "B", log: [entry("RWE")] }))
+    yield* report(change("updated", { account: "A", log: [entry("RES")] }))
+    assert.deepStrictEqual((yield* received()).flat().map(codes), [["BILL", "LFTD"], ["CANCEL"], ["BILL", "LFTD", "ACTCHG", "RES"]])
+  }, inService))
 
-  it.effect("keeps event codes as the carrier wrote them (SPEC-GAP-E7)", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, received, report, subscribe } = yield* makeDebtors
-      yield* subscribe(debtor)
-      const log = [{ eventCategoryName: "Bill Entry", eventCode: "BILL" }, { eventCode: "RCN" }, { eventCode: "xyz", carrierDescription: "own" }]
-      yield* report(change("created", { log }))
-      yield* report(change("final", { log: [...log, { eventCode: "INV" }] }))
-      assert.deepStrictEqual((yield* received()).flat().map((each) => each.charges.changeLog), [log, [...log, { eventCode: "INV" }]])
-    })))
+  it.effect("without a revenue impact is notified only to subscriptions to all events (SPEC-GAP-E2, SPEC-GAP-E10)", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe, tenant } = yield* makeDebtors
+    const revenue = { shipmentDataType: "revenue_impacts_only" }
+    const all = { shipmentDataType: "all_monitored_events" }
+    const urls = ["https://all.example/", "https://silent.example/", "https://revenue.example/", "https://quiet.example/", "https://mixed.example/", "https://events.example/"]
+    const options = [wantedAll, { ...all, eventType: "no_events" }, revenue, { ...revenue, eventType: "no_events" }, all, { ...revenue, eventType: "all_impacts" }]
+    for (const [at, dataOptions] of options.entries()) {
+      yield* subscribe(tenant.customer(`client ${at}`, ["A"]), { dataOptions, webhookUrl: urls[at] })
+    }
+    yield* subscribe(debtor, { includeEventLog: false })
+    yield* report(change("created", { log: [entry("LFTD")] }))
+    yield* report(change("updated", { more: { referenceNumbers: { pro: "1234567890", bol: ["B"] } }, log: [entry("XYZ")] }))
+    yield* report(change("updated", { total: 1, log: [entry("RWE")] }))
+    const notified = (url: string) => Effect.map(received(url), (all) => all.flat().map((each) => [each.pfc.header.function, "changeLog" in each.charges ? codes(each).join(" ") : "no log"].join(": ")))
+    assert.deepStrictEqual(yield* notified(urls[0]!), ["PFC1: BILL LFTD", "PFC2: BILL LFTD XYZ", "PFC3: BILL LFTD XYZ RWE"])
+    assert.deepStrictEqual(yield* notified(urls[1]!), ["PFC1: no log", "PFC2: no log", "PFC3: no log"])
+    assert.deepStrictEqual(yield* notified(urls[2]!), ["PFC1: BILL LFTD", "PFC3: BILL LFTD RWE"])
+    assert.deepStrictEqual(yield* notified(urls[3]!), ["PFC1: no log", "PFC3: no log"])
+    assert.deepStrictEqual(yield* notified(urls[4]!), ["PFC1: BILL LFTD", "PFC2: BILL LFTD", "PFC3: BILL LFTD RWE"])
+    assert.deepStrictEqual(yield* notified(urls[5]!), ["PFC1: BILL LFTD", "PFC3: BILL LFTD XYZ RWE"])
+    assert.deepStrictEqual(yield* notified(hook), ["PFC1: no log", "PFC2: no log", "PFC3: no log"])
+  }, inService))
 
-  it.effect("that is removed gives the carrier's reason to its debtor (SPEC-GAP-E13)", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, received, report, subscribe } = yield* makeDebtors
-      yield* subscribe(debtor)
-      const removal = (charges: Readonly<Record<string, unknown>>) => ({ change: "removed", pfc: { pfc: { uniqueID: "1234567890EXLA20241120" }, charges } })
-      const cancelled = { eventCategoryName: "Account CHG - Cancel", eventCode: "Cancel", carrierDescription: "Billed twice" }
-      const message = { informationalMessage: "This bill was entered twice." }
-      yield* report(change("created", { log: [entry("LFTD")] }))
-      yield* report(removal({ changeLog: [entry("LFTD"), cancelled], changeLogMessages: [message], grossCharges: 5 }))
-      yield* report(change("updated"))
-      yield* report(removal({ changeLog: [{ eventCode: "OTHR", carrierDescription: "Void" }] }))
-      const [, first, , second] = (yield* received()).flat()
-      assert.deepStrictEqual([first!.charges.changeLog, first!.charges.changeLogMessages, first!.charges["grossCharges"]], [[cancelled], [message], 0])
-      assert.deepStrictEqual(codes(second!), ["CANCEL", "OTHR"])
-      assert.deepStrictEqual(second!.charges.changeLogMessages, [{ informationalMessage: "You are no longer the debtor of this shipment." }])
-    })))
+  it.effect("reaches a default subscription at every published trigger: parties, a waived accessorial, other events of the log (SPEC-GAP-E10)", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe } = yield* makeDebtors
+    yield* subscribe(debtor, { dataOptions: {} })
+    const waived = { eventCode: "RES", carrierDescription: "Residential delivery, waived", chargeAmount: 0 }
+    const insurance = { eventCode: "OTHR", eventSubCode: "INS" }
+    yield* report(change("created"))
+    yield* report(change("updated", { originName: "Another name" }))
+    yield* report(change("updated", { originName: "Another name", log: [waived] }))
+    yield* report(change("updated", { originName: "Another name", log: [waived, insurance] }))
+    yield* report(change("updated", { originName: "Another name", log: [waived, insurance, entry("RCN")], more: { referenceNumbers: { pro: "2" } } }))
+    const all = (yield* received()).flat()
+    assert.deepStrictEqual(all.map((each) => each.pfc.header.function), ["PFC1", "PFC2", "PFC3", "PFC4", "PFC5"])
+    assert.deepStrictEqual(all[4]!.charges.changeLog!.slice(1), [waived, insurance, entry("RCN")])
+  }, inService))
 
-  it.effect("has its version as function, beside the header and in it (SPEC-GAP-E20)", () =>
-    inService(Effect.gen(function*() {
-      const { debtor, intake, received, report, subscribe, tenant } = yield* makeDebtors
-      yield* subscribe(debtor)
-      const first = change("created")
-      const named = (names: Readonly<Record<string, unknown>>) => ({ ...first, pfc: { ...first.pfc, pfc: { ...first.pfc.pfc, ...names } } })
-      yield* report(named({ function: "PFC1" }))
-      yield* report(change("removed"))
-      assert.deepStrictEqual((yield* received()).flat().map(({ pfc }) => [pfc.function, pfc.header.function]), [["PFC1", "PFC1"], ["PFC2", "PFC2"]])
-      const { results } = yield* intake.report(tenant.carrier, untyped({ charges: [named({ function: "PFC3", header: { function: "PFC4" } })] }), { partial: true })
-      assert.deepStrictEqual(results.map((each) => "faults" in each ? each.faults.map(({ pointer }) => pointer) : each.result), [["/charges/0/pfc/pfc/function"]])
-    })))
+  it.effect("keeps event codes as the carrier wrote them (SPEC-GAP-E7)", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe } = yield* makeDebtors
+    yield* subscribe(debtor)
+    const log = [{ eventCategoryName: "Bill Entry", eventCode: "BILL" }, { eventCode: "RCN" }, { eventCode: "xyz", carrierDescription: "own" }]
+    yield* report(change("created", { log }))
+    yield* report(change("final", { log: [...log, { eventCode: "INV" }] }))
+    assert.deepStrictEqual((yield* received()).flat().map((each) => each.charges.changeLog), [log, [...log, { eventCode: "INV" }]])
+  }, inService))
 
-  it.effect("is stored once for all subscriptions that get equal bytes", () =>
-    Effect.gen(function*() {
-      const appended: Array<number> = []
-      yield* inService(Effect.gen(function*() {
-        const { report, subscribe, tenant } = yield* makeDebtors
-        for (let n = 0; n < 20; n++) yield* subscribe(tenant.customer(`client ${n}`, ["A"]), { webhookUrl: `https://client-${n}.example/` })
-        const store = yield* FreightBillStore
-        const append = store.append
-        Object.assign(store, { append: (...args: Parameters<typeof append>) => (appended.push(args[1].notices.length, args[1].notifications.length), append(...args)) })
-        yield* report(change("created"), change("updated", { total: 1 }))
-      }))
-      assert.deepStrictEqual(appended, [2, 40])
+  it.effect("that is removed gives the carrier's reason to its debtor (SPEC-GAP-E13)", Effect.fnUntraced(function*() {
+    const { debtor, received, report, subscribe } = yield* makeDebtors
+    yield* subscribe(debtor)
+    const removal = (charges: Readonly<Record<string, unknown>>) => ({ change: "removed", pfc: { pfc: { uniqueID: "1234567890EXLA20241120" }, charges } })
+    const cancelled = { eventCategoryName: "Account CHG - Cancel", eventCode: "Cancel", carrierDescription: "Billed twice" }
+    const message = { informationalMessage: "This bill was entered twice." }
+    yield* report(change("created", { log: [entry("LFTD")] }))
+    yield* report(removal({ changeLog: [entry("LFTD"), cancelled], changeLogMessages: [message], grossCharges: 5 }))
+    yield* report(change("updated"))
+    yield* report(removal({ changeLog: [{ eventCode: "OTHR", carrierDescription: "Void" }] }))
+    const [, first, , second] = (yield* received()).flat()
+    assert.deepStrictEqual([first!.charges.changeLog, first!.charges.changeLogMessages, first!.charges["grossCharges"]], [[cancelled], [message], 0])
+    assert.deepStrictEqual(codes(second!), ["CANCEL", "OTHR"])
+    assert.deepStrictEqual(second!.charges.changeLogMessages, [{ informationalMessage: "You are no longer the debtor of this shipment." }])
+  }, inService))
+
+  it.effect("has its version as function, beside the header and in it (SPEC-GAP-E20)", Effect.fnUntraced(function*() {
+    const { debtor, intake, received, report, subscribe, tenant } = yield* makeDebtors
+    yield* subscribe(debtor)
+    const first = change("created")
+    const named = (names: Readonly<Record<string, unknown>>) => ({ ...first, pfc: { ...first.pfc, pfc: { ...first.pfc.pfc, ...names } } })
+    yield* report(named({ function: "PFC1" }))
+    yield* report(change("removed"))
+    assert.deepStrictEqual((yield* received()).flat().map(({ pfc }) => [pfc.function, pfc.header.function]), [["PFC1", "PFC1"], ["PFC2", "PFC2"]])
+    const { results } = yield* intake.report(tenant.carrier, untyped({ charges: [named({ function: "PFC3", header: { function: "PFC4" } })] }), { partial: true })
+    assert.deepStrictEqual(results.map((each) => "faults" in each ? each.faults.map(({ pointer }) => pointer) : each.result), [["/charges/0/pfc/pfc/function"]])
+  }, inService))
+
+  it.effect("is stored once for all subscriptions that get equal bytes", Effect.fnUntraced(function*() {
+    const appended: Array<number> = []
+    yield* inService(Effect.gen(function*() {
+      const { report, subscribe, tenant } = yield* makeDebtors
+      for (let n = 0; n < 20; n++) yield* subscribe(tenant.customer(`client ${n}`, ["A"]), { webhookUrl: `https://client-${n}.example/` })
+      const store = yield* FreightBillStore
+      const append = store.append
+      Object.assign(store, { append: (...args: Parameters<typeof append>) => (appended.push(args[1].notices.length, args[1].notifications.length), append(...args)) })
+      yield* report(change("created"), change("updated", { total: 1 }))
     }))
+    assert.deepStrictEqual(appended, [2, 40])
+  }))
 })
 
 const wantedAll = { shipmentDataType: "all_monitored_events", eventType: "all_impacts" }

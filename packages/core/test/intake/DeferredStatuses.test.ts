@@ -5,8 +5,7 @@ import type { StoredEvent } from "@waybill/core/transit-events"
 import { ltlJourney, postedShipment, TestWaybill } from "@waybill/testkit"
 import { Context, Effect, Fiber, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+import { inService } from "../inService.ts"
 
 /** Events that another writer has stored, and tenants whose events cannot be read. */
 const makeAwaiting = (broken: ReadonlySet<string>) => {
@@ -84,8 +83,7 @@ describe("deferred statuses", () => {
       yield* Fiber.interrupt(fiber)
     }))).pipe(Effect.provide(Logger.layer([]))))
 
-  it.effect("have nothing to do in a storage that never has such events", () =>
-    inService(Effect.gen(function*() {
-      assert.strictEqual(yield* (yield* DeferredStatuses).applyDue, 0)
-    })))
+  it.effect("have nothing to do in a storage that never has such events", Effect.fnUntraced(function*() {
+    assert.strictEqual(yield* (yield* DeferredStatuses).applyDue, 0)
+  }, inService))
 })

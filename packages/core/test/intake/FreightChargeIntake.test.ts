@@ -5,8 +5,7 @@ import { Effect } from "effect"
 import { json } from "../arbitraries.ts"
 import { change, charge } from "../freight-charges/Charges.ts"
 import { untyped } from "../untyped.ts"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+import { inService } from "../inService.ts"
 
 const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
@@ -18,71 +17,65 @@ const setup = Effect.gen(function*() {
 })
 
 describe("FreightChargeIntake", () => {
-  it.effect("accepts one change or a list, with or without the member charges, and returns bill and version of each", () =>
-    inService(Effect.gen(function*() {
-      const { report } = yield* setup
-      const items = ["A", "B", "C", "D", "E"].map((uniqueID) => change("created", { uniqueID }))
-      for (const body of [items[0], [items[1]], { charges: items[2] }, { charges: [items[3], items[4]] }]) {
-        const { results } = yield* report(body)
-        assert.isTrue(results.every((each) => each.result === "accepted" && each.version === 1))
-      }
-      const { results } = yield* report({ charges: [change("updated", { uniqueID: "a!", total: 1 }), items[1], change("removed", { uniqueID: "C" })] })
-      assert.deepStrictEqual(results, [
-        { index: 0, result: "accepted", uniqueID: "A", version: 2 },
-        { index: 1, result: "duplicate", uniqueID: "B", version: 1 },
-        { index: 2, result: "accepted", uniqueID: "C", version: 2 }
-      ])
-    })))
+  it.effect("accepts one change or a list, with or without the member charges, and returns bill and version of each", Effect.fnUntraced(function*() {
+    const { report } = yield* setup
+    const items = ["A", "B", "C", "D", "E"].map((uniqueID) => change("created", { uniqueID }))
+    for (const body of [items[0], [items[1]], { charges: items[2] }, { charges: [items[3], items[4]] }]) {
+      const { results } = yield* report(body)
+      assert.isTrue(results.every((each) => each.result === "accepted" && each.version === 1))
+    }
+    const { results } = yield* report({ charges: [change("updated", { uniqueID: "a!", total: 1 }), items[1], change("removed", { uniqueID: "C" })] })
+    assert.deepStrictEqual(results, [
+      { index: 0, result: "accepted", uniqueID: "A", version: 2 },
+      { index: 1, result: "duplicate", uniqueID: "B", version: 1 },
+      { index: 2, result: "accepted", uniqueID: "C", version: 2 }
+    ])
+  }, inService))
 
-  it.effect("refuses the whole call for one invalid item, with pointers to its faults", () =>
-    inService(Effect.gen(function*() {
-      const { faultsOf, report } = yield* setup
-      const good = change("created")
-      assert.deepStrictEqual(yield* faultsOf({ charges: [good, { change: "changed", pfc: charge() }, 7] }), ["/charges/1/change invalid", "/charges/2 invalid"])
-      assert.deepStrictEqual(yield* faultsOf({ charges: [change("created", { more: { billTo: { account: "A" } } })] }).pipe(Effect.map((all) => all.slice(0, 2))), [
-        "/charges/0/pfc/billTo/name required",
-        "/charges/0/pfc/billTo/address1 required"
-      ])
-      assert.deepStrictEqual(yield* faultsOf([change("removed", { uniqueID: "unknown" })]), ["/charges/0/pfc/pfc/uniqueID unknown_reference"])
-      yield* report(good)
-      assert.deepStrictEqual(yield* faultsOf([change("updated", { version: 5 })]), ["/charges/0/pfc/pfc/header/function conflict"])
-      assert.deepStrictEqual(yield* faultsOf([change("updated", { total: 1 }), change("created", { total: 2 })]), ["/charges/1/change conflict"])
-      assert.deepStrictEqual((yield* report(good)).results, [{ index: 0, result: "duplicate", uniqueID: "1234567890EXLA20241120", version: 1 }])
-    })))
+  it.effect("refuses the whole call for one invalid item, with pointers to its faults", Effect.fnUntraced(function*() {
+    const { faultsOf, report } = yield* setup
+    const good = change("created")
+    assert.deepStrictEqual(yield* faultsOf({ charges: [good, { change: "changed", pfc: charge() }, 7] }), ["/charges/1/change invalid", "/charges/2 invalid"])
+    assert.deepStrictEqual(yield* faultsOf({ charges: [change("created", { more: { billTo: { account: "A" } } })] }).pipe(Effect.map((all) => all.slice(0, 2))), [
+      "/charges/0/pfc/billTo/name required",
+      "/charges/0/pfc/billTo/address1 required"
+    ])
+    assert.deepStrictEqual(yield* faultsOf([change("removed", { uniqueID: "unknown" })]), ["/charges/0/pfc/pfc/uniqueID unknown_reference"])
+    yield* report(good)
+    assert.deepStrictEqual(yield* faultsOf([change("updated", { version: 5 })]), ["/charges/0/pfc/pfc/header/function conflict"])
+    assert.deepStrictEqual(yield* faultsOf([change("updated", { total: 1 }), change("created", { total: 2 })]), ["/charges/1/change conflict"])
+    assert.deepStrictEqual((yield* report(good)).results, [{ index: 0, result: "duplicate", uniqueID: "1234567890EXLA20241120", version: 1 }])
+  }, inService))
 
-  it.effect("accepts the valid items of a partial call", () =>
-    inService(Effect.gen(function*() {
-      const { report } = yield* setup
-      const { results } = yield* report([{}, change("created"), change("created", { total: 1 }), change("updated", { total: 2 })], { partial: true })
-      assert.deepStrictEqual(results.map((each) => [each.index, each.result]), [[0, "refused"], [1, "accepted"], [2, "refused"], [3, "accepted"]])
-    })))
+  it.effect("accepts the valid items of a partial call", Effect.fnUntraced(function*() {
+    const { report } = yield* setup
+    const { results } = yield* report([{}, change("created"), change("created", { total: 1 }), change("updated", { total: 2 })], { partial: true })
+    assert.deepStrictEqual(results.map((each) => [each.index, each.result]), [[0, "refused"], [1, "accepted"], [2, "refused"], [3, "accepted"]])
+  }, inService))
 
-  it.effect("accepts dates with and without a zone, and no other text (SPEC-GAP-E3)", () =>
-    inService(Effect.gen(function*() {
-      const { faultsOf, report } = yield* setup
-      const dated = (date: unknown, n: number) => change("created", { uniqueID: `D${n}`, more: { pfc: { ...charge().pfc, uniqueID: `D${n}`, date } } })
-      const good = ["2024-11-20T00:00:00.000", "2024-11-20", "2024-11-20T08:15", "2024-11-20T08:15:00Z", "2024-02-29T08:15:00.123456-06:00"]
-      yield* report(good.map(dated))
-      for (const bad of ["", "20.11.2024", "2024-13-01", "2023-02-29", "2024-11-20T25:00:00", "2024-11-20 08:15", 7]) {
-        assert.deepStrictEqual(yield* faultsOf([dated(bad, 9)]), ["/charges/0/pfc/pfc/date invalid"])
-      }
-    })))
+  it.effect("accepts dates with and without a zone, and no other text (SPEC-GAP-E3)", Effect.fnUntraced(function*() {
+    const { faultsOf, report } = yield* setup
+    const dated = (date: unknown, n: number) => change("created", { uniqueID: `D${n}`, more: { pfc: { ...charge().pfc, uniqueID: `D${n}`, date } } })
+    const good = ["2024-11-20T00:00:00.000", "2024-11-20", "2024-11-20T08:15", "2024-11-20T08:15:00Z", "2024-02-29T08:15:00.123456-06:00"]
+    yield* report(good.map(dated))
+    for (const bad of ["", "20.11.2024", "2024-13-01", "2023-02-29", "2024-11-20T25:00:00", "2024-11-20 08:15", 7]) {
+      assert.deepStrictEqual(yield* faultsOf([dated(bad, 9)]), ["/charges/0/pfc/pfc/date invalid"])
+    }
+  }, inService))
 
-  it.effect("treats null members as left out, and refuses a bill that is too large", () =>
-    inService(Effect.gen(function*() {
-      const { faultsOf, report } = yield* setup
-      yield* report(change("created", { more: { accessorials: null } }))
-      assert.deepStrictEqual(yield* faultsOf(change("updated", { more: { payment: null } })), ["/charges/0/pfc/payment required"])
-      assert.deepStrictEqual(yield* faultsOf(change("updated", { more: { notes: "x".repeat(70_000) } })), ["/charges/0/pfc out_of_bounds"])
-      assert.deepStrictEqual(yield* faultsOf(change("updated", { accounts: [] })), ["/charges/0/accounts invalid"])
-      assert.deepStrictEqual(yield* faultsOf(Array.from({ length: 1001 }, () => 1)), ["/charges out_of_bounds"])
-    })))
+  it.effect("treats null members as left out, and refuses a bill that is too large", Effect.fnUntraced(function*() {
+    const { faultsOf, report } = yield* setup
+    yield* report(change("created", { more: { accessorials: null } }))
+    assert.deepStrictEqual(yield* faultsOf(change("updated", { more: { payment: null } })), ["/charges/0/pfc/payment required"])
+    assert.deepStrictEqual(yield* faultsOf(change("updated", { more: { notes: "x".repeat(70_000) } })), ["/charges/0/pfc out_of_bounds"])
+    assert.deepStrictEqual(yield* faultsOf(change("updated", { accounts: [] })), ["/charges/0/accounts invalid"])
+    assert.deepStrictEqual(yield* faultsOf(Array.from({ length: 1001 }, () => 1)), ["/charges out_of_bounds"])
+  }, inService))
 
-  it.effect("is allowed to carriers only", () =>
-    inService(Effect.gen(function*() {
-      const { intake, tenant } = yield* setup
-      assert.strictEqual((yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), untyped(change("created")))))._tag, "NotPermitted")
-    })))
+  it.effect("is allowed to carriers only", Effect.fnUntraced(function*() {
+    const { intake, tenant } = yield* setup
+    assert.strictEqual((yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), untyped(change("created")))))._tag, "NotPermitted")
+  }, inService))
 
   it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json], ([garbage]) =>
     inService(Effect.gen(function*() {

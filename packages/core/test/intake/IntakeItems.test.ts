@@ -14,30 +14,28 @@ describe("the items of an intake call", () => {
     assert.isUndefined(itemsOf(untyped({ id: 1 }), "toString", () => false))
   })
 
-  it.effect("number from 1 to 1,000", () =>
-    Effect.gen(function*() {
-      const count = (length: number) => intakeItems(Array.from({ length }, () => ({})), "items", one)
-      assert.lengthOf(yield* count(maxItemsPerCall), maxItemsPerCall)
-      for (const refused of [count(0), count(maxItemsPerCall + 1), intakeItems({}, "items", one)]) {
-        assert.strictEqual((yield* Effect.flip(refused))._tag, "InvalidInput")
-      }
-    }))
+  it.effect("number from 1 to 1,000", Effect.fnUntraced(function*() {
+    const count = (length: number) => intakeItems(Array.from({ length }, () => ({})), "items", one)
+    assert.lengthOf(yield* count(maxItemsPerCall), maxItemsPerCall)
+    for (const refused of [count(0), count(maxItemsPerCall + 1), intakeItems({}, "items", one)]) {
+      assert.strictEqual((yield* Effect.flip(refused))._tag, "InvalidInput")
+    }
+  }))
 
-  it.effect("are validated until 100 faults are found, unless each item needs a result", () =>
-    Effect.gen(function*() {
-      let reads = 0
-      const read = (_: unknown, at: ReadonlyArray<PropertyKey>) => {
-        reads += 1
-        return Effect.fail(InvalidInput.of(fault(at, "One."), fault(at, "Two.")))
-      }
-      const items = Array.from({ length: 1000 }, () => ({}))
-      const whole = yield* readItems(items, "items", false, read)
-      assert.strictEqual(reads, 50)
-      assert.lengthOf(whole.refused.flatMap(({ faults }) => faults), 100)
-      const partial = yield* readItems(items, "items", true, read)
-      assert.lengthOf(partial.refused, 1000)
-      assert.deepStrictEqual([0, 49, 50, 999].map((at) => partial.refused[at]!.faults.length), [2, 2, 1, 1])
-    }))
+  it.effect("are validated until 100 faults are found, unless each item needs a result", Effect.fnUntraced(function*() {
+    let reads = 0
+    const read = (_: unknown, at: ReadonlyArray<PropertyKey>) => {
+      reads += 1
+      return Effect.fail(InvalidInput.of(fault(at, "One."), fault(at, "Two.")))
+    }
+    const items = Array.from({ length: 1000 }, () => ({}))
+    const whole = yield* readItems(items, "items", false, read)
+    assert.strictEqual(reads, 50)
+    assert.lengthOf(whole.refused.flatMap(({ faults }) => faults), 100)
+    const partial = yield* readItems(items, "items", true, read)
+    assert.lengthOf(partial.refused, 1000)
+    assert.deepStrictEqual([0, 49, 50, 999].map((at) => partial.refused[at]!.faults.length), [2, 2, 1, 1])
+  }))
 
   it.prop("are found in arbitrary input without an exception", [json], ([body]) => {
     const items = itemsOf(body, "events", one)

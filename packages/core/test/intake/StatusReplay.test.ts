@@ -6,7 +6,8 @@ import { arbitraryReportedEvent, postedShipment } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../arbitraries.ts"
-import { inService, makeCarrier, start, type Notified } from "../shipment-status/Carrier.ts"
+import { inService } from "../inService.ts"
+import { makeCarrier, start, type Notified } from "../shipment-status/Carrier.ts"
 
 const hour = 3_600_000
 

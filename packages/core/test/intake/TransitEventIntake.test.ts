@@ -7,8 +7,7 @@ import { Effect } from "effect"
 import { json, listOf } from "../arbitraries.ts"
 import { makeCarrier, start, tagOf, wordOf } from "../shipment-status/Carrier.ts"
 import { untyped } from "../untyped.ts"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+import { inService } from "../inService.ts"
 
 const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
@@ -18,41 +17,37 @@ const setup = Effect.gen(function*() {
 })
 
 describe("TransitEventIntake", () => {
-  it.effect("accepts one event or a list, with or without the member events", () =>
-    inService(Effect.gen(function*() {
-      const { intake, stored, tenant } = yield* setup
-      const event = reportedEvent("S")
-      for (const body of [event, [event, event], { events: event }, { events: [event] }]) yield* intake.report(tenant.carrier, body)
-      assert.strictEqual(yield* stored, 5)
-    })))
+  it.effect("accepts one event or a list, with or without the member events", Effect.fnUntraced(function*() {
+    const { intake, stored, tenant } = yield* setup
+    const event = reportedEvent("S")
+    for (const body of [event, [event, event], { events: event }, { events: [event] }]) yield* intake.report(tenant.carrier, body)
+    assert.strictEqual(yield* stored, 5)
+  }, inService))
 
-  it.effect("returns a result for each item, in order", () =>
-    inService(Effect.gen(function*() {
-      const { intake, tenant } = yield* setup
-      const event = reportedEvent("S", { eventId: "e" })
-      const { results } = yield* intake.report(tenant.carrier, untyped({ events: [event, "no event", event] }), { partial: true })
-      assert.deepStrictEqual(results.map((each) => [each.index, each.result]), [[0, "accepted"], [1, "refused"], [2, "duplicate"]])
-    })))
+  it.effect("returns a result for each item, in order", Effect.fnUntraced(function*() {
+    const { intake, tenant } = yield* setup
+    const event = reportedEvent("S", { eventId: "e" })
+    const { results } = yield* intake.report(tenant.carrier, untyped({ events: [event, "no event", event] }), { partial: true })
+    assert.deepStrictEqual(results.map((each) => [each.index, each.result]), [[0, "accepted"], [1, "refused"], [2, "duplicate"]])
+  }, inService))
 
-  it.effect("describes the expected body for any other body", () =>
-    inService(Effect.gen(function*() {
-      const { intake, tenant } = yield* setup
-      for (const body of [null, undefined, 7, "text", {}, { events: "all" }, { events: null }, { event: {} }]) {
-        const refused = yield* Effect.flip(intake.report(tenant.carrier, untyped(body)))
-        assert(refused._tag === "InvalidInput")
-        assert.include(refused.message, "events")
-      }
-      yield* Effect.flip(intake.report(tenant.carrier, { events: [] }))
-      yield* Effect.flip(intake.report(tenant.carrier, []))
-    })))
+  it.effect("describes the expected body for any other body", Effect.fnUntraced(function*() {
+    const { intake, tenant } = yield* setup
+    for (const body of [null, undefined, 7, "text", {}, { events: "all" }, { events: null }, { event: {} }]) {
+      const refused = yield* Effect.flip(intake.report(tenant.carrier, untyped(body)))
+      assert(refused._tag === "InvalidInput")
+      assert.include(refused.message, "events")
+    }
+    yield* Effect.flip(intake.report(tenant.carrier, { events: [] }))
+    yield* Effect.flip(intake.report(tenant.carrier, []))
+  }, inService))
 
-  it.effect("is allowed to carriers only", () =>
-    inService(Effect.gen(function*() {
-      const { intake, stored, tenant } = yield* setup
-      const refused = yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), reportedEvent("S")))
-      assert.strictEqual(refused._tag, "NotPermitted")
-      assert.strictEqual(yield* stored, 0)
-    })))
+  it.effect("is allowed to carriers only", Effect.fnUntraced(function*() {
+    const { intake, stored, tenant } = yield* setup
+    const refused = yield* Effect.flip(intake.report(tenant.customer("c", ["A"]), reportedEvent("S")))
+    assert.strictEqual(refused._tag, "NotPermitted")
+    assert.strictEqual(yield* stored, 0)
+  }, inService))
 
   it.effect.prop("handles arbitrary input, and a refused call stores nothing", [json], ([garbage]) =>
     inService(Effect.gen(function*() {
@@ -66,62 +61,56 @@ describe("TransitEventIntake", () => {
 })
 
 describe("the effect of an event on the shipment's status", () => {
-  it.effect("is stored and notified in one transaction with the events", () =>
-    inService(Effect.gen(function*() {
-      const { events, follow, post, tenant, notified, view } = yield* makeCarrier
-      yield* follow("S1")
-      yield* post("S1")
-      yield* events.report(tenant.carrier, ltlJourney("S1", { accounts: ["A"], start }))
-      assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Arrived", "Departed", "Arrived", "Out for Delivery", "Delivered", "POD available"])
-      assert.deepInclude(yield* view("S1"), { ShipmentMilestoneStatus: "Delivered", PODAvailable: true })
-    })))
+  it.effect("is stored and notified in one transaction with the events", Effect.fnUntraced(function*() {
+    const { events, follow, post, tenant, notified, view } = yield* makeCarrier
+    yield* follow("S1")
+    yield* post("S1")
+    yield* events.report(tenant.carrier, ltlJourney("S1", { accounts: ["A"], start }))
+    assert.deepStrictEqual((yield* notified).map(wordOf), ["Picked-up", "Arrived", "Departed", "Arrived", "Out for Delivery", "Delivered", "POD available"])
+    assert.deepInclude(yield* view("S1"), { ShipmentMilestoneStatus: "Delivered", PODAvailable: true })
+  }, inService))
 
-  it.effect("applies once, even if the event is repeated", () =>
-    inService(Effect.gen(function*() {
-      const { happen, post, statuses, tenant } = yield* makeCarrier
-      yield* post("S1")
-      for (let n = 0; n < 3; n++) yield* happen("S1", { eventId: "e1", type: "PICKED_UP" })
-      assert.lengthOf((yield* statuses.record(tenant.carrier, "S1")).history, 2)
-    })))
+  it.effect("applies once, even if the event is repeated", Effect.fnUntraced(function*() {
+    const { happen, post, statuses, tenant } = yield* makeCarrier
+    yield* post("S1")
+    for (let n = 0; n < 3; n++) yield* happen("S1", { eventId: "e1", type: "PICKED_UP" })
+    assert.lengthOf((yield* statuses.record(tenant.carrier, "S1")).history, 2)
+  }, inService))
 
-  it.effect("does not concern shipments that were never posted", () =>
-    inService(Effect.gen(function*() {
-      const { happen, logged, statuses, tenant } = yield* makeCarrier
-      yield* happen("S1", { type: "PICKED_UP" })
-      assert.lengthOf(yield* logged, 1)
-      assert.strictEqual(yield* tagOf(statuses.record(tenant.carrier, "S1")), "ShipmentNotFound")
-    })))
+  it.effect("does not concern shipments that were never posted", Effect.fnUntraced(function*() {
+    const { happen, logged, statuses, tenant } = yield* makeCarrier
+    yield* happen("S1", { type: "PICKED_UP" })
+    assert.lengthOf(yield* logged, 1)
+    assert.strictEqual(yield* tagOf(statuses.record(tenant.carrier, "S1")), "ShipmentNotFound")
+  }, inService))
 
-  it.effect("never refuses an event: a milestone that is not permitted is ignored", () =>
-    inService(Effect.gen(function*() {
-      const { happen, logged, post, view } = yield* makeCarrier
-      yield* post("S1")
-      yield* happen("S1", { type: "DELIVERED", occurredAt: "2026-11-20T15:00:00Z" })
-      yield* happen("S1", { type: "OUT_FOR_DELIVERY", occurredAt: "2026-11-20T16:00:00Z" })
-      assert.lengthOf(yield* logged, 2)
-      assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Delivered")
-    })))
+  it.effect("never refuses an event: a milestone that is not permitted is ignored", Effect.fnUntraced(function*() {
+    const { happen, logged, post, view } = yield* makeCarrier
+    yield* post("S1")
+    yield* happen("S1", { type: "DELIVERED", occurredAt: "2026-11-20T15:00:00Z" })
+    yield* happen("S1", { type: "OUT_FOR_DELIVERY", occurredAt: "2026-11-20T16:00:00Z" })
+    assert.lengthOf(yield* logged, 2)
+    assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Delivered")
+  }, inService))
 
-  it.effect("with a time far ahead does not make later events late (SPEC-GAP-A19)", () =>
-    inService(Effect.gen(function*() {
-      for (const before of [true, false]) {
-        const { happen, post, view } = yield* makeCarrier
-        const id = before ? "S1" : "S2"
-        if (before) yield* post(id)
-        yield* happen(id, { type: "PICKED_UP", occurredAt: "2062-11-20T08:00:00Z" })
-        if (!before) yield* post(id)
-        yield* happen(id, { type: "OUT_FOR_DELIVERY", occurredAt: "2026-11-21T08:00:00Z" })
-        assert.strictEqual((yield* view(id)).ShipmentMilestoneStatus, "Out for Delivery")
-      }
-    })))
+  it.effect("with a time far ahead does not make later events late (SPEC-GAP-A19)", Effect.fnUntraced(function*() {
+    for (const before of [true, false]) {
+      const { happen, post, view } = yield* makeCarrier
+      const id = before ? "S1" : "S2"
+      if (before) yield* post(id)
+      yield* happen(id, { type: "PICKED_UP", occurredAt: "2062-11-20T08:00:00Z" })
+      if (!before) yield* post(id)
+      yield* happen(id, { type: "OUT_FOR_DELIVERY", occurredAt: "2026-11-21T08:00:00Z" })
+      assert.strictEqual((yield* view(id)).ShipmentMilestoneStatus, "Out for Delivery")
+    }
+  }, inService))
 
-  it.effect("is not applied if the call is refused", () =>
-    inService(Effect.gen(function*() {
-      const { events, post, tenant, view } = yield* makeCarrier
-      yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
-      yield* Effect.flip(events.report(tenant.carrier, untyped([reportedEvent("S1", { type: "DELIVERED" }), "no event"])))
-      assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Picked-up")
-    })))
+  it.effect("is not applied if the call is refused", Effect.fnUntraced(function*() {
+    const { events, post, tenant, view } = yield* makeCarrier
+    yield* post("S1", { ShipmentMilestoneStatus: "Picked-up" })
+    yield* Effect.flip(events.report(tenant.carrier, untyped([reportedEvent("S1", { type: "DELIVERED" }), "no event"])))
+    assert.strictEqual((yield* view("S1")).ShipmentMilestoneStatus, "Picked-up")
+  }, inService))
 
   it.effect.prop("keeps the order of milestones, and Delivered final, for any events in any order", [listOf(arbitraryReportedEvent, 1, 12)], ([reported]) =>
     inService(Effect.gen(function*() {

@@ -6,8 +6,6 @@ import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 
-export const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
-
 export const setup = Effect.gen(function*() {
   const { carrier, customer, tenantId } = yield* TestWaybill.tenant()
   const of = (numbers: { readonly dot?: string; readonly mc?: string }, client = "carrier"): Principal => ({ ...carrier, client, ...numbers })

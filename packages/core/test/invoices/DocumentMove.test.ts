@@ -12,7 +12,8 @@ import {
 import { documentsSample, fileSample, TestWaybill } from "@waybill/testkit"
 import { Bytes, Effect, Stream } from "effect"
 import { randomUUID } from "node:crypto"
-import { inService, setup } from "./Billing.ts"
+import { inService } from "../inService.ts"
+import { setup } from "./Billing.ts"
 
 type Contents = DocumentContents["Service"]
 
@@ -65,65 +66,60 @@ const begin = Effect.fnUntraced(function*(target = otherStore()) {
 })
 
 describe("moving documents", () => {
-  it.effect("copies each file, and removes the former contents once downloads that began before have ended", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, documents, files, move, run, source, target, tenantId } = yield* begin()
-      const before = yield* files
-      const download = yield* documents.get(carrier, "4711")
-      assert.strictEqual(yield* move.count(tenantId), 3)
-      assert.deepStrictEqual(yield* run, ["moved", "moved", "moved"])
-      assert.deepStrictEqual([...target.kept.values()].map((bytes) => bytes.length).sort((a, b) => a - b), [9, 70, 300_000])
-      assert.deepStrictEqual((yield* files).map(({ sha256, size }) => [sha256, size]), before.map(({ sha256, size }) => [sha256, size]))
-      assert.isTrue((yield* files).every(({ contentId }) => target.kept.has(contentId)))
-      assert.strictEqual(yield* move.clear(tenantId, 600_000), 3)
-      // it has the ids of before
-      assert.deepStrictEqual(yield* contentOf(download), [300_000, 70])
-      yield* TestWaybill.pass("10 minutes")
-      assert.strictEqual(yield* move.clear(tenantId, 600_000), 0)
-      for (const { contentId } of before) assert.isUndefined(yield* source.read(tenantId, contentId, 0))
-      assert.deepStrictEqual(yield* run, ["there", "there", "there"])
-    })))
+  it.effect("copies each file, and removes the former contents once downloads that began before have ended", Effect.fnUntraced(function*() {
+    const { carrier, documents, files, move, run, source, target, tenantId } = yield* begin()
+    const before = yield* files
+    const download = yield* documents.get(carrier, "4711")
+    assert.strictEqual(yield* move.count(tenantId), 3)
+    assert.deepStrictEqual(yield* run, ["moved", "moved", "moved"])
+    assert.deepStrictEqual([...target.kept.values()].map((bytes) => bytes.length).sort((a, b) => a - b), [9, 70, 300_000])
+    assert.deepStrictEqual((yield* files).map(({ sha256, size }) => [sha256, size]), before.map(({ sha256, size }) => [sha256, size]))
+    assert.isTrue((yield* files).every(({ contentId }) => target.kept.has(contentId)))
+    assert.strictEqual(yield* move.clear(tenantId, 600_000), 3)
+    // it has the ids of before
+    assert.deepStrictEqual(yield* contentOf(download), [300_000, 70])
+    yield* TestWaybill.pass("10 minutes")
+    assert.strictEqual(yield* move.clear(tenantId, 600_000), 0)
+    for (const { contentId } of before) assert.isUndefined(yield* source.read(tenantId, contentId, 0))
+    assert.deepStrictEqual(yield* run, ["there", "there", "there"])
+  }, inService))
 
-  it.effect("goes on after it was cut short, and leaves no copy that nobody knows of", () =>
-    inService(Effect.gen(function*() {
-      let failing = true
-      const target = otherStore(() => failing ? Effect.fail(new StorageError({ operation: "DocumentContents.keep", cause: new Error("killed") })) : Effect.void)
-      const { move, read, run, tenantId } = yield* begin(target)
-      yield* Effect.flip(run)
-      assert.strictEqual(target.kept.size, 1)
-      failing = false
-      assert.deepStrictEqual(yield* run, ["moved", "moved", "moved"])
-      assert.strictEqual(yield* move.clear(tenantId, 0), 0)
-      assert.strictEqual(target.kept.size, 3)
-      assert.deepStrictEqual((yield* read).toSorted((a, b) => a! - b!), [9, 70, 300_000])
-    })))
+  it.effect("goes on after it was cut short, and leaves no copy that nobody knows of", Effect.fnUntraced(function*() {
+    let failing = true
+    const target = otherStore(() => failing ? Effect.fail(new StorageError({ operation: "DocumentContents.keep", cause: new Error("killed") })) : Effect.void)
+    const { move, read, run, tenantId } = yield* begin(target)
+    yield* Effect.flip(run)
+    assert.strictEqual(target.kept.size, 1)
+    failing = false
+    assert.deepStrictEqual(yield* run, ["moved", "moved", "moved"])
+    assert.strictEqual(yield* move.clear(tenantId, 0), 0)
+    assert.strictEqual(target.kept.size, 3)
+    assert.deepStrictEqual((yield* read).toSorted((a, b) => a! - b!), [9, 70, 300_000])
+  }, inService))
 
-  it.effect("keeps a file where it is when the target does not have the bytes that were sent to it", () =>
-    inService(Effect.gen(function*() {
-      const target: ReturnType<typeof otherStore> = otherStore((id) => Effect.sync(() => void target.kept.set(id, new Uint8Array([1]))))
-      const { files, move, run, source, tenantId } = yield* begin(target)
-      assert.deepStrictEqual(yield* run, ["damaged", "damaged", "damaged"])
-      for (const { contentId } of yield* files) assert.isDefined(yield* source.read(tenantId, contentId, 0))
-      assert.strictEqual(yield* move.clear(tenantId, 0), 0)
-      assert.strictEqual(target.kept.size, 0)
-    })))
+  it.effect("keeps a file where it is when the target does not have the bytes that were sent to it", Effect.fnUntraced(function*() {
+    const target: ReturnType<typeof otherStore> = otherStore((id) => Effect.sync(() => void target.kept.set(id, new Uint8Array([1]))))
+    const { files, move, run, source, tenantId } = yield* begin(target)
+    assert.deepStrictEqual(yield* run, ["damaged", "damaged", "damaged"])
+    for (const { contentId } of yield* files) assert.isDefined(yield* source.read(tenantId, contentId, 0))
+    assert.strictEqual(yield* move.clear(tenantId, 0), 0)
+    assert.strictEqual(target.kept.size, 0)
+  }, inService))
 
-  it.effect("leaves nothing of a file that is deleted while it is copied", () =>
-    inService(Effect.gen(function*() {
-      let remove: Effect.Effect<unknown> = Effect.void
-      const target = otherStore(() => Effect.asVoid(remove))
-      const { carrier, documents, files, move, run, tenantId } = yield* begin(target)
-      remove = Effect.ignore(documents.remove(carrier, "4711"))
-      const outcomes = yield* run
-      assert.deepStrictEqual(outcomes.filter((each) => each === "moved"), ["moved"])
-      assert.strictEqual(yield* move.clear(tenantId, 0), 0)
-      assert.deepStrictEqual([...target.kept.keys()], (yield* files).map(({ contentId }) => contentId))
-    })))
+  it.effect("leaves nothing of a file that is deleted while it is copied", Effect.fnUntraced(function*() {
+    let remove: Effect.Effect<unknown> = Effect.void
+    const target = otherStore(() => Effect.asVoid(remove))
+    const { carrier, documents, files, move, run, tenantId } = yield* begin(target)
+    remove = Effect.ignore(documents.remove(carrier, "4711"))
+    const outcomes = yield* run
+    assert.deepStrictEqual(outcomes.filter((each) => each === "moved"), ["moved"])
+    assert.strictEqual(yield* move.clear(tenantId, 0), 0)
+    assert.deepStrictEqual([...target.kept.keys()], (yield* files).map(({ contentId }) => contentId))
+  }, inService))
 
-  it.effect("tells of a file whose bytes are in neither store", () =>
-    inService(Effect.gen(function*() {
-      const { files, run, source, tenantId } = yield* begin()
-      yield* source.remove(tenantId, [(yield* files)[0]!.contentId])
-      assert.deepStrictEqual(yield* run, ["missing", "moved", "moved"])
-    })))
+  it.effect("tells of a file whose bytes are in neither store", Effect.fnUntraced(function*() {
+    const { files, run, source, tenantId } = yield* begin()
+    yield* source.remove(tenantId, [(yield* files)[0]!.contentId])
+    assert.deepStrictEqual(yield* run, ["missing", "moved", "moved"])
+  }, inService))
 })

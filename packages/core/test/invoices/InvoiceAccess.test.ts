@@ -5,7 +5,8 @@ import { documentsSample, invoiceSample, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { listOf, oneOf } from "../arbitraries.ts"
-import { inService, jsonOf, own, setup, tagOf } from "./Billing.ts"
+import { inService } from "../inService.ts"
+import { jsonOf, own, setup, tagOf } from "./Billing.ts"
 
 const accounts = listOf(oneOf(["A", "B", "C"]), 0, 2)
 
@@ -70,100 +71,95 @@ describe("read access in area B", () => {
 })
 
 describe("write access in area B", () => {
-  it.effect("excludes customers, also from the history", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, customer, documents, invoices } = yield* setup
-      const client = customer("client", ["A"])
-      yield* invoices.create(carrier, invoiceSample({ accounts: ["A"] }))
-      yield* documents.upload(carrier, documentsSample({ accounts: ["A"] }))
-      const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
-        invoices.create(client, invoiceSample({ uniqueID: "INV-2" })),
-        invoices.replace(client, "INV-1", invoiceSample()),
-        invoices.remove(client, "INV-1"),
-        invoices.history(client, "INV-1"),
-        documents.upload(client, documentsSample()),
-        Effect.scoped(documents.begin(client)),
-        documents.remove(client, "4711"),
-        documents.history(client, "4711")
-      ]
-      for (const call of calls) assert.strictEqual(yield* tagOf(call), "NotPermitted")
-      assert.lengthOf(yield* invoices.history(carrier, "INV-1"), 1)
-      assert.lengthOf(yield* documents.history(carrier, "4711"), 1)
-    })))
+  it.effect("excludes customers, also from the history", Effect.fnUntraced(function*() {
+    const { carrier, customer, documents, invoices } = yield* setup
+    const client = customer("client", ["A"])
+    yield* invoices.create(carrier, invoiceSample({ accounts: ["A"] }))
+    yield* documents.upload(carrier, documentsSample({ accounts: ["A"] }))
+    const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
+      invoices.create(client, invoiceSample({ uniqueID: "INV-2" })),
+      invoices.replace(client, "INV-1", invoiceSample()),
+      invoices.remove(client, "INV-1"),
+      invoices.history(client, "INV-1"),
+      documents.upload(client, documentsSample()),
+      Effect.scoped(documents.begin(client)),
+      documents.remove(client, "4711"),
+      documents.history(client, "4711")
+    ]
+    for (const call of calls) assert.strictEqual(yield* tagOf(call), "NotPermitted")
+    assert.lengthOf(yield* invoices.history(carrier, "INV-1"), 1)
+    assert.lengthOf(yield* documents.history(carrier, "4711"), 1)
+  }, inService))
 
-  it.effect("excludes operators", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, documents, invoices } = yield* setup
-      const operator: Principal = { ...carrier, tenantId: "", roles: ["operator"] }
-      const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
-        invoices.create(operator, invoiceSample()),
-        invoices.list(operator, {}),
-        invoices.get(operator, "INV-1"),
-        invoices.history(operator, "INV-1"),
-        documents.upload(operator, documentsSample()),
-        documents.list(operator, {}),
-        documents.get(operator, "4711"),
-        documents.remove(operator, "4711")
-      ]
-      for (const call of calls) assert.strictEqual(yield* tagOf(call), "NotPermitted")
-    })))
+  it.effect("excludes operators", Effect.fnUntraced(function*() {
+    const { carrier, documents, invoices } = yield* setup
+    const operator: Principal = { ...carrier, tenantId: "", roles: ["operator"] }
+    const calls: ReadonlyArray<Effect.Effect<unknown, { readonly _tag: string }>> = [
+      invoices.create(operator, invoiceSample()),
+      invoices.list(operator, {}),
+      invoices.get(operator, "INV-1"),
+      invoices.history(operator, "INV-1"),
+      documents.upload(operator, documentsSample()),
+      documents.list(operator, {}),
+      documents.get(operator, "4711"),
+      documents.remove(operator, "4711")
+    ]
+    for (const call of calls) assert.strictEqual(yield* tagOf(call), "NotPermitted")
+  }, inService))
 
-  it.effect("lets a carrier with numbers write what has one of them and no other number of the same kind, in any spelling", () =>
-    inService(Effect.gen(function*() {
-      const { documents, invoices, of } = yield* setup
-      const ownNumbers = of({ dot: "USDOT0012", mc: "34" })
-      yield* invoices.create(ownNumbers, invoiceSample({ DOT: "12", MC: "MC 34" }))
-      for (const [DOT, MC] of [["13", "34"], ["12", "35"], ["13", ""], ["", "35"]] as const) {
-        assert.strictEqual(yield* tagOf(invoices.create(ownNumbers, invoiceSample({ DOT, MC }))), "InvoiceNotYours")
-        assert.strictEqual(yield* tagOf(invoices.replace(ownNumbers, "INV-1", invoiceSample({ DOT, MC }))), "InvoiceNotYours")
-        assert.strictEqual(yield* tagOf(documents.upload(ownNumbers, documentsSample({ DOT, MC }))), "InvoiceNotYours")
-      }
-      yield* invoices.create(of({ dot: "12" }), invoiceSample({ uniqueID: "INV-2", DOT: "12", MC: "35" }))
-      yield* invoices.create(ownNumbers, invoiceSample({ uniqueID: "INV-3", DOT: "12", MC: "" }))
-      yield* invoices.create(ownNumbers, invoiceSample({ uniqueID: "INV-4", DOT: "", MC: "34" }))
-      assert.strictEqual(yield* tagOf(invoices.create(of({ mc: "34" }), invoiceSample({ DOT: "12", MC: "35" }))), "InvoiceNotYours")
-    })))
+  it.effect("lets a carrier with numbers write what has one of them and no other number of the same kind, in any spelling", Effect.fnUntraced(function*() {
+    const { documents, invoices, of } = yield* setup
+    const ownNumbers = of({ dot: "USDOT0012", mc: "34" })
+    yield* invoices.create(ownNumbers, invoiceSample({ DOT: "12", MC: "MC 34" }))
+    for (const [DOT, MC] of [["13", "34"], ["12", "35"], ["13", ""], ["", "35"]] as const) {
+      assert.strictEqual(yield* tagOf(invoices.create(ownNumbers, invoiceSample({ DOT, MC }))), "InvoiceNotYours")
+      assert.strictEqual(yield* tagOf(invoices.replace(ownNumbers, "INV-1", invoiceSample({ DOT, MC }))), "InvoiceNotYours")
+      assert.strictEqual(yield* tagOf(documents.upload(ownNumbers, documentsSample({ DOT, MC }))), "InvoiceNotYours")
+    }
+    yield* invoices.create(of({ dot: "12" }), invoiceSample({ uniqueID: "INV-2", DOT: "12", MC: "35" }))
+    yield* invoices.create(ownNumbers, invoiceSample({ uniqueID: "INV-3", DOT: "12", MC: "" }))
+    yield* invoices.create(ownNumbers, invoiceSample({ uniqueID: "INV-4", DOT: "", MC: "34" }))
+    assert.strictEqual(yield* tagOf(invoices.create(of({ mc: "34" }), invoiceSample({ DOT: "12", MC: "35" }))), "InvoiceNotYours")
+  }, inService))
 
-  it.effect("answers other carriers' invoices and documents like unknown ones", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, documents, invoices, of } = yield* setup
-      const other = of({ dot: "99" })
-      const from = { DOT: "1234567", MC: "765432" }
-      yield* invoices.create(carrier, invoiceSample())
-      yield* documents.upload(carrier, documentsSample())
-      for (const named of [undefined, from]) {
-        assert.strictEqual(yield* tagOf(invoices.get(other, "INV-1", named)), "InvoiceNotFound")
-        assert.strictEqual(yield* tagOf(invoices.remove(other, "INV-1", named)), "InvoiceNotFound")
-        assert.strictEqual(yield* tagOf(invoices.history(other, "INV-1", named)), "InvoiceNotFound")
-        assert.strictEqual(yield* tagOf(documents.get(other, "4711", named)), "DocumentNotFound")
-        assert.strictEqual(yield* tagOf(documents.remove(other, "4711", named)), "DocumentNotFound")
-        assert.strictEqual(yield* tagOf(documents.history(other, "4711", named)), "DocumentNotFound")
-      }
-      assert.lengthOf((yield* invoices.list(carrier, {})).data, 1)
-      assert.lengthOf((yield* documents.list(carrier, {})).data, 1)
-    })))
+  it.effect("answers other carriers' invoices and documents like unknown ones", Effect.fnUntraced(function*() {
+    const { carrier, documents, invoices, of } = yield* setup
+    const other = of({ dot: "99" })
+    const from = { DOT: "1234567", MC: "765432" }
+    yield* invoices.create(carrier, invoiceSample())
+    yield* documents.upload(carrier, documentsSample())
+    for (const named of [undefined, from]) {
+      assert.strictEqual(yield* tagOf(invoices.get(other, "INV-1", named)), "InvoiceNotFound")
+      assert.strictEqual(yield* tagOf(invoices.remove(other, "INV-1", named)), "InvoiceNotFound")
+      assert.strictEqual(yield* tagOf(invoices.history(other, "INV-1", named)), "InvoiceNotFound")
+      assert.strictEqual(yield* tagOf(documents.get(other, "4711", named)), "DocumentNotFound")
+      assert.strictEqual(yield* tagOf(documents.remove(other, "4711", named)), "DocumentNotFound")
+      assert.strictEqual(yield* tagOf(documents.history(other, "4711", named)), "DocumentNotFound")
+    }
+    assert.lengthOf((yield* invoices.list(carrier, {})).data, 1)
+    assert.lengthOf((yield* documents.list(carrier, {})).data, 1)
+  }, inService))
 })
 
 describe("read access to documents (SPEC-GAP-B13)", () => {
-  it.effect("follows the invoices of the same number, in any order of creation", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, customer, documents, invoices } = yield* setup
-      const sees = (account: string) => Effect.map(Effect.result(documents.get(customer("client", [account]), "4711")), (each) => each._tag === "Success")
-      const seenBy = Effect.forEach(["A", "B", "C"], sees)
-      yield* documents.upload(carrier, documentsSample({ accounts: ["C"] }))
-      assert.deepStrictEqual(yield* seenBy, [false, false, true])
-      yield* invoices.create(carrier, invoiceSample({ accounts: ["A"] }))
-      assert.deepStrictEqual(yield* seenBy, [true, false, true])
-      yield* invoices.replace(carrier, "INV-1", invoiceSample({ accounts: ["B"] }))
-      assert.deepStrictEqual(yield* seenBy, [false, true, true])
-      yield* documents.upload(carrier, documentsSample({ accounts: [] }))
-      assert.deepStrictEqual(yield* seenBy, [false, true, false])
-      yield* invoices.create(carrier, invoiceSample({ uniqueID: "INV-2", accounts: ["A"] }))
-      assert.deepStrictEqual(yield* seenBy, [true, true, false])
-      yield* invoices.replace(carrier, "INV-2", invoiceSample({ uniqueID: "INV-2", accounts: ["A"], invoiceNumber: "4712" }))
-      yield* invoices.create(carrier, invoiceSample({ DOT: "9", accounts: ["C"] }))
-      assert.deepStrictEqual(yield* seenBy, [false, true, false])
-      yield* invoices.remove(carrier, "INV-1", { DOT: "1234567" })
-      assert.deepStrictEqual(yield* seenBy, [false, false, false])
-    })))
+  it.effect("follows the invoices of the same number, in any order of creation", Effect.fnUntraced(function*() {
+    const { carrier, customer, documents, invoices } = yield* setup
+    const sees = (account: string) => Effect.map(Effect.result(documents.get(customer("client", [account]), "4711")), (each) => each._tag === "Success")
+    const seenBy = Effect.forEach(["A", "B", "C"], sees)
+    yield* documents.upload(carrier, documentsSample({ accounts: ["C"] }))
+    assert.deepStrictEqual(yield* seenBy, [false, false, true])
+    yield* invoices.create(carrier, invoiceSample({ accounts: ["A"] }))
+    assert.deepStrictEqual(yield* seenBy, [true, false, true])
+    yield* invoices.replace(carrier, "INV-1", invoiceSample({ accounts: ["B"] }))
+    assert.deepStrictEqual(yield* seenBy, [false, true, true])
+    yield* documents.upload(carrier, documentsSample({ accounts: [] }))
+    assert.deepStrictEqual(yield* seenBy, [false, true, false])
+    yield* invoices.create(carrier, invoiceSample({ uniqueID: "INV-2", accounts: ["A"] }))
+    assert.deepStrictEqual(yield* seenBy, [true, true, false])
+    yield* invoices.replace(carrier, "INV-2", invoiceSample({ uniqueID: "INV-2", accounts: ["A"], invoiceNumber: "4712" }))
+    yield* invoices.create(carrier, invoiceSample({ DOT: "9", accounts: ["C"] }))
+    assert.deepStrictEqual(yield* seenBy, [false, true, false])
+    yield* invoices.remove(carrier, "INV-1", { DOT: "1234567" })
+    assert.deepStrictEqual(yield* seenBy, [false, false, false])
+  }, inService))
 })

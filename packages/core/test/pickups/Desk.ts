@@ -26,6 +26,14 @@ export const withDesk = (desk: Desk) =>
     cancelled: (pickup) => Effect.sync(() => void desk.calledBack.push(pickup))
   })))
 
+export const inServiceWith = (desk: Desk) => <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, withDesk(desk))
+
+/** Where every pickup is accepted. */
+export const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => inServiceWith(makeDesk())(effect)
+
+export const pointers = (error: unknown): ReadonlyArray<string> =>
+  (error as { readonly faults?: ReadonlyArray<{ readonly pointer: string }> }).faults?.map((each) => each.pointer) ?? []
+
 /** The service, a tenant, and common test steps. */
 export const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()

@@ -2,13 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { pickupRequest, type PickupOverrides, requestedShipment } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
+import { inService, inServiceWith, makeDesk, pointers, setup } from "./Desk.ts"
 import { untyped } from "../untyped.ts"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDesk()) => Effect.provide(effect, withDesk(desk))
-
-const pointers = (error: unknown): ReadonlyArray<string> =>
-  (error as { readonly faults?: ReadonlyArray<{ readonly pointer: string }> }).faults?.map((each) => each.pointer) ?? []
 
 /** One accepted pickup, and operations on it. */
 const ordered = Effect.gen(function*() {
@@ -25,7 +20,7 @@ const ordered = Effect.gen(function*() {
 describe("Pickups.update", () => {
   it.effect("replaces the whole request, after the desk's decision", () => {
     const desk = makeDesk()
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { change, look, number, seen } = yield* ordered
       const answer = yield* change({ pro: "NEW-1", more: { trailerNumber: "T9", handlingUnitCount: 3 } })
       assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber, answer.trailerNumber, answer.shipperRef], ["Accept", number, "T9", ["LOAD-7", "NEW-1"]])
@@ -35,23 +30,23 @@ describe("Pickups.update", () => {
       assert.strictEqual((yield* Effect.flip(look("041-8367745", { lookupType: "PRO" })))._tag, "PickupNotFound")
       const asked = desk.asked[1]
       assert.deepStrictEqual([asked?.kind, asked?.pickupId, asked?.before?.carrierPickupNumber, asked?.before?.request.trailerNumber], ["modify", desk.asked[0]?.pickupId, number, null])
-    }), desk)
+    }))
   })
 
   it.effect("changes nothing if the request is repeated", () => {
     const desk = makeDesk()
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { carrier, change, number, pickups } = yield* ordered
       const first = yield* change({ pro: "P" })
       assert.deepStrictEqual(yield* change({ pro: "P" }), { ...first, pickupMessage: [] })
       assert.lengthOf(desk.asked, 2)
       assert.lengthOf((yield* pickups.record(carrier, number)).history, 2)
-    }), desk)
+    }))
   })
 
   it.effect("keeps the requestId if the desk could not decide", () => {
     const desk = makeDesk()
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { change } = yield* ordered
       desk.decide = () => {
         throw new Error("down")
@@ -64,12 +59,12 @@ describe("Pickups.update", () => {
       const ids = desk.asked.slice(1).map((each) => each.requestId)
       assert.strictEqual(ids[0], ids[1])
       assert.lengthOf(new Set(ids), 3)
-    }), desk)
+    }))
   })
 
   it.effect("keeps the pickup unchanged if the carrier does not accept the change (SPEC-GAP-C1)", () => {
     const desk = makeDesk()
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { carrier, change, number, pickups, seen } = yield* ordered
       const before = yield* seen
       desk.decide = () => ({ decision: "reject", messages: ["The truck is full."] })
@@ -80,100 +75,93 @@ describe("Pickups.update", () => {
       assert.deepStrictEqual(yield* seen, before)
       const { history } = yield* pickups.record(carrier, number)
       assert.deepStrictEqual(history.map((each) => each.what), ["ordered", "change not accepted", "change not accepted"])
-    }), desk)
+    }))
   })
 
   it.effect("uses a new number from the desk", () => {
     const desk = makeDesk()
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { change, look, number, seen } = yield* ordered
       desk.decide = () => ({ decision: "accept", carrierPickupNumber: "N-2" })
       assert.strictEqual((yield* change({ pro: "P" })).carrierPickupNumber, "N-2")
       assert.strictEqual((yield* look("N-2")).status, "Accepted")
       assert.strictEqual((yield* Effect.flip(seen))._tag, "PickupNotFound")
       assert.strictEqual(number, "100000001")
-    }), desk)
+    }))
   })
 
-  it.effect("requires ModifyExisting and the number of the path (SPEC-GAP-C19)", () =>
-    inService(Effect.gen(function*() {
-      const { number, pickups, shipper } = yield* ordered
-      const refused = (body: unknown) => Effect.map(Effect.flip(pickups.update(shipper, number, untyped(body))), pointers)
-      assert.deepStrictEqual(yield* refused(pickupRequest()), ["/requestFunction", "/carrierPickupNumber"])
-      assert.deepStrictEqual(yield* refused(pickupRequest({ number: `0${number}` })), ["/carrierPickupNumber"])
-      yield* pickups.update(shipper, number, pickupRequest({ more: { requestFunction: "ModifyExisting", carrierPickupNumber: Number(number) } }))
-      // the update body may leave out the type of units
-      const { handlingUnitType: _type, ...shipment } = requestedShipment()
-      yield* pickups.update(shipper, number, pickupRequest({ number, more: { shipmentDetails: [shipment] } }))
-    })))
+  it.effect("requires ModifyExisting and the number of the path (SPEC-GAP-C19)", Effect.fnUntraced(function*() {
+    const { number, pickups, shipper } = yield* ordered
+    const refused = (body: unknown) => Effect.map(Effect.flip(pickups.update(shipper, number, untyped(body))), pointers)
+    assert.deepStrictEqual(yield* refused(pickupRequest()), ["/requestFunction", "/carrierPickupNumber"])
+    assert.deepStrictEqual(yield* refused(pickupRequest({ number: `0${number}` })), ["/carrierPickupNumber"])
+    yield* pickups.update(shipper, number, pickupRequest({ more: { requestFunction: "ModifyExisting", carrierPickupNumber: Number(number) } }))
+    // the update body may leave out the type of units
+    const { handlingUnitType: _type, ...shipment } = requestedShipment()
+    yield* pickups.update(shipper, number, pickupRequest({ number, more: { shipmentDetails: [shipment] } }))
+  }, inService))
 
-  it.effect("refuses an unknown number", () =>
-    inService(Effect.gen(function*() {
-      const { pickups, shipper } = yield* ordered
-      for (const number of ["1", "0100000001", "x".repeat(90)]) {
-        assert.strictEqual((yield* Effect.flip(pickups.update(shipper, number, pickupRequest({ number }))))._tag, "PickupNotFound", number)
-        assert.strictEqual((yield* Effect.flip(pickups.cancel(shipper, number)))._tag, "PickupNotFound", number)
-      }
-      for (const number of ["", " ", "a\u0000b", "\ud800", "x".repeat(101)]) {
-        assert.strictEqual((yield* Effect.flip(pickups.cancel(shipper, number)))._tag, "PickupNotFound", number)
-      }
-    })))
+  it.effect("refuses an unknown number", Effect.fnUntraced(function*() {
+    const { pickups, shipper } = yield* ordered
+    for (const number of ["1", "0100000001", "x".repeat(90)]) {
+      assert.strictEqual((yield* Effect.flip(pickups.update(shipper, number, pickupRequest({ number }))))._tag, "PickupNotFound", number)
+      assert.strictEqual((yield* Effect.flip(pickups.cancel(shipper, number)))._tag, "PickupNotFound", number)
+    }
+    for (const number of ["", " ", "a\u0000b", "\ud800", "x".repeat(101)]) {
+      assert.strictEqual((yield* Effect.flip(pickups.cancel(shipper, number)))._tag, "PickupNotFound", number)
+    }
+  }, inService))
 
-  it.effect("makes the pickup rescheduled by the shipper if the day changes (SPEC-GAP-C17)", () =>
-    inService(Effect.gen(function*() {
-      const { change, number, pickups, carrier, seen } = yield* ordered
-      yield* change({ ready: "09:00:00" })
-      assert.strictEqual((yield* seen).status, "Accepted")
-      yield* pickups.report(carrier, number, { status: "En Route", stopEta: "2026-11-20T09:40:00", equipmentInformation: { driverName: "Ida" } })
-      yield* change({ day: "2026-11-23" })
-      const { equipmentInformation, informationCode, status, stopEta } = yield* seen
-      assert.deepStrictEqual([status, stopEta, equipmentInformation], ["Rescheduled", "2026-11-23T08:00:00.000", null])
-      assert.deepStrictEqual([informationCode.code, informationCode.subCode], ["300", "3"])
-    })))
+  it.effect("makes the pickup rescheduled by the shipper if the day changes (SPEC-GAP-C17)", Effect.fnUntraced(function*() {
+    const { change, number, pickups, carrier, seen } = yield* ordered
+    yield* change({ ready: "09:00:00" })
+    assert.strictEqual((yield* seen).status, "Accepted")
+    yield* pickups.report(carrier, number, { status: "En Route", stopEta: "2026-11-20T09:40:00", equipmentInformation: { driverName: "Ida" } })
+    yield* change({ day: "2026-11-23" })
+    const { equipmentInformation, informationCode, status, stopEta } = yield* seen
+    assert.deepStrictEqual([status, stopEta, equipmentInformation], ["Rescheduled", "2026-11-23T08:00:00.000", null])
+    assert.deepStrictEqual([informationCode.code, informationCode.subCode], ["300", "3"])
+  }, inService))
 
-  it.effect("refuses another day after the driver has arrived, but permits other changes", () =>
-    inService(Effect.gen(function*() {
-      const { change, status, seen } = yield* ordered
-      yield* status("En Route", "Arrived")
-      assert.deepStrictEqual(pointers(yield* Effect.flip(change({ day: "2026-11-23" }))), ["/readyDate"])
-      yield* change({ pro: "P" })
-      assert.strictEqual((yield* seen).status, "Arrived")
-    })))
+  it.effect("refuses another day after the driver has arrived, but permits other changes", Effect.fnUntraced(function*() {
+    const { change, status, seen } = yield* ordered
+    yield* status("En Route", "Arrived")
+    assert.deepStrictEqual(pointers(yield* Effect.flip(change({ day: "2026-11-23" }))), ["/readyDate"])
+    yield* change({ pro: "P" })
+    assert.strictEqual((yield* seen).status, "Arrived")
+  }, inService))
 
-  it.effect("is permitted during the window if the window does not change", () =>
-    inService(Effect.gen(function*() {
-      const { change } = yield* ordered
-      yield* TestClock.setTime(Date.parse("2026-11-20T22:30:00Z"))
-      yield* change({ pro: "P" })
-      assert.deepStrictEqual(pointers(yield* Effect.flip(change({ ready: "10:00:00" }))), ["/closeTime"])
-      yield* change({ close: "18:00:00" })
-    })))
+  it.effect("is permitted during the window if the window does not change", Effect.fnUntraced(function*() {
+    const { change } = yield* ordered
+    yield* TestClock.setTime(Date.parse("2026-11-20T22:30:00Z"))
+    yield* change({ pro: "P" })
+    assert.deepStrictEqual(pointers(yield* Effect.flip(change({ ready: "10:00:00" }))), ["/closeTime"])
+    yield* change({ close: "18:00:00" })
+  }, inService))
 
-  it.effect("lets every client with access keep the pickup's accounts (SPEC-GAP-C20)", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, order, pickups, tenant } = yield* setup
-      const { carrierPickupNumber } = yield* order({ orgAccountNumber: "A", btAccountNumber: "PAYER" }, undefined, carrier)
-      const number = carrierPickupNumber!
-      const partner = tenant.customer("partner", ["A"])
-      const change = (overrides: PickupOverrides) => pickups.update(partner, number, pickupRequest({ number, ...overrides }))
-      yield* change({ orgAccountNumber: "A", btAccountNumber: "PAYER", pro: "P" })
-      assert.deepStrictEqual(pointers(yield* Effect.flip(change({ orgAccountNumber: "A", btAccountNumber: "OTHER" }))), ["/billToAddress/0/btAccountNumber"])
-    })))
+  it.effect("lets every client with access keep the pickup's accounts (SPEC-GAP-C20)", Effect.fnUntraced(function*() {
+    const { carrier, order, pickups, tenant } = yield* setup
+    const { carrierPickupNumber } = yield* order({ orgAccountNumber: "A", btAccountNumber: "PAYER" }, undefined, carrier)
+    const number = carrierPickupNumber!
+    const partner = tenant.customer("partner", ["A"])
+    const change = (overrides: PickupOverrides) => pickups.update(partner, number, pickupRequest({ number, ...overrides }))
+    yield* change({ orgAccountNumber: "A", btAccountNumber: "PAYER", pro: "P" })
+    assert.deepStrictEqual(pointers(yield* Effect.flip(change({ orgAccountNumber: "A", btAccountNumber: "OTHER" }))), ["/billToAddress/0/btAccountNumber"])
+  }, inService))
 
-  it.effect("refuses changes after a final status", () =>
-    inService(Effect.gen(function*() {
-      const { change, status } = yield* ordered
-      yield* status("En Route", "Arrived", "Departed")
-      const refused = yield* Effect.flip(change({ pro: "P" }))
-      assert(refused._tag === "PickupFinal")
-      assert.strictEqual(refused.status, "Departed")
-    })))
+  it.effect("refuses changes after a final status", Effect.fnUntraced(function*() {
+    const { change, status } = yield* ordered
+    yield* status("En Route", "Arrived", "Departed")
+    const refused = yield* Effect.flip(change({ pro: "P" }))
+    assert(refused._tag === "PickupFinal")
+    assert.strictEqual(refused.status, "Departed")
+  }, inService))
 })
 
 describe("Pickups.cancel", () => {
   it.effect("cancels once, notifies the desk once, and succeeds when repeated", () => {
     const desk = makeDesk()
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { cancel, carrier, change, number, pickups, seen } = yield* ordered
       yield* Effect.all([cancel, cancel, cancel], { concurrency: "unbounded" })
       const { informationCode, status } = yield* seen
@@ -181,23 +169,22 @@ describe("Pickups.cancel", () => {
       assert.deepStrictEqual(desk.calledBack.map((each) => each.carrierPickupNumber), [number])
       assert.strictEqual((yield* Effect.flip(change({ pro: "P" })))._tag, "PickupFinal")
       assert.deepStrictEqual((yield* pickups.record(carrier, number)).history.map((each) => each.what), ["ordered", "cancelled"])
-    }), desk)
+    }))
   })
 
-  it.effect("is possible until the driver has arrived (SPEC-GAP-C12)", () =>
-    inService(Effect.gen(function*() {
-      for (const [way, possible] of [
-        [["Rescheduled"], true],
-        [["En Route"], true],
-        [["En Route", "Re-Attempt"], true],
-        [["En Route", "Arrived"], false],
-        [["En Route", "Arrived", "Departed"], false]
-      ] as const) {
-        const { cancel, status } = yield* ordered
-        yield* status(...way)
-        const result = yield* Effect.result(cancel)
-        assert.strictEqual(result._tag, possible ? "Success" : "Failure", way.join())
-        if (result._tag === "Failure") assert.strictEqual(result.failure._tag, "PickupFinal")
-      }
-    })))
+  it.effect("is possible until the driver has arrived (SPEC-GAP-C12)", Effect.fnUntraced(function*() {
+    for (const [way, possible] of [
+      [["Rescheduled"], true],
+      [["En Route"], true],
+      [["En Route", "Re-Attempt"], true],
+      [["En Route", "Arrived"], false],
+      [["En Route", "Arrived", "Departed"], false]
+    ] as const) {
+      const { cancel, status } = yield* ordered
+      yield* status(...way)
+      const result = yield* Effect.result(cancel)
+      assert.strictEqual(result._tag, possible ? "Success" : "Failure", way.join())
+      if (result._tag === "Failure") assert.strictEqual(result.failure._tag, "PickupFinal")
+    }
+  }, inService))
 })

@@ -3,18 +3,13 @@ import { maxWaitingPickupsPerClient, PickupDesk, type PickupChangeEntry } from "
 import { pickupRequest, type PickupOverrides, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
-import { makeDesk, setup, withDesk } from "./Desk.ts"
+import { inService, pointers, setup } from "./Desk.ts"
 import { untyped } from "../untyped.ts"
 
 const seconds = 20
 
 const waiting = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.provide(effect, TestWaybill.layer().pipe(Layer.provide(Layer.succeed(PickupDesk, { waitMillis: seconds * 1000 }))))
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, withDesk(makeDesk()))
-
-const pointers = (error: unknown): ReadonlyArray<string> =>
-  (error as { readonly faults?: ReadonlyArray<{ readonly pointer: string }> }).faults?.map((each) => each.pointer) ?? []
 
 const decoder = new TextDecoder()
 
@@ -167,14 +162,13 @@ describe("Pickups.decide", () => {
       }
     })))
 
-  it.effect("refuses what was accepted at once", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, decide, order } = yield* carriers
-      const { carrierPickupNumber } = yield* order()
-      const refused = yield* Effect.flip(decide(carrier, carrierPickupNumber!, { decision: "reject" }))
-      assert(refused._tag === "PickupDecided")
-      assert.strictEqual(refused.status, "Accepted")
-    })))
+  it.effect("refuses what was accepted at once", Effect.fnUntraced(function*() {
+    const { carrier, decide, order } = yield* carriers
+    const { carrierPickupNumber } = yield* order()
+    const refused = yield* Effect.flip(decide(carrier, carrierPickupNumber!, { decision: "reject" }))
+    assert(refused._tag === "PickupDecided")
+    assert.strictEqual(refused.status, "Accepted")
+  }, inService))
 
   it.effect("lists each fault, and changes nothing", () =>
     waiting(Effect.gen(function*() {
@@ -268,50 +262,47 @@ describe("a change that waits for the carrier", () => {
 })
 
 describe("Pickups.changes", () => {
-  it.effect("lists every change once, from a cursor that is always there (SPEC-GAP-C36)", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, list, order, page, pickups, shipper } = yield* carriers
-      const empty = yield* page()
-      assert.deepStrictEqual(empty.data, [])
-      const number = (yield* order()).carrierPickupNumber!
-      yield* pickups.update(shipper, number, pickupRequest({ number, pro: "P" }))
-      yield* pickups.report(carrier, number, { status: "En Route" })
-      yield* pickups.cancel(shipper, number)
-      const all = ["ordered Accepted", "changed Accepted", "status En Route", "cancelled Cancelled"]
-      assert.deepStrictEqual(yield* list(carrier, { cursor: empty.nextCursor }), all)
-      const seen: Array<string> = []
-      let cursor = empty.nextCursor
-      for (let pages = 0; pages < 5; pages++) {
-        const { data, nextCursor } = yield* page(carrier, { cursor, limit: 1 })
-        seen.push(...data.map(({ change, status }) => `${change} ${status}`))
-        cursor = nextCursor
-      }
-      assert.deepStrictEqual(seen, all)
-      const { data } = yield* page()
-      assert.deepStrictEqual(new Set(data.map(({ confirmationNumber, pickupId }) => `${confirmationNumber} ${pickupId}`)).size, 1)
-      assert.strictEqual(data[1]?.request.shipmentDetails?.[0]?.proNumber, "P")
-    })))
+  it.effect("lists every change once, from a cursor that is always there (SPEC-GAP-C36)", Effect.fnUntraced(function*() {
+    const { carrier, list, order, page, pickups, shipper } = yield* carriers
+    const empty = yield* page()
+    assert.deepStrictEqual(empty.data, [])
+    const number = (yield* order()).carrierPickupNumber!
+    yield* pickups.update(shipper, number, pickupRequest({ number, pro: "P" }))
+    yield* pickups.report(carrier, number, { status: "En Route" })
+    yield* pickups.cancel(shipper, number)
+    const all = ["ordered Accepted", "changed Accepted", "status En Route", "cancelled Cancelled"]
+    assert.deepStrictEqual(yield* list(carrier, { cursor: empty.nextCursor }), all)
+    const seen: Array<string> = []
+    let cursor = empty.nextCursor
+    for (let pages = 0; pages < 5; pages++) {
+      const { data, nextCursor } = yield* page(carrier, { cursor, limit: 1 })
+      seen.push(...data.map(({ change, status }) => `${change} ${status}`))
+      cursor = nextCursor
+    }
+    assert.deepStrictEqual(seen, all)
+    const { data } = yield* page()
+    assert.deepStrictEqual(new Set(data.map(({ confirmationNumber, pickupId }) => `${confirmationNumber} ${pickupId}`)).size, 1)
+    assert.strictEqual(data[1]?.request.shipmentDetails?.[0]?.proNumber, "P")
+  }, inService))
 
-  it.effect("filters by present status, in any spelling, and by time (SPEC-GAP-C36)", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, list, order, page, pickups } = yield* carriers
-      const number = (yield* order()).carrierPickupNumber!
-      yield* TestClock.adjust("1 minute")
-      yield* order({ pro: "Q" })
-      yield* pickups.report(carrier, number, { status: "En Route" })
-      assert.deepStrictEqual(yield* list(carrier, { status: "en-route" }), ["ordered Accepted", "status En Route"])
-      const { data } = yield* page()
-      assert.deepStrictEqual(yield* list(carrier, { since: data[1]!.at }), ["ordered Accepted", "status En Route"])
-      assert.deepStrictEqual(yield* list(carrier, { since: data[1]!.at, status: "Accepted" }), ["ordered Accepted"])
-      assert.deepStrictEqual(yield* list(carrier, { since: "2099-01-01T00:00:00Z" }), [])
-    })))
+  it.effect("filters by present status, in any spelling, and by time (SPEC-GAP-C36)", Effect.fnUntraced(function*() {
+    const { carrier, list, order, page, pickups } = yield* carriers
+    const number = (yield* order()).carrierPickupNumber!
+    yield* TestClock.adjust("1 minute")
+    yield* order({ pro: "Q" })
+    yield* pickups.report(carrier, number, { status: "En Route" })
+    assert.deepStrictEqual(yield* list(carrier, { status: "en-route" }), ["ordered Accepted", "status En Route"])
+    const { data } = yield* page()
+    assert.deepStrictEqual(yield* list(carrier, { since: data[1]!.at }), ["ordered Accepted", "status En Route"])
+    assert.deepStrictEqual(yield* list(carrier, { since: data[1]!.at, status: "Accepted" }), ["ordered Accepted"])
+    assert.deepStrictEqual(yield* list(carrier, { since: "2099-01-01T00:00:00Z" }), [])
+  }, inService))
 
-  it.effect("refuses customers, foreign cursors and unknown parameters", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, pickups, shipper } = yield* carriers
-      assert.strictEqual((yield* Effect.flip(pickups.changes(shipper)))._tag, "NotPermitted")
-      for (const query of [{ cursor: "x" }, { cursor: "-1" }, { since: "yesterday" }, { status: "Lost" }, { limit: 0 }, { other: 1 }]) {
-        assert.deepStrictEqual(pointers(yield* Effect.flip(pickups.changes(carrier, untyped(query)))), [`/${Object.keys(query)[0]}`])
-      }
-    })))
+  it.effect("refuses customers, foreign cursors and unknown parameters", Effect.fnUntraced(function*() {
+    const { carrier, pickups, shipper } = yield* carriers
+    assert.strictEqual((yield* Effect.flip(pickups.changes(shipper)))._tag, "NotPermitted")
+    for (const query of [{ cursor: "x" }, { cursor: "-1" }, { since: "yesterday" }, { status: "Lost" }, { limit: 0 }, { other: 1 }]) {
+      assert.deepStrictEqual(pointers(yield* Effect.flip(pickups.changes(carrier, untyped(query)))), [`/${Object.keys(query)[0]}`])
+    }
+  }, inService))
 })

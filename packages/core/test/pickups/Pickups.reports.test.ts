@@ -2,13 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { canMovePickup, firstStatuses, isFinalPickup, type PickupStatus, pickupStatusWords, readPickupStatus } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import { listOf, oneOf } from "../arbitraries.ts"
-import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
+import { inService, inServiceWith, makeDesk, pointers, setup } from "./Desk.ts"
 import { untyped } from "../untyped.ts"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDesk()) => Effect.provide(effect, withDesk(desk))
-
-const pointers = (error: unknown): ReadonlyArray<string> =>
-  (error as { readonly faults?: ReadonlyArray<{ readonly pointer: string }> }).faults?.map((each) => each.pointer) ?? []
 
 const ordered = Effect.gen(function*() {
   const service = yield* setup
@@ -23,7 +18,7 @@ describe("Pickups.report", () => {
   it.effect.prop("permits only the moves in the table, and none after a final status", [oneOf(firstStatuses), listOf(oneOf([...pickupStatusWords, "cancel"]), 1, 12)], ([first, steps]) => {
     const decision = ({ "Accepted": "accept", "Rejected": "reject", "Call us": "callUs" } as const)[first]
     const desk = makeDesk(() => ({ decision }))
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { carrier, order, pickups, shipper } = yield* setup
       yield* order()
       const { pickupId } = desk.asked[0]!
@@ -51,148 +46,140 @@ describe("Pickups.report", () => {
         assert.strictEqual(readPickupStatus(visibility.status)?.status, known)
         assert.deepStrictEqual(history.map((each) => each.position), history.map((_, at) => at + 1))
       }
-    }), desk)
+    }))
   })
 
-  it.effect("shows the reported values", () =>
-    inService(Effect.gen(function*() {
-      const { look, report, seen } = yield* ordered
-      const { pickupId: _own, ...result } = yield* report({
-        status: "en route",
-        informationCode: { code: "200", subCode: "3" },
-        stopEta: "2026-11-20T09:40:00",
-        equipmentInformation: { driverName: "Ida", trailerNumber: "0053", gpsCoordinates: { latitude: 42.36, longitude: -71.06 }, stopsAway: 2 },
-        shipmentArray: [
-          { proNumber: 123, destinationPostalCode: "02134", destinationCountry: "USA", handlingUnitQuantity: 1, weight: 10, referenceNumbers: [{ referenceType: "PO", referenceValue: "7" }] },
-          { proNumber: "828-561881-X" }
-        ]
-      })
-      assert.deepStrictEqual(result, { result: "accepted", carrierPickupNumber: "100000001", status: "En Route" })
-      const shown = yield* seen
-      assert.deepStrictEqual([shown.status, shown.stopEta, shown.stopEtaTimeZone], ["En Route", "2026-11-20T09:40:00", "UTC-5"])
-      assert.deepStrictEqual(shown.informationCode, {
-        code: "200",
-        codeDescription: "Pick up made undefined match",
-        subCode: "3",
-        subCodeDescription: "Less freight than scheduled was pick-up"
-      })
-      assert.deepStrictEqual(shown.equipmentInformation, { driverName: "Ida", trailerNumber: "0053", gpsCoordinates: { latitude: 42.36, longitude: -71.06 }, stopsAway: 2 })
-      assert.deepStrictEqual(shown.shipmentArray.map((each) => [each.proNumber, each.destinationPostalCode, each.weight]), [["123", "02134", 10], ["828-561881-X", null, null]])
-      // the carrier's PRO finds the pickup, like the PROs of the request
-      for (const pro of ["828561881x", "123", "041-8367745"]) yield* look(pro, { lookupType: "PRO" })
-    })))
+  it.effect("shows the reported values", Effect.fnUntraced(function*() {
+    const { look, report, seen } = yield* ordered
+    const { pickupId: _own, ...result } = yield* report({
+      status: "en route",
+      informationCode: { code: "200", subCode: "3" },
+      stopEta: "2026-11-20T09:40:00",
+      equipmentInformation: { driverName: "Ida", trailerNumber: "0053", gpsCoordinates: { latitude: 42.36, longitude: -71.06 }, stopsAway: 2 },
+      shipmentArray: [
+        { proNumber: 123, destinationPostalCode: "02134", destinationCountry: "USA", handlingUnitQuantity: 1, weight: 10, referenceNumbers: [{ referenceType: "PO", referenceValue: "7" }] },
+        { proNumber: "828-561881-X" }
+      ]
+    })
+    assert.deepStrictEqual(result, { result: "accepted", carrierPickupNumber: "100000001", status: "En Route" })
+    const shown = yield* seen
+    assert.deepStrictEqual([shown.status, shown.stopEta, shown.stopEtaTimeZone], ["En Route", "2026-11-20T09:40:00", "UTC-5"])
+    assert.deepStrictEqual(shown.informationCode, {
+      code: "200",
+      codeDescription: "Pick up made undefined match",
+      subCode: "3",
+      subCodeDescription: "Less freight than scheduled was pick-up"
+    })
+    assert.deepStrictEqual(shown.equipmentInformation, { driverName: "Ida", trailerNumber: "0053", gpsCoordinates: { latitude: 42.36, longitude: -71.06 }, stopsAway: 2 })
+    assert.deepStrictEqual(shown.shipmentArray.map((each) => [each.proNumber, each.destinationPostalCode, each.weight]), [["123", "02134", 10], ["828-561881-X", null, null]])
+    // the carrier's PRO finds the pickup, like the PROs of the request
+    for (const pro of ["828561881x", "123", "041-8367745"]) yield* look(pro, { lookupType: "PRO" })
+  }, inService))
 
-  it.effect("keeps values that a report leaves out, until the pickup is rescheduled", () =>
-    inService(Effect.gen(function*() {
-      const { report, seen } = yield* ordered
-      const facts = Effect.map(seen, (shown) => [shown.status, shown.stopEta, shown.equipmentInformation?.stopsAway, shown.informationCode.code])
-      yield* report({ status: "En Route", stopEta: "2026-11-20T09:40:00", equipmentInformation: { stopsAway: 3 }, informationCode: why })
-      yield* report({ stopEta: "2026-11-20T09:50:00" })
-      assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T09:50:00", 3, "310"])
-      yield* report({ status: "En Route", equipmentInformation: { stopsAway: 1 } })
-      assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T09:50:00", 1, "310"])
-      yield* report({ status: "Re-Attempt", informationCode: { code: 330 } })
-      assert.deepStrictEqual(yield* facts, ["Re-Attempt", "2026-11-20T08:00:00.000", undefined, "330"])
-      yield* report({ status: "En Route", equipmentInformation: { stopsAway: 7 } })
-      assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T08:00:00.000", null, null])
-      yield* report({ equipmentInformation: null })
-      assert.isNull((yield* seen).equipmentInformation)
-    })))
+  it.effect("keeps values that a report leaves out, until the pickup is rescheduled", Effect.fnUntraced(function*() {
+    const { report, seen } = yield* ordered
+    const facts = Effect.map(seen, (shown) => [shown.status, shown.stopEta, shown.equipmentInformation?.stopsAway, shown.informationCode.code])
+    yield* report({ status: "En Route", stopEta: "2026-11-20T09:40:00", equipmentInformation: { stopsAway: 3 }, informationCode: why })
+    yield* report({ stopEta: "2026-11-20T09:50:00" })
+    assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T09:50:00", 3, "310"])
+    yield* report({ status: "En Route", equipmentInformation: { stopsAway: 1 } })
+    assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T09:50:00", 1, "310"])
+    yield* report({ status: "Re-Attempt", informationCode: { code: 330 } })
+    assert.deepStrictEqual(yield* facts, ["Re-Attempt", "2026-11-20T08:00:00.000", undefined, "330"])
+    yield* report({ status: "En Route", equipmentInformation: { stopsAway: 7 } })
+    assert.deepStrictEqual(yield* facts, ["En Route", "2026-11-20T08:00:00.000", null, null])
+    yield* report({ equipmentInformation: null })
+    assert.isNull((yield* seen).equipmentInformation)
+  }, inService))
 
-  it.effect("shows local times of the place, and adds no unknown zone (SPEC-GAP-C15)", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, look, order, pickups } = yield* setup
-      const eta = Effect.fnUntraced(function*(zone: string | null, report: object) {
-        const number = (yield* order({ zone })).carrierPickupNumber!
-        yield* pickups.report(carrier, number, report)
-        const { stopEta, stopEtaTimeZone } = yield* look(number)
-        return [stopEta, stopEtaTimeZone]
-      })
-      assert.deepStrictEqual(yield* eta("UTC+5:30", { stopEta: "2026-11-20T09:40:00" }), ["2026-11-20T09:40:00", "UTC+5:30"])
-      assert.deepStrictEqual(yield* eta("America/New_York", { stopEta: "2026-11-20T14:40:00Z" }), ["2026-11-20T09:40:00.000", "UTC-5"])
-      assert.deepStrictEqual(yield* eta("America/New_York", { stopEta: "2027-07-01T14:40:00Z" }), ["2027-07-01T10:40:00.000", "UTC-4"])
-      assert.deepStrictEqual(yield* eta("America/New_York", { stopEta: "2027-07-01T10:40:00" }), ["2027-07-01T10:40:00", "UTC-4"])
-      assert.deepStrictEqual(yield* eta("UTC-5", { stopEta: "2026-11-20T09:40:00", stopEtaTimeZone: "UTC-6" }), ["2026-11-20T09:40:00", "UTC-6"])
-      assert.deepStrictEqual(yield* eta(null, { stopEta: "2026-11-20T09:40:00" }), ["2026-11-20T09:40:00", null])
-      assert.deepStrictEqual(yield* eta(null, { stopEta: "2026-11-20T09:40:00-03:30" }), ["2026-11-20T09:40:00.000", "UTC-3:30"])
-      assert.deepStrictEqual(yield* eta(null, { status: "En Route" }), ["2026-11-20T08:00:00.000", null])
-    })))
+  it.effect("shows local times of the place, and adds no unknown zone (SPEC-GAP-C15)", Effect.fnUntraced(function*() {
+    const { carrier, look, order, pickups } = yield* setup
+    const eta = Effect.fnUntraced(function*(zone: string | null, report: object) {
+      const number = (yield* order({ zone })).carrierPickupNumber!
+      yield* pickups.report(carrier, number, report)
+      const { stopEta, stopEtaTimeZone } = yield* look(number)
+      return [stopEta, stopEtaTimeZone]
+    })
+    assert.deepStrictEqual(yield* eta("UTC+5:30", { stopEta: "2026-11-20T09:40:00" }), ["2026-11-20T09:40:00", "UTC+5:30"])
+    assert.deepStrictEqual(yield* eta("America/New_York", { stopEta: "2026-11-20T14:40:00Z" }), ["2026-11-20T09:40:00.000", "UTC-5"])
+    assert.deepStrictEqual(yield* eta("America/New_York", { stopEta: "2027-07-01T14:40:00Z" }), ["2027-07-01T10:40:00.000", "UTC-4"])
+    assert.deepStrictEqual(yield* eta("America/New_York", { stopEta: "2027-07-01T10:40:00" }), ["2027-07-01T10:40:00", "UTC-4"])
+    assert.deepStrictEqual(yield* eta("UTC-5", { stopEta: "2026-11-20T09:40:00", stopEtaTimeZone: "UTC-6" }), ["2026-11-20T09:40:00", "UTC-6"])
+    assert.deepStrictEqual(yield* eta(null, { stopEta: "2026-11-20T09:40:00" }), ["2026-11-20T09:40:00", null])
+    assert.deepStrictEqual(yield* eta(null, { stopEta: "2026-11-20T09:40:00-03:30" }), ["2026-11-20T09:40:00.000", "UTC-3:30"])
+    assert.deepStrictEqual(yield* eta(null, { status: "En Route" }), ["2026-11-20T08:00:00.000", null])
+  }, inService))
 
-  it.effect("treats a repeated report as a duplicate", () =>
-    inService(Effect.gen(function*() {
-      const { history, number, report } = yield* ordered
-      const body = { status: "En Route", stopEta: "2026-11-20T09:40:00" }
-      const results = [yield* report(body), yield* report({ stopEta: body.stopEta, status: body.status, unknown: 1 }), yield* report({ ...body, stopEta: "2026-11-20T09:41:00" }), yield* report(body)]
-      assert.deepStrictEqual(results.map((each) => each.result), ["accepted", "duplicate", "accepted", "accepted"])
-      assert.deepStrictEqual((yield* history).map((each) => [each.what, each.by, each.status]), [
-        ["ordered", "shipper", "Accepted"],
-        ["reported", "carrier", "En Route"],
-        ["reported", "carrier", "En Route"],
-        ["reported", "carrier", "En Route"]
-      ])
-      assert.strictEqual(number, "100000001")
-      // also if the report ended the pickup
-      yield* report({ status: "Cancelled", informationCode: why })
-      assert.strictEqual((yield* report({ status: "Cancelled", informationCode: why })).result, "duplicate")
-    })))
+  it.effect("treats a repeated report as a duplicate", Effect.fnUntraced(function*() {
+    const { history, number, report } = yield* ordered
+    const body = { status: "En Route", stopEta: "2026-11-20T09:40:00" }
+    const results = [yield* report(body), yield* report({ stopEta: body.stopEta, status: body.status, unknown: 1 }), yield* report({ ...body, stopEta: "2026-11-20T09:41:00" }), yield* report(body)]
+    assert.deepStrictEqual(results.map((each) => each.result), ["accepted", "duplicate", "accepted", "accepted"])
+    assert.deepStrictEqual((yield* history).map((each) => [each.what, each.by, each.status]), [
+      ["ordered", "shipper", "Accepted"],
+      ["reported", "carrier", "En Route"],
+      ["reported", "carrier", "En Route"],
+      ["reported", "carrier", "En Route"]
+    ])
+    assert.strictEqual(number, "100000001")
+    // also if the report ended the pickup
+    yield* report({ status: "Cancelled", informationCode: why })
+    assert.strictEqual((yield* report({ status: "Cancelled", informationCode: why })).result, "duplicate")
+  }, inService))
 
-  it.effect("accepts one of several equal concurrent reports", () =>
-    inService(Effect.gen(function*() {
-      const { history, report } = yield* ordered
-      const results = yield* Effect.all(Array.from({ length: 5 }, () => report({ status: "En Route" })), { concurrency: "unbounded" })
-      assert.lengthOf(results.filter((each) => each.result === "accepted"), 1)
-      assert.lengthOf(yield* history, 2)
-    })))
+  it.effect("accepts one of several equal concurrent reports", Effect.fnUntraced(function*() {
+    const { history, report } = yield* ordered
+    const results = yield* Effect.all(Array.from({ length: 5 }, () => report({ status: "En Route" })), { concurrency: "unbounded" })
+    assert.lengthOf(results.filter((each) => each.result === "accepted"), 1)
+    assert.lengthOf(yield* history, 2)
+  }, inService))
 
-  it.effect("refuses a move with a reason, and changes nothing", () =>
-    inService(Effect.gen(function*() {
-      const { history, report, seen } = yield* ordered
-      const refused = yield* Effect.flip(report({ status: "Departed", stopEta: "2026-11-20T10:00:00" }))
-      assert.deepStrictEqual(pointers(refused), ["/status"])
-      assert.include(refused.message, "A pickup cannot go from Accepted to Departed. It can go to Rescheduled, En Route, Cancelled.")
-      assert.strictEqual((yield* seen).stopEta, "2026-11-20T08:00:00.000")
-      yield* report({ status: "Pickup Cancelled", informationCode: why })
-      assert.include((yield* Effect.flip(report({ status: "En Route" }))).message, "is final")
-      assert.lengthOf(yield* history, 2)
-    })))
+  it.effect("refuses a move with a reason, and changes nothing", Effect.fnUntraced(function*() {
+    const { history, report, seen } = yield* ordered
+    const refused = yield* Effect.flip(report({ status: "Departed", stopEta: "2026-11-20T10:00:00" }))
+    assert.deepStrictEqual(pointers(refused), ["/status"])
+    assert.include(refused.message, "A pickup cannot go from Accepted to Departed. It can go to Rescheduled, En Route, Cancelled.")
+    assert.strictEqual((yield* seen).stopEta, "2026-11-20T08:00:00.000")
+    yield* report({ status: "Pickup Cancelled", informationCode: why })
+    assert.include((yield* Effect.flip(report({ status: "En Route" }))).message, "is final")
+    assert.lengthOf(yield* history, 2)
+  }, inService))
 
-  it.effect("requires an information code for exceptions, and a description for unpublished codes (SPEC-GAP-C11)", () =>
-    inService(Effect.gen(function*() {
-      const { report, seen } = yield* ordered
-      for (const status of ["Rescheduled", "Pickup Rescheduled", "Cancelled"]) {
-        assert.deepStrictEqual(pointers(yield* Effect.flip(report({ status }))), ["/informationCode"])
-        assert.deepStrictEqual(pointers(yield* Effect.flip(report({ status, informationCode: { code: 999 } }))), ["/informationCode"])
-      }
-      yield* report({ status: "Rescheduled", informationCode: { code: "0310", codeDescription: "Our own", subCode: 99, subCodeDescription: "Ferry" } })
-      assert.deepStrictEqual((yield* seen).informationCode, { code: "0310", codeDescription: "Our own", subCode: "99", subCodeDescription: "Ferry" })
-      yield* report({ status: "Rescheduled", informationCode: { code: 310, subCode: 42 } })
-      assert.deepStrictEqual((yield* seen).informationCode, { code: "310", codeDescription: "Carrier not able to service - Rescheduled", subCode: "42", subCodeDescription: null })
-    })))
+  it.effect("requires an information code for exceptions, and a description for unpublished codes (SPEC-GAP-C11)", Effect.fnUntraced(function*() {
+    const { report, seen } = yield* ordered
+    for (const status of ["Rescheduled", "Pickup Rescheduled", "Cancelled"]) {
+      assert.deepStrictEqual(pointers(yield* Effect.flip(report({ status }))), ["/informationCode"])
+      assert.deepStrictEqual(pointers(yield* Effect.flip(report({ status, informationCode: { code: 999 } }))), ["/informationCode"])
+    }
+    yield* report({ status: "Rescheduled", informationCode: { code: "0310", codeDescription: "Our own", subCode: 99, subCodeDescription: "Ferry" } })
+    assert.deepStrictEqual((yield* seen).informationCode, { code: "0310", codeDescription: "Our own", subCode: "99", subCodeDescription: "Ferry" })
+    yield* report({ status: "Rescheduled", informationCode: { code: 310, subCode: 42 } })
+    assert.deepStrictEqual((yield* seen).informationCode, { code: "310", codeDescription: "Carrier not able to service - Rescheduled", subCode: "42", subCodeDescription: null })
+  }, inService))
 
-  it.effect("refuses invalid and empty reports", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, number, pickups, report, shipper } = yield* ordered
-      for (
-        const [body, pointer] of [
-          [{}, ""],
-          [{ status: "Delivered" }, "/status"],
-          [{ stopEta: "soon" }, "/stopEta"],
-          [{ stopEta: "2026-11-20" }, "/stopEta"],
-          [{ stopEta: "2026-11-20T09:00:00", stopEtaTimeZone: "nowhere" }, "/stopEtaTimeZone"],
-          [{ equipmentInformation: { stopsAway: -1 } }, "/equipmentInformation/stopsAway"],
-          [{ equipmentInformation: { gpsCoordinates: { latitude: 91 } } }, "/equipmentInformation/gpsCoordinates/latitude"],
-          [{ informationCode: {} }, "/informationCode/code"],
-          [{ shipmentArray: [{ proNumber: "a\u0000b" }] }, "/shipmentArray/0/proNumber"],
-          [{ carrierPickupNumber: "other" }, "/carrierPickupNumber"]
-        ] as const
-      ) assert.deepStrictEqual(pointers(yield* Effect.flip(report(body))), [pointer])
-      assert.strictEqual((yield* Effect.flip(pickups.report(carrier, "1", { status: "En Route" })))._tag, "PickupNotFound")
-      assert.strictEqual((yield* Effect.flip(pickups.report(shipper, number, { status: "En Route" })))._tag, "NotPermitted")
-    })))
+  it.effect("refuses invalid and empty reports", Effect.fnUntraced(function*() {
+    const { carrier, number, pickups, report, shipper } = yield* ordered
+    for (
+      const [body, pointer] of [
+        [{}, ""],
+        [{ status: "Delivered" }, "/status"],
+        [{ stopEta: "soon" }, "/stopEta"],
+        [{ stopEta: "2026-11-20" }, "/stopEta"],
+        [{ stopEta: "2026-11-20T09:00:00", stopEtaTimeZone: "nowhere" }, "/stopEtaTimeZone"],
+        [{ equipmentInformation: { stopsAway: -1 } }, "/equipmentInformation/stopsAway"],
+        [{ equipmentInformation: { gpsCoordinates: { latitude: 91 } } }, "/equipmentInformation/gpsCoordinates/latitude"],
+        [{ informationCode: {} }, "/informationCode/code"],
+        [{ shipmentArray: [{ proNumber: "a\u0000b" }] }, "/shipmentArray/0/proNumber"],
+        [{ carrierPickupNumber: "other" }, "/carrierPickupNumber"]
+      ] as const
+    ) assert.deepStrictEqual(pointers(yield* Effect.flip(report(body))), [pointer])
+    assert.strictEqual((yield* Effect.flip(pickups.report(carrier, "1", { status: "En Route" })))._tag, "PickupNotFound")
+    assert.strictEqual((yield* Effect.flip(pickups.report(shipper, number, { status: "En Route" })))._tag, "NotPermitted")
+  }, inService))
 
   it.effect("gives a number to a pickup that is accepted after Call us (SPEC-GAP-C1)", () => {
     const desk = makeDesk(() => ({ decision: "callUs" }))
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { carrier, look, order, pickups } = yield* setup
       yield* order()
       const { pickupId } = desk.asked[0]!
@@ -207,18 +194,17 @@ describe("Pickups.report", () => {
       assert.deepStrictEqual([accepted.carrierPickupNumber, accepted.pickupId], ["0099", pickupId])
       assert.strictEqual((yield* look("0099")).status, "Accepted")
       assert.strictEqual((yield* pickups.report(carrier, "0099", { status: "En Route" })).pickupId, pickupId)
-    }), desk)
+    }))
   })
 })
 
 describe("Pickups.record", () => {
-  it.effect("gives carriers the full history", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, number, pickups, report } = yield* ordered
-      yield* report({ status: "En Route" })
-      const record = yield* pickups.record(carrier, number)
-      assert.deepStrictEqual([record.carrierPickupNumber, record.client, record.isTest, record.visibility.status], [number, "shipper", false, "En Route"])
-      assert.strictEqual(record.history[0]?.request?.pickupAddress[0]?.orgZip, "02134")
-      assert.deepStrictEqual(yield* pickups.record(carrier, record.pickupId), record)
-    })))
+  it.effect("gives carriers the full history", Effect.fnUntraced(function*() {
+    const { carrier, number, pickups, report } = yield* ordered
+    yield* report({ status: "En Route" })
+    const record = yield* pickups.record(carrier, number)
+    assert.deepStrictEqual([record.carrierPickupNumber, record.client, record.isTest, record.visibility.status], [number, "shipper", false, "En Route"])
+    assert.strictEqual(record.history[0]?.request?.pickupAddress[0]?.orgZip, "02134")
+    assert.deepStrictEqual(yield* pickups.record(carrier, record.pickupId), record)
+  }, inService))
 })

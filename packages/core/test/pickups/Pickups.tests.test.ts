@@ -2,28 +2,26 @@ import { assert, describe, it } from "@effect/vitest"
 import { pickupRequest } from "@waybill/testkit"
 import { Effect } from "effect"
 import { listOf, oneOf } from "../arbitraries.ts"
-import { type Desk, makeDesk, setup, withDesk } from "./Desk.ts"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>, desk: Desk = makeDesk()) => Effect.provide(effect, withDesk(desk))
+import { inService, inServiceWith, makeDesk, setup } from "./Desk.ts"
 
 describe("test pickups (SPEC-GAP-C14)", () => {
   it.effect("are validated and answered like real ones, and no truck is sent", () => {
     const desk = makeDesk()
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { order } = yield* setup
       const answer = yield* order({ isTest: "True" })
       assert.deepStrictEqual([answer.pickupStatus, answer.carrierPickupNumber], ["Accept", "999900000001"])
       assert.include(answer.pickupMessage[0], "test")
       assert.strictEqual((yield* Effect.flip(order({ isTest: "True", zone: "nowhere" })))._tag, "InvalidInput")
       assert.lengthOf(desk.asked, 0)
-    }), desk)
+    }))
   })
 
   it.effect.prop("are never found by lookups of real pickups, nor the reverse", [
     listOf(oneOf(["order", "test", "change", "change test", "cancel", "cancel test", "report", "report test"]), 1, 12)
   ], ([steps]) => {
     const desk = makeDesk()
-    return inService(Effect.gen(function*() {
+    return inServiceWith(desk)(Effect.gen(function*() {
       const { carrier, look, order, pickups, shipper } = yield* setup
       const numbers = { real: [] as Array<string>, test: [] as Array<string> }
       for (const [at, step] of steps.entries()) {
@@ -46,16 +44,15 @@ describe("test pickups (SPEC-GAP-C14)", () => {
       assert.isFalse(yield* finds("TESTPRO", "false", "PRO"))
       assert.isFalse(yield* finds("REALPRO", "true", "PRO"))
       assert.isTrue(desk.asked.every((each) => !each.request.isTest) && desk.calledBack.every((each) => !each.request.isTest))
-    }), desk)
+    }))
   })
 
-  it.effect("are not changed by real requests, nor the reverse", () =>
-    inService(Effect.gen(function*() {
-      const { order, pickups, shipper } = yield* setup
-      const [test, real] = [(yield* order({ isTest: "True" })).carrierPickupNumber!, (yield* order()).carrierPickupNumber!]
-      for (const [number, isTest] of [[test, "False"], [real, "True"]] as const) {
-        assert.strictEqual((yield* Effect.flip(pickups.update(shipper, number, pickupRequest({ number, isTest }))))._tag, "PickupNotFound")
-      }
-      yield* pickups.update(shipper, test, pickupRequest({ number: test, isTest: "True", pro: "P" }))
-    })))
+  it.effect("are not changed by real requests, nor the reverse", Effect.fnUntraced(function*() {
+    const { order, pickups, shipper } = yield* setup
+    const [test, real] = [(yield* order({ isTest: "True" })).carrierPickupNumber!, (yield* order()).carrierPickupNumber!]
+    for (const [number, isTest] of [[test, "False"], [real, "True"]] as const) {
+      assert.strictEqual((yield* Effect.flip(pickups.update(shipper, number, pickupRequest({ number, isTest }))))._tag, "PickupNotFound")
+    }
+    yield* pickups.update(shipper, test, pickupRequest({ number: test, isTest: "True", pro: "P" }))
+  }, inService))
 })

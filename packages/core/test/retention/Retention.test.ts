@@ -65,43 +65,39 @@ const swept = (windows: Partial<typeof RetentionOptions.Service> = {}, keepSettl
 const beforeOf = (calls: ReadonlyArray<PruneCall>, what: string) => calls.find((each) => each.what === what)?.before
 
 describe("retention", () => {
-  it.effect("prunes every store until nothing is left, each with its own period", () =>
-    Effect.gen(function*() {
-      const { calls, removed } = yield* swept()
-      assert.strictEqual(removed, 7 * 20 + 10)
-      assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "notices", "mails", "statistics", "uploads"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 3, 3, 3, 1])
-      assert.deepStrictEqual(beforeOf(calls, "deliveries"), now - 30 * day)
-      assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
-      assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
-      assert.deepStrictEqual(beforeOf(calls, "pickups"), { ordered: now - 365 * day, answered: now - 30 * day })
-      assert.deepStrictEqual(beforeOf(calls, "notices"), now - 180 * day)
-      assert.deepStrictEqual(beforeOf(calls, "mails"), now - 2 * day)
-      assert.deepStrictEqual(beforeOf(calls, "statistics"), { minutes: now - 25 * 3_600_000, hours: now - 90 * day })
-      assert.deepStrictEqual(beforeOf(calls, "uploads"), now - day)
-      assert.deepStrictEqual([...new Set(calls.map((each) => each.tenantId))], ["acme"])
-    }))
+  it.effect("prunes every store until nothing is left, each with its own period", Effect.fnUntraced(function*() {
+    const { calls, removed } = yield* swept()
+    assert.strictEqual(removed, 7 * 20 + 10)
+    assert.deepStrictEqual(["deliveries", "statuses", "bills", "pickups", "notices", "mails", "statistics", "uploads"].map((what) => calls.filter((each) => each.what === what).length), [3, 3, 3, 3, 3, 3, 3, 1])
+    assert.deepStrictEqual(beforeOf(calls, "deliveries"), now - 30 * day)
+    assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 180 * day })
+    assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 180 * day })
+    assert.deepStrictEqual(beforeOf(calls, "pickups"), { ordered: now - 365 * day, answered: now - 30 * day })
+    assert.deepStrictEqual(beforeOf(calls, "notices"), now - 180 * day)
+    assert.deepStrictEqual(beforeOf(calls, "mails"), now - 2 * day)
+    assert.deepStrictEqual(beforeOf(calls, "statistics"), { minutes: now - 25 * 3_600_000, hours: now - 90 * day })
+    assert.deepStrictEqual(beforeOf(calls, "uploads"), now - day)
+    assert.deepStrictEqual([...new Set(calls.map((each) => each.tenantId))], ["acme"])
+  }))
 
-  it.effect("never deletes a body before its delivery", () =>
-    Effect.gen(function*() {
-      const { calls } = yield* swept({ keepNoticesMillis: day }, 90 * day)
-      assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 90 * day })
-      assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 90 * day })
-    }))
+  it.effect("never deletes a body before its delivery", Effect.fnUntraced(function*() {
+    const { calls } = yield* swept({ keepNoticesMillis: day }, 90 * day)
+    assert.deepStrictEqual(beforeOf(calls, "statuses"), { delivered: now - 365 * day, noticed: now - 90 * day })
+    assert.deepStrictEqual(beforeOf(calls, "bills"), { ended: now - 365 * day, noticed: now - 90 * day })
+  }))
 
-  it.effect("pauses four times as long as a store was busy", () =>
-    Effect.gen(function*() {
-      const { calls } = yield* swept({}, 30 * day, 100)
-      const times = (what: string) => calls.filter((each) => each.what === what).map((each) => each.at - now)
-      assert.deepStrictEqual(times("deliveries"), [0, 500, 1000])
-      // a store without rows is followed by the next one without a pause
-      assert.deepStrictEqual(times("statuses"), [1100, 1600, 2100])
-    }))
+  it.effect("pauses four times as long as a store was busy", Effect.fnUntraced(function*() {
+    const { calls } = yield* swept({}, 30 * day, 100)
+    const times = (what: string) => calls.filter((each) => each.what === what).map((each) => each.at - now)
+    assert.deepStrictEqual(times("deliveries"), [0, 500, 1000])
+    // a store without rows is followed by the next one without a pause
+    assert.deepStrictEqual(times("statuses"), [1100, 1600, 2100])
+  }))
 
-  it.effect("pauses at most one second after a slow store", () =>
-    Effect.gen(function*() {
-      const { calls } = yield* swept({}, 30 * day, 20_000)
-      assert.deepStrictEqual(calls.filter((each) => each.what === "deliveries").map((each) => each.at - now), [0, 21_000, 42_000])
-    }))
+  it.effect("pauses at most one second after a slow store", Effect.fnUntraced(function*() {
+    const { calls } = yield* swept({}, 30 * day, 20_000)
+    assert.deepStrictEqual(calls.filter((each) => each.what === "deliveries").map((each) => each.at - now), [0, 21_000, 42_000])
+  }))
 })
 
 describe("the audit log", () => {

@@ -34,31 +34,28 @@ const turnsOf = <A, E>(effect: Effect.Effect<A, E>) =>
   })
 
 describe("decoding input", () => {
-  it.effect("decodes no item of a list that is too long, and reports nothing else", () =>
-    Effect.gen(function*() {
-      const { schema, seen } = counting(100)
-      const { faults } = yield* Effect.flip(decodeInput(schema)({ ...numbers(1_000_000, () => 1) }, ["body"]))
-      assert.deepStrictEqual(faults, [{ pointer: "/body/list", detail: "At most 100.", code: "out_of_bounds" }])
-      assert.strictEqual(seen.items, 0)
-    }))
+  it.effect("decodes no item of a list that is too long, and reports nothing else", Effect.fnUntraced(function*() {
+    const { schema, seen } = counting(100)
+    const { faults } = yield* Effect.flip(decodeInput(schema)({ ...numbers(1_000_000, () => 1) }, ["body"]))
+    assert.deepStrictEqual(faults, [{ pointer: "/body/list", detail: "At most 100.", code: "out_of_bounds" }])
+    assert.strictEqual(seen.items, 0)
+  }))
 
-  it.effect("decodes no further item after 100 faults", () =>
-    Effect.gen(function*() {
-      const { schema, seen } = counting(10_000)
-      const { faults } = yield* Effect.flip(decodeInput(schema)(numbers(10_000, () => 1)))
-      assert.lengthOf(faults, 100)
-      assert.strictEqual(faults[99]!.pointer, "/list/99/n")
-      assert.strictEqual(seen.items, 100)
-    }))
+  it.effect("decodes no further item after 100 faults", Effect.fnUntraced(function*() {
+    const { schema, seen } = counting(10_000)
+    const { faults } = yield* Effect.flip(decodeInput(schema)(numbers(10_000, () => 1)))
+    assert.lengthOf(faults, 100)
+    assert.strictEqual(faults[99]!.pointer, "/list/99/n")
+    assert.strictEqual(seen.items, 100)
+  }))
 
-  it.effect("counts the faults of nested lists once", () =>
-    Effect.gen(function*() {
-      const inner = Schema.Array(Schema.Int).check(Schema.isMaxLength(50))
-      const decode = decodeInput(Schema.Array(Schema.Struct({ inner })).check(Schema.isMaxLength(50)))
-      const { faults } = yield* Effect.flip(decode(Array.from({ length: 50 }, () => ({ inner: ["a", "b"] }))))
-      assert.lengthOf(faults, 100)
-      assert.strictEqual(faults[99]!.pointer, "/49/inner/1")
-    }))
+  it.effect("counts the faults of nested lists once", Effect.fnUntraced(function*() {
+    const inner = Schema.Array(Schema.Int).check(Schema.isMaxLength(50))
+    const decode = decodeInput(Schema.Array(Schema.Struct({ inner })).check(Schema.isMaxLength(50)))
+    const { faults } = yield* Effect.flip(decode(Array.from({ length: 50 }, () => ({ inner: ["a", "b"] }))))
+    assert.lengthOf(faults, 100)
+    assert.strictEqual(faults[99]!.pointer, "/49/inner/1")
+  }))
 
   it("reports the same faults synchronously and in slices", () => {
     const { schema } = counting(10)
@@ -68,39 +65,36 @@ describe("decoding input", () => {
     }
   })
 
-  it.effect("yields to other work, with the same result", () =>
-    Effect.gen(function*() {
-      const { schema } = counting(1000)
-      const input = numbers(1000, (n) => 2 * n)
-      assert.deepStrictEqual(yield* decodeInput(schema)(input), input)
-      assert.isAtLeast(yield* turnsOf(decodeInput(schema)(input)), 50)
-    }))
+  it.effect("yields to other work, with the same result", Effect.fnUntraced(function*() {
+    const { schema } = counting(1000)
+    const input = numbers(1000, (n) => 2 * n)
+    assert.deepStrictEqual(yield* decodeInput(schema)(input), input)
+    assert.isAtLeast(yield* turnsOf(decodeInput(schema)(input)), 50)
+  }))
 })
 
 describe("mapPaced", () => {
-  it.effect("maps in order and yields to other work", () =>
-    Effect.gen(function*() {
-      const items = Array.from({ length: 500 }, (_, n) => n)
-      assert.deepStrictEqual(yield* mapPaced(items, (n, at) => [n, at]), items.map((n) => [n, n]))
-      assert.isAtLeast(yield* turnsOf(mapPaced(items, (n) => n)), 20)
-    }))
+  it.effect("maps in order and yields to other work", Effect.fnUntraced(function*() {
+    const items = Array.from({ length: 500 }, (_, n) => n)
+    assert.deepStrictEqual(yield* mapPaced(items, (n, at) => [n, at]), items.map((n) => [n, n]))
+    assert.isAtLeast(yield* turnsOf(mapPaced(items, (n) => n)), 20)
+  }))
 
-  it.effect("reads items of a call like whole input, valid or not", () =>
-    Effect.gen(function*() {
-      const schema = Schema.Struct({
-        at: Schema.optionalKey(Schema.NumberFromString),
-        names: Schema.Array(Schema.String).check(Schema.isMaxLength(2)),
-        rest: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
-      })
-      const inputs = [
-        { names: [] }, { names: ["a"], at: "12", rest: { a: 1, __proto__: { b: 2 } }, unknown: true }, { names: ["a", "b", "c"] },
-        { names: ["a", 1] }, { names: [1, 2], at: {} }, { at: "1" }, [], null
-      ]
-      for (const options of [undefined, { closed: true }]) {
-        const [item, whole] = [readInput(schema, options), decodeInput(schema, options)]
-        for (const input of inputs) {
-          assert.deepStrictEqual(item(input, ["events", 3]), yield* Effect.result(whole(input, ["events", 3])))
-        }
+  it.effect("reads items of a call like whole input, valid or not", Effect.fnUntraced(function*() {
+    const schema = Schema.Struct({
+      at: Schema.optionalKey(Schema.NumberFromString),
+      names: Schema.Array(Schema.String).check(Schema.isMaxLength(2)),
+      rest: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown))
+    })
+    const inputs = [
+      { names: [] }, { names: ["a"], at: "12", rest: { a: 1, __proto__: { b: 2 } }, unknown: true }, { names: ["a", "b", "c"] },
+      { names: ["a", 1] }, { names: [1, 2], at: {} }, { at: "1" }, [], null
+    ]
+    for (const options of [undefined, { closed: true }]) {
+      const [item, whole] = [readInput(schema, options), decodeInput(schema, options)]
+      for (const input of inputs) {
+        assert.deepStrictEqual(item(input, ["events", 3]), yield* Effect.result(whole(input, ["events", 3])))
       }
-    }))
+    }
+  }))
 })

@@ -32,24 +32,22 @@ describe("trace context", () => {
       assert.isUndefined(yield* currentTraceparent.pipe(Effect.provideService(Tracer.ParentSpan, unsampled)))
     }).pipe(Effect.provideService(Tracer.Tracer, Tracer.make({ span: (options) => new Tracer.NativeSpan(options) }))))
 
-  it.effect("creates a span when tracing is on, and none when it is off", () =>
-    Effect.gen(function*() {
-      const names: Array<string> = []
-      const tracer = Tracer.make({
-        span: (options) => {
-          names.push(options.name)
-          return new Tracer.NativeSpan(options)
-        }
-      })
-      const call = Effect.succeed(1).pipe(traced("Area.call"))
-      assert.strictEqual(yield* call.pipe(Effect.provideService(Tracer.Tracer, tracer)), 1)
-      assert.strictEqual(yield* call.pipe(Effect.provideService(Tracer.Tracer, tracer), Effect.provideService(References.TracerEnabled, false)), 1)
-      assert.strictEqual(yield* call, 1)
-      assert.deepStrictEqual(names, ["Area.call"])
-    }))
+  it.effect("creates a span when tracing is on, and none when it is off", Effect.fnUntraced(function*() {
+    const names: Array<string> = []
+    const tracer = Tracer.make({
+      span: (options) => {
+        names.push(options.name)
+        return new Tracer.NativeSpan(options)
+      }
+    })
+    const call = Effect.succeed(1).pipe(traced("Area.call"))
+    assert.strictEqual(yield* call.pipe(Effect.provideService(Tracer.Tracer, tracer)), 1)
+    assert.strictEqual(yield* call.pipe(Effect.provideService(Tracer.Tracer, tracer), Effect.provideService(References.TracerEnabled, false)), 1)
+    assert.strictEqual(yield* call, 1)
+    assert.deepStrictEqual(names, ["Area.call"])
+  }))
 
-  it.effect("formats nothing when tracing is off", () =>
-    Effect.gen(function*() {
-      assert.isUndefined(yield* Effect.withSpan(currentTraceparent, "untraced"))
-    }))
+  it.effect("formats nothing when tracing is off", Effect.fnUntraced(function*() {
+    assert.isUndefined(yield* Effect.withSpan(currentTraceparent, "untraced"))
+  }))
 })

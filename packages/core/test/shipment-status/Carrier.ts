@@ -17,8 +17,6 @@ export const hook = "https://follower.example/status"
 /** Start time of every test. */
 export const start = Date.UTC(2026, 10, 20, 14)
 
-export const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
-
 const decoder = new TextDecoder()
 
 /** The content of an answer. */

@@ -6,8 +6,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { int, json, listOf } from "../arbitraries.ts"
 import { untyped } from "../untyped.ts"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+import { inService } from "../inService.ts"
 
 const setup = Effect.gen(function*() {
   const tenant = yield* TestWaybill.tenant()
@@ -28,155 +27,141 @@ const faultsOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effe
   })
 
 describe("publishing", () => {
-  it.effect("assigns ids and gapless sequences per shipment if the sender gives none (SPEC-GAP-D16)", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, publish } = yield* setup
-      const published = yield* publish(reportedEvent("S"), reportedEvent("T"), reportedEvent("S"), reportedEvent("S", { sequence: 9 }), reportedEvent("S"))
-      assert.deepStrictEqual(
-        published.map((each) => each.result === "refused" ? "" : `${each.index} ${each.shipmentId}/${each.sequence}`),
-        ["0 S/10", "1 T/1", "2 S/11", "3 S/9", "4 S/12"]
-      )
-      const all = yield* listed(carrier)
-      assert.deepStrictEqual(all.map((event) => event["sequence"]), [9, 10, 11, 12, 1])
-      assert.strictEqual(new Set(all.map((event) => event["eventId"])).size, 5)
-    })))
+  it.effect("assigns ids and gapless sequences per shipment if the sender gives none (SPEC-GAP-D16)", Effect.fnUntraced(function*() {
+    const { carrier, publish } = yield* setup
+    const published = yield* publish(reportedEvent("S"), reportedEvent("T"), reportedEvent("S"), reportedEvent("S", { sequence: 9 }), reportedEvent("S"))
+    assert.deepStrictEqual(
+      published.map((each) => each.result === "refused" ? "" : `${each.index} ${each.shipmentId}/${each.sequence}`),
+      ["0 S/10", "1 T/1", "2 S/11", "3 S/9", "4 S/12"]
+    )
+    const all = yield* listed(carrier)
+    assert.deepStrictEqual(all.map((event) => event["sequence"]), [9, 10, 11, 12, 1])
+    assert.strictEqual(new Set(all.map((event) => event["eventId"])).size, 5)
+  }, inService))
 
-  it.effect("returns an event as sent, with unknown fields and without parties (SPEC-GAP-D8)", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, publish } = yield* setup
-      const more = { "temperature °C": -3.5, nested: { deep: [null, { __proto__x: 1 }] }, notes: "ä \u0000 \ud800 😀" }
-      yield* publish(reportedEvent("S", { eventId: "e", accounts: ["A"], more }))
-      const [event] = yield* listed(carrier)
-      const { parties: _, ...sent } = reportedEvent("S", { eventId: "e", accounts: ["A"], more })
-      assert.deepStrictEqual(event, JSON.parse(JSON.stringify({ ...sent, sequence: 1 })))
-    })))
+  it.effect("returns an event as sent, with unknown fields and without parties (SPEC-GAP-D8)", Effect.fnUntraced(function*() {
+    const { carrier, publish } = yield* setup
+    const more = { "temperature °C": -3.5, nested: { deep: [null, { __proto__x: 1 }] }, notes: "ä \u0000 \ud800 😀" }
+    yield* publish(reportedEvent("S", { eventId: "e", accounts: ["A"], more }))
+    const [event] = yield* listed(carrier)
+    const { parties: _, ...sent } = reportedEvent("S", { eventId: "e", accounts: ["A"], more })
+    assert.deepStrictEqual(event, JSON.parse(JSON.stringify({ ...sent, sequence: 1 })))
+  }, inService))
 
-  it.effect("needs the role carrier", () =>
-    inService(Effect.gen(function*() {
-      const { customer, events } = yield* setup
-      const refused = yield* Effect.flip(events.append(customer, [reportedEvent("S")]))
-      assert.strictEqual(refused._tag, "NotPermitted")
-    })))
+  it.effect("needs the role carrier", Effect.fnUntraced(function*() {
+    const { customer, events } = yield* setup
+    const refused = yield* Effect.flip(events.append(customer, [reportedEvent("S")]))
+    assert.strictEqual(refused._tag, "NotPermitted")
+  }, inService))
 
-  it.effect("answers repeated content as a duplicate, with the stored values, and queues nothing twice (SPEC-GAP-D17)", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, publish } = yield* setup
-      const event = reportedEvent("S", { eventId: "e", accounts: ["A"] })
-      yield* publish(event)
-      const turned = Object.fromEntries(Object.entries(event).toReversed())
-      const [again, twice] = yield* publish({ ...turned, parties: { accounts: ["B"] } }, { ...event, sequence: 1 })
-      assert.deepStrictEqual(again, { index: 0, result: "duplicate", eventId: "e", shipmentId: "S", sequence: 1 })
-      assert.strictEqual(twice!.result, "duplicate")
-      assert.lengthOf(yield* listed(carrier), 1)
-    })))
+  it.effect("answers repeated content as a duplicate, with the stored values, and queues nothing twice (SPEC-GAP-D17)", Effect.fnUntraced(function*() {
+    const { carrier, publish } = yield* setup
+    const event = reportedEvent("S", { eventId: "e", accounts: ["A"] })
+    yield* publish(event)
+    const turned = Object.fromEntries(Object.entries(event).toReversed())
+    const [again, twice] = yield* publish({ ...turned, parties: { accounts: ["B"] } }, { ...event, sequence: 1 })
+    assert.deepStrictEqual(again, { index: 0, result: "duplicate", eventId: "e", shipmentId: "S", sequence: 1 })
+    assert.strictEqual(twice!.result, "duplicate")
+    assert.lengthOf(yield* listed(carrier), 1)
+  }, inService))
 
-  it.effect("refuses other content under a known id, and a different sequence", () =>
-    inService(Effect.gen(function*() {
-      const { publish } = yield* setup
-      yield* publish(reportedEvent("S", { eventId: "e" }))
-      for (const other of [reportedEvent("S", { eventId: "e", type: "DELAY" }), reportedEvent("T", { eventId: "e" }), reportedEvent("S", { eventId: "e", sequence: 2 })]) {
-        const [fault] = yield* faultsOf(publish(other))
-        assert.deepStrictEqual([fault!.pointer, fault!.code], ["/events/0/eventId", "conflict"])
-      }
-    })))
+  it.effect("refuses other content under a known id, and a different sequence", Effect.fnUntraced(function*() {
+    const { publish } = yield* setup
+    yield* publish(reportedEvent("S", { eventId: "e" }))
+    for (const other of [reportedEvent("S", { eventId: "e", type: "DELAY" }), reportedEvent("T", { eventId: "e" }), reportedEvent("S", { eventId: "e", sequence: 2 })]) {
+      const [fault] = yield* faultsOf(publish(other))
+      assert.deepStrictEqual([fault!.pointer, fault!.code], ["/events/0/eventId", "conflict"])
+    }
+  }, inService))
 
-  it.effect("distinguishes duplicates within one call from conflicts", () =>
-    inService(Effect.gen(function*() {
-      const { events, publish, tenant } = yield* setup
-      const event = reportedEvent("S", { eventId: "e" })
-      assert.deepStrictEqual((yield* publish(event, event)).map((each) => each.result), ["accepted", "duplicate"])
-      const other = reportedEvent("S", { eventId: "f" })
-      const partial = yield* events.append(tenant.carrier, [other, { ...other, type: "DELAY" }], { partial: true })
-      assert.deepStrictEqual(partial.map((each) => each.result), ["accepted", "refused"])
-    })))
+  it.effect("distinguishes duplicates within one call from conflicts", Effect.fnUntraced(function*() {
+    const { events, publish, tenant } = yield* setup
+    const event = reportedEvent("S", { eventId: "e" })
+    assert.deepStrictEqual((yield* publish(event, event)).map((each) => each.result), ["accepted", "duplicate"])
+    const other = reportedEvent("S", { eventId: "f" })
+    const partial = yield* events.append(tenant.carrier, [other, { ...other, type: "DELAY" }], { partial: true })
+    assert.deepStrictEqual(partial.map((each) => each.result), ["accepted", "refused"])
+  }, inService))
 
-  it.effect("refuses the whole call for one invalid event, and stores nothing, not even a sequence", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, publish } = yield* setup
-      const faults = yield* faultsOf(publish(reportedEvent("S"), { ...reportedEvent("S"), type: "TELEPORTED" }, { shipment: {} }))
-      assert.deepStrictEqual([...new Set(faults.map((each) => each.pointer.split("/").slice(0, 3).join("/")))], ["/events/1", "/events/2"])
-      assert.deepStrictEqual(yield* listed(carrier), [])
-      const [next] = yield* publish(reportedEvent("S"))
-      assert.strictEqual(next!.result === "accepted" && next!.sequence, 1)
-    })))
+  it.effect("refuses the whole call for one invalid event, and stores nothing, not even a sequence", Effect.fnUntraced(function*() {
+    const { carrier, publish } = yield* setup
+    const faults = yield* faultsOf(publish(reportedEvent("S"), { ...reportedEvent("S"), type: "TELEPORTED" }, { shipment: {} }))
+    assert.deepStrictEqual([...new Set(faults.map((each) => each.pointer.split("/").slice(0, 3).join("/")))], ["/events/1", "/events/2"])
+    assert.deepStrictEqual(yield* listed(carrier), [])
+    const [next] = yield* publish(reportedEvent("S"))
+    assert.strictEqual(next!.result === "accepted" && next!.sequence, 1)
+  }, inService))
 
-  it.effect("accepts the valid events of a partial call, and answers each in order", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, events } = yield* setup
-      const call = ["garbage", reportedEvent("S"), { ...reportedEvent("S"), occurredAt: "yesterday" }, reportedEvent("S", { eventId: "e" })]
-      const published = yield* events.append(carrier, untyped(call), { partial: true })
-      assert.deepStrictEqual(published.map((each) => each.result), ["refused", "accepted", "refused", "accepted"])
-      assert.deepStrictEqual(published.map((each) => each.index), [0, 1, 2, 3])
-      assert.lengthOf(yield* listed(carrier), 2)
-    })))
+  it.effect("accepts the valid events of a partial call, and answers each in order", Effect.fnUntraced(function*() {
+    const { carrier, events } = yield* setup
+    const call = ["garbage", reportedEvent("S"), { ...reportedEvent("S"), occurredAt: "yesterday" }, reportedEvent("S", { eventId: "e" })]
+    const published = yield* events.append(carrier, untyped(call), { partial: true })
+    assert.deepStrictEqual(published.map((each) => each.result), ["refused", "accepted", "refused", "accepted"])
+    assert.deepStrictEqual(published.map((each) => each.index), [0, 1, 2, 3])
+    assert.lengthOf(yield* listed(carrier), 2)
+  }, inService))
 
-  it.effect("accepts 1 to 1,000 events per call", () =>
-    inService(Effect.gen(function*() {
-      const { events, carrier } = yield* setup
-      const many = (count: number) => events.append(carrier, Array.from({ length: count }, () => reportedEvent("S")))
-      assert.deepStrictEqual((yield* faultsOf(many(0))).map((each) => each.code), ["out_of_bounds"])
-      assert.deepStrictEqual((yield* faultsOf(many(maxEventsPerCall + 1))).map((each) => each.code), ["out_of_bounds"])
-      assert.lengthOf(yield* many(maxEventsPerCall), maxEventsPerCall)
-    })))
+  it.effect("accepts 1 to 1,000 events per call", Effect.fnUntraced(function*() {
+    const { events, carrier } = yield* setup
+    const many = (count: number) => events.append(carrier, Array.from({ length: count }, () => reportedEvent("S")))
+    assert.deepStrictEqual((yield* faultsOf(many(0))).map((each) => each.code), ["out_of_bounds"])
+    assert.deepStrictEqual((yield* faultsOf(many(maxEventsPerCall + 1))).map((each) => each.code), ["out_of_bounds"])
+    assert.lengthOf(yield* many(maxEventsPerCall), maxEventsPerCall)
+  }, inService))
 
-  it.effect("refuses an event that is too large or too deep", () =>
-    inService(Effect.gen(function*() {
-      const { publish } = yield* setup
-      let deep: unknown = 1
-      for (let n = 0; n < 10_000; n++) deep = { deep }
-      for (const more of [{ attributes: { x: "x".repeat(maxEventBytes) } }, { attributes: { x: "船".repeat(maxEventBytes / 3) } }, { deep }]) {
-        const [fault] = yield* faultsOf(publish(reportedEvent("S", { more })))
-        assert.deepStrictEqual([fault!.pointer, fault!.code], ["/events/0", "out_of_bounds"])
-      }
-    })))
+  it.effect("refuses an event that is too large or too deep", Effect.fnUntraced(function*() {
+    const { publish } = yield* setup
+    let deep: unknown = 1
+    for (let n = 0; n < 10_000; n++) deep = { deep }
+    for (const more of [{ attributes: { x: "x".repeat(maxEventBytes) } }, { attributes: { x: "船".repeat(maxEventBytes / 3) } }, { deep }]) {
+      const [fault] = yield* faultsOf(publish(reportedEvent("S", { more })))
+      assert.deepStrictEqual([fault!.pointer, fault!.code], ["/events/0", "out_of_bounds"])
+    }
+  }, inService))
 
-  it.effect("refuses a host's objects that are not JSON", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, publish } = yield* setup
-      const cycle: Record<string, unknown> = {}
-      cycle["cycle"] = cycle
-      const odd = [{ count: 1n }, { toJSON: () => "text" }, { toJSON: () => undefined }, { toJSON: () => ({}) }, cycle]
-      for (const more of odd) {
-        assert.deepStrictEqual((yield* faultsOf(publish({ ...reportedEvent("S"), ...more }))).map((each) => each.pointer), ["/events/0"])
-      }
-      assert.deepStrictEqual(yield* listed(carrier), [])
-    })))
+  it.effect("refuses a host's objects that are not JSON", Effect.fnUntraced(function*() {
+    const { carrier, publish } = yield* setup
+    const cycle: Record<string, unknown> = {}
+    cycle["cycle"] = cycle
+    const odd = [{ count: 1n }, { toJSON: () => "text" }, { toJSON: () => undefined }, { toJSON: () => ({}) }, cycle]
+    for (const more of odd) {
+      assert.deepStrictEqual((yield* faultsOf(publish({ ...reportedEvent("S"), ...more }))).map((each) => each.pointer), ["/events/0"])
+    }
+    assert.deepStrictEqual(yield* listed(carrier), [])
+  }, inService))
 
-  it.effect("lists the required members (SPEC-GAP-D7)", () =>
-    inService(Effect.gen(function*() {
-      const { publish } = yield* setup
-      const faults = yield* faultsOf(publish({ shipment: {} }, {}))
-      assert.deepStrictEqual(faults.filter((each) => each.code === "required").map((each) => each.pointer).toSorted(), [
-        "/events/0/occurredAt",
-        "/events/0/shipment/destination",
-        "/events/0/shipment/origin",
-        "/events/0/shipment/shipmentId",
-        "/events/0/type",
-        "/events/1/occurredAt",
-        "/events/1/shipment",
-        "/events/1/type"
-      ])
-    })))
+  it.effect("lists the required members (SPEC-GAP-D7)", Effect.fnUntraced(function*() {
+    const { publish } = yield* setup
+    const faults = yield* faultsOf(publish({ shipment: {} }, {}))
+    assert.deepStrictEqual(faults.filter((each) => each.code === "required").map((each) => each.pointer).toSorted(), [
+      "/events/0/occurredAt",
+      "/events/0/shipment/destination",
+      "/events/0/shipment/origin",
+      "/events/0/shipment/shipmentId",
+      "/events/0/type",
+      "/events/1/occurredAt",
+      "/events/1/shipment",
+      "/events/1/type"
+    ])
+  }, inService))
 
-  it.effect("stores one of several concurrent calls with the same event, and answers the others as duplicates", () =>
-    inService(Effect.gen(function*() {
-      const { publish } = yield* setup
-      const event = reportedEvent("S", { eventId: "same" })
-      const results = yield* Effect.all(Array.from({ length: 8 }, () => publish(event)), { concurrency: "unbounded" })
-      assert.deepStrictEqual(results.flat().map((each) => each.result).toSorted(), ["accepted", ...Array.from({ length: 7 }, () => "duplicate")])
-    })))
+  it.effect("stores one of several concurrent calls with the same event, and answers the others as duplicates", Effect.fnUntraced(function*() {
+    const { publish } = yield* setup
+    const event = reportedEvent("S", { eventId: "same" })
+    const results = yield* Effect.all(Array.from({ length: 8 }, () => publish(event)), { concurrency: "unbounded" })
+    assert.deepStrictEqual(results.flat().map((each) => each.result).toSorted(), ["accepted", ...Array.from({ length: 7 }, () => "duplicate")])
+  }, inService))
 
-  it.effect("changes access to the shipment with a later event's parties, and keeps it without parties (SPEC-GAP-D23)", () =>
-    inService(Effect.gen(function*() {
-      const { customer, publish } = yield* setup
-      yield* publish(reportedEvent("S"))
-      assert.lengthOf(yield* listed(customer), 0)
-      yield* publish(reportedEvent("S", { accounts: ["A"] }))
-      yield* publish(reportedEvent("S"))
-      assert.lengthOf(yield* listed(customer), 3)
-      yield* publish(reportedEvent("S", { accounts: ["B"] }))
-      assert.lengthOf(yield* listed(customer), 0)
-    })))
+  it.effect("changes access to the shipment with a later event's parties, and keeps it without parties (SPEC-GAP-D23)", Effect.fnUntraced(function*() {
+    const { customer, publish } = yield* setup
+    yield* publish(reportedEvent("S"))
+    assert.lengthOf(yield* listed(customer), 0)
+    yield* publish(reportedEvent("S", { accounts: ["A"] }))
+    yield* publish(reportedEvent("S"))
+    assert.lengthOf(yield* listed(customer), 3)
+    yield* publish(reportedEvent("S", { accounts: ["B"] }))
+    assert.lengthOf(yield* listed(customer), 0)
+  }, inService))
 
   it.effect.prop("accepts every valid event, and returns it as the same JSON", [listOf(arbitraryReportedEvent, 1, 6)], ([reported]) =>
     inService(Effect.gen(function*() {
@@ -217,107 +202,98 @@ describe("listing", () => {
   const names = (events: ReadonlyArray<Record<string, unknown>>) =>
     events.map((event) => `${(event["shipment"] as { shipmentId: string }).shipmentId}/${String(event["sequence"])}`)
 
-  it.effect("returns the events that the caller may see", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, tenant } = yield* journeys
-      assert.lengthOf(yield* listed(carrier), 27)
-      assert.lengthOf(yield* listed(tenant.customer("a", ["A"])), 18)
-      assert.lengthOf(yield* listed(tenant.customer("b", ["B"])), 9)
-      assert.lengthOf(yield* listed(tenant.customer("c", [])), 0)
-    })))
+  it.effect("returns the events that the caller may see", Effect.fnUntraced(function*() {
+    const { carrier, tenant } = yield* journeys
+    assert.lengthOf(yield* listed(carrier), 27)
+    assert.lengthOf(yield* listed(tenant.customer("a", ["A"])), 18)
+    assert.lengthOf(yield* listed(tenant.customer("b", ["B"])), 9)
+    assert.lengthOf(yield* listed(tenant.customer("c", [])), 0)
+  }, inService))
 
-  it.effect("filters by shipment, types and a half-open time range, and reverses the whole key (SPEC-GAP-D5)", () =>
-    inService(Effect.gen(function*() {
-      const { customer } = yield* journeys
-      const found = (query: unknown) => Effect.map(listed(customer, query), names)
-      assert.deepStrictEqual(yield* found({ shipmentId: "S2", eventTypes: ["DELIVERED", "PICKED_UP"] }), ["S2/2", "S2/8"])
-      assert.deepStrictEqual(yield* found({ eventTypes: ["DELIVERED"], order: "desc" }), ["S2/8", "S1/8"])
-      assert.deepStrictEqual(yield* found({ shipmentId: "S3" }), [])
-      const pickedUp = "2026-11-20T14:00:00Z"
-      assert.deepStrictEqual(yield* found({ shipmentId: "S1", occurredTo: pickedUp }), ["S1/1"])
-      assert.deepStrictEqual(yield* found({ shipmentId: "S1", occurredFrom: "2026-11-20T08:00:00-06:00", occurredTo: "2026-11-20T17:00:00.001Z" }), ["S1/2", "S1/3"])
-      assert.lengthOf(yield* found({ eventTypes: [] }), 18)
-    })))
+  it.effect("filters by shipment, types and a half-open time range, and reverses the whole key (SPEC-GAP-D5)", Effect.fnUntraced(function*() {
+    const { customer } = yield* journeys
+    const found = (query: unknown) => Effect.map(listed(customer, query), names)
+    assert.deepStrictEqual(yield* found({ shipmentId: "S2", eventTypes: ["DELIVERED", "PICKED_UP"] }), ["S2/2", "S2/8"])
+    assert.deepStrictEqual(yield* found({ eventTypes: ["DELIVERED"], order: "desc" }), ["S2/8", "S1/8"])
+    assert.deepStrictEqual(yield* found({ shipmentId: "S3" }), [])
+    const pickedUp = "2026-11-20T14:00:00Z"
+    assert.deepStrictEqual(yield* found({ shipmentId: "S1", occurredTo: pickedUp }), ["S1/1"])
+    assert.deepStrictEqual(yield* found({ shipmentId: "S1", occurredFrom: "2026-11-20T08:00:00-06:00", occurredTo: "2026-11-20T17:00:00.001Z" }), ["S1/2", "S1/3"])
+    assert.lengthOf(yield* found({ eventTypes: [] }), 18)
+  }, inService))
 
-  it.effect("returns pages with totals, and marks the last page", () =>
-    inService(Effect.gen(function*() {
-      const { customer, events } = yield* journeys
-      const page = (n: number) => events.list(customer, { page: n, pageSize: 7 })
-      const pages = [yield* page(1), yield* page(2), yield* page(3)]
-      assert.deepStrictEqual(pages.map((each) => [each.page, each.pageSize, each.totalCount, each.totalPages, each.hasMore]), [
-        [1, 7, 18, 3, true],
-        [2, 7, 18, 3, true],
-        [3, 7, 18, 3, false]
-      ])
-      assert.deepStrictEqual(names(pages.flatMap((each) => [...decoded(each.data)])), names(yield* listed(customer)))
-      assert.isUndefined(pages[2]!.nextCursor)
-      assert.deepStrictEqual((yield* page(9)).data, [])
-    })))
+  it.effect("returns pages with totals, and marks the last page", Effect.fnUntraced(function*() {
+    const { customer, events } = yield* journeys
+    const page = (n: number) => events.list(customer, { page: n, pageSize: 7 })
+    const pages = [yield* page(1), yield* page(2), yield* page(3)]
+    assert.deepStrictEqual(pages.map((each) => [each.page, each.pageSize, each.totalCount, each.totalPages, each.hasMore]), [
+      [1, 7, 18, 3, true],
+      [2, 7, 18, 3, true],
+      [3, 7, 18, 3, false]
+    ])
+    assert.deepStrictEqual(names(pages.flatMap((each) => [...decoded(each.data)])), names(yield* listed(customer)))
+    assert.isUndefined(pages[2]!.nextCursor)
+    assert.deepStrictEqual((yield* page(9)).data, [])
+  }, inService))
 
-  it.effect("keeps pages on one snapshot while events arrive, by Link cursor or stored cursor (SPEC-GAP-D19)", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, customer, events } = yield* journeys
-      const before = names(yield* listed(customer))
-      const first = yield* events.list(customer, { pageSize: 7 })
-      yield* events.append(carrier, [reportedEvent("S0", { accounts: ["A"] }), reportedEvent("S1"), reportedEvent("S9", { accounts: ["A"] })])
-      const byNumber = [first, yield* events.list(customer, { pageSize: 7, page: 2 }), yield* events.list(customer, { pageSize: 7, page: 3 })]
-      assert.deepStrictEqual(byNumber.flatMap((each) => names(decoded(each.data))), before)
-      const second = yield* events.list(customer, { pageSize: 7, page: 2, cursor: first.nextCursor! })
-      const third = yield* events.list(customer, { pageSize: 7, page: 3, cursor: second.nextCursor! })
-      assert.deepStrictEqual([first, second, third].flatMap((each) => names(decoded(each.data))), before)
-      assert.deepStrictEqual([third.hasMore, third.totalCount], [false, 18])
-      assert.strictEqual((yield* events.list(customer, { pageSize: 7 })).totalCount, 21)
-    })))
+  it.effect("keeps pages on one snapshot while events arrive, by Link cursor or stored cursor (SPEC-GAP-D19)", Effect.fnUntraced(function*() {
+    const { carrier, customer, events } = yield* journeys
+    const before = names(yield* listed(customer))
+    const first = yield* events.list(customer, { pageSize: 7 })
+    yield* events.append(carrier, [reportedEvent("S0", { accounts: ["A"] }), reportedEvent("S1"), reportedEvent("S9", { accounts: ["A"] })])
+    const byNumber = [first, yield* events.list(customer, { pageSize: 7, page: 2 }), yield* events.list(customer, { pageSize: 7, page: 3 })]
+    assert.deepStrictEqual(byNumber.flatMap((each) => names(decoded(each.data))), before)
+    const second = yield* events.list(customer, { pageSize: 7, page: 2, cursor: first.nextCursor! })
+    const third = yield* events.list(customer, { pageSize: 7, page: 3, cursor: second.nextCursor! })
+    assert.deepStrictEqual([first, second, third].flatMap((each) => names(decoded(each.data))), before)
+    assert.deepStrictEqual([third.hasMore, third.totalCount], [false, 18])
+    assert.strictEqual((yield* events.list(customer, { pageSize: 7 })).totalCount, 21)
+  }, inService))
 
-  it.effect("drops a stored cursor after half an hour, and continues with the current events", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, customer, events } = yield* journeys
-      yield* events.list(customer, { pageSize: 7 })
-      yield* events.append(carrier, [reportedEvent("S0", { accounts: ["A"] })])
-      yield* TestClock.adjust(cursorMillis + 1)
-      const second = yield* events.list(customer, { pageSize: 7, page: 2 })
-      assert.strictEqual(names(decoded(second.data))[0], "S1/7")
-    })))
+  it.effect("drops a stored cursor after half an hour, and continues with the current events", Effect.fnUntraced(function*() {
+    const { carrier, customer, events } = yield* journeys
+    yield* events.list(customer, { pageSize: 7 })
+    yield* events.append(carrier, [reportedEvent("S0", { accounts: ["A"] })])
+    yield* TestClock.adjust(cursorMillis + 1)
+    const second = yield* events.list(customer, { pageSize: 7, page: 2 })
+    assert.strictEqual(names(decoded(second.data))[0], "S1/7")
+  }, inService))
 
-  it.effect("refuses an invalid cursor, and one of another page", () =>
-    inService(Effect.gen(function*() {
-      const { customer, events } = yield* journeys
-      const { nextCursor } = yield* events.list(customer, { pageSize: 7 })
-      const forged = Buffer.from(JSON.stringify({ page: 2, snapshot: "99999", after: { shipmentId: "S", sequence: 1, eventId: "e" }, totalCount: 1 })).toString("base64url")
-      for (const query of [{ page: 3, cursor: nextCursor }, { page: 2, cursor: "garbage" }, { page: 2, cursor: "bnVsbA" }, { page: 2, cursor: forged }]) {
-        assert.deepStrictEqual((yield* faultsOf(events.list(customer, untyped({ pageSize: 7, ...query })))).map((each) => each.pointer), ["/cursor"])
-      }
-    })))
+  it.effect("refuses an invalid cursor, and one of another page", Effect.fnUntraced(function*() {
+    const { customer, events } = yield* journeys
+    const { nextCursor } = yield* events.list(customer, { pageSize: 7 })
+    const forged = Buffer.from(JSON.stringify({ page: 2, snapshot: "99999", after: { shipmentId: "S", sequence: 1, eventId: "e" }, totalCount: 1 })).toString("base64url")
+    for (const query of [{ page: 3, cursor: nextCursor }, { page: 2, cursor: "garbage" }, { page: 2, cursor: "bnVsbA" }, { page: 2, cursor: forged }]) {
+      assert.deepStrictEqual((yield* faultsOf(events.list(customer, untyped({ pageSize: 7, ...query })))).map((each) => each.pointer), ["/cursor"])
+    }
+  }, inService))
 
-  it.effect("does not extend access through another client's cursor", () =>
-    inService(Effect.gen(function*() {
-      const { carrier, events, tenant } = yield* journeys
-      const { nextCursor } = yield* events.list(carrier, { pageSize: 7 })
-      const stolen = yield* events.list(tenant.customer("b", ["B"]), untyped({ pageSize: 7, page: 2, cursor: nextCursor }))
-      assert.isTrue(names(decoded(stolen.data)).every((name) => name.startsWith("S2/")))
-    })))
+  it.effect("does not extend access through another client's cursor", Effect.fnUntraced(function*() {
+    const { carrier, events, tenant } = yield* journeys
+    const { nextCursor } = yield* events.list(carrier, { pageSize: 7 })
+    const stolen = yield* events.list(tenant.customer("b", ["B"]), untyped({ pageSize: 7, page: 2, cursor: nextCursor }))
+    assert.isTrue(names(decoded(stolen.data)).every((name) => name.startsWith("S2/")))
+  }, inService))
 
-  it.effect("refuses unknown and invalid parameters, all at once", () =>
-    inService(Effect.gen(function*() {
-      const { customer, events } = yield* journeys
-      const faults = yield* faultsOf(events.list(customer, untyped({ page: 0, pageSize: 501, order: "up", eventTypes: ["X"], occurredFrom: "today", shipmentId: "", colour: "red" })))
-      assert.deepStrictEqual([...new Set(faults.map((each) => each.pointer))].toSorted(), [
-        "/colour",
-        "/eventTypes/0",
-        "/occurredFrom",
-        "/order",
-        "/page",
-        "/pageSize",
-        "/shipmentId"
-      ])
-    })))
+  it.effect("refuses unknown and invalid parameters, all at once", Effect.fnUntraced(function*() {
+    const { customer, events } = yield* journeys
+    const faults = yield* faultsOf(events.list(customer, untyped({ page: 0, pageSize: 501, order: "up", eventTypes: ["X"], occurredFrom: "today", shipmentId: "", colour: "red" })))
+    assert.deepStrictEqual([...new Set(faults.map((each) => each.pointer))].toSorted(), [
+      "/colour",
+      "/eventTypes/0",
+      "/occurredFrom",
+      "/order",
+      "/page",
+      "/pageSize",
+      "/shipmentId"
+    ])
+  }, inService))
 
-  it.effect("is refused to operators, who have no tenant", () =>
-    inService(Effect.gen(function*() {
-      const { events } = yield* setup
-      const operator: Principal = { tenantId: "", client: "", roles: ["operator"], accounts: [], origin: "key" }
-      assert.strictEqual((yield* Effect.flip(events.list(operator, {})))._tag, "NotPermitted")
-    })))
+  it.effect("is refused to operators, who have no tenant", Effect.fnUntraced(function*() {
+    const { events } = yield* setup
+    const operator: Principal = { tenantId: "", client: "", roles: ["operator"], accounts: [], origin: "key" }
+    assert.strictEqual((yield* Effect.flip(events.list(operator, {})))._tag, "NotPermitted")
+  }, inService))
 
   it.effect.prop("handles arbitrary input", [json], ([query]) =>
     inService(Effect.gen(function*() {

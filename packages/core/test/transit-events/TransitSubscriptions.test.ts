@@ -6,8 +6,7 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { int, json, oneOf } from "../arbitraries.ts"
 import { untyped } from "../untyped.ts"
-
-const inService = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provide(effect, TestWaybill.layer())
+import { inService } from "../inService.ts"
 
 const wanted = { endpointUrl: "https://receiver.example/hook", hmacSecretId: "main" }
 
@@ -27,90 +26,83 @@ const faultsOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effe
 const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.flip(effect), (error) => error._tag)
 
 describe("creating a subscription", () => {
-  it.effect("returns it with id, defaults and times", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const created = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"] }, delivery: { batchMaxSize: 5 } })
-      assert.match(created.id, /^[0-9a-f-]{36}$/)
-      assert.deepStrictEqual(created, {
-        id: created.id,
-        ...wanted,
-        filters: { eventTypes: ["DELIVERED"] },
-        delivery: { maxAttempts: 12, initialBackoffSeconds: 5, maxBackoffSeconds: 3600, batchMaxSize: 5, rateLimitPerMinute: 600 },
-        status: "active",
-        createdAt: "2025-11-20T08:15:00.000Z",
-        updatedAt: "2025-11-20T08:15:00.000Z"
-      })
-      assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
-    })))
+  it.effect("returns it with id, defaults and times", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const created = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"] }, delivery: { batchMaxSize: 5 } })
+    assert.match(created.id, /^[0-9a-f-]{36}$/)
+    assert.deepStrictEqual(created, {
+      id: created.id,
+      ...wanted,
+      filters: { eventTypes: ["DELIVERED"] },
+      delivery: { maxAttempts: 12, initialBackoffSeconds: 5, maxBackoffSeconds: 3600, batchMaxSize: 5, rateLimitPerMinute: 600 },
+      status: "active",
+      createdAt: "2025-11-20T08:15:00.000Z",
+      updatedAt: "2025-11-20T08:15:00.000Z"
+    })
+    assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
+  }, inService))
 
-  it.effect("lists every member that is missing, unknown or out of bounds (SPEC-GAP-D8)", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, untyped({}))), [["/endpointUrl", "required"], ["/hmacSecretId", "required"]])
-      const faults = yield* faultsOf(subscriptions.create(customer, untyped({
-        ...wanted,
-        status: "paused",
-        filters: { eventTypes: ["LOST"], shipmentIds: [""], carriers: [] },
-        delivery: { batchMaxSize: 1001, retries: 3 }
-      })))
-      assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), [
-        "/delivery/batchMaxSize",
-        "/delivery/retries",
-        "/filters/carriers",
-        "/filters/eventTypes/0",
-        "/filters/shipmentIds/0",
-        "/status"
-      ])
+  it.effect("lists every member that is missing, unknown or out of bounds (SPEC-GAP-D8)", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, untyped({}))), [["/endpointUrl", "required"], ["/hmacSecretId", "required"]])
+    const faults = yield* faultsOf(subscriptions.create(customer, untyped({
+      ...wanted,
+      status: "paused",
+      filters: { eventTypes: ["LOST"], shipmentIds: [""], carriers: [] },
+      delivery: { batchMaxSize: 1001, retries: 3 }
     })))
+    assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), [
+      "/delivery/batchMaxSize",
+      "/delivery/retries",
+      "/filters/carriers",
+      "/filters/eventTypes/0",
+      "/filters/shipmentIds/0",
+      "/status"
+    ])
+  }, inService))
 
-  it.effect("refuses an address that webhooks may not reach, and a contradictory policy", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, { ...wanted, endpointUrl: "http://receiver.example/" })), [["/endpointUrl", "not_allowed"]])
-      const impatient = { initialBackoffSeconds: 60, maxBackoffSeconds: 5 }
-      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, { ...wanted, delivery: impatient })), [["/delivery/maxBackoffSeconds", "out_of_bounds"]])
-      // the default of maxBackoffSeconds is 3600
-      yield* faultsOf(subscriptions.create(customer, { ...wanted, delivery: { initialBackoffSeconds: 3601 } }))
-    })))
+  it.effect("refuses an address that webhooks may not reach, and a contradictory policy", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, { ...wanted, endpointUrl: "http://receiver.example/" })), [["/endpointUrl", "not_allowed"]])
+    const impatient = { initialBackoffSeconds: 60, maxBackoffSeconds: 5 }
+    assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, { ...wanted, delivery: impatient })), [["/delivery/maxBackoffSeconds", "out_of_bounds"]])
+    // the default of maxBackoffSeconds is 3600
+    yield* faultsOf(subscriptions.create(customer, { ...wanted, delivery: { initialBackoffSeconds: 3601 } }))
+  }, inService))
 
-  it.effect("answers a secret of another client like an unknown one (SPEC-GAP-D20)", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions, tenant } = yield* setup
-      yield* (yield* SigningSecrets).put(tenant.tenantId, "bound", { accounts: ["B"] })
-      const bound = yield* Effect.flip(subscriptions.create(customer, { ...wanted, hmacSecretId: "bound" }))
-      const unknown = yield* Effect.flip(subscriptions.create(customer, { ...wanted, hmacSecretId: "unknown" }))
-      assert.strictEqual(bound.message.replaceAll("bound", "?"), unknown.message.replaceAll("unknown", "?"))
-      yield* subscriptions.create(tenant.customer("owner", ["B", "C"]), { ...wanted, hmacSecretId: "bound" })
-    })))
+  it.effect("answers a secret of another client like an unknown one (SPEC-GAP-D20)", Effect.fnUntraced(function*() {
+    const { customer, subscriptions, tenant } = yield* setup
+    yield* (yield* SigningSecrets).put(tenant.tenantId, "bound", { accounts: ["B"] })
+    const bound = yield* Effect.flip(subscriptions.create(customer, { ...wanted, hmacSecretId: "bound" }))
+    const unknown = yield* Effect.flip(subscriptions.create(customer, { ...wanted, hmacSecretId: "unknown" }))
+    assert.strictEqual(bound.message.replaceAll("bound", "?"), unknown.message.replaceAll("unknown", "?"))
+    yield* subscriptions.create(tenant.customer("owner", ["B", "C"]), { ...wanted, hmacSecretId: "bound" })
+  }, inService))
 
-  it.effect("reports a refused address and an unknown secret together with malformed members", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const faults = yield* faultsOf(subscriptions.create(customer, { endpointUrl: "http://plain.example/", hmacSecretId: "none", delivery: { batchMaxSize: 0 } }))
-      assert.deepStrictEqual(faults.map(([pointer]) => pointer).toSorted(), ["/delivery/batchMaxSize", "/endpointUrl", "/hmacSecretId"])
-    })))
+  it.effect("reports a refused address and an unknown secret together with malformed members", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const faults = yield* faultsOf(subscriptions.create(customer, { endpointUrl: "http://plain.example/", hmacSecretId: "none", delivery: { batchMaxSize: 0 } }))
+    assert.deepStrictEqual(faults.map(([pointer]) => pointer).toSorted(), ["/delivery/batchMaxSize", "/endpointUrl", "/hmacSecretId"])
+  }, inService))
 
-  it.effect("is allowed to customers and carriers, not to operators", () =>
-    inService(Effect.gen(function*() {
-      const { subscriptions, tenant } = yield* setup
-      yield* subscriptions.create(tenant.carrier, wanted)
-      const operator: Principal = { tenantId: "acme", client: "", roles: ["operator"], accounts: [], origin: "key" }
-      for (const call of [subscriptions.create(operator, wanted), subscriptions.list(operator, {}), subscriptions.get(operator, "x"), subscriptions.patch(operator, "x", {}), subscriptions.remove(operator, "x")]) {
-        assert.strictEqual(yield* tagOf(call as Effect.Effect<unknown, { readonly _tag: string }>), "NotPermitted")
-      }
-    })))
+  it.effect("is allowed to customers and carriers, not to operators", Effect.fnUntraced(function*() {
+    const { subscriptions, tenant } = yield* setup
+    yield* subscriptions.create(tenant.carrier, wanted)
+    const operator: Principal = { tenantId: "acme", client: "", roles: ["operator"], accounts: [], origin: "key" }
+    for (const call of [subscriptions.create(operator, wanted), subscriptions.list(operator, {}), subscriptions.get(operator, "x"), subscriptions.patch(operator, "x", {}), subscriptions.remove(operator, "x")]) {
+      assert.strictEqual(yield* tagOf(call as Effect.Effect<unknown, { readonly _tag: string }>), "NotPermitted")
+    }
+  }, inService))
 
-  it.effect("accepts up to 1,000 shipments, and counts duplicates once", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const shipmentIds = Array.from({ length: 1000 }, (_, n) => `S${n}`)
-      yield* subscriptions.create(customer, { ...wanted, filters: { shipmentIds } })
-      yield* faultsOf(subscriptions.create(customer, { ...wanted, filters: { shipmentIds: [...shipmentIds, "one more"] } }))
-      const twice = yield* subscriptions.create(customer, { ...wanted, filters: { shipmentIds: ["S", "S"] } })
-      yield* (yield* TransitEvents).append((yield* TestWaybill.tenant()).carrier, [reportedEvent("S", { accounts: ["A"] })])
-      assert.strictEqual(yield* Effect.flatMap(Subscriptions, (all) => all.replay("acme", twice.id, { from: "2020-01-01T00:00:00Z" })), 0)
-    })))
+  it.effect("accepts up to 1,000 shipments, and counts duplicates once", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const shipmentIds = Array.from({ length: 1000 }, (_, n) => `S${n}`)
+    yield* subscriptions.create(customer, { ...wanted, filters: { shipmentIds } })
+    yield* faultsOf(subscriptions.create(customer, { ...wanted, filters: { shipmentIds: [...shipmentIds, "one more"] } }))
+    const twice = yield* subscriptions.create(customer, { ...wanted, filters: { shipmentIds: ["S", "S"] } })
+    yield* (yield* TransitEvents).append((yield* TestWaybill.tenant()).carrier, [reportedEvent("S", { accounts: ["A"] })])
+    assert.strictEqual(yield* Effect.flatMap(Subscriptions, (all) => all.replay("acme", twice.id, { from: "2020-01-01T00:00:00Z" })), 0)
+  }, inService))
 
   it.effect.prop("handles arbitrary input, and stores nothing when it refuses", [json], ([input]) =>
     inService(Effect.gen(function*() {
@@ -121,90 +113,83 @@ describe("creating a subscription", () => {
 })
 
 describe("patching a subscription", () => {
-  it.effect("changes only the named members, and keeps the status (SPEC-GAP-D10)", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5 } })
-      yield* subscriptions.patch(customer, id, { status: "paused" })
-      yield* TestClock.adjust("1 hour")
-      const patched = yield* subscriptions.patch(customer, id, { filters: { eventTypes: ["DELAY"] }, delivery: { maxAttempts: 3 } })
-      assert.deepStrictEqual([patched.status, patched.filters], ["paused", { eventTypes: ["DELAY"], shipmentIds: ["S"] }])
-      assert.deepStrictEqual([patched.delivery!.batchMaxSize, patched.delivery!.maxAttempts], [5, 3])
-      assert.deepStrictEqual([patched.createdAt, patched.updatedAt], ["2025-11-20T08:15:00.000Z", "2025-11-20T09:15:00.000Z"])
-      assert.deepStrictEqual(yield* subscriptions.get(customer, id), patched)
-    })))
+  it.effect("changes only the named members, and keeps the status (SPEC-GAP-D10)", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5 } })
+    yield* subscriptions.patch(customer, id, { status: "paused" })
+    yield* TestClock.adjust("1 hour")
+    const patched = yield* subscriptions.patch(customer, id, { filters: { eventTypes: ["DELAY"] }, delivery: { maxAttempts: 3 } })
+    assert.deepStrictEqual([patched.status, patched.filters], ["paused", { eventTypes: ["DELAY"], shipmentIds: ["S"] }])
+    assert.deepStrictEqual([patched.delivery!.batchMaxSize, patched.delivery!.maxAttempts], [5, 3])
+    assert.deepStrictEqual([patched.createdAt, patched.updatedAt], ["2025-11-20T08:15:00.000Z", "2025-11-20T09:15:00.000Z"])
+    assert.deepStrictEqual(yield* subscriptions.get(customer, id), patched)
+  }, inService))
 
-  it.effect("resets filters, delivery or one of their members with null (SPEC-GAP-D10)", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5, maxAttempts: 2 } })
-      const partly = yield* subscriptions.patch(customer, id, { filters: { shipmentIds: null }, delivery: { batchMaxSize: null } })
-      assert.deepStrictEqual([partly.filters, partly.delivery!.batchMaxSize, partly.delivery!.maxAttempts], [{ eventTypes: ["DELIVERED"] }, 200, 2])
-      const none = yield* subscriptions.patch(customer, id, { filters: null, delivery: null })
-      assert.notProperty(none, "filters")
-      assert.strictEqual(none.delivery!.maxAttempts, 12)
-    })))
+  it.effect("resets filters, delivery or one of their members with null (SPEC-GAP-D10)", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const { id } = yield* subscriptions.create(customer, { ...wanted, filters: { eventTypes: ["DELIVERED"], shipmentIds: ["S"] }, delivery: { batchMaxSize: 5, maxAttempts: 2 } })
+    const partly = yield* subscriptions.patch(customer, id, { filters: { shipmentIds: null }, delivery: { batchMaxSize: null } })
+    assert.deepStrictEqual([partly.filters, partly.delivery!.batchMaxSize, partly.delivery!.maxAttempts], [{ eventTypes: ["DELIVERED"] }, 200, 2])
+    const none = yield* subscriptions.patch(customer, id, { filters: null, delivery: null })
+    assert.notProperty(none, "filters")
+    assert.strictEqual(none.delivery!.maxAttempts, 12)
+  }, inService))
 
-  it.effect("refuses null for address, secret and status, unknown members, and values that are not an object", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const { id } = yield* subscriptions.create(customer, wanted)
-      for (const member of ["endpointUrl", "hmacSecretId", "status", "id", "createdAt", "colour"]) {
-        assert.deepStrictEqual((yield* faultsOf(subscriptions.patch(customer, id, { [member]: null }))).map(([pointer]) => pointer), [`/${member}`])
+  it.effect("refuses null for address, secret and status, unknown members, and values that are not an object", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const { id } = yield* subscriptions.create(customer, wanted)
+    for (const member of ["endpointUrl", "hmacSecretId", "status", "id", "createdAt", "colour"]) {
+      assert.deepStrictEqual((yield* faultsOf(subscriptions.patch(customer, id, { [member]: null }))).map(([pointer]) => pointer), [`/${member}`])
+    }
+    for (const patch of [null, [], "active", 7, undefined]) yield* faultsOf(subscriptions.patch(customer, id, untyped(patch)))
+    assert.strictEqual((yield* subscriptions.get(customer, id)).endpointUrl, wanted.endpointUrl)
+  }, inService))
+
+  it.effect("validates the merged result, and changes nothing if it is invalid", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const created = yield* subscriptions.create(customer, { ...wanted, delivery: { initialBackoffSeconds: 100 } })
+    yield* faultsOf(subscriptions.patch(customer, created.id, { delivery: { maxBackoffSeconds: 99 }, status: "paused" }))
+    yield* faultsOf(subscriptions.patch(customer, created.id, { endpointUrl: "http://plain.example/", status: "paused" }))
+    yield* faultsOf(subscriptions.patch(customer, created.id, { hmacSecretId: "unknown", status: "paused" }))
+    assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
+  }, inService))
+
+  it.effect("needs a secret that the client still owns, named or not; pausing does not", Effect.fnUntraced(function*() {
+    const { customer, subscriptions, tenant } = yield* setup
+    const { id } = yield* subscriptions.create(customer, wanted)
+    const secrets = yield* SigningSecrets
+    const give = (owner: object) => secrets.put(tenant.tenantId, "main", { ...owner, rotate: false })
+    const refused = [["/hmacSecretId", "unknown_reference"]]
+    for (const owner of [{ client: "another" }, { client: "jwt:issuer:another" }, { accounts: ["somebody else's"] }]) {
+      yield* give(owner)
+      for (const patch of [{ hmacSecretId: "main" }, { filters: null }, { delivery: { maxAttempts: 3 } }, { endpointUrl: "https://other.example/" }, { status: "paused", filters: null }]) {
+        assert.deepStrictEqual(yield* faultsOf(subscriptions.patch(customer, id, untyped(patch))), refused, JSON.stringify(patch))
       }
-      for (const patch of [null, [], "active", 7, undefined]) yield* faultsOf(subscriptions.patch(customer, id, untyped(patch)))
-      assert.strictEqual((yield* subscriptions.get(customer, id)).endpointUrl, wanted.endpointUrl)
-    })))
+      assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "paused" })).status, "paused")
+      assert.deepStrictEqual(yield* faultsOf(subscriptions.patch(customer, id, { status: "active" })), refused)
+      assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "inactive" })).status, "inactive")
+    }
+    assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, wanted)), refused)
+    yield* give({ client: customer.client })
+    assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "active" })).status, "active")
+    // access to every shipment does not include the secret
+    assert.deepStrictEqual(yield* faultsOf(subscriptions.create(tenant.carrier, wanted)), refused)
+  }, inService))
 
-  it.effect("validates the merged result, and changes nothing if it is invalid", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const created = yield* subscriptions.create(customer, { ...wanted, delivery: { initialBackoffSeconds: 100 } })
-      yield* faultsOf(subscriptions.patch(customer, created.id, { delivery: { maxBackoffSeconds: 99 }, status: "paused" }))
-      yield* faultsOf(subscriptions.patch(customer, created.id, { endpointUrl: "http://plain.example/", status: "paused" }))
-      yield* faultsOf(subscriptions.patch(customer, created.id, { hmacSecretId: "unknown", status: "paused" }))
-      assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
-    })))
+  it.effect("keeps all of several concurrent changes", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const { id } = yield* subscriptions.create(customer, wanted)
+    const members = ["maxAttempts", "initialBackoffSeconds", "maxBackoffSeconds", "batchMaxSize", "rateLimitPerMinute"]
+    yield* Effect.all(members.map((member) => subscriptions.patch(customer, id, { delivery: { [member]: 77 } })), { concurrency: "unbounded" })
+    assert.deepStrictEqual(Object.values((yield* subscriptions.get(customer, id)).delivery!), [77, 77, 77, 77, 77])
+  }, inService))
 
-  it.effect("needs a secret that the client still owns, named or not; pausing does not", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions, tenant } = yield* setup
-      const { id } = yield* subscriptions.create(customer, wanted)
-      const secrets = yield* SigningSecrets
-      const give = (owner: object) => secrets.put(tenant.tenantId, "main", { ...owner, rotate: false })
-      const refused = [["/hmacSecretId", "unknown_reference"]]
-      for (const owner of [{ client: "another" }, { client: "jwt:issuer:another" }, { accounts: ["somebody else's"] }]) {
-        yield* give(owner)
-        for (const patch of [{ hmacSecretId: "main" }, { filters: null }, { delivery: { maxAttempts: 3 } }, { endpointUrl: "https://other.example/" }, { status: "paused", filters: null }]) {
-          assert.deepStrictEqual(yield* faultsOf(subscriptions.patch(customer, id, untyped(patch))), refused, JSON.stringify(patch))
-        }
-        assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "paused" })).status, "paused")
-        assert.deepStrictEqual(yield* faultsOf(subscriptions.patch(customer, id, { status: "active" })), refused)
-        assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "inactive" })).status, "inactive")
-      }
-      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(customer, wanted)), refused)
-      yield* give({ client: customer.client })
-      assert.strictEqual((yield* subscriptions.patch(customer, id, { status: "active" })).status, "active")
-      // access to every shipment does not include the secret
-      assert.deepStrictEqual(yield* faultsOf(subscriptions.create(tenant.carrier, wanted)), refused)
-    })))
-
-  it.effect("keeps all of several concurrent changes", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const { id } = yield* subscriptions.create(customer, wanted)
-      const members = ["maxAttempts", "initialBackoffSeconds", "maxBackoffSeconds", "batchMaxSize", "rateLimitPerMinute"]
-      yield* Effect.all(members.map((member) => subscriptions.patch(customer, id, { delivery: { [member]: 77 } })), { concurrency: "unbounded" })
-      assert.deepStrictEqual(Object.values((yield* subscriptions.get(customer, id)).delivery!), [77, 77, 77, 77, 77])
-    })))
-
-  it.effect("treats a member called __proto__ as unknown", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const created = yield* subscriptions.create(customer, wanted)
-      yield* faultsOf(subscriptions.patch(customer, created.id, JSON.parse("{\"__proto__\":{\"status\":\"paused\"}}")))
-      assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
-    })))
+  it.effect("treats a member called __proto__ as unknown", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const created = yield* subscriptions.create(customer, wanted)
+    yield* faultsOf(subscriptions.patch(customer, created.id, JSON.parse("{\"__proto__\":{\"status\":\"paused\"}}")))
+    assert.deepStrictEqual(yield* subscriptions.get(customer, created.id), created)
+  }, inService))
 
   it.effect.prop("handles arbitrary input, and changes nothing when it refuses", [json, oneOf(["filters", "delivery", "status", "endpointUrl", "hmacSecretId"])], ([input, member]) =>
     inService(Effect.gen(function*() {
@@ -220,51 +205,48 @@ describe("patching a subscription", () => {
 })
 
 describe("a client's subscriptions", () => {
-  it.effect("are private: another client's id answers like an unknown one", () =>
-    inService(Effect.gen(function*() {
-      const { customer, other, subscriptions, tenant } = yield* setup
-      const { id } = yield* subscriptions.create(customer, wanted)
-      const elsewhere: Principal = { ...customer, tenantId: "elsewhere" }
-      for (const stranger of [other, tenant.carrier, elsewhere]) {
-        assert.strictEqual(yield* tagOf(subscriptions.get(stranger, id)), "SubscriptionNotFound")
-        assert.strictEqual(yield* tagOf(subscriptions.patch(stranger, id, { status: "paused" })), "SubscriptionNotFound")
-        assert.strictEqual(yield* tagOf(subscriptions.remove(stranger, id)), "SubscriptionNotFound")
-        assert.strictEqual((yield* subscriptions.list(stranger, {})).totalCount, 0)
-      }
-      for (const unknown of ["0199c5a1-0000-7000-8000-000000000001", "", "garbage", "'", "\u0000"]) {
-        assert.strictEqual(yield* tagOf(subscriptions.get(customer, unknown)), "SubscriptionNotFound")
-      }
-    })))
+  it.effect("are private: another client's id answers like an unknown one", Effect.fnUntraced(function*() {
+    const { customer, other, subscriptions, tenant } = yield* setup
+    const { id } = yield* subscriptions.create(customer, wanted)
+    const elsewhere: Principal = { ...customer, tenantId: "elsewhere" }
+    for (const stranger of [other, tenant.carrier, elsewhere]) {
+      assert.strictEqual(yield* tagOf(subscriptions.get(stranger, id)), "SubscriptionNotFound")
+      assert.strictEqual(yield* tagOf(subscriptions.patch(stranger, id, { status: "paused" })), "SubscriptionNotFound")
+      assert.strictEqual(yield* tagOf(subscriptions.remove(stranger, id)), "SubscriptionNotFound")
+      assert.strictEqual((yield* subscriptions.list(stranger, {})).totalCount, 0)
+    }
+    for (const unknown of ["0199c5a1-0000-7000-8000-000000000001", "", "garbage", "'", "\u0000"]) {
+      assert.strictEqual(yield* tagOf(subscriptions.get(customer, unknown)), "SubscriptionNotFound")
+    }
+  }, inService))
 
-  it.effect("are listed by status, by default the active ones, in pages", () =>
-    inService(Effect.gen(function*() {
-      const { customer, subscriptions } = yield* setup
-      const ids: Array<string> = []
-      for (let n = 0; n < 5; n++) ids.push((yield* subscriptions.create(customer, wanted)).id)
-      yield* subscriptions.patch(customer, ids[0]!, { status: "paused" })
-      yield* subscriptions.patch(customer, ids[1]!, { status: "inactive" })
-      const page = (query: unknown) => Effect.map(subscriptions.list(customer, untyped(query)), ({ data, hasMore, totalCount, totalPages }) => [data.map((each) => each.id), totalCount, totalPages, hasMore])
-      assert.deepStrictEqual(yield* page({}), [ids.slice(2), 3, 1, false])
-      assert.deepStrictEqual(yield* page({ pageSize: 2 }), [ids.slice(2, 4), 3, 2, true])
-      assert.deepStrictEqual(yield* page({ pageSize: 2, page: 2 }), [ids.slice(4), 3, 2, false])
-      assert.deepStrictEqual(yield* page({ status: "paused" }), [ids.slice(0, 1), 1, 1, false])
-      assert.deepStrictEqual(yield* page({ status: "inactive", page: 5 }), [[], 1, 1, false])
-      const faults = yield* faultsOf(subscriptions.list(customer, untyped({ status: "lost", page: 0, pageSize: 201, sort: "id" })))
-      assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), ["/page", "/pageSize", "/sort", "/status"])
-    })))
+  it.effect("are listed by status, by default the active ones, in pages", Effect.fnUntraced(function*() {
+    const { customer, subscriptions } = yield* setup
+    const ids: Array<string> = []
+    for (let n = 0; n < 5; n++) ids.push((yield* subscriptions.create(customer, wanted)).id)
+    yield* subscriptions.patch(customer, ids[0]!, { status: "paused" })
+    yield* subscriptions.patch(customer, ids[1]!, { status: "inactive" })
+    const page = (query: unknown) => Effect.map(subscriptions.list(customer, untyped(query)), ({ data, hasMore, totalCount, totalPages }) => [data.map((each) => each.id), totalCount, totalPages, hasMore])
+    assert.deepStrictEqual(yield* page({}), [ids.slice(2), 3, 1, false])
+    assert.deepStrictEqual(yield* page({ pageSize: 2 }), [ids.slice(2, 4), 3, 2, true])
+    assert.deepStrictEqual(yield* page({ pageSize: 2, page: 2 }), [ids.slice(4), 3, 2, false])
+    assert.deepStrictEqual(yield* page({ status: "paused" }), [ids.slice(0, 1), 1, 1, false])
+    assert.deepStrictEqual(yield* page({ status: "inactive", page: 5 }), [[], 1, 1, false])
+    const faults = yield* faultsOf(subscriptions.list(customer, untyped({ status: "lost", page: 0, pageSize: 201, sort: "id" })))
+    assert.deepStrictEqual([...new Set(faults.map(([pointer]) => pointer))].toSorted(), ["/page", "/pageSize", "/sort", "/status"])
+  }, inService))
 
-  it.effect("stay removed, and their owner may remove them again (SPEC-GAP-D15)", () =>
-    inService(Effect.gen(function*() {
-      const { customer, other, subscriptions } = yield* setup
-      const { id } = yield* subscriptions.create(customer, wanted)
-      yield* subscriptions.remove(customer, id)
-      yield* subscriptions.remove(customer, id)
-      assert.strictEqual(yield* tagOf(subscriptions.remove(other, id)), "SubscriptionNotFound")
-      assert.strictEqual(yield* tagOf(subscriptions.get(customer, id)), "SubscriptionNotFound")
-      assert.strictEqual(yield* tagOf(subscriptions.patch(customer, id, { status: "active" })), "SubscriptionNotFound")
-      assert.strictEqual((yield* subscriptions.list(customer, {})).totalCount, 0)
-      assert.strictEqual(yield* tagOf(Effect.flatMap(Subscriptions, (all) => all.replay("acme", id, { from: "2020-01-01T00:00:00Z" }))), "DestinationNotFound")
-    })))
+  it.effect("stay removed, and their owner may remove them again (SPEC-GAP-D15)", Effect.fnUntraced(function*() {
+    const { customer, other, subscriptions } = yield* setup
+    const { id } = yield* subscriptions.create(customer, wanted)
+    yield* subscriptions.remove(customer, id)
+    yield* subscriptions.remove(customer, id)
+    assert.strictEqual(yield* tagOf(subscriptions.remove(other, id)), "SubscriptionNotFound")
+    assert.strictEqual(yield* tagOf(subscriptions.get(customer, id)), "SubscriptionNotFound")
+    assert.strictEqual(yield* tagOf(subscriptions.patch(customer, id, { status: "active" })), "SubscriptionNotFound")
+    assert.strictEqual((yield* subscriptions.list(customer, {})).totalCount, 0)
+    assert.strictEqual(yield* tagOf(Effect.flatMap(Subscriptions, (all) => all.replay("acme", id, { from: "2020-01-01T00:00:00Z" }))), "DestinationNotFound")
+  }, inService))
 
   it.effect.prop("answer an arbitrary replay call with its faults", [json, int(0, 1)], ([input, which]) =>
     inService(Effect.gen(function*() {

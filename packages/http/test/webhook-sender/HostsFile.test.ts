@@ -24,38 +24,35 @@ not-an-address  broken
 `
 
 describe("HostsFile", () => {
-  it.effect("returns all addresses of a name, once each, in the file's order", () =>
-    Effect.gen(function*() {
-      const path = join(yield* folder, "hosts")
-      writeFileSync(path, hosts.replaceAll("\n", "\r\n"))
-      const file = new HostsFile(path)
-      assert.deepStrictEqual(file.addressesOf("localhost"), ["127.0.0.1", "::1"])
-      assert.deepStrictEqual(file.addressesOf("receiver"), ["10.0.0.5", "fd00::5"])
-      assert.deepStrictEqual(file.addressesOf("receiver.internal"), ["10.0.0.5"])
-      for (const name of ["broken", "comment", "", "10.0.0.6", "__proto__"]) assert.deepStrictEqual(file.addressesOf(name), [], name)
-    }))
+  it.effect("returns all addresses of a name, once each, in the file's order", Effect.fnUntraced(function*() {
+    const path = join(yield* folder, "hosts")
+    writeFileSync(path, hosts.replaceAll("\n", "\r\n"))
+    const file = new HostsFile(path)
+    assert.deepStrictEqual(file.addressesOf("localhost"), ["127.0.0.1", "::1"])
+    assert.deepStrictEqual(file.addressesOf("receiver"), ["10.0.0.5", "fd00::5"])
+    assert.deepStrictEqual(file.addressesOf("receiver.internal"), ["10.0.0.5"])
+    for (const name of ["broken", "comment", "", "10.0.0.6", "__proto__"]) assert.deepStrictEqual(file.addressesOf(name), [], name)
+  }))
 
-  it.effect("is read again when it changes, appears or disappears", () =>
-    Effect.gen(function*() {
-      const path = join(yield* folder, "hosts")
-      const file = new HostsFile(path)
-      assert.deepStrictEqual(file.addressesOf("receiver"), [])
-      writeFileSync(path, "10.0.0.1 receiver")
-      assert.deepStrictEqual(file.addressesOf("receiver"), ["10.0.0.1"])
-      writeFileSync(path, "10.0.0.1 receiver\n10.0.0.2 receiver")
-      assert.deepStrictEqual(file.addressesOf("receiver"), ["10.0.0.1", "10.0.0.2"])
-      rmSync(path)
-      assert.deepStrictEqual(file.addressesOf("receiver"), [])
-    }))
+  it.effect("is read again when it changes, appears or disappears", Effect.fnUntraced(function*() {
+    const path = join(yield* folder, "hosts")
+    const file = new HostsFile(path)
+    assert.deepStrictEqual(file.addressesOf("receiver"), [])
+    writeFileSync(path, "10.0.0.1 receiver")
+    assert.deepStrictEqual(file.addressesOf("receiver"), ["10.0.0.1"])
+    writeFileSync(path, "10.0.0.1 receiver\n10.0.0.2 receiver")
+    assert.deepStrictEqual(file.addressesOf("receiver"), ["10.0.0.1", "10.0.0.2"])
+    rmSync(path)
+    assert.deepStrictEqual(file.addressesOf("receiver"), [])
+  }))
 
-  it.live("comes before DNS", () =>
-    Effect.gen(function*() {
-      const hostsFile = join(yield* folder, "hosts")
-      writeFileSync(hostsFile, "10.0.0.1 receiver.example")
-      const server = yield* makeDnsServer({ "receiver.example": { a: ["192.0.2.1"] } })
-      const names = new NameResolver({ hostsFile, servers: [server.address] })
-      assert.deepStrictEqual(yield* Effect.promise(() => names.resolve("receiver.example")), ["10.0.0.1"])
-      rmSync(hostsFile)
-      assert.deepStrictEqual(yield* Effect.promise(() => names.resolve("receiver.example")), ["192.0.2.1"])
-    }))
+  it.live("comes before DNS", Effect.fnUntraced(function*() {
+    const hostsFile = join(yield* folder, "hosts")
+    writeFileSync(hostsFile, "10.0.0.1 receiver.example")
+    const server = yield* makeDnsServer({ "receiver.example": { a: ["192.0.2.1"] } })
+    const names = new NameResolver({ hostsFile, servers: [server.address] })
+    assert.deepStrictEqual(yield* Effect.promise(() => names.resolve("receiver.example")), ["10.0.0.1"])
+    rmSync(hostsFile)
+    assert.deepStrictEqual(yield* Effect.promise(() => names.resolve("receiver.example")), ["192.0.2.1"])
+  }))
 })

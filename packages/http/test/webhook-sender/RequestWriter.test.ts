@@ -26,18 +26,17 @@ const written = (socket: Socket, head: string, filledWith: number): Buffer => {
 }
 
 describe("writeRequest", () => {
-  it.live("does not overwrite bytes that the socket has not sent yet", () =>
-    Effect.gen(function*() {
-      const slow = yield* makeReceiver(undefined, { silent: true })
-      const other = yield* makeReceiver(undefined, { silent: true })
-      const full = yield* connected(slow.port)
-      const free = yield* connected(other.port)
-      const sent = [written(full, "first", 1)]
-      while (full.writableLength === 0 && sent.length < 10_000) sent.push(written(full, `next ${sent.length}`, 2))
-      assert.isAbove(full.writableLength, 0, "the receiver's buffers are full")
-      for (let n = 0; n < 20; n++) written(free, "other", 3)
-      full.end()
-      const received = yield* Effect.flatMap(slow.connected, endOf)
-      assert.isTrue(received.equals(Buffer.concat(sent)))
-    }))
+  it.live("does not overwrite bytes that the socket has not sent yet", Effect.fnUntraced(function*() {
+    const slow = yield* makeReceiver(undefined, { silent: true })
+    const other = yield* makeReceiver(undefined, { silent: true })
+    const full = yield* connected(slow.port)
+    const free = yield* connected(other.port)
+    const sent = [written(full, "first", 1)]
+    while (full.writableLength === 0 && sent.length < 10_000) sent.push(written(full, `next ${sent.length}`, 2))
+    assert.isAbove(full.writableLength, 0, "the receiver's buffers are full")
+    for (let n = 0; n < 20; n++) written(free, "other", 3)
+    full.end()
+    const received = yield* Effect.flatMap(slow.connected, endOf)
+    assert.isTrue(received.equals(Buffer.concat(sent)))
+  }))
 })

@@ -40,62 +40,58 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.lengthOf(receiver.sockets, 0)
     }).pipe(Effect.provide(WebhookSenderHttp.layer())))
 
-  it.live("checks the whole URL again at every attempt, not only the address", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const { asked, resolve } = resolver(["127.0.0.1"])
-      yield* Effect.gen(function*() {
-        for (const url of [`http://receiver.example:${receiver.port}/`, `https://user:secret@receiver.example:${receiver.port}/`, "https://receiver.example:22/", "ftp://receiver.example/", "nonsense"]) {
-          assert.deepStrictEqual(yield* send(url), refused)
-        }
-      }).pipe(Effect.provide(loopbackSender({ resolve })))
-      assert.lengthOf(receiver.sockets, 0)
-      assert.deepStrictEqual(asked, [])
-    }))
-
-  it.live("returns the same outcome whether a refused port is open, closed or silent", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const { resolve } = resolver(["127.0.0.1"])
-      yield* Effect.gen(function*() {
-        const outcomes = [yield* send(`https://open.example:${receiver.port}/`), yield* send("https://closed.example:1025/")]
-        assert.deepStrictEqual(outcomes, [refused, refused])
-      }).pipe(Effect.provide(WebhookSenderHttp.layer({ resolve })))
-      assert.lengthOf(receiver.sockets, 0)
-    }))
-
-  it.live("does not connect to a literal address that is not allowed, although no name is resolved for it", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { address: "127.0.0.2" })
-      const { asked, resolve } = resolver(["127.0.0.1"])
-      yield* Effect.gen(function*() {
-        assert.deepStrictEqual(yield* send(receiver.url), refused)
-      }).pipe(Effect.provide(WebhookSenderHttp.layer({ egress: allowing("127.0.0.1"), resolve })))
-      // The connector alone refuses too.
-      const connect = makeGuardedConnector({ egress: publicOnly, ca: [], resolve })
-      for (const hostname of ["127.0.0.2", "::ffff:127.0.0.2", "::1"]) {
-        const failure = yield* Effect.promise(() =>
-          new Promise((done) => connect({ hostname, port: receiver.port, secure: false }, done))
-        )
-        assert.propertyVal(failure, "failure", "address_not_allowed")
+  it.live("checks the whole URL again at every attempt, not only the address", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const { asked, resolve } = resolver(["127.0.0.1"])
+    yield* Effect.gen(function*() {
+      for (const url of [`http://receiver.example:${receiver.port}/`, `https://user:secret@receiver.example:${receiver.port}/`, "https://receiver.example:22/", "ftp://receiver.example/", "nonsense"]) {
+        assert.deepStrictEqual(yield* send(url), refused)
       }
-      assert.lengthOf(receiver.sockets, 0)
-      assert.deepStrictEqual(asked, [])
-    }))
+    }).pipe(Effect.provide(loopbackSender({ resolve })))
+    assert.lengthOf(receiver.sockets, 0)
+    assert.deepStrictEqual(asked, [])
+  }))
 
-  it.live("connects to the checked address and resolves the name once", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { address: "127.0.0.3" })
-      const { asked, resolve } = resolver(["127.0.0.3"])
-      yield* Effect.gen(function*() {
-        const url = `http://receiver.corp.example:${receiver.port}/hook`
-        assert.strictEqual(summary(yield* send(url)), "Accepted 200")
-        assert.strictEqual(summary(yield* send(url)), "Accepted 200")
-      }).pipe(Effect.provide(loopbackSender({ egress: allowing("127.0.0.0/8 *.corp.example"), resolve })))
-      assert.deepStrictEqual(asked, ["receiver.corp.example"])
-      assert.lengthOf(receiver.sockets, 1)
-      assert.include(receiver.requests[0]!.head, `host: receiver.corp.example:${receiver.port}`)
-    }))
+  it.live("returns the same outcome whether a refused port is open, closed or silent", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const { resolve } = resolver(["127.0.0.1"])
+    yield* Effect.gen(function*() {
+      const outcomes = [yield* send(`https://open.example:${receiver.port}/`), yield* send("https://closed.example:1025/")]
+      assert.deepStrictEqual(outcomes, [refused, refused])
+    }).pipe(Effect.provide(WebhookSenderHttp.layer({ resolve })))
+    assert.lengthOf(receiver.sockets, 0)
+  }))
+
+  it.live("does not connect to a literal address that is not allowed, although no name is resolved for it", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { address: "127.0.0.2" })
+    const { asked, resolve } = resolver(["127.0.0.1"])
+    yield* Effect.gen(function*() {
+      assert.deepStrictEqual(yield* send(receiver.url), refused)
+    }).pipe(Effect.provide(WebhookSenderHttp.layer({ egress: allowing("127.0.0.1"), resolve })))
+    // The connector alone refuses too.
+    const connect = makeGuardedConnector({ egress: publicOnly, ca: [], resolve })
+    for (const hostname of ["127.0.0.2", "::ffff:127.0.0.2", "::1"]) {
+      const failure = yield* Effect.promise(() =>
+        new Promise((done) => connect({ hostname, port: receiver.port, secure: false }, done))
+      )
+      assert.propertyVal(failure, "failure", "address_not_allowed")
+    }
+    assert.lengthOf(receiver.sockets, 0)
+    assert.deepStrictEqual(asked, [])
+  }))
+
+  it.live("connects to the checked address and resolves the name once", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { address: "127.0.0.3" })
+    const { asked, resolve } = resolver(["127.0.0.3"])
+    yield* Effect.gen(function*() {
+      const url = `http://receiver.corp.example:${receiver.port}/hook`
+      assert.strictEqual(summary(yield* send(url)), "Accepted 200")
+      assert.strictEqual(summary(yield* send(url)), "Accepted 200")
+    }).pipe(Effect.provide(loopbackSender({ egress: allowing("127.0.0.0/8 *.corp.example"), resolve })))
+    assert.deepStrictEqual(asked, ["receiver.corp.example"])
+    assert.lengthOf(receiver.sockets, 1)
+    assert.include(receiver.requests[0]!.head, `host: receiver.corp.example:${receiver.port}`)
+  }))
 
   const hasIpv6 = Object.values(networkInterfaces()).flat().some((of) => of?.address === "::1")
 
@@ -106,86 +102,80 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.include(receiver.requests[0]!.head, `host: [::1]:${receiver.port}`)
     }).pipe(Effect.provide(loopbackSender({ egress: allowing("::1") }))))
 
-  it.live("refuses a name when any of its addresses is not allowed", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      for (const bad of ["10.0.0.1", "169.254.169.254", "::1", "fe80::1%eth0", "::ffff:10.0.0.1", "garbage"]) {
-        for (const answer of [["127.0.0.1", bad], [bad, "127.0.0.1"], ["1.1.1.1", "127.0.0.1", bad]]) {
-          const outcome = yield* send(`https://receiver.example:${receiver.port}/`).pipe(
-            Effect.provide(WebhookSenderHttp.layer({ egress: allowing("127.0.0.1"), resolve: resolver(answer).resolve }))
-          )
-          assert.deepStrictEqual(outcome, refused)
-        }
+  it.live("refuses a name when any of its addresses is not allowed", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    for (const bad of ["10.0.0.1", "169.254.169.254", "::1", "fe80::1%eth0", "::ffff:10.0.0.1", "garbage"]) {
+      for (const answer of [["127.0.0.1", bad], [bad, "127.0.0.1"], ["1.1.1.1", "127.0.0.1", bad]]) {
+        const outcome = yield* send(`https://receiver.example:${receiver.port}/`).pipe(
+          Effect.provide(WebhookSenderHttp.layer({ egress: allowing("127.0.0.1"), resolve: resolver(answer).resolve }))
+        )
+        assert.deepStrictEqual(outcome, refused)
       }
-      assert.lengthOf(receiver.sockets, 0)
-    }))
+    }
+    assert.lengthOf(receiver.sockets, 0)
+  }))
 
-  it.live("is safe against a name that changes to an internal address after the check", () =>
-    Effect.gen(function*() {
-      const certificate = makeCertificate({ name: "rebinding", hosts: ["rebinding.example"] })
-      const outside = yield* makeReceiver(
-        ({ socket }) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
-        { tls: certificate }
-      )
-      const inside = yield* makeReceiver(undefined, { address: "127.0.0.2", port: outside.port })
-      const { asked, resolve } = resolver(["127.0.0.1"], ["127.0.0.2"])
-      yield* Effect.gen(function*() {
-        const url = `https://rebinding.example:${outside.port}/`
-        assert.strictEqual(summary(yield* send(url)), "Accepted 200")
-        assert.deepStrictEqual(yield* send(url), refused)
-        assert.deepStrictEqual(yield* send(url), refused)
-      }).pipe(Effect.provide(WebhookSenderHttp.layer({ egress: allowing("127.0.0.1"), ca: [certificate.cert], resolve })))
-      assert.lengthOf(inside.sockets, 0)
-      assert.lengthOf(asked, 3)
-    }))
+  it.live("is safe against a name that changes to an internal address after the check", Effect.fnUntraced(function*() {
+    const certificate = makeCertificate({ name: "rebinding", hosts: ["rebinding.example"] })
+    const outside = yield* makeReceiver(
+      ({ socket }) => socket.end("HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
+      { tls: certificate }
+    )
+    const inside = yield* makeReceiver(undefined, { address: "127.0.0.2", port: outside.port })
+    const { asked, resolve } = resolver(["127.0.0.1"], ["127.0.0.2"])
+    yield* Effect.gen(function*() {
+      const url = `https://rebinding.example:${outside.port}/`
+      assert.strictEqual(summary(yield* send(url)), "Accepted 200")
+      assert.deepStrictEqual(yield* send(url), refused)
+      assert.deepStrictEqual(yield* send(url), refused)
+    }).pipe(Effect.provide(WebhookSenderHttp.layer({ egress: allowing("127.0.0.1"), ca: [certificate.cert], resolve })))
+    assert.lengthOf(inside.sockets, 0)
+    assert.lengthOf(asked, 3)
+  }))
 
-  it.live("tries the next checked address when the first does not answer", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { address: "127.0.0.3" })
-      const outcome = yield* send(`http://receiver.corp.example:${receiver.port}/`).pipe(
-        Effect.provide(loopbackSender({ egress: allowing("*.corp.example"), resolve: resolver(["127.0.0.2", "127.0.0.3"]).resolve }))
-      )
-      assert.strictEqual(summary(outcome), "Accepted 200")
-    }))
+  it.live("tries the next checked address when the first does not answer", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { address: "127.0.0.3" })
+    const outcome = yield* send(`http://receiver.corp.example:${receiver.port}/`).pipe(
+      Effect.provide(loopbackSender({ egress: allowing("*.corp.example"), resolve: resolver(["127.0.0.2", "127.0.0.3"]).resolve }))
+    )
+    assert.strictEqual(summary(outcome), "Accepted 200")
+  }))
 
-  it.live("treats a trailing dot and capitals as the same origin", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const { asked, resolve } = resolver(["127.0.0.1"])
-      yield* Effect.gen(function*() {
-        for (const host of ["receiver.corp.example", "receiver.corp.example.", "RECEIVER.corp.example", "receiver。corp.example"]) {
-          assert.strictEqual(summary(yield* send(`http://${host}:${receiver.port}/`)), "Accepted 200")
-        }
-      }).pipe(Effect.provide(loopbackSender({ egress: allowing("*.corp.example"), resolve })))
-      assert.deepStrictEqual(asked, ["receiver.corp.example"])
-      assert.lengthOf(receiver.sockets, 1)
-    }))
-
-  it.live("resolves once for connections that open at the same time", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const { asked, resolve } = resolver(["127.0.0.1"])
-      const outcomes = yield* Effect.all(
-        Array.from({ length: 20 }, () => send(`http://receiver.corp.example:${receiver.port}/`)),
-        { concurrency: "unbounded" }
-      ).pipe(Effect.provide(loopbackSender({ egress: allowing("*.corp.example"), resolve })))
-      assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["Accepted 200"])
-      assert.deepStrictEqual(asked, ["receiver.corp.example"])
-    }))
-
-  it.live("fails with dns when the name has no address, cannot be resolved, or resolves too late", () =>
-    Effect.gen(function*() {
-      const cases = [
-        [async () => [], "dns"],
-        [() => Promise.reject(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" })), "dns"],
-        [() => new Promise<never>(() => {}), "connect_timeout"]
-      ] as const
-      for (const [resolve, expected] of cases) {
-        const outcome = yield* send("https://receiver.example/", shortDeadline).pipe(Effect.provide(loopbackSender({ resolve })))
-        assert.strictEqual(summary(outcome), expected)
+  it.live("treats a trailing dot and capitals as the same origin", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const { asked, resolve } = resolver(["127.0.0.1"])
+    yield* Effect.gen(function*() {
+      for (const host of ["receiver.corp.example", "receiver.corp.example.", "RECEIVER.corp.example", "receiver。corp.example"]) {
+        assert.strictEqual(summary(yield* send(`http://${host}:${receiver.port}/`)), "Accepted 200")
       }
-      assert.strictEqual(summary(yield* send("https://receiver.invalid/").pipe(Effect.provide(loopbackSender()))), "dns")
-    }))
+    }).pipe(Effect.provide(loopbackSender({ egress: allowing("*.corp.example"), resolve })))
+    assert.deepStrictEqual(asked, ["receiver.corp.example"])
+    assert.lengthOf(receiver.sockets, 1)
+  }))
+
+  it.live("resolves once for connections that open at the same time", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const { asked, resolve } = resolver(["127.0.0.1"])
+    const outcomes = yield* Effect.all(
+      Array.from({ length: 20 }, () => send(`http://receiver.corp.example:${receiver.port}/`)),
+      { concurrency: "unbounded" }
+    ).pipe(Effect.provide(loopbackSender({ egress: allowing("*.corp.example"), resolve })))
+    assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["Accepted 200"])
+    assert.deepStrictEqual(asked, ["receiver.corp.example"])
+  }))
+
+  it.live("fails with dns when the name has no address, cannot be resolved, or resolves too late", Effect.fnUntraced(function*() {
+    const cases = [
+      [async () => [], "dns"],
+      [() => Promise.reject(Object.assign(new Error("getaddrinfo ENOTFOUND"), { code: "ENOTFOUND" })), "dns"],
+      [() => new Promise<never>(() => {}), "connect_timeout"]
+    ] as const
+    for (const [resolve, expected] of cases) {
+      const outcome = yield* send("https://receiver.example/", shortDeadline).pipe(Effect.provide(loopbackSender({ resolve })))
+      assert.strictEqual(summary(outcome), expected)
+    }
+    assert.strictEqual(summary(yield* send("https://receiver.invalid/").pipe(Effect.provide(loopbackSender()))), "dns")
+  }))
 
   it.live("fails with connect_refused when nothing listens", () =>
     Effect.gen(function*() {
@@ -200,23 +190,22 @@ describe("WebhookSenderHttp and addresses", () => {
       assert.notMatch(outcome._tag === "Failed" ? outcome.detail : "", /127|ECONN/)
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("ignores proxy variables of the environment", () =>
-    Effect.gen(function*() {
-      const proxy = yield* makeReceiver()
-      const receiver = yield* makeReceiver()
-      const names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"]
-      const before = names.map((name) => process.env[name])
-      names.forEach((name) => process.env[name] = name === "NODE_USE_ENV_PROXY" ? "1" : `http://127.0.0.1:${proxy.port}`)
-      yield* Effect.addFinalizer(() =>
-        Effect.sync(() =>
-          names.forEach((name, index) => {
-            if (before[index] === undefined) delete process.env[name]
-            else process.env[name] = before[index]
-          })
-        )
+  it.live("ignores proxy variables of the environment", Effect.fnUntraced(function*() {
+    const proxy = yield* makeReceiver()
+    const receiver = yield* makeReceiver()
+    const names = ["HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "NODE_USE_ENV_PROXY"]
+    const before = names.map((name) => process.env[name])
+    names.forEach((name) => process.env[name] = name === "NODE_USE_ENV_PROXY" ? "1" : `http://127.0.0.1:${proxy.port}`)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() =>
+        names.forEach((name, index) => {
+          if (before[index] === undefined) delete process.env[name]
+          else process.env[name] = before[index]
+        })
       )
-      assert.strictEqual(summary(yield* send(receiver.url).pipe(Effect.provide(loopbackSender()))), "Accepted 200")
-      assert.lengthOf(proxy.sockets, 0)
-      yield* closed(receiver.sockets[0]!)
-    }))
+    )
+    assert.strictEqual(summary(yield* send(receiver.url).pipe(Effect.provide(loopbackSender()))), "Accepted 200")
+    assert.lengthOf(proxy.sockets, 0)
+    yield* closed(receiver.sockets[0]!)
+  }))
 })

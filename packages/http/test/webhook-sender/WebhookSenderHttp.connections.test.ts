@@ -210,21 +210,20 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.lengthOf(receiver.requests, 2)
     }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
-  it.live("ends everything with Interrupted when its layer closes, and sends nothing afterwards", () =>
-    Effect.gen(function*() {
-      const { receiver } = yield* holding
-      const scope = yield* Scope.make()
-      const context = yield* Layer.buildWithScope(loopbackSender({ connectionsPerOrigin: 2 }), scope)
-      const sender = Context.get(context, WebhookSender)
-      const request = { url: receiver.url, headers: {}, body: [new Uint8Array(3)], deadlineMillis: 10_000 }
-      const sending = yield* Effect.forkChild(Effect.all(Array.from({ length: 5 }, () => sender.send(request)), { concurrency: "unbounded" }))
-      while (receiver.requests.length < 2) yield* Effect.yieldNow
-      yield* Scope.close(scope, Exit.void)
-      assert.deepStrictEqual((yield* Fiber.join(sending)).map(summary), Array(5).fill("Interrupted"))
-      assert.strictEqual(summary(yield* sender.send(request)), "Interrupted")
-      for (const socket of receiver.sockets) yield* closed(socket)
-      assert.lengthOf(receiver.requests, 2)
-    }))
+  it.live("ends everything with Interrupted when its layer closes, and sends nothing afterwards", Effect.fnUntraced(function*() {
+    const { receiver } = yield* holding
+    const scope = yield* Scope.make()
+    const context = yield* Layer.buildWithScope(loopbackSender({ connectionsPerOrigin: 2 }), scope)
+    const sender = Context.get(context, WebhookSender)
+    const request = { url: receiver.url, headers: {}, body: [new Uint8Array(3)], deadlineMillis: 10_000 }
+    const sending = yield* Effect.forkChild(Effect.all(Array.from({ length: 5 }, () => sender.send(request)), { concurrency: "unbounded" }))
+    while (receiver.requests.length < 2) yield* Effect.yieldNow
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual((yield* Fiber.join(sending)).map(summary), Array(5).fill("Interrupted"))
+    assert.strictEqual(summary(yield* sender.send(request)), "Interrupted")
+    for (const socket of receiver.sockets) yield* closed(socket)
+    assert.lengthOf(receiver.requests, 2)
+  }))
 
   it.live("leaves no timer behind", () =>
     Effect.gen(function*() {
@@ -236,34 +235,33 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.isAtMost(timers() - before, 5)
     }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
-  it.live("forgets an origin when its last connection has closed", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const connect = makeGuardedConnector({ egress: allowing("127.0.0.0/8"), ca: [], resolve: async () => [] })
-      const connections = yield* Effect.acquireRelease(
-        Effect.sync(() => new Connections({ connect, perOrigin: 4, origins: 4 })),
-        (connections) => Effect.promise(() => connections.close())
+  it.live("forgets an origin when its last connection has closed", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const connect = makeGuardedConnector({ egress: allowing("127.0.0.0/8"), ca: [], resolve: async () => [] })
+    const connections = yield* Effect.acquireRelease(
+      Effect.sync(() => new Connections({ connect, perOrigin: 4, origins: 4 })),
+      (connections) => Effect.promise(() => connections.close())
+    )
+    const address = { url: `http://127.0.0.1:${receiver.port}`, hostname: "127.0.0.1", port: receiver.port, secure: false }
+    const origin = connections.origin(address)
+    yield* Effect.callback((resume) => {
+      origin.submit(
+        new Attempt({
+          origin,
+          head: "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n",
+          body: [],
+          bodyBytes: 0,
+          deadlineMillis: 10_000,
+          nowMillis: () => 0,
+          settle: (outcome) => resume(Effect.succeed(outcome))
+        })
       )
-      const address = { url: `http://127.0.0.1:${receiver.port}`, hostname: "127.0.0.1", port: receiver.port, secure: false }
-      const origin = connections.origin(address)
-      yield* Effect.callback((resume) => {
-        origin.submit(
-          new Attempt({
-            origin,
-            head: "POST / HTTP/1.1\r\ncontent-length: 0\r\n\r\n",
-            body: [],
-            bodyBytes: 0,
-            deadlineMillis: 10_000,
-            nowMillis: () => 0,
-            settle: (outcome) => resume(Effect.succeed(outcome))
-          })
-        )
-      })
-      assert.strictEqual(connections.origin(address), origin)
-      receiver.sockets[0]!.end()
-      while (connections.origin(address) === origin) yield* Effect.yieldNow
-      assert.isTrue(origin.isIdle)
-    }))
+    })
+    assert.strictEqual(connections.origin(address), origin)
+    receiver.sockets[0]!.end()
+    while (connections.origin(address) === origin) yield* Effect.yieldNow
+    assert.isTrue(origin.isIdle)
+  }))
 
   it.live("survives invalid deadlines", () =>
     Effect.gen(function*() {

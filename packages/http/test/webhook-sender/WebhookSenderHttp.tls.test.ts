@@ -104,23 +104,22 @@ describe("WebhookSenderHttp and TLS", () => {
       assert.strictEqual(summary(yield* send(receiver.url)), "tls")
     }).pipe(Effect.provide(loopbackSender())))
 
-  it.live("keeps verifying when the environment disables it", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { tls: good })
-      const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
-      const emitWarning = process.emitWarning
-      process.emitWarning = () => {}
-      process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0"
-      yield* Effect.addFinalizer(() =>
-        Effect.sync(() => {
-          process.emitWarning = emitWarning
-          if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
-          else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before
-        })
-      )
-      assert.strictEqual(summary(yield* send(receiver.url).pipe(Effect.provide(loopbackSender()))), "tls")
-      assert.lengthOf(receiver.requests, 0)
-    }))
+  it.live("keeps verifying when the environment disables it", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { tls: good })
+    const before = process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+    const emitWarning = process.emitWarning
+    process.emitWarning = () => {}
+    process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = "0"
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        process.emitWarning = emitWarning
+        if (before === undefined) delete process.env["NODE_TLS_REJECT_UNAUTHORIZED"]
+        else process.env["NODE_TLS_REJECT_UNAUTHORIZED"] = before
+      })
+    )
+    assert.strictEqual(summary(yield* send(receiver.url).pipe(Effect.provide(loopbackSender()))), "tls")
+    assert.lengthOf(receiver.requests, 0)
+  }))
 
   it.live("refuses TLS 1.1", () =>
     Effect.gen(function*() {

@@ -61,14 +61,13 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     ["bool", boolArray, []],
     ["uuid", uuidArray, ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff", "01234567-89ab-cdef-0123-456789abcdef"]]
   ]
-  it.effect.each(corners)("carries edge cases of %s, also when rows arrive as text", ([type, make, elements]) =>
-    Effect.gen(function*() {
-      yield* both(make, type)({ elements })
-      const sql = yield* PgClient.PgClient
-      const row = yield* hosted(sql, `SELECT $1::${type}[], ($1::${type}[])[1]`, [make(elements)])
-      assert.deepStrictEqual(comparable(row?.[0] as Array<unknown>), comparable(elements))
-      assert.deepStrictEqual(comparable([row?.[1]]), comparable([elements[0] ?? null]))
-    }))
+  it.effect.each(corners)("carries edge cases of %s, also when rows arrive as text", Effect.fnUntraced(function*([type, make, elements]) {
+    yield* both(make, type)({ elements })
+    const sql = yield* PgClient.PgClient
+    const row = yield* hosted(sql, `SELECT $1::${type}[], ($1::${type}[])[1]`, [make(elements)])
+    assert.deepStrictEqual(comparable(row?.[0] as Array<unknown>), comparable(elements))
+    assert.deepStrictEqual(comparable([row?.[1]]), comparable([elements[0] ?? null]))
+  }))
 
   it.effect("decodes each column by its type, the same from binary and from text", () =>
     Effect.gen(function*() {
@@ -92,58 +91,53 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
       assert.deepStrictEqual(yield* hosted(sql, statement, []), row)
     }))
 
-  it.effect("mixes arrays, scalars and bytes, prepared from the second use on", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const rows = yield* table("tenant text, id int8, body bytea, at timestamptz")
-      const insert = `INSERT INTO ${rows} SELECT $1, i, b, $4 FROM unnest($2::int8[], $3::bytea[]) AS u(i, b) RETURNING id`
-      const at = new Date(1_700_000_000_000)
-      for (const base of [0, 10, 20]) {
-        const ids = [base, base + 1]
-        const stored = yield* sql.bulk(insert, ["acme", int8Array(ids), byteaArray(ids.map((id) => Buffer.of(id, 255))), at])
-        assert.deepStrictEqual(stored, ids.map((id) => [id]))
-      }
-      const read = yield* sql.bulk(`SELECT tenant, id, body, at FROM ${rows} WHERE body = $1::bytea`, [Buffer.of(11, 255)])
-      assert.deepStrictEqual(read, [["acme", 11, Buffer.of(11, 255), at.getTime()]])
-    }))
+  it.effect("mixes arrays, scalars and bytes, prepared from the second use on", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* table("tenant text, id int8, body bytea, at timestamptz")
+    const insert = `INSERT INTO ${rows} SELECT $1, i, b, $4 FROM unnest($2::int8[], $3::bytea[]) AS u(i, b) RETURNING id`
+    const at = new Date(1_700_000_000_000)
+    for (const base of [0, 10, 20]) {
+      const ids = [base, base + 1]
+      const stored = yield* sql.bulk(insert, ["acme", int8Array(ids), byteaArray(ids.map((id) => Buffer.of(id, 255))), at])
+      assert.deepStrictEqual(stored, ids.map((id) => [id]))
+    }
+    const read = yield* sql.bulk(`SELECT tenant, id, body, at FROM ${rows} WHERE body = $1::bytea`, [Buffer.of(11, 255)])
+    assert.deepStrictEqual(read, [["acme", 11, Buffer.of(11, 255), at.getTime()]])
+  }))
 
-  it.effect("keeps read bytes when the socket's buffer is reused", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const bodies = Array.from({ length: 500 }, (_, index) => Buffer.alloc(index * 7, index))
-      const echo = () => sql.bulk("SELECT unnest($1::bytea[])", [byteaArray(bodies)])
-      const first = yield* echo()
-      yield* Effect.forEach(Array.from({ length: 5 }), echo, { concurrency: 2 })
-      assert.deepStrictEqual(first.map(([body]) => body), bodies)
-    }))
+  it.effect("keeps read bytes when the socket's buffer is reused", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const bodies = Array.from({ length: 500 }, (_, index) => Buffer.alloc(index * 7, index))
+    const echo = () => sql.bulk("SELECT unnest($1::bytea[])", [byteaArray(bodies)])
+    const first = yield* echo()
+    yield* Effect.forEach(Array.from({ length: 5 }), echo, { concurrency: 2 })
+    assert.deepStrictEqual(first.map(([body]) => body), bodies)
+  }))
 
-  it.effect("carries a row of 20 MB", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const [row] = yield* sql.bulk("SELECT convert_to(repeat('x', 20000000), 'UTF8')", [])
-      assert.strictEqual((row![0] as Buffer).length, 20_000_000)
-    }))
+  it.effect("carries a row of 20 MB", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const [row] = yield* sql.bulk("SELECT convert_to(repeat('x', 20000000), 'UTF8')", [])
+    assert.strictEqual((row![0] as Buffer).length, 20_000_000)
+  }))
 
-  it.effect("accepts arrays in an ordinary statement", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const rows = yield* sql`SELECT unnest(${int8Array([1, null])}::int8[]) AS n, unnest(${textArray(["a", "b"])}::text[]) AS t`
-      assert.deepStrictEqual(rows.map((row) => ({ ...row })), [{ n: 1, t: "a" }, { n: null, t: "b" }])
-    }))
+  it.effect("accepts arrays in an ordinary statement", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* sql`SELECT unnest(${int8Array([1, null])}::int8[]) AS n, unnest(${textArray(["a", "b"])}::text[]) AS t`
+    assert.deepStrictEqual(rows.map((row) => ({ ...row })), [{ n: 1, t: "a" }, { n: null, t: "b" }])
+  }))
 
-  it.effect("runs on the connection of its transaction", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const rows = yield* table("id int8")
-      yield* sql.bulk(`INSERT INTO ${rows} SELECT unnest($1::int8[])`, [int8Array([1, 2])]).pipe(
-        Effect.andThen(sql.bulk(`SELECT count(*) FROM ${rows}`, [])),
-        Effect.tap(([count]) => Effect.sync(() => assert.deepStrictEqual(count, [2]))),
-        Effect.andThen(Effect.fail("changed my mind")),
-        sql.withTransaction,
-        Effect.flip
-      )
-      assert.deepStrictEqual(yield* sql.bulk(`SELECT count(*) FROM ${rows}`, []), [[0]])
-    }))
+  it.effect("runs on the connection of its transaction", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* table("id int8")
+    yield* sql.bulk(`INSERT INTO ${rows} SELECT unnest($1::int8[])`, [int8Array([1, 2])]).pipe(
+      Effect.andThen(sql.bulk(`SELECT count(*) FROM ${rows}`, [])),
+      Effect.tap(([count]) => Effect.sync(() => assert.deepStrictEqual(count, [2]))),
+      Effect.andThen(Effect.fail("changed my mind")),
+      sql.withTransaction,
+      Effect.flip
+    )
+    assert.deepStrictEqual(yield* sql.bulk(`SELECT count(*) FROM ${rows}`, []), [[0]])
+  }))
 
   const refused: ReadonlyArray<readonly [PgArrayType, PgArray]> = [
     ["int8", int8Array([1, 1.5])],
@@ -160,15 +154,14 @@ layer(pool(), { excludeTestServices: true })("a bulk statement", (it) => {
     ["bytea", byteaArray([null, "7" as never])],
     ["timestamptz", timestamptzArray([0, NaN])]
   ]
-  it.effect.each(refused)("fails with the index of an element that is not a %s, and the connection stays usable", ([type, array]) =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      for (let time = 0; time < 3; time++) {
-        const error = yield* Effect.flip(sql.bulk(`SELECT $1::${type}[]`, [array]))
-        assert.strictEqual(error.message, `Element 1 of a ${type}[] parameter is not a ${type}.`)
-      }
-      assert.deepStrictEqual(yield* sql.bulk(`SELECT $1::${type}[]`, [new PgArray(type, [])]), [[[]]])
-    }))
+  it.effect.each(refused)("fails with the index of an element that is not a %s, and the connection stays usable", Effect.fnUntraced(function*([type, array]) {
+    const sql = yield* PgClient.PgClient
+    for (let time = 0; time < 3; time++) {
+      const error = yield* Effect.flip(sql.bulk(`SELECT $1::${type}[]`, [array]))
+      assert.strictEqual(error.message, `Element 1 of a ${type}[] parameter is not a ${type}.`)
+    }
+    assert.deepStrictEqual(yield* sql.bulk(`SELECT $1::${type}[]`, [new PgArray(type, [])]), [[[]]])
+  }))
 
   it.effect.each(["1.5::numeric", "'1 day'::interval", "9007199254740992::int8", "ARRAY[[1],[2]]"])(
     "fails for an unsupported %s, and the connection stays usable",

@@ -58,19 +58,18 @@ describe.concurrent("a pool with waiters for every connection", () => {
 })
 
 describe.concurrent("an interrupted statement", () => {
-  it.live("is cancelled on the server, and its connection serves the next statement", () =>
-    Effect.gen(function*() {
-      const name = named()
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const pid = yield* backend
-        const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
-        yield* Effect.sleep("100 millis")
-        yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
-        assert.deepStrictEqual((yield* activity(name)).filter(({ state }) => state === "active"), [])
-        assert.strictEqual(yield* backend, pid)
-      }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
-    }))
+  it.live("is cancelled on the server, and its connection serves the next statement", Effect.fnUntraced(function*() {
+    const name = named()
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const pid = yield* backend
+      const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+      yield* Effect.sleep("100 millis")
+      yield* Effect.timeout(Fiber.interrupt(fiber), "1 second")
+      assert.deepStrictEqual((yield* activity(name)).filter(({ state }) => state === "active"), [])
+      assert.strictEqual(yield* backend, pid)
+    }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
+  }))
 
   it.live("rolls its transaction back and releases the locks", () =>
     Effect.gen(function*() {
@@ -100,43 +99,41 @@ describe.concurrent("an interrupted statement", () => {
       assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values, [[1], [3]])
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("does not block statements that wait in the same transaction", () =>
-    Effect.gen(function*() {
-      const name = named()
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const failures = yield* Effect.exit(sql.withTransaction(Effect.gen(function*() {
-          yield* sql`SELECT 1`
-          const slow = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
-          yield* eventually(Effect.map(activity(name), (all) => all.some(({ query, state }) => state === "active" && query.includes("pg_sleep"))))
-          const [first, ...others] = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.flip(sql`SELECT 1`)))
-          yield* Effect.yieldNow
-          yield* Effect.timeout(Fiber.interrupt(first!), "1 second")
-          yield* Effect.timeout(Fiber.interrupt(slow), "1 second")
-          return yield* Effect.timeout(Effect.forEach(others, Fiber.join), "1 second")
-        }).pipe(Effect.flatMap((failed) => Effect.fail(failed)))))
-        const reasons = Exit.isFailure(failures) ? failures.cause.reasons.flatMap((each) => each._tag === "Fail" ? [each.error] : []) : []
-        // each statement ran after the cancel had ended
-        assert.include(JSON.stringify(reasons), "25P02")
-        assert.lengthOf(reasons.flat(), 2)
-      }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
-    }))
+  it.live("does not block statements that wait in the same transaction", Effect.fnUntraced(function*() {
+    const name = named()
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const failures = yield* Effect.exit(sql.withTransaction(Effect.gen(function*() {
+        yield* sql`SELECT 1`
+        const slow = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+        yield* eventually(Effect.map(activity(name), (all) => all.some(({ query, state }) => state === "active" && query.includes("pg_sleep"))))
+        const [first, ...others] = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(Effect.flip(sql`SELECT 1`)))
+        yield* Effect.yieldNow
+        yield* Effect.timeout(Fiber.interrupt(first!), "1 second")
+        yield* Effect.timeout(Fiber.interrupt(slow), "1 second")
+        return yield* Effect.timeout(Effect.forEach(others, Fiber.join), "1 second")
+      }).pipe(Effect.flatMap((failed) => Effect.fail(failed)))))
+      const reasons = Exit.isFailure(failures) ? failures.cause.reasons.flatMap((each) => each._tag === "Fail" ? [each.error] : []) : []
+      // each statement ran after the cancel had ended
+      assert.include(JSON.stringify(reasons), "25P02")
+      assert.lengthOf(reasons.flat(), 2)
+    }).pipe(Effect.provide(pool({ applicationName: name, maxConnections: 1 })))
+  }))
 
-  it.live("loses its connection when the server does not answer the cancel", () =>
-    Effect.gen(function*() {
-      const door = yield* proxy
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const pid = yield* backend
-        const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
-        yield* Effect.sleep("100 millis")
-        door.refuseNew()
-        yield* Effect.timeout(Fiber.interrupt(fiber), "4 seconds")
-        yield* door.open
-        assert.notStrictEqual(yield* backend, pid)
-        yield* terminate([pid])
-      }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
-    }))
+  it.live("loses its connection when the server does not answer the cancel", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const pid = yield* backend
+      const fiber = yield* Effect.forkChild(sql`SELECT pg_sleep(30)`)
+      yield* Effect.sleep("100 millis")
+      door.refuseNew()
+      yield* Effect.timeout(Fiber.interrupt(fiber), "4 seconds")
+      yield* door.open
+      assert.notStrictEqual(yield* backend, pid)
+      yield* terminate([pid])
+    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
+  }))
 })
 
 describe.concurrent("a connection that the server ends", () => {
@@ -194,119 +191,112 @@ describe.concurrent("a connection that the server ends", () => {
       yield* insert
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("does not end the process when it is from the host's pool", () =>
-    Effect.gen(function*() {
-      const hosts = new pg.Pool({ connectionString: inject("pgUrl"), max: 1 })
-      yield* Effect.addFinalizer(() => Effect.promise(() => hosts.end()))
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const lost = sql.withTransaction(Effect.andThen(Effect.flatMap(backend, (pid) => terminate([pid])), Effect.sleep("20 millis")))
-        assert.strictEqual((yield* Effect.flip(lost)).reason._tag, "ConnectionError")
-        yield* Effect.flatMap(backend, (pid) => terminate([pid]))
-        yield* Effect.sleep("20 millis")
-        yield* backend
-      }).pipe(Effect.provide(PgClient.layerFromPool(hosts)))
-    }))
+  it.live("does not end the process when it is from the host's pool", Effect.fnUntraced(function*() {
+    const hosts = new pg.Pool({ connectionString: inject("pgUrl"), max: 1 })
+    yield* Effect.addFinalizer(() => Effect.promise(() => hosts.end()))
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const lost = sql.withTransaction(Effect.andThen(Effect.flatMap(backend, (pid) => terminate([pid])), Effect.sleep("20 millis")))
+      assert.strictEqual((yield* Effect.flip(lost)).reason._tag, "ConnectionError")
+      yield* Effect.flatMap(backend, (pid) => terminate([pid]))
+      yield* Effect.sleep("20 millis")
+      yield* backend
+    }).pipe(Effect.provide(PgClient.layerFromPool(hosts)))
+  }))
 })
 
 describe.concurrent("a server that is unavailable for a while", () => {
-  it.live("fails statements as connection errors, and the pool works when it is back", () =>
-    Effect.gen(function*() {
-      const door = yield* proxy
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
-        yield* Effect.sleep("100 millis")
-        door.shut()
-        assert.strictEqual((yield* Fiber.join(running)).reason._tag, "ConnectionError")
-        for (let time = 0; time < 5; time++) {
-          assert.strictEqual((yield* Effect.flip(sql`SELECT 1`)).reason._tag, "ConnectionError")
-        }
-        yield* door.open
-        yield* Effect.all([backend, backend, backend], { concurrency: 3 })
-      }).pipe(Effect.provide(pool({ url: door.url })))
-    }))
+  it.live("fails statements as connection errors, and the pool works when it is back", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+      yield* Effect.sleep("100 millis")
+      door.shut()
+      assert.strictEqual((yield* Fiber.join(running)).reason._tag, "ConnectionError")
+      for (let time = 0; time < 5; time++) {
+        assert.strictEqual((yield* Effect.flip(sql`SELECT 1`)).reason._tag, "ConnectionError")
+      }
+      yield* door.open
+      yield* Effect.all([backend, backend, backend], { concurrency: 3 })
+    }).pipe(Effect.provide(pool({ url: door.url })))
+  }))
 
-  it.live("and accepts connections without answering runs into the connect timeout", () =>
-    Effect.gen(function*() {
-      const door = yield* proxy
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        door.shut()
-        yield* door.openAndSayNothing
-        yield* Effect.sleep("20 millis")
-        const [waited, error] = yield* Effect.timed(Effect.timeout(Effect.flip(sql`SELECT 1`), "3 seconds"))
-        assert.strictEqual(error.reason._tag, "ConnectionError")
-        assert.isAtLeast(Duration.toMillis(waited), 190)
-      }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "200 millis" })))
-    }))
+  it.live("and accepts connections without answering runs into the connect timeout", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      door.shut()
+      yield* door.openAndSayNothing
+      yield* Effect.sleep("20 millis")
+      const [waited, error] = yield* Effect.timed(Effect.timeout(Effect.flip(sql`SELECT 1`), "3 seconds"))
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.isAtLeast(Duration.toMillis(waited), 190)
+    }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "200 millis" })))
+  }))
 
-  it.live("and keeps its connections open without answering blocks no transaction for long", () =>
-    Effect.gen(function*() {
-      const door = yield* proxy
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        yield* backend
-        door.freeze()
-        const begin = Effect.timeout(sql.withTransaction(backend), "100 millis")
-        assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.exit(begin), "4 seconds")))
-        const rollback = sql.withTransaction(Effect.andThen(Effect.andThen(backend, Effect.sync(door.freeze)), Effect.fail("no")))
-        assert.strictEqual(yield* Effect.timeout(Effect.flip(rollback), "4 seconds"), "no")
-        yield* backend
-      }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
-    }))
+  it.live("and keeps its connections open without answering blocks no transaction for long", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* backend
+      door.freeze()
+      const begin = Effect.timeout(sql.withTransaction(backend), "100 millis")
+      assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.exit(begin), "4 seconds")))
+      const rollback = sql.withTransaction(Effect.andThen(Effect.andThen(backend, Effect.sync(door.freeze)), Effect.fail("no")))
+      assert.strictEqual(yield* Effect.timeout(Effect.flip(rollback), "4 seconds"), "no")
+      yield* backend
+    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
+  }))
 })
 
 describe.concurrent("a connection whose server vanished", () => {
-  it.live("is closed when an answer takes too long, and its statement is cancelled", () =>
-    Effect.gen(function*() {
-      const door = yield* proxy
-      const name = named()
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const pid = yield* backend
-        const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
-        yield* eventually(Effect.map(activity(name), (all) => all.some(({ state }) => state === "active")))
-        door.freeze()
-        const error = yield* Effect.timeout(Fiber.join(running), "3 seconds")
-        assert.strictEqual(error.reason._tag, "ConnectionError")
-        assert.notStrictEqual(yield* backend, pid)
-        yield* eventually(Effect.map(activity(name), (all) => all.every(({ state }) => state !== "active")))
-      }).pipe(Effect.provide(pool({ url: door.url, applicationName: name, maxConnections: 1, answerTimeout: "500 millis" })))
-    }))
+  it.live("is closed when an answer takes too long, and its statement is cancelled", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    const name = named()
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const pid = yield* backend
+      const running = yield* Effect.forkChild(Effect.flip(sql`SELECT pg_sleep(30)`))
+      yield* eventually(Effect.map(activity(name), (all) => all.some(({ state }) => state === "active")))
+      door.freeze()
+      const error = yield* Effect.timeout(Fiber.join(running), "3 seconds")
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      assert.notStrictEqual(yield* backend, pid)
+      yield* eventually(Effect.map(activity(name), (all) => all.every(({ state }) => state !== "active")))
+    }).pipe(Effect.provide(pool({ url: door.url, applicationName: name, maxConnections: 1, answerTimeout: "500 millis" })))
+  }))
 
-  it.live("does not block an interruption, not even during a commit", () =>
-    Effect.gen(function*() {
-      const door = yield* proxy
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const asked = Latch.makeUnsafe(false)
-        const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.tap(backend, () => {
-          door.freeze()
-          return asked.open
-        })))
-        yield* asked.await
-        assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber)), "6 seconds")))
-        yield* backend
-      }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
-    }))
-
-  it.live("also closes connections that were idle in the pool", () =>
-    Effect.gen(function*() {
-      const door = yield* proxy
-      yield* Effect.gen(function*() {
-        const sql = yield* SqlClient.SqlClient
-        const meet = yield* meeting(3)
-        const held = Effect.tap(backend, () => meet)
-        const pids = yield* Effect.all([1, 2, 3].map(() => sql.withTransaction(held)), { concurrency: 3 })
-        assert.lengthOf(new Set(pids), 3)
+  it.live("does not block an interruption, not even during a commit", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const asked = Latch.makeUnsafe(false)
+      const fiber = yield* Effect.forkChild(sql.withTransaction(Effect.tap(backend, () => {
         door.freeze()
-        assert.strictEqual((yield* Effect.flip(backend)).reason._tag, "ConnectionError")
-        // if each dead connection had to time out by itself, these would fail too
-        const after = yield* Effect.all([backend, backend, backend], { concurrency: 3 })
-        assert.notIncludeMembers(pids, after)
-      }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 4, answerTimeout: "500 millis" })))
-    }))
+        return asked.open
+      })))
+      yield* asked.await
+      assert.isTrue(Exit.isFailure(yield* Effect.timeout(Effect.andThen(Fiber.interrupt(fiber), Fiber.await(fiber)), "6 seconds")))
+      yield* backend
+    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1 })))
+  }))
+
+  it.live("also closes connections that were idle in the pool", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      const meet = yield* meeting(3)
+      const held = Effect.tap(backend, () => meet)
+      const pids = yield* Effect.all([1, 2, 3].map(() => sql.withTransaction(held)), { concurrency: 3 })
+      assert.lengthOf(new Set(pids), 3)
+      door.freeze()
+      assert.strictEqual((yield* Effect.flip(backend)).reason._tag, "ConnectionError")
+      // if each dead connection had to time out by itself, these would fail too
+      const after = yield* Effect.all([backend, backend, backend], { concurrency: 3 })
+      assert.notIncludeMembers(pids, after)
+    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 4, answerTimeout: "500 millis" })))
+  }))
 
   it.live("keeps no locks, because the server ends its idle transaction", () =>
     Effect.gen(function*() {
@@ -326,16 +316,15 @@ describe.concurrent("a connection whose server vanished", () => {
       assert.strictEqual(yield* backend, pid)
     }).pipe(Effect.provide(pool({ maxConnections: 1, statementTimeout: "200 millis" }))))
 
-  it.live("has timeouts by default, and none of Waybill's behind a proxy", () =>
-    Effect.gen(function*() {
-      const limits = Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        sql`SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle`)
-      const ours = { statement: "45s", idle: "10s" }
-      assert.deepStrictEqual(yield* Effect.provide(limits, pool()), [ours])
-      assert.deepStrictEqual(yield* Effect.provide(limits, pool({ statementTimeout: "2 minutes", idleTransactionTimeout: "3 seconds" })), [{ statement: "2min", idle: "3s" }])
-      const [servers] = yield* administer("SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle")
-      assert.deepStrictEqual(yield* Effect.provide(limits, pool({ prepare: false })), [servers])
-    }))
+  it.live("has timeouts by default, and none of Waybill's behind a proxy", Effect.fnUntraced(function*() {
+    const limits = Effect.flatMap(SqlClient.SqlClient, (sql) =>
+      sql`SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle`)
+    const ours = { statement: "45s", idle: "10s" }
+    assert.deepStrictEqual(yield* Effect.provide(limits, pool()), [ours])
+    assert.deepStrictEqual(yield* Effect.provide(limits, pool({ statementTimeout: "2 minutes", idleTransactionTimeout: "3 seconds" })), [{ statement: "2min", idle: "3s" }])
+    const [servers] = yield* administer("SELECT current_setting('statement_timeout') AS statement, current_setting('idle_in_transaction_session_timeout') AS idle")
+    assert.deepStrictEqual(yield* Effect.provide(limits, pool({ prepare: false })), [servers])
+  }))
 
   it.live("is awaited by statements without a timeout", () =>
     Effect.gen(function*() {

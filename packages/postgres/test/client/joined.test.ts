@@ -39,58 +39,55 @@ const hosts: ReadonlyArray<readonly [string, (client: pg.Client) => HostClient |
 
 layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the transaction of", (it) => {
   describe.each(hosts)("%s", (_, hostOf) => {
-    it.effect("the host, its commit keeps our writes and its rollback leaves nothing", () =>
-      Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        const rows = yield* table("id int8, by text")
-        const client = yield* hostClient
-        for (const [id, end] of [[1, "ROLLBACK"], [2, "COMMIT"]] as const) {
-          yield* Effect.promise(() => client.query("BEGIN"))
-          yield* Effect.promise(() => client.query(`INSERT INTO ${rows} VALUES ($1, 'host')`, [id]))
-          yield* sql.joined(hostOf(client))(Effect.gen(function*() {
-            yield* sql`INSERT INTO ${sql.literal(rows)} VALUES (${id}, 'us')`
-            assert.strictEqual((yield* sql`SELECT id FROM ${sql.literal(rows)} WHERE id = ${id}`).length, 2)
-          }))
-          assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [], "nobody sees it before the commit")
-          yield* Effect.promise(() => client.query(end))
-        }
-        const kept = yield* sql.bulk(`SELECT id, by FROM ${rows} ORDER BY by`, [])
-        assert.deepStrictEqual(kept, [[2, "host"], [2, "us"]])
-      }))
-
-    it.effect("the host, a transaction of ours is a savepoint that rolls back alone", () =>
-      Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        const rows = yield* table("id int8")
-        const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
-        const client = yield* hostClient
+    it.effect("the host, its commit keeps our writes and its rollback leaves nothing", Effect.fnUntraced(function*() {
+      const sql = yield* PgClient.PgClient
+      const rows = yield* table("id int8, by text")
+      const client = yield* hostClient
+      for (const [id, end] of [[1, "ROLLBACK"], [2, "COMMIT"]] as const) {
         yield* Effect.promise(() => client.query("BEGIN"))
-        const exit = yield* sql.joined(hostOf(client))(Effect.gen(function*() {
-          yield* sql.withTransaction(Effect.andThen(insert(1), sql.withTransaction(insert(2))))
-          yield* Effect.flip(sql.withTransaction(Effect.andThen(insert(3), Effect.fail("no"))))
-          yield* Effect.flip(sql.withTransaction(Effect.andThen(insert(4), sql`SELECT 1 / 0`)))
-          yield* Effect.forEach([5, 6, 7], (id) => sql.withTransaction(insert(id)), { concurrency: 3 })
-          return yield* sql.withTransaction(Effect.andThen(insert(8), sql`SELECT 1 / 0`))
-        })).pipe(Effect.exit)
-        assert.isTrue(Exit.isFailure(exit))
-        yield* Effect.promise(() => client.query(`INSERT INTO ${rows} VALUES (9)`))
-        yield* Effect.promise(() => client.query("COMMIT"))
-        const kept = yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values
-        assert.deepStrictEqual(kept, [[1], [2], [5], [6], [7], [9]])
-      }))
+        yield* Effect.promise(() => client.query(`INSERT INTO ${rows} VALUES ($1, 'host')`, [id]))
+        yield* sql.joined(hostOf(client))(Effect.gen(function*() {
+          yield* sql`INSERT INTO ${sql.literal(rows)} VALUES (${id}, 'us')`
+          assert.strictEqual((yield* sql`SELECT id FROM ${sql.literal(rows)} WHERE id = ${id}`).length, 2)
+        }))
+        assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [], "nobody sees it before the commit")
+        yield* Effect.promise(() => client.query(end))
+      }
+      const kept = yield* sql.bulk(`SELECT id, by FROM ${rows} ORDER BY by`, [])
+      assert.deepStrictEqual(kept, [[2, "host"], [2, "us"]])
+    }))
 
-    it.effect("the host, statements of several fibers and calls wait for each other", () =>
-      Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        const client = yield* hostClient
-        yield* Effect.promise(() => client.query("BEGIN"))
-        const host = countOverlaps(hostOf(client))
-        const join = sql.joined(host.host)
-        const three = Effect.forEach([1, 2, 3], (n) => sql<{ n: number }>`SELECT ${n}::int AS n`, { concurrency: "unbounded" })
-        const answers = yield* Effect.all([join(three), join(three)], { concurrency: 2 })
-        assert.deepStrictEqual(answers.map((three) => three.map(([row]) => row?.n)), [[1, 2, 3], [1, 2, 3]])
-        assert.strictEqual(host.most(), 1)
-      }))
+    it.effect("the host, a transaction of ours is a savepoint that rolls back alone", Effect.fnUntraced(function*() {
+      const sql = yield* PgClient.PgClient
+      const rows = yield* table("id int8")
+      const insert = (id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
+      const client = yield* hostClient
+      yield* Effect.promise(() => client.query("BEGIN"))
+      const exit = yield* sql.joined(hostOf(client))(Effect.gen(function*() {
+        yield* sql.withTransaction(Effect.andThen(insert(1), sql.withTransaction(insert(2))))
+        yield* Effect.flip(sql.withTransaction(Effect.andThen(insert(3), Effect.fail("no"))))
+        yield* Effect.flip(sql.withTransaction(Effect.andThen(insert(4), sql`SELECT 1 / 0`)))
+        yield* Effect.forEach([5, 6, 7], (id) => sql.withTransaction(insert(id)), { concurrency: 3 })
+        return yield* sql.withTransaction(Effect.andThen(insert(8), sql`SELECT 1 / 0`))
+      })).pipe(Effect.exit)
+      assert.isTrue(Exit.isFailure(exit))
+      yield* Effect.promise(() => client.query(`INSERT INTO ${rows} VALUES (9)`))
+      yield* Effect.promise(() => client.query("COMMIT"))
+      const kept = yield* sql`SELECT id FROM ${sql.literal(rows)} ORDER BY id`.values
+      assert.deepStrictEqual(kept, [[1], [2], [5], [6], [7], [9]])
+    }))
+
+    it.effect("the host, statements of several fibers and calls wait for each other", Effect.fnUntraced(function*() {
+      const sql = yield* PgClient.PgClient
+      const client = yield* hostClient
+      yield* Effect.promise(() => client.query("BEGIN"))
+      const host = countOverlaps(hostOf(client))
+      const join = sql.joined(host.host)
+      const three = Effect.forEach([1, 2, 3], (n) => sql<{ n: number }>`SELECT ${n}::int AS n`, { concurrency: "unbounded" })
+      const answers = yield* Effect.all([join(three), join(three)], { concurrency: 2 })
+      assert.deepStrictEqual(answers.map((three) => three.map(([row]) => row?.n)), [[1, 2, 3], [1, 2, 3]])
+      assert.strictEqual(host.most(), 1)
+    }))
 
     it.effect("the host, bulk statements give the same results as on our own pool", () =>
       Effect.gen(function*() {
@@ -123,77 +120,72 @@ layer(pool({ maxConnections: 2 }), { excludeTestServices: true })("joined to the
         assert.deepStrictEqual(JSON.parse(object?.[0] as string), { a: [1] })
       }))
 
-    it.effect("the host, failures are named as on our own pool", () =>
-      Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE")
-        const client = yield* hostClient
-        yield* Effect.promise(() => client.query("BEGIN"))
-        const insert = sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`
-        const error = yield* Effect.flip(sql.joined(hostOf(client))(Effect.andThen(insert, insert)))
-        assert.strictEqual(error._tag === "SqlError" && error.reason._tag, "UniqueViolation")
-      }))
+    it.effect("the host, failures are named as on our own pool", Effect.fnUntraced(function*() {
+      const sql = yield* PgClient.PgClient
+      const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE")
+      const client = yield* hostClient
+      yield* Effect.promise(() => client.query("BEGIN"))
+      const insert = sql`INSERT INTO ${sql.literal(rows)} VALUES (1)`
+      const error = yield* Effect.flip(sql.joined(hostOf(client))(Effect.andThen(insert, insert)))
+      assert.strictEqual(error._tag === "SqlError" && error.reason._tag, "UniqueViolation")
+    }))
 
-    it.effect("the host, an interruption waits for the running statement and the client stays usable", () =>
-      Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        const client = yield* hostClient
-        yield* Effect.promise(() => client.query("BEGIN"))
-        const host = countOverlaps(hostOf(client))
-        const slow = sql.joined(host.host)(Effect.andThen(sql`SELECT pg_sleep(0.1)`, sql`SELECT 1 / 0`))
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(slow, "20 millis"))))
-        assert.strictEqual(host.now(), 0)
-        const alive = yield* Effect.promise(() => client.query("SELECT 1 AS n"))
-        assert.strictEqual(alive.rows[0].n, 1)
-      }))
-  })
-
-  it.effect("a host, statements outside of it still use the pool, also those of an outer transaction", () =>
-    Effect.gen(function*() {
+    it.effect("the host, an interruption waits for the running statement and the client stays usable", Effect.fnUntraced(function*() {
       const sql = yield* PgClient.PgClient
       const client = yield* hostClient
       yield* Effect.promise(() => client.query("BEGIN"))
-      const pid = Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
-      const hosts = (yield* Effect.promise(() => client.query("SELECT pg_backend_pid() AS pid"))).rows[0].pid
-      assert.notStrictEqual(yield* pid, hosts)
-      yield* sql.withTransaction(Effect.gen(function*() {
-        const ours = yield* pid
-        assert.strictEqual(yield* sql.joined(client)(pid), hosts)
-        assert.strictEqual(yield* sql.joined(client)(sql.withTransaction(pid)), hosts)
-        assert.strictEqual(yield* pid, ours)
-      }))
-      let afterwards: number | undefined
-      yield* sql.joined(client)(sql.afterCommit(
-        Effect.map(Effect.orDie(sql.withTransaction(pid)), (pid) => void (afterwards = pid))
-      ))
-      assert.isNumber(afterwards)
-      assert.notStrictEqual(afterwards, hosts)
+      const host = countOverlaps(hostOf(client))
+      const slow = sql.joined(host.host)(Effect.andThen(sql`SELECT pg_sleep(0.1)`, sql`SELECT 1 / 0`))
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.timeout(slow, "20 millis"))))
+      assert.strictEqual(host.now(), 0)
+      const alive = yield* Effect.promise(() => client.query("SELECT 1 AS n"))
+      assert.strictEqual(alive.rows[0].n, 1)
     }))
+  })
 
-  it.effect("an executor, arrays are sent as text with casts that every driver supports", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const sent: Array<unknown> = []
-      const host: HostExecutor = {
-        executeSql: async (text, values) => {
-          sent.push([text, values])
-          return { rows: [] }
-        }
+  it.effect("a host, statements outside of it still use the pool, also those of an outer transaction", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const client = yield* hostClient
+    yield* Effect.promise(() => client.query("BEGIN"))
+    const pid = Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
+    const hosts = (yield* Effect.promise(() => client.query("SELECT pg_backend_pid() AS pid"))).rows[0].pid
+    assert.notStrictEqual(yield* pid, hosts)
+    yield* sql.withTransaction(Effect.gen(function*() {
+      const ours = yield* pid
+      assert.strictEqual(yield* sql.joined(client)(pid), hosts)
+      assert.strictEqual(yield* sql.joined(client)(sql.withTransaction(pid)), hosts)
+      assert.strictEqual(yield* pid, ours)
+    }))
+    let afterwards: number | undefined
+    yield* sql.joined(client)(sql.afterCommit(
+      Effect.map(Effect.orDie(sql.withTransaction(pid)), (pid) => void (afterwards = pid))
+    ))
+    assert.isNumber(afterwards)
+    assert.notStrictEqual(afterwards, hosts)
+  }))
+
+  it.effect("an executor, arrays are sent as text with casts that every driver supports", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const sent: Array<unknown> = []
+    const host: HostExecutor = {
+      executeSql: async (text, values) => {
+        sent.push([text, values])
+        return { rows: [] }
       }
-      yield* sql.joined(host)(sql.bulk("SELECT $1::int8[], $2, $11, ($1)", [int8Array([1, null]), "$1"]))
-      assert.deepStrictEqual(sent, [["SELECT $1::text::int8[], $2, $11, ($1::text)", ["{\"1\",NULL}", "$1"]]])
-    }))
+    }
+    yield* sql.joined(host)(sql.bulk("SELECT $1::int8[], $2, $11, ($1)", [int8Array([1, null]), "$1"]))
+    assert.deepStrictEqual(sent, [["SELECT $1::text::int8[], $2, $11, ($1::text)", ["{\"1\",NULL}", "$1"]]])
+  }))
 
-  it.effect("a pool or a client without BEGIN is refused with the next step", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const client = yield* hostClient
-      yield* Effect.promise(() => client.query("SELECT 1"))
-      assert.match((yield* Effect.flip(sql.joined(client)(sql`SELECT 1`))).message, /Send BEGIN/)
-      const hosts = new pg.Pool({ connectionString: inject("pgUrl") })
-      assert.match((yield* Effect.flip(sql.joined(hosts as never)(sql`SELECT 1`))).message, /Pass the client/)
-      yield* Effect.promise(() => hosts.end())
-    }))
+  it.effect("a pool or a client without BEGIN is refused with the next step", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const client = yield* hostClient
+    yield* Effect.promise(() => client.query("SELECT 1"))
+    assert.match((yield* Effect.flip(sql.joined(client)(sql`SELECT 1`))).message, /Send BEGIN/)
+    const hosts = new pg.Pool({ connectionString: inject("pgUrl") })
+    assert.match((yield* Effect.flip(sql.joined(hosts as never)(sql`SELECT 1`))).message, /Pass the client/)
+    yield* Effect.promise(() => hosts.end())
+  }))
 })
 
 /** A host that detects concurrent statements. */

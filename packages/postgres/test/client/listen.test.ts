@@ -56,18 +56,17 @@ describe("listening to a channel", () => {
       }
     }).pipe(Effect.provide(pool())))
 
-  it.live("detects a server that does not answer, and reconnects", () =>
-    Effect.gen(function*() {
-      const door = yield* proxy
-      const name = channel()
-      const heard = yield* Queue.unbounded<string>()
-      const listener = sessionListener(sessionConfig({ url: door.url }), { every: "50 millis", deadline: "100 millis" })
-      const listening = listenOn(listener, name)
-      yield* Effect.forkScoped(Stream.runForEach(listening, (payload) => Queue.offer(heard, payload)))
-      assert.strictEqual(yield* Queue.take(heard), "")
-      door.freeze()
-      assert.strictEqual(yield* Effect.timeout(Queue.take(heard), "5 seconds"), "")
-    }))
+  it.live("detects a server that does not answer, and reconnects", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    const name = channel()
+    const heard = yield* Queue.unbounded<string>()
+    const listener = sessionListener(sessionConfig({ url: door.url }), { every: "50 millis", deadline: "100 millis" })
+    const listening = listenOn(listener, name)
+    yield* Effect.forkScoped(Stream.runForEach(listening, (payload) => Queue.offer(heard, payload)))
+    assert.strictEqual(yield* Queue.take(heard), "")
+    door.freeze()
+    assert.strictEqual(yield* Effect.timeout(Queue.take(heard), "5 seconds"), "")
+  }))
 
   it.live("closes its connection when the reader ends", () =>
     Effect.gen(function*() {
@@ -88,18 +87,17 @@ describe("listening to a channel", () => {
       assert.strictEqual((yield* first.sql`SELECT 1 AS n`).length, 1)
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("fails for errors that are not retryable", () =>
-    Effect.gen(function*() {
-      const role = `r_${crypto.randomUUID().slice(0, 8)}`
-      yield* administer(`CREATE ROLE ${role} LOGIN PASSWORD 'right'`)
-      yield* Effect.addFinalizer(() => administer(`DROP ROLE ${role}`))
-      const url = new URL(inject("pgUrl"))
-      Object.assign(url, { username: role, password: "right" })
-      yield* Effect.gen(function*() {
-        const sql = yield* PgClient.PgClient
-        yield* administer(`ALTER ROLE ${role} PASSWORD 'wrong'`)
-        const error = yield* Effect.flip(Stream.runDrain(sql.listen(channel())))
-        assert.strictEqual(error.reason._tag, "AuthenticationError")
-      }).pipe(Effect.provide(pool({ url: Redacted.make(url.href) })))
-    }))
+  it.live("fails for errors that are not retryable", Effect.fnUntraced(function*() {
+    const role = `r_${crypto.randomUUID().slice(0, 8)}`
+    yield* administer(`CREATE ROLE ${role} LOGIN PASSWORD 'right'`)
+    yield* Effect.addFinalizer(() => administer(`DROP ROLE ${role}`))
+    const url = new URL(inject("pgUrl"))
+    Object.assign(url, { username: role, password: "right" })
+    yield* Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      yield* administer(`ALTER ROLE ${role} PASSWORD 'wrong'`)
+      const error = yield* Effect.flip(Stream.runDrain(sql.listen(channel())))
+      assert.strictEqual(error.reason._tag, "AuthenticationError")
+    }).pipe(Effect.provide(pool({ url: Redacted.make(url.href) })))
+  }))
 })

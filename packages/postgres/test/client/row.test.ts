@@ -39,25 +39,23 @@ describe("a row", () => {
 })
 
 layer(pool(), { excludeTestServices: true })("a statement's rows", (it) => {
-  it.effect("are decoded", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const state = row({ id: int8, state: only<"open" | "closed">(text), body: bytea, at: nullable(timestamptz) })
-      const find = statement`SELECT ${int8(7)} AS id, ${"open"}::text AS state, ${bytea(Buffer.of(1))} AS body, ${timestamptz(Infinity)} AS at`
-      assert.deepStrictEqual(yield* sql.rows(state, find), [{ id: 7, state: "open", body: Buffer.of(1), at: Infinity }])
-      assert.strictEqual(yield* sql.one(int8, statement`SELECT ${int8(7n)} AS id`), 7)
-      assert.deepStrictEqual(yield* sql.rows(nullable(text), statement`SELECT unnest(${textArray(["a", null])}) AS name`), ["a", null])
-      assert.isUndefined(yield* sql.run(statement`SELECT 1 AS one`))
-    }))
+  it.effect("are decoded", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const state = row({ id: int8, state: only<"open" | "closed">(text), body: bytea, at: nullable(timestamptz) })
+    const find = statement`SELECT ${int8(7)} AS id, ${"open"}::text AS state, ${bytea(Buffer.of(1))} AS body, ${timestamptz(Infinity)} AS at`
+    assert.deepStrictEqual(yield* sql.rows(state, find), [{ id: 7, state: "open", body: Buffer.of(1), at: Infinity }])
+    assert.strictEqual(yield* sql.one(int8, statement`SELECT ${int8(7n)} AS id`), 7)
+    assert.deepStrictEqual(yield* sql.rows(nullable(text), statement`SELECT unnest(${textArray(["a", null])}) AS name`), ["a", null])
+    assert.isUndefined(yield* sql.run(statement`SELECT 1 AS one`))
+  }))
 
-  it.effect("fail the statement if they do not fit, and the connection stays usable", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const messageOf = <A>(read: Effect.Effect<A, { readonly message: string }>) => Effect.map(Effect.flip(read), ({ message }) => message)
-      assert.match(yield* messageOf(sql.rows(text, statement`SELECT 'a' AS a, 'b' AS b`)), /A row has 2 columns, and 1 is read/)
-      assert.match(yield* messageOf(sql.rows(text, statement`SELECT NULL::text AS a`)), /is NULL/)
-      assert.match(yield* messageOf(sql.one(text, statement`SELECT 'a' AS a WHERE false`)), /returned 0/)
-      assert.match(yield* messageOf(sql.run(statement`SELECT ${timestamptz(NaN)} AS a`)), /is not a timestamptz/)
-      assert.strictEqual(yield* sql.one(text, statement`SELECT 'a' AS a`), "a")
-    }))
+  it.effect("fail the statement if they do not fit, and the connection stays usable", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const messageOf = <A>(read: Effect.Effect<A, { readonly message: string }>) => Effect.map(Effect.flip(read), ({ message }) => message)
+    assert.match(yield* messageOf(sql.rows(text, statement`SELECT 'a' AS a, 'b' AS b`)), /A row has 2 columns, and 1 is read/)
+    assert.match(yield* messageOf(sql.rows(text, statement`SELECT NULL::text AS a`)), /is NULL/)
+    assert.match(yield* messageOf(sql.one(text, statement`SELECT 'a' AS a WHERE false`)), /returned 0/)
+    assert.match(yield* messageOf(sql.run(statement`SELECT ${timestamptz(NaN)} AS a`)), /is not a timestamptz/)
+    assert.strictEqual(yield* sql.one(text, statement`SELECT 'a' AS a`), "a")
+  }))
 })

@@ -64,77 +64,72 @@ layer(overHosts, { excludeTestServices: true })("the host's client of @effect/sq
       assert.deepStrictEqual(yield* sql`SELECT '{"some_name": 1}'::jsonb AS some_name`, [{ some_name: { some_name: 1 } }])
     }).pipe(Effect.provide(Layer.fresh(Layer.provide(PgClient.layerFromSqlPg, renaming)))))
 
-  it.effect("shares its open transaction in both directions", () =>
-    Effect.gen(function*() {
-      const ours = yield* PgClient.PgClient
-      const theirs = yield* SqlPg.PgClient
-      const rows = yield* table("id int8")
-      const pid = (sql: SqlClient.SqlClient) => Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
-      const insert = (sql: SqlClient.SqlClient, id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
-      for (const [outer, inner] of [[theirs, ours], [ours, theirs]] as const) {
-        yield* Effect.flip(outer.withTransaction(Effect.gen(function*() {
-          assert.strictEqual(yield* pid(outer), yield* pid(inner))
-          yield* insert(outer, 1)
-          yield* inner.withTransaction(insert(inner, 2))
-          yield* ours.bulk(`INSERT INTO ${rows} VALUES ($1)`, [3])
-          return yield* Effect.fail("roll back")
-        })))
-        yield* outer.withTransaction(Effect.gen(function*() {
-          yield* insert(outer, 4)
-          yield* Effect.flip(inner.withTransaction(Effect.andThen(insert(inner, 5), Effect.fail("savepoint"))))
-        }))
-      }
-      assert.deepStrictEqual(yield* ours.bulk(`SELECT id FROM ${rows} ORDER BY id`, []), [[4], [4]])
-    }))
+  it.effect("shares its open transaction in both directions", Effect.fnUntraced(function*() {
+    const ours = yield* PgClient.PgClient
+    const theirs = yield* SqlPg.PgClient
+    const rows = yield* table("id int8")
+    const pid = (sql: SqlClient.SqlClient) => Effect.map(sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`, ([row]) => row?.pid)
+    const insert = (sql: SqlClient.SqlClient, id: number) => sql`INSERT INTO ${sql.literal(rows)} VALUES (${id})`
+    for (const [outer, inner] of [[theirs, ours], [ours, theirs]] as const) {
+      yield* Effect.flip(outer.withTransaction(Effect.gen(function*() {
+        assert.strictEqual(yield* pid(outer), yield* pid(inner))
+        yield* insert(outer, 1)
+        yield* inner.withTransaction(insert(inner, 2))
+        yield* ours.bulk(`INSERT INTO ${rows} VALUES ($1)`, [3])
+        return yield* Effect.fail("roll back")
+      })))
+      yield* outer.withTransaction(Effect.gen(function*() {
+        yield* insert(outer, 4)
+        yield* Effect.flip(inner.withTransaction(Effect.andThen(insert(inner, 5), Effect.fail("savepoint"))))
+      }))
+    }
+    assert.deepStrictEqual(yield* ours.bulk(`SELECT id FROM ${rows} ORDER BY id`, []), [[4], [4]])
+  }))
 
-  it.effect("runs afterCommit callbacks of both clients when the transaction of the host commits", () =>
-    Effect.gen(function*() {
-      const ours = yield* PgClient.PgClient
-      const theirs = yield* SqlPg.PgClient
-      const seen: Array<string> = []
-      yield* theirs.withTransaction(Effect.andThen(
-        ours.afterCommit(Effect.sync(() => void seen.push("committed"))),
-        Effect.sync(() => void seen.push("inside"))
-      ))
-      assert.deepStrictEqual(seen, ["inside", "committed"])
-    }))
+  it.effect("runs afterCommit callbacks of both clients when the transaction of the host commits", Effect.fnUntraced(function*() {
+    const ours = yield* PgClient.PgClient
+    const theirs = yield* SqlPg.PgClient
+    const seen: Array<string> = []
+    yield* theirs.withTransaction(Effect.andThen(
+      ours.afterCommit(Effect.sync(() => void seen.push("committed"))),
+      Effect.sync(() => void seen.push("inside"))
+    ))
+    assert.deepStrictEqual(seen, ["inside", "committed"])
+  }))
 
-  it.effect("joins a pg transaction of the host as Waybill's own pool does", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const rows = yield* table("id int8")
-      const client = yield* Effect.acquireRelease(
-        Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
-        (client) => Effect.promise(() => client.end())
-      )
-      yield* Effect.promise(() => client.query("BEGIN"))
-      yield* sql.joined(client)(sql.withTransaction(sql.bulk(`INSERT INTO ${rows} VALUES (1)`, [])))
-      assert.deepStrictEqual(yield* sql.bulk(`SELECT id FROM ${rows}`, []), [])
-      yield* Effect.promise(() => client.query("COMMIT"))
-      assert.deepStrictEqual(yield* sql.bulk(`SELECT id FROM ${rows}`, []), [[1]])
-    }))
+  it.effect("joins a pg transaction of the host as Waybill's own pool does", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* table("id int8")
+    const client = yield* Effect.acquireRelease(
+      Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
+      (client) => Effect.promise(() => client.end())
+    )
+    yield* Effect.promise(() => client.query("BEGIN"))
+    yield* sql.joined(client)(sql.withTransaction(sql.bulk(`INSERT INTO ${rows} VALUES (1)`, [])))
+    assert.deepStrictEqual(yield* sql.bulk(`SELECT id FROM ${rows}`, []), [])
+    yield* Effect.promise(() => client.query("COMMIT"))
+    assert.deepStrictEqual(yield* sql.bulk(`SELECT id FROM ${rows}`, []), [[1]])
+  }))
 
-  it.effect("names errors as Waybill's own pool does", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE")
-      const error = yield* Effect.flip(sql.bulk(`INSERT INTO ${rows} VALUES (1), (1)`, []))
-      assert.strictEqual(error.reason._tag === "UniqueViolation" && error.reason.constraint, "only_once")
-      assert.match(error.message, /duplicate key/)
-      assert.strictEqual((yield* Effect.flip(sql.bulk("SELECT 1 / 0", []))).message, "division by zero")
-    }))
+  it.effect("names errors as Waybill's own pool does", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const rows = yield* table("id int8 CONSTRAINT only_once UNIQUE")
+    const error = yield* Effect.flip(sql.bulk(`INSERT INTO ${rows} VALUES (1), (1)`, []))
+    assert.strictEqual(error.reason._tag === "UniqueViolation" && error.reason.constraint, "only_once")
+    assert.match(error.message, /duplicate key/)
+    assert.strictEqual((yield* Effect.flip(sql.bulk("SELECT 1 / 0", []))).message, "division by zero")
+  }))
 
-  it.effect("listens to a channel", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const channel = `Test ${crypto.randomUUID()}`
-      const heard = yield* Queue.unbounded<string>()
-      const fiber = yield* Effect.forkScoped(Stream.runForEach(sql.listen(channel), (payload) => Queue.offer(heard, payload)))
-      assert.strictEqual(yield* Queue.take(heard), "")
-      yield* sql.notify(channel, "one")
-      assert.strictEqual(yield* Queue.take(heard), "one")
-      yield* Fiber.interrupt(fiber)
-    }))
+  it.effect("listens to a channel", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const channel = `Test ${crypto.randomUUID()}`
+    const heard = yield* Queue.unbounded<string>()
+    const fiber = yield* Effect.forkScoped(Stream.runForEach(sql.listen(channel), (payload) => Queue.offer(heard, payload)))
+    assert.strictEqual(yield* Queue.take(heard), "")
+    yield* sql.notify(channel, "one")
+    assert.strictEqual(yield* Queue.take(heard), "one")
+    yield* Fiber.interrupt(fiber)
+  }))
 
   it.effect("carries Waybill's storage, with its migrations", () => {
     const schema = freshSchema()

@@ -51,29 +51,27 @@ layer(testService(storage), { excludeTestServices: true })("an event published i
     return (yield* sql<{ readonly id: string }>`SELECT id FROM ${table}`).map(({ id }) => id)
   })
 
-  it.effect("is delivered when the transaction commits, and leaves nothing when it rolls back", () =>
-    Effect.gen(function*() {
-      const { pickUp } = yield* prepare
-      const { sql } = yield* orders
-      yield* sql.withTransaction(pickUp("committed"))
-      yield* Effect.flip(sql.withTransaction(Effect.andThen(pickUp("rolled back"), Effect.fail("the truck broke down"))))
-      assert.deepStrictEqual(yield* stored, ["committed"])
-      assert.deepStrictEqual(yield* delivered, ["committed"])
-    }), 30_000)
+  it.effect("is delivered when the transaction commits, and leaves nothing when it rolls back", Effect.fnUntraced(function*() {
+    const { pickUp } = yield* prepare
+    const { sql } = yield* orders
+    yield* sql.withTransaction(pickUp("committed"))
+    yield* Effect.flip(sql.withTransaction(Effect.andThen(pickUp("rolled back"), Effect.fail("the truck broke down"))))
+    assert.deepStrictEqual(yield* stored, ["committed"])
+    assert.deepStrictEqual(yield* delivered, ["committed"])
+  }), 30_000)
 
-  it.effect("wakes the workers when the transaction commits, not before", () =>
-    Effect.gen(function*() {
-      const { pickUp, tenantId } = yield* prepare
-      const { sql } = yield* orders
-      const wakeups = yield* Wakeups
-      // the subscription woke them already
-      yield* wakeups.next
-      const woken = yield* Effect.forkChild(Effect.repeat(wakeups.next, { until: (tenantIds) => tenantIds.has(tenantId) }))
-      yield* sql.withTransaction(Effect.gen(function*() {
-        yield* pickUp("in the transaction")
-        yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
-        assert.isUndefined(woken.pollUnsafe())
-      }))
-      yield* Fiber.join(woken)
-    }), 30_000)
+  it.effect("wakes the workers when the transaction commits, not before", Effect.fnUntraced(function*() {
+    const { pickUp, tenantId } = yield* prepare
+    const { sql } = yield* orders
+    const wakeups = yield* Wakeups
+    // the subscription woke them already
+    yield* wakeups.next
+    const woken = yield* Effect.forkChild(Effect.repeat(wakeups.next, { until: (tenantIds) => tenantIds.has(tenantId) }))
+    yield* sql.withTransaction(Effect.gen(function*() {
+      yield* pickUp("in the transaction")
+      yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
+      assert.isUndefined(woken.pollUnsafe())
+    }))
+    yield* Fiber.join(woken)
+  }), 30_000)
 })

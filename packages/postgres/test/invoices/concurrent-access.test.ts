@@ -15,39 +15,37 @@ const { bytesOf, freshTenant } = fixtures
 const schema = freshSchema()
 
 layer(testStorage(schema), { excludeTestServices: true })("documents that change while they are read", (it) => {
-  it.effect("hides files from a viewer that were uploaded after it lost the record", () =>
-    Effect.gen(function*() {
-      const documents = yield* DocumentStore
-      const invoices = yield* InvoiceStore
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      yield* documents.add(tenantId, documentRecord("N", { accounts: ["A"], files: [documentFile(1)] }))
-      const resume = yield* pauseNextRead(schema, "document_records")
-      const looking = yield* Effect.forkChild(documents.find(tenantId, accountsOf("A"), "N"))
-      yield* untilOneIsBlocked
-      yield* transaction.run(Effect.andThen(
-        invoices.lock(tenantId, acme, "#N"),
-        documents.add(tenantId, documentRecord("N", { accounts: ["B"], files: [documentFile(2)] }))
-      ))
-      assert.isUndefined(yield* documents.find(tenantId, accountsOf("A"), "N"))
-      yield* resume
-      const found = yield* Fiber.join(looking)
-      assert.deepStrictEqual(found?.files.map((each) => each.fileId), ["file 1"])
-    }))
+  it.effect("hides files from a viewer that were uploaded after it lost the record", Effect.fnUntraced(function*() {
+    const documents = yield* DocumentStore
+    const invoices = yield* InvoiceStore
+    const transaction = yield* Transaction
+    const tenantId = freshTenant()
+    yield* documents.add(tenantId, documentRecord("N", { accounts: ["A"], files: [documentFile(1)] }))
+    const resume = yield* pauseNextRead(schema, "document_records")
+    const looking = yield* Effect.forkChild(documents.find(tenantId, accountsOf("A"), "N"))
+    yield* untilOneIsBlocked
+    yield* transaction.run(Effect.andThen(
+      invoices.lock(tenantId, acme, "#N"),
+      documents.add(tenantId, documentRecord("N", { accounts: ["B"], files: [documentFile(2)] }))
+    ))
+    assert.isUndefined(yield* documents.find(tenantId, accountsOf("A"), "N"))
+    yield* resume
+    const found = yield* Fiber.join(looking)
+    assert.deepStrictEqual(found?.files.map((each) => each.fileId), ["file 1"])
+  }))
 
-  it.effect("a swept content is not kept", () =>
-    Effect.gen(function*() {
-      const contents = yield* DocumentContents
-      const sql = yield* PgClient.PgClient
-      const tenantId = freshTenant()
-      const kept = yield* Effect.scoped(Effect.gen(function*() {
-        const writer = yield* contents.open(tenantId)
-        yield* writer.write(bytesOf("%PDF-1.7 one"))
-        assert.strictEqual(yield* contents.sweep(tenantId, Date.now() + 60_000), 1)
-        const finished = yield* Effect.exit(Effect.andThen(writer.finish, contents.keep(tenantId, [writer.contentId])))
-        return { finished: Exit.isSuccess(finished), read: yield* contents.read(tenantId, writer.contentId, 0) }
-      }))
-      const [row] = yield* sql.unsafe<{ n: number }>(`SELECT count(*)::int AS n FROM "${schema}".document_chunks WHERE tenant_id = '${tenantId}'`)
-      assert.deepStrictEqual([kept.finished, kept.read, row!.n], [false, undefined, 0])
+  it.effect("a swept content is not kept", Effect.fnUntraced(function*() {
+    const contents = yield* DocumentContents
+    const sql = yield* PgClient.PgClient
+    const tenantId = freshTenant()
+    const kept = yield* Effect.scoped(Effect.gen(function*() {
+      const writer = yield* contents.open(tenantId)
+      yield* writer.write(bytesOf("%PDF-1.7 one"))
+      assert.strictEqual(yield* contents.sweep(tenantId, Date.now() + 60_000), 1)
+      const finished = yield* Effect.exit(Effect.andThen(writer.finish, contents.keep(tenantId, [writer.contentId])))
+      return { finished: Exit.isSuccess(finished), read: yield* contents.read(tenantId, writer.contentId, 0) }
     }))
+    const [row] = yield* sql.unsafe<{ n: number }>(`SELECT count(*)::int AS n FROM "${schema}".document_chunks WHERE tenant_id = '${tenantId}'`)
+    assert.deepStrictEqual([kept.finished, kept.read, row!.n], [false, undefined, 0])
+  }))
 })

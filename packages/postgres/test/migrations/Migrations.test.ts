@@ -64,25 +64,24 @@ describe("the migrations", () => {
       assert.deepStrictEqual(yield* appliedMigrations(schema), applied)
     }).pipe(Effect.provide(database())))
 
-  it.live("are each applied once by twenty processes that start at the same time", () =>
-    Effect.gen(function*() {
-      const schema = yield* schemaName
-      const steps = Array.from({ length: 10 }, (_, index): Migration => ({
-        id: index + 1,
-        name: `step ${index + 1}`,
-        breaking: false,
-        up: (quoted) => `CREATE TABLE ${quoted}.step_${index + 1} (id int8)`
-      }))
-      const applied = yield* Effect.forEach(
-        Array.from({ length: 20 }),
-        // separate pools, with a default isolation level under which a read of the migrations table may be outdated
-        () => migrate({ schema, migrations: steps }).pipe(
-          Effect.provide(Layer.fresh(database({ maxConnections: 1, url: Redacted.make(`${inject("pgUrl")}?options=-c%20default_transaction_isolation%3Dserializable`) })))
-        ),
-        { concurrency: 20 }
-      )
-      assert.deepStrictEqual(ids(applied.flat()).sort((a, b) => a - b), ids(steps))
+  it.live("are each applied once by twenty processes that start at the same time", Effect.fnUntraced(function*() {
+    const schema = yield* schemaName
+    const steps = Array.from({ length: 10 }, (_, index): Migration => ({
+      id: index + 1,
+      name: `step ${index + 1}`,
+      breaking: false,
+      up: (quoted) => `CREATE TABLE ${quoted}.step_${index + 1} (id int8)`
     }))
+    const applied = yield* Effect.forEach(
+      Array.from({ length: 20 }),
+      // separate pools, with a default isolation level under which a read of the migrations table may be outdated
+      () => migrate({ schema, migrations: steps }).pipe(
+        Effect.provide(Layer.fresh(database({ maxConnections: 1, url: Redacted.make(`${inject("pgUrl")}?options=-c%20default_transaction_isolation%3Dserializable`) })))
+      ),
+      { concurrency: 20 }
+    )
+    assert.deepStrictEqual(ids(applied.flat()).sort((a, b) => a - b), ids(steps))
+  }))
 
   it.live("continue from version 1", () =>
     Effect.gen(function*() {

@@ -120,21 +120,20 @@ const countsOf = Effect.fnUntraced(function*(tenantId: string) {
 const tablesWith = (counts: Readonly<Record<string, number>>, some: boolean) => Object.keys(counts).filter((name) => counts[name]! > 0 === some)
 
 layer(testService(testStorage(schema)), { excludeTestServices: true })("a deleted tenant", (it) => {
-  it.effect("leaves no row in any table except the audit log, and keeps other tenants", () =>
-    Effect.gen(function*() {
-      const removal = yield* TenantRemoval
-      const [gone, other] = [fixtures.freshTenant(), fixtures.freshTenant()]
-      yield* fill([gone, other])
-      const tables = yield* rows<{ name: string }>("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'", [schema])
-      const before = yield* countsOf(other)
-      assert.deepStrictEqual(tables.map(({ name }) => name).filter((name) => !(name in before)).sort(), ofNobody, "a table without a tenant")
-      assert.deepStrictEqual(tablesWith(yield* countsOf(gone), false), [], "nothing shows that these are emptied")
-      yield* removal.remove(gone)
-      assert.strictEqual(yield* removal.sweep, 0)
-      assert.deepStrictEqual(tablesWith(yield* countsOf(gone), true), [...Object.keys(staying), "tenants"].sort())
-      yield* rows("UPDATE @tenants SET deleted_at = deleted_at - interval '61 seconds' WHERE tenant_id = $1", [gone])
-      assert.strictEqual(yield* removal.sweep, 1)
-      assert.deepStrictEqual(tablesWith(yield* countsOf(gone), true), Object.keys(staying))
-      assert.deepStrictEqual(yield* countsOf(other), before)
-    }))
+  it.effect("leaves no row in any table except the audit log, and keeps other tenants", Effect.fnUntraced(function*() {
+    const removal = yield* TenantRemoval
+    const [gone, other] = [fixtures.freshTenant(), fixtures.freshTenant()]
+    yield* fill([gone, other])
+    const tables = yield* rows<{ name: string }>("SELECT table_name AS name FROM information_schema.tables WHERE table_schema = $1 AND table_type = 'BASE TABLE'", [schema])
+    const before = yield* countsOf(other)
+    assert.deepStrictEqual(tables.map(({ name }) => name).filter((name) => !(name in before)).sort(), ofNobody, "a table without a tenant")
+    assert.deepStrictEqual(tablesWith(yield* countsOf(gone), false), [], "nothing shows that these are emptied")
+    yield* removal.remove(gone)
+    assert.strictEqual(yield* removal.sweep, 0)
+    assert.deepStrictEqual(tablesWith(yield* countsOf(gone), true), [...Object.keys(staying), "tenants"].sort())
+    yield* rows("UPDATE @tenants SET deleted_at = deleted_at - interval '61 seconds' WHERE tenant_id = $1", [gone])
+    assert.strictEqual(yield* removal.sweep, 1)
+    assert.deepStrictEqual(tablesWith(yield* countsOf(gone), true), Object.keys(staying))
+    assert.deepStrictEqual(yield* countsOf(other), before)
+  }))
 })

@@ -128,78 +128,73 @@ describe.skipIf(inject("pgPrograms") === null)("with a read replica", () => {
         assert.include(servedBy, "replica")
       }).pipe(Effect.scoped))
 
-    it.effect("reads its own writes inside of a transaction", () =>
-      Effect.gen(function*() {
-        yield* untilUsed
-        const transaction = yield* Transaction
-        const seen = yield* transaction.run(Effect.andThen(putStatus("S-2", "not committed"), observed(lookUp("S-2"))))
-        assert.deepEqual(seen, { result: "not committed", server: "primary" })
-      }))
+    it.effect("reads its own writes inside of a transaction", Effect.fnUntraced(function*() {
+      yield* untilUsed
+      const transaction = yield* Transaction
+      const seen = yield* transaction.run(Effect.andThen(putStatus("S-2", "not committed"), observed(lookUp("S-2"))))
+      assert.deepEqual(seen, { result: "not committed", server: "primary" })
+    }))
 
-    it.effect("pages through the log as of the first page, although an earlier transaction commits in between", () =>
-      Effect.gen(function*() {
-        yield* untilUsed
-        const transaction = yield* Transaction
-        const [isWritten, mayCommit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-        const earlier = yield* Effect.forkChild(transaction.run(
-          appendEvent("B").pipe(Effect.andThen(Deferred.succeed(isWritten, undefined)), Effect.andThen(Deferred.await(mayCommit)))
-        ))
-        yield* Deferred.await(isWritten)
-        yield* transaction.run(appendEvent("A"))
-        const first = yield* observed(page())
-        assert.deepEqual([idsOf(first.result), first.result.totalCount, first.server], [["A"], 1, "replica"])
-        yield* Deferred.succeed(mayCommit, undefined)
-        yield* Fiber.join(earlier)
-        assert.deepEqual(idsOf(yield* page({ snapshot: first.result.snapshot, skip: 1 })), [])
-        assert.deepEqual(idsOf(yield* page({ skip: 1 })), ["B"])
-      }))
+    it.effect("pages through the log as of the first page, although an earlier transaction commits in between", Effect.fnUntraced(function*() {
+      yield* untilUsed
+      const transaction = yield* Transaction
+      const [isWritten, mayCommit] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const earlier = yield* Effect.forkChild(transaction.run(
+        appendEvent("B").pipe(Effect.andThen(Deferred.succeed(isWritten, undefined)), Effect.andThen(Deferred.await(mayCommit)))
+      ))
+      yield* Deferred.await(isWritten)
+      yield* transaction.run(appendEvent("A"))
+      const first = yield* observed(page())
+      assert.deepEqual([idsOf(first.result), first.result.totalCount, first.server], [["A"], 1, "replica"])
+      yield* Deferred.succeed(mayCommit, undefined)
+      yield* Fiber.join(earlier)
+      assert.deepEqual(idsOf(yield* page({ snapshot: first.result.snapshot, skip: 1 })), [])
+      assert.deepEqual(idsOf(yield* page({ skip: 1 })), ["B"])
+    }))
 
-    it.effect("asks the primary while the replica lags, and uses the replica again when it has caught up", () =>
-      Effect.gen(function*() {
-        yield* untilUsed
-        yield* onStandby("SELECT pg_wal_replay_pause()")
-        log.length = 0
-        yield* putStatus("S-3", "new")
-        assert.deepEqual(yield* observed(lookUp("S-3")), { result: "new", server: "primary" })
-        yield* untilNotUsed
-        assert.deepEqual(yield* observed(lookUp("S-3")), { result: "new", server: "primary" })
-        assert.strictEqual((yield* status).reason, "it is more than a second behind")
-        yield* onStandby("SELECT pg_wal_replay_resume()")
-        yield* untilUsed
-        assert.deepEqual(yield* observed(lookUp("S-3")), { result: "new", server: "replica" })
-        assert.deepEqual(log, ["Read replica not in use: it is more than a second behind. The primary answers lookups.", "Read replica in use."])
-      }))
+    it.effect("asks the primary while the replica lags, and uses the replica again when it has caught up", Effect.fnUntraced(function*() {
+      yield* untilUsed
+      yield* onStandby("SELECT pg_wal_replay_pause()")
+      log.length = 0
+      yield* putStatus("S-3", "new")
+      assert.deepEqual(yield* observed(lookUp("S-3")), { result: "new", server: "primary" })
+      yield* untilNotUsed
+      assert.deepEqual(yield* observed(lookUp("S-3")), { result: "new", server: "primary" })
+      assert.strictEqual((yield* status).reason, "it is more than a second behind")
+      yield* onStandby("SELECT pg_wal_replay_resume()")
+      yield* untilUsed
+      assert.deepEqual(yield* observed(lookUp("S-3")), { result: "new", server: "replica" })
+      assert.deepEqual(log, ["Read replica not in use: it is more than a second behind. The primary answers lookups.", "Read replica in use."])
+    }))
 
-    it.effect("answers while the replica does not answer", () =>
-      Effect.gen(function*() {
-        yield* untilUsed
-        yield* putStatus("S-4", "new")
-        const unfreeze = servers.standby.freeze()
-        yield* Effect.ensuring(
-          Effect.gen(function*() {
-            for (let n = 0; n < 3; n++) assert.deepEqual(yield* observed(lookUp("S-4")), { result: "new", server: "primary" })
-            yield* untilNotUsed
-          }),
-          Effect.sync(unfreeze)
-        )
-        yield* untilUsed
-        assert.deepEqual(yield* observed(lookUp("S-4")), { result: "new", server: "replica" })
-      }))
+    it.effect("answers while the replica does not answer", Effect.fnUntraced(function*() {
+      yield* untilUsed
+      yield* putStatus("S-4", "new")
+      const unfreeze = servers.standby.freeze()
+      yield* Effect.ensuring(
+        Effect.gen(function*() {
+          for (let n = 0; n < 3; n++) assert.deepEqual(yield* observed(lookUp("S-4")), { result: "new", server: "primary" })
+          yield* untilNotUsed
+        }),
+        Effect.sync(unfreeze)
+      )
+      yield* untilUsed
+      assert.deepEqual(yield* observed(lookUp("S-4")), { result: "new", server: "replica" })
+    }))
 
-    it.effect("answers while the replica is gone, and uses it when it is back", () =>
-      Effect.gen(function*() {
-        yield* untilUsed
-        yield* putStatus("S-5", "new")
-        log.length = 0
-        yield* Effect.promise(servers.standby.stop)
-        for (let n = 0; n < 3; n++) assert.deepEqual(yield* observed(lookUp("S-5")), { result: "new", server: "primary" })
-        yield* untilNotUsed
-        assert.match(log.join("\n"), /^Read replica not in use: .*\. The primary answers lookups\.$/)
-        yield* putStatus("S-5", "newer")
-        yield* Effect.promise(servers.standby.start)
-        yield* untilUsed
-        assert.strictEqual(yield* lookUp("S-5"), "newer")
-      }))
+    it.effect("answers while the replica is gone, and uses it when it is back", Effect.fnUntraced(function*() {
+      yield* untilUsed
+      yield* putStatus("S-5", "new")
+      log.length = 0
+      yield* Effect.promise(servers.standby.stop)
+      for (let n = 0; n < 3; n++) assert.deepEqual(yield* observed(lookUp("S-5")), { result: "new", server: "primary" })
+      yield* untilNotUsed
+      assert.match(log.join("\n"), /^Read replica not in use: .*\. The primary answers lookups\.$/)
+      yield* putStatus("S-5", "newer")
+      yield* Effect.promise(servers.standby.start)
+      yield* untilUsed
+      assert.strictEqual(yield* lookUp("S-5"), "newer")
+    }))
   })
 
   layer(Layer.empty, { excludeTestServices: true })("an address", (it) => {
@@ -211,14 +206,13 @@ describe.skipIf(inject("pgPrograms") === null)("with a read replica", () => {
         Effect.provide(ReadReplica.layer({ url: Redacted.make(url) }).pipe(Layer.provide(PgClient.layer({ url: Redacted.make(servers.primary.url), maxConnections: 2 }))))
       )
 
-    it.effect("of the primary, of another database or of another cluster is not used", () =>
-      Effect.gen(function*() {
-        assert.strictEqual(yield* reasonFor(servers.primary.url), "it is no standby")
-        assert.strictEqual(
-          yield* reasonFor(servers.standby.url.replace(/postgres$/, "template1")),
-          "its address leads to the database template1, and the primary's to postgres"
-        )
-        assert.strictEqual(yield* reasonFor(inject("pgUrl")), "its address leads to another database cluster")
-      }))
+    it.effect("of the primary, of another database or of another cluster is not used", Effect.fnUntraced(function*() {
+      assert.strictEqual(yield* reasonFor(servers.primary.url), "it is no standby")
+      assert.strictEqual(
+        yield* reasonFor(servers.standby.url.replace(/postgres$/, "template1")),
+        "its address leads to the database template1, and the primary's to postgres"
+      )
+      assert.strictEqual(yield* reasonFor(inject("pgUrl")), "its address leads to another database cluster")
+    }))
   })
 })

@@ -87,38 +87,35 @@ const look = (tenant: SeededTenant) =>
   })
 
 layer(service, { excludeTestServices: true })("shipments that are old enough to be pruned", (it) => {
-  it.effect("stay unchanged, with their keys, while a writer has read them", () =>
-    Effect.gen(function*() {
-      const tenant = yield* deliveredLongAgo
-      const write = yield* writing(tenant.tenantId, undefined)
-      yield* prune(tenant.tenantId)
-      assert.isTrue(Exit.isSuccess(yield* write))
-      assert.deepStrictEqual(yield* look(tenant), [[1, 2, 3, 4], true])
-    }))
+  it.effect("stay unchanged, with their keys, while a writer has read them", Effect.fnUntraced(function*() {
+    const tenant = yield* deliveredLongAgo
+    const write = yield* writing(tenant.tenantId, undefined)
+    yield* prune(tenant.tenantId)
+    assert.isTrue(Exit.isSuccess(yield* write))
+    assert.deepStrictEqual(yield* look(tenant), [[1, 2, 3, 4], true])
+  }))
 
-  it.effect("neither fail nor deadlock a writer that holds their accounts", () =>
-    Effect.gen(function*() {
-      const tenant = yield* deliveredLongAgo
-      const write = yield* writing(tenant.tenantId, ["B"])
-      const pruning = yield* Effect.forkChild(Effect.exit(prune(tenant.tenantId)))
-      yield* eventually(countBlocked, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
-      const written = yield* write
-      const pruned = yield* Fiber.join(pruning)
-      assert.deepStrictEqual({ written: Exit.isSuccess(written), pruned: Exit.isSuccess(pruned) }, { written: true, pruned: true })
-    }))
+  it.effect("neither fail nor deadlock a writer that holds their accounts", Effect.fnUntraced(function*() {
+    const tenant = yield* deliveredLongAgo
+    const write = yield* writing(tenant.tenantId, ["B"])
+    const pruning = yield* Effect.forkChild(Effect.exit(prune(tenant.tenantId)))
+    yield* eventually(countBlocked, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
+    const written = yield* write
+    const pruned = yield* Fiber.join(pruning)
+    assert.deepStrictEqual({ written: Exit.isSuccess(written), pruned: Exit.isSuccess(pruned) }, { written: true, pruned: true })
+  }))
 
-  it.effect("leave no account entry without a status when they are reassigned meanwhile", () =>
-    Effect.gen(function*() {
-      const tenant = yield* deliveredLongAgo
-      const { tenantId } = tenant
-      const events = yield* TransitEvents
-      const commit = yield* openTransaction(events.append(tenant.carrier, [reportedEvent("S", { accounts: ["B"] })]))
-      const pruning = yield* Effect.forkChild(prune(tenantId))
-      yield* eventually(countBlocked, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
-      yield* commit
-      yield* Fiber.join(pruning)
-      assert.deepStrictEqual(yield* leftOver(tenantId), nothing)
-    }))
+  it.effect("leave no account entry without a status when they are reassigned meanwhile", Effect.fnUntraced(function*() {
+    const tenant = yield* deliveredLongAgo
+    const { tenantId } = tenant
+    const events = yield* TransitEvents
+    const commit = yield* openTransaction(events.append(tenant.carrier, [reportedEvent("S", { accounts: ["B"] })]))
+    const pruning = yield* Effect.forkChild(prune(tenantId))
+    yield* eventually(countBlocked, (n) => n > 0 || pruning.pollUnsafe() !== undefined)
+    yield* commit
+    yield* Fiber.join(pruning)
+    assert.deepStrictEqual(yield* leftOver(tenantId), nothing)
+  }))
 
   for (const [what, thereafter] of [
     ["leave nothing that was written while pruning searched them", (tenant: SeededTenant) =>
@@ -132,17 +129,16 @@ layer(service, { excludeTestServices: true })("shipments that are old enough to 
         assert.deepStrictEqual(yield* look(tenant), [[1, 2, 3, 4], true])
       })]
   ] as const) {
-    it.effect(what, () =>
-      Effect.gen(function*() {
-        const tenant = yield* deliveredLongAgo
-        const resume = yield* pauseNextRead(schema, "shipment_statuses")
-        const pruning = yield* Effect.forkChild(prune(tenant.tenantId))
-        yield* untilOneIsBlocked
-        yield* (yield* TransitEventIntake).report(tenant.carrier, [event("PROOF_OF_DELIVERY", 4)])
-        yield* (yield* ShipmentIntake).report(tenant.carrier, [postedShipment("S", { accounts: ["A"], ProNumber: "NEW" })])
-        yield* resume
-        yield* Fiber.join(pruning)
-        yield* thereafter(tenant)
-      }))
+    it.effect(what, Effect.fnUntraced(function*() {
+      const tenant = yield* deliveredLongAgo
+      const resume = yield* pauseNextRead(schema, "shipment_statuses")
+      const pruning = yield* Effect.forkChild(prune(tenant.tenantId))
+      yield* untilOneIsBlocked
+      yield* (yield* TransitEventIntake).report(tenant.carrier, [event("PROOF_OF_DELIVERY", 4)])
+      yield* (yield* ShipmentIntake).report(tenant.carrier, [postedShipment("S", { accounts: ["A"], ProNumber: "NEW" })])
+      yield* resume
+      yield* Fiber.join(pruning)
+      yield* thereafter(tenant)
+    }))
   }
 })

@@ -26,23 +26,22 @@ const hold = (statements: string, tenantId: string) =>
 
 layer(service, { excludeTestServices: true })("a patch during another change of the status", (it) => {
   for (const [before, meanwhile] of [["active", "paused"], ["active", "inactive"], ["inactive", "active"]] as const) {
-    it.effect(`waits for a patch from ${before} to ${meanwhile}, and keeps it`, () =>
-      Effect.gen(function*() {
-        const subscriptions = yield* TransitSubscriptions
-        const tenant = yield* TestWaybill.tenant(freshTenant())
-        const customer = tenant.customer("client", ["A"])
-        const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
-        if (before !== "active") yield* subscriptions.patch(customer, id, { status: before })
-        const commit = yield* openTransaction(subscriptions.patch(customer, id, { status: meanwhile }))
-        const second = yield* Effect.forkChild(subscriptions.patch(customer, id, changed))
-        yield* untilOneIsBlocked
-        yield* commit
-        const answered = yield* Fiber.join(second)
-        const stored = yield* subscriptions.get(customer, id)
-        assert.deepStrictEqual([answered.status, stored.status, stored.delivery?.batchMaxSize], [meanwhile, meanwhile, 7])
-        yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
-        assert.lengthOf((yield* drain(tenant.tenantId)).sent, meanwhile === "active" ? 1 : 0)
-      }))
+    it.effect(`waits for a patch from ${before} to ${meanwhile}, and keeps it`, Effect.fnUntraced(function*() {
+      const subscriptions = yield* TransitSubscriptions
+      const tenant = yield* TestWaybill.tenant(freshTenant())
+      const customer = tenant.customer("client", ["A"])
+      const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
+      if (before !== "active") yield* subscriptions.patch(customer, id, { status: before })
+      const commit = yield* openTransaction(subscriptions.patch(customer, id, { status: meanwhile }))
+      const second = yield* Effect.forkChild(subscriptions.patch(customer, id, changed))
+      yield* untilOneIsBlocked
+      yield* commit
+      const answered = yield* Fiber.join(second)
+      const stored = yield* subscriptions.get(customer, id)
+      assert.deepStrictEqual([answered.status, stored.status, stored.delivery?.batchMaxSize], [meanwhile, meanwhile, 7])
+      yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
+      assert.lengthOf((yield* drain(tenant.tenantId)).sent, meanwhile === "active" ? 1 : 0)
+    }))
   }
 
   for (
@@ -51,29 +50,28 @@ layer(service, { excludeTestServices: true })("a patch during another change of 
       ["between reading and writing", "SELECT $1::text; LOCK TABLE @secrets", { ...changed, hmacSecretId: "main" }]
     ] as const
   ) {
-    it.effect(`keeps the pause of a worker after 410 that comes ${when}`, () =>
-      Effect.gen(function*() {
-        const subscriptions = yield* TransitSubscriptions
-        const tenant = yield* TestWaybill.tenant(freshTenant())
-        const { tenantId } = tenant
-        // a call with a key does not record access of its client, so only the held lock can delay it
-        const customer = { ...tenant.customer("client", ["A"]), origin: "key" as const }
-        yield* letSee(tenantId, "client", ["A"])
-        const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
-        yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
-        const worker = yield* acquire(tenantId)
-        const release = yield* openTransaction(hold(held, tenantId))
-        const patching = yield* Effect.forkChild(subscriptions.patch(customer, id, patch))
-        yield* untilOneIsBlocked
-        const pausing = yield* Effect.forkChild(
-          settle(worker, { destinations: [changeOf(1, { destinationId: id, endpointUrl, pause: "The receiver answered 410." })] })
-        )
-        yield* eventually(countBlocked, (n) => n > 1 || pausing.pollUnsafe() !== undefined)
-        yield* release
-        yield* Fiber.join(pausing)
-        yield* Fiber.join(patching)
-        const stored = yield* subscriptions.get(customer, id)
-        assert.deepStrictEqual([stored.status, stored.delivery?.batchMaxSize], ["paused", 7])
-      }))
+    it.effect(`keeps the pause of a worker after 410 that comes ${when}`, Effect.fnUntraced(function*() {
+      const subscriptions = yield* TransitSubscriptions
+      const tenant = yield* TestWaybill.tenant(freshTenant())
+      const { tenantId } = tenant
+      // a call with a key does not record access of its client, so only the held lock can delay it
+      const customer = { ...tenant.customer("client", ["A"]), origin: "key" as const }
+      yield* letSee(tenantId, "client", ["A"])
+      const { id } = yield* TestWaybill.subscribe(tenant, customer, { endpointUrl })
+      yield* (yield* TransitEvents).append(tenant.carrier, [reportedEvent("S", { accounts: ["A"] })])
+      const worker = yield* acquire(tenantId)
+      const release = yield* openTransaction(hold(held, tenantId))
+      const patching = yield* Effect.forkChild(subscriptions.patch(customer, id, patch))
+      yield* untilOneIsBlocked
+      const pausing = yield* Effect.forkChild(
+        settle(worker, { destinations: [changeOf(1, { destinationId: id, endpointUrl, pause: "The receiver answered 410." })] })
+      )
+      yield* eventually(countBlocked, (n) => n > 1 || pausing.pollUnsafe() !== undefined)
+      yield* release
+      yield* Fiber.join(pausing)
+      yield* Fiber.join(patching)
+      const stored = yield* subscriptions.get(customer, id)
+      assert.deepStrictEqual([stored.status, stored.delivery?.batchMaxSize], ["paused", 7])
+    }))
   }
 })

@@ -14,24 +14,23 @@ const deadPort = Effect.callback<number>((resume) => {
 })
 
 describe("a configured database", () => {
-  it.effect("is retried for half a minute, and then reported as missing without its password", () =>
-    Effect.gen(function*() {
-      const port = yield* deadPort
-      const databaseUrl = Redacted.make(`postgres://waybill:hunter2@127.0.0.1:${port}/freight`)
-      const opening = yield* Effect.forkChild(Effect.flip(Effect.scoped(openDatabase({ databaseUrl, dataDir: "/nowhere" }))))
-      let seconds = 0
-      for (; opening.pollUnsafe() === undefined; seconds += 0.5) {
-        yield* TestClock.adjust("500 millis")
-        // The connection is refused by the system, in real time.
-        yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
-      }
-      const error = yield* Fiber.join(opening)
-      assert.isAtLeast(seconds, 30)
-      assert.strictEqual(
-        error.message,
-        `The database at 127.0.0.1:${port}/freight did not answer within 30 seconds: connect ECONNREFUSED 127.0.0.1:${port}. Start it, or correct WAYBILL_DATABASE_URL.`
-      )
-    }))
+  it.effect("is retried for half a minute, and then reported as missing without its password", Effect.fnUntraced(function*() {
+    const port = yield* deadPort
+    const databaseUrl = Redacted.make(`postgres://waybill:hunter2@127.0.0.1:${port}/freight`)
+    const opening = yield* Effect.forkChild(Effect.flip(Effect.scoped(openDatabase({ databaseUrl, dataDir: "/nowhere" }))))
+    let seconds = 0
+    for (; opening.pollUnsafe() === undefined; seconds += 0.5) {
+      yield* TestClock.adjust("500 millis")
+      // The connection is refused by the system, in real time.
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 5)))
+    }
+    const error = yield* Fiber.join(opening)
+    assert.isAtLeast(seconds, 30)
+    assert.strictEqual(
+      error.message,
+      `The database at 127.0.0.1:${port}/freight did not answer within 30 seconds: connect ECONNREFUSED 127.0.0.1:${port}. Start it, or correct WAYBILL_DATABASE_URL.`
+    )
+  }))
 })
 
 class Service extends Context.Service<Service, { readonly attempt: number }>()("Service") {}

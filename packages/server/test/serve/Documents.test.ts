@@ -49,14 +49,13 @@ describe("the documents setting", () => {
     }).pipe(Effect.provide(built({ documents: { kind: "directory", path }, documentsAlso: undefined, s3Endpoint: undefined })))
   })
 
-  it.effect("requires a writable directory, otherwise the start fails", () =>
-    Effect.gen(function*() {
-      const file = join(temporary(), "file")
-      writeFileSync(file, "")
-      const message = yield* refusal({ documents: { kind: "directory", path: join(file, "papers") }, documentsAlso: undefined, s3Endpoint: undefined })
-      assert.include(message, `Documents cannot be kept in ${join(file, "papers")}: `)
-      assert.include(message, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
-    }))
+  it.effect("requires a writable directory, otherwise the start fails", Effect.fnUntraced(function*() {
+    const file = join(temporary(), "file")
+    writeFileSync(file, "")
+    const message = yield* refusal({ documents: { kind: "directory", path: join(file, "papers") }, documentsAlso: undefined, s3Endpoint: undefined })
+    assert.include(message, `Documents cannot be kept in ${join(file, "papers")}: `)
+    assert.include(message, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
+  }))
 
   it.effect("selects a bucket in the region of the S3 client's own settings", () => {
     for (const name of ["AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE"]) vi.stubEnv(name, undefined)

@@ -53,30 +53,29 @@ const sizeOf = Effect.fnUntraced(function*(contentId: string) {
 const removing = (contentId: string) => Effect.flatMap(DocumentContents, (contents) => contents.remove("acme", [contentId]))
 
 describe.each(pairs)("documents in %s", (_, documents, also) => {
-  it.effect("are read and deleted in both, and added to the first", () =>
-    Effect.gen(function*() {
-      const database = yield* Layer.build(Layer.fresh(StorageMemory.layer)).pipe(Scope.provide(yield* Effect.scope))
-      const storage = Layer.succeedContext(database)
-      const as = (first: DocumentsPlace, second: DocumentsPlace | undefined) => <A, E>(effect: Effect.Effect<A, E, DocumentContents | Transaction>) =>
-        Effect.provide(effect, over(first, second, storage))
-      const before = as(also, undefined)
-      const after = as(documents, also)
-      const without = as(documents, undefined)
+  it.effect("are read and deleted in both, and added to the first", Effect.fnUntraced(function*() {
+    const database = yield* Layer.build(Layer.fresh(StorageMemory.layer)).pipe(Scope.provide(yield* Effect.scope))
+    const storage = Layer.succeedContext(database)
+    const as = (first: DocumentsPlace, second: DocumentsPlace | undefined) => <A, E>(effect: Effect.Effect<A, E, DocumentContents | Transaction>) =>
+      Effect.provide(effect, over(first, second, storage))
+    const before = as(also, undefined)
+    const after = as(documents, also)
+    const without = as(documents, undefined)
 
-      const older = yield* before(upload)
-      const newer = yield* after(upload)
-      assert.deepStrictEqual(yield* after(Effect.all([sizeOf(older), sizeOf(newer)])), [file.length, file.length])
-      assert.deepStrictEqual(yield* without(Effect.all([sizeOf(older), sizeOf(newer)])), [0, file.length])
-      assert.strictEqual(yield* before(sizeOf(newer)), 0)
+    const older = yield* before(upload)
+    const newer = yield* after(upload)
+    assert.deepStrictEqual(yield* after(Effect.all([sizeOf(older), sizeOf(newer)])), [file.length, file.length])
+    assert.deepStrictEqual(yield* without(Effect.all([sizeOf(older), sizeOf(newer)])), [0, file.length])
+    assert.strictEqual(yield* before(sizeOf(newer)), 0)
 
-      yield* after(Effect.flatMap(Transaction, (transaction) =>
-        Effect.flip(transaction.run(Effect.andThen(Effect.andThen(removing(older), removing(newer)), Effect.fail("refused"))))))
-      assert.deepStrictEqual(yield* after(Effect.all([sizeOf(older), sizeOf(newer)])), [file.length, file.length])
+    yield* after(Effect.flatMap(Transaction, (transaction) =>
+      Effect.flip(transaction.run(Effect.andThen(Effect.andThen(removing(older), removing(newer)), Effect.fail("refused"))))))
+    assert.deepStrictEqual(yield* after(Effect.all([sizeOf(older), sizeOf(newer)])), [file.length, file.length])
 
-      yield* after(Effect.flatMap(Transaction, (transaction) => transaction.run(Effect.andThen(removing(older), removing(newer)))))
-      assert.deepStrictEqual(yield* after(Effect.all([sizeOf(older), sizeOf(newer)])), [0, 0])
-      const folders = [documents, also].flatMap((place) => place.kind === "directory" ? [place.path] : [])
-      const left = folders.flatMap((path) => readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && entry.parentPath.includes("acme")))
-      assert.deepStrictEqual(left, [])
-    }))
+    yield* after(Effect.flatMap(Transaction, (transaction) => transaction.run(Effect.andThen(removing(older), removing(newer)))))
+    assert.deepStrictEqual(yield* after(Effect.all([sizeOf(older), sizeOf(newer)])), [0, 0])
+    const folders = [documents, also].flatMap((place) => place.kind === "directory" ? [place.path] : [])
+    const left = folders.flatMap((path) => readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile() && entry.parentPath.includes("acme")))
+    assert.deepStrictEqual(left, [])
+  }))
 })

@@ -12,44 +12,40 @@ const logged = (format: "json" | "pretty", effect: Effect.Effect<void>) =>
   })
 
 describe("the log", () => {
-  it.effect("is one JSON object per entry, with its annotations next to the message", () =>
-    Effect.gen(function*() {
-      const lines = yield* logged("json", Effect.annotateLogs(Effect.logInfo("Delivered."), { tenant: "acme", events: 3 }))
-      assert.strictEqual(lines.length, 1)
-      const { time, ...entry } = JSON.parse(lines[0]!)
-      assert.match(time, /^\d{4}-\d\d-\d\dT/)
-      assert.deepStrictEqual(entry, { level: "info", message: "Delivered.", tenant: "acme", events: 3 })
-    }))
+  it.effect("is one JSON object per entry, with its annotations next to the message", Effect.fnUntraced(function*() {
+    const lines = yield* logged("json", Effect.annotateLogs(Effect.logInfo("Delivered."), { tenant: "acme", events: 3 }))
+    assert.strictEqual(lines.length, 1)
+    const { time, ...entry } = JSON.parse(lines[0]!)
+    assert.match(time, /^\d{4}-\d\d-\d\dT/)
+    assert.deepStrictEqual(entry, { level: "info", message: "Delivered.", tenant: "acme", events: 3 })
+  }))
 
-  it.effect("contains the causes of a failure, without a stack for expected errors", () =>
-    Effect.gen(function*() {
-      const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" })
-      const error = new StorageError({ operation: "AccessStore.findKeys", cause: refused })
-      const [line] = yield* logged("json", Effect.logError("It failed.", Cause.fail(error)))
-      assert.strictEqual(JSON.parse(line!).cause, `${error.message}: connect ECONNREFUSED 127.0.0.1:5432`)
-      const broken = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("Connection terminated unexpectedly"), message: "Connection terminated unexpectedly" }) })
-      const [lost] = yield* logged("json", Effect.logError("It failed.", Cause.fail(new StorageError({ operation: "AccessStore.findKeys", cause: broken }))))
-      assert.strictEqual(JSON.parse(lost!).cause, `${error.message}: Connection terminated unexpectedly`)
-      const [silent] = yield* logged("json", Effect.logError("It failed.", new StorageError({ operation: "AccessStore.findKeys", cause: "No answer came." })))
-      assert.strictEqual(JSON.parse(silent!).cause, `${error.message}: No answer came.`)
-      const [defect] = yield* logged("json", Effect.logError("It died.", Cause.die(new TypeError("not a function"))))
-      assert.match(JSON.parse(defect!).cause, /TypeError: not a function\n\s+at /)
-    }))
+  it.effect("contains the causes of a failure, without a stack for expected errors", Effect.fnUntraced(function*() {
+    const refused = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:5432"), { code: "ECONNREFUSED" })
+    const error = new StorageError({ operation: "AccessStore.findKeys", cause: refused })
+    const [line] = yield* logged("json", Effect.logError("It failed.", Cause.fail(error)))
+    assert.strictEqual(JSON.parse(line!).cause, `${error.message}: connect ECONNREFUSED 127.0.0.1:5432`)
+    const broken = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error("Connection terminated unexpectedly"), message: "Connection terminated unexpectedly" }) })
+    const [lost] = yield* logged("json", Effect.logError("It failed.", Cause.fail(new StorageError({ operation: "AccessStore.findKeys", cause: broken }))))
+    assert.strictEqual(JSON.parse(lost!).cause, `${error.message}: Connection terminated unexpectedly`)
+    const [silent] = yield* logged("json", Effect.logError("It failed.", new StorageError({ operation: "AccessStore.findKeys", cause: "No answer came." })))
+    assert.strictEqual(JSON.parse(silent!).cause, `${error.message}: No answer came.`)
+    const [defect] = yield* logged("json", Effect.logError("It died.", Cause.die(new TypeError("not a function"))))
+    assert.match(JSON.parse(defect!).cause, /TypeError: not a function\n\s+at /)
+  }))
 
-  it.effect("contains no secret, even when an error quotes one", () =>
-    Effect.gen(function*() {
-      const key = `wb.YWNtZQ.01a1f7e2-3442-7503-a070-1baffbfbc48e.${"k".repeat(43)}`
-      const secret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`
-      const url = "postgres://waybill:hunter2@db.internal/waybill"
-      for (const format of ["json", "pretty"] as const) {
-        const lines = yield* logged(format, Effect.annotateLogs(Effect.logError(`${key} ${secret}`, new Error(url)), { url }))
-        assert.notMatch(lines.join("\n"), /kkkk|BQUF|hunter2/)
-        assert.match(lines.join("\n"), /postgres:\/\/waybill:…@db\.internal/)
-      }
-    }))
+  it.effect("contains no secret, even when an error quotes one", Effect.fnUntraced(function*() {
+    const key = `wb.YWNtZQ.01a1f7e2-3442-7503-a070-1baffbfbc48e.${"k".repeat(43)}`
+    const secret = `whsec_${Buffer.alloc(32, 5).toString("base64")}`
+    const url = "postgres://waybill:hunter2@db.internal/waybill"
+    for (const format of ["json", "pretty"] as const) {
+      const lines = yield* logged(format, Effect.annotateLogs(Effect.logError(`${key} ${secret}`, new Error(url)), { url }))
+      assert.notMatch(lines.join("\n"), /kkkk|BQUF|hunter2/)
+      assert.match(lines.join("\n"), /postgres:\/\/waybill:…@db\.internal/)
+    }
+  }))
 
-  it.effect("leaves out what is below its level", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual(yield* logged("pretty", Effect.logDebug("looking for work")), [])
-    }))
+  it.effect("leaves out what is below its level", Effect.fnUntraced(function*() {
+    assert.deepStrictEqual(yield* logged("pretty", Effect.logDebug("looking for work")), [])
+  }))
 })

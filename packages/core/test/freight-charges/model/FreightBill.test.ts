@@ -21,84 +21,75 @@ const live = (...changes: ReadonlyArray<Parameters<typeof read>>) =>
 const categories = (bill: FreightBill) => currentOf(bill).opening.concat(currentOf(bill).log, currentOf(bill).closing).map((each) => `${each["eventCode"]} ${each["carrierCode"] ?? ""}`.trim())
 
 describe("applyChange", () => {
-  it.effect("numbers the versions of a bill from the first report to the invoice", () =>
-    Effect.gen(function*() {
-      const { bill, became } = yield* live(["created"], ["updated", { total: 300 }], ["removed"], ["updated", { account: "B" }], ["final", { account: "B" }])
-      assert.deepStrictEqual(became, ["1 open", "2 open", "3 removed", "4 open", "5 final"])
-      assert.deepStrictEqual(bill.versions.map((each) => each.accounts), [["A"], ["A"], [], ["B"], ["B"]])
-    }))
+  it.effect("numbers the versions of a bill from the first report to the invoice", Effect.fnUntraced(function*() {
+    const { bill, became } = yield* live(["created"], ["updated", { total: 300 }], ["removed"], ["updated", { account: "B" }], ["final", { account: "B" }])
+    assert.deepStrictEqual(became, ["1 open", "2 open", "3 removed", "4 open", "5 final"])
+    assert.deepStrictEqual(bill.versions.map((each) => each.accounts), [["A"], ["A"], [], ["B"], ["B"]])
+  }))
 
-  it.effect("treats a repeated report as a duplicate (SPEC-GAP-E11)", () =>
-    Effect.gen(function*() {
-      const again = yield* live(["created"], ["created"], ["updated", { total: 300 }], ["updated", { total: 300 }], ["created"], ["removed"], ["removed"], ["updated", { total: 300 }], ["final"], ["final"], ["created"])
-      assert.deepStrictEqual(again.became, ["1 open", "=1", "2 open", "=2", "=1", "3 removed", "=3", "4 open", "5 final", "=5", "=1"])
-    }))
+  it.effect("treats a repeated report as a duplicate (SPEC-GAP-E11)", Effect.fnUntraced(function*() {
+    const again = yield* live(["created"], ["created"], ["updated", { total: 300 }], ["updated", { total: 300 }], ["created"], ["removed"], ["removed"], ["updated", { total: 300 }], ["final"], ["final"], ["created"])
+    assert.deepStrictEqual(again.became, ["1 open", "=1", "2 open", "=2", "=1", "3 removed", "=3", "4 open", "5 final", "=5", "=1"])
+  }))
 
-  it.effect("uses the sender's version to find out whether a report is new, repeated or out of order (SPEC-GAP-E11)", () =>
-    Effect.gen(function*() {
-      const one = { version: 1 }
-      const two = { version: 2, total: 300 }
-      const { became } = yield* live(["created", one], ["updated", two], ["created", one], ["updated", two], ["updated", { version: 2, total: 301 }], ["updated", { version: 4 }], ["removed", { version: 3 }], ["removed", { version: 3 }], ["removed", { version: 4 }])
-      assert.deepStrictEqual(became, ["1 open", "2 open", "=1", "=2", "conflict", "conflict", "3 removed", "=3", "4 removed"])
-      assert.deepStrictEqual((yield* live(["updated", { version: 7 }], ["updated", { total: 1 }])).became, ["7 open", "8 open"])
-    }))
+  it.effect("uses the sender's version to find out whether a report is new, repeated or out of order (SPEC-GAP-E11)", Effect.fnUntraced(function*() {
+    const one = { version: 1 }
+    const two = { version: 2, total: 300 }
+    const { became } = yield* live(["created", one], ["updated", two], ["created", one], ["updated", two], ["updated", { version: 2, total: 301 }], ["updated", { version: 4 }], ["removed", { version: 3 }], ["removed", { version: 3 }], ["removed", { version: 4 }])
+    assert.deepStrictEqual(became, ["1 open", "2 open", "=1", "=2", "conflict", "conflict", "3 removed", "=3", "4 removed"])
+    assert.deepStrictEqual((yield* live(["updated", { version: 7 }], ["updated", { total: 1 }])).became, ["7 open", "8 open"])
+  }))
 
-  it.effect("accepts the numbers of the published examples: a final notice with that of the version before, a removal and a new debtor with one (SPEC-GAP-E11)", () =>
-    Effect.gen(function*() {
-      const ended = yield* live(["created", { version: 1 }], ["updated", { version: 2, total: 300 }], ["final", { version: 2, total: 300 }], ["final", { version: 2, total: 300 }])
-      assert.deepStrictEqual(ended.became, ["1 open", "2 open", "3 final", "=3"])
-      const moved = yield* live(["created", { version: 1 }], ["removed", { version: 2 }], ["created", { version: 2, account: "B" }], ["created", { version: 2, account: "B" }], ["updated", { version: 3, account: "B", total: 1 }], ["updated", { version: 3, account: "B", total: 2 }], ["final", { version: 4, account: "B", total: 1 }])
-      assert.deepStrictEqual(moved.became, ["1 open", "2 removed", "3 open", "=3", "4 open", "conflict", "5 final"])
-      assert.deepStrictEqual(moved.bill.versions.map((each) => shownLog(each).map((entry) => entry["eventCode"])), [["OTHR"], [], ["ACTCHG"], [], ["FINL"]])
-      const anew = yield* live(["created", { version: 1 }], ["removed"], ["created", { version: 1, account: "B" }], ["updated", { version: 2, account: "B", total: 1 }])
-      assert.deepStrictEqual(anew.became, ["1 open", "2 removed", "3 open", "4 open"])
-    }))
+  it.effect("accepts the numbers of the published examples: a final notice with that of the version before, a removal and a new debtor with one (SPEC-GAP-E11)", Effect.fnUntraced(function*() {
+    const ended = yield* live(["created", { version: 1 }], ["updated", { version: 2, total: 300 }], ["final", { version: 2, total: 300 }], ["final", { version: 2, total: 300 }])
+    assert.deepStrictEqual(ended.became, ["1 open", "2 open", "3 final", "=3"])
+    const moved = yield* live(["created", { version: 1 }], ["removed", { version: 2 }], ["created", { version: 2, account: "B" }], ["created", { version: 2, account: "B" }], ["updated", { version: 3, account: "B", total: 1 }], ["updated", { version: 3, account: "B", total: 2 }], ["final", { version: 4, account: "B", total: 1 }])
+    assert.deepStrictEqual(moved.became, ["1 open", "2 removed", "3 open", "=3", "4 open", "conflict", "5 final"])
+    assert.deepStrictEqual(moved.bill.versions.map((each) => shownLog(each).map((entry) => entry["eventCode"])), [["OTHR"], [], ["ACTCHG"], [], ["FINL"]])
+    const anew = yield* live(["created", { version: 1 }], ["removed"], ["created", { version: 1, account: "B" }], ["updated", { version: 2, account: "B", total: 1 }])
+    assert.deepStrictEqual(anew.became, ["1 open", "2 removed", "3 open", "4 open"])
+  }))
 
-  it.effect("refuses changes that the bill's state does not permit (SPEC-GAP-E11)", () =>
-    Effect.gen(function*() {
-      assert.deepStrictEqual((yield* live(["removed"], ["final"], ["created"], ["created", { total: 1 }])).became, ["unknown_reference", "unknown_reference", "1 open", "conflict"])
-      assert.deepStrictEqual((yield* live(["created"], ["final"], ["updated", { total: 1 }], ["removed"], ["created", { total: 2 }])).became, ["1 open", "2 final", "conflict", "conflict", "conflict"])
-      assert.deepStrictEqual((yield* live(["created"], ["removed"], ["created"])).became, ["1 open", "2 removed", "3 open"])
-    }))
+  it.effect("refuses changes that the bill's state does not permit (SPEC-GAP-E11)", Effect.fnUntraced(function*() {
+    assert.deepStrictEqual((yield* live(["removed"], ["final"], ["created"], ["created", { total: 1 }])).became, ["unknown_reference", "unknown_reference", "1 open", "conflict"])
+    assert.deepStrictEqual((yield* live(["created"], ["final"], ["updated", { total: 1 }], ["removed"], ["created", { total: 2 }])).became, ["1 open", "2 final", "conflict", "conflict", "conflict"])
+    assert.deepStrictEqual((yield* live(["created"], ["removed"], ["created"])).became, ["1 open", "2 removed", "3 open"])
+  }))
 
-  it.effect("compares content in any order of members, including the accounts", () =>
-    Effect.gen(function*() {
-      const { became } = yield* live(["created", { accounts: ["A", "B"] }], ["created", { accounts: ["B", "A", "B"] }], ["updated", { accounts: ["A"] }])
-      assert.deepStrictEqual(became, ["1 open", "=1", "2 open"])
-      const plain = yield* read("created")
-      const turned = yield* read("created", { more: Object.fromEntries(Object.entries({ payment: { terms: "Prepaid" } }).reverse()) })
-      assert.strictEqual(plain.fingerprint, turned.fingerprint)
-    }))
+  it.effect("compares content in any order of members, including the accounts", Effect.fnUntraced(function*() {
+    const { became } = yield* live(["created", { accounts: ["A", "B"] }], ["created", { accounts: ["B", "A", "B"] }], ["updated", { accounts: ["A"] }])
+    assert.deepStrictEqual(became, ["1 open", "=1", "2 open"])
+    const plain = yield* read("created")
+    const turned = yield* read("created", { more: Object.fromEntries(Object.entries({ payment: { terms: "Prepaid" } }).reverse()) })
+    assert.strictEqual(plain.fingerprint, turned.fingerprint)
+  }))
 
-  it.effect("adds missing log entries, and none that exists (SPEC-GAP-E8)", () =>
-    Effect.gen(function*() {
-      const moved = yield* live(["created"], ["updated", { account: "B" }])
-      assert.deepStrictEqual(moved.bill.versions.map((each) => shownLog(each).map((entry) => entry["eventCategoryName"])), [["Bill Entry"], ["Account CHG"]])
-      const own = yield* live(["created", { log: [{ eventCategoryName: "Bill Entry", eventCode: "BILL" }] }], ["updated", { account: "B", log: [{ eventCode: "ACTCHG" }, { eventCode: "RWE" }] }], ["final", { account: "B", log: [{ eventCode: "INV" }] }])
-      assert.deepStrictEqual(own.bill.versions.map((each) => shownLog(each).length), [1, 2, 1])
-      const ended = yield* live(["created"], ["final", { log: [{ eventCode: "RWE" }] }])
-      assert.deepStrictEqual(categories(ended.bill), ["RWE", "FINL"])
-    }))
+  it.effect("adds missing log entries, and none that exists (SPEC-GAP-E8)", Effect.fnUntraced(function*() {
+    const moved = yield* live(["created"], ["updated", { account: "B" }])
+    assert.deepStrictEqual(moved.bill.versions.map((each) => shownLog(each).map((entry) => entry["eventCategoryName"])), [["Bill Entry"], ["Account CHG"]])
+    const own = yield* live(["created", { log: [{ eventCategoryName: "Bill Entry", eventCode: "BILL" }] }], ["updated", { account: "B", log: [{ eventCode: "ACTCHG" }, { eventCode: "RWE" }] }], ["final", { account: "B", log: [{ eventCode: "INV" }] }])
+    assert.deepStrictEqual(own.bill.versions.map((each) => shownLog(each).length), [1, 2, 1])
+    const ended = yield* live(["created"], ["final", { log: [{ eventCode: "RWE" }] }])
+    assert.deepStrictEqual(categories(ended.bill), ["RWE", "FINL"])
+  }))
 
-  it.effect("finds the new entries in complete logs and in partial logs (SPEC-GAP-E9)", () =>
-    Effect.gen(function*() {
-      const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
-      const logs = (bill: FreightBill) => bill.versions.map((each) => each.log.map((entry) => entry["eventCode"]))
-      const toDate = yield* live(["created", { log: [a!] }], ["updated", { log: [a!, b!], messages: [{ informationalMessage: "b" }] }], ["updated", { log: [a!, b!, c!], messages: [{ informationalMessage: "b" }, { informationalMessage: "c" }] }])
-      assert.deepStrictEqual(logs(toDate.bill), [["RWE"], ["LFTD"], ["RES"]])
-      assert.deepStrictEqual(toDate.bill.versions.map((each) => each.messages.length), [0, 1, 1])
-      const only = yield* live(["created", { log: [a!] }], ["updated", { log: [b!] }], ["updated", { log: [c!] }])
-      assert.deepStrictEqual(logs(only.bill), logs(toDate.bill))
-      const asShown = yield* live(["created", { log: [a!] }], ["updated", { log: [{ eventCategoryName: "Bill Entry", eventCode: "OTHR", carrierCode: "BILL" }, a!, b!] }])
-      assert.deepStrictEqual(logs(asShown.bill), [["RWE"], ["LFTD"]])
-    }))
+  it.effect("finds the new entries in complete logs and in partial logs (SPEC-GAP-E9)", Effect.fnUntraced(function*() {
+    const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
+    const logs = (bill: FreightBill) => bill.versions.map((each) => each.log.map((entry) => entry["eventCode"]))
+    const toDate = yield* live(["created", { log: [a!] }], ["updated", { log: [a!, b!], messages: [{ informationalMessage: "b" }] }], ["updated", { log: [a!, b!, c!], messages: [{ informationalMessage: "b" }, { informationalMessage: "c" }] }])
+    assert.deepStrictEqual(logs(toDate.bill), [["RWE"], ["LFTD"], ["RES"]])
+    assert.deepStrictEqual(toDate.bill.versions.map((each) => each.messages.length), [0, 1, 1])
+    const only = yield* live(["created", { log: [a!] }], ["updated", { log: [b!] }], ["updated", { log: [c!] }])
+    assert.deepStrictEqual(logs(only.bill), logs(toDate.bill))
+    const asShown = yield* live(["created", { log: [a!] }], ["updated", { log: [{ eventCategoryName: "Bill Entry", eventCode: "OTHR", carrierCode: "BILL" }, a!, b!] }])
+    assert.deepStrictEqual(logs(asShown.bill), [["RWE"], ["LFTD"]])
+  }))
 
-  it.effect("leaves out log entries of another debtor, even if they are repeated (SPEC-GAP-E9)", () =>
-    Effect.gen(function*() {
-      const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
-      const { bill } = yield* live(["created", { log: [a!, b!] }], ["updated", { account: "B", log: [b!, { eventCode: "ACTCHG" }, a!, c!] }], ["updated", { account: "B", log: [c!, b!, a!] }])
-      assert.deepStrictEqual(bill.versions.map((each) => each.log.map((entry) => entry["eventCode"])), [["RWE", "LFTD"], ["ACTCHG", "RES"], ["RES"]])
-    }))
+  it.effect("leaves out log entries of another debtor, even if they are repeated (SPEC-GAP-E9)", Effect.fnUntraced(function*() {
+    const [a, b, c] = ["RWE", "LFTD", "RES"].map((eventCode) => ({ eventCode }))
+    const { bill } = yield* live(["created", { log: [a!, b!] }], ["updated", { account: "B", log: [b!, { eventCode: "ACTCHG" }, a!, c!] }], ["updated", { account: "B", log: [c!, b!, a!] }])
+    assert.deepStrictEqual(bill.versions.map((each) => each.log.map((entry) => entry["eventCode"])), [["RWE", "LFTD"], ["ACTCHG", "RES"], ["RES"]])
+  }))
 
   it.effect.prop("numbers versions without gaps, and keeps its state in storage", [
     listOf(Arbitrary.all({ what: oneOf(["created", "updated", "updated", "removed", "final"] as const), total: int(0, 3), account: oneOf(["A", "B"]), given: int(0, 6) }), 1, 25)
