@@ -10,12 +10,13 @@ import * as destinations from "../src/delivery/DestinationSql.ts"
 import * as drops from "../src/delivery/DropRecordsSql.ts"
 import * as unsendable from "../src/delivery/DropSql.ts"
 import * as flights from "../src/delivery/FlightSql.ts"
+import * as frozen from "../src/delivery/FreezeSql.ts"
 import { load } from "../src/delivery/LoadSql.ts"
 import * as ownership from "../src/delivery/OwnershipSql.ts"
 import * as secrets from "../src/delivery/SecretSql.ts"
 import { settle } from "../src/delivery/SettleSql.ts"
 import * as statistics from "../src/delivery/StatisticsSql.ts"
-import { take } from "../src/delivery/TakeSql.ts"
+import { findForTake } from "../src/delivery/TakeSql.ts"
 import { PgArray } from "../src/client/PgBulk.ts"
 import { PgClient, Sql } from "../src/index.ts"
 import * as chargeSubscriptions from "../src/freight-charges/ChargeSubscriptionSql.ts"
@@ -130,6 +131,8 @@ const anyDelivery = { state: undefined, destinationId: undefined, since: undefin
 const owned = [{ tenantId: "t", partition: 0, epoch: 1 }]
 const taken = { destinationId: id, after: undefined, batches: 1, inFlight: [], again: [] }
 const taking = { tenantId: "t", owned, flight: id, sentAt: 0, from: [taken], sources: sources.map(({ source }) => source), signals: 1, skip: [], unrequested: 0, maxBatchBytes: 1, lookAt: 1 }
+const signal = { no: 1, location: "(0,1)" }
+const entry = { destinationId: id, ref: 1, location: "(0,1)", traceparent: null, ordinal: 0 }
 const outcome = { destinationId: id, deliveryId: id, flight: id, attempt: 1, state: "waiting", dueInMillis: 0, notCounted: false, record: undefined } as const
 const change = { destinationId: id, endpointUrl: "u", breaker: { failures: 0, openUntil: undefined }, pause: undefined, always: false }
 const settling = { tenantId: "t", owned, outcomes: [outcome], ended: [{ partition: 0, flight: id }], destinations: [] }
@@ -137,12 +140,19 @@ const interrupted = { partitions: [0], flight: undefined }
 const worker = { workerId: "w", leaseMillis: 1 }
 
 const ofOwners = (schema: Sql.Statement) => ({
-  "take": take(schema, sources, taking),
-  "take beside what is in flight": take(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id] }] }),
-  "take of one area": take(schema, sources, { ...taking, sources: ["transit-events"] }),
-  "take signals": take(schema, sources, { ...taking, from: [], sources: [] }),
-  "take from many destinations": take(schema, sources, { ...taking, from: Array.from({ length: 256 }, () => taken) }),
-  "take and send again": take(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id], again: [id] }] }),
+  "take": findForTake(schema, sources, taking),
+  "take beside what is in flight": findForTake(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id] }] }),
+  "take of one area": findForTake(schema, sources, { ...taking, sources: ["transit-events"] }),
+  "take of what signals name": findForTake(schema, sources, { ...taking, from: [], unrequested: 1 }),
+  "take signals": findForTake(schema, sources, { ...taking, from: [], sources: [] }),
+  "take from many destinations": findForTake(schema, sources, { ...taking, from: Array.from({ length: 256 }, () => taken) }),
+  "take what is sent again": findForTake(schema, sources, { ...taking, from: [{ ...taken, inFlight: [id], again: [id] }] }),
+  "take what was signalled": frozen.freeze(schema, taking, { signals: [signal], entries: [], again: [] }),
+  "take entries": frozen.freeze(schema, taking, { signals: [signal], entries: [entry], again: [] }),
+  "take many entries": frozen.freeze(schema, taking, { signals: [], entries: Array.from({ length: 1000 }, () => entry), again: [] }),
+  "take and send again": frozen.freeze(schema, taking, { signals: [], entries: [entry], again: [id] }),
+  "take bytes that are sent again": frozen.sentAgain(schema, sources, "t", [id]),
+  "take what was not removed meanwhile": frozen.flownOf(schema, taking),
   "settle first attempts": settle(schema, settling),
   "settle further attempts": settle(schema, { ...settling, outcomes: [{ ...outcome, attempt: 2 }], destinations: [change] }),
   "take leases": ownership.takeLeases(schema, "t", worker, [0]),
@@ -276,7 +286,7 @@ const queueScans = (schema: string) => (name: string, plan: Effect.Success<Retur
 const backlog: Readonly<Record<string, string>> = {
   delivery_entries: "(tenant_id, destination_id, key, sequence, ref, size) SELECT %, gen_random_uuid(), n::text, n, n, 1",
   delivery_signals: "(tenant_id, partition, destination_id) SELECT %, n % 8, gen_random_uuid()",
-  delivery_flights: "(tenant_id, partition, flight, sent_at, deliveries) SELECT %, n % 8, gen_random_uuid(), now(), '{}'",
+  delivery_flights: "(tenant_id, partition, flight, sent_at, entries, deliveries) SELECT %, n % 8, gen_random_uuid(), now(), 0, '{}'",
   deliveries: "(tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at) SELECT %, gen_random_uuid(), gen_random_uuid(), CASE n % 3 WHEN 0 THEN 'waiting' ELSE 'delivered' END, 1, 1, '{}', '{}', now(), now()"
 }
 
@@ -340,7 +350,7 @@ layer(testStorage(prepared), { excludeTestServices: true })("prepared statements
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const schema = Sql.raw(`"${prepared}"`)
-      const repeated = [take(schema, sources, taking), settle(schema, settling), load(schema, "t", [id])]
+      const repeated = [findForTake(schema, sources, taking), frozen.freeze(schema, taking, { signals: [signal], entries: [entry], again: [] }), settle(schema, settling), load(schema, "t", [id])]
       yield* sql.withTransaction(Effect.gen(function*() {
         for (const { text, values } of repeated) {
           for (let n = 0; n < 10; n++) yield* sql.unsafe(text, values)

@@ -39,10 +39,10 @@ export const seenOnce = (schema: string, sources: ReadonlyArray<PayloadSource>, 
 export const mayBeSent = (schema: string, sources: ReadonlyArray<PayloadSource>, of: { readonly source: string; readonly client: string; readonly entry: string }): string =>
   bySource(of.source, sources, (each) => each.visible(schema, of.client, `${of.entry}.key`, `${of.entry}.ref`))
 
-/** Whether a frozen delivery `d (keys, refs)` of the destination `l` holds something that its client may no longer see. */
-export const holdsUnseen = (schema: string, sources: ReadonlyArray<PayloadSource>): string =>
-  bySource("l.source", sources, (each) => `EXISTS (
-      SELECT FROM unnest(${each.judged === "by key" ? "d.keys" : "d.refs"}) AS r (${each.judged === "by key" ? "key" : "ref"})
-      WHERE NOT ${each.visible(schema, "l.client", each.judged === "by key" ? "r.key" : "''", each.judged === "by key" ? "0" : "r.ref")}
+/** Whether a frozen delivery `delivery (keys, refs)` of `destination (source, client)` holds something that its client may no longer see. */
+export const holdsUnseen = (schema: string, sources: ReadonlyArray<PayloadSource>, destination: string, delivery: string): string =>
+  bySource(`${destination}.source`, sources, (each) => `EXISTS (
+      SELECT FROM unnest(${delivery}.${each.judged === "by key" ? "keys" : "refs"}) AS r (${each.judged === "by key" ? "key" : "ref"})
+      WHERE NOT ${each.visible(schema, `${destination}.client`, each.judged === "by key" ? "r.key" : "''", each.judged === "by key" ? "0" : "r.ref")}
       OFFSET 0
     )`)

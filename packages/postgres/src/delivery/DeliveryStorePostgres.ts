@@ -2,19 +2,13 @@
 import {
   type AcquiredPartition,
   DeliveryStore,
-  deliveryIdOf,
   type DropRequest,
   type LoadedDestination,
   type OwnedPartition,
   type ReleasedPartition,
   partitionOf,
   purgeStep,
-  type Signal,
   StorageError,
-  type Taken,
-  type TakenDelivery,
-  type TakenFrom,
-  type TakeRequest,
   type WaitingDelivery,
   waitingPerDestination,
   type WorkerLease
@@ -35,7 +29,7 @@ import { lockFence, partitionRow } from "./PartitionSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { liveVersions } from "./SecretStorePostgres.ts"
 import { doNotWaitForDisk, settle } from "./SettleSql.ts"
-import { kinds, take, takenRow } from "./TakeSql.ts"
+import { takeWith } from "./TakePostgres.ts"
 
 /** The worker's storage over the tables that hold the bytes of entries. */
 export const layer = (sources: ReadonlyArray<PayloadSource>) =>
@@ -46,6 +40,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
       const { identifier: schema } = yield* WaybillSchema
       const owning = new Owning(sql, schema)
       const dropping = new Dropping(sql, schema, sources)
+      const take = takeWith(sql, schema, sources)
 
       return DeliveryStore.of({
         renew: (worker) => asOwner("renew", owning.renew(worker)),
@@ -56,7 +51,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
           })),
         acquire: (worker, tenantId, partitions) => asOwner("acquire", sql.withTransaction(owning.acquire(worker, tenantId, partitions))),
         load: (tenantId, destinationIds) => asOwner("load", Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
-        take: (request) => asOwner("take", Effect.map(sql.rows(takenRow, take(schema, sources, request)), (rows) => takenOf(request, rows))),
+        take: (request) => asOwner("take", take(request)),
         reclaim: (tenantId, owned, flight) => asOwner("reclaim", sql.withTransaction(owning.reclaim(tenantId, owned, flight))),
         settle: (request) =>
           asOwner("settle", sql.withTransaction(Effect.andThen(
@@ -193,57 +188,6 @@ class Dropping {
     }
     yield* this.sql.run(trimDrops(this.schema, tenantId, [gone[0]!.destinationId]))
   })
-}
-
-type TakenRow = Decoded<typeof takenRow>
-
-const takenOf = (request: TakeRequest, rows: ReadonlyArray<TakenRow>): Taken => {
-  const whole = rows.find(({ kind }) => kind === kinds.take)!
-  const of = (kind: keyof typeof kinds) => rows.filter((each) => each.kind === kinds[kind])
-  const unseen = new Map<string, Array<string>>()
-  for (const { deliveryId, destinationId } of of("unseen")) unseen.set(destinationId!, [...unseen.get(destinationId!) ?? [], deliveryId!])
-  return {
-    now: whole.now!,
-    owned: whole.owned!,
-    signals: signalsOf(whole),
-    moreSignals: whole.more ?? false,
-    from: of("destination").map((each): TakenFrom => ({
-      destinationId: each.destinationId!,
-      version: each.version!,
-      sends: each.sends!,
-      after: each.lastKey,
-      more: each.more!,
-      blocked: each.blocked!,
-      unseenKeys: [...new Set(each.unseenKeys ?? [])],
-      unseenDeliveries: unseen.get(each.destinationId!) ?? []
-    })),
-    deliveries: [...of("again").map((each) => deliveryOf(request, each)), ...of("fresh").map((each) => deliveryOf(request, each))]
-  }
-}
-
-const deliveryOf = ({ flight, sentAt }: TakeRequest, row: TakenRow): TakenDelivery => ({
-  destinationId: row.destinationId!,
-  deliveryId: row.deliveryId ?? deliveryIdOf(flight, row.ordinal!),
-  flight,
-  sentAt: row.sentAt ?? sentAt,
-  attempt: row.attempt ?? 1,
-  tries: row.tries ?? 1,
-  events: row.events!,
-  body: row.body!,
-  lastKey: row.lastKey!,
-  traceparent: row.traceparent
-})
-
-/** One of each destination with its smallest key. Keys compare by their bytes, as in the database. */
-const signalsOf = ({ signalKeys, signalled }: TakenRow): ReadonlyArray<Signal> => {
-  const signals = new Map<string, Signal>()
-  signalled?.forEach((destinationId, n) => {
-    const key = (signalKeys as ReadonlyArray<string | null>)[n] ?? undefined
-    const before = signals.get(destinationId)
-    const isSmaller = before === undefined || key === undefined || (before.key !== undefined && Buffer.compare(Buffer.from(key), Buffer.from(before.key)) < 0)
-    if (isSmaller) signals.set(destinationId, { destinationId, key })
-  })
-  return [...signals.values()]
 }
 
 const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {

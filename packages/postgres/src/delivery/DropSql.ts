@@ -87,7 +87,7 @@ WITH unseen AS MATERIALIZED (
     WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed'
     LIMIT 1
   ) AS l
-  WHERE ${raw(partitionOfSql("d.destination_id"))} = ANY (${int4Array(partitions)}) AND ${raw(holdsUnseen(schema.text, sources))}
+  WHERE ${raw(partitionOfSql("d.destination_id"))} = ANY (${int4Array(partitions)}) AND ${raw(holdsUnseen(schema.text, sources, "l", "d"))}
 ),
 ended AS (
   UPDATE ${schema}.deliveries AS d SET state = 'cancelled', due_at = NULL, settled_at = now(), reason = ${text(withdrawnReason)}

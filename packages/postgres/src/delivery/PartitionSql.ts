@@ -21,9 +21,23 @@ fence AS MATERIALIZED (
 )`
 }
 
+/** `fence (partition)` for a statement that only reads. */
+export const ownedNow = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>): Statement => {
+  const partitions = int4Array(owned.map(({ partition }) => partition))
+  return statement`fence AS MATERIALIZED (
+  SELECT p.partition::int4 AS partition FROM ${schema}.delivery_partitions AS p
+  WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = ANY (${partitions})
+    AND p.epoch = (${int8Array(owned.map(({ epoch }) => epoch))})[array_position(${partitions}, p.partition::int4)]
+)`
+}
+
 export const partitionRow = row({ partition: int4 })
 
 /** A statement of its own, in front of others in a transaction. */
 export const lockFence = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => statement`
 WITH ${fenced(schema, tenantId, owned)}
+SELECT f.partition FROM fence AS f`
+
+export const readFence = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => statement`
+WITH ${ownedNow(schema, tenantId, owned)}
 SELECT f.partition FROM fence AS f`

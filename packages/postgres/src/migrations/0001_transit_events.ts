@@ -304,18 +304,19 @@ CREATE TYPE ${schema}.flown_delivery AS (
   traceparent text
 );
 
--- the deliveries of one take in one partition, from before the first byte is sent until every outcome is written
+-- the deliveries of one take in one partition, from before the first byte is sent until every outcome is written. entries: in its new deliveries
 CREATE TABLE ${schema}.delivery_flights (
   tenant_id text COLLATE "C" NOT NULL,
   partition smallint NOT NULL,
   flight uuid NOT NULL,
   sent_at timestamptz NOT NULL,
+  entries integer NOT NULL,
   deliveries ${schema}.flown_delivery[] NOT NULL,
   PRIMARY KEY (tenant_id, partition, flight)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 -- gone within seconds: not worth compressing
 ALTER TABLE ${schema}.delivery_flights ALTER COLUMN deliveries SET STORAGE EXTERNAL;
-${withPages(schema, "delivery_flights", "(tenant_id, partition, flight, sent_at, deliveries) SELECT '', 0, gen_random_uuid(), now(), '{}'")}
+${withPages(schema, "delivery_flights", "(tenant_id, partition, flight, sent_at, entries, deliveries) SELECT '', 0, gen_random_uuid(), now(), 0, '{}'")}
 
 -- a row exists when a delivery has ended, waits, or is sent again; while it is sent for the first time it is stored in its flight only.
 -- refs: the stored payloads of the frozen body, in order; the body joins them, so it is not stored twice. attempts: one JSON text

@@ -39,15 +39,17 @@ layer(testStorage(schema), { excludeTestServices: true })("an owner", (it) => {
       assert.deepStrictEqual([second.signals, second.deliveries.map(eventIdsOf)], [[{ destinationId: idOf(1), key: "A" }], [["A/2"]]])
     }))
 
-  it.effect("receives new signals while a take that consumed others is not committed", () =>
+  it.effect("receives new signals while a take from destinations is not committed", () =>
     Effect.gen(function*() {
       const tenantId = freshTenant()
       yield* seed(tenantId, { S: 1 })
       const worker = yield* acquire(tenantId)
-      const commit = yield* openTransaction(take(worker))
+      yield* take(worker)
+      const commit = yield* openTransaction(take(worker, { from: [from(1)], signals: 0 }))
       yield* publish(tenantId, [{ shipmentId: "T" }], { accounts: ["A"] })
       assert.deepStrictEqual((yield* take(worker)).signals, [{ destinationId: idOf(1), key: "T" }])
-      assert.deepStrictEqual((yield* commit).signals, [{ destinationId: idOf(1), key: "S" }])
+      assert.deepStrictEqual((yield* commit).deliveries.map(eventIdsOf), [["S/1"]])
+      assert.deepStrictEqual((yield* takeFrom(worker)).deliveries.map(eventIdsOf), [["T/1"]])
       assert.strictEqual(yield* left("delivery_signals", tenantId), 0)
     }))
 

@@ -21,8 +21,8 @@ const takeAll = (tenantId: string) =>
   rows(
     `WITH gone AS (DELETE FROM @delivery_entries WHERE tenant_id = $1 RETURNING destination_id, key, sequence, ref),
      grouped AS (SELECT row_number() OVER (ORDER BY key) - 1 AS ordinal, destination_id, key, array_agg(ref ORDER BY sequence) AS refs FROM gone GROUP BY destination_id, key)
-     INSERT INTO @delivery_flights (tenant_id, partition, flight, sent_at, deliveries)
-     SELECT $1, $2::int, $3::uuid, now(), array_agg((ordinal::int, destination_id, NULL, refs, ARRAY[key], 1, 1, NULL)::@flown_delivery) FROM grouped`,
+     INSERT INTO @delivery_flights (tenant_id, partition, flight, sent_at, entries, deliveries)
+     SELECT $1, $2::int, $3::uuid, now(), 0, array_agg((ordinal::int, destination_id, NULL, refs, ARRAY[key], 1, 1, NULL)::@flown_delivery) FROM grouped`,
     [tenantId, partitionOf(idOf(1)), flight]
   )
 

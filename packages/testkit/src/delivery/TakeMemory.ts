@@ -1,5 +1,18 @@
 /** Takes entries out of destinations in memory, and freezes them as deliveries. */
-import { compareText, deliveryIdOf, flightOf, partitionOf, type Signal, type Taken, type TakenDelivery, type TakenFrom, type TakeFrom, type TakeRequest } from "@waybill/core"
+import {
+  compareText,
+  deliveryIdOf,
+  flightOf,
+  partitionOf,
+  pickEntries,
+  type Signal,
+  type Taken,
+  type TakenDelivery,
+  type TakenFrom,
+  type TakeFrom,
+  type TakeRequest,
+  type WaitingEntry
+} from "@waybill/core"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import type { DestinationGate } from "./DestinationGate.ts"
 import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, type SignalRow, type Tenant } from "./DestinationTables.ts"
@@ -97,34 +110,32 @@ export class Take {
   }
 
   private takeNew(destination: Destination, { after, batches }: TakeFrom, keysInFlight: ReadonlySet<string>): Pick<TakenFrom, "after" | "more" | "blocked" | "unseenKeys"> {
-    if (batches === 0) return { after, more: keysAfter(destination, after).length > 0, blocked: false, unseenKeys: [] }
-    const held = new Set([...keysInFlight, ...[...destination.unsettled.values()].flatMap(({ keys }) => keys)])
-    const looked: Array<Entry> = []
-    const unseen = new Set<string>()
-    const free = this.freeEntries(destination, after, { held, looked, unseen })
-    const cut = cutBatches(free, { batches, maxSize: destination.settings.policy.batchMaxSize, maxBytes: this.request.maxBatchBytes })
-    for (const entries of cut.batches) this.freeze(destination, entries)
-    const last = cut.next === undefined ? looked.at(-1) : looked.findLast(({ key }) => key === cut.next!.key ? cut.keys.has(key) : compareText(key, cut.next!.key) < 0)
-    const reached = last?.key ?? after
-    return { after: reached, more: keysAfter(destination, reached).length > 0, blocked: isAnyLeft(destination, { after, reached, unseen }), unseenKeys: [...unseen] }
+    const keys = keysAfter(destination, after)
+    if (batches === 0) return { after, more: keys.length > 0, blocked: false, unseenKeys: [] }
+    const held = new Set([...keysInFlight, ...[...destination.unsettled.values()].flatMap((each) => each.keys)])
+    const { batchMaxSize: maxSize } = destination.settings.policy
+    const waiting = this.waitingIn(destination, { keys, held, most: batches * maxSize })
+    const picked = pickEntries(after, waiting, { batches, maxSize, maxBytes: this.request.maxBatchBytes })
+    for (const entries of picked.batches) this.freeze(destination, entries.map(({ entry }) => entry))
+    return picked
   }
 
-  /** Looks at no more of them than are asked for. */
-  private *freeEntries(
+  /** One more of those that may be taken than can be. */
+  private waitingIn(
     destination: Destination,
-    after: string | undefined,
-    { held, looked, unseen }: { readonly held: ReadonlySet<string>; readonly looked: Array<Entry>; readonly unseen: Set<string> }
-  ): Iterable<Entry> {
-    for (const key of keysAfter(destination, after)) {
-      const own = destination.byKey.get(key)!.slice(0, this.request.lookAt - looked.length)
-      if (own.some((entry) => !this.gate.sees(destination, entry))) unseen.add(key)
-      const isFree = !held.has(key) && !unseen.has(key)
-      for (const entry of own) {
-        looked.push(entry)
-        if (isFree) yield entry
+    { held, keys, most }: { readonly keys: ReadonlyArray<string>; readonly held: ReadonlySet<string>; readonly most: number }
+  ) {
+    const entries: Array<WaitingEntry & { readonly entry: Entry }> = []
+    let free = 0
+    for (const key of keys) {
+      const isHeld = held.has(key)
+      for (const entry of destination.byKey.get(key)!) {
+        if (entries.length === this.request.lookAt || free > most) return { entries, more: true }
+        if (!isHeld) free += 1
+        entries.push({ entry, key, size: entry.payload.length, held: isHeld, unseen: !this.gate.sees(destination, entry), readable: true })
       }
-      if (looked.length === this.request.lookAt) return
     }
+    return { entries, more: false }
   }
 
   private freeze(destination: Destination, entries: ReadonlyArray<Entry>): void {
@@ -173,40 +184,6 @@ const hasToWait = (destination: Destination, delivery: Delivery): boolean =>
 
 const keysAfter = ({ keys }: Destination, after: string | undefined): ReadonlyArray<string> =>
   after === undefined ? keys : keys.slice(lowerBound(keys, (key) => compareText(key, after) <= 0 ? -1 : 1))
-
-/** Whether entries are left, up to the key that was reached, that are not dropped. */
-const isAnyLeft = (
-  destination: Destination,
-  { after, reached, unseen }: { readonly after: string | undefined; readonly reached: string | undefined; readonly unseen: ReadonlySet<string> }
-): boolean => {
-  const next = keysAfter(destination, after).find((key) => !unseen.has(key))
-  return next !== undefined && reached !== undefined && compareText(next, reached) <= 0
-}
-
-/**
- * Numbers the batches by the sum of weights before an entry. An entry weighs its share of a batch's count, or of half of its bytes if
- * that is more, so a batch exceeds `maxBytes` only if one entry is larger than half of it. Entries of a key stay in one batch; `next`
- * is the first one for which no batch is left.
- */
-const cutBatches = (entries: Iterable<Entry>, limits: { readonly batches: number; readonly maxSize: number; readonly maxBytes: number }) => {
-  const half = limits.maxBytes / 2
-  const batches: Array<Array<Entry>> = []
-  const keys = new Map<string, number>()
-  let before = 0
-  let next: Entry | undefined
-  for (const entry of entries) {
-    const number = Math.floor(before / (half * limits.maxSize))
-    if (number >= limits.batches) {
-      next = entry
-      break
-    }
-    before += Math.max(entry.payload.length * limits.maxSize, half)
-    if ((keys.get(entry.key) ?? number) !== number) continue
-    keys.set(entry.key, number)
-    batches[number] = [...batches[number] ?? [], entry]
-  }
-  return { batches: batches.filter((each) => each !== undefined), keys, next }
-}
 
 const takenOf = ({ attempt, deliveryId, destinationId, entries, keys, sentAt, traceparent, tries }: Delivery, flight: string): TakenDelivery => ({
   destinationId,
