@@ -5,6 +5,7 @@ import { nothing, raw, type Statement, statement, tenant } from "../client/SqlSt
 import { firstIdAt, inFlightOf, inPartitionOf, stateGroups } from "./DeliveryLogSql.ts"
 import { signalChanged } from "../shared/DeliveryEntrySql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
+import { payloadRows } from "./PayloadSql.ts"
 
 export const destinationRow = row({ destinationId: uuid })
 
@@ -110,7 +111,7 @@ export const traceRow = row({ now: float8, waiting: bool, behind: bool, dropReas
 export const traceEntries = (schema: Statement, tenantId: string, destinationId: string, { key, orderIds }: TraceSubject, sources: ReadonlyArray<PayloadSource>) => {
   const [own, subject] = [tenant(tenantId), text(key)]
   const refs = raw(sources.map((each) => `(
-    SELECT x.${each.ref} AS ref FROM ${schema.text}.${each.table} AS x
+    SELECT x.${each.ref} AS ref FROM ${payloadRows(schema.text, each)} AS x
     WHERE x.tenant_id = $1 AND ${each.found?.("a.order_ids") ?? "false"} AND a.source = '${each.source}' AND a.order_ids IS NOT NULL
     OFFSET 0
   )`).join(" UNION ALL "))

@@ -5,6 +5,7 @@ import { raw, type Statement, statement, tenant } from "../client/SqlStatement.t
 import { holdsUnseen, mayBeSent } from "./DeliveryGateSql.ts"
 import { countDrops, recordDrops } from "./DropRecordsSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
+import { payloadRows } from "./PayloadSql.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 
 const step = raw(String(purgeStep))
@@ -110,7 +111,7 @@ ON CONFLICT DO NOTHING`
 const placesOf = (schema: string, sources: ReadonlyArray<PayloadSource>): string =>
   sources.map((each) => `(
     SELECT x.${each.key} AS key, x.${each.sequence} AS sequence, octet_length(x.body) AS size
-    FROM ${schema}.${each.table} AS x
+    FROM ${payloadRows(schema, each)} AS x
     WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'
     LIMIT 1
   )`).join(" UNION ALL ")

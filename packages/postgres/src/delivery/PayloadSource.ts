@@ -5,8 +5,9 @@ import type { Statement } from "../client/SqlStatement.ts"
 export interface PayloadSource {
   /** What destinations call it. */
   readonly source: string
-  /** A table or a view. */
   readonly table: string
+  /** A query of the tenant `$1` in place of the table, if that does not have the bytes that are sent. */
+  readonly rows?: (schema: string) => string
   /** The bigint that entries hold. */
   readonly ref: string
   /** Breaks ties of key and sequence within a batch. */

@@ -29,7 +29,18 @@ export const freightChargePayloads: PayloadSource = {
 
 export const freightChargeWindowPayloads: PayloadSource = {
   source: "freight-charge-windows",
-  table: "freight_charge_window_payloads",
+  table: "freight_charge_windows",
+  // the joined bodies of its notices
+  rows: (schema) => `
+    SELECT w.tenant_id, w.window_no, w.window_no::text AS window_id, NULL::text AS traceparent,
+           'window'::text COLLATE "C" AS key, floor(extract(epoch FROM w.closed_at) * 1000)::bigint AS sequence,
+           (SELECT string_agg(n.body, ',' ORDER BY c.place)
+            FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place)
+            CROSS JOIN LATERAL (
+              SELECT n.body FROM ${schema}.freight_charge_notices AS n WHERE n.tenant_id = $1 AND n.notice_no = c.notice_no
+              OFFSET 0
+            ) AS n) AS body
+    FROM ${schema}.freight_charge_windows AS w WHERE w.tenant_id = $1`,
   ref: "window_no",
   orderId: "window_id",
   found: (orderIds) => `x.window_no = ANY (ARRAY(SELECT g::int8 FROM unnest(${orderIds}) AS g WHERE g ~ '^[0-9]{1,18}$'))`,

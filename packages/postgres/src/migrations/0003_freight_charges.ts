@@ -108,14 +108,5 @@ CREATE TABLE ${schema}.freight_charge_windows (
 );
 
 CREATE INDEX freight_charge_windows_first ON ${schema}.freight_charge_windows (tenant_id, first_notice);
-
--- a closed window as the bytes that are sent: the joined bodies of its notices
-CREATE VIEW ${schema}.freight_charge_window_payloads AS
-SELECT w.tenant_id, w.window_no, w.window_no::text AS window_id, NULL::text AS traceparent,
-       'window'::text COLLATE "C" AS key, floor(extract(epoch FROM w.closed_at) * 1000)::bigint AS sequence,
-       (SELECT string_agg(n.body, ',' ORDER BY c.place)
-        FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place)
-        JOIN ${schema}.freight_charge_notices AS n ON n.tenant_id = w.tenant_id AND n.notice_no = c.notice_no) AS body
-FROM ${schema}.freight_charge_windows AS w;
 `
 }

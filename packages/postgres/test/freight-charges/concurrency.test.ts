@@ -98,8 +98,12 @@ const observe = Effect.fnUntraced(function*(row: SubscriptionRow, { principal, s
 
 const closedOf = (id: string) =>
   rows<Closed>(
-    `SELECT (extract(epoch FROM w.closed_at) * 1000)::float8 AS "closedAt", convert_from(p.body, 'UTF8') AS body
-     FROM @freight_charge_windows AS w JOIN @freight_charge_window_payloads AS p ON p.tenant_id = w.tenant_id AND p.window_no = w.window_no
+    `SELECT (extract(epoch FROM w.closed_at) * 1000)::float8 AS "closedAt", (
+       SELECT string_agg(convert_from(n.body, 'UTF8'), ',' ORDER BY c.place)
+       FROM unnest(w.notices) WITH ORDINALITY AS c (notice_no, place)
+       JOIN @freight_charge_notices AS n ON n.tenant_id = w.tenant_id AND n.notice_no = c.notice_no
+     ) AS body
+     FROM @freight_charge_windows AS w
      WHERE w.subscription_id = $1::uuid ORDER BY w.closed_at, w.window_no`,
     [id]
   )
