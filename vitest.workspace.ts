@@ -8,6 +8,19 @@ const openApi = { setupFiles: ["../http/test/openapi/shareDescriptions.ts"] }
 /** Projects that ask for it get `inject("pgUrl")`: one Postgres for the whole run, see vitest.postgres.ts. */
 const postgres = { globalSetup: ["../../vitest.postgres.ts"] }
 
+/** `npm run citus`: one file after the other, because some stop a node of the cluster. */
+const citus = {
+  ...shared,
+  test: {
+    name: "citus",
+    root: "./packages",
+    include: ["postgres/test/citus/*.test.ts", "server/test/citus/*.test.ts"],
+    setupFiles: ["./http/test/openapi/shareDescriptions.ts"],
+    globalSetup: ["../vitest.postgres.ts", "./server/test/program/buildProgram.ts"],
+    fileParallelism: false
+  }
+}
+
 export default defineConfig({
   test: {
     reporters: ["default", "./vitest.next-steps.ts"],
@@ -16,13 +29,14 @@ export default defineConfig({
     projects: [
       { ...shared, test: { name: "core", root: "./packages/core" } },
       { ...shared, test: { name: "http", root: "./packages/http" } },
-      { ...shared, test: { name: "postgres", root: "./packages/postgres", ...postgres, globalSetup: [...postgres.globalSetup, "./test/host/prisma/generateClient.ts"] } },
+      { ...shared, test: { name: "postgres", root: "./packages/postgres", exclude: ["test/citus/**"], ...postgres, globalSetup: [...postgres.globalSetup, "./test/host/prisma/generateClient.ts"] } },
       { ...shared, test: { name: "testkit", root: "./packages/testkit", ...openApi } },
       { ...shared, test: { name: "conformance", root: "./packages/conformance", ...openApi } },
       { ...shared, test: { name: "simulation", root: "./simulation" } },
       { ...shared, test: { name: "client", root: "./packages/client", ...postgres, ...openApi } },
       { ...shared, test: { name: "edi", root: "./packages/edi", ...openApi } },
-      { ...shared, test: { name: "server", root: "./packages/server", ...postgres, ...openApi, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts", "./test/program/buildProgram.ts"], exclude: ["test/chaos/**"] } },
+      { ...shared, test: { name: "server", root: "./packages/server", ...postgres, ...openApi, globalSetup: [...postgres.globalSetup, "./test/dashboard/buildPage.ts", "./test/program/buildProgram.ts"], exclude: ["test/chaos/**", "test/citus/**"] } },
+      ...(process.env["WAYBILL_CITUS_URL"] ? [citus] : []),
       // runs alone after all others, because it needs the whole machine
       { ...shared, test: { name: "chaos", root: "./packages/server/test/chaos", include: ["*.test.ts"], sequence: { groupOrder: 1 } } }
     ]

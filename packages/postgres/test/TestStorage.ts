@@ -10,19 +10,23 @@ export const pgLayer = PgClient.layer({ url: Redacted.make(inject("pgUrl")), max
 
 export const freshSchema = (): string => `test_${randomBytes(6).toString("hex")}`
 
-export const testStorage = (schema = freshSchema()): Layer.Layer<StoragePorts | PgClient.PgClientService, unknown> => {
+/** `over`: a client over that of the test, for example one that records. */
+export const testStorage = (
+  schema = freshSchema(),
+  over: Layer.Layer<PgClient.PgClientService, never, PgClient.PgClientService> = Layer.effect(PgClient.PgClient, PgClient.PgClient)
+): Layer.Layer<StoragePorts | PgClient.PgClientService, unknown> => {
   const dropped = Layer.effectDiscard(Effect.acquireRelease(
     Effect.void,
     () => Effect.orDie(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)))
   ))
-  const storage = StoragePostgres.layer({ schema })
+  const storage = StoragePostgres.layer({ schema }).pipe(Layer.provideMerge(over))
   const onCitus = Layer.effectDiscard(distributedOverFewShards(schema)).pipe(Layer.provideMerge(storage))
   return (process.env.WAYBILL_TEST_CITUS === "1" ? onCitus : storage).pipe(Layer.provideMerge(dropped.pipe(Layer.provideMerge(pgLayer))))
 }
 
-/** For runs against the coordinator of a cluster, with WAYBILL_TEST_DATABASE_URL and WAYBILL_TEST_CITUS=1. Creating and dropping shards takes time, so there are four, on both workers. */
+/** For runs against the coordinator of a cluster, by `npm run citus`. Creating and dropping shards takes time, so there are two, one on each of two workers. */
 const distributedOverFewShards = (schema: string) =>
   Effect.gen(function*() {
     const sql = yield* PgClient.PgClient
-    yield* sql.withTransaction(Effect.andThen(sql.unsafe("SET LOCAL citus.shard_count TO 4").unprepared, distribute(schema)))
+    yield* sql.withTransaction(Effect.andThen(sql.unsafe("SET LOCAL citus.shard_count TO 2").unprepared, distribute(schema)))
   })

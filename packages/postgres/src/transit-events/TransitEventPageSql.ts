@@ -29,8 +29,9 @@ export const pageRow = row({ eventId: text, shipmentId: text, sequence: int8, bo
 
 /**
  * Citus runs the statement of a page on the node of the tenant, whose snapshots do not know the transaction ids of events: the coordinator
- * assigned these. So the snapshot is a statement of its own there. A transaction has committed on the tenant's node before the coordinator
- * says so, hence every event of the snapshot is there when the page is read.
+ * assigned these. So the snapshot is a statement of its own there. A publication that was answered before is committed on both nodes, so its
+ * events are on the pages. One that commits at this moment may be in the snapshot and not yet on the node, so its events may be missing in a
+ * first page and shown on later ones.
  */
 export const coordinatorSnapshot = statement`SELECT pg_current_snapshot()::text AS snapshot`
 

@@ -12,12 +12,12 @@ export interface TestTenant {
 
 export const account = "A-1"
 
-export const tenantOn = async (baseUrl: string, operatorKey: string): Promise<TestTenant> => {
+export const tenantOn = async (baseUrl: string, operatorKey: string, tenantId = "acme"): Promise<TestTenant> => {
   const operator = new OperatorClient({ baseUrl, apiKey: operatorKey })
-  await operator.putTenant("acme", { name: "Acme Freight" })
-  const carrier = await operator.createApiKey("acme", { name: "tms", roles: ["carrier"] })
-  const customer = await operator.createApiKey("acme", { name: "shipper", roles: ["customer"], accounts: [account] })
-  const { secret } = await operator.putSecret("acme", "main", { anyClient: true })
+  await operator.putTenant(tenantId, { name: "Acme Freight" })
+  const carrier = await operator.createApiKey(tenantId, { name: "tms", roles: ["carrier"] })
+  const customer = await operator.createApiKey(tenantId, { name: "shipper", roles: ["customer"], accounts: [account] })
+  const { secret } = await operator.putSecret(tenantId, "main", { anyClient: true })
   return {
     operator,
     carrierKey: carrier.key,

@@ -1,17 +1,11 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import { describe, expect, inject, it } from "vitest"
-import { eventually, Program, type Reception, receiver, sharedSettings } from "./Program.ts"
+import { eventually, Program, receiver, sharedSettings } from "./Program.ts"
+import { firstDeliveries } from "./ReceivedEvents.ts"
 import { event, tenantOn } from "./Tenant.ts"
 
 const pgUrl = inject("pgUrl")
-
-interface Batch {
-  readonly deliveryId: string
-  readonly events: ReadonlyArray<{ readonly eventId: string; readonly sequence: number; readonly shipment: { readonly shipmentId: string } }>
-}
-
-const batchOf = (reception: Reception): Batch => JSON.parse(reception.body)
 
 const leaseSeconds = 3
 
@@ -109,22 +103,6 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
     }
   })
 })
-
-/** First receipt of each event, by subscription and shipment. */
-const firstDeliveries = (receptions: ReadonlyArray<Reception>) => {
-  const known = new Set<string>()
-  const perShipment = new Map<string, Array<number>>()
-  for (const reception of receptions) {
-    for (const { eventId, sequence, shipment } of batchOf(reception).events) {
-      const id = `${reception.path} ${eventId}`
-      if (known.has(id)) continue
-      known.add(id)
-      const key = `${reception.path} ${shipment.shipmentId}`
-      perShipment.set(key, [...perShipment.get(key) ?? [], sequence])
-    }
-  }
-  return { count: known.size, perShipment }
-}
 
 /** The local ports of a process's connections. */
 const connectionsOf = (pid: number): ReadonlySet<number> => {

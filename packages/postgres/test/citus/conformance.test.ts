@@ -1,0 +1,37 @@
+/** The storage suites on distributed tables, and to how many shards each statement of theirs is sent. Run by `npm run citus`. */
+import { layer } from "@effect/vitest"
+import { storageSuites } from "@waybill/conformance/suites"
+import { Effect } from "effect"
+import { assert, describe } from "vitest"
+import { PgClient } from "../../src/index.ts"
+import { text } from "../../src/client/SqlRow.ts"
+import { acrossTenants } from "../AcrossTenants.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+import { sentStatements } from "./SentStatements.ts"
+
+const schema = freshSchema()
+const sent = sentStatements()
+
+describe("on Citus", () => {
+  storageSuites("Citus", testStorage(schema, sent.layer))
+})
+
+layer(testStorage(schema), { excludeTestServices: true })("statements on Citus", (it) => {
+  it.effect("are sent to one shard, except for those that are known to read across tenants", () =>
+    Effect.gen(function*() {
+      const sql = yield* PgClient.PgClient
+      const ofTables = sent.statements().filter(({ text }) => text.includes(`"${schema}".`))
+      const tasksOf = ({ text: statement, values }: (typeof ofTables)[number]) =>
+        Effect.map(
+          sql.withTransaction(sql.bulk(`EXPLAIN (COSTS off) ${statement}`, values, text.hints)),
+          (rows) => Math.max(0, ...rows.map(([line]) => Number(/Task Count: (\d+)/.exec(String(line))?.[1] ?? 0)))
+        )
+      const counted = yield* Effect.forEach(ofTables, (statement) => Effect.map(tasksOf(statement), (tasks) => ({ text: statement.text, tasks })))
+      const several = counted.filter(({ tasks }) => tasks > 1)
+      const unknown = several.filter(({ text }) => !acrossTenants.some(({ says }) => says.test(text)))
+      const reasons = acrossTenants.filter(({ says }) => several.some(({ text }) => says.test(text))).map(({ why }) => `  ${why}`)
+      process.stdout.write(`${counted.length - several.length} statements go to one shard or to none. ${several.length} go to all shards:\n${reasons.join("\n")}\n`)
+      assert.isAbove(counted.length, 100)
+      assert.deepEqual(unknown.map(({ text }) => text), [])
+    }), 120_000)
+})
