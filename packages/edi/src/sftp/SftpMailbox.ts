@@ -1,5 +1,6 @@
 /** A partner's folders on an SFTP server. Its host key has to be known; what is written there is renamed into place. */
 import { setTimeout as sleep } from "node:timers/promises"
+import type { FileEntryWithStats } from "ssh2"
 import { type EdiMailbox, isFileName, isUnfinished, MailboxError, type MailboxFile } from "../transports/EdiMailbox.ts"
 import { SftpSession, statusOf, statuses } from "./SftpSession.ts"
 
@@ -41,6 +42,28 @@ const pieceBytes = 32 * 1024
 
 /** One connection at a time, opened by the first call. The mailbox can be used again after `close`. */
 export const sftpMailbox = (options: SftpOptions): EdiMailbox => new SftpMailbox(options)
+
+/** Connects and looks at the folders, without a change. Says what it found; rejects with a `MailboxError`. */
+export const checkSftp = async (options: SftpOptions): Promise<ReadonlyArray<string>> => {
+  const session = await SftpSession.open(options)
+  try {
+    const { moveTo, receiveFrom, sendTo } = options
+    const found = [`${options.user} is logged in.`]
+    if (receiveFrom !== undefined) {
+      const entries = (await session.list(receiveFrom, maxEntries)).filter(({ filename }) => filename !== "." && filename !== "..")
+      const waiting = entries.filter((entry) => isReadable(entry, options)).length
+      found.push(`${receiveFrom}: ${waiting} of ${entries.length} entries can be fetched.`)
+    }
+    for (const folder of [moveTo, sendTo]) {
+      if (folder === undefined) continue
+      if (folder === sendTo && !await session.exists(folder)) throw new MailboxError("refused", `There is no folder ${folder}.`)
+      found.push(await session.exists(folder) ? `${folder}: exists.` : `${folder}: does not exist, and is created with the first file.`)
+    }
+    return found
+  } finally {
+    await session.end()
+  }
+}
 
 interface Seen extends MailboxFile {
   readonly at: number
@@ -149,9 +172,8 @@ class SftpMailbox implements EdiMailbox {
 
   async #list(folder: string): Promise<Array<Seen>> {
     const session = await this.#connect()
-    const maxBytes = this.#options.maxFileBytes ?? defaultMaxFileBytes
     return (await session.list(folder, maxEntries))
-      .filter(({ attrs, filename }) => attrs.isFile() && attrs.size <= maxBytes && isFileName(filename) && !isUnfinished(filename))
+      .filter((entry) => isReadable(entry, this.#options))
       .map(({ attrs: { mtime, size }, filename }) => ({ name: filename, bytes: size, at: mtime }))
   }
 
@@ -173,6 +195,9 @@ class SftpMailbox implements EdiMailbox {
     this.#fetched.set(name, version)
   }
 }
+
+const isReadable = ({ attrs, filename }: FileEntryWithStats, { maxFileBytes = defaultMaxFileBytes }: SftpOptions): boolean =>
+  attrs.isFile() && attrs.size <= maxFileBytes && isFileName(filename) && !isUnfinished(filename)
 
 const versionOf = ({ at, bytes }: Seen): string => `${bytes} ${at}`
 

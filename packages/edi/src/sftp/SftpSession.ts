@@ -153,11 +153,9 @@ export class SftpSession {
   }
 
   async end(): Promise<void> {
-    clearTimeout(this.#deadline)
-    this.#client.removeAllListeners("close")
     this.#client.end()
-    // a server that does not close its end
-    this.#client.destroy()
+    // also for a server that does not close its end
+    this.#lose(new MailboxError("connection", `The connection to ${this.#where} was closed.`))
   }
 
   #lose(error: MailboxError) {

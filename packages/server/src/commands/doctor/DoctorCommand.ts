@@ -6,6 +6,7 @@ import { readConfig } from "../ServeCommand.ts"
 import { failed } from "../shared/Outcome.ts"
 import { counted, jsonFlag } from "../shared/Output.ts"
 import { databaseFindings } from "./DatabaseFindings.ts"
+import { ediFinding } from "./EdiFindings.ts"
 import { broken, type Finding, ok, skipped, warning } from "./Finding.ts"
 import { dataDirFinding, egressFinding } from "./MachineFindings.ts"
 import { documentsFinding, jwksFinding } from "./ServiceFindings.ts"
@@ -17,7 +18,7 @@ const lineOf = ({ detail, name, result, todo }: Finding): string =>
 
 const settingsFindings = ({ faults }: ConfigInvalid): ReadonlyArray<Finding> => [
   ...faults.map(({ problem, variable }) => broken("settings", `${variable} ${problem}`, "Correct it; the server does not start otherwise.")),
-  ...["data directory", "egress", "jwks", "documents", "database", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => skipped(name, "not checked: the settings are invalid"))
+  ...["data directory", "egress", "jwks", "documents", "edi", "database", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => skipped(name, "not checked: the settings are invalid"))
 ]
 
 const findings = Effect.gen(function*() {
@@ -30,6 +31,7 @@ const findings = Effect.gen(function*() {
     egressFinding(config),
     yield* jwksFinding(config),
     yield* documentsFinding(config),
+    yield* ediFinding(config),
     ...(yield* databaseFindings(config))
   ]
   return found

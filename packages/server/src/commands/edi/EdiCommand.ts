@@ -1,8 +1,10 @@
-/** `waybill edi`: tries a partner profile on a file. Needs no server. */
+/** `waybill edi`: tries a partner profile, on a file or by a connection. Needs no server. */
 import { checkFile, type EdiFault, elementName, type FileReport, partnerProfile, type PartnerProfile, placeOf, type SetResult } from "@waybill/edi"
-import { Console, Effect } from "effect"
+import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { createReadStream } from "node:fs"
+import { dirname } from "node:path"
+import { checkTransport } from "../../edi/EdiMailboxes.ts"
 import { type CommandFailed, failed, usageError } from "../shared/Outcome.ts"
 import { counted, jsonFlag, printable } from "../shared/Output.ts"
 import { readInput } from "../shared/WebhookSecrets.ts"
@@ -34,30 +36,54 @@ const summaryOf = ({ accepted, acknowledged, duplicates, faults, interchanges, r
     `${counted(interchanges, "interchange")}: ${accepted} accepted, ${duplicates} duplicate, ${refused} refused`
   ].join("\n")
 
+/** Files of secrets are beside the profile. */
+const tryTransport = Effect.fnUntraced(function*({ transport }: PartnerProfile, path: string, json: boolean) {
+  if (transport === undefined) return yield* usageError(`${path} has no transport.`)
+  const found = yield* Effect.tryPromise({
+    try: () => checkTransport(dirname(path), transport),
+    catch: (error) => failed(`The transport of ${path} does not work: ${printable(error instanceof Error ? error.message : String(error))}`)
+  })
+  yield* Console.log(json ? JSON.stringify({ connected: found }) : found.map(printable).join("\n"))
+})
+
+interface FileFlags {
+  readonly acknowledgement: boolean
+  readonly json: boolean
+  readonly kept: boolean
+}
+
+const tryFile = Effect.fnUntraced(function*(partner: PartnerProfile, file: string, { acknowledgement, json, kept }: FileFlags) {
+  const onResult = (result: SetResult) => console.log(json ? JSON.stringify(result) : linesOf(result, kept).join("\n"))
+  const report = yield* Effect.tryPromise({
+    try: () => checkFile(partner, createReadStream(file), onResult),
+    catch: (error) => failed(`${file} was not checked: ${error instanceof Error ? error.message : String(error)}`)
+  })
+  yield* Console.log(json ? JSON.stringify(report) : summaryOf(report))
+  if (acknowledgement && !json) yield* Effect.forEach(report.acknowledgements, ({ text }) => Console.log(text.replaceAll(partner.delimiters?.segment ?? "~", (end) => `${end}\n`).trimEnd()))
+  if (report.refused > 0 || report.faults.length > 0) return yield* failed("The file has faults.")
+  if (report.interchanges === 0) return yield* failed("The file has no interchange.")
+})
+
 const check = Command.make(
   "check",
   {
     profile: Argument.String("profile").pipe(Argument.withDescription("The partner profile, a JSON file")),
-    file: Argument.String("file").pipe(Argument.withDescription("The partner's file")),
+    file: Argument.String("file").pipe(Argument.withDescription("The partner's file"), Argument.optional),
+    connect: Flag.Boolean("connect").pipe(Flag.withDescription("Connect to the partner by the profile's transport, and look at its folders. Changes nothing there"), Flag.withDefault(false)),
     kept: Flag.Boolean("kept").pipe(Flag.withDescription("List every element that has no place"), Flag.withDefault(false)),
     acknowledgement: Flag.Boolean("acknowledgement").pipe(Flag.withDescription("Print the acknowledgement that the partner would get"), Flag.withDefault(false)),
     json: jsonFlag
   },
-  Effect.fnUntraced(function*({ acknowledgement, file, json, kept, profile }) {
+  Effect.fnUntraced(function*({ acknowledgement, connect, file, json, kept, profile }) {
     const partner = yield* readProfile(profile)
-    const onResult = (result: SetResult) => console.log(json ? JSON.stringify(result) : linesOf(result, kept).join("\n"))
-    const report = yield* Effect.tryPromise({
-      try: () => checkFile(partner, createReadStream(file), onResult),
-      catch: (error) => failed(`${file} was not checked: ${error instanceof Error ? error.message : String(error)}`)
-    })
-    yield* Console.log(json ? JSON.stringify(report) : summaryOf(report))
-    if (acknowledgement && !json) yield* Effect.forEach(report.acknowledgements, ({ text }) => Console.log(text.replaceAll(partner.delimiters?.segment ?? "~", (end) => `${end}\n`).trimEnd()))
-    if (report.refused > 0 || report.faults.length > 0) return yield* failed("The file has faults.")
-    if (report.interchanges === 0) return yield* failed("The file has no interchange.")
+    if (connect) yield* tryTransport(partner, profile, json)
+    else if (Option.isNone(file)) yield* Console.log(json ? JSON.stringify({ partner: partner.partner, valid: true }) : `${profile} is a valid profile of the partner ${partner.partner}.`)
+    if (Option.isSome(file)) yield* tryFile(partner, file.value, { acknowledgement, json, kept })
   })
 ).pipe(
-  Command.withDescription("Try a partner profile on a file: read everything, store nothing, and print what would become of each transaction set"),
+  Command.withDescription("Try a partner profile: on a file, of which nothing is stored, and by a connection to the partner"),
   Command.withExamples([
+    { command: "waybill edi check partner/profile.json --connect", description: "Whether the partner's server can be reached, with the profile's host key and secrets" },
     { command: "waybill edi check partner.json file.edi", description: "Every set, with its faults and their segment and element" },
     { command: "waybill edi check partner.json file.edi --kept --acknowledgement", description: "Also what has no place, and the 997 or 999" }
   ])

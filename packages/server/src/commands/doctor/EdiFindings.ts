@@ -1,0 +1,43 @@
+/** Checks of the EDI directory: its partners' profiles, and whether their secrets can be read. Connects to nobody. */
+import { Effect } from "effect"
+import { access, constants } from "node:fs/promises"
+import { join } from "node:path"
+import type { ServerConfig } from "../../config/ServerConfig.ts"
+import { checkSecrets } from "../../edi/EdiMailboxes.ts"
+import { foldersIn, profileIn } from "../../edi/EdiPartners.ts"
+import { counted } from "../shared/Output.ts"
+import { broken, type Finding, ok } from "./Finding.ts"
+
+const name = "edi"
+
+/** More would be a list that nobody reads. */
+const maxProblems = 5
+
+export const ediFinding = ({ ediDir }: Pick<ServerConfig, "ediDir">): Effect.Effect<Finding> =>
+  ediDir === undefined ? Effect.succeed(ok(name, "no EDI files are read")) : Effect.promise(() => findingOf(ediDir))
+
+const findingOf = async (directory: string): Promise<Finding> => {
+  try {
+    await access(directory, constants.W_OK)
+  } catch (error) {
+    // the server creates it
+    if ((error as { readonly code?: unknown }).code === "ENOENT") return ok(name, `${directory} does not exist yet`)
+    return broken(name, `${directory} cannot be written to`, "Correct WAYBILL_EDI_DIR, or the owner of the directory.")
+  }
+  const partners = await foldersIn(directory)
+  const problems = (await Promise.all(partners.map(({ partner, tenantId }) => problemOf(join(directory, tenantId, partner))))).filter((problem) => problem !== undefined)
+  return problems.length === 0
+    ? ok(name, `${counted(partners.length, "partner")} in ${directory}`)
+    : broken(name, problems.slice(0, maxProblems).join(" "), `Correct ${counted(problems.length, "partner")}; \`waybill edi check <profile> --connect\` tries one. The others are served.`)
+}
+
+const problemOf = async (folder: string): Promise<string | undefined> => {
+  const profile = await profileIn(folder)
+  if ("problem" in profile) return profile.problem
+  try {
+    if (profile.transport !== undefined) await checkSecrets(folder, profile.transport)
+    return undefined
+  } catch (error) {
+    return `${join(folder, "profile.json")}: ${error instanceof Error ? error.message : String(error)}`
+  }
+}

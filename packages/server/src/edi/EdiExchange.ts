@@ -1,0 +1,129 @@
+/**
+ * Fetches files from partners' servers and sends files there, for every partner whose profile has a transport. A partner that cannot be reached is
+ * tried again later and later, and holds up no other.
+ */
+import { Tenants, WebhookSender } from "@waybill/core"
+import { directoryTransport, type ExchangedFile, exchangeFiles, type EdiMailbox, type FailedFile, MailboxError } from "@waybill/edi/transports"
+import { Effect, Metric, Option } from "effect"
+import * as Clock from "effect/Clock"
+import * as Semaphore from "effect/Semaphore"
+import { join } from "node:path"
+import { mailboxOf, type Post, postWith } from "./EdiMailboxes.ts"
+import { foldersIn, type Partner, profileIn } from "./EdiPartners.ts"
+
+const defaultEverySeconds = 60
+/** Pause before the next try of a partner that cannot be reached, unless its own is longer. */
+const maxPauseSeconds = 15 * 60
+/** Connections at once. */
+const maxExchanges = 16
+/** Pause between two looks at which partners are due. */
+const lookMillis = 1_000
+
+const filesTotal = Metric.counter("waybill_edi_files_total", { description: "EDI files that were fetched from partners or sent to them, by direction.", incremental: true })
+const failuresTotal = Metric.counter("waybill_edi_exchange_failures_total", { description: "Exchanges of EDI files that failed, by problem.", incremental: true })
+
+/** What is known of a partner between two exchanges. */
+interface Standing {
+  dueAt: number
+  isRunning: boolean
+  failures: number
+  problem: string | undefined
+  /** Problems of files, which are logged once until they change. */
+  refused: ReadonlySet<string>
+  mailbox: { readonly version: string; readonly mailbox: EdiMailbox } | undefined
+}
+
+export type Standings = Map<string, Standing>
+
+/** Runs until interrupted; then files on their way wait again. */
+export const runEdiExchange = (directory: string): Effect.Effect<never, never, Tenants | WebhookSender> =>
+  Effect.scoped(Effect.gen(function*() {
+    const standings: Standings = new Map()
+    const permits = yield* Semaphore.make(maxExchanges)
+    return yield* exchangeDue(directory, standings).pipe(
+      Effect.flatMap((due) => Effect.forEach(due, (exchange) => Effect.forkScoped(permits.withPermit(exchange)), { discard: true })),
+      Effect.catchCause((cause) => Effect.logError("EDI partners not exchanged with, trying again.", cause)),
+      Effect.andThen(Effect.sleep(lookMillis)),
+      Effect.forever
+    )
+  }))
+
+/** One exchange for each partner that is due. The caller runs them. */
+export const exchangeDue = Effect.fnUntraced(function*(directory: string, standings: Standings) {
+  const tenants = yield* Tenants
+  const post = postWith(yield* WebhookSender)
+  const now = yield* Clock.currentTimeMillis
+  const due: Array<Effect.Effect<void>> = []
+  const present = new Set<string>()
+  for (const { partner, tenantId } of yield* Effect.promise(() => foldersIn(directory))) {
+    const folder = join(directory, tenantId, partner)
+    present.add(folder)
+    const standing = standings.get(folder) ?? { dueAt: 0, isRunning: false, failures: 0, problem: undefined, refused: new Set<string>(), mailbox: undefined }
+    standings.set(folder, standing)
+    if (standing.isRunning || standing.dueAt > now) continue
+    const profile = yield* Effect.promise(() => profileIn(folder))
+    // the reader of the directory logs what is wrong with a folder
+    if ("problem" in profile || profile.transport === undefined) continue
+    if (!(yield* Effect.match(tenants.admit(tenantId), { onSuccess: Option.isSome, onFailure: () => false }))) continue
+    standing.isRunning = true
+    due.push(exchangeWith({ tenantId, folder, profile }, standing, post))
+  }
+  for (const folder of standings.keys()) if (!present.has(folder)) standings.delete(folder)
+  return due
+})
+
+const exchangeWith = Effect.fnUntraced(function*(partner: Partner, standing: Standing, post: Post) {
+  const { everySeconds = defaultEverySeconds } = partner.profile.transport ?? {}
+  const files: Array<ExchangedFile | FailedFile> = []
+  const failure = yield* exchanged(partner, standing, post, files)
+  standing.failures = failure === undefined ? 0 : standing.failures + 1
+  const pause = Math.max(everySeconds, Math.min(everySeconds * 2 ** standing.failures, maxPauseSeconds))
+  standing.dueAt = (yield* Clock.currentTimeMillis) + (failure === undefined ? everySeconds : pause) * 1000
+  standing.isRunning = false
+  const before = standing.refused
+  standing.refused = new Set(files.flatMap((file) => "error" in file ? [problemOf(file)] : []))
+  for (const file of files) if (!("error" in file) || !before.has(problemOf(file))) yield* logged(file)
+  yield* reachability(standing, failure)
+}, (effect, { profile, tenantId }) => Effect.annotateLogs(effect, { tenant: tenantId, partner: profile.partner }))
+
+/** The failure of the whole exchange. Ends early, and in order, when interrupted. */
+const exchanged = ({ folder, profile }: Partner, standing: Standing, post: Post, files: Array<ExchangedFile | FailedFile>): Effect.Effect<unknown> =>
+  Effect.callback((resume) => {
+    const stop = new AbortController()
+    const running = (async () => {
+      const source = await mailboxOf(folder, profile.transport!, post)
+      if (source === undefined) return
+      if (standing.mailbox?.version !== source.version) standing.mailbox = { version: source.version, mailbox: source.open() }
+      await exchangeFiles({ mailbox: standing.mailbox.mailbox, spool: directoryTransport(folder), signal: stop.signal, onFile: (file) => files.push(file) })
+    })().then(() => undefined, (error: unknown) => error ?? new Error("The exchange failed."))
+    void running.then((failure) => resume(Effect.succeed(failure)))
+    return Effect.promise(() => {
+      stop.abort()
+      return running
+    })
+  })
+
+const problemOf = ({ direction, error, name }: FailedFile): string => `${direction} ${name}: ${messageOf(error)}`
+
+const logged = (file: ExchangedFile | FailedFile): Effect.Effect<void> =>
+  "error" in file
+    ? Effect.logWarning("EDI file not exchanged, trying again.").pipe(Effect.annotateLogs({ file: file.name, direction: file.direction, error: messageOf(file.error) }))
+    : Effect.logInfo("EDI file exchanged.").pipe(
+      Effect.annotateLogs({ file: file.name, direction: file.direction }),
+      Effect.andThen(Metric.update(Metric.withAttributes(filesTotal, { direction: file.direction }), 1))
+    )
+
+/** A problem is logged once, until it changes. */
+const reachability = Effect.fnUntraced(function*(standing: Standing, failure: unknown) {
+  const before = standing.problem
+  standing.problem = failure === undefined ? undefined : messageOf(failure)
+  if (failure === undefined) {
+    if (before !== undefined) yield* Effect.logInfo("EDI partner reachable again.")
+    return
+  }
+  const problem = failure instanceof MailboxError ? failure.problem : "other"
+  yield* Metric.update(Metric.withAttributes(failuresTotal, { problem }), 1)
+  if (before !== standing.problem) yield* Effect.logError("EDI partner not reachable, trying again.").pipe(Effect.annotateLogs({ problem, error: standing.problem }))
+})
+
+const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)

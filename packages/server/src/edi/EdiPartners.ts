@@ -1,0 +1,40 @@
+/** The folders `<tenant>/<partner>` of the EDI directory, and who a partner is. */
+import { type Principal, qualifiedClient } from "@waybill/core"
+import { partnerProfile, type PartnerProfile } from "@waybill/edi"
+import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+
+export interface Partner {
+  readonly tenantId: string
+  readonly folder: string
+  readonly profile: PartnerProfile
+}
+
+/** The beginning of the names of partners' clients. */
+export const clientPrefix = "edi-"
+
+export const clientOf = ({ partner }: PartnerProfile): string => qualifiedClient(`${clientPrefix}${partner}`)
+
+/** A partner writes as a carrier: as the one of its profile, if that names one. */
+export const principalOf = ({ profile, tenantId }: Partner): Principal => ({
+  tenantId,
+  client: clientOf(profile),
+  roles: ["carrier"],
+  accounts: [],
+  origin: "key",
+  ...profile.carrier
+})
+
+export const foldersIn = async (directory: string): Promise<ReadonlyArray<{ readonly tenantId: string; readonly partner: string }>> => {
+  const names = async (path: string) => (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name)
+  const found = await Promise.all((await names(directory)).map(async (tenantId) => (await names(join(directory, tenantId))).map((partner) => ({ tenantId, partner }))))
+  return found.flat()
+}
+
+export const profileIn = async (folder: string): Promise<PartnerProfile | { readonly problem: string }> => {
+  try {
+    return partnerProfile(JSON.parse(await readFile(join(folder, "profile.json"), "utf8")))
+  } catch (error) {
+    return { problem: `${join(folder, "profile.json")} is no partner profile: ${error instanceof Error ? error.message : String(error)}` }
+  }
+}
