@@ -29,16 +29,25 @@ export interface PortalTest {
   readonly detail: string
 }
 
+/**
+ * `ending`: before the last attempt. `failing`: attempts have failed for hours. `dead_letter`: a delivery has used up its attempts. `paused`: the
+ * service has paused the subscription.
+ */
+export type NoticeKind = "ending" | "failing" | "dead_letter" | "paused"
+
 /** Where the customer is told of failing endpoints. */
 export interface PortalContact {
   /** `null`: nowhere. */
   readonly email: string | null
+  /** The kinds of notices that are sent there; `null`: all. */
+  readonly emailKinds: ReadonlyArray<NoticeKind> | null
   /** Whether the service sends e-mail at all. */
   readonly sendsMail: boolean
   readonly webhook: (NoticeWebhook & {
     /** Of the webhook's deliveries, like that of any subscription. */
     readonly subscriptionId: string
   }) | null
+  readonly webhookKinds: ReadonlyArray<NoticeKind> | null
 }
 
 /** A webhook that notices are sent to, signed with this secret. */
@@ -47,11 +56,16 @@ export interface NoticeWebhook {
   readonly hmacSecretId: string
 }
 
+/** What is left out, other than `email`, stays as it is. */
 export interface PortalContactChange {
   /** `null` ends notices by e-mail. */
   readonly email: string | null
-  /** `null` ends notices by webhook; left out, the webhook stays as it is. */
+  /** `null`: all kinds. */
+  readonly emailKinds?: ReadonlyArray<NoticeKind> | null
+  /** `null` ends notices by webhook. */
   readonly webhook?: NoticeWebhook | null
+  /** `null`: all kinds. */
+  readonly webhookKinds?: ReadonlyArray<NoticeKind> | null
 }
 
 export interface SecretRotation {

@@ -3,6 +3,7 @@ export {
   type PortalClientOptions,
   type NoticeWebhook,
   type PortalContact,
+  type NoticeKind,
   type PortalContactChange,
   type PortalDelivery,
   type PortalDeliveryQuery,

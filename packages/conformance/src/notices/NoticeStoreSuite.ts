@@ -1,5 +1,5 @@
 /** Conformance of `NoticeStore`. */
-import { DeliveryQueue, type NoticeKey, noticeSource, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, type NoticeContacts, type NoticeKey, noticeSource, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSee, textOf } from "../StorageFixtures.ts"
@@ -12,28 +12,31 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
     it.effect("keeps the contacts of each client of a tenant, until they are removed", Effect.fnUntraced(function*() {
       const store = yield* NoticeStore
       const [one, other] = [freshTenant(), freshTenant()]
-      const nobody = { email: undefined, webhookId: undefined }
+      const all = { emailKinds: undefined, webhookKinds: undefined }
+      const nobody = { ...all, email: undefined, webhookId: undefined }
       assert.deepStrictEqual(yield* store.contacts(one, "key:shop"), nobody)
       assert.deepStrictEqual(yield* store.contacts(one, "key:shop", true), nobody)
-      yield* store.setContacts(one, "key:shop", { email: "a@shop.example", webhookId: undefined })
-      yield* store.setContacts(one, "key:rival", { email: "c@rival.example", webhookId: idOf(2) })
-      yield* store.setContacts(one, "key:shop", { email: undefined, webhookId: idOf(1) })
-      assert.deepStrictEqual(yield* store.contacts(one, "key:shop", true), { email: undefined, webhookId: idOf(1) })
+      yield* store.setContacts(one, "key:shop", { email: "a@shop.example", emailKinds: ["failing"], webhookId: undefined, webhookKinds: undefined })
+      const chosen: NoticeContacts = { email: "c@rival.example", emailKinds: ["paused"], webhookId: idOf(2), webhookKinds: ["dead_letter", "ending"] }
+      yield* store.setContacts(one, "key:rival", chosen)
+      yield* store.setContacts(one, "key:shop", { ...all, email: undefined, webhookId: idOf(1) })
+      assert.deepStrictEqual(yield* store.contacts(one, "key:shop", true), { ...all, email: undefined, webhookId: idOf(1) })
       assert.deepStrictEqual(yield* store.contacts(other, "key:shop"), nobody)
       for (let n = 0; n < 2; n++) yield* store.setContacts(one, "key:shop", nobody)
       assert.deepStrictEqual(yield* store.contacts(one, "key:shop"), nobody)
-      assert.deepStrictEqual(yield* store.contacts(one, "key:rival"), { email: "c@rival.example", webhookId: idOf(2) })
+      assert.deepStrictEqual(yield* store.contacts(one, "key:rival"), chosen)
     }))
 
     it.effect("ends a webhook only if it is the client's present one", Effect.fnUntraced(function*() {
       const store = yield* NoticeStore
       const tenantId = freshTenant()
-      yield* store.setContacts(tenantId, "key:shop", { email: "a@shop.example", webhookId: idOf(1) })
+      const kinds: Pick<NoticeContacts, "emailKinds" | "webhookKinds"> = { emailKinds: ["paused"], webhookKinds: undefined }
+      yield* store.setContacts(tenantId, "key:shop", { ...kinds, email: "a@shop.example", webhookId: idOf(1) })
       yield* store.endWebhook(tenantId, "key:shop", idOf(2))
       yield* store.endWebhook(tenantId, "key:rival", idOf(1))
       assert.strictEqual((yield* store.contacts(tenantId, "key:shop")).webhookId, idOf(1))
       yield* store.endWebhook(tenantId, "key:shop", idOf(1))
-      assert.deepStrictEqual(yield* store.contacts(tenantId, "key:shop"), { email: "a@shop.example", webhookId: undefined })
+      assert.deepStrictEqual(yield* store.contacts(tenantId, "key:shop"), { ...kinds, email: "a@shop.example", webhookId: undefined })
     }))
 
     it.effect("queues a notice for its webhook, with its bytes, and nothing for a closed one", Effect.fnUntraced(function*() {

@@ -26,8 +26,7 @@ const dayMillis = 86_400_000
 
 export class NoticeOptions extends Context.Reference<{
   /**
-   * An endpoint has failed for long when its oldest entry, or its oldest delivery that waits for a retry, has waited for this time, or when
-   * a delivery has used up its attempts.
+   * An endpoint has failed for long when its oldest entry, or its oldest delivery that waits for a retry, has waited for this time.
    */
   readonly failingAfterMillis: number
   /** How long before the last attempt of the oldest delivery of a failing endpoint its customer is told, so that the customer can still act. */
@@ -72,7 +71,7 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
         const retry = breakerOpen ? yield* oldestRetry(tenantId, destinationId) : undefined
         const endsAt = retry && lastAttemptAt(destination.policy, retry.tries, Math.max(retry.dueAt ?? now, now))
         // a dead letter has used up its attempts, so its customer is too late for this one
-        if (dead > 0) return of("failing", endsAt)
+        if (dead > 0) return of("dead_letter", endsAt)
         if (endsAt !== undefined && endsAt - now <= endingBeforeMillis) return of("ending", endsAt)
         const isLong = waitingMillis >= failingAfterMillis || (retry !== undefined && now - retry.createdAt >= failingAfterMillis)
         return isLong ? of("failing", endsAt) : undefined
@@ -84,12 +83,12 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
        */
       const tell = Effect.fnUntraced(function*(tenantId: string, notice: Notice) {
         const { client, destinationId, endpointUrl } = notice.destination
-        const { email, webhook } = yield* contactsOf(tenantId, client)
+        const { email, emailKinds, webhook, webhookKinds } = yield* contactsOf(tenantId, client)
         const now = yield* Clock.currentTimeMillis
         const day = Math.floor(now / dayMillis)
         const noticeId = `${notice.kind}.${destinationId}.${day}`
-        const sendsMail = outbox.sends && email !== undefined
-        const webhookId = webhook !== undefined && webhook.endpointUrl !== endpointUrl ? webhook.destinationId : undefined
+        const sendsMail = outbox.sends && email !== undefined && isWanted(emailKinds, notice)
+        const webhookId = webhook !== undefined && webhook.endpointUrl !== endpointUrl && isWanted(webhookKinds, notice) ? webhook.destinationId : undefined
         if (!sendsMail && webhookId === undefined) return false
         const traceparent = yield* currentTraceparent
         return yield* transaction.run(Effect.gen(function*() {
@@ -120,3 +119,5 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
     })
   )
 }
+
+const isWanted = (kinds: ReadonlyArray<NoticeKind> | undefined, { kind }: Notice): boolean => kinds === undefined || kinds.includes(kind)

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
 import { areaOfSource } from "../Areas.ts"
 import { formatInstant, InstantText } from "../shared/Instant.ts"
-import type { NoticeKind } from "./NoticeStore.ts"
+import { type NoticeKind, noticeKinds } from "./NoticeStore.ts"
 
 export interface Notice {
   readonly kind: NoticeKind
@@ -23,6 +23,7 @@ const removedAt = ({ destination: { oldestWaitingAt }, waitingDays }: Notice): n
 const subjects: Readonly<Record<NoticeKind, string>> = {
   paused: "Your webhook is paused",
   failing: "Your webhook has failed for long",
+  dead_letter: "Your webhook has dead letters",
   ending: "Your webhook fails: attempts end soon"
 }
 
@@ -60,8 +61,8 @@ const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))
 
 /** The body of a webhook. */
 export const NoticeEvent = Schema.Struct({
-  type: Schema.Literals(["notice.ending", "notice.failing", "notice.paused"]).annotate({
-    description: "ending: attempts fail, and the last one is near. failing: attempts have failed for long, or were used up. paused: the service paused the subscription."
+  type: Schema.Literals(noticeKinds.map((kind) => `notice.${kind}` as const)).annotate({
+    description: "ending: attempts fail, and the last one is near. failing: attempts have failed for long. dead_letter: a delivery has used up its attempts. paused: the service paused the subscription."
   }),
   noticeId: Schema.String.annotate({ description: "The same for each notice of a subscription, type and day." }),
   createdAt: InstantText,

@@ -18,11 +18,21 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { idBefore, UniqueIds } from "../shared/UniqueIds.ts"
-import { noticeSource, NoticeStore } from "./NoticeStore.ts"
+import { type NoticeKind, noticeKinds, noticeSource, NoticeStore } from "./NoticeStore.ts"
 
 const NoticeWebhook = Schema.Struct({ endpointUrl: EndpointUrl, hmacSecretId: HmacSecretId }).annotate({ identifier: "NoticeWebhook" })
 
-/** Body of `PUT …/contact`: `null` ends notices of that kind. Without `webhook`, the webhook stays as it is. */
+const NoticeKinds = Schema.NullOr(
+  Schema.Array(Schema.Literals(noticeKinds)).check(
+    Schema.isMinLength(1, { message: "Name at least one kind. To end notices, set the address to null." }),
+    Schema.isMaxLength(noticeKinds.length, { message: "Name each kind once." }),
+    Schema.isUnique({ message: "Name each kind once." })
+  )
+).annotate({
+  description: "The kinds of notices that are sent there; null: all. ending: before the last attempt; failing: after hours; dead_letter: attempts are used up; paused: the service paused the subscription."
+})
+
+/** Body of `PUT …/contact`: `null` in place of an address ends notices there. What is left out, other than `email`, stays as it is. */
 export const NoticeContact = Schema.Struct({
   email: Schema.NullOr(
     Schema.String.check(
@@ -30,11 +40,15 @@ export const NoticeContact = Schema.Struct({
       Schema.isPattern(mailAddress, { message: "email is one address, such as edi@shipper.example." })
     )
   ),
-  webhook: Schema.optionalKey(Schema.NullOr(NoticeWebhook))
+  emailKinds: Schema.optionalKey(NoticeKinds),
+  webhook: Schema.optionalKey(Schema.NullOr(NoticeWebhook)),
+  webhookKinds: Schema.optionalKey(NoticeKinds)
 }).annotate({ identifier: "NoticeContact" })
 
 export interface NoticeContactView {
   readonly email: string | null
+  /** `null`: all. */
+  readonly emailKinds: ReadonlyArray<NoticeKind> | null
   /** Whether this service sends e-mail at all. */
   readonly sendsMail: boolean
   readonly webhook: {
@@ -42,6 +56,7 @@ export interface NoticeContactView {
     readonly endpointUrl: string
     readonly hmacSecretId: string
   } | null
+  readonly webhookKinds: ReadonlyArray<NoticeKind> | null
 }
 
 export const makeNoticeContacts = Effect.gen(function*() {
@@ -62,30 +77,37 @@ export const makeNoticeContacts = Effect.gen(function*() {
   })
 
   const contactsOf = Effect.fnUntraced(function*(tenantId: string, client: string, forUpdate = false) {
-    const { email, webhookId } = yield* store.contacts(tenantId, client, forUpdate)
-    return { email, webhook: webhookId === undefined ? undefined : yield* destinationOf(tenantId, webhookId) }
+    const { webhookId, ...contacts } = yield* store.contacts(tenantId, client, forUpdate)
+    return { ...contacts, webhook: webhookId === undefined ? undefined : yield* destinationOf(tenantId, webhookId) }
   })
 
   const contact = Effect.fn("EndpointNotices.contact")(function*({ client, tenantId }: Principal): Effect.fn.Return<NoticeContactView, StorageError> {
-    const { email, webhook } = yield* contactsOf(tenantId, client)
+    const { email, emailKinds, webhook, webhookKinds } = yield* contactsOf(tenantId, client)
     return {
       email: email ?? null,
+      emailKinds: emailKinds ?? null,
       sendsMail: outbox.sends,
-      webhook: webhook === undefined ? null : { subscriptionId: webhook.destinationId, endpointUrl: webhook.endpointUrl, hmacSecretId: webhook.hmacSecretId }
+      webhook: webhook === undefined ? null : { subscriptionId: webhook.destinationId, endpointUrl: webhook.endpointUrl, hmacSecretId: webhook.hmacSecretId },
+      webhookKinds: webhookKinds ?? null
     }
   })
 
   const setContact = Effect.fn("EndpointNotices.setContact")(function*(principal: Principal, input: unknown): Effect.fn.Return<NoticeContactView, InvalidInput | QuotaExceeded | StorageError> {
     const { client, tenantId } = principal
-    const { email, webhook } = yield* decode(input)
+    const { email, webhook, ...given } = yield* decode(input)
     if (webhook) yield* checkSettings(ownEditor(principal, Effect.void), webhook, { endpointUrl: true, hmacSecretId: true }).pipe(Effect.catchTag("InvalidInput", inWebhook))
     const now = yield* Clock.currentTimeMillis
     const quotas = yield* limits.of(tenantId)
     yield* transaction.run(Effect.gen(function*() {
       if (webhook) yield* rememberAccess(principal)
-      const { webhook: before } = yield* contactsOf(tenantId, client, true)
+      const { webhook: before, ...stored } = yield* contactsOf(tenantId, client, true)
+      const contacts = {
+        email: email ?? undefined,
+        emailKinds: chosen(given.emailKinds, stored.emailKinds),
+        webhookKinds: chosen(given.webhookKinds, stored.webhookKinds)
+      }
       const stays = webhook === undefined || (webhook !== null && before?.endpointUrl === webhook.endpointUrl && before.hmacSecretId === webhook.hmacSecretId)
-      if (stays) return yield* store.setContacts(tenantId, client, { email: email ?? undefined, webhookId: before?.destinationId })
+      if (stays) return yield* store.setContacts(tenantId, client, { ...contacts, webhookId: before?.destinationId })
       // what waits for the old address is not for the new one
       if (before !== undefined) yield* queue.closeDestination(tenantId, before.destinationId)
       const webhookId = webhook === null ? undefined : ids.nextAt(now)
@@ -93,7 +115,7 @@ export const makeNoticeContacts = Effect.gen(function*() {
         yield* Effect.catchTag(secrets.use(principal, webhook!.hmacSecretId), "InvalidInput", inWebhook)
         yield* openDestinationWithin(queue, quotas, "eventSubscriptionsPerClient", tenantId, destinationFor(webhookId, client, webhook!))
       }
-      yield* store.setContacts(tenantId, client, { email: email ?? undefined, webhookId })
+      yield* store.setContacts(tenantId, client, { ...contacts, webhookId })
     }))
     return yield* contact(principal)
   })
@@ -102,6 +124,9 @@ export const makeNoticeContacts = Effect.gen(function*() {
 })
 
 const decode = decodeInput(NoticeContact, { closed: true })
+
+const chosen = (given: ReadonlyArray<NoticeKind> | null | undefined, stored: ReadonlyArray<NoticeKind> | undefined): ReadonlyArray<NoticeKind> | undefined =>
+  given === undefined ? stored : given ?? undefined
 
 /** Faults of the webhook's members, by their place in the body. */
 const inWebhook = ({ faults }: InvalidInput) => Effect.fail(new InvalidInput({ faults: faults.map((each) => ({ ...each, pointer: `/webhook${each.pointer}` })) }))

@@ -7,10 +7,13 @@ export const noticeSource = "notices"
 
 /**
  * - `ending`: attempts fail, and the last one of a delivery is near.
- * - `failing`: attempts have failed for long, or a delivery has used them up.
+ * - `failing`: attempts have failed for long.
+ * - `dead_letter`: a delivery has used up its attempts.
  * - `paused`: the service has paused the subscription.
  */
-export type NoticeKind = "ending" | "failing" | "paused"
+export const noticeKinds = ["ending", "failing", "dead_letter", "paused"] as const
+
+export type NoticeKind = typeof noticeKinds[number]
 
 /** One notice: a client is told of a trouble of a subscription once a day. */
 export interface NoticeKey {
@@ -20,11 +23,13 @@ export interface NoticeKey {
   readonly day: number
 }
 
-/** Where a client wants its notices. */
+/** Where a client wants its notices, and which ones. Without a list of kinds, all of them. */
 export interface NoticeContacts {
   readonly email: string | undefined
+  readonly emailKinds: ReadonlyArray<NoticeKind> | undefined
   /** The destination of its webhook. */
   readonly webhookId: string | undefined
+  readonly webhookKinds: ReadonlyArray<NoticeKind> | undefined
 }
 
 /** A notice that goes out as a webhook, in the order of the subscription that it tells of. */

@@ -97,7 +97,7 @@ export class Clients extends Context.Service<Clients, {
           if (rows.some(({ liveUntil }) => liveUntil > now)) yield* access.markEnding(tenantId, client, undefined)
           else {
             yield* access.dropClient(tenantId, client)
-            yield* notices.setContacts(tenantId, client, { email: undefined, webhookId: undefined })
+            yield* notices.setContacts(tenantId, client, { email: undefined, emailKinds: undefined, webhookId: undefined, webhookKinds: undefined })
           }
         }))
 

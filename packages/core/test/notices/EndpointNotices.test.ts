@@ -97,7 +97,7 @@ describe("notices of failing endpoints", () => {
       assert.strictEqual(yield* sweep, 0)
       yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
       const none = yield* EndpointNotices
-      assert.deepStrictEqual(yield* none.contact(engine.customer), { email: "edi@shipper.example", sendsMail: false, webhook: null })
+      assert.deepStrictEqual(yield* none.contact(engine.customer), { email: "edi@shipper.example", emailKinds: null, sendsMail: false, webhook: null, webhookKinds: null })
       assert.strictEqual(yield* none.sweep, 0)
       yield* engine.patch({ status: "active" })
       yield* engine.patch({ status: "paused" })
@@ -122,7 +122,7 @@ describe("notices of failing endpoints", () => {
       const [dead] = yield* engine.list({ state: "dead" })
       assert.approximately(Date.parse(dead!.attempts.at(-1)!.at), Date.parse(told!), 20 * 60_000)
       assert.strictEqual(yield* sweep, 1)
-      assert.strictEqual(mails[1]!.subject, "Your webhook has failed for long")
+      assert.strictEqual(mails[1]!.subject, "Your webhook has dead letters")
       assert.strictEqual(yield* sweep, 0)
     })))
 
@@ -194,8 +194,35 @@ describe("notices of failing endpoints", () => {
       assert.strictEqual(yield* sweep, 1)
       yield* TestWaybill.pass("1 minute")
       const last = (yield* engine.receivers.requests(noticeUrl)).at(-1)!
-      assert.strictEqual(JSON.parse(textOf(last.body)).type, "notice.failing")
+      assert.strictEqual(JSON.parse(textOf(last.body)).type, "notice.dead_letter")
       assert.deepStrictEqual(mails, [])
+    })))
+
+  it.effect("are those of the kinds that a customer chose, by e-mail and by webhook", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { maxAttempts: 1 } })
+      const { mails, process, sweep } = makeMail()
+      const put = (contact: typeof NoticeContact.Encoded) => process((notices) => notices.setContact(engine.customer, contact))
+      yield* put({ email: "edi@shipper.example", emailKinds: ["paused"], webhook, webhookKinds: ["dead_letter", "paused"] })
+      yield* engine.receivers.script(hook, [Receiver.fail(503), Receiver.gone])
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 minute")
+      assert.strictEqual(yield* sweep, 1)
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual(mails, [])
+      assert.deepStrictEqual((yield* put({ email: "edi@shipper.example", webhookKinds: ["failing"] })).emailKinds, ["paused"])
+      yield* engine.publish("B")
+      yield* TestWaybill.pass("1 minute")
+      assert.strictEqual(yield* sweep, 1)
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual(mails.map(({ subject }) => subject), ["Your webhook is paused"])
+      assert.deepStrictEqual((yield* engine.receivers.requests(noticeUrl)).map(({ body }) => JSON.parse(textOf(body)).type), ["notice.dead_letter"])
+      const all = yield* put({ email: null, emailKinds: null, webhookKinds: null })
+      assert.deepStrictEqual([all.emailKinds, all.webhookKinds], [null, null])
+      for (const kinds of [[], ["paused", "paused"], ["dead"]]) {
+        assert.strictEqual((yield* Effect.flip(process((notices) => notices.setContact(engine.customer, untyped({ email: null, webhookKinds: kinds })))))._tag, "InvalidInput")
+      }
     })))
 
   it.effect("never go to the endpoint that fails, and tell by e-mail when the webhook for notices fails", () =>

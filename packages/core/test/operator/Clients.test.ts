@@ -73,7 +73,7 @@ describe("access of an API key client", () => {
     for (let n = 0; n < 3; n++) yield* subscriptions.create(principal, { endpointUrl: url, hmacSecretId: "main" })
     yield* publish("S1")
     const notices = yield* NoticeStore
-    yield* notices.setContacts("acme", "key:shipper", { email: "edi@shipper.example", webhookId: undefined })
+    yield* notices.setContacts("acme", "key:shipper", { email: "edi@shipper.example", emailKinds: undefined, webhookId: undefined, webhookKinds: undefined })
     yield* clients.remove("acme", "shipper")
     assert.isUndefined((yield* notices.contacts("acme", "key:shipper")).email)
     assert.strictEqual((yield* Effect.flip(keys.principalOf(key.key)))._tag, "Unauthenticated")

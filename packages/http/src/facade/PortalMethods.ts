@@ -7,6 +7,7 @@ import {
   formatInstant,
   type ListPage,
   type NoticeContactView,
+  type NoticeKind,
   PortalAccess,
   type PortalDelivery,
   type PortalTestResult,
@@ -52,11 +53,13 @@ export interface SecretRotationOptions {
   readonly overlapSeconds?: number
 }
 
-/** Where notices of failing endpoints are sent; `null` ends those of that kind. */
+/** Where notices of failing endpoints are sent; `null` ends notices there. What is left out, other than `email`, stays as it is. */
 export interface NoticeContactSettings {
   readonly email: string | null
-  /** Left out, the webhook stays as it is. */
+  /** `null`: all kinds. */
+  readonly emailKinds?: ReadonlyArray<NoticeKind> | null
   readonly webhook?: { readonly endpointUrl: string; readonly hmacSecretId: string } | null
+  readonly webhookKinds?: ReadonlyArray<NoticeKind> | null
 }
 
 export interface PortalMethods {
@@ -78,7 +81,7 @@ export interface PortalMethods {
   readonly retry: (principal: HostPrincipal, deliveryId: string) => Promise<void>
   /** Where notices of failing endpoints are sent, and whether this service sends e-mail. */
   readonly contact: (principal: HostPrincipal) => Promise<NoticeContactView>
-  /** Replaces the e-mail address, and the webhook if one is given. */
+  /** Replaces the e-mail address, and the webhook and the kinds of notices that are given. */
   readonly setContact: (principal: HostPrincipal, contact: NoticeContactSettings) => Promise<NoticeContactView>
   /** Secrets that belong to the caller alone. Never returns a secret's value. */
   readonly secrets: (principal: HostPrincipal, query?: PageQuery) => Promise<ListPage<SecretView>>

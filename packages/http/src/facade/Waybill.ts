@@ -55,6 +55,7 @@ export type {
   ListPage,
   Mail,
   NoticeContactView,
+  NoticeKind,
   PickupView,
   PortalDelivery,
   PortalTestResult,

@@ -125,8 +125,8 @@ export const PortalContract = contract({
       path: "/v1/contact",
       access: "portal",
       summary: "Get where notices are sent",
-      description: "Notices say that an endpoint of the caller fails and its attempts end soon, that it has failed for long, or that the service paused a subscription.",
-      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, and the webhook", schema: PortalContact } }
+      description: "Notices say that an endpoint of the caller fails and its attempts end soon, that it has failed for long, that a delivery has used up its attempts, or that the service paused a subscription.",
+      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, the webhook, and the chosen kinds", schema: PortalContact } }
     },
     putPortalContact: {
       method: "PUT",
@@ -134,10 +134,10 @@ export const PortalContract = contract({
       access: "portal",
       audit: { action: "portal-contact.put", object: "client" },
       summary: "Set where notices are sent",
-      description: "A notice is sent once a day for each subscription and kind of trouble. `null` ends notices of that kind; without `webhook`, the webhook stays as it is. Another webhook replaces " +
+      description: "A notice is sent once a day for each subscription and kind of trouble. `null` in place of an address ends notices there; what is left out, other than `email`, stays as it is. `emailKinds` and `webhookKinds` choose kinds of notices; `null` is all of them. Another webhook replaces " +
         "the previous one with what waits for it. A webhook gets no notices of its own endpoint.",
       body: { schema: NoticeContact, closed: true },
-      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, and the webhook", schema: PortalContact } },
+      answers: { 200: { description: "The e-mail address, whether this service sends e-mail, the webhook, and the chosen kinds", schema: PortalContact } },
       refusals: { 409: "The quota of subscriptions is used up." }
     },
     listPortalSecrets: {

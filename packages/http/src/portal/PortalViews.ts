@@ -1,5 +1,5 @@
 /** Response schemas of the portal and of its links. */
-import { InstantText, PortalTheme } from "@waybill/core"
+import { InstantText, noticeKinds, PortalTheme } from "@waybill/core"
 import { Schema } from "effect"
 import { deliveryFields, HttpStatus } from "../operator/OperatorViews.ts"
 
@@ -16,14 +16,18 @@ export const PortalSession = Schema.Struct({
   theme: PortalTheme
 }).annotate({ identifier: "PortalSession" })
 
+const ChosenKinds = Schema.NullOr(Schema.Array(Schema.Literals(noticeKinds))).annotate({ description: "The kinds of notices that are sent there; null: all." })
+
 export const PortalContact = Schema.Struct({
   email: Schema.NullOr(Schema.String),
+  emailKinds: ChosenKinds,
   sendsMail: Schema.Boolean.annotate({ description: "Whether this service sends e-mail at all." }),
   webhook: Schema.NullOr(Schema.Struct({
     subscriptionId: Schema.String.annotate({ description: "Of the webhook's deliveries." }),
     endpointUrl: Schema.String,
     hmacSecretId: Schema.String
-  }))
+  })),
+  webhookKinds: ChosenKinds
 }).annotate({ identifier: "PortalContact" })
 
 export const PortalDelivery = Schema.Struct({

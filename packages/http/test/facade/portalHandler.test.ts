@@ -80,7 +80,7 @@ describe("portalHandler", () => {
     await waybill.tenants.put("acme", { name: "Acme" })
     await waybill.secrets.put("acme", "main", { anyClient: true })
     const { id } = await waybill.subscriptions.create(customer, { endpointUrl: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/hook`, hmacSecretId: "main" })
-    expect(await waybill.portal.setContact(customer, { email: "edi@shop.example" })).toEqual({ email: "edi@shop.example", sendsMail: true, webhook: null })
+    expect(await waybill.portal.setContact(customer, { email: "edi@shop.example" })).toEqual({ email: "edi@shop.example", emailKinds: null, sendsMail: true, webhook: null, webhookKinds: null })
     await waybill.events.publish(carrier, [reportedEvent("S1", { accounts: ["A1"] })])
     await waybill.runOnce()
     expect((await waybill.portal.subscription(customer, id)).pausedBy).toBe("engine")

@@ -208,8 +208,8 @@ describe("a customer in its portal", () => {
   })
 
   it("has an address for notices of its own, and is told that this service sends no e-mail", async () => {
-    expect((await portal("GET", "/contact")).json).toEqual({ email: null, sendsMail: false, webhook: null })
-    expect((await portal("PUT", "/contact", token, { email: "edi@shop.example" })).json).toEqual({ email: "edi@shop.example", sendsMail: false, webhook: null })
+    expect((await portal("GET", "/contact")).json).toEqual({ email: null, emailKinds: null, sendsMail: false, webhook: null, webhookKinds: null })
+    expect((await portal("PUT", "/contact", token, { email: "edi@shop.example" })).json).toEqual({ email: "edi@shop.example", emailKinds: null, sendsMail: false, webhook: null, webhookKinds: null })
     expect((await service.send("GET", "/portal/v1/contact", { key: otherKey })).json.email).toBe(null)
     expect((await portal("PUT", "/contact", token, { email: "a@b.example, c@d.example" })).json.code).toBe("invalid_input")
     expect((await portal("PUT", "/contact", token, { email: null })).json.email).toBe(null)

@@ -11,6 +11,9 @@ CREATE TABLE ${schema}.notice_contacts (
   client text COLLATE "C" NOT NULL,
   email text,
   webhook_id uuid,
+  -- null: notices of every kind
+  email_kinds text[],
+  webhook_kinds text[],
   PRIMARY KEY (tenant_id, client)
 );
 

@@ -1,8 +1,8 @@
 /** Notices to customers on Postgres. */
-import { type NoticeContacts, type NoticeKey, noticesPerPrune, NoticeStore, StorageError, type WebhookNotice } from "@waybill/core"
+import { type NoticeContacts, type NoticeKey, type NoticeKind, noticesPerPrune, NoticeStore, StorageError, type WebhookNotice } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
-import { bytea, int4, int8, optional, row, text, uuid } from "../client/SqlRow.ts"
+import { bytea, int4, int8, only, optional, row, text, textArray, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
@@ -21,9 +21,11 @@ export const noticePayloads: PayloadSource = {
   visible: () => "true"
 }
 
-const nobody: NoticeContacts = { email: undefined, webhookId: undefined }
+const nobody: NoticeContacts = { email: undefined, emailKinds: undefined, webhookId: undefined, webhookKinds: undefined }
 
-const contactsRow = row({ email: optional(text), webhookId: optional(uuid) })
+const kinds = optional(only<ReadonlyArray<NoticeKind>, ReadonlyArray<string>>(textArray))
+
+const contactsRow = row({ email: optional(text), emailKinds: kinds, webhookId: optional(uuid), webhookKinds: kinds })
 
 const contactsOf = (schema: Statement, tenantId: string, client: string) =>
   statement`SELECT ${contactsRow.columns()} FROM ${schema}.notice_contacts WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`
@@ -34,9 +36,11 @@ INSERT INTO ${schema}.notice_contacts (tenant_id, client) VALUES (${tenant(tenan
 ON CONFLICT (tenant_id, client) DO UPDATE SET email = notice_contacts.email
 RETURNING ${contactsRow.columns()}`
 
-const putContacts = (schema: Statement, tenantId: string, client: string, { email, webhookId }: NoticeContacts) => statement`
-INSERT INTO ${schema}.notice_contacts (tenant_id, client, email, webhook_id) VALUES (${tenant(tenantId)}, ${client}, ${text(email)}, ${uuid(webhookId)})
-ON CONFLICT (tenant_id, client) DO UPDATE SET email = EXCLUDED.email, webhook_id = EXCLUDED.webhook_id`
+const putContacts = (schema: Statement, tenantId: string, client: string, { email, emailKinds, webhookId, webhookKinds }: NoticeContacts) => statement`
+INSERT INTO ${schema}.notice_contacts (tenant_id, client, email, email_kinds, webhook_id, webhook_kinds)
+VALUES (${tenant(tenantId)}, ${client}, ${text(email)}, ${textArray(emailKinds)}, ${uuid(webhookId)}, ${textArray(webhookKinds)})
+ON CONFLICT (tenant_id, client) DO UPDATE
+SET email = EXCLUDED.email, email_kinds = EXCLUDED.email_kinds, webhook_id = EXCLUDED.webhook_id, webhook_kinds = EXCLUDED.webhook_kinds`
 
 const dropContacts = (schema: Statement, tenantId: string, client: string) =>
   statement`DELETE FROM ${schema}.notice_contacts WHERE tenant_id = ${tenant(tenantId)} AND client = ${client}`

@@ -1,5 +1,5 @@
 /** Where the customer is told that an endpoint fails: by e-mail and by webhook. */
-import type { PortalContact } from "@waybill/client/portal"
+import type { NoticeKind, PortalContact } from "@waybill/client/portal"
 import { useId, useState } from "preact/hooks"
 import { ActionResult, Answered } from "../parts/Notes.tsx"
 import { Shown } from "../parts/Shown.tsx"
@@ -12,19 +12,48 @@ export const Notices = () => {
   return (
     <>
       <h1 tabIndex={-1}>Notices</h1>
-      <p>You get a notice when attempts to an endpoint fail and end soon, when it has not accepted deliveries for hours, and when the service has paused a subscription: at most one a day for each of them. It contains no freight data.</p>
+      <p>You get a notice when attempts to an endpoint fail and end soon, when it has not accepted deliveries for hours, when a delivery has used up its attempts, and when the service has paused a subscription: at most one a day for each of them. It contains no freight data.</p>
       <Answered of={polled} missing="Page not found.">{(contact) => <ContactForm contact={contact} saved={polled.refresh} />}</Answered>
     </>
   )
 }
 
-const ContactForm = ({ contact: { email, sendsMail, webhook }, saved }: { readonly contact: PortalContact; readonly saved: () => void }) => {
+const kindNames: Readonly<Record<NoticeKind, string>> = {
+  ending: "Attempts end soon",
+  failing: "The endpoint fails for hours",
+  dead_letter: "A delivery has used up its attempts",
+  paused: "The service has paused a subscription"
+}
+
+const everyKind = Object.keys(kindNames) as ReadonlyArray<NoticeKind>
+
+/** As the service keeps it: no list if all kinds are chosen. */
+const chosenKinds = (chosen: ReadonlyArray<NoticeKind>): ReadonlyArray<NoticeKind> | null => everyKind.every((kind) => chosen.includes(kind)) ? null : chosen
+
+const KindsField = ({ change, chosen, legend }: { readonly legend: string; readonly chosen: ReadonlyArray<NoticeKind>; readonly change: (chosen: ReadonlyArray<NoticeKind>) => void }) => {
+  const id = useId()
+  return (
+    <fieldset>
+      <legend>{legend}</legend>
+      {everyKind.map((kind) => (
+        <div key={kind}>
+          <input id={`${id}-${kind}`} type="checkbox" checked={chosen.includes(kind)} onChange={(event) => change(everyKind.filter((each) => each === kind ? event.currentTarget.checked : chosen.includes(each)))} />
+          <label for={`${id}-${kind}`}>{kindNames[kind]}</label>
+        </div>
+      ))}
+    </fieldset>
+  )
+}
+
+const ContactForm = ({ contact: { email, emailKinds, sendsMail, webhook, webhookKinds }, saved }: { readonly contact: PortalContact; readonly saved: () => void }) => {
   const id = useId()
   const client = usePortalClient()
   const { announce, keyRefused } = useAppState()
   const [written, setWritten] = useState(email ?? "")
   const [endpointUrl, setEndpointUrl] = useState(webhook?.endpointUrl ?? "")
   const [hmacSecretId, setHmacSecretId] = useState(webhook?.hmacSecretId ?? "")
+  const [byEmail, setByEmail] = useState(emailKinds ?? everyKind)
+  const [byWebhook, setByWebhook] = useState(webhookKinds ?? everyKind)
   const [busy, setBusy] = useState(false)
   const [result, setResult] = useState<string>()
   const [failure, setFailure] = useState<string>()
@@ -38,7 +67,9 @@ const ContactForm = ({ contact: { email, sendsMail, webhook }, saved }: { readon
       const address = endpointUrl.trim()
       const contact = await client.putContact({
         email: written.trim() === "" ? null : written.trim(),
-        webhook: address === "" ? null : { endpointUrl: address, hmacSecretId: hmacSecretId.trim() }
+        emailKinds: chosenKinds(byEmail),
+        webhook: address === "" ? null : { endpointUrl: address, hmacSecretId: hmacSecretId.trim() },
+        webhookKinds: chosenKinds(byWebhook)
       })
       const places = [contact.email, contact.webhook?.endpointUrl].filter((place) => typeof place === "string")
       const told = places.length === 0 ? "No notices are sent." : `Notices are sent to ${places.join(" and ")}.`
@@ -58,10 +89,12 @@ const ContactForm = ({ contact: { email, sendsMail, webhook }, saved }: { readon
       <ActionResult result={result} />
       <label for={id}>E-mail address <small>(empty: no e-mail)</small></label>
       <input id={id} type="email" value={written} maxLength={254} autocomplete="email" aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setWritten(event.currentTarget.value)} />
+      <KindsField legend="Notices by e-mail" chosen={byEmail} change={setByEmail} />
       <label for={`${id}-webhook`}>Webhook address <small>(empty: no webhook; another one than the endpoints it tells of)</small></label>
       <input id={`${id}-webhook`} type="url" value={endpointUrl} maxLength={2048} aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setEndpointUrl(event.currentTarget.value)} />
       <label for={`${id}-secret`}>Name of the secret that signs it <small>(as in your other subscriptions)</small></label>
       <input id={`${id}-secret`} value={hmacSecretId} maxLength={256} aria-invalid={failure === undefined ? undefined : true} aria-describedby={`${id}-failure`} onInput={(event) => setHmacSecretId(event.currentTarget.value)} />
+      <KindsField legend="Notices by webhook" chosen={byWebhook} change={setByWebhook} />
       <p id={`${id}-failure`}>{failure !== undefined && <strong role="alert" class="failure"><Shown text={failure} /></strong>}</p>
       <button type="submit" aria-busy={busy}>Save</button>
     </form>

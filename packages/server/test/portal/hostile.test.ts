@@ -22,7 +22,7 @@ const answers: Readonly<Record<string, unknown>> = {
   "/portal/v1/deliveries": { data: [delivery], nextCursor: null },
   [`/portal/v1/deliveries/${delivery.deliveryId}`]: { ...deadLetter(1, { body: evil, endpointUrl: evil }) },
   "/portal/v1/secrets": { data: [{ hmacSecretId: evil, client: evil, accounts: [], anyClient: false, createdAt: evil, rotatedAt: null, signsUntil: evil, usedBy: 1 }], nextCursor: null },
-  "/portal/v1/contact": { email: evil, sendsMail: true, webhook: { subscriptionId: evil, endpointUrl: evil, hmacSecretId: evil } }
+  "/portal/v1/contact": { email: evil, emailKinds: null, sendsMail: true, webhook: { subscriptionId: evil, endpointUrl: evil, hmacSecretId: evil }, webhookKinds: [evil] }
 }
 
 const served = async () => {

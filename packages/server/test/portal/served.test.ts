@@ -1,4 +1,5 @@
 import { type OperatorClient, TransitEventsClient } from "@waybill/client"
+import { PortalClient } from "@waybill/client/portal"
 import axe from "axe-core"
 import type { Page } from "playwright-core"
 import { describe, expect, inject, it } from "vitest"
@@ -130,9 +131,13 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     await page.getByText("Notices are sent to edi@shop.example.").first().waitFor()
     await page.getByLabel("Webhook address").fill("https://notices.shop.example/hook")
     await page.getByLabel("Name of the secret").fill((await operator.getSubscription("acme", shop.id)).hmacSecretId)
+    await page.getByRole("group", { name: "Notices by e-mail" }).getByLabel("Attempts end soon").uncheck()
+    await page.getByRole("group", { name: "Notices by webhook" }).getByLabel("The service has paused a subscription").uncheck()
     await page.getByRole("button", { name: "Save" }).click()
     await page.getByText("Notices are sent to edi@shop.example and https://notices.shop.example/hook.").first().waitFor()
     expect(await faultsOf(page)).toEqual([])
+    const portal = new PortalClient({ baseUrl: url, bearer: link.token })
+    expect(await portal.getContact()).toMatchObject({ emailKinds: ["failing", "dead_letter", "paused"], webhookKinds: ["ending", "failing", "dead_letter"] })
     endpoint.status = 410
     const [dead] = (await operator.listDeliveries("acme", { subscriptionId: shop.id })).data
     await operator.retryDelivery("acme", dead!.deliveryId)

@@ -65,6 +65,6 @@ export const NoticeStoreMemory = {
   )
 }
 
-const nobody: NoticeContacts = { email: undefined, webhookId: undefined }
+const nobody: NoticeContacts = { email: undefined, emailKinds: undefined, webhookId: undefined, webhookKinds: undefined }
 
 const nameOf = ({ day, kind, subscriptionId }: NoticeKey): string => `${subscriptionId} ${kind} ${day}`
