@@ -245,6 +245,33 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.deepStrictEqual(yield* store.history(tenantId, acme, "I"), [])
     }))
 
+    it.effect("returns each invoice that was written since a position, as it is now", Effect.fnUntraced(function*() {
+      const store = yield* InvoiceStore
+      const [tenantId, other] = [freshTenant(), freshTenant()]
+      yield* putInvoices(tenantId, invoiceRow("old", { accounts: ["A"] }))
+      const start = yield* store.since(tenantId, everything, undefined, 2)
+      assert.deepStrictEqual([start.rows, start.more], [[], false])
+      yield* putInvoices(tenantId, ...["I1", "I2", "I3"].map((id) => invoiceRow(id, { accounts: ["A"] })), invoiceRow("I2", { accounts: ["A"], body: bytesOf("{}") }))
+      yield* putInvoices(other, invoiceRow("I4", { accounts: ["A"] }))
+      const walk = Effect.fnUntraced(function*(position: string, viewer: InvoiceViewer) {
+        const found = new Map<string, string>()
+        for (;;) {
+          const page = yield* store.since(tenantId, viewer, position, 2)
+          for (const { body, uniqueId } of page.rows) found.set(uniqueId, textOf(body))
+          position = page.position
+          if (!page.more) return { found, position }
+        }
+      })
+      const all = yield* walk(start.position, everything)
+      assert.deepStrictEqual([...all.found.keys()].sort(), ["I1", "I2", "I3"])
+      assert.strictEqual(all.found.get("I2"), "{}")
+      yield* putInvoices(tenantId, invoiceRow("old", { accounts: ["A"], body: bytesOf("{}") }), invoiceRow("hidden", { accounts: ["B"] }))
+      assert.deepStrictEqual([...(yield* walk(all.position, accountsOf("A"))).found.keys()], ["old"])
+      const end = yield* walk(all.position, everything)
+      assert.deepStrictEqual([...end.found.keys()].sort(), ["hidden", "old"])
+      assert.deepStrictEqual((yield* walk(end.position, everything)).found.size, 0)
+    }))
+
     it.effect("isolates tenants that share ids", Effect.fnUntraced(function*() {
       const store = yield* InvoiceStore
       const [one, other] = [freshTenant(), freshTenant()]

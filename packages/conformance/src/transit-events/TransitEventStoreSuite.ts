@@ -399,6 +399,35 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["\"one\""] })
     }))
 
+    it.effect("returns each event that was stored since a position once, those of a shipment in their order", Effect.fnUntraced(function*() {
+      const store = yield* TransitEventStore
+      const [tenantId, other] = [freshTenant(), freshTenant()]
+      yield* publish(tenantId, [{ shipmentId: "S", eventId: "before" }], { accounts: ["A"] })
+      const start = yield* store.since(tenantId, { _tag: "All" }, undefined, 2)
+      assert.deepStrictEqual([start.rows, start.more], [[], false])
+      yield* publish(tenantId, ["S", "T", "S", "R", "S"].map((shipmentId, n) => ({ shipmentId, eventId: `e${n}` })), { accounts: ["A"] })
+      yield* publish(other, [{ shipmentId: "S", eventId: "other" }], { accounts: ["A"] })
+      const walk = Effect.fnUntraced(function*(position: string, visibility: Visibility, limit: number) {
+        const found: Array<{ readonly eventId: string; readonly shipmentId: string }> = []
+        for (;;) {
+          const page = yield* store.since(tenantId, visibility, position, limit)
+          assert.isAtMost(page.rows.length, limit)
+          found.push(...page.rows)
+          position = page.position
+          if (!page.more) return { found, position }
+        }
+      })
+      const all = yield* walk(start.position, { _tag: "All" }, 2)
+      assert.deepStrictEqual(ids({ rows: all.found }).sort(), ["e0", "e1", "e2", "e3", "e4"])
+      assert.deepStrictEqual(ids({ rows: all.found.filter(({ shipmentId }) => shipmentId === "S") }), ["e0", "e2", "e4"])
+      yield* publish(tenantId, [{ shipmentId: "S", eventId: "later" }], { accounts: ["A"] })
+      yield* publish(tenantId, [{ shipmentId: "U", eventId: "hidden" }], { accounts: ["B"] })
+      assert.deepStrictEqual(ids({ rows: (yield* walk(all.position, sees("A"), 10)).found }), ["later"])
+      const end = yield* walk(all.position, { _tag: "All" }, 10)
+      assert.deepStrictEqual(ids({ rows: end.found }).sort(), ["hidden", "later"])
+      assert.deepStrictEqual((yield* walk(end.position, { _tag: "All" }, 10)).found, [])
+    }))
+
     it.effect("stores a large publication in one transaction", Effect.fnUntraced(function*() {
       const tenantId = freshTenant()
       yield* letSee(tenantId, "client", ["A"])

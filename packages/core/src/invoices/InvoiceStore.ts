@@ -1,6 +1,7 @@
 /** Storage port: the invoices of each carrier, and their full history. */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
+import type { StoredSince } from "../shared/StoredSince.ts"
 
 /** The carrier of an invoice or document: its normalised DOT and MC numbers. */
 export interface InvoiceCarrier {
@@ -69,6 +70,11 @@ export class InvoiceStore extends Context.Service<InvoiceStore, {
     filter: InvoiceFilter,
     range: { readonly after: { readonly uniqueId: string; readonly carrier: InvoiceCarrier } | undefined; readonly limit: number }
   ) => Effect.Effect<ReadonlyArray<InvoiceRow>, StorageError>
+  /**
+   * Invoices that were created or replaced since a position, as they are now; at most `limit`. Following the positions returns each change, or a
+   * later one of the same invoice. `undefined` is the present end.
+   */
+  readonly since: (tenantId: string, viewer: InvoiceViewer, position: string | undefined, limit: number) => Effect.Effect<StoredSince<InvoiceRow>, StorageError>
   /** Appends a history entry, which never changes. `uniqueId`: the invoice's id, or `#` and the invoice number of a document record. */
   readonly record: (
     tenantId: string,

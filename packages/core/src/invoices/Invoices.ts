@@ -9,6 +9,7 @@ import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import type { StoredSince } from "../shared/StoredSince.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { makePace } from "../shared/Turns.ts"
 import { isSameCarrier, lockBoth, moveDocuments, storedCarrier } from "./CorrectedCarrier.ts"
@@ -82,6 +83,11 @@ export class Invoices extends Context.Service<Invoices, {
   readonly create: (principal: Principal, input: typeof Invoice.Encoded) => Effect.Effect<InvoiceAnswer, InvoiceExists | InvoiceNotYours | Failure>
   /** Lists the invoices that the caller may see, by uniqueID. All filters must match. */
   readonly list: (principal: Principal, query?: typeof InvoiceQuery.Encoded) => Effect.Effect<InvoicePage, Failure>
+  /**
+   * Invoices that the caller may see and that were created or replaced since a position, each as its JSON bytes. Following the positions returns
+   * each change once, or a later one of the same invoice. Without a position it returns the present end.
+   */
+  readonly since: (principal: Principal, position: string | undefined, limit?: number) => Effect.Effect<StoredSince<Uint8Array>, NotPermitted | StorageError>
   /** `from` (`DOT`, `MC`) names the carrier if several use one id. */
   readonly get: (principal: Principal, uniqueID: string, from?: typeof FromCarrier.Encoded) => Effect.Effect<StoredInvoice, InvoiceNotFound | Failure>
   /**
@@ -244,6 +250,11 @@ export class Invoices extends Context.Service<Invoices, {
         }
       })
 
+      const since = Effect.fn("Invoices.since")(function*(principal: Principal, position: string | undefined, limit = rowsAtATime) {
+        const { rows, ...page } = yield* store.since(principal.tenantId, yield* viewerOf(principal), position, limit)
+        return { ...page, rows: rows.map(({ body }) => body) }
+      })
+
       const history = Effect.fn("Invoices.history")(function*(principal: Principal, uniqueID: string, from?: unknown) {
         if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
         const viewer = yield* viewerOf(principal)
@@ -257,7 +268,7 @@ export class Invoices extends Context.Service<Invoices, {
       const changesOf = (tenantId: string, carrier: InvoiceCarrier, uniqueId: string) =>
         Effect.map(store.history(tenantId, carrier, uniqueId), (entries) => entries.flatMap(changeOf))
 
-      return Invoices.of({ create, list, get, replace, remove, history })
+      return Invoices.of({ create, list, since, get, replace, remove, history })
     })
   )
 }

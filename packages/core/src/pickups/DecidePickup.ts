@@ -1,6 +1,6 @@
 /** The carrier's decisions on pickups that wait, and its work list. */
-import { Effect } from "effect"
-import type { Principal } from "../access/model/Principal.ts"
+import { Effect, Option } from "effect"
+import { carrierOf, isOwn, type Principal } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
 import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import type { Transaction } from "../shared/Transaction.ts"
@@ -13,8 +13,9 @@ import type { PickupEvent } from "./model/PickupRecord.ts"
 import { reportResult } from "./model/PickupReport.ts"
 import { canMovePickup, decidedStatus } from "./model/PickupStatus.ts"
 import { carriersOnly } from "./PickupAccess.ts"
-import { PickupDecided } from "./PickupErrors.ts"
-import type { FoundPickup, PickupRecords } from "./PickupRecords.ts"
+import { PickupDecided, PickupNotFound } from "./PickupErrors.ts"
+import { fingerprintOf, type FoundPickup, pickupIn, type PickupRecords } from "./PickupRecords.ts"
+import type { PickupStore } from "./PickupStore.ts"
 import { type Decided, defaultMessages } from "./ReadDecision.ts"
 
 const decodeDecision = decodeInput(CarrierDecision)
@@ -56,7 +57,17 @@ const afterOrder = (pickup: KeptPickup, { carrier, decision }: Decided): KeptPic
 const afterChange = (pickup: KeptPickup, { request }: WaitingRequest, { carrier, decision }: Decided): KeptPickup =>
   decision === "accept" ? changedPickup(pickup, request, carrier) : pickup
 
-export const makeDecide = (records: PickupRecords, transaction: (typeof Transaction)["Service"]) => {
+/** Pickups that wait and are looked through for a reference, at most. */
+const mostWaiting = 10_000
+const rowsAtATime = 100
+
+export interface DecideParts {
+  readonly records: PickupRecords
+  readonly store: (typeof PickupStore)["Service"]
+  readonly transaction: (typeof Transaction)["Service"]
+}
+
+export const makeDecide = ({ records, store, transaction }: DecideParts) => {
   const apply = Effect.fnUntraced(function*(principal: Principal, before: FoundPickup, waiting: WaitingRequest, decided: Decided) {
     const { tenantId } = principal
     const { pickup, row } = before
@@ -81,15 +92,49 @@ export const makeDecide = (records: PickupRecords, transaction: (typeof Transact
     return reportResult("accepted", { ...row, number }, after)
   })
 
-  return Effect.fn("Pickups.decide")(function*(principal: Principal, pickupId: string, input: unknown) {
+  const decideOne = Effect.fnUntraced(function*(principal: Principal, pickupId: string, decision: CarrierDecision) {
+    const before = yield* records.findForCarrier(principal, pickupId)
+    const { pickup } = before
+    if (pickup.waiting === null) return yield* new PickupDecided({ pickupId, status: pickup.words })
+    return yield* apply(principal, before, pickup.waiting, decidedOf(decision, pickup, pickup.waiting))
+  })
+
+  const numberTaken = (error: { readonly number: string }) => InvalidInput.of(fault(["confirmationNumber"], `${error.number} belongs to another pickup.`, "conflict"))
+
+  const decide = Effect.fn("Pickups.decide")(function*(principal: Principal, pickupId: string, input: unknown) {
     yield* carriersOnly(principal)
     const decision = yield* readDecision(input)
-    return yield* transaction.run(Effect.gen(function*() {
-      const before = yield* records.findForCarrier(principal, pickupId)
-      const { pickup } = before
-      if (pickup.waiting === null) return yield* new PickupDecided({ pickupId, status: pickup.words })
-      return yield* apply(principal, before, pickup.waiting, decidedOf(decision, pickup, pickup.waiting))
-    })).pipe(Effect.catchTag("PickupNumberTaken", (error) =>
-      InvalidInput.of(fault(["confirmationNumber"], `${error.number} belongs to another pickup.`, "conflict"))))
+    return yield* transaction.run(decideOne(principal, pickupId, decision)).pipe(Effect.catchTag("PickupNumberTaken", numberTaken))
   })
+
+  /** The pickup that waits with this reference of its shipper, or with this id. */
+  const findWaiting = Effect.fnUntraced(function*(principal: Principal, reference: string) {
+    const own = carrierOf(principal)
+    let after: string | undefined
+    for (let looked = 0; looked < mostWaiting; looked += rowsAtATime) {
+      const rows = yield* store.list(principal.tenantId, { waiting: true, after, limit: rowsAtATime })
+      const found = rows.find((row) =>
+        !row.isTest && (row.carrier === undefined || isOwn(own, row.carrier)) && (row.pickupId === reference || pickupIn(row).waiting?.request.shipmentDetails?.some(({ shipperRef }) => shipperRef === reference)))
+      if (found !== undefined) return found.pickupId
+      if (rows.length < rowsAtATime) break
+      after = rows.at(-1)!.pickupId
+    }
+    return yield* new PickupNotFound({ pickupId: reference })
+  })
+
+  const decideReferenced = Effect.fn("Pickups.decideReferenced")(function*(principal: Principal, reference: string, input: unknown, { idempotencyKey }: { readonly idempotencyKey: string }) {
+    yield* carriersOnly(principal)
+    const decision = yield* readDecision(input)
+    const { client, tenantId } = principal
+    const fingerprint = yield* fingerprintOf([reference, decision])
+    return yield* transaction.run(Effect.gen(function*() {
+      const known = yield* store.answered(tenantId, client, idempotencyKey)
+      if (Option.isSome(known) && known.value.fingerprint === fingerprint) return "duplicate" as const
+      yield* decideOne(principal, yield* findWaiting(principal, reference), decision)
+      yield* store.remember(tenantId, client, idempotencyKey, { fingerprint, answer: "[]" })
+      return "accepted" as const
+    })).pipe(Effect.catchTag("PickupNumberTaken", numberTaken))
+  })
+
+  return { decide, decideReferenced }
 }

@@ -39,6 +39,8 @@ import { checkChange, checkIdempotencyKey, checkNew, readQuery, readReport, read
 export interface PickupOptions {
   /** A retry with the same key and content gets the same answer, and no second truck. */
   readonly idempotencyKey?: string
+  /** Longest wait for the carrier's decision; the desk's own wait is the most. 0 answers at once. */
+  readonly waitMillis?: number
 }
 
 type Failure = InvalidInput | NotPermitted | StorageError
@@ -69,6 +71,16 @@ export class Pickups extends Context.Service<Pickups, {
     pickupId: string,
     decision: typeof CarrierDecision.Encoded
   ) => Effect.Effect<PickupReportResult, PickupNotFound | PickupDecided | Failure>
+  /**
+   * For carriers: the same for the pickup that waits with this reference of its shipper, for answers that name no other number. The same decision
+   * again under its key is a duplicate.
+   */
+  readonly decideReferenced: (
+    principal: Principal,
+    reference: string,
+    decision: typeof CarrierDecision.Encoded,
+    options: { readonly idempotencyKey: string }
+  ) => Effect.Effect<"accepted" | "duplicate", PickupNotFound | PickupDecided | Failure>
   /** For carriers: the work list in commit order. A page continues at the `nextCursor` of the page before, also after the list's end. */
   readonly changes: (principal: Principal, query?: PickupChangeQueryInput) => Effect.Effect<PickupChangePage, Failure>
   /** Answers all waiting calls, and later ones at once. Called before a stop. */
@@ -101,8 +113,8 @@ export class Pickups extends Context.Service<Pickups, {
           ? Effect.succeed(decidedTest(order.request))
           : Effect.flatMap(callDesk((call) => dispatch.decide(order, call)), (decision) => readDecision(decision, order.request))
 
-      const answerOf = (principal: Principal, outcome: Outcome): Effect.Effect<ReadonlyArray<PickupAnswer>, StorageError> =>
-        "answer" in outcome ? Effect.succeed(outcome.answer) : Effect.map(waits.answer(principal, outcome, wait?.waitMillis ?? 0), (answer) => [answer])
+      const answerOf = (principal: Principal, outcome: Outcome, waitMillis = Infinity): Effect.Effect<ReadonlyArray<PickupAnswer>, StorageError> =>
+        "answer" in outcome ? Effect.succeed(outcome.answer) : Effect.map(waits.answer(principal, outcome, Math.min(waitMillis, wait?.waitMillis ?? 0)), (answer) => [answer])
 
       /** Stores an order that waits for the carrier's decision. */
       const orderWaiting = Effect.fnUntraced(function*(principal: Principal, request: PickupRequest, key: string | undefined) {
@@ -159,9 +171,9 @@ export class Pickups extends Context.Service<Pickups, {
         const key = yield* checkIdempotencyKey(options.idempotencyKey)
         const request = yield* readRequest(input)
         const checked = checkNew(principal, request, yield* Clock.currentTimeMillis)
-        if (key !== undefined) return yield* answerOf(principal, yield* transaction.run(once(principal, key, request, checked)))
+        if (key !== undefined) return yield* answerOf(principal, yield* transaction.run(once(principal, key, request, checked)), options.waitMillis)
         yield* checked
-        return yield* answerOf(principal, yield* transaction.run(order(principal, request)))
+        return yield* answerOf(principal, yield* transaction.run(order(principal, request)), options.waitMillis)
       })
 
       const changeWaiting = Effect.fnUntraced(function*(principal: Principal, found: FoundPickup, request: PickupRequest) {
@@ -275,10 +287,10 @@ export class Pickups extends Context.Service<Pickups, {
         }))
       })
 
-      const decide = makeDecide(records, transaction)
+      const { decide, decideReferenced } = makeDecide({ records, store, transaction })
       const changes = makeListChanges(store)
 
-      return Pickups.of({ create, update, cancel, visibility, report, decide, changes, endWaits: waits.endAll, record })
+      return Pickups.of({ create, update, cancel, visibility, report, decide, decideReferenced, changes, endWaits: waits.endAll, record })
     })
   )
 }

@@ -2,6 +2,7 @@
 import { Context, type Effect } from "effect"
 import type { Visibility } from "../access/model/Principal.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import type { StoredSince } from "../shared/StoredSince.ts"
 import type { EventFilter } from "./model/EventFilter.ts"
 import type { EventIdTaken, ShipmentNotOwn, CursorExpired } from "./TransitEventErrors.ts"
 
@@ -111,6 +112,11 @@ export class TransitEventStore extends Context.Service<TransitEventStore, {
   ) => Effect.Effect<ReadonlySet<string>, EventIdTaken | StorageError>
   /** Rows of one snapshot in (shipmentId, sequence, eventId) order. */
   readonly page: (request: PageRequest) => Effect.Effect<PageRows, CursorExpired | StorageError>
+  /**
+   * Events that were committed since a position, those of a shipment in their order; at most `limit`. Following the positions returns each event
+   * once. `undefined` is the present end.
+   */
+  readonly since: (tenantId: string, visibility: Visibility, position: string | undefined, limit: number) => Effect.Effect<StoredSince<StoredEvent>, StorageError>
   /** Stores a cursor. A cursor for page 2 starts over and deletes the client's earlier cursors for this query. */
   readonly putCursor: (tenantId: string, queryKey: string, mark: PageCursor) => Effect.Effect<void, StorageError>
   /** The stored cursor nearest to a page, at or before it and younger than `cursorMillis`. */

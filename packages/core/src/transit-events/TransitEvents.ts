@@ -12,6 +12,7 @@ import { decodeInput, InvalidInput } from "../shared/InvalidInput.ts"
 import { canonicalText } from "../shared/Json.ts"
 import { type Page, pagesFor } from "../shared/Page.ts"
 import type { StorageError } from "../shared/StorageError.ts"
+import type { StoredSince } from "../shared/StoredSince.ts"
 import { currentTraceparent, traced } from "../shared/TraceContext.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { UniqueIds } from "../shared/UniqueIds.ts"
@@ -46,6 +47,11 @@ export class TransitEvents extends Context.Service<TransitEvents, {
     principal: Principal,
     query?: typeof EventQuery.Encoded
   ) => Effect.Effect<EncodedEventsPage, InvalidInput | NotPermitted | StorageError>
+  /**
+   * Events that the caller may see and that were stored since a position, each as its JSON bytes. Following the positions returns each event
+   * once, those of a shipment in their order. Without a position it returns the present end.
+   */
+  readonly since: (principal: Principal, position: string | undefined, limit?: number) => Effect.Effect<StoredSince<Uint8Array>, NotPermitted | StorageError>
 }>()("@waybill/core/transit-events/TransitEvents") {
   static readonly layer = Layer.effect(
     TransitEvents,
@@ -118,12 +124,18 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         }
       })
 
+      const since = Effect.fn("TransitEvents.since")(function*(principal: Principal, position: string | undefined, limit = defaultEventPageSize) {
+        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        const { rows, ...page } = yield* store.since(principal.tenantId, visibilityOf(principal), position, limit)
+        return { ...page, rows: rows.map(({ body }) => body) }
+      })
+
       const history = Effect.fn("TransitEvents.history")(function*(tenantId: string, shipmentIds: ReadonlyArray<string>) {
         const stored = shipmentIds.length === 0 ? [] : yield* store.ofShipments(tenantId, shipmentIds)
         return stored.map(({ body }): TransitEvent => JSON.parse(decoder.decode(body)))
       })
 
-      return TransitEvents.of({ append, history, list })
+      return TransitEvents.of({ append, history, list, since })
     })
   )
 }

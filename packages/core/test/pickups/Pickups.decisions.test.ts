@@ -306,3 +306,35 @@ describe("Pickups.changes", () => {
     }
   }, inService))
 })
+
+describe("a decision that names a reference of the shipper", () => {
+  const answered = { idempotencyKey: "edi:1" }
+
+  it.effect("decides the order that waits with it, and is a duplicate when it is repeated", () =>
+    waiting(Effect.gen(function*() {
+      const { carrier, list, pickups, waits } = yield* carriers
+      const { call } = yield* waits({ shipment: { shipperRef: "SHIP-77" } })
+      assert.strictEqual(yield* pickups.decideReferenced(carrier, "SHIP-77", { decision: "accept", scac: "ABCD" }, answered), "accepted")
+      assert.strictEqual((yield* Fiber.join(call)).pickupStatus, "Accept")
+      assert.strictEqual(yield* pickups.decideReferenced(carrier, "SHIP-77", { decision: "accept", scac: "ABCD" }, answered), "duplicate")
+      assert.deepStrictEqual(yield* list(), ["ordered Call us", "decided Accepted"])
+    })))
+
+  it.effect("finds no order with another reference, none that was decided, and none of another carrier", () =>
+    waiting(Effect.gen(function*() {
+      const { carrier, numbered, pickups, waits } = yield* carriers
+      const { call, pickupId } = yield* waits({ shipment: { shipperRef: "SHIP-77" } })
+      assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(carrier, "SHIP-7", { decision: "accept" }, answered)))._tag, "PickupNotFound")
+      assert.strictEqual(yield* pickups.decideReferenced(numbered("one", "1"), pickupId, { decision: "accept" }, answered), "accepted")
+      yield* Fiber.join(call)
+      for (const principal of [carrier, numbered("two", "2")]) {
+        assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(principal, "SHIP-77", { decision: "reject" }, { idempotencyKey: "edi:2" })))._tag, "PickupNotFound")
+      }
+    })))
+
+  it.effect("is for carriers", () =>
+    waiting(Effect.gen(function*() {
+      const { pickups, shipper } = yield* carriers
+      assert.strictEqual((yield* Effect.flip(pickups.decideReferenced(shipper, "SHIP-77", { decision: "accept" }, answered)))._tag, "NotPermitted")
+    })))
+})

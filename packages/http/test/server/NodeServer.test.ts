@@ -133,7 +133,8 @@ describe("a shutdown", () => {
           data: [], page: 1, pageSize: 100, totalPages: 0, totalCount: 0, hasMore: false, nextCursor: undefined
         }),
       append: () => Effect.die("not called"),
-      history: () => Effect.die("not called")
+      history: () => Effect.die("not called"),
+      since: () => Effect.die("not called")
     }))))
     const stopped = await start(WaybillHttp.serve(), { over: slow })
     const running = fetch(`${stopped.url}/visibility/v1/events`, { headers: { "x-api-key": stopped.key } })

@@ -216,7 +216,8 @@ describe("failures of the service", () => {
     const failing = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
       list: () => Effect.fail(new StorageError({ operation: "TransitEventStore.page", cause: new Error("password authentication failed for 10.0.0.7") })),
       append: () => Effect.die("not called"),
-      history: () => Effect.die("not called")
+      history: () => Effect.die("not called"),
+      since: () => Effect.die("not called")
     }))))
     const faulty = await startFaulty(failing)
     const answer = await faulty("GET", "/visibility/v1/events")
@@ -229,7 +230,8 @@ describe("failures of the service", () => {
     const failing = Layer.fresh(TransitEventIntake.layer).pipe(Layer.provideMerge(Layer.succeed(TransitEvents, TransitEvents.of({
       list: () => Effect.die(new TypeError("secret stack")),
       append: () => Effect.die("text"),
-      history: () => Effect.die("not called")
+      history: () => Effect.die("not called"),
+      since: () => Effect.die("not called")
     }))))
     const faulty = await startFaulty(failing)
     for (const [method, path] of [["GET", "/visibility/v1/events"], ["POST", "/intake/v1/transit-events"]] as const) {

@@ -2,6 +2,7 @@
 import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer } from "@waybill/core/invoices"
 import type { BulkValue } from "../client/PgBulk.ts"
 import { bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
+import { type Between, isBetween } from "../shared/StoredSince.ts"
 import { concat, nothing, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 
 /** One condition for each given filter. */
@@ -86,6 +87,17 @@ WHERE t.tenant_id = ${tenant(tenantId)} ${viewer._tag === "Carrier" ? ofCarrier(
 ORDER BY t.unique_id, t.dot, t.mc
 LIMIT ${int8(limit)}`
 
+/** Starts with what was written lately. */
+export const invoicesSince = (schema: Statement, tenantId: string, viewer: InvoiceViewer, between: Between) => {
+  const { after, limit } = between
+  return statement`
+SELECT ${invoiceRow.columns("t")} FROM ${schema}.invoices AS t
+WHERE t.tenant_id = ${tenant(tenantId)} AND ${isBetween(raw("t.xid"), raw("t.written_at"), between)} ${seenBy(schema, tenantId, viewer)}
+  ${after === undefined ? nothing : statement`AND (t.unique_id, t.dot, t.mc) > (${after[0]!}, ${after[1]!}, ${after[2]!})`}
+ORDER BY t.unique_id, t.dot, t.mc
+LIMIT ${int8(limit)}`
+}
+
 /**
  * The rows of former accounts are deleted first. Postgres runs all parts on one snapshot, whatever their order; Citus runs them one after
  * the other, and this part needs the former accounts.
@@ -107,7 +119,7 @@ stored AS (
   VALUES (${tenant(tenantId)}, ${uniqueId}, ${dot}, ${mc}, ${shipmentId}, ${invoiceNumber}, ${accounts}, ${body})
   ON CONFLICT (tenant_id, unique_id, dot, mc) DO UPDATE
   SET shipment_id = EXCLUDED.shipment_id, invoice_number = EXCLUDED.invoice_number, accounts = EXCLUDED.accounts,
-      body = EXCLUDED.body, written_at = EXCLUDED.written_at
+      body = EXCLUDED.body, written_at = EXCLUDED.written_at, xid = EXCLUDED.xid
 )
 INSERT INTO ${schema}.invoice_accounts (tenant_id, account, unique_id, dot, mc)
 SELECT DISTINCT ${tenant(tenantId)}::text, account, ${uniqueId}, ${dot}, ${mc} FROM unnest(${accounts}) AS account

@@ -6,6 +6,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { type Decoded } from "../client/SqlRow.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { storedSince } from "../shared/StoredSince.ts"
 import * as statements from "./InvoiceSql.ts"
 
 export const layer = Layer.effect(
@@ -37,6 +38,14 @@ export const layer = Layer.effect(
           Effect.map((rows) => rows.map(invoiceOf)),
           StorageError.refail("InvoiceStore.list")
         ),
+      since: (tenantId, viewer, position, limit) =>
+        storedSince("InvoiceStore.since", {
+          sql,
+          schema,
+          rows: statements.invoiceRow,
+          read: (between) => statements.invoicesSince(schema, tenantId, viewer, between),
+          keyOf: ({ dot, mc, uniqueId }) => [uniqueId, dot, mc]
+        })(tenantId, position, limit).pipe(Effect.map(({ rows, ...page }) => ({ ...page, rows: rows.map(invoiceOf) }))),
       record: (tenantId, carrier, uniqueId, entry) =>
         sql.run(statements.addHistory(schema, tenantId, carrier, uniqueId, entry)).pipe(StorageError.refail("InvoiceStore.record")),
       moveHistory: (tenantId, uniqueId, from, to) =>

@@ -6,7 +6,7 @@ export const invoices: Migration = {
   name: "invoices",
   breaking: false,
   up: (schema) => `
--- body: the JSON as it is returned, byte for byte
+-- body: the JSON as it is returned, byte for byte. xid: decides which snapshots see it as it is now
 CREATE TABLE ${schema}.invoices (
   tenant_id text COLLATE "C" NOT NULL,
   unique_id text COLLATE "C" NOT NULL,
@@ -17,8 +17,10 @@ CREATE TABLE ${schema}.invoices (
   accounts text[] NOT NULL,
   body bytea NOT NULL,
   written_at timestamptz NOT NULL DEFAULT clock_timestamp(),
+  xid xid8 NOT NULL DEFAULT pg_current_xact_id(),
   PRIMARY KEY (tenant_id, unique_id, dot, mc)
 );
+CREATE INDEX invoices_written ON ${schema}.invoices USING brin (written_at);
 CREATE INDEX invoices_shipment ON ${schema}.invoices (tenant_id, shipment_id);
 CREATE INDEX invoices_number ON ${schema}.invoices (tenant_id, invoice_number);
 CREATE INDEX invoices_dot ON ${schema}.invoices (tenant_id, dot, unique_id);

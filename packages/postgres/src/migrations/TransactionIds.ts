@@ -4,7 +4,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { text } from "../client/SqlRow.ts"
 import { type Statement, statement } from "../client/SqlStatement.ts"
 
-/** If the database comes from another cluster, resets the transaction ids of all events, so that every snapshot sees them. */
+/** If the database comes from another cluster, resets the transaction ids of all events and invoices, so that every snapshot sees them. */
 export const resetForeignTransactionIds = Effect.fn("resetForeignTransactionIds")(function*(schema: Statement) {
   const sql = yield* PgClient
   yield* sql.withTransaction(Effect.gen(function*() {
@@ -22,6 +22,8 @@ RETURNING c.system_identifier`
     // another process did it while this one waited, and may have stored events since
     if (changed.length === 0) return
     // 3 is the oldest ordinary id: in the past of every snapshot
-    if (known !== undefined) yield* sql.run(statement`UPDATE ${schema}.transit_events SET xid = '3'`)
+    if (known === undefined) return
+    yield* sql.run(statement`UPDATE ${schema}.transit_events SET xid = '3'`)
+    yield* sql.run(statement`UPDATE ${schema}.invoices SET xid = '3'`)
   }))
 })

@@ -1,7 +1,10 @@
 /** SQL statements for pages of the event log, and for the cursors of the next pages. */
+import type { Visibility } from "@waybill/core"
 import { countLimit, cursorMillis, type PageCursor, type PageRequest, typeMask } from "@waybill/core/transit-events"
 import { bytea, float8, int4, int8, nullable, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
-import { concat, nothing, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { concat, nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { type Between, isBetween } from "../shared/StoredSince.ts"
+import { eventRow } from "./TransitEventSql.ts"
 
 /** The relation that the caller may see: the whole log, or the log of the shipments of some accounts or of one carrier. */
 const visibleEvents = (schema: Statement, { tenantId, visibility }: PageRequest): Statement => {
@@ -52,6 +55,22 @@ LIMIT ${int8(limit)} OFFSET ${int8(skip)}`
 /** Counts up to one more than the limit. */
 export const count = (schema: Statement, request: PageRequest, snapshot: string | undefined) =>
   statement`SELECT count(*) AS total FROM (SELECT 1 FROM ${visibleEvents(schema, request)} ${conditions(request, snapshot)} LIMIT ${int8(countLimit + 1)}) AS counted`
+
+/** Starts with what was written lately, so its cost does not depend on the shipments that the caller may see. */
+export const since = (schema: Statement, tenantId: string, visibility: Visibility, between: Between) => {
+  const { after, limit } = between
+  const own = tenant(tenantId)
+  const visible = visibility._tag === "All" ? nothing : statement`AND EXISTS (
+    SELECT FROM ${schema}.shipment_accounts AS sa
+    WHERE sa.tenant_id = ${own} AND sa.shipment_id = e.shipment_id AND sa.account = ANY (${textArray(visibility.grants)})
+  )`
+  const beyond = after === undefined ? nothing : statement`AND (e.shipment_id, e.sequence, e.event_id) > (${after[0]!}, ${int8(Number(after[1]))}, ${after[2]!})`
+  return statement`
+SELECT ${eventRow.columns("e")} FROM ${schema}.transit_events AS e
+WHERE e.tenant_id = ${own} AND ${isBetween(raw("e.xid"), raw("e.recorded_at"), between)} ${visible} ${beyond}
+ORDER BY e.shipment_id, e.sequence, e.event_id
+LIMIT ${int8(limit)}`
+}
 
 /** Removes the cursors of the query, and those of any that expired. */
 export const deleteCursors = (schema: Statement, tenantId: string, queryKey: string) => statement`

@@ -1,5 +1,5 @@
 /** The event log on Postgres. */
-import { maxHistoryBytes, StorageError } from "@waybill/core"
+import { maxHistoryBytes, StorageError, type Visibility } from "@waybill/core"
 import {
   countLimit,
   CursorExpired,
@@ -20,6 +20,7 @@ import { tenant } from "../client/SqlStatement.ts"
 import { makeIsDistributed } from "../shared/Citus.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { storedSince } from "../shared/StoredSince.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as pages from "./TransitEventPageSql.ts"
 import * as statements from "./TransitEventSql.ts"
@@ -106,6 +107,15 @@ export const layer = Layer.effect(
       return Effect.map(sql.one(int8, pages.count(schema, request, snapshot === "" ? undefined : snapshot)), (total) => total > countLimit ? null : total)
     }
 
+    const since = (tenantId: string, visibility: Visibility, position: string | undefined, limit: number) =>
+      storedSince("TransitEventStore.since", {
+        sql,
+        schema,
+        rows: statements.eventRow,
+        read: (between) => pages.since(schema, tenantId, visibility, between),
+        keyOf: ({ eventId, sequence, shipmentId }) => [shipmentId, String(sequence), eventId]
+      })(tenantId, position, limit)
+
     const putCursor = (tenantId: string, queryKey: string, cursor: PageCursor) =>
       Effect.gen(function*() {
         if (cursor.page === 2) yield* sql.run(pages.deleteCursors(schema, tenantId, queryKey))
@@ -124,7 +134,7 @@ export const layer = Layer.effect(
         StorageError.refail("TransitEventStore.storedAt")
       )
 
-    return TransitEventStore.of({ find, storedAt, ofShipments, recent, allocate, carriers, append, page, putCursor, findCursor })
+    return TransitEventStore.of({ find, storedAt, ofShipments, recent, allocate, carriers, append, page, since, putCursor, findCursor })
   })
 )
 

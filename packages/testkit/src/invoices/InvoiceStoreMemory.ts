@@ -36,6 +36,15 @@ export const InvoiceStoreMemory = {
               .slice(0, limit)
               .map(rowOf)
           ),
+        // transactions are committed one after the other
+        since: (tenantId, viewer, position, limit) =>
+          operate(() => {
+            const all = [...rows.of(tenantId).invoices.values()].sort((a, b) => a.writtenNo - b.writtenNo)
+            if (position === undefined) return { rows: [], position: String(all.at(-1)?.writtenNo ?? 0), more: false }
+            const fresh = all.filter(({ writtenNo }) => writtenNo > Number(position))
+            const page = fresh.slice(0, limit)
+            return { rows: page.filter((each) => rows.sees(tenantId, viewer, each)).map(rowOf), position: String(page.at(-1)?.writtenNo ?? position), more: fresh.length > page.length }
+          }),
         record: (tenantId, carrier, uniqueId, entry) => operate(() => rows.addHistory(tenantId, carrier, uniqueId, entry)),
         moveHistory: (tenantId, uniqueId, from, to) => operate(() => rows.moveHistory(tenantId, uniqueId, from, to)),
         history: (tenantId, carrier, uniqueId) => operate(() => [...rows.of(tenantId).history.get(keyOf(uniqueId, carrier)) ?? []]),

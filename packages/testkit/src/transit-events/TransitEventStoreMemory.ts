@@ -1,5 +1,5 @@
 /** The event log in memory. */
-import { compareText, maySee } from "@waybill/core"
+import { compareText, maySee, type StoredSince, type Visibility } from "@waybill/core"
 import {
   countLimit,
   EventIdTaken,
@@ -84,6 +84,7 @@ export const TransitEventStoreMemory = {
           Effect.flatMap(operate((now) => append(tenantId, events, traceparent, now)), (stored) =>
             stored ? Effect.succeed(withStatus(tenantId, events)) : Effect.fail(new EventIdTaken())),
         page: (request) => Effect.flatMap(operate(() => pageOf(rows, owners, request)), (page) => page === undefined ? Effect.fail(new CursorExpired()) : Effect.succeed(page)),
+        since: (tenantId, visibility, position, limit) => operate(() => eventsSince(rows, owners, { tenantId, visibility, position, limit })),
         putCursor: (tenantId, queryKey, cursor) => operate((now) => putCursor(tenantId, queryKey, cursor, now)),
         findCursor: (tenantId, queryKey, page) => operate((now) => findCursor(tenantId, queryKey, page, now))
       })
@@ -109,6 +110,32 @@ const pageOf = (rows: TransitEventRows, owners: ShipmentRows, request: PageReque
     if (request.count ? count > countLimit : page.length >= limit) break
   }
   return { rows: page, snapshot, totalCount: request.count && count <= countLimit ? count : null }
+}
+
+/** The place of an event: writes are committed one after the other. */
+type Place = readonly [write: number, shipmentId: string, sequence: number, eventId: string]
+
+const placeOf = ({ eventId, sequence, shipmentId, write }: EventRow): Place => [write, shipmentId, sequence, eventId]
+
+const comparePlaces = (a: Place, b: Place): number => a[0] - b[0] || compareText(a[1], b[1]) || a[2] - b[2] || compareText(a[3], b[3])
+
+const eventsSince = (
+  rows: TransitEventRows,
+  owners: ShipmentRows,
+  { limit, position, tenantId, visibility }: { readonly tenantId: string; readonly visibility: Visibility; readonly position: string | undefined; readonly limit: number }
+): StoredSince<EventRow> => {
+  const all = [...rows.of(tenantId).events.values()].sort((a, b) => comparePlaces(placeOf(a), placeOf(b)))
+  const end = all.at(-1)
+  if (position === undefined) return { rows: [], position: JSON.stringify(end === undefined ? [0, "", 0, ""] : placeOf(end)), more: false }
+  const since = JSON.parse(position) as Place
+  const fresh = all.filter((event) => comparePlaces(placeOf(event), since) > 0)
+  const page = fresh.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    rows: page.filter(({ shipmentId }) => maySee(visibility, owners.grantsOf(tenantId, shipmentId))),
+    position: last === undefined ? position : JSON.stringify(placeOf(last)),
+    more: fresh.length > page.length
+  }
 }
 
 /** The visible events of the requested shipments. */
