@@ -14,7 +14,7 @@ import * as SecretStorePostgres from "./delivery/SecretStorePostgres.ts"
 import * as StatisticsStorePostgres from "./delivery/StatisticsStorePostgres.ts"
 import * as WakeupsPostgres from "./delivery/WakeupsPostgres.ts"
 import * as MailStorePostgres from "./mail/MailStorePostgres.ts"
-import { applyMissingMigrations, missingMigrations } from "./migrations/HostMigrations.ts"
+import { applyMissingMigrations, MigrationsMissing, missingMigrations } from "./migrations/HostMigrations.ts"
 import { quoteSchema } from "./migrations/Migrations.ts"
 import { resetForeignTransactionIds } from "./migrations/TransactionIds.ts"
 import { noticePayloads } from "./notices/NoticeStorePostgres.ts"
@@ -64,9 +64,7 @@ export const upToDate = Effect.fnUntraced(function*(options: StoragePostgresOpti
   const wanted = { sqlPublishing: options.sqlPublishing === true }
   if (options.migrate === false) {
     const missing = yield* missingMigrations(schema, wanted)
-    if (missing.length > 0) {
-      return yield* Effect.die(new Error(`Schema ${schema} lacks the migrations ${missing.join(", ")}. Apply them, or let this process do it.`))
-    }
+    if (missing.length > 0) return yield* new MigrationsMissing({ schema, names: missing })
   } else {
     yield* applyMissingMigrations(schema, wanted)
   }

@@ -1,5 +1,5 @@
 export * from "./client/index.ts"
-export { applyMigrations, applyMissingMigrations, checkMigrations, type HostPrintOptions, type MigrationTarget, printMigrations, type Wanted } from "./migrations/HostMigrations.ts"
+export { applyMigrations, applyMissingMigrations, checkMigrations, type HostPrintOptions, MigrationsMissing, type MigrationTarget, printMigrations, type Wanted } from "./migrations/HostMigrations.ts"
 export { DistributionRefused } from "./migrations/Distribution.ts"
 export { InvalidSchemaName, type Migration, migrate, MigrationFailed, MigrationRefused, pending, print, type OptionalStep, type PrintOptions, quoteSchema } from "./migrations/Migrations.ts"
 export { migrations } from "./migrations/index.ts"

@@ -16,7 +16,7 @@ import {
 } from "@waybill/core"
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { makeAuthenticatorStandard } from "./AuthenticatorStandard.ts"
-import { SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "./SecuritySchemes.ts"
+import { AcceptsUndescribed, SecuritySchemes, type SecuritySchemesByName, standardSchemes } from "./SecuritySchemes.ts"
 import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
 
 /** The caller, as the host identifies it. `accounts` and `origin` are optional. */
@@ -63,7 +63,11 @@ export const AuthenticatorHost = {
 
   /** Requests with the header `X-API-Key` are calls of programs: they are authenticated by that key of Waybill alone, all others by the host. */
   layerWithApiKeys: (authenticate: HostAuthenticate, schemes: SecuritySchemesByName = {}): Layer.Layer<Authenticator, never, ApiKeys | AccessPorts> =>
-    Layer.merge(Layer.effect(Authenticator, makeWithApiKeys(authenticate)), Layer.succeed(SecuritySchemes, { ...schemes, ApiKey: standardSchemes.ApiKey }))
+    Layer.mergeAll(
+      Layer.effect(Authenticator, makeWithApiKeys(authenticate)),
+      Layer.succeed(SecuritySchemes, { ...schemes, ApiKey: standardSchemes.ApiKey }),
+      Layer.succeed(AcceptsUndescribed, Object.keys(schemes).length === 0)
+    )
 }
 
 const unknownCaller = "authenticate of the host knows no caller"

@@ -26,6 +26,9 @@ export const standardSchemes = {
 /** The schemes of the authenticator. Empty when a host authenticates and does not describe how. */
 export const SecuritySchemes = Context.Reference<SecuritySchemesByName>("@waybill/http/access/SecuritySchemes", { defaultValue: () => standardSchemes })
 
+/** Whether the host's authentication accepts credentials that the schemes do not describe. */
+export const AcceptsUndescribed = Context.Reference<boolean>("@waybill/http/access/AcceptsUndescribed", { defaultValue: () => false })
+
 /** Throws a `RangeError` for a name that an OpenAPI document cannot have. */
 export const checkSchemeNames = (schemes: SecuritySchemesByName): void => {
   const wrong = Object.keys(schemes).find((name) => !/^[A-Za-z0-9._-]+$/.test(name))
@@ -63,21 +66,21 @@ const authorizationOf = (scheme: SecurityScheme): string | undefined => {
 export const hasChallenge = (schemes: SecuritySchemesByName): boolean => Object.values(schemes).some((scheme) => authorizationOf(scheme) !== undefined)
 
 /** Adds to a 401 which credentials the service expects. A scheme outside of `Authorization` has no challenge. */
-export const withChallenge = (problem: Problem, failure: Failure, schemes: SecuritySchemesByName): Problem => {
+export const withChallenge = (problem: Problem, failure: Failure, schemes: SecuritySchemesByName, acceptsUndescribed = false): Problem => {
   if (problem.status !== 401) return problem
   const invalid = failure._tag === "Unauthenticated" && failure.presented
   const names = new Set(Object.values(schemes).flatMap((scheme) => authorizationOf(scheme) ?? []))
   const challenges = [...names].map((name) => `${name} realm="waybill"${invalid && name === "Bearer" ? ", error=\"invalid_token\"" : ""}`)
   return {
     ...problem,
-    ...(failure._tag === "Unauthenticated" ? { detail: detailOf(failure.message, invalid, schemes) } : {}),
+    ...(failure._tag === "Unauthenticated" ? { detail: detailOf(failure.message, invalid, schemes, acceptsUndescribed) } : {}),
     ...(challenges.length === 0 ? {} : { headers: { ...problem.headers, "www-authenticate": challenges.join(", ") } })
   }
 }
 
-const detailOf = (message: string, invalid: boolean, schemes: SecuritySchemesByName): string => {
+const detailOf = (message: string, invalid: boolean, schemes: SecuritySchemesByName, acceptsUndescribed: boolean): string => {
   const places = placesOf(schemes)
   // A host may find credentials anywhere, so it is unknown whether the request has any.
   if (places.length === 0) return "The application that serves this call does not recognize the caller. Log in, or send credentials that it accepts."
-  return invalid ? message : `${message} Send ${places.join(", or ")}.`
+  return invalid ? message : `${message} Send ${places.join(", or ")}${acceptsUndescribed ? ", or log in at the application that serves this call" : ""}.`
 }

@@ -10,7 +10,7 @@ import { clientAddressOf, type ClientAddressOptions, anonymousClientOf } from ".
 import { FailedCredentials, countedCredentials } from "../access/FailedCredentials.ts"
 import { makePublicTenant } from "../access/PublicTenant.ts"
 import { RefusalLog } from "../access/RefusalLog.ts"
-import { SecuritySchemes, type SecuritySchemesByName, withChallenge } from "../access/SecuritySchemes.ts"
+import { AcceptsUndescribed, SecuritySchemes, type SecuritySchemesByName, withChallenge } from "../access/SecuritySchemes.ts"
 import { isCrossSiteWrite, PortalCaller } from "../portal/PortalCaller.ts"
 import { makePortalTokens } from "../portal/PortalTokens.ts"
 import { type ContractSpec, type EndpointSpec, type MountedContract, shapeOf, type AnonymousCaller } from "../shared/Contract.ts"
@@ -60,7 +60,7 @@ export interface Exchange {
 export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions) {
   const authenticator = yield* Authenticator
   const ids = yield* UniqueIds
-  const schemes = yield* SecuritySchemes
+  const credentials = { schemes: yield* SecuritySchemes, acceptsUndescribed: yield* AcceptsUndescribed }
   const portalAccess = yield* PortalAccess
   const portalTokens = yield* makePortalTokens
   const publicTenantOf = yield* makePublicTenant(options.publicTenant)
@@ -168,7 +168,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
       return answer(request, exchange).pipe(
         Effect.interruptible,
         Effect.exit,
-        Effect.flatMap((exit) => conclude(exchange, exit, { refusals, schemes })),
+        Effect.flatMap((exit) => conclude(exchange, exit, { refusals, credentials })),
         Effect.annotateLogs("correlationId", exchange.correlationId)
       )
     }))
@@ -235,11 +235,11 @@ const routeOf = (
 const conclude = Effect.fnUntraced(function*(
   exchange: Exchange,
   exit: Exit.Exit<HttpServerResponse.HttpServerResponse, Failure>,
-  { refusals, schemes }: { readonly refusals: RefusalLog; readonly schemes: SecuritySchemesByName }
+  { credentials, refusals }: { readonly refusals: RefusalLog; readonly credentials: Credentials }
 ) {
   const endedAt = yield* Clock.currentTimeMillis
   const disconnected = Exit.isFailure(exit) && hasLeft(exit.cause)
-  const response = Exit.isSuccess(exit) ? withBodyErrorLog(exchange, exit.value) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause, schemes))
+  const response = Exit.isSuccess(exit) ? withBodyErrorLog(exchange, exit.value) : yield* refusalOf(exchange, yield* problemOfCause(exchange, exit.cause, credentials))
   const status = disconnected ? 499 : response.status
   const reason = Exit.isFailure(exit) ? refusalReason(exit.cause, status) : undefined
   const { fields } = yield* logRequest(exchange, status, endedAt, reason !== undefined)
@@ -272,14 +272,19 @@ const withBodyErrorLog = ({ correlationId, template }: Exchange, response: HttpS
   return HttpServerResponse.setBody(response, HttpBody.stream(logged, body.contentType, body.contentLength))
 }
 
-const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>, schemes: SecuritySchemesByName): Effect.Effect<Problem> => {
+interface Credentials {
+  readonly schemes: SecuritySchemesByName
+  readonly acceptsUndescribed: boolean
+}
+
+const problemOfCause = (exchange: Exchange, cause: Cause.Cause<Failure>, { acceptsUndescribed, schemes }: Credentials): Effect.Effect<Problem> => {
   const failed = cause.reasons.find(Cause.isFailReason)
   const died = cause.reasons.some(Cause.isDieReason)
   if (died || (failed === undefined && !Cause.hasInterrupts(cause))) {
     return Effect.as(Effect.logError("Request failed with a defect.", cause), internalProblem)
   }
   if (failed === undefined) return Effect.succeed(interruptedProblem)
-  const problem = withChallenge(problemOf(failed.error, exchange.isParameter, exchange.contract?.statuses), failed.error, schemes)
+  const problem = withChallenge(problemOf(failed.error, exchange.isParameter, exchange.contract?.statuses), failed.error, schemes, acceptsUndescribed)
   return problem.status < 500 ? Effect.succeed(problem) : Effect.as(Effect.logError(failed.error.message, reasonOf(failed.error)), problem)
 }
 

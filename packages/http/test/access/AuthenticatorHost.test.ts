@@ -65,7 +65,7 @@ it("passes method, address and headers to the host, and leaves the body unread",
 })
 
 describe("beside API keys", () => {
-  const startBoth = async () => {
+  const startBoth = async ({ describes = true } = {}) => {
     const seen: Array<Request> = []
     const waybill = start({
       apiKeys: true,
@@ -73,7 +73,7 @@ describe("beside API keys", () => {
         seen.push(request)
         return request.headers.get("cookie") === "session=shop" ? { tenantId: "acme", client: "shop", roles: ["customer"], accounts: ["A1"] } : undefined
       },
-      securitySchemes: { Session: { type: "apiKey", in: "cookie", name: "session" } }
+      ...(describes ? { securitySchemes: { Session: { type: "apiKey", in: "cookie", name: "session" } } } : {})
     })
     await waybill.tenants.put("acme", { name: "Acme" })
     const { id, key } = await waybill.apiKeys.create("acme", { name: "shop", roles: ["customer"], accounts: ["A1"] })
@@ -115,5 +115,10 @@ describe("beside API keys", () => {
     const { components } = await (await ask({}, "/openapi.json")).json() as { readonly components: { readonly securitySchemes: object } }
     expect(Object.keys(components.securitySchemes).toSorted()).toEqual(["ApiKey", "Session"])
     expect(await (await ask({})).text()).toContain("Send the cookie session, or the header X-API-Key.")
+  })
+
+  it("a 401 names a login too, if the host does not describe its credentials", async () => {
+    const { ask } = await startBoth({ describes: false })
+    expect(await (await ask({})).text()).toContain("Send the header X-API-Key, or log in at the application that serves this call.")
   })
 })

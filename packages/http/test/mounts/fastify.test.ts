@@ -37,6 +37,19 @@ describe("Fastify", () => {
     await expectOwnDocuments(mount)
   })
 
+  it("mounts the service without a prefix, beside routes of the host", async () => {
+    const app = appOf()
+    app.addHook("onRequest", async (request: LoggedIn) => {
+      request.user = userNamed(request.headers.authorization)
+    })
+    app.get("/orders", async () => "orders")
+    app.register(toFastifyPlugin(await startWaybill((request) => request.user)))
+    const url = await listen(app)
+    await expectService(url)
+    expect(await (await fetch(`${url}/orders`)).text()).toBe("orders")
+    expect((await fetch(`${url}/nothing`)).status).toBe(404)
+  })
+
   it("applies neither the host's body limit nor its parsers, and does not change them", async () => {
     const parsed: Array<string> = []
     const mount = await started((app) => {

@@ -1,5 +1,5 @@
 /** Migrations for hosts that apply them with their own tool. */
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import type pg from "pg"
 import * as PgClient from "../client/PgClient.ts"
 import { installSqlPublishing, lacksSqlPublishing, sqlPublishing, sqlPublishingName } from "../sql-publishing/SqlPublishing.ts"
@@ -52,6 +52,16 @@ const onTarget = <E>(
     ? PgClient.layerFromPool(target.pool)
     : PgClient.layer({ url: Redacted.make(target.url), maxConnections: 1 })
   return Effect.runPromise(Effect.provide(work(target.schema ?? "waybill", { sqlPublishing: target.sqlPublishing === true, citus: target.citus === true }), client))
+}
+
+/** The database lacks migrations, and this process may not apply them. */
+export class MigrationsMissing extends Schema.TaggedError<MigrationsMissing>()("MigrationsMissing", {
+  schema: Schema.String,
+  names: Schema.Array(Schema.String)
+}) {
+  override get message(): string {
+    return `Schema ${this.schema} lacks the migrations ${this.names.join(", ")}. Apply them, or let this process do it.`
+  }
 }
 
 /** Optional parts that count as missing if they are not there. */

@@ -46,7 +46,7 @@ describe("the function for publishing from SQL", () => {
     expect(await functions()).toEqual([])
     expect(await missing(false)).toEqual([])
     expect(await missing(true)).toEqual(["sql-publishing"])
-    expect((await rejected(opened({ sqlPublishing: true, migrate: false }))).message).toContain("lacks the migrations sql-publishing")
+    expect(await rejected(opened({ sqlPublishing: true, migrate: false }))).toMatchObject({ code: "unavailable", cause: { message: expect.stringContaining("lacks the migrations sql-publishing") } })
     expect(await functions()).toEqual([])
 
     await opened({ sqlPublishing: true })
@@ -69,7 +69,7 @@ describe("the function for publishing from SQL", () => {
     const signature = "@publish_transit_events(text, jsonb)"
     await query(`CREATE OR REPLACE FUNCTION @json_text(value jsonb) RETURNS text LANGUAGE sql AS 'SELECT ''old''::text'; COMMENT ON FUNCTION ${signature} IS 'version 0'`)
     expect(await missing(false)).toEqual(["sql-publishing"])
-    expect((await rejected(opened({ migrate: false }))).message).toContain("lacks the migrations sql-publishing")
+    expect(await rejected(opened({ migrate: false }))).toMatchObject({ cause: { _tag: "MigrationsMissing", names: ["sql-publishing"] } })
     await Promise.all([opened({}), opened({}), opened({})])
     expect(await functions()).toEqual(installed)
 
