@@ -1,7 +1,7 @@
 /** One schedule from its seed: several processes of the real engine, one store, receivers and faults. */
 import { SeededRandom } from "@waybill/conformance/fixtures"
+import { HmacNode } from "@waybill/testkit"
 import { type Context, Exit } from "effect"
-import { hmacSha256 } from "../../packages/testkit/src/delivery/HmacSha256.ts"
 import { accessChanges } from "./AccessChanges.ts"
 import { injectFault } from "./Faults.ts"
 import { Ledger, type LedgerDestination } from "./Ledger.ts"
@@ -76,7 +76,7 @@ export class Simulation {
   }
 
   private get sha256() {
-    return this.shape.realHmac ? hmacSha256 : cheapSha256
+    return this.shape.realHmac ? HmacNode.sha256 : cheapSha256
   }
 
   /** Schedules publications, interventions, access changes and faults at random times, then the end of faults. */

@@ -3,7 +3,7 @@ export { HostTransactions, testClient, type TestClient, type TestClientOptions, 
 export * from "./TestWaybill.ts"
 export * from "./delivery/FaultyStore.ts"
 export { ContentHashNode, HmacNode } from "@waybill/http"
-export { type SignedRequest, verifySignature } from "./delivery/HmacSha256.ts"
+export { type SignedRequest, verifySignature } from "./delivery/verifySignature.ts"
 export * from "./delivery/SealerNode.ts"
 export * from "./delivery/WebhookSenderScripted.ts"
 export * from "./freight-charges/FreightChargeSamples.ts"

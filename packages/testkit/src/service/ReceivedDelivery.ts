@@ -3,8 +3,9 @@ import { parseSecret, signatureHeader } from "@waybill/core"
 import type { PreliminaryFreightCharge } from "@waybill/core/freight-charges"
 import type { DeliveryInformation, DeliveryUpdate } from "@waybill/core/shipment-status"
 import type { TransitEvent } from "@waybill/core/transit-events"
+import { HmacNode } from "@waybill/http"
 import { type ReceivedRequest, jsonOf } from "../delivery/WebhookSenderScripted.ts"
-import { hmacSha256, verifySignature } from "../delivery/HmacSha256.ts"
+import { verifySignature } from "../delivery/verifySignature.ts"
 
 /**
  * - `good`: signed with a secret of the service, over this id, time and body.
@@ -72,8 +73,8 @@ export const wronglySigned = (request: ReceivedRequest): ReceivedRequest =>
 
 const signed = (request: ReceivedRequest, keys: ReadonlyArray<Uint8Array>, timestampSeconds: number): ReceivedRequest => {
   const { body, headers } = request
-  const signature = signatureHeader(hmacSha256, keys, { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body: [body] })
+  const signature = signatureHeader(HmacNode.sha256, keys, { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body: [body] })
   // the older header has no time, so only another key changes it
-  const older = headers["x-signature"] === undefined ? {} : { "x-signature": hmacSha256(keys[0]!, [body]) }
+  const older = headers["x-signature"] === undefined ? {} : { "x-signature": HmacNode.sha256(keys[0]!, [body]) }
   return { ...request, headers: { ...headers, ...older, "webhook-timestamp": String(timestampSeconds), "webhook-signature": signature } }
 }

@@ -1,12 +1,7 @@
-/** HMAC-SHA256 by `node:crypto`, and the receiver's side of it: whether a request is signed as Standard Webhooks asks. */
-import { type HmacSha256, parseSecret, signatureHeader } from "@waybill/core"
-import { createHmac, timingSafeEqual } from "node:crypto"
-
-export const hmacSha256: HmacSha256 = (key, pieces) => {
-  const hmac = createHmac("sha256", key)
-  for (const piece of pieces) hmac.update(piece)
-  return hmac.digest("base64")
-}
+/** The receiver's side of a signature: whether a request is signed as Standard Webhooks asks. */
+import { parseSecret, signatureHeader } from "@waybill/core"
+import { HmacNode } from "@waybill/http"
+import { timingSafeEqual } from "node:crypto"
 
 /** What a receiver has in hand when it checks a signature. */
 export interface SignedRequest {
@@ -21,7 +16,7 @@ export const verifySignature = (secret: string, { body, headers }: SignedRequest
   const key = parseSecret(secret)
   if (key === undefined) return false
   const timestampSeconds = Number(headers["webhook-timestamp"])
-  const expected = encoder.encode(signatureHeader(hmacSha256, [key], { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body: [body] }))
+  const expected = encoder.encode(signatureHeader(HmacNode.sha256, [key], { deliveryId: headers["webhook-id"] ?? "", timestampSeconds, body: [body] }))
   return (headers["webhook-signature"] ?? "").split(" ").some((each) => {
     const given = encoder.encode(each)
     return given.length === expected.length && timingSafeEqual(given, expected)
