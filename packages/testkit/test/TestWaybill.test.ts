@@ -8,50 +8,47 @@ import { billChange, jsonOf, ltlJourney, postedShipment, StoreFaults, ScriptedRe
 const url = "https://receiver.example/hook"
 
 describe("TestWaybill", () => {
-  it.effect("runs the whole service and delivers published events, signed", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      const receivers = yield* ScriptedReceivers
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl: url })
-      yield* TestWaybill.run
-      yield* (yield* TransitEvents).append(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
-      const [request] = yield* receivers.received(1, url)
-      assert.isTrue(verifySignature(tenant.secret, request!))
-      yield* TestWaybill.quiet
-      assert.lengthOf(yield* receivers.deliveredEvents(url), 9)
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.effect("runs the whole service and delivers published events, signed", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl: url })
+    yield* TestWaybill.run
+    yield* (yield* TransitEvents).append(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
+    const [request] = yield* receivers.received(1, url)
+    assert.isTrue(verifySignature(tenant.secret, request!))
+    yield* TestWaybill.quiet
+    assert.lengthOf(yield* receivers.deliveredEvents(url), 9)
+  }, Effect.provide(TestWaybill.layer())))
 
-  it.effect("sends charges to a debtor, unsigned until a secret is registered for it", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      const receivers = yield* ScriptedReceivers
-      yield* TestWaybill.subscribeToCharges(tenant.customer("debtor", ["A"]), { webhookUrl: url })
-      yield* TestWaybill.run
-      yield* (yield* FreightChargeIntake).report(tenant.carrier, billChange("created", "0418367745WAYB20261120"))
-      const [unsigned] = yield* receivers.received(1, url)
-      assert.isUndefined(unsigned!.headers["webhook-signature"])
-      assert.lengthOf(jsonOf(unsigned!) as ReadonlyArray<unknown>, 1)
-      yield* TestWaybill.quiet
-      const { secret } = yield* (yield* SigningSecrets).put(tenant.tenantId, secretOfClient("debtor"), {})
-      yield* (yield* FreightChargeIntake).report(tenant.carrier, billChange("updated", "0418367745WAYB20261120", { total: 1 }))
-      const [, signed] = yield* receivers.received(2, url)
-      assert.isTrue(verifySignature(Redacted.value(secret), signed!))
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.effect("sends charges to a debtor, unsigned until a secret is registered for it", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    yield* TestWaybill.subscribeToCharges(tenant.customer("debtor", ["A"]), { webhookUrl: url })
+    yield* TestWaybill.run
+    yield* (yield* FreightChargeIntake).report(tenant.carrier, billChange("created", "0418367745WAYB20261120"))
+    const [unsigned] = yield* receivers.received(1, url)
+    assert.isUndefined(unsigned!.headers["webhook-signature"])
+    assert.lengthOf(jsonOf(unsigned!) as ReadonlyArray<unknown>, 1)
+    yield* TestWaybill.quiet
+    const { secret } = yield* (yield* SigningSecrets).put(tenant.tenantId, secretOfClient("debtor"), {})
+    yield* (yield* FreightChargeIntake).report(tenant.carrier, billChange("updated", "0418367745WAYB20261120", { total: 1 }))
+    const [, signed] = yield* receivers.received(2, url)
+    assert.isTrue(verifySignature(Redacted.value(secret), signed!))
+  }, Effect.provide(TestWaybill.layer())))
 
-  it.effect("sends status notifications to subscribers of a shipment", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      const receivers = yield* ScriptedReceivers
-      yield* TestWaybill.follow(tenant.customer("shipper", ["A"]), { webhookUrl: url, referenceNumbers: ["041-8367745"] })
-      yield* TestWaybill.run
-      const shipment = postedShipment("S", { ProNumber: "0418367745", accounts: ["A"] })
-      yield* (yield* ShipmentIntake).report(tenant.carrier, { ...shipment, ShipmentMilestoneStatus: "Picked-up" })
-      yield* receivers.received(1, url)
-      yield* TestWaybill.quiet
-      const [told] = yield* receivers.delivered(url)
-      const { proNumber, shipmentMilestoneStatus } = told as DeliveryUpdate
-      assert.deepStrictEqual([proNumber, shipmentMilestoneStatus], ["0418367745", "Picked-up"])
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.effect("sends status notifications to subscribers of a shipment", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    yield* TestWaybill.follow(tenant.customer("shipper", ["A"]), { webhookUrl: url, referenceNumbers: ["041-8367745"] })
+    yield* TestWaybill.run
+    const shipment = postedShipment("S", { ProNumber: "0418367745", accounts: ["A"] })
+    yield* (yield* ShipmentIntake).report(tenant.carrier, { ...shipment, ShipmentMilestoneStatus: "Picked-up" })
+    yield* receivers.received(1, url)
+    yield* TestWaybill.quiet
+    const [told] = yield* receivers.delivered(url)
+    const { proNumber, shipmentMilestoneStatus } = told as DeliveryUpdate
+    assert.deepStrictEqual([proNumber, shipmentMilestoneStatus], ["0418367745", "Picked-up"])
+  }, Effect.provide(TestWaybill.layer())))
 
   it.effect("starts empty each time it is built", Effect.fnUntraced(function*() {
     const layer = TestWaybill.layer()
@@ -61,24 +58,22 @@ describe("TestWaybill", () => {
     assert.isTrue(Option.isNone(yield* Effect.provide(Effect.flatMap(AccessStore, (store) => store.findTenant("t")), StorageMemory.layer)))
   }))
 
-  it.effect("gives every additional worker its own store with faults", () =>
-    Effect.gen(function*() {
-      const { faults, worker } = yield* TestWaybill.worker()
-      yield* faults.break("look", "before")
-      assert.strictEqual((yield* Effect.flip(worker.drain))._tag, "StorageError")
-      assert.strictEqual(yield* (yield* DeliveryWorker).drain, 0)
-      assert.strictEqual(yield* worker.drain, 0)
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.effect("gives every additional worker its own store with faults", Effect.fnUntraced(function*() {
+    const { faults, worker } = yield* TestWaybill.worker()
+    yield* faults.break("look", "before")
+    assert.strictEqual((yield* Effect.flip(worker.drain))._tag, "StorageError")
+    assert.strictEqual(yield* (yield* DeliveryWorker).drain, 0)
+    assert.strictEqual(yield* worker.drain, 0)
+  }, Effect.provide(TestWaybill.layer())))
 
-  it.live("also runs on real time", () =>
-    Effect.gen(function*() {
-      const tenant = yield* TestWaybill.tenant()
-      const receivers = yield* ScriptedReceivers
-      yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl: url })
-      yield* TestWaybill.run
-      yield* (yield* TransitEvents).append(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
-      assert.lengthOf(yield* receivers.received(1, url), 1)
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.live("also runs on real time", Effect.fnUntraced(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const receivers = yield* ScriptedReceivers
+    yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl: url })
+    yield* TestWaybill.run
+    yield* (yield* TransitEvents).append(tenant.carrier, ltlJourney("SHP-1", { accounts: ["A"] }))
+    assert.lengthOf(yield* receivers.received(1, url), 1)
+  }, Effect.provide(TestWaybill.layer())))
 
   it("can be imported without a test framework", () => {
     assert.isTrue(Layer.isLayer(TestWaybill.layer()))

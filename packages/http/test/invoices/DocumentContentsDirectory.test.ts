@@ -61,11 +61,10 @@ describe("DocumentContentsDirectory", () => {
       assert.deepStrictEqual(filesIn("nothing"), [])
     }).pipe(Effect.provide(layerIn("nothing"))))
 
-  it.effect("reports why it cannot write", () =>
-    Effect.gen(function*() {
-      const error = yield* Effect.flip(Effect.scoped(Layer.build(DocumentContentsDirectory.layer({ directory: "/dev/null/documents" }))))
-      assert.strictEqual(error.operation, "DocumentContents.layer")
-    }).pipe(Effect.provide(StorageMemory.layer)))
+  it.effect("reports why it cannot write", Effect.fnUntraced(function*() {
+    const error = yield* Effect.flip(Effect.scoped(Layer.build(DocumentContentsDirectory.layer({ directory: "/dev/null/documents" }))))
+    assert.strictEqual(error.operation, "DocumentContents.layer")
+  }, Effect.provide(StorageMemory.layer)))
 
   it.effect("builds paths only from ids of its own", () =>
     Effect.gen(function*() {

@@ -18,24 +18,23 @@ DocumentContentsSuite.suite("S3", over(new S3Double()))
 describe("DocumentContentsS3", () => {
   const bucket = new S3Double()
 
-  it.effect("uploads large files in parts of five mebibytes, and keeps each under its tenant's prefix", () =>
-    Effect.gen(function*() {
-      const contents = yield* DocumentContents
-      const file = fileSample("PDF", 11 * 1024 * 1024)
-      const contentId = yield* Effect.scoped(Effect.gen(function*() {
-        const writer = yield* contents.open("a/b")
-        for (let from = 0; from < file.length; from += 60_000) yield* writer.write(file.subarray(from, from + 60_000))
-        assert.deepStrictEqual([...bucket.uploads.values()].map(({ parts }) => parts.size), [2])
-        yield* writer.finish
-        yield* contents.keep("a/b", [writer.contentId])
-        return writer.contentId
-      }))
-      assert.deepStrictEqual([bucket.largestPart, bucket.uploads.size], [5 * 1024 * 1024, 0])
-      assert.deepStrictEqual([...bucket.objects.keys()], [`waybill/a%2Fb/${contentId}`])
-      assert.strictEqual(Buffer.compare(bucket.objects.get(`waybill/a%2Fb/${contentId}`)!, file), 0)
-      yield* contents.remove("a/b", [contentId])
-      assert.strictEqual(bucket.objects.size, 0)
-    }).pipe(Effect.provide(over(bucket))))
+  it.effect("uploads large files in parts of five mebibytes, and keeps each under its tenant's prefix", Effect.fnUntraced(function*() {
+    const contents = yield* DocumentContents
+    const file = fileSample("PDF", 11 * 1024 * 1024)
+    const contentId = yield* Effect.scoped(Effect.gen(function*() {
+      const writer = yield* contents.open("a/b")
+      for (let from = 0; from < file.length; from += 60_000) yield* writer.write(file.subarray(from, from + 60_000))
+      assert.deepStrictEqual([...bucket.uploads.values()].map(({ parts }) => parts.size), [2])
+      yield* writer.finish
+      yield* contents.keep("a/b", [writer.contentId])
+      return writer.contentId
+    }))
+    assert.deepStrictEqual([bucket.largestPart, bucket.uploads.size], [5 * 1024 * 1024, 0])
+    assert.deepStrictEqual([...bucket.objects.keys()], [`waybill/a%2Fb/${contentId}`])
+    assert.strictEqual(Buffer.compare(bucket.objects.get(`waybill/a%2Fb/${contentId}`)!, file), 0)
+    yield* contents.remove("a/b", [contentId])
+    assert.strictEqual(bucket.objects.size, 0)
+  }, Effect.provide(over(bucket))))
 
   it.live("has no object and no upload of a deleted tenant, and every object of others", () => {
     const own = new S3Double()
@@ -47,17 +46,16 @@ describe("DocumentContentsS3", () => {
     )
   })
 
-  it.effect("aborts uploads that were never kept, page by page", () =>
-    Effect.gen(function*() {
-      const contents = yield* DocumentContents
-      yield* Effect.scoped(Effect.gen(function*() {
-        for (let n = 0; n < 5; n++) yield* contents.open("acme")
-        yield* contents.open("acme-2")
-        assert.strictEqual(yield* contents.sweep("acme", Date.now() + 1000), 5)
-        assert.strictEqual(bucket.uploads.size, 1)
-      }))
-      assert.strictEqual(bucket.uploads.size, 0)
-    }).pipe(Effect.provide(over(bucket))))
+  it.effect("aborts uploads that were never kept, page by page", Effect.fnUntraced(function*() {
+    const contents = yield* DocumentContents
+    yield* Effect.scoped(Effect.gen(function*() {
+      for (let n = 0; n < 5; n++) yield* contents.open("acme")
+      yield* contents.open("acme-2")
+      assert.strictEqual(yield* contents.sweep("acme", Date.now() + 1000), 5)
+      assert.strictEqual(bucket.uploads.size, 1)
+    }))
+    assert.strictEqual(bucket.uploads.size, 0)
+  }, Effect.provide(over(bucket))))
 
   it.effect("fails with a storage error when S3 fails", () =>
     Effect.gen(function*() {

@@ -23,22 +23,20 @@ const resolver = (...answers: ReadonlyArray<ReadonlyArray<string>>) => {
 const refused = { _tag: "Failed", failure: "address_not_allowed", detail: addressNotAllowed } as const
 
 describe("WebhookSenderHttp and addresses", () => {
-  it.effect("checks the URL of a subscription", () =>
-    Effect.gen(function*() {
-      const { refusal } = yield* WebhookSender
-      assert.isUndefined(refusal("https://example.com/hook"))
-      assert.isUndefined(refusal("http://127.0.0.1:8080/hook"))
-      assert.strictEqual(refusal("https://10.0.0.1/hook"), addressNotAllowed)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.effect("checks the URL of a subscription", Effect.fnUntraced(function*() {
+    const { refusal } = yield* WebhookSender
+    assert.isUndefined(refusal("https://example.com/hook"))
+    assert.isUndefined(refusal("http://127.0.0.1:8080/hook"))
+    assert.strictEqual(refusal("https://10.0.0.1/hook"), addressNotAllowed)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("reaches no internal address by default", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::1]", "localhost", "10.0.0.1", "169.254.169.254"]) {
-        for (const scheme of ["http", "https"]) assert.deepStrictEqual(yield* send(`${scheme}://${host}:${receiver.port}/`), refused)
-      }
-      assert.lengthOf(receiver.sockets, 0)
-    }).pipe(Effect.provide(WebhookSenderHttp.layer())))
+  it.live("reaches no internal address by default", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    for (const host of ["127.0.0.1", "2130706433", "0x7f.1", "[::ffff:127.0.0.1]", "[::1]", "localhost", "10.0.0.1", "169.254.169.254"]) {
+      for (const scheme of ["http", "https"]) assert.deepStrictEqual(yield* send(`${scheme}://${host}:${receiver.port}/`), refused)
+    }
+    assert.lengthOf(receiver.sockets, 0)
+  }, Effect.provide(WebhookSenderHttp.layer())))
 
   it.live("checks the whole URL again at every attempt, not only the address", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver()
@@ -177,18 +175,17 @@ describe("WebhookSenderHttp and addresses", () => {
     assert.strictEqual(summary(yield* send("https://receiver.invalid/").pipe(Effect.provide(loopbackSender()))), "dns")
   }))
 
-  it.live("fails with connect_refused when nothing listens", () =>
-    Effect.gen(function*() {
-      const port = yield* Effect.callback<number>((resume) => {
-        const server = createServer().listen(0, "127.0.0.1", () => {
-          const { port } = server.address() as AddressInfo
-          server.close(() => resume(Effect.succeed(port)))
-        })
+  it.live("fails with connect_refused when nothing listens", Effect.fnUntraced(function*() {
+    const port = yield* Effect.callback<number>((resume) => {
+      const server = createServer().listen(0, "127.0.0.1", () => {
+        const { port } = server.address() as AddressInfo
+        server.close(() => resume(Effect.succeed(port)))
       })
-      const outcome = yield* send(`http://127.0.0.1:${port}/`)
-      assert.strictEqual(summary(outcome), "connect_refused")
-      assert.notMatch(outcome._tag === "Failed" ? outcome.detail : "", /127|ECONN/)
-    }).pipe(Effect.provide(loopbackSender())))
+    })
+    const outcome = yield* send(`http://127.0.0.1:${port}/`)
+    assert.strictEqual(summary(outcome), "connect_refused")
+    assert.notMatch(outcome._tag === "Failed" ? outcome.detail : "", /127|ECONN/)
+  }, Effect.provide(loopbackSender())))
 
   it.live("ignores proxy variables of the environment", Effect.fnUntraced(function*() {
     const proxy = yield* makeReceiver()

@@ -35,52 +35,49 @@ const expectTimeout = (receiver: Effect.Success<ReturnType<typeof makeReceiver>>
   })
 
 describe("WebhookSenderHttp and the receiver's response", () => {
-  it.live("sends the exact bytes, the given headers and its own", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const body = Uint8Array.from({ length: 256 }, (_, index) => index)
-      const outcome = yield* send(`${receiver.url}?a=b%20c`, { body: [body], headers: { "content-type": "application/json", "webhook-id": "dlv_1" } })
-      assert.deepStrictEqual(outcome, { _tag: "Accepted", status: 200, excerpt: "ok" })
-      const [request] = receiver.requests
-      assert.deepStrictEqual(new Uint8Array(request!.body), body)
-      const [line, ...headers] = request!.head.split("\r\n")
-      assert.strictEqual(line, "POST /hook?a=b%20c HTTP/1.1")
-      assert.deepStrictEqual(headers.map((header) => header.replace(/Waybill\/\S+/, "Waybill/*")).sort(), [
-        "accept-encoding: identity",
-        "connection: keep-alive",
-        "content-length: 256",
-        "content-type: application/json",
-        `host: 127.0.0.1:${receiver.port}`,
-        "user-agent: Waybill/* (+https://github.com/waybill/waybill)",
-        "webhook-id: dlv_1"
-      ])
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("sends the exact bytes, the given headers and its own", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const body = Uint8Array.from({ length: 256 }, (_, index) => index)
+    const outcome = yield* send(`${receiver.url}?a=b%20c`, { body: [body], headers: { "content-type": "application/json", "webhook-id": "dlv_1" } })
+    assert.deepStrictEqual(outcome, { _tag: "Accepted", status: 200, excerpt: "ok" })
+    const [request] = receiver.requests
+    assert.deepStrictEqual(new Uint8Array(request!.body), body)
+    const [line, ...headers] = request!.head.split("\r\n")
+    assert.strictEqual(line, "POST /hook?a=b%20c HTTP/1.1")
+    assert.deepStrictEqual(headers.map((header) => header.replace(/Waybill\/\S+/, "Waybill/*")).sort(), [
+      "accept-encoding: identity",
+      "connection: keep-alive",
+      "content-length: 256",
+      "content-type: application/json",
+      `host: 127.0.0.1:${receiver.port}`,
+      "user-agent: Waybill/* (+https://github.com/waybill/waybill)",
+      "webhook-id: dlv_1"
+    ])
+  }, Effect.provide(loopbackSender())))
 
-  it.live("sends the pieces of a body one after the other, texts in UTF-8", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const part = new TextEncoder().encode("xxhelloxx").subarray(2, 7)
-      const bodies = [[], [""], [new Uint8Array(0)], [part], ["é", part, "", "\u2028", part, part, "\ud800"]]
-      for (const body of bodies) assert.strictEqual(summary(yield* send(receiver.url, { body })), "Accepted 200")
-      assert.include(receiver.requests[0]!.head, "content-length: 0")
-      assert.deepStrictEqual(receiver.requests.map((request) => request.body.toString()), ["", "", "", "hello", "éhello\u2028hellohello\ufffd"])
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("sends the pieces of a body one after the other, texts in UTF-8", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const part = new TextEncoder().encode("xxhelloxx").subarray(2, 7)
+    const bodies = [[], [""], [new Uint8Array(0)], [part], ["é", part, "", "\u2028", part, part, "\ud800"]]
+    for (const body of bodies) assert.strictEqual(summary(yield* send(receiver.url, { body })), "Accepted 200")
+    assert.include(receiver.requests[0]!.head, "content-length: 0")
+    assert.deepStrictEqual(receiver.requests.map((request) => request.body.toString()), ["", "", "", "hello", "éhello\u2028hellohello\ufffd"])
+  }, Effect.provide(loopbackSender())))
 
-  it.live("sends bodies of every size whole, alone and many at once", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const bodies = [1, 1024, 15_000, 16_000, 16_383, 16_384, 16_385, 70_000, 8 * 1024 * 1024].map((size, n) => new Uint8Array(size).map((_, index) => index * 7 + n))
-      const sendOne = (body: Uint8Array, n: number) => send(receiver.url, { body: ["[", body, "]"], headers: { "webhook-id": String(n) } })
-      const wanted = (body: Uint8Array) => Buffer.concat([Buffer.from("["), body, Buffer.from("]")])
-      const several = bodies.slice(0, -1).flatMap((body) => [body, body, body, body])
-      for (const body of bodies) assert.strictEqual(summary(yield* sendOne(body, -1)), "Accepted 200")
-      for (const [n, body] of bodies.entries()) assert.isTrue(wanted(body).equals(receiver.requests[n]!.body), `${body.length} bytes`)
-      yield* Effect.forEach(several, sendOne, { concurrency: "unbounded" })
-      for (const { body, head } of receiver.requests.slice(bodies.length)) {
-        const n = Number(/webhook-id: (\d+)/.exec(head)![1])
-        assert.isTrue(wanted(several[n]!).equals(body), `${several[n]!.length} bytes, one of many`)
-      }
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("sends bodies of every size whole, alone and many at once", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const bodies = [1, 1024, 15_000, 16_000, 16_383, 16_384, 16_385, 70_000, 8 * 1024 * 1024].map((size, n) => new Uint8Array(size).map((_, index) => index * 7 + n))
+    const sendOne = (body: Uint8Array, n: number) => send(receiver.url, { body: ["[", body, "]"], headers: { "webhook-id": String(n) } })
+    const wanted = (body: Uint8Array) => Buffer.concat([Buffer.from("["), body, Buffer.from("]")])
+    const several = bodies.slice(0, -1).flatMap((body) => [body, body, body, body])
+    for (const body of bodies) assert.strictEqual(summary(yield* sendOne(body, -1)), "Accepted 200")
+    for (const [n, body] of bodies.entries()) assert.isTrue(wanted(body).equals(receiver.requests[n]!.body), `${body.length} bytes`)
+    yield* Effect.forEach(several, sendOne, { concurrency: "unbounded" })
+    for (const { body, head } of receiver.requests.slice(bodies.length)) {
+      const n = Number(/webhook-id: (\d+)/.exec(head)![1])
+      assert.isTrue(wanted(several[n]!).equals(body), `${several[n]!.length} bytes, one of many`)
+    }
+  }, Effect.provide(loopbackSender())))
 
   it.live("uses the configured user agent", () =>
     Effect.gen(function*() {
@@ -89,124 +86,111 @@ describe("WebhookSenderHttp and the receiver's response", () => {
       assert.include(receiver.requests[0]!.head, "user-agent: Acme/1")
     }).pipe(Effect.provide(loopbackSender({ userAgent: "Acme/1" }))))
 
-  it.live("ignores headers that HTTP itself sets", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const headers = { Host: "evil.example", "content-length": "1", "Transfer-Encoding": "chunked", connection: "close", expect: "100-continue", upgrade: "h2c", te: "trailers", "user-agent": "x", "accept-encoding": "gzip", "x-own": "1" }
-      assert.strictEqual(summary(yield* send(receiver.url, { headers })), "Accepted 200")
-      const { head } = receiver.requests[0]!
-      assert.notMatch(head, /evil|chunked|: close|expect|upgrade|^te:|gzip/im)
-      assert.include(head, "x-own: 1")
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("ignores headers that HTTP itself sets", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const headers = { Host: "evil.example", "content-length": "1", "Transfer-Encoding": "chunked", connection: "close", expect: "100-continue", upgrade: "h2c", te: "trailers", "user-agent": "x", "accept-encoding": "gzip", "x-own": "1" }
+    assert.strictEqual(summary(yield* send(receiver.url, { headers })), "Accepted 200")
+    const { head } = receiver.requests[0]!
+    assert.notMatch(head, /evil|chunked|: close|expect|upgrade|^te:|gzip/im)
+    assert.include(head, "x-own: 1")
+  }, Effect.provide(loopbackSender())))
 
-  it.live("fails without sending when a header is invalid", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      for (const headers of [{ "x-bad": "a\r\nx-smuggled: 1" }, { "x-bad": "a\u0000" }, { "bad name": "1" }, { "x-bad": "\u{1f44b}" }]) {
-        assert.strictEqual(summary(yield* send(receiver.url, { headers })), "protocol")
-      }
-      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
-      assert.lengthOf(receiver.requests, 1)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("fails without sending when a header is invalid", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    for (const headers of [{ "x-bad": "a\r\nx-smuggled: 1" }, { "x-bad": "a\u0000" }, { "bad name": "1" }, { "x-bad": "\u{1f44b}" }]) {
+      assert.strictEqual(summary(yield* send(receiver.url, { headers })), "protocol")
+    }
+    assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+    assert.lengthOf(receiver.requests, 1)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("accepts a 200 with an HTML login page and keeps its beginning", () =>
-    Effect.gen(function*() {
-      const page = `<!doctype html>\n<title>Sign in</title>${"<p>please</p>".repeat(200)}`
-      const receiver = yield* answering(`HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: ${page.length}\r\n\r\n${page}`)
+  it.live("accepts a 200 with an HTML login page and keeps its beginning", Effect.fnUntraced(function*() {
+    const page = `<!doctype html>\n<title>Sign in</title>${"<p>please</p>".repeat(200)}`
+    const receiver = yield* answering(`HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ncontent-length: ${page.length}\r\n\r\n${page}`)
+    const outcome = yield* send(receiver.url)
+    assert.deepStrictEqual(outcome, { _tag: "Accepted", status: 200, excerpt: page.replace("\n", " ").slice(0, 1024) })
+  }, Effect.provide(loopbackSender())))
+
+  it.live("reports 410 as gone", Effect.fnUntraced(function*() {
+    const receiver = yield* answering("HTTP/1.1 410 Gone\r\ncontent-length: 3\r\n\r\nbye")
+    assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Gone", status: 410, excerpt: "bye" })
+  }, Effect.provide(loopbackSender())))
+
+  it.live("returns Retry-After", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }, index) => {
+      const [status, after] = [["503 x", "120"], ["429 x", "Thu, 01 Jan 1970 00:00:00 GMT"], ["500 x", "-1"], ["503 x", "1000000000"]][index]!
+      socket.write(`HTTP/1.1 ${status}\r\nretry-after: ${after}\r\ncontent-length: 0\r\n\r\n`)
+    })
+    const seconds: Array<number | undefined> = []
+    for (let index = 0; index < 4; index++) {
       const outcome = yield* send(receiver.url)
-      assert.deepStrictEqual(outcome, { _tag: "Accepted", status: 200, excerpt: page.replace("\n", " ").slice(0, 1024) })
-    }).pipe(Effect.provide(loopbackSender())))
+      seconds.push(outcome._tag === "Failed" ? outcome.retryAfterSeconds : -1)
+    }
+    assert.deepStrictEqual(seconds, [120, 0, undefined, 315_360_000])
+  }, Effect.provide(loopbackSender())))
 
-  it.live("reports 410 as gone", () =>
-    Effect.gen(function*() {
-      const receiver = yield* answering("HTTP/1.1 410 Gone\r\ncontent-length: 3\r\n\r\nbye")
-      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Gone", status: 410, excerpt: "bye" })
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("follows no redirect and sends nothing to its target", Effect.fnUntraced(function*() {
+    const target = yield* makeReceiver()
+    for (const status of [301, 302, 303, 307, 308]) {
+      const receiver = yield* answering(`HTTP/1.1 ${status} Moved\r\nlocation: ${target.url}\r\ncontent-length: 0\r\n\r\n`)
+      const outcome = yield* send(receiver.url)
+      assert.strictEqual(summary(outcome), `http_3xx ${status}`)
+      assert.include(outcome._tag === "Failed" ? outcome.detail : "", target.url)
+      assert.lengthOf(receiver.requests, 1)
+    }
+    assert.lengthOf(target.sockets, 0)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("returns Retry-After", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(({ socket }, index) => {
-        const [status, after] = [["503 x", "120"], ["429 x", "Thu, 01 Jan 1970 00:00:00 GMT"], ["500 x", "-1"], ["503 x", "1000000000"]][index]!
-        socket.write(`HTTP/1.1 ${status}\r\nretry-after: ${after}\r\ncontent-length: 0\r\n\r\n`)
-      })
-      const seconds: Array<number | undefined> = []
-      for (let index = 0; index < 4; index++) {
-        const outcome = yield* send(receiver.url)
-        seconds.push(outcome._tag === "Failed" ? outcome.retryAfterSeconds : -1)
-      }
-      assert.deepStrictEqual(seconds, [120, 0, undefined, 315_360_000])
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("times out when headers arrive slowly", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }) => {
+      socket.write("HTTP/1.1 200 OK\r\n")
+      drip(socket, "x: y\r\n", 20)
+    })
+    yield* expectTimeout(receiver, "timeout")
+  }, Effect.provide(loopbackSender())))
 
-  it.live("follows no redirect and sends nothing to its target", () =>
-    Effect.gen(function*() {
-      const target = yield* makeReceiver()
-      for (const status of [301, 302, 303, 307, 308]) {
-        const receiver = yield* answering(`HTTP/1.1 ${status} Moved\r\nlocation: ${target.url}\r\ncontent-length: 0\r\n\r\n`)
-        const outcome = yield* send(receiver.url)
-        assert.strictEqual(summary(outcome), `http_3xx ${status}`)
-        assert.include(outcome._tag === "Failed" ? outcome.detail : "", target.url)
-        assert.lengthOf(receiver.requests, 1)
-      }
-      assert.lengthOf(target.sockets, 0)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("times out when a body arrives slowly, and keeps its beginning", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }) => {
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
+      drip(socket, "x", 20)
+    })
+    yield* expectTimeout(receiver, "timeout 200")
+  }, Effect.provide(loopbackSender())))
 
-  it.live("times out when headers arrive slowly", () =>
-    Effect.gen(function*() {
+  it.live("times out when a receiver sends nothing", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(() => {})
+    yield* expectTimeout(receiver, "timeout")
+  }, Effect.provide(loopbackSender())))
+
+  it.live("times out when 103 responses arrive slowly", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }) => drip(socket, "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n", 20))
+    yield* expectTimeout(receiver, "timeout")
+  }, Effect.provide(loopbackSender())))
+
+  it.live("aborts endless 103 responses long before the deadline", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }) => pour(socket, "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"))
+    assert.strictEqual(summary(yield* send(receiver.url)), "protocol")
+    yield* closed(receiver.sockets[0]!)
+  }, Effect.provide(loopbackSender())))
+
+  it.live("accepts a response after a few interim ones", Effect.fnUntraced(function*() {
+    const receiver = yield* answering("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
+    assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 202")
+  }, Effect.provide(loopbackSender())))
+
+  it.live("stops reading an endless body and uses the status", Effect.fnUntraced(function*() {
+    for (const head of ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 500 Oops\r\ncontent-length: 99999999999\r\n\r\n"]) {
       const receiver = yield* makeReceiver(({ socket }) => {
-        socket.write("HTTP/1.1 200 OK\r\n")
-        drip(socket, "x: y\r\n", 20)
+        socket.write(head)
+        pour(socket, Buffer.alloc(65_536, "x"))
       })
-      yield* expectTimeout(receiver, "timeout")
-    }).pipe(Effect.provide(loopbackSender())))
-
-  it.live("times out when a body arrives slowly, and keeps its beginning", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(({ socket }) => {
-        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\n")
-        drip(socket, "x", 20)
-      })
-      yield* expectTimeout(receiver, "timeout 200")
-    }).pipe(Effect.provide(loopbackSender())))
-
-  it.live("times out when a receiver sends nothing", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(() => {})
-      yield* expectTimeout(receiver, "timeout")
-    }).pipe(Effect.provide(loopbackSender())))
-
-  it.live("times out when 103 responses arrive slowly", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(({ socket }) => drip(socket, "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n", 20))
-      yield* expectTimeout(receiver, "timeout")
-    }).pipe(Effect.provide(loopbackSender())))
-
-  it.live("aborts endless 103 responses long before the deadline", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(({ socket }) => pour(socket, "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n"))
-      assert.strictEqual(summary(yield* send(receiver.url)), "protocol")
+      const outcome = yield* send(receiver.url)
+      assert.strictEqual(summary(outcome), head.includes("200") ? "Accepted 200" : "http_5xx 500")
+      assert.strictEqual(outcome._tag === "Interrupted" ? "" : outcome.excerpt, "x".repeat(1024))
       yield* closed(receiver.sockets[0]!)
-    }).pipe(Effect.provide(loopbackSender())))
-
-  it.live("accepts a response after a few interim ones", () =>
-    Effect.gen(function*() {
-      const receiver = yield* answering("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\nHTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n")
-      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 202")
-    }).pipe(Effect.provide(loopbackSender())))
-
-  it.live("stops reading an endless body and uses the status", () =>
-    Effect.gen(function*() {
-      for (const head of ["HTTP/1.1 200 OK\r\n\r\n", "HTTP/1.1 500 Oops\r\ncontent-length: 99999999999\r\n\r\n"]) {
-        const receiver = yield* makeReceiver(({ socket }) => {
-          socket.write(head)
-          pour(socket, Buffer.alloc(65_536, "x"))
-        })
-        const outcome = yield* send(receiver.url)
-        assert.strictEqual(summary(outcome), head.includes("200") ? "Accepted 200" : "http_5xx 500")
-        assert.strictEqual(outcome._tag === "Interrupted" ? "" : outcome.excerpt, "x".repeat(1024))
-        yield* closed(receiver.sockets[0]!)
-        assert.isAtMost(receiver.sockets[0]!.bytesWritten, 32 * 1024 * 1024)
-      }
-    }).pipe(Effect.provide(loopbackSender())))
+      assert.isAtMost(receiver.sockets[0]!.bytesWritten, 32 * 1024 * 1024)
+    }
+  }, Effect.provide(loopbackSender())))
 
   it.live("decompresses nothing", () =>
     Effect.gen(function*() {
@@ -222,40 +206,36 @@ describe("WebhookSenderHttp and the receiver's response", () => {
       }
     }).pipe(Effect.provide(loopbackSender())), 30_000)
 
-  it.live("fails when a header line or all headers together are too large", () =>
-    Effect.gen(function*() {
-      const line = `HTTP/1.1 200 OK\r\nx: ${"y".repeat(1024 * 1024)}\r\ncontent-length: 0\r\n\r\n`
-      const many = `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(10_000)}content-length: 0\r\n\r\n`
-      for (const answer of [line, many]) {
-        const receiver = yield* answering(answer)
-        assert.strictEqual(summary(yield* send(receiver.url)), "response_too_large")
-        yield* closed(receiver.sockets[0]!)
-      }
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("fails when a header line or all headers together are too large", Effect.fnUntraced(function*() {
+    const line = `HTTP/1.1 200 OK\r\nx: ${"y".repeat(1024 * 1024)}\r\ncontent-length: 0\r\n\r\n`
+    const many = `HTTP/1.1 200 OK\r\n${"a: b\r\n".repeat(10_000)}content-length: 0\r\n\r\n`
+    for (const answer of [line, many]) {
+      const receiver = yield* answering(answer)
+      assert.strictEqual(summary(yield* send(receiver.url)), "response_too_large")
+      yield* closed(receiver.sockets[0]!)
+    }
+  }, Effect.provide(loopbackSender())))
 
-  it.live("replaces NUL, invalid UTF-8 and terminal sequences of a body", () =>
-    Effect.gen(function*() {
-      const receiver = yield* answering("HTTP/1.1 400 Bad\r\ncontent-length: 14\r\n\r\n", Buffer.from("no\u0000\u001b[31m"), Uint8Array.of(0xff, 0xfe), "fin\r\n")
-      const outcome = yield* send(receiver.url)
-      assert.deepStrictEqual(outcome, { _tag: "Failed", failure: "http_4xx", status: 400, detail: "The receiver answered 400.", excerpt: "no����fin " })
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("replaces NUL, invalid UTF-8 and terminal sequences of a body", Effect.fnUntraced(function*() {
+    const receiver = yield* answering("HTTP/1.1 400 Bad\r\ncontent-length: 14\r\n\r\n", Buffer.from("no\u0000\u001b[31m"), Uint8Array.of(0xff, 0xfe), "fin\r\n")
+    const outcome = yield* send(receiver.url)
+    assert.deepStrictEqual(outcome, { _tag: "Failed", failure: "http_4xx", status: 400, detail: "The receiver answered 400.", excerpt: "no����fin " })
+  }, Effect.provide(loopbackSender())))
 
-  it.live("accepts a response with non-ASCII headers", () =>
-    Effect.gen(function*() {
-      const receiver = yield* answering(Buffer.from("HTTP/1.1 200 Gr\xfc\xdfe\r\nx-name: \xff\xfe\xe4\r\ncontent-length: 2\r\n\r\nok", "latin1"))
-      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("accepts a response with non-ASCII headers", Effect.fnUntraced(function*() {
+    const receiver = yield* answering(Buffer.from("HTTP/1.1 200 Gr\xfc\xdfe\r\nx-name: \xff\xfe\xe4\r\ncontent-length: 2\r\n\r\nok", "latin1"))
+    assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+  }, Effect.provide(loopbackSender())))
 
-  it.live("does not take a forged second response for that of the next request", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(({ socket }, index) => {
-        if (index > 0) return ok(socket, "correct")
-        socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nfirstHTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged")
-      })
-      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "first" })
-      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "correct" })
-      assert.lengthOf(receiver.sockets, 2)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("does not take a forged second response for that of the next request", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }, index) => {
+      if (index > 0) return ok(socket, "correct")
+      socket.write("HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nfirstHTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged")
+    })
+    assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "first" })
+    assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "correct" })
+    assert.lengthOf(receiver.sockets, 2)
+  }, Effect.provide(loopbackSender())))
 
   it.live("does not take a forged response for a request that waited for the connection", () =>
     Effect.gen(function*() {
@@ -266,87 +246,80 @@ describe("WebhookSenderHttp and the receiver's response", () => {
       assert.deepStrictEqual(outcomes.map((outcome) => outcome._tag === "Accepted" ? outcome.excerpt : outcome._tag).sort(), ["0", "1", "2", "3", "4"])
     }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 1 }))))
 
-  it.live("fails once and sends once when the connection is reset after the request", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(({ socket }, index) => {
-        if (index === 0) socket.resetAndDestroy()
-        else ok(socket)
-      })
-      assert.strictEqual(summary(yield* send(receiver.url)), "protocol")
-      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
-      assert.lengthOf(receiver.requests, 2)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("fails once and sends once when the connection is reset after the request", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }, index) => {
+      if (index === 0) socket.resetAndDestroy()
+      else ok(socket)
+    })
+    assert.strictEqual(summary(yield* send(receiver.url)), "protocol")
+    assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+    assert.lengthOf(receiver.requests, 2)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("fails when the connection is closed without a response, or in the middle of one", () =>
-    Effect.gen(function*() {
-      const cases: Record<string, string> = {
-        "": "protocol",
-        "HTTP/1.1 200 OK\r\ncontent-le": "protocol",
-        "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf": "protocol 200",
-        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n": "protocol 200"
-      }
-      for (const [answer, expected] of Object.entries(cases)) {
-        const receiver = yield* makeReceiver(({ socket }) => socket.end(answer))
-        assert.strictEqual(summary(yield* send(receiver.url)), expected, answer)
-        assert.lengthOf(receiver.requests, 1)
-      }
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("fails when the connection is closed without a response, or in the middle of one", Effect.fnUntraced(function*() {
+    const cases: Record<string, string> = {
+      "": "protocol",
+      "HTTP/1.1 200 OK\r\ncontent-le": "protocol",
+      "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nhalf": "protocol 200",
+      "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n": "protocol 200"
+    }
+    for (const [answer, expected] of Object.entries(cases)) {
+      const receiver = yield* makeReceiver(({ socket }) => socket.end(answer))
+      assert.strictEqual(summary(yield* send(receiver.url)), expected, answer)
+      assert.lengthOf(receiver.requests, 1)
+    }
+  }, Effect.provide(loopbackSender())))
 
-  it.live("fails on a response that is not HTTP", () =>
-    Effect.gen(function*() {
-      for (
-        const answer of [
-          "SSH-2.0-OpenSSH_9.9\r\n",
-          "-ERR unknown command\r\n",
-          "\u0015\u0003\u0001\u0000\u0002\u0002\u0046",
-          "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
-          "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n0\r\n\r\n",
-          "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello!",
-          "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
-          "HTTP/1.1 2000 OK\r\n\r\n",
-          "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"
-        ]
-      ) {
-        const receiver = yield* answering(answer)
-        const outcome = yield* send(receiver.url)
-        assert.strictEqual(outcome._tag === "Failed" ? outcome.failure : outcome._tag, "protocol", answer)
-        assert.lengthOf(receiver.requests, 1)
-        yield* closed(receiver.sockets[0]!)
-      }
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("fails on a response that is not HTTP", Effect.fnUntraced(function*() {
+    for (
+      const answer of [
+        "SSH-2.0-OpenSSH_9.9\r\n",
+        "-ERR unknown command\r\n",
+        "\u0015\u0003\u0001\u0000\u0002\u0002\u0046",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+        "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ncontent-length: 5\r\n\r\n0\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ncontent-length: 6\r\n\r\nhello!",
+        "HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\n",
+        "HTTP/1.1 2000 OK\r\n\r\n",
+        "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n"
+      ]
+    ) {
+      const receiver = yield* answering(answer)
+      const outcome = yield* send(receiver.url)
+      assert.strictEqual(outcome._tag === "Failed" ? outcome.failure : outcome._tag, "protocol", answer)
+      assert.lengthOf(receiver.requests, 1)
+      yield* closed(receiver.sockets[0]!)
+    }
+  }, Effect.provide(loopbackSender())))
 
-  it.live("accepts HTTP/1.0, and a body that ends with the connection", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(({ socket }) => socket.end("HTTP/1.0 200 OK\r\n\r\nold but fine"))
-      for (let index = 0; index < 3; index++) {
-        assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "old but fine" })
-      }
-      assert.lengthOf(receiver.requests, 3)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("accepts HTTP/1.0, and a body that ends with the connection", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(({ socket }) => socket.end("HTTP/1.0 200 OK\r\n\r\nold but fine"))
+    for (let index = 0; index < 3; index++) {
+      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "old but fine" })
+    }
+    assert.lengthOf(receiver.requests, 3)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("accepts a chunked response with trailers", () =>
-    Effect.gen(function*() {
-      const receiver = yield* answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\nx-trailer: 1\r\n\r\n")
-      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "hello, world" })
-      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "hello, world" })
-      assert.lengthOf(receiver.sockets, 1)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("accepts a chunked response with trailers", Effect.fnUntraced(function*() {
+    const receiver = yield* answering("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\nx-trailer: 1\r\n\r\n")
+    assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "hello, world" })
+    assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 200, excerpt: "hello, world" })
+    assert.lengthOf(receiver.sockets, 1)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("accepts a 204 with a body, and does not reuse that connection", () =>
-    Effect.gen(function*() {
-      const receiver = yield* answering("HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello")
-      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 204, excerpt: "" })
-      assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 204, excerpt: "" })
-      assert.lengthOf(receiver.sockets, 2)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("accepts a 204 with a body, and does not reuse that connection", Effect.fnUntraced(function*() {
+    const receiver = yield* answering("HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello")
+    assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 204, excerpt: "" })
+    assert.deepStrictEqual(yield* send(receiver.url), { _tag: "Accepted", status: 204, excerpt: "" })
+    assert.lengthOf(receiver.sockets, 2)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("accepts a response that comes before the whole request was read", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { silent: true })
-      const sending = yield* Effect.forkChild(send(receiver.url, { body: [new Uint8Array(32 * 1024 * 1024)] }))
-      const socket = yield* receiver.connected
-      socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
-      assert.strictEqual(summary(yield* Fiber.join(sending)), "http_4xx 413")
-      yield* closed(socket.resume())
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("accepts a response that comes before the whole request was read", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { silent: true })
+    const sending = yield* Effect.forkChild(send(receiver.url, { body: [new Uint8Array(32 * 1024 * 1024)] }))
+    const socket = yield* receiver.connected
+    socket.write("HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+    assert.strictEqual(summary(yield* Fiber.join(sending)), "http_4xx 413")
+    yield* closed(socket.resume())
+  }, Effect.provide(loopbackSender())))
 })

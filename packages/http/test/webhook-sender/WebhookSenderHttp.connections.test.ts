@@ -44,72 +44,67 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.isAtMost(most, 16)
     }).pipe(Effect.provide(loopbackSender({ connectionsPerOrigin: 16 }))))
 
-  it.live("sends to many receivers at once", () =>
-    Effect.gen(function*() {
-      const receivers = yield* Effect.all(Array.from({ length: 20 }, () => makeReceiver()))
-      const outcomes = yield* Effect.all(
-        Array.from({ length: 400 }, (_, index) => send(receivers[index % 20]!.url)),
-        { concurrency: "unbounded" }
-      )
-      assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["Accepted 200"])
-      for (const receiver of receivers) assert.lengthOf(receiver.requests, 20)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("sends to many receivers at once", Effect.fnUntraced(function*() {
+    const receivers = yield* Effect.all(Array.from({ length: 20 }, () => makeReceiver()))
+    const outcomes = yield* Effect.all(
+      Array.from({ length: 400 }, (_, index) => send(receivers[index % 20]!.url)),
+      { concurrency: "unbounded" }
+    )
+    assert.deepStrictEqual([...new Set(outcomes.map(summary))], ["Accepted 200"])
+    for (const receiver of receivers) assert.lengthOf(receiver.requests, 20)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("reuses a connection, and opens a new one when the receiver closed it", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      for (let index = 0; index < 5; index++) yield* send(receiver.url)
-      assert.lengthOf(receiver.sockets, 1)
-      receiver.sockets[0]!.end()
-      yield* closed(receiver.sockets[0]!)
+  it.live("reuses a connection, and opens a new one when the receiver closed it", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    for (let index = 0; index < 5; index++) yield* send(receiver.url)
+    assert.lengthOf(receiver.sockets, 1)
+    receiver.sockets[0]!.end()
+    yield* closed(receiver.sockets[0]!)
+    assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+    assert.lengthOf(receiver.sockets, 2)
+  }, Effect.provide(loopbackSender())))
+
+  it.live("closes a connection older than a minute after its request, so that DNS changes take effect", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    const start = performance.now()
+    const now = vi.spyOn(performance, "now")
+    yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
+    const busy = Array.from({ length: 20 }, (_, n) => [3 * n, 1] as const)
+    for (const [seconds, sockets] of [...busy, [59, 1], [61, 1], [62, 2], [63, 2]] as const) {
+      now.mockReturnValue(start + seconds * 1000)
       assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
-      assert.lengthOf(receiver.sockets, 2)
-    }).pipe(Effect.provide(loopbackSender())))
+      assert.lengthOf(receiver.sockets, sockets, `after ${seconds} s`)
+    }
+    yield* closed(receiver.sockets[0]!)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("closes a connection older than a minute after its request, so that DNS changes take effect", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      const start = performance.now()
-      const now = vi.spyOn(performance, "now")
-      yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
-      const busy = Array.from({ length: 20 }, (_, n) => [3 * n, 1] as const)
-      for (const [seconds, sockets] of [...busy, [59, 1], [61, 1], [62, 2], [63, 2]] as const) {
-        now.mockReturnValue(start + seconds * 1000)
-        assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
-        assert.lengthOf(receiver.sockets, sockets, `after ${seconds} s`)
-      }
-      yield* closed(receiver.sockets[0]!)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("closes a connection that was idle for four seconds, or until two seconds before the receiver does", Effect.fnUntraced(function*() {
+    const start = performance.now()
+    const now = vi.spyOn(performance, "now")
+    yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
+    for (const [header, seconds, sockets] of [["x: y", 3.9, 1], ["x: y", 4.1, 2], ["keep-alive: timeout=20", 17.9, 1], ["keep-alive: timeout=20", 18.1, 2], ["keep-alive: timeout=999", 30.1, 2], ["keep-alive: timeout=2", 0, 2]] as const) {
+      const receiver = yield* makeReceiver(({ socket }) => socket.write(`HTTP/1.1 200 OK\r\n${header}\r\ncontent-length: 0\r\n\r\n`))
+      now.mockReturnValue(start)
+      yield* send(receiver.url)
+      now.mockReturnValue(start + seconds * 1000)
+      yield* send(receiver.url)
+      assert.lengthOf(receiver.sockets, sockets, `${header}, ${seconds}`)
+    }
+  }, Effect.provide(loopbackSender())))
 
-  it.live("closes a connection that was idle for four seconds, or until two seconds before the receiver does", () =>
-    Effect.gen(function*() {
-      const start = performance.now()
-      const now = vi.spyOn(performance, "now")
-      yield* Effect.addFinalizer(() => Effect.sync(() => now.mockRestore()))
-      for (const [header, seconds, sockets] of [["x: y", 3.9, 1], ["x: y", 4.1, 2], ["keep-alive: timeout=20", 17.9, 1], ["keep-alive: timeout=20", 18.1, 2], ["keep-alive: timeout=999", 30.1, 2], ["keep-alive: timeout=2", 0, 2]] as const) {
-        const receiver = yield* makeReceiver(({ socket }) => socket.write(`HTTP/1.1 200 OK\r\n${header}\r\ncontent-length: 0\r\n\r\n`))
-        now.mockReturnValue(start)
-        yield* send(receiver.url)
-        now.mockReturnValue(start + seconds * 1000)
-        yield* send(receiver.url)
-        assert.lengthOf(receiver.sockets, sockets, `${header}, ${seconds}`)
-      }
-    }).pipe(Effect.provide(loopbackSender())))
-
-  it.live("reuses the most recent connection, so that the others can close", () =>
-    Effect.gen(function*() {
-      const { receiver, release } = yield* holding
-      const burst = yield* Effect.all(Array.from({ length: 5 }, () => Effect.forkChild(send(receiver.url))))
-      while (receiver.requests.length < 5) yield* Effect.yieldNow
-      yield* release
-      yield* Fiber.joinAll(burst)
-      const sockets = new Set<Socket>()
-      for (let index = 0; index < 5; index++) {
-        yield* send(receiver.url)
-        sockets.add(receiver.requests.at(-1)!.socket)
-      }
-      assert.strictEqual(sockets.size, 1)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("reuses the most recent connection, so that the others can close", Effect.fnUntraced(function*() {
+    const { receiver, release } = yield* holding
+    const burst = yield* Effect.all(Array.from({ length: 5 }, () => Effect.forkChild(send(receiver.url))))
+    while (receiver.requests.length < 5) yield* Effect.yieldNow
+    yield* release
+    yield* Fiber.joinAll(burst)
+    const sockets = new Set<Socket>()
+    for (let index = 0; index < 5; index++) {
+      yield* send(receiver.url)
+      sockets.add(receiver.requests.at(-1)!.socket)
+    }
+    assert.strictEqual(sockets.size, 1)
+  }, Effect.provide(loopbackSender())))
 
   it.live("counts the wait for a free connection, and never sends an expired request", () =>
     Effect.gen(function*() {
@@ -178,23 +173,21 @@ describe("WebhookSenderHttp and its connections", () => {
       assert.strictEqual(summary(yield* Fiber.join(first)), "Accepted 200")
     }).pipe(Effect.provide(loopbackSender({ origins: 1 }))))
 
-  it.live("aborts the request when the fiber is interrupted", () =>
-    Effect.gen(function*() {
-      const { receiver } = yield* holding
-      const fiber = yield* Effect.forkChild(send(receiver.url))
-      const { socket } = yield* receiver.received
-      yield* Fiber.interrupt(fiber)
-      yield* closed(socket)
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("aborts the request when the fiber is interrupted", Effect.fnUntraced(function*() {
+    const { receiver } = yield* holding
+    const fiber = yield* Effect.forkChild(send(receiver.url))
+    const { socket } = yield* receiver.received
+    yield* Fiber.interrupt(fiber)
+    yield* closed(socket)
+  }, Effect.provide(loopbackSender())))
 
-  it.live("aborts connecting when the fiber is interrupted", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { silent: true })
-      const fiber = yield* Effect.forkChild(send(`https://127.0.0.1:${receiver.port}/`))
-      const socket = yield* receiver.connected
-      yield* Fiber.interrupt(fiber)
-      yield* closed(socket.resume())
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("aborts connecting when the fiber is interrupted", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { silent: true })
+    const fiber = yield* Effect.forkChild(send(`https://127.0.0.1:${receiver.port}/`))
+    const socket = yield* receiver.connected
+    yield* Fiber.interrupt(fiber)
+    yield* closed(socket.resume())
+  }, Effect.provide(loopbackSender())))
 
   it.live("never sends a request that was interrupted while it waited", () =>
     Effect.gen(function*() {
@@ -263,14 +256,13 @@ describe("WebhookSenderHttp and its connections", () => {
     assert.isTrue(origin.isIdle)
   }))
 
-  it.live("survives invalid deadlines", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver()
-      for (const deadlineMillis of [2 ** 40, Infinity]) {
-        assert.strictEqual(summary(yield* send(receiver.url, { deadlineMillis })), "Accepted 200")
-      }
-      for (const deadlineMillis of [0, -5, NaN]) {
-        assert.include(["Accepted 200", "timeout", "connect_timeout"], summary(yield* send(receiver.url, { deadlineMillis })))
-      }
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("survives invalid deadlines", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver()
+    for (const deadlineMillis of [2 ** 40, Infinity]) {
+      assert.strictEqual(summary(yield* send(receiver.url, { deadlineMillis })), "Accepted 200")
+    }
+    for (const deadlineMillis of [0, -5, NaN]) {
+      assert.include(["Accepted 200", "timeout", "connect_timeout"], summary(yield* send(receiver.url, { deadlineMillis })))
+    }
+  }, Effect.provide(loopbackSender())))
 })

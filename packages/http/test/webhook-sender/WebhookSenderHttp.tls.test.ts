@@ -15,94 +15,86 @@ const trusting = (options: WebhookSenderHttpOptions = {}) =>
   loopbackSender({ ca: [authority.cert], resolve: async () => ["127.0.0.1"], ...options })
 
 describe("WebhookSenderHttp and TLS", () => {
-  it.live("accepts a custom authority's certificate for the name, and sends the name (SNI)", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { tls: good })
-      assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "Accepted 200")
-      assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "servername", "receiver.example")
-      assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "alpnProtocol", false)
-    }).pipe(Effect.provide(trusting())))
+  it.live("accepts a custom authority's certificate for the name, and sends the name (SNI)", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { tls: good })
+    assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "Accepted 200")
+    assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "servername", "receiver.example")
+    assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "alpnProtocol", false)
+  }, Effect.provide(trusting())))
 
-  it.live("sends every body whole when many are encrypted at once", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { tls: good })
-      const plain = yield* makeReceiver()
-      const sizes = Array.from({ length: 300 }, (_, n) => n * 97 % 17_000)
-      for (let round = 0; round < 2; round++) {
-        const outcomes = yield* Effect.forEach(sizes, (size, n) =>
-          send(n % 3 === 0 ? plain.url : receiver.url, { headers: { "webhook-id": String(n) }, body: [`${n}[`, new Uint8Array(size).fill(n), "]"] }), { concurrency: "unbounded" })
-        assert.deepStrictEqual(new Set(outcomes.map(summary)), new Set(["Accepted 200"]))
-      }
-      for (const { body, head } of [...receiver.requests, ...plain.requests]) {
-        const n = Number(/webhook-id: (\d+)/.exec(head)![1])
-        assert.isTrue(body.equals(Buffer.concat([Buffer.from(`${n}[`), Buffer.alloc(sizes[n]!, n), Buffer.from("]")])), `${sizes[n]} bytes`)
-      }
-      assert.lengthOf([...receiver.requests, ...plain.requests], 2 * sizes.length)
-    }).pipe(Effect.provide(trusting())))
+  it.live("sends every body whole when many are encrypted at once", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { tls: good })
+    const plain = yield* makeReceiver()
+    const sizes = Array.from({ length: 300 }, (_, n) => n * 97 % 17_000)
+    for (let round = 0; round < 2; round++) {
+      const outcomes = yield* Effect.forEach(sizes, (size, n) =>
+        send(n % 3 === 0 ? plain.url : receiver.url, { headers: { "webhook-id": String(n) }, body: [`${n}[`, new Uint8Array(size).fill(n), "]"] }), { concurrency: "unbounded" })
+      assert.deepStrictEqual(new Set(outcomes.map(summary)), new Set(["Accepted 200"]))
+    }
+    for (const { body, head } of [...receiver.requests, ...plain.requests]) {
+      const n = Number(/webhook-id: (\d+)/.exec(head)![1])
+      assert.isTrue(body.equals(Buffer.concat([Buffer.from(`${n}[`), Buffer.alloc(sizes[n]!, n), Buffer.from("]")])), `${sizes[n]} bytes`)
+    }
+    assert.lengthOf([...receiver.requests, ...plain.requests], 2 * sizes.length)
+  }, Effect.provide(trusting())))
 
-  it.live("accepts a certificate for a literal address", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { tls: good })
-      assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
-    }).pipe(Effect.provide(trusting())))
+  it.live("accepts a certificate for a literal address", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { tls: good })
+    assert.strictEqual(summary(yield* send(receiver.url)), "Accepted 200")
+  }, Effect.provide(trusting())))
 
-  it.live("speaks HTTP/1.1 even to a server that prefers HTTP/2", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { tls: { ...good, ALPNProtocols: ["h2", "http/1.1"] } })
-      assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "Accepted 200")
-      assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "alpnProtocol", "http/1.1")
-    }).pipe(Effect.provide(trusting())))
+  it.live("speaks HTTP/1.1 even to a server that prefers HTTP/2", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { tls: { ...good, ALPNProtocols: ["h2", "http/1.1"] } })
+    assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "Accepted 200")
+    assert.propertyVal(receiver.requests[0]!.socket as TLSSocket, "alpnProtocol", "http/1.1")
+  }, Effect.provide(trusting())))
 
-  it.live("verifies the name although the address is pinned", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { tls: good })
-      assert.strictEqual(summary(yield* send(`https://other.example:${receiver.port}/`)), "tls")
-      assert.lengthOf(receiver.requests, 0)
-    }).pipe(Effect.provide(trusting())))
+  it.live("verifies the name although the address is pinned", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { tls: good })
+    assert.strictEqual(summary(yield* send(`https://other.example:${receiver.port}/`)), "tls")
+    assert.lengthOf(receiver.requests, 0)
+  }, Effect.provide(trusting())))
 
-  it.live("verifies the name again when an earlier connection to the same server was fine", () =>
-    Effect.gen(function*() {
-      const reused: Array<boolean> = []
-      const receiver = yield* makeReceiver(({ socket }) => {
-        reused.push((socket as TLSSocket).isSessionReused())
-        socket.end("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
-      }, { tls: { ...good, maxVersion: "TLSv1.2" } })
-      for (const [name, expected] of [["receiver", "Accepted 200"], ["other", "tls"], ["receiver", "Accepted 200"], ["other", "tls"]]) {
-        assert.strictEqual(summary(yield* send(`https://${name}.example:${receiver.port}/`)), expected)
-      }
-      // The second valid connection resumed the session of the first.
-      assert.deepStrictEqual(reused, [false, true])
-    }).pipe(Effect.provide(trusting())))
+  it.live("verifies the name again when an earlier connection to the same server was fine", Effect.fnUntraced(function*() {
+    const reused: Array<boolean> = []
+    const receiver = yield* makeReceiver(({ socket }) => {
+      reused.push((socket as TLSSocket).isSessionReused())
+      socket.end("HTTP/1.1 200 OK\r\nconnection: close\r\n\r\n")
+    }, { tls: { ...good, maxVersion: "TLSv1.2" } })
+    for (const [name, expected] of [["receiver", "Accepted 200"], ["other", "tls"], ["receiver", "Accepted 200"], ["other", "tls"]]) {
+      assert.strictEqual(summary(yield* send(`https://${name}.example:${receiver.port}/`)), expected)
+    }
+    // The second valid connection resumed the session of the first.
+    assert.deepStrictEqual(reused, [false, true])
+  }, Effect.provide(trusting())))
 
-  it.live("refuses self-signed, expired and unknown authorities' certificates", () =>
-    Effect.gen(function*() {
-      const hosts = ["receiver.example"]
-      const stranger = makeCertificate({ name: "Somebody else" })
-      const impostor = makeCertificate({ name: authority.name })
-      const certificates = {
-        DEPTH_ZERO_SELF_SIGNED_CERT: makeCertificate({ name: "receiver", hosts }),
-        CERT_HAS_EXPIRED: makeCertificate({ name: "receiver", hosts, issuer: authority, valid: "before" }),
-        UNABLE_TO_VERIFY_LEAF_SIGNATURE: makeCertificate({ name: "receiver", hosts, issuer: stranger }),
-        CERT_SIGNATURE_FAILURE: makeCertificate({ name: "receiver", hosts, issuer: impostor }),
-        ERR_TLS_CERT_ALTNAME_INVALID: makeCertificate({ name: "receiver", hosts: ["other.example"], issuer: authority })
-      }
-      for (const [fault, tls] of Object.entries(certificates)) {
-        const receiver = yield* makeReceiver(undefined, { tls })
-        const outcome = yield* send(`https://receiver.example:${receiver.port}/`)
-        assert.deepStrictEqual(outcome, {
-          _tag: "Failed",
-          failure: "tls",
-          detail: `No secure connection: check the receiver's certificate and TLS settings (${fault}).`
-        })
-        assert.lengthOf(receiver.requests, 0, fault)
-      }
-    }).pipe(Effect.provide(trusting())))
+  it.live("refuses self-signed, expired and unknown authorities' certificates", Effect.fnUntraced(function*() {
+    const hosts = ["receiver.example"]
+    const stranger = makeCertificate({ name: "Somebody else" })
+    const impostor = makeCertificate({ name: authority.name })
+    const certificates = {
+      DEPTH_ZERO_SELF_SIGNED_CERT: makeCertificate({ name: "receiver", hosts }),
+      CERT_HAS_EXPIRED: makeCertificate({ name: "receiver", hosts, issuer: authority, valid: "before" }),
+      UNABLE_TO_VERIFY_LEAF_SIGNATURE: makeCertificate({ name: "receiver", hosts, issuer: stranger }),
+      CERT_SIGNATURE_FAILURE: makeCertificate({ name: "receiver", hosts, issuer: impostor }),
+      ERR_TLS_CERT_ALTNAME_INVALID: makeCertificate({ name: "receiver", hosts: ["other.example"], issuer: authority })
+    }
+    for (const [fault, tls] of Object.entries(certificates)) {
+      const receiver = yield* makeReceiver(undefined, { tls })
+      const outcome = yield* send(`https://receiver.example:${receiver.port}/`)
+      assert.deepStrictEqual(outcome, {
+        _tag: "Failed",
+        failure: "tls",
+        detail: `No secure connection: check the receiver's certificate and TLS settings (${fault}).`
+      })
+      assert.lengthOf(receiver.requests, 0, fault)
+    }
+  }, Effect.provide(trusting())))
 
-  it.live("trusts no custom authority unless configured", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { tls: good })
-      assert.strictEqual(summary(yield* send(receiver.url)), "tls")
-    }).pipe(Effect.provide(loopbackSender())))
+  it.live("trusts no custom authority unless configured", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { tls: good })
+    assert.strictEqual(summary(yield* send(receiver.url)), "tls")
+  }, Effect.provide(loopbackSender())))
 
   it.live("keeps verifying when the environment disables it", Effect.fnUntraced(function*() {
     const receiver = yield* makeReceiver(undefined, { tls: good })
@@ -121,49 +113,45 @@ describe("WebhookSenderHttp and TLS", () => {
     assert.lengthOf(receiver.requests, 0)
   }))
 
-  it.live("refuses TLS 1.1", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { tls: { ...good, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } })
-      assert.strictEqual(summary(yield* send(receiver.url)), "tls")
-    }).pipe(Effect.provide(trusting())))
+  it.live("refuses TLS 1.1", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { tls: { ...good, minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" } })
+    assert.strictEqual(summary(yield* send(receiver.url)), "tls")
+  }, Effect.provide(trusting())))
 
-  it.live("fails with tls when the server does not support it or disconnects", () =>
-    Effect.gen(function*() {
-      const plain = yield* makeReceiver()
-      const rude = yield* Effect.acquireRelease(
-        Effect.callback<number>((resume) => {
-          const server = createServer((socket) => socket.once("data", () => socket.resetAndDestroy()).on("error", () => {}))
-          server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
-          server.unref()
-        }),
-        () => Effect.void
-      )
-      const broken = yield* makeReceiver(undefined, { silent: true })
-      const sending = send(`https://127.0.0.1:${broken.port}/`)
-      const [outcome] = yield* Effect.all([
-        sending,
-        Effect.map(broken.connected, (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
-      ], { concurrency: 2 })
-      assert.strictEqual(summary(outcome), "tls")
-      assert.strictEqual(summary(yield* send(`https://127.0.0.1:${rude}/`)), "tls")
-      assert.strictEqual(summary(yield* send(`https://127.0.0.1:${plain.port}/`, shortDeadline)), "connect_timeout")
-    }).pipe(Effect.provide(trusting())))
+  it.live("fails with tls when the server does not support it or disconnects", Effect.fnUntraced(function*() {
+    const plain = yield* makeReceiver()
+    const rude = yield* Effect.acquireRelease(
+      Effect.callback<number>((resume) => {
+        const server = createServer((socket) => socket.once("data", () => socket.resetAndDestroy()).on("error", () => {}))
+        server.listen(0, "127.0.0.1", () => resume(Effect.succeed((server.address() as AddressInfo).port)))
+        server.unref()
+      }),
+      () => Effect.void
+    )
+    const broken = yield* makeReceiver(undefined, { silent: true })
+    const sending = send(`https://127.0.0.1:${broken.port}/`)
+    const [outcome] = yield* Effect.all([
+      sending,
+      Effect.map(broken.connected, (socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
+    ], { concurrency: 2 })
+    assert.strictEqual(summary(outcome), "tls")
+    assert.strictEqual(summary(yield* send(`https://127.0.0.1:${rude}/`)), "tls")
+    assert.strictEqual(summary(yield* send(`https://127.0.0.1:${plain.port}/`, shortDeadline)), "connect_timeout")
+  }, Effect.provide(trusting())))
 
-  it.live("times out on an endless handshake, and closes the connection", () =>
-    Effect.gen(function*() {
-      const receiver = yield* makeReceiver(undefined, { silent: true })
-      assert.strictEqual(summary(yield* send(`https://127.0.0.1:${receiver.port}/`, shortDeadline)), "connect_timeout")
-      yield* closed(receiver.sockets[0]!.resume())
-    }).pipe(Effect.provide(trusting())))
+  it.live("times out on an endless handshake, and closes the connection", Effect.fnUntraced(function*() {
+    const receiver = yield* makeReceiver(undefined, { silent: true })
+    assert.strictEqual(summary(yield* send(`https://127.0.0.1:${receiver.port}/`, shortDeadline)), "connect_timeout")
+    yield* closed(receiver.sockets[0]!.resume())
+  }, Effect.provide(trusting())))
 
-  it.live("recovers as soon as the certificate is renewed", () =>
-    Effect.gen(function*() {
-      const port = yield* Effect.scoped(Effect.gen(function*() {
-        const receiver = yield* makeReceiver(undefined, { tls: makeCertificate({ name: "receiver", hosts: ["receiver.example"], issuer: authority, valid: "before" }) })
-        assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "tls")
-        return receiver.port
-      }))
-      yield* makeReceiver(({ socket }) => ok(socket), { tls: good, port })
-      assert.strictEqual(summary(yield* send(`https://receiver.example:${port}/`)), "Accepted 200")
-    }).pipe(Effect.provide(trusting())))
+  it.live("recovers as soon as the certificate is renewed", Effect.fnUntraced(function*() {
+    const port = yield* Effect.scoped(Effect.gen(function*() {
+      const receiver = yield* makeReceiver(undefined, { tls: makeCertificate({ name: "receiver", hosts: ["receiver.example"], issuer: authority, valid: "before" }) })
+      assert.strictEqual(summary(yield* send(`https://receiver.example:${receiver.port}/`)), "tls")
+      return receiver.port
+    }))
+    yield* makeReceiver(({ socket }) => ok(socket), { tls: good, port })
+    assert.strictEqual(summary(yield* send(`https://receiver.example:${port}/`)), "Accepted 200")
+  }, Effect.provide(trusting())))
 })

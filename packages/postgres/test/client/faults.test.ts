@@ -14,31 +14,29 @@ const backend = Effect.flatMap(SqlClient.SqlClient, (sql) => sql<{ pid: number }
 const named = () => `faults-${crypto.randomUUID().slice(0, 8)}`
 
 describe.concurrent("an exhausted pool", () => {
-  it.live("does not block an interruption, and the next waiter gets the connection", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const holders = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(30)`))
-      yield* Effect.sleep("100 millis")
-      const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(sql`SELECT 1`))
-      yield* Effect.sleep("20 millis")
-      yield* Effect.timeout(Fiber.interruptAll(waiting), "1 second")
-      const last = yield* Effect.forkChild(sql`SELECT 1 AS n`)
-      yield* Effect.timeout(Fiber.interruptAll(holders), "2 seconds")
-      assert.strictEqual((yield* Effect.timeout(Fiber.join(last), "2 seconds")).length, 1)
-    }).pipe(Effect.provide(pool())))
+  it.live("does not block an interruption, and the next waiter gets the connection", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const holders = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(30)`))
+    yield* Effect.sleep("100 millis")
+    const waiting = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(sql`SELECT 1`))
+    yield* Effect.sleep("20 millis")
+    yield* Effect.timeout(Fiber.interruptAll(waiting), "1 second")
+    const last = yield* Effect.forkChild(sql`SELECT 1 AS n`)
+    yield* Effect.timeout(Fiber.interruptAll(holders), "2 seconds")
+    assert.strictEqual((yield* Effect.timeout(Fiber.join(last), "2 seconds")).length, 1)
+  }, Effect.provide(pool())))
 
-  it.live("lends every connection again after many interruptions", () =>
-    Effect.gen(function*() {
-      const sql = yield* SqlClient.SqlClient
-      const storm = Effect.forEach(
-        Array.from({ length: 200 }, (_, index) => index),
-        (index) => sql`SELECT pg_sleep(0.005)`.pipe(Effect.timeout(`${index % 10} millis`), Effect.exit),
-        { concurrency: 20 }
-      )
-      yield* storm
-      const busy = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(0.1)`))
-      for (const exit of yield* Fiber.awaitAll(busy)) assert.isTrue(Exit.isSuccess(exit))
-    }).pipe(Effect.provide(pool())))
+  it.live("lends every connection again after many interruptions", Effect.fnUntraced(function*() {
+    const sql = yield* SqlClient.SqlClient
+    const storm = Effect.forEach(
+      Array.from({ length: 200 }, (_, index) => index),
+      (index) => sql`SELECT pg_sleep(0.005)`.pipe(Effect.timeout(`${index % 10} millis`), Effect.exit),
+      { concurrency: 20 }
+    )
+    yield* storm
+    const busy = yield* Effect.forEach([1, 2], () => Effect.forkChild(sql`SELECT pg_sleep(0.1)`))
+    for (const exit of yield* Fiber.awaitAll(busy)) assert.isTrue(Exit.isSuccess(exit))
+  }, Effect.provide(pool())))
 })
 
 describe.concurrent("a pool with waiters for every connection", () => {
@@ -173,13 +171,12 @@ describe.concurrent("a connection that the server ends", () => {
       assert.deepStrictEqual(yield* sql`SELECT id FROM ${sql.literal(rows)}`, [])
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("while it is idle in the pool is not lent again", () =>
-    Effect.gen(function*() {
-      const pids = yield* Effect.all([backend, backend], { concurrency: 2 })
-      yield* terminate(pids)
-      yield* Effect.sleep("20 millis")
-      assert.notInclude(pids, yield* backend)
-    }).pipe(Effect.provide(pool())))
+  it.live("while it is idle in the pool is not lent again", Effect.fnUntraced(function*() {
+    const pids = yield* Effect.all([backend, backend], { concurrency: 2 })
+    yield* terminate(pids)
+    yield* Effect.sleep("20 millis")
+    assert.notInclude(pids, yield* backend)
+  }, Effect.provide(pool())))
 
   it.live("or that leads to a read-only server, as after a failover, is not lent again", () =>
     Effect.gen(function*() {

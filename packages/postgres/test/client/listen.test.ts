@@ -22,16 +22,15 @@ const listening = Effect.fnUntraced(function*(name: string) {
 })
 
 describe("listening to a channel", () => {
-  it.live("starts with an empty string and then emits payloads in order", () =>
-    Effect.gen(function*() {
-      const name = channel()
-      const { next, sql } = yield* listening(name)
-      assert.strictEqual(yield* next, "")
-      for (const payload of ["one", "zwö", ""]) yield* sql.notify(name, payload)
-      yield* sql.notify(channel(), "of another channel")
-      yield* sql.notify(name, "last")
-      for (const payload of ["one", "zwö", "", "last"]) assert.strictEqual(yield* next, payload)
-    }).pipe(Effect.provide(pool())))
+  it.live("starts with an empty string and then emits payloads in order", Effect.fnUntraced(function*() {
+    const name = channel()
+    const { next, sql } = yield* listening(name)
+    assert.strictEqual(yield* next, "")
+    for (const payload of ["one", "zwö", ""]) yield* sql.notify(name, payload)
+    yield* sql.notify(channel(), "of another channel")
+    yield* sql.notify(name, "last")
+    for (const payload of ["one", "zwö", "", "last"]) assert.strictEqual(yield* next, payload)
+  }, Effect.provide(pool())))
 
   it.live("emits payloads of a transaction when it commits, and none after a rollback", () =>
     Effect.gen(function*() {
@@ -43,18 +42,17 @@ describe("listening to a channel", () => {
       assert.strictEqual(yield* next, "committed")
     }).pipe(Effect.provide(pool({ maxConnections: 1 }))))
 
-  it.live("reconnects after its backend is terminated, and emits an empty string", () =>
-    Effect.gen(function*() {
-      const name = channel()
-      const { backends, next, sql } = yield* listening(name)
+  it.live("reconnects after its backend is terminated, and emits an empty string", Effect.fnUntraced(function*() {
+    const name = channel()
+    const { backends, next, sql } = yield* listening(name)
+    assert.strictEqual(yield* next, "")
+    for (let time = 0; time < 2; time++) {
+      yield* Effect.flatMap(backends, terminate)
       assert.strictEqual(yield* next, "")
-      for (let time = 0; time < 2; time++) {
-        yield* Effect.flatMap(backends, terminate)
-        assert.strictEqual(yield* next, "")
-        yield* sql.notify(name, `after ${time}`)
-        assert.strictEqual(yield* next, `after ${time}`)
-      }
-    }).pipe(Effect.provide(pool())))
+      yield* sql.notify(name, `after ${time}`)
+      assert.strictEqual(yield* next, `after ${time}`)
+    }
+  }, Effect.provide(pool())))
 
   it.live("detects a server that does not answer, and reconnects", Effect.fnUntraced(function*() {
     const door = yield* proxy
@@ -68,15 +66,14 @@ describe("listening to a channel", () => {
     assert.strictEqual(yield* Effect.timeout(Queue.take(heard), "5 seconds"), "")
   }))
 
-  it.live("closes its connection when the reader ends", () =>
-    Effect.gen(function*() {
-      const name = channel()
-      const { backends, fiber, next } = yield* listening(name)
-      yield* next
-      assert.strictEqual((yield* backends).length, 1)
-      yield* Fiber.interrupt(fiber)
-      yield* eventually(Effect.map(backends, (pids) => pids.length === 0))
-    }).pipe(Effect.provide(pool())))
+  it.live("closes its connection when the reader ends", Effect.fnUntraced(function*() {
+    const name = channel()
+    const { backends, fiber, next } = yield* listening(name)
+    yield* next
+    assert.strictEqual((yield* backends).length, 1)
+    yield* Fiber.interrupt(fiber)
+    yield* eventually(Effect.map(backends, (pids) => pids.length === 0))
+  }, Effect.provide(pool())))
 
   it.live("uses no connection of the pool", () =>
     Effect.gen(function*() {

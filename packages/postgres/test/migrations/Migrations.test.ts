@@ -44,25 +44,23 @@ const appliedMigrations = (schema: string) =>
     sql`SELECT id, name, breaking FROM ${sql(schema)}.migrations ORDER BY id`.values)
 
 describe("the migrations", () => {
-  it.live("build a new schema", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const schema = yield* schemaName
-      assert.deepStrictEqual(ids(yield* pending({ schema, migrations })), [1, 2])
-      assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [1, 2])
-      assert.deepStrictEqual(yield* appliedMigrations(schema), [[1, "trucks", false], [2, "names of trucks", false]])
-      yield* sql`INSERT INTO ${sql(schema)}.trucks (id, name) VALUES (1, 'one')`
-      assert.deepStrictEqual(yield* pending({ schema, migrations }), [])
-    }).pipe(Effect.provide(database())))
+  it.live("build a new schema", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const schema = yield* schemaName
+    assert.deepStrictEqual(ids(yield* pending({ schema, migrations })), [1, 2])
+    assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [1, 2])
+    assert.deepStrictEqual(yield* appliedMigrations(schema), [[1, "trucks", false], [2, "names of trucks", false]])
+    yield* sql`INSERT INTO ${sql(schema)}.trucks (id, name) VALUES (1, 'one')`
+    assert.deepStrictEqual(yield* pending({ schema, migrations }), [])
+  }, Effect.provide(database())))
 
-  it.live("change nothing the second time", () =>
-    Effect.gen(function*() {
-      const schema = yield* schemaName
-      yield* migrate({ schema, migrations })
-      const applied = yield* appliedMigrations(schema)
-      assert.deepStrictEqual(yield* migrate({ schema, migrations }), [])
-      assert.deepStrictEqual(yield* appliedMigrations(schema), applied)
-    }).pipe(Effect.provide(database())))
+  it.live("change nothing the second time", Effect.fnUntraced(function*() {
+    const schema = yield* schemaName
+    yield* migrate({ schema, migrations })
+    const applied = yield* appliedMigrations(schema)
+    assert.deepStrictEqual(yield* migrate({ schema, migrations }), [])
+    assert.deepStrictEqual(yield* appliedMigrations(schema), applied)
+  }, Effect.provide(database())))
 
   it.live("are each applied once by twenty processes that start at the same time", Effect.fnUntraced(function*() {
     const schema = yield* schemaName
@@ -83,100 +81,93 @@ describe("the migrations", () => {
     assert.deepStrictEqual(ids(applied.flat()).sort((a, b) => a - b), ids(steps))
   }))
 
-  it.live("continue from version 1", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const schema = yield* schemaName
-      yield* migrate({ schema, migrations: [first] })
-      yield* sql`INSERT INTO ${sql(schema)}.trucks (id) VALUES (7)`
-      assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [2])
-      assert.deepStrictEqual(yield* sql`SELECT id, name FROM ${sql(schema)}.trucks`.values, [[7, ""]])
-    }).pipe(Effect.provide(database())))
+  it.live("continue from version 1", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const schema = yield* schemaName
+    yield* migrate({ schema, migrations: [first] })
+    yield* sql`INSERT INTO ${sql(schema)}.trucks (id) VALUES (7)`
+    assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [2])
+    assert.deepStrictEqual(yield* sql`SELECT id, name FROM ${sql(schema)}.trucks`.values, [[7, ""]])
+  }, Effect.provide(database())))
 
-  it.live("refuse a database with a breaking newer migration, and accept one with other newer migrations", () =>
-    Effect.gen(function*() {
-      const schema = yield* schemaName
-      yield* migrate({ schema, migrations })
-      assert.deepStrictEqual(yield* migrate({ schema, migrations: [first] }), [], "newer and not breaking")
-      const newest: Migration = { id: 4, name: "more", breaking: false, up: () => "SELECT 1" }
-      yield* migrate({ schema, migrations: [...migrations, breaking, newest] })
-      for (const attempt of [migrate({ schema, migrations }), pending({ schema, migrations })]) {
-        const refused = yield* Effect.flip(attempt as Effect.Effect<unknown, { readonly _tag: string; readonly message: string }, PgClient.PgClientService>)
-        assert.strictEqual(refused._tag, "MigrationRefused")
-        assert.strictEqual(
-          refused.message,
-          `Schema ${schema} is at version 4, this program knows version 2, and migration 3 (it's renamed) is not compatible with older programs. Start the newer program, or restore a backup from before that migration.`
-        )
-      }
-    }).pipe(Effect.provide(database())))
-
-  it.live("change only their own schema, which may have any valid name", () =>
-    Effect.gen(function*() {
-      const sql = yield* PgClient.PgClient
-      const one = yield* schemaName
-      const other = yield* schemaName
-      yield* Effect.all([migrate({ schema: one, migrations }), migrate({ schema: other, migrations })], { concurrency: 2 })
-      yield* sql`INSERT INTO ${sql(one)}.trucks (id) VALUES (1)`
-      assert.deepStrictEqual(yield* sql`SELECT ${sql(one)}.count_trucks(), ${sql(other)}.count_trucks()`.values, [[1, 0]])
-      for (const name of ["select", "_1", "a".repeat(63)]) assert.strictEqual(quoteSchema(name), `"${name}"`)
-      for (const schema of ["", "1a", "Waybill", "a-b", "a\"b", "a.b", "pg_mine", "information_schema", "a".repeat(64)]) {
-        const refused = yield* Effect.flip(migrate({ schema, migrations }))
-        assert.strictEqual(refused._tag, "InvalidSchemaName")
-      }
-    }).pipe(Effect.provide(database())))
-
-  it.live("leave nothing of a failed migration, name it, and keep earlier ones", () =>
-    Effect.gen(function*() {
-      const schema = yield* schemaName
-      const broken: Migration = { ...second, up: (quoted) => `CREATE TABLE ${quoted}.half (id int8); SELECT 1 / 0;` }
-      const failed = yield* Effect.flip(migrate({ schema, migrations: [first, broken] }))
-      assert.strictEqual(failed._tag, "MigrationFailed")
+  it.live("refuse a database with a breaking newer migration, and accept one with other newer migrations", Effect.fnUntraced(function*() {
+    const schema = yield* schemaName
+    yield* migrate({ schema, migrations })
+    assert.deepStrictEqual(yield* migrate({ schema, migrations: [first] }), [], "newer and not breaking")
+    const newest: Migration = { id: 4, name: "more", breaking: false, up: () => "SELECT 1" }
+    yield* migrate({ schema, migrations: [...migrations, breaking, newest] })
+    for (const attempt of [migrate({ schema, migrations }), pending({ schema, migrations })]) {
+      const refused = yield* Effect.flip(attempt as Effect.Effect<unknown, { readonly _tag: string; readonly message: string }, PgClient.PgClientService>)
+      assert.strictEqual(refused._tag, "MigrationRefused")
       assert.strictEqual(
-        failed.message,
-        `Migration 2 (names of trucks) of schema ${schema} failed and was rolled back: division by zero. Earlier migrations are applied. Fix the cause and start again.`
+        refused.message,
+        `Schema ${schema} is at version 4, this program knows version 2, and migration 3 (it's renamed) is not compatible with older programs. Start the newer program, or restore a backup from before that migration.`
       )
-      assert.deepStrictEqual(yield* appliedMigrations(schema), [[1, "trucks", false]])
-      assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [2])
-    }).pipe(Effect.provide(database())))
+    }
+  }, Effect.provide(database())))
 
-  it.live("fail if a statement has a name without a schema", () =>
-    Effect.gen(function*() {
-      const schema = yield* schemaName
-      const unqualified: Migration = { ...first, up: () => "CREATE TABLE unqualified (id int8)" }
-      const failed = yield* Effect.flip(migrate({ schema, migrations: [unqualified] }))
-      assert.match(failed.message, /no schema has been selected/)
-    }).pipe(Effect.provide(database())))
+  it.live("change only their own schema, which may have any valid name", Effect.fnUntraced(function*() {
+    const sql = yield* PgClient.PgClient
+    const one = yield* schemaName
+    const other = yield* schemaName
+    yield* Effect.all([migrate({ schema: one, migrations }), migrate({ schema: other, migrations })], { concurrency: 2 })
+    yield* sql`INSERT INTO ${sql(one)}.trucks (id) VALUES (1)`
+    assert.deepStrictEqual(yield* sql`SELECT ${sql(one)}.count_trucks(), ${sql(other)}.count_trucks()`.values, [[1, 0]])
+    for (const name of ["select", "_1", "a".repeat(63)]) assert.strictEqual(quoteSchema(name), `"${name}"`)
+    for (const schema of ["", "1a", "Waybill", "a-b", "a\"b", "a.b", "pg_mine", "information_schema", "a".repeat(64)]) {
+      const refused = yield* Effect.flip(migrate({ schema, migrations }))
+      assert.strictEqual(refused._tag, "InvalidSchemaName")
+    }
+  }, Effect.provide(database())))
 
-  it.live("wait for a table in use without blocking others, and are applied when it is free", () =>
-    Effect.gen(function*() {
-      const schema = yield* schemaName
-      yield* migrate({ schema, migrations: [first] })
-      const writer = yield* Effect.acquireRelease(
-        Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
-        (client) => Effect.promise(() => client.end())
-      )
-      yield* Effect.promise(() => writer.query(`BEGIN; INSERT INTO ${schema}.trucks (id) VALUES (1)`))
-      const migrating = yield* Effect.forkChild(migrate({ schema, migrations }))
-      const waiting = Effect.map(
-        administer(`SELECT 1 FROM pg_locks WHERE relation = '${schema}.trucks'::regclass AND NOT granted`),
-        (rows) => rows.length > 0
-      )
-      yield* eventually(waiting)
-      // it gives up its lock request, so that later statements do not wait behind it
-      yield* eventually(Effect.map(waiting, (is) => !is))
-      yield* eventually(waiting)
-      assert.deepStrictEqual(ids(yield* pending({ schema, migrations })), [2])
-      yield* Effect.promise(() => writer.query("COMMIT"))
-      assert.deepStrictEqual(ids(yield* Fiber.join(migrating)), [2])
-    }).pipe(Effect.provide(database())))
+  it.live("leave nothing of a failed migration, name it, and keep earlier ones", Effect.fnUntraced(function*() {
+    const schema = yield* schemaName
+    const broken: Migration = { ...second, up: (quoted) => `CREATE TABLE ${quoted}.half (id int8); SELECT 1 / 0;` }
+    const failed = yield* Effect.flip(migrate({ schema, migrations: [first, broken] }))
+    assert.strictEqual(failed._tag, "MigrationFailed")
+    assert.strictEqual(
+      failed.message,
+      `Migration 2 (names of trucks) of schema ${schema} failed and was rolled back: division by zero. Earlier migrations are applied. Fix the cause and start again.`
+    )
+    assert.deepStrictEqual(yield* appliedMigrations(schema), [[1, "trucks", false]])
+    assert.deepStrictEqual(ids(yield* migrate({ schema, migrations })), [2])
+  }, Effect.provide(database())))
 
-  it.live("refuse a schema with the migrations of another program", () =>
-    Effect.gen(function*() {
-      const schema = yield* schemaName
-      yield* migrate({ schema, migrations })
-      const refused = yield* Effect.flip(migrate({ schema, migrations: [{ ...first, name: "other trucks" }, second] }))
-      assert.match(refused.message, /migration 1 is "trucks" in the database .* choose another schema name/)
-    }).pipe(Effect.provide(database())))
+  it.live("fail if a statement has a name without a schema", Effect.fnUntraced(function*() {
+    const schema = yield* schemaName
+    const unqualified: Migration = { ...first, up: () => "CREATE TABLE unqualified (id int8)" }
+    const failed = yield* Effect.flip(migrate({ schema, migrations: [unqualified] }))
+    assert.match(failed.message, /no schema has been selected/)
+  }, Effect.provide(database())))
+
+  it.live("wait for a table in use without blocking others, and are applied when it is free", Effect.fnUntraced(function*() {
+    const schema = yield* schemaName
+    yield* migrate({ schema, migrations: [first] })
+    const writer = yield* Effect.acquireRelease(
+      Effect.promise(() => new pg.Client(inject("pgUrl")).connect() as Promise<pg.Client>),
+      (client) => Effect.promise(() => client.end())
+    )
+    yield* Effect.promise(() => writer.query(`BEGIN; INSERT INTO ${schema}.trucks (id) VALUES (1)`))
+    const migrating = yield* Effect.forkChild(migrate({ schema, migrations }))
+    const waiting = Effect.map(
+      administer(`SELECT 1 FROM pg_locks WHERE relation = '${schema}.trucks'::regclass AND NOT granted`),
+      (rows) => rows.length > 0
+    )
+    yield* eventually(waiting)
+    // it gives up its lock request, so that later statements do not wait behind it
+    yield* eventually(Effect.map(waiting, (is) => !is))
+    yield* eventually(waiting)
+    assert.deepStrictEqual(ids(yield* pending({ schema, migrations })), [2])
+    yield* Effect.promise(() => writer.query("COMMIT"))
+    assert.deepStrictEqual(ids(yield* Fiber.join(migrating)), [2])
+  }, Effect.provide(database())))
+
+  it.live("refuse a schema with the migrations of another program", Effect.fnUntraced(function*() {
+    const schema = yield* schemaName
+    yield* migrate({ schema, migrations })
+    const refused = yield* Effect.flip(migrate({ schema, migrations: [{ ...first, name: "other trucks" }, second] }))
+    assert.match(refused.message, /migration 1 is "trucks" in the database .* choose another schema name/)
+  }, Effect.provide(database())))
 
   it.live("can be printed and run by an administrator, so that the program needs no right to create", () =>
     Effect.gen(function*() {

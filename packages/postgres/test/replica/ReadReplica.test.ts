@@ -114,19 +114,18 @@ describe.skipIf(inject("pgPrograms") === null)("with a read replica", () => {
 
   const log: Array<string> = []
   layer(processOn(log), { excludeTestServices: true })("a process", (it) => {
-    it.effect("sees a write of another process in the next lookup, which the replica answers", () =>
-      Effect.gen(function*() {
-        yield* untilUsed
-        const other = yield* Layer.build(processOn())
-        const servedBy: Array<string> = []
-        for (let n = 0; n < 40; n++) {
-          yield* Effect.provideContext(putStatus("S-1", `status ${n}`), other)
-          const { result, server } = yield* observed(lookUp("S-1"))
-          assert.strictEqual(result, `status ${n}`)
-          servedBy.push(server)
-        }
-        assert.include(servedBy, "replica")
-      }).pipe(Effect.scoped))
+    it.effect("sees a write of another process in the next lookup, which the replica answers", Effect.fnUntraced(function*() {
+      yield* untilUsed
+      const other = yield* Layer.build(processOn())
+      const servedBy: Array<string> = []
+      for (let n = 0; n < 40; n++) {
+        yield* Effect.provideContext(putStatus("S-1", `status ${n}`), other)
+        const { result, server } = yield* observed(lookUp("S-1"))
+        assert.strictEqual(result, `status ${n}`)
+        servedBy.push(server)
+      }
+      assert.include(servedBy, "replica")
+    }, Effect.scoped))
 
     it.effect("reads its own writes inside of a transaction", Effect.fnUntraced(function*() {
       yield* untilUsed

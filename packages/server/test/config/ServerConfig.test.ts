@@ -257,34 +257,33 @@ describe("ServerConfig", () => {
     assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY: `Ops:${operatorKey}` }))["WAYBILL_OPERATOR_KEY"]!, /name/)
   }))
 
-  it.effect("reads keys and the database URL from files, and refuses both forms at once", () =>
-    Effect.gen(function*() {
-      const dir = mkdtempSync(join(tmpdir(), "waybill-files-"))
-      yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(dir, { recursive: true })))
-      const file = (name: string, text: string) => {
-        writeFileSync(join(dir, name), text)
-        return join(dir, name)
-      }
-      const files = {
-        WAYBILL_OPERATOR_KEY_FILE: file("operator", `${operatorKey}\n`),
-        WAYBILL_SEALING_KEY_FILE: file("sealing", `${sealingKey}\r\n`),
-        WAYBILL_DATABASE_URL_FILE: file("url", "postgres://waybill:secret@db.internal/waybill\n")
-      }
-      const config = yield* read(files)
-      assert.deepStrictEqual(config.operatorKeys?.map(({ key }) => Redacted.value(key)), [operatorKey])
-      assert.strictEqual(Redacted.value(config.databaseUrl!), "postgres://waybill:secret@db.internal/waybill")
-      assert.strictEqual(Redacted.value(config.sealingKeys![0]).length, 32)
-      assert.isFalse(config.demo)
-      assert.deepStrictEqual(yield* faultsOf({ ...files, WAYBILL_SEALING_KEY: sealingKey }), {
-        WAYBILL_SEALING_KEY_FILE: "is set, and WAYBILL_SEALING_KEY is set too. Set one of them"
-      })
-      const missing = yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: join(dir, "missing") })
-      assert.match(missing["WAYBILL_OPERATOR_KEY_FILE"]!, /^names a file that cannot be read: ENOENT.*missing/)
-      assert.match((yield* faultsOf({ WAYBILL_DATABASE_URL_FILE: file("empty", "\n") }))["WAYBILL_DATABASE_URL_FILE"]!, /which is empty/)
-      const short = yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: file("short", "hunter2hunter2") })
-      assert.match(short["WAYBILL_OPERATOR_KEY_FILE"]!, /^names a file whose text is shorter than 20/)
-      assert.notInclude(JSON.stringify(short), "hunter2")
-    }).pipe(Effect.scoped))
+  it.effect("reads keys and the database URL from files, and refuses both forms at once", Effect.fnUntraced(function*() {
+    const dir = mkdtempSync(join(tmpdir(), "waybill-files-"))
+    yield* Effect.addFinalizer(() => Effect.sync(() => rmSync(dir, { recursive: true })))
+    const file = (name: string, text: string) => {
+      writeFileSync(join(dir, name), text)
+      return join(dir, name)
+    }
+    const files = {
+      WAYBILL_OPERATOR_KEY_FILE: file("operator", `${operatorKey}\n`),
+      WAYBILL_SEALING_KEY_FILE: file("sealing", `${sealingKey}\r\n`),
+      WAYBILL_DATABASE_URL_FILE: file("url", "postgres://waybill:secret@db.internal/waybill\n")
+    }
+    const config = yield* read(files)
+    assert.deepStrictEqual(config.operatorKeys?.map(({ key }) => Redacted.value(key)), [operatorKey])
+    assert.strictEqual(Redacted.value(config.databaseUrl!), "postgres://waybill:secret@db.internal/waybill")
+    assert.strictEqual(Redacted.value(config.sealingKeys![0]).length, 32)
+    assert.isFalse(config.demo)
+    assert.deepStrictEqual(yield* faultsOf({ ...files, WAYBILL_SEALING_KEY: sealingKey }), {
+      WAYBILL_SEALING_KEY_FILE: "is set, and WAYBILL_SEALING_KEY is set too. Set one of them"
+    })
+    const missing = yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: join(dir, "missing") })
+    assert.match(missing["WAYBILL_OPERATOR_KEY_FILE"]!, /^names a file that cannot be read: ENOENT.*missing/)
+    assert.match((yield* faultsOf({ WAYBILL_DATABASE_URL_FILE: file("empty", "\n") }))["WAYBILL_DATABASE_URL_FILE"]!, /which is empty/)
+    const short = yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: file("short", "hunter2hunter2") })
+    assert.match(short["WAYBILL_OPERATOR_KEY_FILE"]!, /^names a file whose text is shorter than 20/)
+    assert.notInclude(JSON.stringify(short), "hunter2")
+  }, Effect.scoped))
 
   it.effect("accepts a key set over https, and over plain http from this machine and allowed hosts only", Effect.fnUntraced(function*() {
     const jwt = (url: string, more: Readonly<Record<string, string>> = {}) =>

@@ -113,64 +113,63 @@ describe("the demo's journey", () => {
     assert.strictEqual(new Set(all).size, all.length)
   })
 
-  it.effect("updates every view with one write, and changes nothing when it is written again", () =>
-    Effect.gen(function*() {
-      yield* TestClock.setTime(startedAt)
-      const tenant = yield* TestWaybill.tenant()
-      const customer = tenant.customer("customer", [demoAccount])
-      const statusUrl = "https://customer.example/statuses"
-      const chargeUrl = "https://customer.example/charges"
-      yield* TestWaybill.run
-      yield* TestWaybill.follow(customer, { webhookUrl: statusUrl, referenceNumbers: shipmentsOf(startedAt).map(({ proNumber }) => proNumber) })
-      const statuses = yield* ShipmentStatuses
-      const [{ proNumber }] = shipmentsOf(startedAt) as [ReturnType<typeof shipmentsOf>[number]]
-      const milestone = Effect.map(statuses.verified(customer, { kind: "pro", proNumber }), (found) =>
-        JSON.parse(decoder.decode(found.body.bytes))["ShipmentMilestoneStatus"])
+  it.effect("updates every view with one write, and changes nothing when it is written again", Effect.fnUntraced(function*() {
+    yield* TestClock.setTime(startedAt)
+    const tenant = yield* TestWaybill.tenant()
+    const customer = tenant.customer("customer", [demoAccount])
+    const statusUrl = "https://customer.example/statuses"
+    const chargeUrl = "https://customer.example/charges"
+    yield* TestWaybill.run
+    yield* TestWaybill.follow(customer, { webhookUrl: statusUrl, referenceNumbers: shipmentsOf(startedAt).map(({ proNumber }) => proNumber) })
+    const statuses = yield* ShipmentStatuses
+    const [{ proNumber }] = shipmentsOf(startedAt) as [ReturnType<typeof shipmentsOf>[number]]
+    const milestone = Effect.map(statuses.verified(customer, { kind: "pro", proNumber }), (found) =>
+      JSON.parse(decoder.decode(found.body.bytes))["ShipmentMilestoneStatus"])
 
-      const [first, ...schedule] = journeyFrom(startedAt)
-      const numbers = new Map<string, string>()
-      yield* writeAround(tenant, first!, numbers)
-      const following = shipmentsOf(startedAt).at(-1)!
-      const truck = Effect.flatMap(Pickups, (pickups) =>
-        pickups.visibility(customer, { lookupValue: following.proNumber, lookupType: "PRO", requestType: "PickupStatus", isTest: "false" }))
-      assert.strictEqual((yield* truck).status, "En Route")
-      assert.deepStrictEqual([...new Set(yield* report(tenant, first!))], ["accepted"])
-      assert.strictEqual(yield* milestone, "Picked-up")
-      const { subscriptionId } = yield* TestWaybill.subscribeToCharges(customer, { webhookUrl: chargeUrl })
-      const inFlight = yield* (yield* ChargeSubscriptions).inFlight(customer, subscriptionId)
-      assert.lengthOf(yield* Stream.runCollect(inFlight), 2)
+    const [first, ...schedule] = journeyFrom(startedAt)
+    const numbers = new Map<string, string>()
+    yield* writeAround(tenant, first!, numbers)
+    const following = shipmentsOf(startedAt).at(-1)!
+    const truck = Effect.flatMap(Pickups, (pickups) =>
+      pickups.visibility(customer, { lookupValue: following.proNumber, lookupType: "PRO", requestType: "PickupStatus", isTest: "false" }))
+    assert.strictEqual((yield* truck).status, "En Route")
+    assert.deepStrictEqual([...new Set(yield* report(tenant, first!))], ["accepted"])
+    assert.strictEqual(yield* milestone, "Picked-up")
+    const { subscriptionId } = yield* TestWaybill.subscribeToCharges(customer, { webhookUrl: chargeUrl })
+    const inFlight = yield* (yield* ChargeSubscriptions).inFlight(customer, subscriptionId)
+    assert.lengthOf(yield* Stream.runCollect(inFlight), 2)
 
-      for (const writes of schedule) {
-        yield* writeAround(tenant, writes, numbers)
-        assert.deepStrictEqual([...new Set(yield* report(tenant, writes))], ["accepted"])
-      }
-      assert.strictEqual((yield* truck).status, "Departed with Exact Match")
-      const proofs = yield* (yield* InvoiceDocuments).get(customer, invoiceNumberOf(following))
-      assert.deepStrictEqual(proofs.documents.map(({ documentType, files }) => [documentType, files.map(({ mediaType }) => mediaType)]), [["POD", ["application/pdf"]]])
-      assert.strictEqual(yield* milestone, "Delivered")
-      yield* TestWaybill.pass("1 minute")
-      const receivers = yield* ScriptedReceivers
-      const deliveredTo = (url: string) => Effect.map(receivers.delivered(url), (bodies) => bodies as ReadonlyArray<any>)
-      const notified = (yield* deliveredTo(statusUrl)).filter((notice) => notice.proNumber === proNumber)
-      assert.deepStrictEqual([...new Set(notified.flatMap((notice) => notice.shipmentMilestoneStatus ?? []))], [
-        "Picked-up",
-        "In Transit",
-        "Out for Delivery",
-        "Delivered"
-      ])
-      assert.deepStrictEqual(notified.flatMap((notice) => notice.countsToDelivery ?? []), [3, 1])
-      assert.strictEqual(notified.at(-1)!.deliveryInformation_messages, "POD available")
-      const versions = (yield* deliveredTo(chargeUrl)).flat().filter((pfc) => pfc.referenceNumbers.pro === proNumber)
-      assert.deepStrictEqual(versions.map((pfc) => pfc.pfc.header.function), ["PFC2", "PFC3"])
+    for (const writes of schedule) {
+      yield* writeAround(tenant, writes, numbers)
+      assert.deepStrictEqual([...new Set(yield* report(tenant, writes))], ["accepted"])
+    }
+    assert.strictEqual((yield* truck).status, "Departed with Exact Match")
+    const proofs = yield* (yield* InvoiceDocuments).get(customer, invoiceNumberOf(following))
+    assert.deepStrictEqual(proofs.documents.map(({ documentType, files }) => [documentType, files.map(({ mediaType }) => mediaType)]), [["POD", ["application/pdf"]]])
+    assert.strictEqual(yield* milestone, "Delivered")
+    yield* TestWaybill.pass("1 minute")
+    const receivers = yield* ScriptedReceivers
+    const deliveredTo = (url: string) => Effect.map(receivers.delivered(url), (bodies) => bodies as ReadonlyArray<any>)
+    const notified = (yield* deliveredTo(statusUrl)).filter((notice) => notice.proNumber === proNumber)
+    assert.deepStrictEqual([...new Set(notified.flatMap((notice) => notice.shipmentMilestoneStatus ?? []))], [
+      "Picked-up",
+      "In Transit",
+      "Out for Delivery",
+      "Delivered"
+    ])
+    assert.deepStrictEqual(notified.flatMap((notice) => notice.countsToDelivery ?? []), [3, 1])
+    assert.strictEqual(notified.at(-1)!.deliveryInformation_messages, "POD available")
+    const versions = (yield* deliveredTo(chargeUrl)).flat().filter((pfc) => pfc.referenceNumbers.pro === proNumber)
+    assert.deepStrictEqual(versions.map((pfc) => pfc.pfc.header.function), ["PFC2", "PFC3"])
 
-      const before = (yield* receivers.requests(statusUrl)).length + (yield* receivers.requests(chargeUrl)).length
-      const whole = mergedWrites(startedAt, journeyFrom(startedAt))
-      const again = new Map<string, string>()
-      yield* writeAround(tenant, { ...whole, pickups: [], invoices: [] }, again)
-      assert.deepStrictEqual(again, numbers)
-      for (const { invoice } of whole.invoices) yield* (yield* Invoices).create(tenant.carrier, invoice)
-      assert.deepStrictEqual([...new Set(yield* report(tenant, whole))], ["duplicate"])
-      yield* TestWaybill.pass("1 minute")
-      assert.strictEqual((yield* receivers.requests(statusUrl)).length + (yield* receivers.requests(chargeUrl)).length, before)
-    }).pipe(Effect.provide(TestWaybill.layer())))
+    const before = (yield* receivers.requests(statusUrl)).length + (yield* receivers.requests(chargeUrl)).length
+    const whole = mergedWrites(startedAt, journeyFrom(startedAt))
+    const again = new Map<string, string>()
+    yield* writeAround(tenant, { ...whole, pickups: [], invoices: [] }, again)
+    assert.deepStrictEqual(again, numbers)
+    for (const { invoice } of whole.invoices) yield* (yield* Invoices).create(tenant.carrier, invoice)
+    assert.deepStrictEqual([...new Set(yield* report(tenant, whole))], ["duplicate"])
+    yield* TestWaybill.pass("1 minute")
+    assert.strictEqual((yield* receivers.requests(statusUrl)).length + (yield* receivers.requests(chargeUrl)).length, before)
+  }, Effect.provide(TestWaybill.layer())))
 })

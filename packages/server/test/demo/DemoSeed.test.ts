@@ -37,63 +37,58 @@ const exists = (subscriptionId: string | undefined) =>
   Effect.flatMap(Deliveries, (deliveries) => Effect.match(deliveries.destinationStatus(demoTenant, subscriptionId ?? ""), { onSuccess: () => true, onFailure: () => false }))
 
 describe("the demo's seed data", () => {
-  it.effect("is created once, and reused at the next start", () =>
-    Effect.gen(function*() {
-      const state = stateOf("https://demo.example/receiver")
-      yield* start(state)
-      const before = state.saved()
-      yield* start(state)
-      assert.deepStrictEqual(state.saved(), before)
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.effect("is created once, and reused at the next start", Effect.fnUntraced(function*() {
+    const state = stateOf("https://demo.example/receiver")
+    yield* start(state)
+    const before = state.saved()
+    yield* start(state)
+    assert.deepStrictEqual(state.saved(), before)
+  }, Effect.provide(TestWaybill.layer())))
 
-  it.effect("is created again on another database", () =>
-    Effect.gen(function*() {
-      const elsewhere = stateOf("https://demo.example/receiver")
-      yield* Effect.provide(start(elsewhere), Layer.fresh(TestWaybill.layer()))
-      const state = stateOf("https://demo.example/receiver", elsewhere.saved())
-      yield* start(state)
-      const { chargeSubscriptionId, customerKey, statuses, subscriptionId } = state.saved()
-      assert.notStrictEqual(customerKey, elsewhere.saved().customerKey)
-      for (const id of [subscriptionId, statuses?.transactionId, chargeSubscriptionId]) assert.isTrue(yield* exists(id))
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.effect("is created again on another database", Effect.fnUntraced(function*() {
+    const elsewhere = stateOf("https://demo.example/receiver")
+    yield* Effect.provide(start(elsewhere), Layer.fresh(TestWaybill.layer()))
+    const state = stateOf("https://demo.example/receiver", elsewhere.saved())
+    yield* start(state)
+    const { chargeSubscriptionId, customerKey, statuses, subscriptionId } = state.saved()
+    assert.notStrictEqual(customerKey, elsewhere.saved().customerKey)
+    for (const id of [subscriptionId, statuses?.transactionId, chargeSubscriptionId]) assert.isTrue(yield* exists(id))
+  }, Effect.provide(TestWaybill.layer())))
 
-  it.effect("moves to the receiver's new address, and leaves nothing at the old one", () =>
-    Effect.gen(function*() {
-      const before = stateOf("https://demo.example/old")
-      const customer = yield* start(before)
-      const state = stateOf("https://demo.example/new", before.saved())
-      yield* start(state)
-      const { chargeSubscriptionId, statuses, subscriptionId } = idsOf(state)
-      assert.strictEqual((yield* (yield* TransitSubscriptions).get(customer, subscriptionId!)).endpointUrl, "https://demo.example/new")
-      assert.strictEqual((yield* (yield* ChargeSubscriptions).get(customer, chargeSubscriptionId!)).webhookUrl, "https://demo.example/new")
-      assert.strictEqual(statuses?.webhookUrl, "https://demo.example/new")
-      assert.isFalse(yield* exists(before.saved().statuses?.transactionId))
-      assert.isFalse(yield* exists(before.saved().chargeSubscriptionId))
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.effect("moves to the receiver's new address, and leaves nothing at the old one", Effect.fnUntraced(function*() {
+    const before = stateOf("https://demo.example/old")
+    const customer = yield* start(before)
+    const state = stateOf("https://demo.example/new", before.saved())
+    yield* start(state)
+    const { chargeSubscriptionId, statuses, subscriptionId } = idsOf(state)
+    assert.strictEqual((yield* (yield* TransitSubscriptions).get(customer, subscriptionId!)).endpointUrl, "https://demo.example/new")
+    assert.strictEqual((yield* (yield* ChargeSubscriptions).get(customer, chargeSubscriptionId!)).webhookUrl, "https://demo.example/new")
+    assert.strictEqual(statuses?.webhookUrl, "https://demo.example/new")
+    assert.isFalse(yield* exists(before.saved().statuses?.transactionId))
+    assert.isFalse(yield* exists(before.saved().chargeSubscriptionId))
+  }, Effect.provide(TestWaybill.layer())))
 
-  it.effect("subscribes to the next journey, and unsubscribes from the one before", () =>
-    Effect.gen(function*() {
-      const state = stateOf("https://demo.example/receiver")
-      const customer = yield* start(state)
-      const first = idsOf(state)
-      yield* followStatuses(state, customer, startedAt + 60_000)
-      const second = idsOf(state)
-      assert.strictEqual(second.statuses?.startedAt, startedAt + 60_000)
-      assert.isTrue(yield* exists(second.statuses?.transactionId))
-      assert.isFalse(yield* exists(first.statuses?.transactionId))
-      assert.strictEqual(second.chargeSubscriptionId, first.chargeSubscriptionId)
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.effect("subscribes to the next journey, and unsubscribes from the one before", Effect.fnUntraced(function*() {
+    const state = stateOf("https://demo.example/receiver")
+    const customer = yield* start(state)
+    const first = idsOf(state)
+    yield* followStatuses(state, customer, startedAt + 60_000)
+    const second = idsOf(state)
+    assert.strictEqual(second.statuses?.startedAt, startedAt + 60_000)
+    assert.isTrue(yield* exists(second.statuses?.transactionId))
+    assert.isFalse(yield* exists(first.statuses?.transactionId))
+    assert.strictEqual(second.chargeSubscriptionId, first.chargeSubscriptionId)
+  }, Effect.provide(TestWaybill.layer())))
 
-  it.effect("remembers the finished journey, unless it is another database", () =>
-    Effect.gen(function*() {
-      const state = stateOf("https://demo.example/receiver")
-      const customer = yield* start(state)
-      assert.strictEqual(yield* finishedJourney(state, customer), undefined)
-      yield* state.save({ finishedAt: startedAt })
-      assert.strictEqual(yield* finishedJourney(state, customer), undefined)
-      const carrier = yield* (yield* ApiKeys).principalOf(Redacted.make(state.saved().carrierKey!))
-      const invoices = yield* Invoices
-      for (const { invoice } of journeyFrom(startedAt).flatMap((writes) => writes.invoices)) yield* invoices.create(carrier, invoice)
-      assert.strictEqual(yield* finishedJourney(state, customer), startedAt)
-    }).pipe(Effect.provide(TestWaybill.layer())))
+  it.effect("remembers the finished journey, unless it is another database", Effect.fnUntraced(function*() {
+    const state = stateOf("https://demo.example/receiver")
+    const customer = yield* start(state)
+    assert.strictEqual(yield* finishedJourney(state, customer), undefined)
+    yield* state.save({ finishedAt: startedAt })
+    assert.strictEqual(yield* finishedJourney(state, customer), undefined)
+    const carrier = yield* (yield* ApiKeys).principalOf(Redacted.make(state.saved().carrierKey!))
+    const invoices = yield* Invoices
+    for (const { invoice } of journeyFrom(startedAt).flatMap((writes) => writes.invoices)) yield* invoices.create(carrier, invoice)
+    assert.strictEqual(yield* finishedJourney(state, customer), startedAt)
+  }, Effect.provide(TestWaybill.layer())))
 })
