@@ -19,11 +19,11 @@ export const FreightChargesContract = contract({
   title: "Preliminary freight charges",
   description: "Notifies debtors and their agents of freight bills on their accounts: when one is created, changed, removed or final.",
   shape: chargeProblem,
+  access: "caller",
   endpoints: {
     createChargeSubscription: {
       method: "POST",
       path: "/v1/subscriptions",
-      access: "caller",
       summary: "Subscribe to freight charges",
       description: "For accounts of the caller. Bills in flight now are kept for the in-flight list.",
       body: { schema: ChargeSubscriptionCreate, maxBytes: maxSubscriptionBytes },
@@ -39,7 +39,6 @@ export const FreightChargesContract = contract({
     getChargeSubscription: {
       method: "GET",
       path: "/v1/subscriptions/{subscriptionId}",
-      access: "caller",
       summary: "Get a subscription",
       description: "As it was created, with its status.",
       params: subscriptionId,
@@ -49,7 +48,6 @@ export const FreightChargesContract = contract({
     cancelChargeSubscription: {
       method: "DELETE",
       path: "/v1/subscriptions/{subscriptionId}",
-      access: "caller",
       summary: "Cancel a subscription",
       description: "Ends the subscription; nothing more is sent. Can be repeated.",
       params: subscriptionId,
@@ -59,7 +57,6 @@ export const FreightChargesContract = contract({
     listInFlight: {
       method: "GET",
       path: "/v1/subscriptions/{subscriptionId}/inflight",
-      access: "caller",
       summary: "List bills that were in flight",
       description: "Bills of the subscribed accounts that were open when the subscription was created; an empty array when there were none.",
       params: subscriptionId,
@@ -69,7 +66,6 @@ export const FreightChargesContract = contract({
     testWebhook: {
       method: "POST",
       path: "/webhooks/test",
-      access: "caller",
       summary: "Test a receiver",
       description: "Sends a sample, marked as a test. If it is accepted, suspended subscriptions of the caller with this address are resumed, " +
         "except those that an operator paused.",

@@ -110,11 +110,11 @@ export const IntakeContract = contract({
   title: "Intake",
   description: "Where the carrier's own system writes. Calls take one item or up to 1,000, are idempotent by natural keys and are one " +
     "transaction each. Needs the role carrier.",
+  access: "caller",
   endpoints: {
     reportTransitEvents: {
       method: "POST",
       path: "/v1/transit-events",
-      access: "caller",
       audit: { action: "transit-events.publish", object: "transit-events" },
       summary: "Report transit events",
       description: "eventId and sequence may be left out; the service assigns them, gap-free per shipment. The same content under the same " +
@@ -128,7 +128,6 @@ export const IntakeContract = contract({
     registerShipments: {
       method: "POST",
       path: "/v1/shipments",
-      access: "caller",
       audit: { action: "shipments.register", object: "shipments" },
       summary: "Register shipments",
       description: "By shipmentId: the first call makes it known, later ones replace its fields. What reports have established is changed only where " +
@@ -140,7 +139,6 @@ export const IntakeContract = contract({
     getShipmentRecord: {
       method: "GET",
       path: "/v1/shipments/{shipmentId}",
-      access: "caller",
       summary: "Get the record of a shipment",
       description: "Its fields, the accounts that have access, and the outcome of every report.",
       params: { shipmentId: "The id it was registered under." },
@@ -150,7 +148,6 @@ export const IntakeContract = contract({
     reportStatusUpdates: {
       method: "POST",
       path: "/v1/status-updates",
-      access: "caller",
       audit: { action: "status-updates.report", object: "status-updates" },
       summary: "Report movements and information",
       description: "Fields of a delivery update or a delivery information, with shipmentId or proNumber. A move that is not permitted is refused with " +
@@ -162,7 +159,6 @@ export const IntakeContract = contract({
     reportFreightCharges: {
       method: "POST",
       path: "/v1/freight-charges",
-      access: "caller",
       audit: { action: "freight-charges.publish", object: "freight-charges" },
       summary: "Report freight bills",
       description: "By pfc.uniqueID. header.function may be left out; the service counts. Without accounts, the debtor is the account it bills to.",
@@ -173,7 +169,6 @@ export const IntakeContract = contract({
     reportPickupStatus: {
       method: "POST",
       path: "/v1/pickups/{pickupId}/status",
-      access: "caller",
       audit: { action: "pickup.report-status", object: "pickup", id: "pickupId" },
       summary: "Report the progress of a pickup",
       description: "A transition that is not permitted is refused with the reason. Repeating the last report is a duplicate.",
@@ -185,7 +180,6 @@ export const IntakeContract = contract({
     listPickupChanges: {
       method: "GET",
       path: "/v1/pickups",
-      access: "caller",
       summary: "List the changes of pickups",
       description: "The carrier's work list: every order, change, cancellation, decision and report once, in commit order, without test pickups. " +
         "A carrier with a dot or mc number is shown what it or no carrier has decided.",
@@ -200,7 +194,6 @@ export const IntakeContract = contract({
     decidePickup: {
       method: "POST",
       path: "/v1/pickups/{pickupId}/decision",
-      access: "caller",
       audit: { action: "pickup.decide", object: "pickup", id: "pickupId" },
       summary: "Decide on a pickup",
       description: "On an order, or on a change of it, that waits for a decision; 409 if there is none. The shipper's call is answered with it. After " +
@@ -213,7 +206,6 @@ export const IntakeContract = contract({
     getPickupRecord: {
       method: "GET",
       path: "/v1/pickups/{pickupId}",
-      access: "caller",
       summary: "Get the record of a pickup",
       description: "The request, its visibility, and its history.",
       params: pickupId,
@@ -223,7 +215,6 @@ export const IntakeContract = contract({
     createPickupSubscription: {
       method: "POST",
       path: "/v1/subscriptions",
-      access: "caller",
       audit: { action: "pickup-subscription.create", object: "subscription", id: "id" },
       summary: "Subscribe to pickups",
       description: "The entries of the work list are sent to endpointUrl from now on, those of one pickup in order.",
@@ -241,7 +232,6 @@ export const IntakeContract = contract({
     listPickupSubscriptions: {
       method: "GET",
       path: "/v1/subscriptions",
-      access: "caller",
       summary: "List subscriptions to pickups",
       description: "The caller's own, by id.",
       query: {
@@ -253,7 +243,6 @@ export const IntakeContract = contract({
     getPickupSubscription: {
       method: "GET",
       path: "/v1/subscriptions/{subscriptionId}",
-      access: "caller",
       summary: "Get a subscription to pickups",
       description: "With its delivery settings and its status.",
       params: subscriptionId,
@@ -263,7 +252,6 @@ export const IntakeContract = contract({
     updatePickupSubscription: {
       method: "PATCH",
       path: "/v1/subscriptions/{subscriptionId}",
-      access: "caller",
       audit: { action: "pickup-subscription.change", object: "subscription", id: "subscriptionId" },
       summary: "Change a subscription to pickups",
       description: patchDescription("delivery or one of its members"),
@@ -275,7 +263,6 @@ export const IntakeContract = contract({
     deletePickupSubscription: {
       method: "DELETE",
       path: "/v1/subscriptions/{subscriptionId}",
-      access: "caller",
       audit: { action: "pickup-subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription to pickups",
       description: deleteDescription,

@@ -68,11 +68,11 @@ export const InvoicesContract = contract({
   title: "Invoices and documents",
   description: "Carriers write invoices and supporting documents; clients read those addressed to their accounts.",
   shape: invoiceProblem,
+  access: "caller",
   endpoints: {
     createInvoice: {
       method: "POST",
       path: "/invoices",
-      access: "caller",
       summary: "Create an invoice",
       description: "Idempotent: the same content gets the same response. Other content with a known uniqueID is refused.",
       body: { schema: Invoice, maxBytes: maxInvoiceBodyBytes },
@@ -82,7 +82,6 @@ export const InvoicesContract = contract({
     listInvoices: {
       method: "GET",
       path: "/invoices",
-      access: "caller",
       summary: "List invoices",
       description: "Invoices that the caller has access to, by uniqueID; all filters must match.",
       query: {
@@ -97,7 +96,6 @@ export const InvoicesContract = contract({
     getInvoice: {
       method: "GET",
       path: "/invoices/{uniqueID}",
-      access: "caller",
       summary: "Get an invoice",
       description: "As it was last written.",
       params: uniqueID,
@@ -108,7 +106,6 @@ export const InvoicesContract = contract({
     updateInvoice: {
       method: "PUT",
       path: "/invoices/{uniqueID}",
-      access: "caller",
       summary: "Replace an invoice",
       description: "Replaces the whole invoice. The ids in path and body must be equal.",
       params: uniqueID,
@@ -120,7 +117,6 @@ export const InvoicesContract = contract({
     deleteInvoice: {
       method: "DELETE",
       path: "/invoices/{uniqueID}",
-      access: "caller",
       summary: "Delete an invoice",
       description: "Lists and lookups no longer show it. Its history is kept.",
       params: uniqueID,
@@ -131,7 +127,6 @@ export const InvoicesContract = contract({
     uploadDocument: {
       method: "POST",
       path: "/documents",
-      access: "caller",
       summary: "Upload supporting documents",
       description: "Each string in files is one PDF, TIF, JPEG or PNG in base64, of at most 25 MiB decoded. Files are added to existing documents of " +
         "the invoice number. Either all files are stored, or none.",
@@ -149,7 +144,6 @@ export const InvoicesContract = contract({
     listDocuments: {
       method: "GET",
       path: "/documents",
-      access: "caller",
       summary: "List supporting documents",
       description: "Documents that the caller has access to, by invoice number, with contents; all filters must match.",
       query: {
@@ -163,7 +157,6 @@ export const InvoicesContract = contract({
     getDocument: {
       method: "GET",
       path: "/documents/{invoiceNumber}",
-      access: "caller",
       summary: "Get supporting documents",
       description: "All files of the invoice number, with their contents.",
       params: invoiceNumber,
@@ -174,7 +167,6 @@ export const InvoicesContract = contract({
     deleteDocument: {
       method: "DELETE",
       path: "/documents/{invoiceNumber}",
-      access: "caller",
       summary: "Delete supporting documents",
       description: "Deletes all files of the invoice number, or all named files, or none.",
       params: invoiceNumber,

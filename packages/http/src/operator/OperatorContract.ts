@@ -29,6 +29,7 @@ import { SubscriptionEdit } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import { PortalLink } from "../portal/PortalViews.ts"
 import { contract } from "../shared/Contract.ts"
+import { pageOf } from "../shared/PageQuery.ts"
 import { mergePatchMediaTypes } from "../shared/RequestBody.ts"
 import {
   ApiKey,
@@ -58,12 +59,6 @@ const ofSecret = { tenantId, hmacSecretId: "The name that subscriptions refer to
 const ofDelivery = { tenantId, deliveryId: "The deliveryId, which receivers also know as webhook-id." }
 const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the tenant." }
 
-/** Pagination parameters of all lists. */
-const pageOf = (fields: Pick<typeof TenantListQuery.fields, "cursor" | "limit">) => ({
-  cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the previous page." },
-  limit: { kind: "integer", schema: fields.limit.schema, description: "Maximum number of results. A page of large results has fewer.", default: 100 }
-} as const)
-
 const ofEndpoint = "Only of subscriptions whose endpoint has this host, with its port if the address names one, or is this whole address."
 
 const withTotal = { kind: "boolean", schema: DeliveryListQuery.fields.total.schema, description: "Whether to count all pages, up to 10,000, in `total`." } as const
@@ -91,11 +86,11 @@ export const OperatorContract = contract({
   area: "operator",
   title: "Operator",
   description: "For operators. Needs an operator key; a read-only key may read everything except delivery bodies.",
+  access: "operator",
   endpoints: {
     putTenant: {
       method: "PUT",
       path: "/v1/tenants/{tenantId}",
-      access: "operator",
       audit: { action: "tenant.put", object: "tenant", id: "tenantId" },
       summary: "Create or change a tenant",
       description: "Its name, and the hosts whose public lookups are about it.",
@@ -107,7 +102,6 @@ export const OperatorContract = contract({
     listTenants: {
       method: "GET",
       path: "/v1/tenants",
-      access: "operator",
       summary: "List tenants",
       description: "By tenantId.",
       query: pageOf(TenantListQuery.fields),
@@ -116,7 +110,6 @@ export const OperatorContract = contract({
     suspendTenant: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/suspend",
-      access: "operator",
       audit: { action: "tenant.suspend", object: "tenant", id: "tenantId" },
       summary: "Suspend a tenant",
       description: "Its carriers, customers and public lookups are refused with 403, and nothing is sent. Takes effect on every node immediately. Operators' calls still work.",
@@ -127,7 +120,6 @@ export const OperatorContract = contract({
     resumeTenant: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/resume",
-      access: "operator",
       audit: { action: "tenant.resume", object: "tenant", id: "tenantId" },
       summary: "Resume a suspended tenant",
       description: "Sends the waiting entries.",
@@ -138,7 +130,6 @@ export const OperatorContract = contract({
     deleteTenant: {
       method: "DELETE",
       path: "/v1/tenants/{tenantId}",
-      access: "operator",
       audit: { action: "tenant.delete", object: "tenant", id: "tenantId" },
       summary: "Delete a tenant with all its data",
       description: "Calls are refused immediately, as for an unknown tenant. Its data is removed in the background; until then its id cannot be used again (409).",
@@ -150,7 +141,6 @@ export const OperatorContract = contract({
     getLimits: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/limits",
-      access: "operator",
       summary: "Get the quotas of a tenant",
       description: "All quotas, defaults included.",
       params: tenant,
@@ -160,7 +150,6 @@ export const OperatorContract = contract({
     putLimits: {
       method: "PUT",
       path: "/v1/tenants/{tenantId}/limits",
-      access: "operator",
       audit: { action: "limits.put", object: "tenant", id: "tenantId" },
       summary: "Change quotas of a tenant",
       description: "Any of them; null resets one to its default. Data above a lowered quota stays. Other processes use the new quotas within seconds.",
@@ -172,7 +161,6 @@ export const OperatorContract = contract({
     listAudit: {
       method: "GET",
       path: "/v1/audit",
-      access: "operator",
       summary: "List the audit log",
       description: "Newest first: every write of operators and of intake, refused ones too, and every read of a delivery's body.",
       query: {
@@ -186,7 +174,6 @@ export const OperatorContract = contract({
     createApiKey: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/api-keys",
-      access: "operator",
       audit: { action: "api-key.create", object: "api-key", id: "id" },
       summary: "Create an API key",
       description: "Keys of the same name are the same client, so a replaced key keeps its subscriptions.",
@@ -198,7 +185,6 @@ export const OperatorContract = contract({
     listApiKeys: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/api-keys",
-      access: "operator",
       summary: "List API keys",
       description: "Keys that are not revoked, expired ones included, in order of creation. Never returns a key's value.",
       params: tenant,
@@ -209,7 +195,6 @@ export const OperatorContract = contract({
     listClients: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/clients",
-      access: "operator",
       summary: "List clients",
       description: "Clients of API keys, and clients that have used a token, by client.",
       params: tenant,
@@ -220,7 +205,6 @@ export const OperatorContract = contract({
     removeClient: {
       method: "DELETE",
       path: "/v1/tenants/{tenantId}/clients/{client}",
-      access: "operator",
       audit: { action: "client.delete", object: "client", id: "client" },
       summary: "Remove a client",
       description: "Revokes its keys, closes its subscriptions of all areas, drops waiting entries, and removes its access.",
@@ -231,7 +215,6 @@ export const OperatorContract = contract({
     createPortalLink: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/portal-links",
-      access: "operator",
       audit: { action: "portal-link.create", object: "client", id: "client" },
       summary: "Create a link to a client's portal",
       description: "It opens the client's own subscriptions, deliveries and secrets to everyone who has it, until it expires: after an hour by " +
@@ -244,7 +227,6 @@ export const OperatorContract = contract({
     revokeApiKey: {
       method: "DELETE",
       path: "/v1/tenants/{tenantId}/api-keys/{id}",
-      access: "operator",
       audit: { action: "api-key.revoke", object: "api-key", id: "id" },
       summary: "Revoke an API key",
       description: "Takes effect on every node immediately.",
@@ -255,7 +237,6 @@ export const OperatorContract = contract({
     putSecret: {
       method: "PUT",
       path: "/v1/tenants/{tenantId}/secrets/{hmacSecretId}",
-      access: "operator",
       audit: { action: "secret.put", object: "secret", id: "hmacSecretId" },
       summary: "Register or rotate a signing secret",
       description: "Without `secret` one is generated. After a rotation the old and the new secret both sign for overlapSeconds, a day by default. " +
@@ -269,7 +250,6 @@ export const OperatorContract = contract({
     listSecrets: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/secrets",
-      access: "operator",
       summary: "List signing secrets with their owners",
       description: "By hmacSecretId. Never returns the secret's value.",
       params: tenant,
@@ -280,7 +260,6 @@ export const OperatorContract = contract({
     deleteSecret: {
       method: "DELETE",
       path: "/v1/tenants/{tenantId}/secrets/{hmacSecretId}",
-      access: "operator",
       audit: { action: "secret.delete", object: "secret", id: "hmacSecretId" },
       summary: "Delete a signing secret",
       description: "409 while a subscription is signed with it.",
@@ -291,7 +270,6 @@ export const OperatorContract = contract({
     listDeliveries: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/deliveries",
-      access: "operator",
       summary: "List deliveries",
       description: "Each with its attempts, newest first by default. A cursor keeps the order of its first page.",
       params: tenant,
@@ -317,7 +295,6 @@ export const OperatorContract = contract({
     getDelivery: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}",
-      access: "operator",
       audit: { action: "delivery.read-body", object: "delivery", id: "deliveryId" },
       showsBodies: true,
       summary: "Get a delivery",
@@ -329,7 +306,6 @@ export const OperatorContract = contract({
     retryDelivery: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}/retry",
-      access: "operator",
       audit: { action: "delivery.retry", object: "delivery", id: "deliveryId" },
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
@@ -340,7 +316,6 @@ export const OperatorContract = contract({
     dismissDelivery: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/deliveries/{deliveryId}/dismiss",
-      access: "operator",
       audit: { action: "delivery.dismiss", object: "delivery", id: "deliveryId" },
       summary: "Dismiss a dead letter",
       description: "It no longer counts as dead and is not recovered. It can still be retried.",
@@ -351,7 +326,6 @@ export const OperatorContract = contract({
     retryDeadLetters: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/dead-letters/retry",
-      access: "operator",
       audit: { action: "dead-letters.retry", object: "tenant", id: "tenantId" },
       summary: "Send all dead letters that match again",
       description: `${inSteps} They are sent like single ones: the same bytes under the same id, with a full series of attempts.`,
@@ -363,7 +337,6 @@ export const OperatorContract = contract({
     dismissDeadLetters: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/dead-letters/dismiss",
-      access: "operator",
       audit: { action: "dead-letters.dismiss", object: "tenant", id: "tenantId" },
       summary: "Dismiss all dead letters that match",
       description: `${inSteps} Each can still be retried.`,
@@ -375,7 +348,6 @@ export const OperatorContract = contract({
     purgeSubscriptions: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/purge",
-      access: "operator",
       audit: { action: "subscriptions.purge", object: "tenant", id: "tenantId" },
       summary: "Drop the waiting entries of several subscriptions",
       description: "Of the subscriptions with these ids, or of those that match at least one of client, endpoint and state, in order of their ids. A call looks at 100 " +
@@ -393,7 +365,6 @@ export const OperatorContract = contract({
     listAllSubscriptions: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/subscriptions",
-      access: "operator",
       summary: "List subscriptions of every client and area",
       description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
       params: tenant,
@@ -415,7 +386,6 @@ export const OperatorContract = contract({
     getSubscriptionStatus: {
       method: "GET",
       path: subscriptionPath,
-      access: "operator",
       summary: "Get a subscription with its delivery state",
       description: "Of any area, with the reason for its state, its waiting entries and its last attempt.",
       params: ofSubscription,
@@ -425,7 +395,6 @@ export const OperatorContract = contract({
     editSubscription: {
       method: "PATCH",
       path: subscriptionPath,
-      access: "operator",
       audit: { action: "subscription.edit", object: "subscription", id: "subscriptionId" },
       summary: "Change the settings of a subscription",
       description: "JSON merge patch (RFC 7396) of endpointUrl, hmacSecretId, delivery and, for transit events, filters: members that are not named stay as they are; null takes filters, delivery " +
@@ -439,7 +408,6 @@ export const OperatorContract = contract({
     pauseSubscription: {
       method: "POST",
       path: `${subscriptionPath}/pause`,
-      access: "operator",
       audit: { action: "subscription.pause", object: "subscription", id: "subscriptionId" },
       summary: "Pause a subscription of any area",
       description: "Nothing more is sent and new entries wait, until an operator resumes it. Its client can read the reason, and cannot resume it. " +
@@ -452,7 +420,6 @@ export const OperatorContract = contract({
     recoverSubscription: {
       method: "POST",
       path: `${subscriptionPath}/recover`,
-      access: "operator",
       audit: { action: "subscription.recover", object: "subscription", id: "subscriptionId" },
       summary: "Send dead letters again",
       description: "Queues every dead letter since the given instant again, under the same id.",
@@ -464,7 +431,6 @@ export const OperatorContract = contract({
     resumeSubscription: {
       method: "POST",
       path: `${subscriptionPath}/resume`,
-      access: "operator",
       audit: { action: "subscription.resume", object: "subscription", id: "subscriptionId" },
       summary: "Resume a subscription of any area",
       description: "Works for every pause, by its client, the service or an operator. For freight charges, dead letters since the pause are sent first, then the waiting entries, in order. " +
@@ -476,7 +442,6 @@ export const OperatorContract = contract({
     purgeSubscription: {
       method: "POST",
       path: `${subscriptionPath}/purge`,
-      access: "operator",
       audit: { action: "subscription.purge", object: "subscription", id: "subscriptionId" },
       summary: "Drop the waiting entries of a subscription",
       description: "Waiting entries are removed, and deliveries that wait for a retry are cancelled. Attempts in flight are completed.",
@@ -487,7 +452,6 @@ export const OperatorContract = contract({
     removeSubscription: {
       method: "DELETE",
       path: subscriptionPath,
-      access: "operator",
       audit: { action: "subscription.delete", object: "subscription", id: "subscriptionId" },
       summary: "Delete a subscription of any area",
       description: "Has the same effect as a deletion by its client: nothing more is sent, and waiting entries are dropped.",
@@ -498,7 +462,6 @@ export const OperatorContract = contract({
     explainDelivery: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/explain",
-      access: "operator",
       summary: "Explain why a subscription did or did not receive an event",
       description: "Name one of eventId, shipmentId, pro and pickupId. A freight bill is found by its PRO, its id or its shipment, a pickup also by a PRO or shipment of its request.",
       params: tenant,
@@ -515,7 +478,6 @@ export const OperatorContract = contract({
     getHealth: {
       method: "GET",
       path: "/v1/health",
-      access: "operator",
       summary: "Get the delivery health of all tenants",
       description: "Tenants with the most failing or paused subscriptions first; covers the first 1,000 tenants by tenantId.",
       answers: { 200: { description: "Tenants", schema: Health } }
@@ -523,7 +485,6 @@ export const OperatorContract = contract({
     getStatistics: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/statistics",
-      access: "operator",
       summary: "Get deliveries, failures, latency and waiting entries over time",
       description: "One series for each subscriptionId; otherwise one for the client or the whole tenant. Counts of a minute appear within two minutes, waiting entries are sampled about every five. " +
         "Minutes are kept for a day, hours for 90 days by default. At most 1,500 points for each series, and 10,000 in all.",
@@ -541,7 +502,6 @@ export const OperatorContract = contract({
     replaySubscription: {
       method: "POST",
       path: `${subscriptionPath}/replay`,
-      access: "operator",
       audit: { action: "subscription.replay", object: "subscription", id: "subscriptionId" },
       summary: "Send history again",
       description: "As new deliveries of the same events, limited to events that match the filters and that the client has access to now. For a subscription to pickups, " +
@@ -554,7 +514,6 @@ export const OperatorContract = contract({
     findShipments: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/shipments",
-      access: "operator",
       summary: "Find shipments by any of their numbers",
       description: "From all areas, 20 at most. Without a match the list is empty.",
       params: tenant,
@@ -567,7 +526,6 @@ export const OperatorContract = contract({
     getShipmentJourney: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/shipments/{shipmentId}/journey",
-      access: "operator",
       summary: "Get the journey of a shipment",
       description: "The newest 500 entries of all areas, and the deliveries with data of the shipment. " +
         "A shipment without a shipmentId is found by its PRO. Deliveries of hourly and daily charges are not included.",
@@ -578,7 +536,6 @@ export const OperatorContract = contract({
     listPickups: {
       method: "GET",
       path: "/v1/tenants/{tenantId}/pickups",
-      access: "operator",
       summary: "List the pickups of a tenant",
       description: "Of all clients, test pickups included, the latest order first; with state=waiting those that wait for the carrier's decision, the oldest order first.",
       params: tenant,
@@ -592,7 +549,6 @@ export const OperatorContract = contract({
     decidePickupForCarrier: {
       method: "POST",
       path: "/v1/tenants/{tenantId}/pickups/{pickupId}/decision",
-      access: "operator",
       audit: { action: "pickup.decide-for-carrier", object: "pickup", id: "pickupId" },
       summary: "Decide on a pickup for the carrier",
       description: "The same as the carrier's decision over intake: on an order, or on a change of it, that waits for a decision; 409 if there is none. " +

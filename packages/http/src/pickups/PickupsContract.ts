@@ -37,11 +37,11 @@ export const PickupsContract = contract({
   title: "Pickups",
   description: "Orders, changes, cancels and tracks pickups. Test pickups get the same responses, but no driver is sent.",
   shape: pickupProblem,
+  access: "caller",
   endpoints: {
     createPickup: {
       method: "POST",
       path: "/v1/pickups/",
-      access: "caller",
       summary: "Order a pickup",
       description: "The carrier accepts, rejects, or asks for a call.",
       headers: {
@@ -57,7 +57,6 @@ export const PickupsContract = contract({
     getPickup: {
       method: "GET",
       path: "/v1/pickups/",
-      access: "caller",
       summary: "Get the status of a pickup",
       description: "By its number, or by a PRO of one of its shipments. Read-only: a requestType of Cancel cancels nothing.",
       query: {
@@ -79,7 +78,6 @@ export const PickupsContract = contract({
     updatePickup: {
       method: "PUT",
       path: "/v1/pickups/{pickupId}",
-      access: "caller",
       summary: "Change a pickup",
       description: "The complete request, with requestFunction ModifyExisting and the number in path and body. Until the carrier accepts it, " +
         "the previous agreement is valid.",
@@ -91,7 +89,6 @@ export const PickupsContract = contract({
     deletePickup: {
       method: "DELETE",
       path: "/v1/pickups/{pickupId}",
-      access: "caller",
       summary: "Cancel a pickup",
       description: "Until the driver has arrived. Cancelling again succeeds as well.",
       params: pickupId,

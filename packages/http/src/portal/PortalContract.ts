@@ -1,14 +1,10 @@
 /** The customer's portal over HTTP. */
-import { defaultListLimit, NoticeContact, NoticeEvent, PortalDeliveryQuery, PortalSubscriptionQuery, SecretListQuery, SecretRotation, WebhookTestEvent } from "@waybill/core"
+import { NoticeContact, NoticeEvent, PortalDeliveryQuery, PortalSubscriptionQuery, SecretListQuery, SecretRotation, WebhookTestEvent } from "@waybill/core"
 import { DeliveriesPage, OperatorSubscription, OperatorSubscriptionsPage, SecretsPage, SigningSecret } from "../operator/OperatorViews.ts"
 import { contract } from "../shared/Contract.ts"
+import { pageOf } from "../shared/PageQuery.ts"
 import { signedHeaders, signedWhereRegistered } from "../shared/WebhookHeaders.ts"
 import { PortalContact, PortalDelivery, PortalSession, PortalTest } from "./PortalViews.ts"
-
-const pageOf = (fields: Pick<typeof SecretListQuery.fields, "cursor" | "limit">) => ({
-  cursor: { kind: "text", schema: fields.cursor.schema, description: "nextCursor of the previous page." },
-  limit: { kind: "integer", schema: fields.limit.schema, description: "Maximum number of results. A page of large results has fewer.", default: defaultListLimit }
-} as const)
 
 const ofSubscription = { subscriptionId: "Id of one of the caller's own subscriptions, of any area." }
 const ofDelivery = { deliveryId: "The deliveryId, which receivers also know as webhook-id." }
@@ -20,11 +16,11 @@ export const PortalContract = contract({
   area: "portal",
   title: "Portal",
   description: "For customers: their own subscriptions, deliveries and secrets. Accepts the token of a portal link, and the customer's other credentials.",
+  access: "portal",
   endpoints: {
     getPortalSession: {
       method: "GET",
       path: "/v1/session",
-      access: "portal",
       summary: "Get the caller and the theme of its link",
       description: "Whom the link or the API key stands for, and until when. The theme is what the operator gave with the link.",
       answers: { 200: { description: "The session", schema: PortalSession, closed: true } }
@@ -32,7 +28,6 @@ export const PortalContract = contract({
     listPortalSubscriptions: {
       method: "GET",
       path: "/v1/subscriptions",
-      access: "portal",
       summary: "List the caller's subscriptions of every area",
       description: "By subscriptionId, each with its delivery state and the reason for it, waiting entries, dead letters, and last attempt.",
       query: {
@@ -44,7 +39,6 @@ export const PortalContract = contract({
     getPortalSubscription: {
       method: "GET",
       path: "/v1/subscriptions/{subscriptionId}",
-      access: "portal",
       summary: "Get a subscription with its delivery state",
       description: "Of the caller only; another client's subscription is unknown.",
       params: ofSubscription,
@@ -54,7 +48,6 @@ export const PortalContract = contract({
     pausePortalSubscription: {
       method: "POST",
       path: "/v1/subscriptions/{subscriptionId}/pause",
-      access: "portal",
       audit: { action: "portal-subscription.pause", object: "subscription", id: "subscriptionId" },
       summary: "Pause an active subscription",
       description: "Nothing more is sent until it is resumed; new entries wait. A subscription that is not active does not change.",
@@ -65,7 +58,6 @@ export const PortalContract = contract({
     resumePortalSubscription: {
       method: "POST",
       path: "/v1/subscriptions/{subscriptionId}/resume",
-      access: "portal",
       audit: { action: "portal-subscription.resume", object: "subscription", id: "subscriptionId" },
       summary: "Resume a paused subscription",
       description: "Sends the waiting entries. For freight charges, deliveries that were not accepted since the pause are sent again first.",
@@ -76,7 +68,6 @@ export const PortalContract = contract({
     testPortalSubscription: {
       method: "POST",
       path: "/v1/subscriptions/{subscriptionId}/test",
-      access: "portal",
       audit: { action: "portal-subscription.test", object: "subscription", id: "subscriptionId" },
       summary: "Send a test event to the endpoint of a subscription",
       description: "A signed POST whose JSON has the type webhook.test and no freight data. It is not retried and changes no delivery state.",
@@ -87,7 +78,6 @@ export const PortalContract = contract({
     listPortalDeliveries: {
       method: "GET",
       path: "/v1/deliveries",
-      access: "portal",
       summary: "List the caller's deliveries",
       description: "Each with its attempts, newest first by default. Excludes deliveries of deleted subscriptions.",
       query: {
@@ -102,7 +92,6 @@ export const PortalContract = contract({
     getPortalDelivery: {
       method: "GET",
       path: "/v1/deliveries/{deliveryId}",
-      access: "portal",
       summary: "Get a delivery",
       description: "With every attempt, and its exact body once there was an attempt.",
       params: ofDelivery,
@@ -112,7 +101,6 @@ export const PortalContract = contract({
     retryPortalDelivery: {
       method: "POST",
       path: "/v1/deliveries/{deliveryId}/retry",
-      access: "portal",
       audit: { action: "portal-delivery.retry", object: "delivery", id: "deliveryId" },
       summary: "Send a delivery again",
       description: "The same bytes under the same id, with a full series of attempts.",
@@ -123,7 +111,6 @@ export const PortalContract = contract({
     getPortalContact: {
       method: "GET",
       path: "/v1/contact",
-      access: "portal",
       summary: "Get where notices are sent",
       description: "Notices say that an endpoint of the caller fails and its attempts end soon, that it has failed for long, that a delivery has used up its attempts, or that the service paused a subscription.",
       answers: { 200: { description: "The e-mail address, whether this service sends e-mail, the webhook, and the chosen kinds", schema: PortalContact } }
@@ -131,7 +118,6 @@ export const PortalContract = contract({
     putPortalContact: {
       method: "PUT",
       path: "/v1/contact",
-      access: "portal",
       audit: { action: "portal-contact.put", object: "client" },
       summary: "Set where notices are sent",
       description: "A notice is sent once a day for each subscription and kind of trouble. `null` in place of an address ends notices there; what is left out, other than `email`, stays as it is. `emailKinds` and `webhookKinds` choose kinds of notices; `null` is all of them. Another webhook replaces " +
@@ -143,7 +129,6 @@ export const PortalContract = contract({
     listPortalSecrets: {
       method: "GET",
       path: "/v1/secrets",
-      access: "portal",
       summary: "List the caller's signing secrets",
       description: "Secrets that belong to the caller alone, by hmacSecretId. Never returns the secret's value.",
       query: pageOf(SecretListQuery.fields),
@@ -152,7 +137,6 @@ export const PortalContract = contract({
     rotatePortalSecret: {
       method: "POST",
       path: "/v1/secrets/{hmacSecretId}/rotate",
-      access: "portal",
       audit: { action: "portal-secret.rotate", object: "secret", id: "hmacSecretId" },
       summary: "Rotate a signing secret of the caller",
       description: "Generates a new secret. The old and the new secret both sign for overlapSeconds, a day by default.",

@@ -15,18 +15,17 @@ export const SystemContract = contract({
   area: "system",
   title: "System",
   description: "Probes, metrics and documents.",
+  access: "public",
   endpoints: {
     health: {
       method: "GET",
       path: "/healthz",
-      access: "public",
       summary: "Liveness of the process",
       answers: { 200: { description: "The process is alive", schema: Health } }
     },
     readiness: {
       method: "GET",
       path: "/readyz",
-      access: "public",
       summary: "Readiness of the process",
       answers: { 200: { description: "Ready", schema: Readiness }, 503: { description: "Not ready, with the failed checks", schema: Readiness } }
     },
@@ -40,14 +39,12 @@ export const SystemContract = contract({
     openApi: {
       method: "GET",
       path: "/openapi.json",
-      access: "public",
       summary: "This document",
       answers: { 200: { description: "OpenAPI 3.1, every area", schema: anything } }
     },
     openApiOfArea: {
       method: "GET",
       path: "/openapi/{document}",
-      access: "public",
       summary: "One area of this document",
       params: { document: "The area's name and .json, such as transit-events.json." },
       answers: { 200: { description: "OpenAPI 3.1, one area", schema: anything } },
@@ -56,7 +53,6 @@ export const SystemContract = contract({
     docs: {
       method: "GET",
       path: "/docs",
-      access: "public",
       summary: "This document to read",
       answers: { 200: { description: "A page", schema: Schema.String, contentType: "text/html" } }
     }

@@ -121,8 +121,21 @@ export interface ContractSpec {
   readonly statuses?: Readonly<Partial<Record<Failure["_tag"], number>>>
 }
 
+/** A contract as it is written: calls without `access` have that of the contract. */
+interface ContractDraft extends Omit<ContractSpec, "endpoints"> {
+  readonly access: Access
+  readonly endpoints: Readonly<Record<string, Omit<EndpointSpec, "access"> & { readonly access?: Access }>>
+}
+
+type Contracted<C extends ContractDraft> = Omit<C, "endpoints"> & {
+  readonly endpoints: {
+    readonly [Name in keyof C["endpoints"]]: C["endpoints"][Name] & { readonly access: C["endpoints"][Name] extends { readonly access: infer A } ? A : C["access"] }
+  }
+}
+
 /** Keeps `area` and the endpoint names and paths as literal types, which handlers are checked against. */
-export const contract = <const C extends ContractSpec>(spec: C): C => spec
+export const contract = <const C extends ContractDraft>(spec: C): Contracted<C> =>
+  ({ ...spec, endpoints: Object.fromEntries(Object.entries(spec.endpoints).map(([name, endpoint]) => [name, { access: spec.access, ...endpoint }])) }) as unknown as Contracted<C>
 
 export const shapeOf = (spec: ContractSpec): ProblemShape => spec.shape ?? problemDetails
 

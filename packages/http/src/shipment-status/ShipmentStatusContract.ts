@@ -43,11 +43,11 @@ export const ShipmentStatusContract = contract({
   shape: statusProblem,
   // Published for callers without access; the area has no 403. SPEC-GAP-A32
   statuses: { NotPermitted: 401 },
+  access: "caller",
   endpoints: {
     verifiedByPro: {
       method: "GET",
       path: "/shipment/pro/{proNumber}/verified",
-      access: "caller",
       summary: "Look up a shipment by PRO number",
       description: severalMatch,
       params: pro,
@@ -57,7 +57,6 @@ export const ShipmentStatusContract = contract({
     verifiedByBol: {
       method: "GET",
       path: "/shipment/bol/{bolNumber}/{originPostalCode}/verified",
-      access: "caller",
       summary: "Look up a shipment by BOL number and origin",
       description: severalMatch,
       params: bol,
@@ -67,7 +66,6 @@ export const ShipmentStatusContract = contract({
     verifiedByPo: {
       method: "GET",
       path: "/shipment/po/{poNumber}/{destinationPostalCode}/verified",
-      access: "caller",
       summary: "Look up a shipment by PO number and destination",
       description: severalMatch,
       params: po,
@@ -77,7 +75,6 @@ export const ShipmentStatusContract = contract({
     pickedUp: {
       method: "GET",
       path: "/shipment/po/{accountNumber}/{startDate}/{endDate}/verified",
-      access: "caller",
       summary: "List an account's shipments by pick-up date",
       description: "Both ends belong to the range.",
       params: {
@@ -124,7 +121,6 @@ export const ShipmentStatusContract = contract({
     subscribe: {
       method: "POST",
       path: "/notifications/subscribe",
-      access: "caller",
       summary: "Follow shipments",
       description: "By any of their references, which may belong to no shipment yet. What is sent is limited to what the caller may see then.",
       body: { schema: SubscribeRequest, maxBytes: maxSubscribeBytes },
@@ -134,7 +130,6 @@ export const ShipmentStatusContract = contract({
     unsubscribe: {
       method: "DELETE",
       path: "/notifications/unsubscribe/{transactionId}",
-      access: "caller",
       summary: "Follow no longer",
       description: "Ends the whole subscription. Nothing more is sent.",
       params: { transactionId: "As received from subscribing." },

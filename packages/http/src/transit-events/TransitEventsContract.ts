@@ -41,11 +41,11 @@ export const TransitEventsContract = contract({
   area: "transit-events",
   title: "In-transit events",
   description: "Lists transit events of shipments, and manages webhook subscriptions to them.",
+  access: "caller",
   endpoints: {
     listEvents: {
       method: "GET",
       path: "/v1/events",
-      access: "caller",
       summary: "List shipment events",
       description: "A page of the events that the caller has access to, by shipmentId, sequence and eventId. " +
         "Pages reached by the Link header show one snapshot; new events do not move their content.",
@@ -88,7 +88,6 @@ export const TransitEventsContract = contract({
     listSubscriptions: {
       method: "GET",
       path: "/v1/subscriptions",
-      access: "caller",
       summary: "List subscriptions",
       description: "The caller's own subscriptions in one status, by id.",
       query: {
@@ -106,7 +105,6 @@ export const TransitEventsContract = contract({
     createSubscription: {
       method: "POST",
       path: "/v1/subscriptions",
-      access: "caller",
       summary: "Create a subscription",
       description: "With filters.shipmentIds, every earlier event of those shipments is delivered first.",
       body: { schema: SubscriptionCreate, closed: true, maxBytes: maxSubscriptionBytes },
@@ -123,7 +121,6 @@ export const TransitEventsContract = contract({
     getSubscription: {
       method: "GET",
       path: "/v1/subscriptions/{subscriptionId}",
-      access: "caller",
       summary: "Get a subscription",
       description: "With its filters, its delivery settings and its status.",
       params: subscriptionId,
@@ -133,7 +130,6 @@ export const TransitEventsContract = contract({
     updateSubscription: {
       method: "PATCH",
       path: "/v1/subscriptions/{subscriptionId}",
-      access: "caller",
       summary: "Change a subscription",
       description: patchDescription("filters, delivery or one of their members"),
       params: subscriptionId,
@@ -144,7 +140,6 @@ export const TransitEventsContract = contract({
     deleteSubscription: {
       method: "DELETE",
       path: "/v1/subscriptions/{subscriptionId}",
-      access: "caller",
       summary: "Delete a subscription",
       description: deleteDescription,
       params: subscriptionId,
