@@ -7,6 +7,7 @@ import {
   byteaArray,
   int8,
   int8Array,
+  optional,
   row,
   text,
   textArray,
@@ -211,42 +212,53 @@ CROSS JOIN LATERAL (
 ) AS k`
 }
 
-export const foundRow = row({ place: int8, own: bool, body: bytea })
+/** No body: nothing was found. */
+export const foundRow = row({ place: int8, own: bool, body: optional(bytea) })
 
-/** Null accounts are a carrier's, which owns everything. Reads only the view of a shipment that the caller may see. */
+/** The newest shipments of the key `g.key`. */
+const newestOfKey = (schema: Statement, tenantId: string, most: Statement) => statement`
+    SELECT k.shipment_id, k.pickup_at FROM ${schema}.shipment_keys AS k
+    WHERE k.tenant_id = ${tenant(tenantId)} AND k.key = g.key AND k.covered
+    ORDER BY k.pickup_at DESC, k.shipment_id DESC
+    LIMIT ${most}`
+
+/**
+ * Null accounts are a carrier's, which owns everything. Reads only the view of a shipment that the caller may see.
+ *
+ * Every step is a subquery for one value: a join would copy each body into a cache (Memoize), and an order by ownership would sort.
+ */
 export const findStatuses = (schema: Statement, tenantId: string, lookups: ReadonlyArray<StatusLookup>) => statement`
-SELECT g.place, c.own, CASE WHEN c.own THEN s.verified ELSE s.public END AS body
+SELECT g.place, f.own, (
+  SELECT CASE WHEN f.own THEN s.verified ELSE s.public END FROM ${schema}.shipment_statuses AS s
+  WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = f.shipment_id
+) AS body
 FROM unnest(
   ${textArray(lookups.map((each) => each.key))},
   ${textArray(lookups.map((each) => each.own === "all" ? null : arrayLiteral(each.own)))}
 ) WITH ORDINALITY AS g (key, accounts, place)
 CROSS JOIN LATERAL (
-  SELECT k.shipment_id, o.own
-  FROM (
-    SELECT k.shipment_id, k.pickup_at
-    FROM ${schema}.shipment_keys AS k
-    WHERE k.tenant_id = ${tenant(tenantId)} AND k.key = g.key AND k.covered
+  SELECT CASE WHEN g.accounts <> '{}' THEN (
+    SELECT k.shipment_id
+    FROM (${newestOfKey(schema, tenantId, maxOfOneKey)}
+    ) AS k
+    WHERE EXISTS (
+      SELECT FROM ${schema}.shipment_accounts AS a
+      WHERE a.tenant_id = ${tenant(tenantId)} AND a.shipment_id = k.shipment_id AND a.account = ANY (g.accounts::text[])
+      OFFSET 0
+    )
     ORDER BY k.pickup_at DESC, k.shipment_id DESC
-    LIMIT CASE WHEN g.accounts IS NULL OR g.accounts = '{}' THEN 1 ELSE ${maxOfOneKey} END
-  ) AS k
-  CROSS JOIN LATERAL (
-    SELECT CASE
-      WHEN g.accounts IS NULL THEN true
-      WHEN g.accounts = '{}' THEN false
-      ELSE EXISTS (
-        SELECT FROM ${schema}.shipment_accounts AS a
-        WHERE a.tenant_id = ${tenant(tenantId)} AND a.shipment_id = k.shipment_id AND a.account = ANY (g.accounts::text[])
-      )
-    END AS own
-  ) AS o
-  ORDER BY o.own DESC, k.pickup_at DESC, k.shipment_id DESC
-  LIMIT 1
-) AS c
-CROSS JOIN LATERAL (
-  SELECT s.verified, s.public FROM ${schema}.shipment_statuses AS s
-  WHERE s.tenant_id = ${tenant(tenantId)} AND s.shipment_id = c.shipment_id
+    LIMIT 1
+  ) END AS shipment_id
   OFFSET 0
-) AS s`
+) AS o
+CROSS JOIN LATERAL (
+  SELECT g.accounts IS NULL OR o.shipment_id IS NOT NULL AS own, coalesce(o.shipment_id, (
+    SELECT n.shipment_id
+    FROM (${newestOfKey(schema, tenantId, raw("1"))}
+    ) AS n
+  )) AS shipment_id
+  OFFSET 0
+) AS f`
 
 export const findPickedUp = (schema: Statement, tenantId: string, { account, from, limit, to, ...range }: RangeRequest) => {
   const own = tenant(tenantId)

@@ -76,7 +76,9 @@ export const layer = Layer.effect(
         lookup((sql) => sql.rows(statements.foundRow, statements.findStatuses(schema, tenantId, lookups))).pipe(
           Effect.map((rows) => {
             const found: Array<StatusFound | undefined> = lookups.map(() => undefined)
-            for (const { body, own, place } of rows) found[place - 1] = own ? { own, verified: body } : { own, public: body }
+            for (const { body, own, place } of rows) {
+              if (body !== undefined) found[place - 1] = own ? { own, verified: body } : { own, public: body }
+            }
             return found
           }),
           StorageError.refail("ShipmentStatusStore.find")
