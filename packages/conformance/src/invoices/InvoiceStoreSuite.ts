@@ -253,8 +253,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.deepStrictEqual([start.rows, start.more], [[], false])
       yield* putInvoices(tenantId, ...["I1", "I2", "I3"].map((id) => invoiceRow(id, { accounts: ["A"] })), invoiceRow("I2", { accounts: ["A"], body: bytesOf("{}") }))
       yield* putInvoices(other, invoiceRow("I4", { accounts: ["A"] }))
-      const walk = Effect.fnUntraced(function*(position: string, viewer: InvoiceViewer) {
+      const walk = Effect.fnUntraced(function*(first: string, viewer: InvoiceViewer) {
         const found = new Map<string, string>()
+        let position = first
         for (;;) {
           const page = yield* store.since(tenantId, viewer, position, 2)
           for (const { body, uniqueId } of page.rows) found.set(uniqueId, textOf(body))

@@ -407,8 +407,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.deepStrictEqual([start.rows, start.more], [[], false])
       yield* publish(tenantId, ["S", "T", "S", "R", "S"].map((shipmentId, n) => ({ shipmentId, eventId: `e${n}` })), { accounts: ["A"] })
       yield* publish(other, [{ shipmentId: "S", eventId: "other" }], { accounts: ["A"] })
-      const walk = Effect.fnUntraced(function*(position: string, visibility: Visibility, limit: number) {
+      const walk = Effect.fnUntraced(function*(first: string, visibility: Visibility, limit: number) {
         const found: Array<{ readonly eventId: string; readonly shipmentId: string }> = []
+        let position = first
         for (;;) {
           const page = yield* store.since(tenantId, visibility, position, limit)
           assert.isAtMost(page.rows.length, limit)
