@@ -1,6 +1,7 @@
 /** Faulty changes to what the store does with signals, entries, deliveries and destinations. */
 import type { Mutant } from "./Mutant.ts"
 
+const picking = "core/src/delivery/EntryPicking.ts"
 const take = "testkit/src/delivery/TakeMemory.ts"
 const store = "testkit/src/delivery/DeliveryStoreMemory.ts"
 const tables = "testkit/src/delivery/DestinationTables.ts"
@@ -65,9 +66,9 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   // takes
   {
     name: "a shipment's next event does not wait for the previous one",
-    file: take,
-    find: "const isFree = !held.has(key) && !unseen.has(key)",
-    replace: "const isFree = !unseen.has(key)"
+    file: picking,
+    find: "entry.held || (batchOf.get(key) ?? batch) !== batch",
+    replace: "(batchOf.get(key) ?? batch) !== batch"
   },
   {
     name: "keys in flight for the first time are not skipped",
@@ -77,21 +78,21 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a shipment is in two batches at the same time",
-    file: take,
-    find: "if ((keys.get(entry.key) ?? number) !== number) continue",
-    replace: ""
+    file: picking,
+    find: "entry.held || (batchOf.get(key) ?? batch) !== batch",
+    replace: "entry.held"
   },
   {
     name: "a batch has more events than the subscription allows",
-    file: take,
-    find: "before += Math.max(entry.payload.length * limits.maxSize, half)",
-    replace: "before += Math.max(entry.payload.length * limits.maxSize, half / 2)"
+    file: picking,
+    find: "weight += Math.max(2 * entry.size * limits.maxSize, limits.maxBytes)",
+    replace: "weight += Math.max(2 * entry.size * limits.maxSize, limits.maxBytes / 2)"
   },
   {
     name: "a batch has more bytes than the limit",
-    file: take,
-    find: "before += Math.max(entry.payload.length * limits.maxSize, half)",
-    replace: "before += half"
+    file: picking,
+    find: "weight += Math.max(2 * entry.size * limits.maxSize, limits.maxBytes)",
+    replace: "weight += limits.maxBytes"
   },
   {
     name: "taken entries stay in the queue",
@@ -101,15 +102,21 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "a take reports that nothing is left",
-    file: take,
-    find: "return { after: reached, more: keysAfter(destination, reached).length > 0,",
-    replace: "return { after: reached, more: false,"
+    file: picking,
+    find: "after: reached, more: true,",
+    replace: "after: reached, more: false,"
   },
   {
     name: "a take does not report skipped entries",
-    file: take,
-    find: "return next !== undefined && reached !== undefined && compareText(next, reached) <= 0",
-    replace: "return next === undefined && reached !== undefined"
+    file: picking,
+    find: "!== batch) blocked = true",
+    replace: "!== batch) blocked = false"
+  },
+  {
+    name: "a take does not report the rest of its last shipment",
+    file: picking,
+    find: "blocked || key === reached",
+    replace: "blocked"
   },
   {
     name: "retried deliveries of one shipment are sent concurrently",

@@ -83,7 +83,10 @@ class Owning {
     const { schema, sql } = this
     return Effect.gen(function*() {
       yield* sql.run(ownership.keepAlive(schema, worker))
-      const owned = yield* sql.rows(ownership.ownedRow, ownership.renewLeases(schema, worker))
+      yield* sql.run(ownership.renewLeases(schema, worker))
+      const expired = Map.groupBy(yield* sql.rows(ownership.lookRow, ownership.expiredLeases(schema, worker)), ({ tenantId }) => tenantId)
+      for (const [tenantId, leases] of expired) yield* sql.run(ownership.renewExpired(schema, tenantId, worker, leases.map(({ partition }) => partition)))
+      const owned = yield* sql.rows(ownership.ownedRow, ownership.ownedPartitions(schema, worker))
       return { owned, ...yield* sql.one(ownership.shareRow, ownership.shares(schema)) }
     })
   }

@@ -42,7 +42,7 @@ export const interrupt = (schema: Statement, tenantId: string, interrupted: Inte
   const uncounted = raw(interrupted.flight === undefined ? "0" : "1")
   const isClosed = statement`d.destination_id IN (SELECT c.destination_id FROM closed AS c)`
   const outcome = statement`CASE WHEN ${isClosed} THEN 'cancelled' ELSE 'waiting' END`
-  const [dueAt, settledAt] = [statement`CASE WHEN ${isClosed} THEN NULL ELSE now() END`, statement`CASE WHEN ${isClosed} THEN now() END`]
+  const [dueAt, settledAt] = [statement`CASE WHEN ${isClosed} THEN NULL ELSE clock.now END`, statement`CASE WHEN ${isClosed} THEN clock.now END`]
   return statement`
 WITH closed AS MATERIALIZED (
   SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
@@ -51,13 +51,14 @@ WITH closed AS MATERIALIZED (
 first AS (
   INSERT INTO ${schema}.deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at, traceparent)
   SELECT ${own}, d.delivery_id, d.destination_id, ${outcome}, d.attempt - ${uncounted}, d.tries - ${uncounted}, d.refs, d.keys, d.sent_at, ${dueAt}, ${settledAt}, d.traceparent
-  FROM ${schema}.deliveries_in_flight AS d
+  FROM ${schema}.deliveries_in_flight AS d CROSS JOIN (SELECT now() AS now) AS clock
   WHERE d.tenant_id = ${own} AND d.partition = ANY (${partitions}) ${interrupted.flight === undefined ? nothing : statement`AND d.flight = ${uuid(interrupted.flight)}`}
   ON CONFLICT DO NOTHING
 ),
 again AS (
   UPDATE ${schema}.deliveries AS d
   SET state = ${outcome}, due_at = ${dueAt}, settled_at = ${settledAt}, attempt = d.attempt - ${uncounted}, tries = d.tries - ${uncounted}
+  FROM (SELECT now() AS now) AS clock
   WHERE d.tenant_id = ${own} AND coalesce(d.state, '') = 'sending'
     AND d.delivery_id = ANY (ARRAY(SELECT i.delivery_id FROM (${all(schema, tenantId, interrupted)}) AS i WHERE i.delivery_id IS NOT NULL))
 )

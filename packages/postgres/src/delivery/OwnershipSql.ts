@@ -20,24 +20,40 @@ ON CONFLICT (worker_id) DO UPDATE SET alive_until = EXCLUDED.alive_until`
 
 export const ownedRow = row({ tenantId: text, partition: int4, epoch: int8 })
 
-/** Skips a lease that another worker is taking over, because other leases would expire during the wait. */
+/**
+ * Leases that have not run out. Others lock only those that have, so this waits for nobody: other leases would run out meanwhile.
+ */
 export const renewLeases = (schema: Statement, worker: WorkerLease) => statement`
+UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}
+WHERE l.worker_id = ${text(worker.workerId)} AND l.leased_until > now()`
+
+/** Leases that have run out, and that nobody has taken over. */
+export const expiredLeases = (schema: Statement, { workerId }: WorkerLease) => statement`
+SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l
+WHERE l.worker_id = ${text(workerId)} AND l.leased_until <= now() AND l.leased_until > '-infinity'`
+
+/** Skips leases that another worker is taking over. */
+export const renewExpired = (schema: Statement, tenantId: string, worker: WorkerLease, partitions: ReadonlyArray<number>) => {
+  const own = tenant(tenantId)
+  return statement`
 WITH mine AS MATERIALIZED (
-  SELECT l.tenant_id, l.partition FROM ${schema}.delivery_leases AS l
-  WHERE l.worker_id = ${text(worker.workerId)} AND l.leased_until > '-infinity'
+  SELECT l.partition FROM ${schema}.delivery_leases AS l
+  WHERE l.tenant_id = ${own} AND l.partition = ANY (${int4Array(partitions)}) AND l.worker_id = ${text(worker.workerId)} AND l.leased_until > '-infinity'
   FOR NO KEY UPDATE SKIP LOCKED
-),
-renewed AS (
-  UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}
-  FROM mine AS m WHERE l.tenant_id = m.tenant_id AND l.partition = m.partition
-  RETURNING l.tenant_id, l.partition
 )
-SELECT r.tenant_id, r.partition::int4 AS partition, p.epoch
-FROM renewed AS r
+UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}
+WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT m.partition FROM mine AS m))`
+}
+
+/** The partitions whose leases the worker has just renewed. */
+export const ownedPartitions = (schema: Statement, { workerId }: WorkerLease) => statement`
+SELECT l.tenant_id, l.partition::int4 AS partition, p.epoch
+FROM ${schema}.delivery_leases AS l
 CROSS JOIN LATERAL (
-  SELECT p.epoch FROM ${schema}.delivery_partitions AS p WHERE p.tenant_id = r.tenant_id AND p.partition = r.partition
+  SELECT p.epoch FROM ${schema}.delivery_partitions AS p WHERE p.tenant_id = l.tenant_id AND p.partition = l.partition
   LIMIT 1
-) AS p`
+) AS p
+WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()`
 
 export const shareRow = row({ now: float8, startedAt: float8, workers: int4, active: int4 })
 

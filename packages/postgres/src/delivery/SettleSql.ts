@@ -124,22 +124,14 @@ again AS (
 
 const recordOf = ({ record }: DeliveryOutcome): string | null => record === undefined ? null : JSON.stringify(record)
 
+/** A take has a flight of the same name in each of its partitions, which end one by one. */
 const removeFlights = (schema: Statement, tenantId: string, ended: SettleRequest["ended"]) => {
-  const own = tenant(tenantId)
+  const [partitions, flights] = [int4Array(ended.map(({ partition }) => partition)), uuidArray(ended.map(({ flight }) => flight))]
   return statement`
 landed AS (
   DELETE FROM ${schema}.delivery_flights AS f
-  USING (
-    SELECT f.flight, f.row_location
-    FROM unnest(${ofAnyLength(int4Array(ended.map(({ partition }) => partition)))}, ${uuidArray(ended.map(({ flight }) => flight))}) AS g (partition, flight)
-    CROSS JOIN LATERAL (
-      SELECT f.flight, f.ctid AS row_location FROM ${schema}.delivery_flights AS f
-      WHERE f.tenant_id = ${own} AND f.partition = g.partition AND f.flight = g.flight
-      LIMIT 1
-    ) AS f
-    WHERE g.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))
-  ) AS g
-  WHERE f.tenant_id = ${own} AND f.ctid = g.row_location AND f.flight = g.flight
+  WHERE f.tenant_id = ${tenant(tenantId)} AND f.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND f.flight = ANY (${flights})
+    AND (f.partition, f.flight) IN (SELECT * FROM unnest(${partitions}, ${flights}))
 )`
 }
 
