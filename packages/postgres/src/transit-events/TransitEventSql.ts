@@ -4,7 +4,7 @@ import { bytea, byteaArray, int4Array, int8, int8Array, optional, row, text, tex
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
-import { accountsSeeText, clientSeesText, viewers, withStatus } from "../shared/ShipmentSql.ts"
+import { accountsSeeText, clientSeesText, withStatus } from "../shared/ShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */
 export const transitEventPayloads: PayloadSource = {
@@ -72,10 +72,31 @@ ORDER BY e.sequence DESC, e.event_id DESC`
 /**
  * Subscriptions that match the shipments in a relation `ships (shipment_id)`, as `matched (shipment_id,
  * subscription_id, type_mask)`. Each step is a lookup by an array of keys, or by the key of each account or client (OFFSET 0 keeps the
- * planner from choosing a full scan), so subscriptions to other freight cost nothing.
+ * planner from choosing a full scan), so subscriptions to other freight cost nothing. Most shipments of a call have the same accounts and
+ * carrier as others, so their clients are looked up once for each such set (`grants`).
  */
 export const matchShipments = (schema: Statement, tenant: Expression) => statement`
-${viewers(schema, tenant)},
+granted AS MATERIALIZED (
+  SELECT sh.shipment_id, coalesce(sh.accounts || sh.carrier, '{}') AS grants
+  FROM ${schema}.shipments AS sh
+  WHERE sh.tenant_id = ${tenant} AND sh.shipment_id = ANY (ARRAY(SELECT shipment_id FROM ships))
+),
+viewers AS MATERIALIZED (
+  SELECT a.grants, ca.client
+  FROM (
+    SELECT g.grants, unnest(g.grants) AS account FROM (SELECT DISTINCT grants FROM granted) AS g
+    OFFSET 0
+  ) AS a
+  CROSS JOIN LATERAL (
+    SELECT ca.client FROM ${schema}.client_accounts AS ca
+    WHERE ca.tenant_id = ${tenant} AND ca.account = a.account
+    OFFSET 0
+  ) AS ca
+  UNION
+  SELECT g.grants, c.client
+  FROM granted AS g CROSS JOIN ${schema}.clients AS c
+  WHERE c.tenant_id = ${tenant} AND c.sees_all
+),
 wishes AS MATERIALIZED (
   SELECT v.client, r.subscription_id, r.type_mask
   FROM (SELECT DISTINCT client FROM viewers) AS v
@@ -90,13 +111,15 @@ named AS MATERIALIZED (
   WHERE r.tenant_id = ${tenant} AND r.route = ANY (ARRAY(SELECT 's:' || s.shipment_id FROM ships AS s))
 ),
 matched AS MATERIALIZED (
-  SELECT v.shipment_id, w.subscription_id, w.type_mask
-  FROM viewers AS v
+  SELECT g.shipment_id, w.subscription_id, w.type_mask
+  FROM granted AS g
+  JOIN viewers AS v ON v.grants = g.grants
   JOIN wishes AS w ON w.client = v.client
   UNION ALL
   SELECT n.shipment_id, n.subscription_id, n.type_mask
   FROM named AS n
-  JOIN viewers AS v ON v.shipment_id = n.shipment_id AND v.client = n.client
+  JOIN granted AS g ON g.shipment_id = n.shipment_id
+  JOIN viewers AS v ON v.grants = g.grants AND v.client = n.client
 )`
 
 /** One element for each event, but for the tenant and the trace. */
