@@ -17,7 +17,7 @@ import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { PgClient } from "../client/PgClient.ts"
 import { HighPriority } from "../client/PgLending.ts"
-import type { Decoded } from "../client/SqlRow.ts"
+import { bool, type Decoded } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as drops from "./DropSql.ts"
@@ -44,11 +44,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
 
       return DeliveryStore.of({
         renew: (worker) => asOwner("renew", owning.renew(worker)),
-        look: (workerId, limit) =>
-          asOwner("look", Effect.all({
-            signalled: sql.rows(ownership.lookRow, ownership.signalledPartitions(schema, workerId, limit)),
-            free: sql.rows(ownership.lookRow, ownership.freePartitions(schema, limit))
-          })),
+        look: (workerId, limit) => asOwner("look", owning.look(workerId, limit)),
         acquire: (worker, tenantId, partitions) => asOwner("acquire", sql.withTransaction(owning.acquire(worker, tenantId, partitions))),
         load: (tenantId, destinationIds) => asOwner("load", Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
         take: (request) => asOwner("take", take(request)),
@@ -71,6 +67,7 @@ const asOwner = <A>(call: keyof DeliveryStore["Service"], effect: Effect.Effect<
 type Sql = PgClient
 
 class Owning {
+  private isDistributed: boolean | undefined = undefined
   private readonly sql: Sql
   private readonly schema: Statement
 
@@ -84,12 +81,24 @@ class Owning {
     return Effect.gen(function*() {
       yield* sql.run(ownership.keepAlive(schema, worker))
       yield* sql.run(ownership.renewLeases(schema, worker))
-      const expired = Map.groupBy(yield* sql.rows(ownership.lookRow, ownership.expiredLeases(schema, worker)), ({ tenantId }) => tenantId)
-      for (const [tenantId, leases] of expired) yield* sql.run(ownership.renewExpired(schema, tenantId, worker, leases.map(({ partition }) => partition)))
+      const expired = yield* sql.rows(ownership.lookRow, ownership.expiredLeases(schema, worker))
+      for (const tenantId of new Set(expired.map((each) => each.tenantId))) {
+        const partitions = expired.flatMap((each) => each.tenantId === tenantId ? [each.partition] : [])
+        yield* sql.run(ownership.renewExpired(schema, tenantId, worker, partitions))
+      }
       const owned = yield* sql.rows(ownership.ownedRow, ownership.ownedPartitions(schema, worker))
       return { owned, ...yield* sql.one(ownership.shareRow, ownership.shares(schema)) }
     })
   }
+
+  readonly look = Effect.fnUntraced(function*(this: Owning, workerId: string, limit: number) {
+    const { schema, sql } = this
+    const isDistributed = this.isDistributed ??= yield* sql.one(bool, ownership.hasCitus)
+    return {
+      signalled: yield* sql.rows(ownership.lookRow, ownership.signalledPartitions(schema, workerId, limit)),
+      free: yield* sql.rows(ownership.lookRow, ownership.freePartitions(schema, limit, isDistributed))
+    }
+  })
 
   /** A statement of its own for each step: each sees what the one that it waited for has written. */
   readonly acquire = Effect.fnUntraced(function*(this: Owning, worker: WorkerLease, tenantId: string, wanted: ReadonlyArray<number>) {

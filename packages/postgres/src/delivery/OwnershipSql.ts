@@ -81,22 +81,14 @@ WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()
 ORDER BY s.signal_no
 LIMIT ${int8(limit)}`
 
-/** Partitions whose lease is over, and those with signals that nobody has a lease of. The signals of a partition are not read, only its first. */
-export const freePartitions = (schema: Statement, limit: number) => {
+/** Whether tables may be distributed. */
+export const hasCitus = statement`SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus`
+
+/** Partitions whose lease is over, and those with signals that nobody has a lease of. */
+export const freePartitions = (schema: Statement, limit: number, isDistributed: boolean) => {
   const most = int8(limit)
   return statement`
-WITH RECURSIVE signalled AS (
-  (SELECT s.tenant_id, s.partition, s.signal_no FROM ${schema}.delivery_signals AS s ORDER BY s.tenant_id, s.partition, s.signal_no LIMIT 1)
-  UNION ALL
-  SELECT n.tenant_id, n.partition, n.signal_no
-  FROM signalled AS p
-  CROSS JOIN LATERAL (
-    SELECT s.tenant_id, s.partition, s.signal_no FROM ${schema}.delivery_signals AS s
-    WHERE (s.tenant_id, s.partition) > (p.tenant_id, p.partition)
-    ORDER BY s.tenant_id, s.partition, s.signal_no
-    LIMIT 1
-  ) AS n
-)
+${isDistributed ? statement`WITH signalled AS (SELECT s.tenant_id, s.partition, min(s.signal_no) AS signal_no FROM ${schema}.delivery_signals AS s GROUP BY s.tenant_id, s.partition)` : firstSignals(schema)}
 (SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l WHERE l.leased_until <= now() ORDER BY l.leased_until LIMIT ${most})
 UNION ALL
 (
@@ -107,6 +99,20 @@ UNION ALL
 )
 LIMIT ${most}`
 }
+
+/** Steps from partition to partition, so that their other signals are not read. Citus refuses it, because it belongs to no tenant. */
+const firstSignals = (schema: Statement) => statement`WITH RECURSIVE signalled AS (
+  (SELECT s.tenant_id, s.partition, s.signal_no FROM ${schema}.delivery_signals AS s ORDER BY s.tenant_id, s.partition, s.signal_no LIMIT 1)
+  UNION ALL
+  SELECT n.tenant_id, n.partition, n.signal_no
+  FROM signalled AS p
+  CROSS JOIN LATERAL (
+    SELECT s.tenant_id, s.partition, s.signal_no FROM ${schema}.delivery_signals AS s
+    WHERE (s.tenant_id, s.partition) > (p.tenant_id, p.partition)
+    ORDER BY s.tenant_id, s.partition, s.signal_no
+    LIMIT 1
+  ) AS n
+)`
 
 export const leasedRow = row({ partition: int4, takenOver: bool })
 
