@@ -17,8 +17,9 @@ import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { PgClient } from "../client/PgClient.ts"
 import { HighPriority } from "../client/PgLending.ts"
-import { bool, type Decoded } from "../client/SqlRow.ts"
+import type { Decoded } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
+import { makeIsDistributed } from "../shared/Citus.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as drops from "./DropSql.ts"
 import { trimDrops } from "./DropRecordsSql.ts"
@@ -37,8 +38,8 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
     DeliveryStore,
     Effect.gen(function*() {
       const sql = yield* PgClient
-      const { identifier: schema } = yield* WaybillSchema
-      const owning = new Owning(sql, schema)
+      const { identifier: schema, name } = yield* WaybillSchema
+      const owning = new Owning(sql, schema, yield* makeIsDistributed(name))
       const dropping = new Dropping(sql, schema, sources)
       const take = takeWith(sql, schema, sources)
 
@@ -67,13 +68,14 @@ const asOwner = <A>(call: keyof DeliveryStore["Service"], effect: Effect.Effect<
 type Sql = PgClient
 
 class Owning {
-  private isDistributed: boolean | undefined = undefined
   private readonly sql: Sql
   private readonly schema: Statement
+  private readonly isDistributed: Effect.Effect<boolean, SqlError>
 
-  constructor(sql: Sql, schema: Statement) {
+  constructor(sql: Sql, schema: Statement, isDistributed: Effect.Effect<boolean, SqlError>) {
     this.sql = sql
     this.schema = schema
+    this.isDistributed = isDistributed
   }
 
   renew(worker: WorkerLease) {
@@ -93,10 +95,9 @@ class Owning {
 
   readonly look = Effect.fnUntraced(function*(this: Owning, workerId: string, limit: number) {
     const { schema, sql } = this
-    const isDistributed = this.isDistributed ??= yield* sql.one(bool, ownership.hasCitus)
     return {
       signalled: yield* sql.rows(ownership.lookRow, ownership.signalledPartitions(schema, workerId, limit)),
-      free: yield* sql.rows(ownership.lookRow, ownership.freePartitions(schema, limit, isDistributed))
+      free: yield* sql.rows(ownership.lookRow, ownership.freePartitions(schema, limit, yield* this.isDistributed))
     }
   })
 

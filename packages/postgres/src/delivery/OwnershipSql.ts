@@ -81,9 +81,6 @@ WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()
 ORDER BY s.signal_no
 LIMIT ${int8(limit)}`
 
-/** Whether tables may be distributed. */
-export const hasCitus = statement`SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS citus`
-
 /** Partitions whose lease is over, and those with signals that nobody has a lease of. */
 export const freePartitions = (schema: Statement, limit: number, isDistributed: boolean) => {
   const most = int8(limit)
