@@ -1,6 +1,6 @@
 /** What has been agreed with a trading partner, as data. One profile is one partner, in both directions. */
 import { Schema } from "effect"
-import { InvalidInput, readInput } from "@waybill/core"
+import { AccountNumber, InvalidInput, readInput } from "@waybill/core"
 import { CarrierNumberText } from "@waybill/core/invoices"
 import { EventType } from "@waybill/core/transit-events"
 import { TransportSettings } from "./TransportSettings.ts"
@@ -43,6 +43,10 @@ export const PartnerProfile = Schema.Struct({
   version: Schema.Literals(versions).annotate({ message: `version is one of ${versions.join(", ")}.` }),
   /** Sets are refused unless they are named here. */
   sets: Schema.Array(Schema.Literals(["214", "210", "204", "211", "216", "990"])).check(Schema.isMinLength(1, { message: "Name at least one transaction set." }), Schema.isMaxLength(6)),
+  /** Sets that the server writes by itself: statuses and invoices on `accounts`, and answers to the partner's orders (204). */
+  writes: Schema.optionalKey(Schema.Array(Schema.Literals(["214", "210", "990"])).check(Schema.isMaxLength(3))),
+  /** Account numbers of the partner: its orders may name them, and it gets their statuses and invoices. */
+  accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(1_000))),
   acknowledge: Schema.optionalKey(Schema.Literals(["997", "999", "none"])),
   /** How files come and go. Without it they are put into the partner's folder and taken from there. */
   transport: Schema.optionalKey(TransportSettings),
@@ -92,7 +96,10 @@ export const PartnerProfile = Schema.Struct({
     /** L11-02 and N9-01 by the type of a reference, both ways. */
     references: Schema.optionalKey(Schema.Record(ReferenceType, code))
   }))
-}).annotate({ identifier: "PartnerProfile" })
+}).check(
+  Schema.makeFilter(({ accounts = [], writes = [] }) => accounts.length > 0 || writes.every((set) => set === "990") || "Statuses and invoices are written for accounts: name them in accounts."),
+  Schema.makeFilter(({ sets, writes = [] }) => sets.includes("204") || !writes.includes("990") || "A 990 answers a 204: name 204 in sets.")
+).annotate({ identifier: "PartnerProfile" })
 export type PartnerProfile = typeof PartnerProfile.Type
 
 const decode = readInput(PartnerProfile, { closed: true })

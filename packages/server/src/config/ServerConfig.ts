@@ -39,7 +39,7 @@ export interface ServerConfig {
   readonly timeZone: string
   readonly role: Role
   readonly demo: boolean
-  /** Absolute path; `undefined`: no EDI files are read. */
+  /** Absolute path; `undefined`: no EDI files are exchanged. */
   readonly ediDir: string | undefined
   /** The carrier of the demo sends its events as EDI. */
   readonly demoEdi: boolean

@@ -238,7 +238,7 @@ export const variables = {
     "how long the oldest entry of a failing endpoint waits before its customer gets a notice",
     integer(60, 2_592_000)
   ),
-  ediDir: variable("WAYBILL_EDI_DIR", "none: no EDI files are read", "reads EDI files of partners: a folder <tenant>/<partner> with a profile.json for each", text((value) => !value.includes("\0"), "is not a path")),
+  ediDir: variable("WAYBILL_EDI_DIR", "none: no EDI files are exchanged", "exchanges EDI files with partners: a folder <tenant>/<partner> with a profile.json for each", text((value) => !value.includes("\0"), "is not a path")),
   demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "plays a journey for the tenant demo", onOff),
   publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the address that callers see, for links in answers", webAddress),
   trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "take X-Forwarded-Proto, -Host and -For at their word; only behind a proxy that sets them", onOff),

@@ -1,27 +1,37 @@
 /**
- * Reads the EDI files of partners. Every folder `<tenant>/<partner>` with a `profile.json` is a partner; folders may come and go while the server
- * runs. Several servers may share the directory.
+ * Reads the EDI files of partners and writes those for them. Every folder `<tenant>/<partner>` with a `profile.json` is a partner; folders may come
+ * and go while the server runs. Several servers may share the directory.
  */
-import { AuditLog, Tenants, TransitEventIntake } from "@waybill/core"
-import { Invoices } from "@waybill/core/invoices"
-import { type EdiHandlers, placeOf } from "@waybill/edi"
-import { directoryTransport, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
+import { AuditLog, Tenants } from "@waybill/core"
+import { placeOf } from "@waybill/edi"
+import { directoryTransport, type IdlePosition, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { clientOf, foldersIn, type Partner, principalOf, profileIn } from "./EdiPartners.ts"
+import { clientOf, foldersIn, type Partner, profileIn } from "./EdiPartners.ts"
+import { handlersOf, type ReceivingServices } from "./EdiReceiving.ts"
+import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"
 
 /** Pause between two looks at the directory. */
 const pauseMillis = 2_000
 
-/** Services that store what partners send. */
-type Services = AuditLog | Invoices | Tenants | TransitEventIntake
+type Services = AuditLog | ReceivingServices | SendingServices | Tenants
 
-/** Reads what waits, again and again, until interrupted. */
+/** What a process remembers between two looks. */
+export interface EdiMemory {
+  /** Problems of profiles, by folder. */
+  readonly problems: Map<string, string>
+  /** Positions of feeds, by folder and set. */
+  readonly idle: Map<string, IdlePosition>
+}
+
+export const ediMemory = (): EdiMemory => ({ problems: new Map(), idle: new Map() })
+
+/** Reads what waits and writes what is new, again and again, until interrupted. */
 export const runEdi = (directory: string): Effect.Effect<never, never, Services> => {
-  const problems = new Map<string, string>()
+  const memory = ediMemory()
   return Effect.promise(() => mkdir(directory, { recursive: true })).pipe(
-    Effect.andThen(receiveAll(directory, problems)),
+    Effect.andThen(lookAtPartners(directory, memory)),
     Effect.catchCause((cause) => Effect.logError("EDI directory not read, trying again.", cause)),
     Effect.andThen(Effect.sleep(pauseMillis)),
     Effect.forever
@@ -29,7 +39,7 @@ export const runEdi = (directory: string): Effect.Effect<never, never, Services>
 }
 
 /** One look at every partner. A problem of a profile is logged once, until it changes. */
-export const receiveAll = Effect.fnUntraced(function*(directory: string, problems: Map<string, string>) {
+export const lookAtPartners = Effect.fnUntraced(function*(directory: string, { idle, problems }: EdiMemory) {
   const tenants = yield* Tenants
   for (const { partner, tenantId } of yield* Effect.promise(() => foldersIn(directory))) {
     const folder = join(directory, tenantId, partner)
@@ -42,9 +52,17 @@ export const receiveAll = Effect.fnUntraced(function*(directory: string, problem
     }
     if (problem === undefined) problems.delete(folder)
     else problems.set(folder, problem)
-    if (problem === undefined && !("problem" in profile)) yield* receiveOf({ tenantId, folder, profile })
+    if (problem === undefined && !("problem" in profile)) yield* lookAt({ tenantId, folder, profile }, idle)
   }
 })
+
+/** A partner whose data cannot be stored or read now does not hold up the others. */
+const lookAt = (partner: Partner, idle: EdiMemory["idle"]) =>
+  startSending(partner).pipe(
+    Effect.andThen(receiveOf(partner)),
+    Effect.andThen(sendTo(partner, idle)),
+    Effect.catchCause((cause) => Effect.logError("EDI partner not looked at, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner })))
+  )
 
 const receiveOf = Effect.fnUntraced(function*(partner: Partner) {
   const handlers = yield* handlersOf(partner)
@@ -74,22 +92,3 @@ const logged = Effect.fnUntraced(function*({ profile, tenantId }: Partner, file:
     { status }
   )
 })
-
-const handlersOf = Effect.fnUntraced(function*(partner: Partner) {
-  const events = yield* TransitEventIntake
-  const invoices = yield* Invoices
-  const run = Effect.runPromiseWith(yield* Effect.context<never>())
-  const principal = principalOf(partner)
-  const handlers: EdiHandlers = {
-    transitEvents: async (items) => (await run(events.report(principal, items))).results,
-    invoices: async (items) => {
-      // what was stored before a refusal is stored once more when the sets are given one by one, which changes nothing
-      for (const item of items) await run(Effect.catchTags(invoices.create(principal, item), { InvoiceExists: refused, InvoiceNotYours: refused }))
-      return items.map(() => ({ result: "accepted" }))
-    }
-  }
-  return handlers
-})
-
-/** As a refusal of the bridge, which has no errors of invoices. */
-const refused = (error: { readonly message: string }) => Effect.fail({ faults: [{ detail: error.message }] })

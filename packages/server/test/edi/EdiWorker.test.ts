@@ -5,36 +5,16 @@ import { TransitEvents } from "@waybill/core/transit-events"
 import { postedShipment, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs"
+import { readdirSync, utimesSync } from "node:fs"
 import { join } from "node:path"
 import { openEdiCarrier } from "../../src/demo/DemoEdi.ts"
-import { receiveAll } from "../../src/edi/EdiWorker.ts"
+import { ediMemory, lookAtPartners } from "../../src/edi/EdiWorker.ts"
 import { journeyFrom } from "../../src/demo/DemoJourney.ts"
 import { directory } from "../program/Program.ts"
+import { fileOf, partnerFolder, profile, put, reportOf } from "./EdiFolder.ts"
 
-const profile = { partner: "acme", them: { qualifier: "02", id: "ABCD" }, us: { qualifier: "ZZ", id: "WAYBILL" }, version: "004010", sets: ["214", "210"], carrier: { dot: "1234567" } }
-
-const isa = "ISA*00*          *00*          *02*ABCD           *ZZ*WAYBILL        *261120*1415*U*00401*000000007*0*P*>~"
-const status = `${isa}GS*QM*ABCD*WAYBILL*20261120*1415*7*X*004010~ST*214*0001~B10*0123456789**ABCD~LX*1~AT7*X4*NS***20261120*0815*UT~SE*5*0001~GE*1*7~IEA*1*000000007~`
-const invoice = (amount: string) => `${isa}GS*IM*ABCD*WAYBILL*20261120*1415*7*X*004010~ST*210*0001~B3**4711****20261120*${amount}****ABCD~SE*3*0001~GE*1*7~IEA*1*000000007~`
-
-/** A file whose writer has finished. */
-const put = (folder: string, name: string, text: string) => {
-  mkdirSync(join(folder, "inbox"), { recursive: true })
-  const path = join(folder, "inbox", name)
-  writeFileSync(path, text)
-  const before = Date.now() / 1000 - 60
-  utimesSync(path, before, before)
-}
-
-const partnerFolder = (root: string, tenantId: string, written: unknown = profile) => {
-  const folder = join(root, tenantId, "acme")
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, "profile.json"), JSON.stringify(written))
-  return folder
-}
-
-const reportOf = (folder: string, name: string) => readFileSync(join(folder, `${name}.report.jsonl`), "utf8")
+const status = fileOf("QM", "214", ["B10*0123456789**ABCD", "LX*1", "AT7*X4*NS***20261120*0815*UT"])
+const invoice = (amount: string) => fileOf("IM", "210", [`B3**4711****20261120*${amount}****ABCD`])
 
 describe("the EDI worker", () => {
   const test = <A, E>(name: string, scenario: Effect.Effect<A, E, any>) =>
@@ -47,7 +27,7 @@ describe("the EDI worker", () => {
     yield* (yield* ShipmentIntake).report({ ...tenant.carrier, dot: "1234567" }, postedShipment("0123456789"))
     put(folder, "a.edi", status)
     put(folder, "b.edi", invoice("26378"))
-    yield* receiveAll(root, new Map())
+    yield* lookAtPartners(root, ediMemory())
     assert.deepStrictEqual(readdirSync(join(folder, "done")).sort(), ["a.edi", "a.edi.report.jsonl", "b.edi", "b.edi.report.jsonl"])
     assert.lengthOf(readdirSync(join(folder, "outbox")), 2)
     const page = yield* (yield* TransitEvents).list(tenant.carrier, {})
@@ -59,14 +39,16 @@ describe("the EDI worker", () => {
     assert.deepStrictEqual(data.filter(({ action }) => action === "edi.receive").map(({ actor, object, result }) => [actor.name, object.id, result]).sort(), [["key:edi-acme", "a.edi", "ok"], ["key:edi-acme", "b.edi", "ok"]])
   }))
 
-  test("refuses an invoice that exists with other content, and names it in the report", Effect.gen(function*() {
+  test("reports a repeated invoice as a duplicate, and refuses one that exists with other content", Effect.gen(function*() {
     const tenant = yield* TestWaybill.tenant()
     const root = directory()
     const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", invoice("26378"))
-    yield* receiveAll(root, new Map())
+    yield* lookAtPartners(root, ediMemory())
+    put(folder, "again.edi", invoice("26378"))
     put(folder, "b.edi", invoice("26379"))
-    yield* receiveAll(root, new Map())
+    yield* lookAtPartners(root, ediMemory())
+    assert.include(reportOf(join(folder, "done"), "again.edi"), "\"duplicates\":1")
     assert.include(reportOf(join(folder, "failed"), "b.edi"), "exists already with other content")
   }))
 
@@ -77,10 +59,10 @@ describe("the EDI worker", () => {
     const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", status)
     yield* tenants.suspend(tenant.tenantId)
-    yield* receiveAll(root, new Map())
+    yield* lookAtPartners(root, ediMemory())
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), ["a.edi"])
     yield* tenants.resume(tenant.tenantId)
-    yield* receiveAll(root, new Map())
+    yield* lookAtPartners(root, ediMemory())
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
   }))
 
@@ -91,11 +73,11 @@ describe("the EDI worker", () => {
     const wrong = partnerFolder(join(root), `${tenant.tenantId}-x`, { partner: "acme" })
     const folder = partnerFolder(root, tenant.tenantId)
     put(folder, "a.edi", status)
-    const problems = new Map<string, string>()
-    yield* receiveAll(root, problems)
+    const memory = ediMemory()
+    yield* lookAtPartners(root, memory)
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
-    assert.include(problems.get(wrong), "/them: This field is required.")
-    assert.lengthOf([...problems.keys()], 2)
+    assert.include(memory.problems.get(wrong), "/them: This field is required.")
+    assert.lengthOf([...memory.problems.keys()], 2)
   }))
 
   test("reads every event that the demo's carrier writes, once", Effect.gen(function*() {
@@ -108,7 +90,7 @@ describe("the EDI worker", () => {
     for (let count = 0; count < 2; count++) {
       yield* Effect.promise(() => publish(events))
       for (const [index, name] of readdirSync(inbox).sort().entries()) utimesSync(join(inbox, name), 1_000 + index, 1_000 + index)
-      yield* receiveAll(root, new Map())
+      yield* lookAtPartners(root, ediMemory())
     }
     const page = yield* (yield* TransitEvents).list(tenant.carrier, { pageSize: 500 })
     assert.strictEqual(page.totalCount, events.length)

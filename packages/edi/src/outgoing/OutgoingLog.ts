@@ -1,0 +1,83 @@
+/**
+ * What was sent to a partner of one kind of set, and how far. A file is kept together with the position after it before it is sent, so that a
+ * crash sends the same file again, with the same control numbers, and never its contents in another one.
+ */
+import { link, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+
+export interface OutgoingEntry {
+  /** From 1. */
+  readonly number: number
+  /** Where the feed continues. */
+  readonly position: string
+  /** What goes to the partner; absent if nothing did. */
+  readonly file?: OutgoingFile | undefined
+  readonly isSent: boolean
+  /** Milliseconds since it was kept. */
+  readonly age: number
+}
+
+export interface OutgoingFile {
+  readonly name: string
+  readonly text: string
+}
+
+export interface OutgoingLog {
+  readonly last: () => Promise<OutgoingEntry | undefined>
+  /** False if another process was faster: there is an entry with this number. */
+  readonly append: (entry: Pick<OutgoingEntry, "number" | "position" | "file">) => Promise<boolean>
+  readonly sent: (number: number) => Promise<void>
+}
+
+/** Entries that stay: a process that looked long ago finds that it is late. */
+const keptEntries = 20
+
+const nameOf = (number: number): string => String(number).padStart(12, "0")
+
+/** Entries are files of a directory. Any number of processes may use it: only one of them can create an entry. */
+export const outgoingLog = (directory: string): OutgoingLog => {
+  const numbers = async (): Promise<ReadonlyArray<number>> => {
+    await mkdir(directory, { recursive: true })
+    return (await readdir(directory)).filter((name) => /^\d{12}\.json$/u.test(name)).map((name) => Number(name.slice(0, 12))).sort((a, b) => a - b)
+  }
+
+  const last = async (): Promise<OutgoingEntry | undefined> => {
+    const number = (await numbers()).at(-1)
+    if (number === undefined) return undefined
+    const path = join(directory, `${nameOf(number)}.json`)
+    const { file, position } = JSON.parse(await readFile(path, "utf8")) as Pick<OutgoingEntry, "position" | "file">
+    const isSent = file === undefined || await exists(join(directory, `${nameOf(number)}.sent`))
+    return { number, position, file, isSent, age: Date.now() - (await stat(path)).mtimeMs }
+  }
+
+  const remove = async (number: number): Promise<void> => {
+    for (const ending of ["json", "sent"]) await rm(join(directory, `${nameOf(number)}.${ending}`), { force: true })
+  }
+
+  const append = async ({ file, number, position }: Pick<OutgoingEntry, "number" | "position" | "file">): Promise<boolean> => {
+    const hidden = join(directory, `.${nameOf(number)}.${crypto.randomUUID()}.tmp`)
+    await writeFile(hidden, JSON.stringify({ position, file }), { flush: true })
+    try {
+      await link(hidden, join(directory, `${nameOf(number)}.json`))
+    } catch (error) {
+      if ((error as { readonly code?: unknown }).code === "EEXIST") return false
+      throw error
+    } finally {
+      await rm(hidden, { force: true })
+    }
+    const all = await numbers()
+    // another process has removed this entry before, because it was old
+    if (all.at(-1)! > number) {
+      await remove(number)
+      return false
+    }
+    for (const old of all.filter((each) => each <= number - keptEntries)) await remove(old)
+    return true
+  }
+
+  const sent = (number: number): Promise<void> => writeFile(join(directory, `${nameOf(number)}.sent`), "")
+
+  return { last, append, sent }
+}
+
+const exists = (path: string): Promise<boolean> => stat(path).then(() => true, () => false)

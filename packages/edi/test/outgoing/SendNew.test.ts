@@ -1,0 +1,147 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { type EdiTransport, type OutgoingLog, outgoingLog, type SendNewOptions, sendNew, startOutgoing } from "@waybill/edi/transports"
+import { partnerOf } from "../Partner.ts"
+import { forRandom, type Random } from "../Random.ts"
+
+const directory = () => {
+  const path = mkdtempSync(join(tmpdir(), "waybill-edi-"))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+/** Items of a feed; positions are their indexes. */
+const feedOf = (items: ReadonlyArray<string>, perPage = 2): SendNewOptions<string>["next"] => async (position) => {
+  const from = position === undefined ? items.length : Number(position)
+  const page = items.slice(from, from + perPage)
+  return { items: page, position: String(from + page.length), more: from + page.length < items.length }
+}
+
+class Partner implements Pick<EdiTransport, "nextControlNumber" | "send"> {
+  readonly files: Array<readonly [name: string, text: string]> = []
+  #number = 0
+  nextControlNumber = async () => this.#number += 1
+  send = async (name: string, text: string) => void this.files.push([name, text])
+}
+
+const optionsOf = (log: OutgoingLog, transport: SendNewOptions<string>["transport"], items: ReadonlyArray<string>, more: Partial<SendNewOptions<string>> = {}): SendNewOptions<string> => ({
+  partner: partnerOf(),
+  transport,
+  log,
+  next: feedOf(items),
+  write: (page, { controlNumber }) => ({ text: `${controlNumber}:${page.join(",")}`, sets: page.length, notWritten: [] }),
+  ...more
+})
+
+describe("sending what is new", () => {
+  it("begins at the end of the feed, and sends what comes later, a file for each page", async () => {
+    const log = outgoingLog(directory())
+    const partner = new Partner()
+    const items = ["a"]
+    expect(await sendNew(optionsOf(log, partner, items))).toBe(0)
+    items.push("b", "c", "d")
+    expect(await sendNew(optionsOf(log, partner, items))).toBe(2)
+    expect(partner.files).toEqual([["acme-000000001.edi", "1:b,c"], ["acme-000000002.edi", "2:d"]])
+    expect(await sendNew(optionsOf(log, partner, items))).toBe(0)
+  })
+
+  it("sends the same file again after a crash, when it is old enough", async () => {
+    const path = directory()
+    const log = outgoingLog(path)
+    const partner = new Partner()
+    const items: Array<string> = []
+    await startOutgoing(optionsOf(log, partner, items))
+    items.push("a", "b", "c")
+    const crashing = { ...partner, nextControlNumber: partner.nextControlNumber, send: () => Promise.reject(new Error("crash")) }
+    await expect(sendNew(optionsOf(log, crashing, items))).rejects.toThrow("crash")
+    expect(await sendNew(optionsOf(log, partner, items))).toBe(0)
+    const before = Date.now() / 1000 - 61
+    utimesSync(join(path, "000000000002.json"), before, before)
+    expect(await sendNew(optionsOf(log, partner, items))).toBe(1)
+    expect(partner.files).toEqual([["acme-000000001.edi", "1:a,b"], ["acme-000000002.edi", "2:c"]])
+  })
+
+  it("goes on after items that cannot be written, and tells of them", async () => {
+    const log = outgoingLog(directory())
+    const partner = new Partner()
+    const items: Array<string> = []
+    await startOutgoing(optionsOf(log, partner, items))
+    items.push("a", "b", "c")
+    const told: Array<string | undefined> = []
+    const write: SendNewOptions<string>["write"] = (page) => page.includes("a") ? { text: "", sets: 0, notWritten: [{ index: 0, refused: true, members: [] }] } : { text: "c", sets: 1, notWritten: [] }
+    await sendNew(optionsOf(log, partner, items, { write, onFile: ({ name }) => told.push(name) }))
+    expect(told).toEqual([undefined, "acme-000000002.edi"])
+    expect(partner.files).toEqual([["acme-000000002.edi", "c"]])
+  })
+
+  it("keeps a position that moved without items for its process, and for others after ten minutes", async () => {
+    const path = directory()
+    const log = outgoingLog(path)
+    let looks = 0
+    const asked: Array<string | undefined> = []
+    const next: SendNewOptions<string>["next"] = async (position) => {
+      asked.push(position)
+      return { items: [], position: String(looks += 1), more: false }
+    }
+    const options = optionsOf(log, new Partner(), [], { next, idle: {} })
+    for (let count = 0; count < 3; count++) await sendNew(options)
+    expect(asked).toEqual([undefined, "1", "2", "3"])
+    expect((await log.last())?.position).toBe("1")
+    const before = Date.now() / 1000 - 601
+    utimesSync(join(path, "000000000001.json"), before, before)
+    await sendNew(options)
+    expect((await log.last())?.position).toBe("5")
+  })
+
+  it("removes old entries, and lets no process that is late write one of them", async () => {
+    const path = directory()
+    const log = outgoingLog(path)
+    mkdirSync(path, { recursive: true })
+    for (let number = 1; number <= 50; number++) expect(await log.append({ number, position: String(number) })).toBe(true)
+    expect(readdirSync(path)).toHaveLength(20)
+    expect(await log.append({ number: 2, position: "late" })).toBe(false)
+    expect(await log.append({ number: 50, position: "late" })).toBe(false)
+    expect(readdirSync(path).sort()[0]).toBe("000000000031.json")
+    writeFileSync(join(path, "notes.txt"), "")
+    expect((await log.last())?.position).toBe("50")
+  })
+
+  it("sends each item in order and in one file only, whatever crashes and however many processes there are", async () => {
+    const runs: Array<Promise<void>> = []
+    forRandom(20, (random) => void runs.push(run(random)))
+    await Promise.all(runs)
+  }, 60_000)
+})
+
+class Crash extends Error {}
+
+/** Processes that crash at random before or after each step. */
+const run = async (random: Random): Promise<void> => {
+  const path = directory()
+  const partner = new Partner()
+  const items: Array<string> = []
+  await startOutgoing(optionsOf(outgoingLog(path), partner, items))
+  const crashing = <A extends ReadonlyArray<never>, B>(step: (...input: A) => Promise<B>) => async (...input: A): Promise<B> => {
+    if (random.chance(0.05)) throw new Crash()
+    const output = await step(...input)
+    if (random.chance(0.05)) throw new Crash()
+    return output
+  }
+  const { append, last, sent } = outgoingLog(path)
+  const attempt = () =>
+    sendNew(optionsOf({ last: crashing(last), append: crashing(append as never), sent: crashing(sent as never) } as OutgoingLog, { nextControlNumber: crashing(partner.nextControlNumber), send: crashing(partner.send as never) as never }, items, { staleMillis: 0 }))
+      .catch((error: unknown) => {
+        if (!(error instanceof Crash)) throw error
+      })
+  for (let count = 0; count < 12; count++) {
+    for (let more = random.below(4); more > 0; more--) items.push(`i${items.length}`)
+    await Promise.all(Array.from({ length: 1 + random.below(3) }, attempt))
+  }
+  for (let count = 0; count < 20; count++) await sendNew(optionsOf({ append, last, sent }, partner, items, { staleMillis: 0 }))
+  const once = [...new Map(partner.files).entries()]
+  // a repeated file is the same file
+  for (const [name, text] of partner.files) expect(once).toContainEqual([name, text])
+  expect(once.flatMap(([, text]) => text.split(":")[1]!.split(","))).toEqual(items)
+}
