@@ -34,6 +34,18 @@ describe("edi check", { timeout: 60_000 }, () => {
     expect(jsonLines(stdout)).toMatchObject([{ outcome: "accepted", records: [{ segment: "AT7", position: 4 }] }, { accepted: 1, refused: 0 }])
   })
 
+  it("prints what an order would become", async () => {
+    const shipper = join(directory(), "profile.json")
+    writeFileSync(shipper, JSON.stringify({ ...JSON.parse(readFileSync(profile, "utf8")) as object, sets: ["216"], linearFeet: 12 }))
+    const path = join(directory(), "partner.edi")
+    const set = "ST*216*0001~PUN*ABCD*20261120*0800*PU-7~TEM*2**L*1250~N1*SF*Closets Inc.~N3*12 Dock Road~N4*Chicago*IL*60608~SE*7*0001~"
+    writeFileSync(path, `ISA*00*          *00*          *02*ABCD           *ZZ*WAYBILL        *261120*1415*U*00401*000000007*0*P*>~GS*PU*ABCD*WAYBILL*20261120*1415*7*X*004010~${set}GE*1*7~IEA*1*000000007~`)
+    const { code, stdout } = await run(["edi", "check", shipper, path, "--records"])
+    expect([code, stdout]).toEqual([0, expect.stringContaining("\"grossPickupWeight\":1250")])
+    const json = await run(["edi", "check", shipper, path, "--records", "--json"])
+    expect(jsonLines(json.stdout)).toMatchObject([{ outcome: "accepted", items: [{ set: "216", shipmentNumber: "PU-7" }] }, { accepted: 1 }])
+  })
+
   it("explains a profile that is none, and a file that is not there", async () => {
     const path = join(directory(), "profile.json")
     writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(profile, "utf8")) as object, version: "3040" }))

@@ -18,8 +18,14 @@ const readProfile = (path: string): Effect.Effect<PartnerProfile, CommandFailed>
 
 const faultLine = (fault: EdiFault): string => `    ${placeOf(fault)}: ${printable(fault.detail)}${fault.value === undefined ? "" : ` (${JSON.stringify(fault.value)})`}`
 
-const linesOf = (result: SetResult, all: boolean): ReadonlyArray<string> => {
+interface Shown {
+  readonly kept: boolean
+  readonly records: boolean
+}
+
+const linesOf = (result: SetResult, items: ReadonlyArray<unknown>, { kept: all, records }: Shown): ReadonlyArray<string> => {
   const notes = [
+    ...records ? items.map((item) => `    ${printable(JSON.stringify(item))}`) : [],
     ...result.faults.map(faultLine),
     ...result.warnings.map(({ detail, element, position, segment }) => `    ${elementName(segment, element)} at segment ${position}: ${printable(detail)}`),
     ...all ? result.kept.map(({ element, position, segment, value }) => `    ${elementName(segment, element)} at segment ${position} has no place: ${JSON.stringify(value)}`) : []
@@ -46,16 +52,15 @@ const tryTransport = Effect.fnUntraced(function*({ transport }: PartnerProfile, 
   yield* Console.log(json ? JSON.stringify({ connected: found }) : found.map(printable).join("\n"))
 })
 
-interface FileFlags {
+interface FileFlags extends Shown {
   readonly acknowledgement: boolean
   readonly json: boolean
-  readonly kept: boolean
 }
 
-const tryFile = Effect.fnUntraced(function*(partner: PartnerProfile, file: string, { acknowledgement, json, kept }: FileFlags) {
-  const onResult = (result: SetResult) => console.log(json ? JSON.stringify(result) : linesOf(result, kept).join("\n"))
+const tryFile = Effect.fnUntraced(function*(partner: PartnerProfile, file: string, { acknowledgement, json, kept, records }: FileFlags) {
+  const onResult = (result: SetResult, items: ReadonlyArray<unknown>) => console.log(json ? JSON.stringify(records ? { ...result, items } : result) : linesOf(result, items, { kept, records }).join("\n"))
   const report = yield* Effect.tryPromise({
-    try: () => checkFile(partner, createReadStream(file), onResult),
+    try: () => checkFile(partner, createReadStream(file), { onResult }),
     catch: (error) => failed(`${file} was not checked: ${error instanceof Error ? error.message : String(error)}`)
   })
   yield* Console.log(json ? JSON.stringify(report) : summaryOf(report))
@@ -70,21 +75,23 @@ const check = Command.make(
     profile: Argument.String("profile").pipe(Argument.withDescription("The partner profile, a JSON file")),
     file: Argument.String("file").pipe(Argument.withDescription("The partner's file"), Argument.optional),
     connect: Flag.Boolean("connect").pipe(Flag.withDescription("Connect to the partner by the profile's transport, and look at its folders. Changes nothing there"), Flag.withDefault(false)),
+    records: Flag.Boolean("records").pipe(Flag.withDescription("Print what each set would become, as JSON"), Flag.withDefault(false)),
     kept: Flag.Boolean("kept").pipe(Flag.withDescription("List every element that has no place"), Flag.withDefault(false)),
     acknowledgement: Flag.Boolean("acknowledgement").pipe(Flag.withDescription("Print the acknowledgement that the partner would get"), Flag.withDefault(false)),
     json: jsonFlag
   },
-  Effect.fnUntraced(function*({ acknowledgement, connect, file, json, kept, profile }) {
+  Effect.fnUntraced(function*({ acknowledgement, connect, file, json, kept, profile, records }) {
     const partner = yield* readProfile(profile)
     if (connect) yield* tryTransport(partner, profile, json)
     else if (Option.isNone(file)) yield* Console.log(json ? JSON.stringify({ partner: partner.partner, valid: true }) : `${profile} is a valid profile of the partner ${partner.partner}.`)
-    if (Option.isSome(file)) yield* tryFile(partner, file.value, { acknowledgement, json, kept })
+    if (Option.isSome(file)) yield* tryFile(partner, file.value, { acknowledgement, json, kept, records })
   })
 ).pipe(
   Command.withDescription("Try a partner profile: on a file, of which nothing is stored, and by a connection to the partner"),
   Command.withExamples([
     { command: "waybill edi check partner/profile.json --connect", description: "Whether the partner's server can be reached, with the profile's host key and secrets" },
     { command: "waybill edi check partner.json file.edi", description: "Every set, with its faults and their segment and element" },
+    { command: "waybill edi check partner.json file.edi --records", description: "Also the events, invoices, orders and answers that the sets would become" },
     { command: "waybill edi check partner.json file.edi --kept --acknowledgement", description: "Also what has no place, and the 997 or 999" }
   ])
 )
