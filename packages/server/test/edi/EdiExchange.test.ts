@@ -9,7 +9,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
 import { exchangeDue, type Standings } from "../../src/edi/EdiExchange.ts"
-import { receiveAll } from "../../src/edi/EdiWorker.ts"
+import { ediMemory, lookAtPartners } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
 import { noSshd, startSshd, transportTo } from "./Sshd.ts"
 
@@ -93,7 +93,7 @@ describe("exchanges of EDI files with partners", () => {
     assert.deepStrictEqual([names(folder, "inbox"), names(sshd.root, "taken")], [["a.edi"], ["a.edi"]])
     // its writer has finished
     utimesSync(join(folder, "inbox/a.edi"), 0, 0)
-    yield* receiveAll(root, new Map())
+    yield* lookAtPartners(root, ediMemory())
     assert.deepStrictEqual(names(folder, "outbox"), ["acme-000000001.edi"])
     assert.strictEqual(yield* exchange(root, standings), 0)
     yield* TestClock.adjust(60_000)
