@@ -113,12 +113,6 @@ export const storeMutants: ReadonlyArray<Mutant> = [
     replace: "!== batch) blocked = false"
   },
   {
-    name: "a take does not report the rest of its last shipment",
-    file: picking,
-    find: "blocked || key === reached",
-    replace: "blocked"
-  },
-  {
     name: "retried deliveries of one shipment are sent concurrently",
     file: take,
     find: "|| hasToWait(destination, delivery)) continue",

@@ -10,6 +10,10 @@ const failuresMillis = 25
 /** Outcomes in one write, at most, before the buffer stops waiting for more. */
 const outcomesPerWrite = 512
 
+/** From so many attempts in flight on, outcomes of this period are written together: each write reads the flights that it ends deliveries of. */
+const manyInFlight = 64
+const gatherMillis = 10
+
 /** A delivery whose outcome is known. `attempt` and `verdict` are missing where it was taken and not sent. */
 export interface Ended {
   readonly destination: Destination
@@ -23,6 +27,8 @@ export class OutcomeBuffer {
   private changed = new Set<Destination>()
   /** Open when there is something to write at once. */
   private readonly done = Latch.makeUnsafe(false)
+  /** Open when there is enough for one write. */
+  private readonly full = Latch.makeUnsafe(false)
   /** Open when there are attempts to write that failed. */
   private readonly failed = Latch.makeUnsafe(false)
 
@@ -40,6 +46,7 @@ export class OutcomeBuffer {
     if (isChanged) this.changed.add(ended.destination)
     const latch = ended.outcome.state === "waiting" && !isChanged ? this.failed : this.done
     latch.openUnsafe()
+    if (this.ended.length >= outcomesPerWrite) this.full.openUnsafe()
   }
 
   /** Breaker or pause of the destination is to be written. */
@@ -53,10 +60,11 @@ export class OutcomeBuffer {
     return Effect.raceFirst(this.done.await, Effect.andThen(this.failed.await, Effect.sleep(failuresMillis)))
   }
 
-  /** Waits a few turns of the event loop, so that simultaneous outcomes are written together. */
-  gather(isSending: () => boolean): Effect.Effect<void> {
+  /** Waits a few turns of the event loop, so that simultaneous outcomes are written together; longer while many attempts are in flight. */
+  gather(inFlight: () => number): Effect.Effect<void> {
     return Effect.gen({ self: this }, function*() {
-      for (let turn = 0, seen = -1; turn < 16 && this.size > seen && this.size < outcomesPerWrite && isSending(); turn++) {
+      if (inFlight() >= manyInFlight) return yield* Effect.raceFirst(this.full.await, Effect.sleep(gatherMillis))
+      for (let turn = 0, seen = -1; turn < 16 && this.size > seen && this.size < outcomesPerWrite && inFlight() > 0; turn++) {
         seen = this.size
         yield* Effect.yieldNow
       }
@@ -69,6 +77,7 @@ export class OutcomeBuffer {
     this.ended = []
     this.changed = new Set()
     this.done.closeUnsafe()
+    this.full.closeUnsafe()
     this.failed.closeUnsafe()
     return { ended, changed }
   }

@@ -27,7 +27,7 @@ export class Settling {
   get turn(): Effect.Effect<void, StorageError> {
     const { outcomes, slots, work } = this.parts
     return Effect.gen({ self: this }, function*() {
-      yield* outcomes.gather(() => slots.used > 0)
+      yield* outcomes.gather(() => slots.used)
       const { changed, ended } = outcomes.take()
       const tenants = new Map<string, OfTenant>()
       const of = ({ tenantId }: Destination): OfTenant => {
