@@ -21,7 +21,7 @@ const attempts = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, 
   const child = await startChild<HostileSenderHandlers>(new URL("../waybill/hostile-sender-process.ts", import.meta.url), [ca], ["--expose-gc"])
   await child.call.warm(Array.from({ length: receivers }, (_, n) => `${bench.receiver.url}/warm-${n}`))
   const rounds = []
-  for (let round = 0; round < (bench.quick ? 1 : 5); round++) rounds.push(await child.call.attemptAll(dealt(addresses)))
+  for (let round = 0; round < (bench.quick ? 1 : 3); round++) rounds.push(await child.call.attemptAll(dealt(addresses)))
   await child.end()
   return rounds
 }
@@ -41,17 +41,26 @@ const backlogs = [
 
 const roundsOfEach = 2
 
-/** Events of healthy destinations in one round: at the lower rate seven seconds, at the higher one five. */
-const eventsOf = (perSecond: number) => Math.max(350, 5 * perSecond)
+/** Events of healthy destinations in one round: at the lower rate six seconds, at the higher one five. */
+const eventsOf = (perSecond: number) => Math.max(300, 5 * perSecond)
 
-/** Healthy destinations without and with hostile destinations, in turn. The burst after hostile destinations are resumed is measured separately. */
-const measure = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, { delivery, perSecond, shipments }: typeof backlogs[number]) => {
+/**
+ * Healthy destinations without and with hostile destinations, in turn. The burst after hostile destinations are resumed is measured separately.
+ * `idle`: the process of the case before has ended, which waits ten seconds for its last attempts.
+ */
+const measure = async (
+  bench: Bench,
+  addresses: ReadonlyArray<HostileAddress>,
+  { delivery, perSecond, shipments }: typeof backlogs[number],
+  idle: Promise<void>
+) => {
   const rounds = bench.quick ? 1 : roundsOfEach
   const count = bench.quick ? perSecond : eventsOf(perSecond)
   const contender = await startContender(bench, "waybill", { tuned: "latency", destinations: bench.quick ? 50 : 1000, batchMaxSize: 200 })
   const destinations = await startMeasured<HostileDestinationsHandlers>(bench, new URL("../waybill/hostile-destinations-process.ts", import.meta.url), [contender.database])
   await destinations.call.add(dealt(addresses), shipments, delivery)
   await bench.postgres.settle(contender.database)
+  await idle
   await contender.call.start()
   await delays(bench, contender, { count: busy, perSecond: busy })
   const found = { without: [] as Array<ReadonlyArray<number>>, first: [] as Array<ReadonlyArray<number>>, withHostile: [] as Array<ReadonlyArray<number>>, attempts: 0 }
@@ -66,9 +75,7 @@ const measure = async (bench: Bench, addresses: ReadonlyArray<HostileAddress>, {
   found.attempts = await destinations.call.attempts()
   if (found.attempts === 0) throw new Error("Nothing was sent to the hostile destinations.")
   await destinations.end()
-  await contender.call.stop()
-  await contender.end()
-  return found
+  return { found, ended: contender.call.stop().then(contender.end) }
 }
 
 export const hostile: Scenario = {
@@ -93,9 +100,11 @@ export const hostile: Scenario = {
     )
     verdicts.push({ label: over.label, ratio: over.value, target: 250, better: "lower" as const })
     for (const { label, value } of [most, left]) verdicts.push({ label, ratio: value, target: 64, better: "lower" as const })
+    let idle = Promise.resolve()
     for (const backlog of backlogs) {
       const { label } = backlog
-      const found = await measure(bench, addresses, backlog)
+      const { ended, found } = await measure(bench, addresses, backlog, idle)
+      idle = ended
       for (const [what, rounds] of [["without them", found.without], ["in the first seconds", found.first], ["with them", found.withHostile]] as const) {
         for (const share of [0.5, 0.99]) {
           const each = rounds.map((millis) => percentile(millis, share))
@@ -106,6 +115,7 @@ export const hostile: Scenario = {
       const p99 = (rounds: ReadonlyArray<ReadonlyArray<number>>) => percentile(rounds.flat(), 0.99)
       verdicts.push({ label: `${label}: p99 of healthy destinations`, ratio: p99(found.withHostile) / p99(found.without), target: 1.5, better: "lower" as const })
     }
+    await idle
     const inside = await child.call.inside()
     await child.end()
     return { lines, verdicts, remarks: [`Connections to the internal address: ${inside}.`, "The hostile receivers run at the lowest priority; on few processors they still slow down the others."] }

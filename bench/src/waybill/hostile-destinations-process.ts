@@ -39,9 +39,12 @@ const handlers = {
   },
   pause: () => set("paused"),
   resume: () => set("active"),
-  /** Attempts so far. */
+  /** Attempts so far. First ones in flight have no row in `deliveries` yet. */
   attempts: async () => {
-    const [row] = await query(database!, "SELECT coalesce(sum(attempt), 0) AS count FROM waybill.deliveries WHERE tenant_id = $1 AND destination_id = ANY($2)", [tenantId, destinations.map(({ id }) => id)])
+    const [row] = await query(database!, `
+      SELECT coalesce(sum(d.attempt), 0) AS count
+      FROM (SELECT destination_id, attempt FROM waybill.deliveries WHERE tenant_id = $1 UNION ALL SELECT destination_id, attempt FROM waybill.deliveries_in_flight WHERE tenant_id = $1) AS d
+      WHERE d.destination_id = ANY($2)`, [tenantId, destinations.map(({ id }) => id)])
     return Number(row!["count"])
   }
 }
