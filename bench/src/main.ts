@@ -28,7 +28,7 @@ try {
     profiles: profiles === undefined ? undefined : resolve(profiles),
     receiver: new Proxy({ url, pid: receiver.pid }, { get: (own, name) => name === "url" || name === "pid" ? own[name] : receiver.call[name as keyof ReceiverHandlers] }) as
       & typeof receiver.call
-      & { readonly url: string }
+      & { readonly url: string; readonly pid: number }
   }
   const machine = {
     at: new Date().toISOString(),

@@ -65,7 +65,8 @@ app.post<{ Body: { readonly events: ReadonlyArray<GivenEvent> } }>("/intake/v1/t
         accounts: Sql.textArray(ids.map((id) => accounts.get(id)!)),
         carriers: Sql.textArray(ids.map(() => null)),
         written: Sql.boolArray(ids.map(() => true)),
-        writer: Sql.textArray(undefined)
+        writer: Sql.textArray(undefined),
+        anyCarrier: Sql.raw("true")
       })
     ))
     const changed = rows.filter(({ reassigned }) => reassigned).map(({ shipment_id }) => shipment_id)

@@ -10,14 +10,14 @@ export const sampleEvent = (shipmentId: string, accounts: ReadonlyArray<string>,
 })
 
 const described = (shipmentId: string, mark: string) => ({
-  type: "ARRIVED_AT_TERMINAL",
+  type: "ARRIVED_AT_TERMINAL" as const,
   status: "Arrived at terminal",
   occurredAt: "2026-11-20T08:15:00-06:00",
   reportedAt: "2026-11-20T08:16:30-06:00",
   location: {
     locationId: "DAL-04",
     name: "Dallas cross-dock",
-    type: "FACILITY",
+    type: "FACILITY" as const,
     latitude: 32.7767,
     longitude: -96.797,
     city: "Dallas",
@@ -29,7 +29,7 @@ const described = (shipmentId: string, mark: string) => ({
   attributes: { trailer: "T-48213", seal: "009417", temperature: 4.5 },
   shipment: {
     shipmentId,
-    mode: "LTL",
+    mode: "LTL" as const,
     scac: "WAYB",
     references: [{ type: "BOL", value: "BOL-2026-114-0093" }, { type: "PO", value: "4500087731" }],
     origin: { city: "Laredo", state: "TX", postalCode: "78040", country: "USA" },

@@ -1,7 +1,8 @@
 /** Waybill as its server assembles it, without HTTP. */
 import { DeliveryOptions, type DeliveryOptionValues, Waybill } from "@waybill/core"
 import { type DocumentContentsDirectory, TransportHttp } from "@waybill/http"
-import { StoragePostgres } from "@waybill/postgres"
+// oxlint-disable-next-line no-unused-vars -- the declaration of waybillLayer names it
+import { type PgClient, StoragePostgres } from "@waybill/postgres"
 import { Layer, ManagedRuntime, Redacted, References } from "effect"
 
 export interface WaybillSettings {

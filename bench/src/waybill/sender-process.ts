@@ -1,12 +1,13 @@
-/** A process that sends signed requests of 1 KB over 64 connections: with Waybill's sender, or with `undici.request`. */
+/** A process that sends signed requests of 1 KB over 64 connections: with Waybill's sender, with `undici.request`, or with plain sockets. */
 import { WebhookSender } from "@waybill/core"
 import { parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
 import { Context, Effect, Layer, Result, Scope } from "effect"
 import { serve } from "../machine/Child.ts"
+import { makePlainPost } from "../peers/PlainSocket.ts"
 import { makePoster, signedHeaders } from "../peers/SignedPost.ts"
 import { sampleBody } from "./SampleEvent.ts"
 
-const [receiver, kind] = process.argv.slice(2) as [string, "waybill" | "undici"]
+const [receiver, kind] = process.argv.slice(2) as [string, "waybill" | "undici" | "plain"]
 
 const connections = 64
 const bodies = Array.from({ length: 1000 }, (_, n) => Buffer.from(sampleBody(n)))
@@ -25,7 +26,12 @@ const makeWaybillPost = async (): Promise<(id: string, body: Uint8Array) => Prom
     })
 }
 
-const post = kind === "waybill" ? await makeWaybillPost() : makePoster(receiver, { connections, sign: true }).post
+const posts = {
+  waybill: makeWaybillPost,
+  undici: async () => makePoster(receiver, { connections, sign: true }).post,
+  plain: async () => makePlainPost(receiver, signedHeaders)
+}
+const post = await posts[kind]()
 
 /** Microseconds of this process's processor time for each of `count` requests. */
 const send = async (count: number): Promise<number> => {
