@@ -1,5 +1,5 @@
 /** 210, Motor Carrier Freight Details and Invoice. */
-import { coded, date, hundredths, identifier, number, text } from "../mapping/Codec.ts"
+import { coded, date, hundredths, identifier, number, remark, text } from "../mapping/Codec.ts"
 import type { LoopRule, Mapping } from "../mapping/Mapping.ts"
 import { type PartyMembers, partyRule } from "../mapping/Parties.ts"
 import { partyId, payerAccount, referenceType } from "../mapping/References.ts"
@@ -63,7 +63,7 @@ export const mapping210: Mapping = {
       { elements: [1], members: ["type"], codec: referenceType, name: "qualifier", required: true },
       { elements: [2], members: ["value"], codec: identifier(30), name: "number", required: true }
     ] },
-    { segment: "K1", name: "Remarks", list: "comments", elements: [{ elements: [1], members: ["commentText"], codec: text(30), name: "remark", required: true }] },
+    { segment: "K1", name: "Remarks", list: "comments", elements: [{ elements: [1, 2], members: ["commentText"], codec: remark, name: "remark", required: true }] },
     partyRule("shipper", ["SH", "SF"], { name: "consignorName", address }, { member: "invoiceHeader.consignor" }),
     partyRule("consignee", ["CN", "ST"], { name: "consigneeName", id: { member: "consigneeID", codec: partyId }, address }, { member: "invoiceHeader.consignee" }),
     partyRule("payer", ["BT"], {
@@ -71,6 +71,8 @@ export const mapping210: Mapping = {
       id: { member: "attributes[accountNumber]", codec: payerAccount },
       address: Object.fromEntries(Object.entries(address).map(([name, path]) => [name, `invoiceHeader.billingParty.${path}`])) as unknown as PartyMembers["address"]
     }),
+    { segment: "N7", name: "Equipment", elements: [{ elements: [2], members: ["attributes[TRAILER]"], codec: identifier(10), name: "number of the trailer" }] },
+    { segment: "M7", name: "Seals", only: "in", elements: [1, 2, 3, 4].map((number) => ({ elements: [number], members: ["attributes[SEAL]"], codec: identifier(15), name: "number of a seal", lost: "nothing: it is written as N9 with SN" })) },
     line,
     { segment: "L3", name: "Total", elements: [
       { elements: [5], members: ["invoiceHeader.invoiceAmount.value"], codec: total, name: "total charge" }

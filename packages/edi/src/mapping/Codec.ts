@@ -66,6 +66,19 @@ export const identifier = (most: number): Codec => ({
   }
 })
 
+/** K1-01 and 02: one remark, whose second line is the second element. */
+export const remark: Codec = {
+  note: "at most two lines of 30 characters",
+  read: (lines) => [lines.map((line) => line.trimEnd()).filter((line) => line !== "").join("\n") || undefined],
+  write: ([value], context) => {
+    if (typeof value !== "string") return undefined
+    const [first = "", second, ...others] = value.split("\n")
+    if (others.length > 0) context.lose(0, "the segment has two lines")
+    const lines = [first, ...second === undefined ? [] : [second]].flatMap((line) => text(30).write([line], context) ?? [])
+    return lines.length === 0 ? undefined : lines
+  }
+}
+
 /** A text that is the same in every set. It is read and says nothing. */
 export const constant = (value: string): Codec => ({ note: `always ${value}`, read: () => [], write: () => [value] })
 

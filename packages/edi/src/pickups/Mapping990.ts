@@ -1,5 +1,5 @@
 /** 990, Response to a Load Tender: whether the carrier accepts an order. */
-import { coded, date, identifier, text } from "../mapping/Codec.ts"
+import { coded, date, identifier, remark } from "../mapping/Codec.ts"
 import type { Mapping } from "../mapping/Mapping.ts"
 import { referenceType } from "../mapping/References.ts"
 
@@ -18,7 +18,7 @@ export const mapping990: Mapping = {
       { elements: [1], members: ["type"], codec: referenceType, name: "qualifier", required: true },
       { elements: [2], members: ["value"], codec: identifier(30), name: "number", required: true }
     ] },
-    { segment: "K1", name: "Remark", elements: [{ elements: [1], members: ["message"], codec: text(30), name: "remark" }] }
+    { segment: "K1", name: "Remark", elements: [{ elements: [1, 2], members: ["message"], codec: remark, name: "remark" }] }
   ],
   notWritten: {}
 }

@@ -1,5 +1,5 @@
 /** 214, Transportation Carrier Shipment Status Message: each AT7 is one transit event. */
-import { coded, constant, country, decimal, identifier, text } from "../mapping/Codec.ts"
+import { coded, constant, country, decimal, identifier, remark, text } from "../mapping/Codec.ts"
 import type { ElementRule, LoopRule, Mapping, SegmentRule } from "../mapping/Mapping.ts"
 import { partyRule } from "../mapping/Parties.ts"
 import { partyId, referenceType } from "../mapping/References.ts"
@@ -16,6 +16,15 @@ const references = (only?: "in"): SegmentRule => ({
     { elements: [1], members: ["value"], codec: identifier(30), name: "number", required: true },
     { elements: [2], members: ["type"], codec: referenceType, name: "qualifier", required: true }
   ]
+})
+
+/** Lines of the notes. */
+const remarks = (only?: "in"): SegmentRule => ({
+  segment: "K1",
+  name: "Remarks",
+  list: "remarks",
+  ...only === undefined ? {} : { only },
+  elements: [{ elements: [1, 2], members: ["text"], codec: remark, name: "remark", lost: "nothing: remarks are the lines of `notes`, of which at most ten are written" }]
 })
 
 const party = (member: string, name: string, codes: ReadonlyArray<string>): LoopRule =>
@@ -59,7 +68,9 @@ const status: LoopRule = {
     { segment: "MS1", name: "Location", elements: location },
     { segment: "MS2", name: "Equipment", elements: [
       { elements: [1, 2], members: ["attributes.edi.equipmentOwner", "attributes.trailerNumber"], codec: equipment, name: "owner and number of the trailer" }
-    ] }
+    ] },
+    remarks("in"),
+    { segment: "M7", name: "Seals", only: "in", elements: [1, 2, 3, 4].map((number) => ({ elements: [number], members: ["shipment.references[SEAL]"], codec: identifier(15), name: "number of a seal", lost: "nothing: it is written as L11 with SN" })) }
   ]
 }
 
@@ -74,6 +85,7 @@ export const mapping214: Mapping = {
       { elements: [3], members: ["shipment.scac"], codec: identifier(4), name: "SCAC", required: true }
     ] },
     references(),
+    remarks(),
     party("shipment.origin", "shipper", ["SH", "SF"]),
     party("shipment.destination", "consignee", ["CN", "ST"]),
     { segment: "MS3", name: "Interline", elements: [
@@ -87,6 +99,12 @@ export const mapping214: Mapping = {
         { segment: "LX", name: "Number", elements: [{ elements: [1], members: [], codec: constant("1"), name: "running number" }] },
         status,
         references("in"),
+        { segment: "Q7", name: "Exceptions", list: "attributes.edi.exceptions", elements: [
+          { elements: [1], members: ["code"], codec: identifier(1), name: "exception of the freight", required: true, lost: "nothing: the first D (damaged) or S (short) is also `attributes.exception`, if the status names none" },
+          { elements: [2], members: ["packaging"], codec: identifier(3), name: "packaging" },
+          { elements: [3], members: ["quantity"], codec: decimal(7), name: "pieces" }
+        ] },
+        remarks("in"),
         { segment: "AT8", name: "Weight", where: { element: 1, is: ["G"] }, elements: [
           { elements: [2], members: ["attributes.weightUnit"], codec: coded({ L: "Pounds", K: "Kilograms" }), name: "unit of weight" },
           { elements: [3], members: ["attributes.weight"], codec: decimal(10), name: "gross weight" },

@@ -104,6 +104,9 @@ export const delayReasons: Readonly<Record<string, string>> = {
   BH: "310-6"
 }
 
+/** Element 33, Q7-01, for exceptions that events have. */
+export const ladingExceptions: Readonly<Record<string, NonNullable<StatusMeaning["exception"]>>> = { D: "damaged", S: "short" }
+
 /** Nothing special: the only reason that says nothing. */
 export const normalStatus = "NS"
 /** The same for appointments. */

@@ -7,6 +7,7 @@ import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults, segmentFaults } from "../x12/EdiFault.ts"
 import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import { mapping214 } from "./Mapping214.ts"
+import { ladingExceptions, statusCodes } from "./StatusCodes.ts"
 
 /** An event as intake takes it. */
 export type EdiEvent = typeof ReportedEvent.Encoded
@@ -41,12 +42,33 @@ export const eventsOf214 = (set: TransactionSet, partner: PartnerProfile): ReadE
 }
 
 const eventOf = (record: ReadRecord["record"], eventId: string, shipmentId: string, partner: PartnerProfile): EdiEvent => {
-  const shipment = (record["shipment"] ?? {}) as object
+  const { remarks, ...event } = record
+  const shipment = (event["shipment"] ?? {}) as object
+  const notes = ((remarks ?? []) as ReadonlyArray<Remark>).map(({ text }) => text).join("\n")
+  const attributes = event["attributes"] as Attributes | undefined
+  const exception = attributes?.exception ?? exceptionIn(attributes)
   return {
-    ...record,
+    ...event,
+    ...notes === "" ? {} : { notes },
+    ...exception === undefined ? {} : { attributes: { ...attributes, exception } },
     eventId,
     shipment: { shipmentId, ...partner.mode === undefined ? {} : { mode: partner.mode }, origin: {}, destination: {}, ...shipment }
-  } as EdiEvent
+  } as unknown as EdiEvent
+}
+
+interface Remark {
+  readonly text: string
+}
+
+interface Attributes {
+  readonly exception?: string
+  readonly edi?: { readonly statusCode?: string; readonly exceptions?: ReadonlyArray<{ readonly code?: string }> }
+}
+
+/** What Q7 says. */
+const exceptionIn = (attributes: Attributes | undefined): string | undefined => {
+  for (const { code } of attributes?.edi?.exceptions ?? []) if (code !== undefined && Object.hasOwn(ladingExceptions, code)) return ladingExceptions[code]
+  return undefined
 }
 
 const shipmentIdOf = (record: unknown, partner: PartnerProfile): string | undefined => {
@@ -90,8 +112,29 @@ export const statusesOf = (event: EdiEvent): ReadonlyArray<EdiEvent> => {
   return event.type === "OTHER" ? extra : [{ ...event, attributes: rest }, ...extra]
 }
 
+/** Most K1 of a set. */
+const maxRemarks = 10
+
+/** Members that are written in another form: notes as lines, and an exception that Q7 says. */
+const writable = ({ notes, ...event }: EdiEvent, partner: PartnerProfile): object => {
+  const attributes = event.attributes as Attributes | undefined
+  const statusCode = attributes?.edi?.statusCode
+  const { exception, ...others } = attributes ?? {}
+  const isOfStatus = statusCode !== undefined && Object.hasOwn(statusCodes, statusCode) && statusCodes[statusCode]!.exception === exception
+  const isOfFreight = statusCode !== undefined && exception !== undefined && !isOfStatus && exceptionIn(attributes) === exception
+  return {
+    ...event,
+    ...isOfFreight ? { attributes: others } : {},
+    ...notes === undefined ? {} : { remarks: notes.split("\n").slice(0, maxRemarks).map((text) => ({ text })) },
+    shipment: { ...event.shipment, ...event.shipment.scac === undefined && partner.scac !== undefined ? { scac: partner.scac } : {} }
+  }
+}
+
 /** Writes one event as the contents of a set. Lists the members that it does not carry; refuses an event that has no code. */
 export const write214 = (event: EdiEvent, partner: PartnerProfile, version: string = partner.version): WriteSetResult => {
-  const { scac } = event.shipment
-  return writeSet(mapping214, scac === undefined && partner.scac !== undefined ? { ...event, shipment: { ...event.shipment, scac: partner.scac } } : event, partner, version)
+  const result = writeSet(mapping214, writable(event, partner), partner, version)
+  if ("refused" in result) return result
+  const lost = result.lost.map((each) => each.member.startsWith("remarks.") ? { ...each, member: "notes" } : each)
+  const tooMany = (event.notes ?? "").split("\n").length > maxRemarks ? [{ member: "notes", reason: `the set has at most ${maxRemarks} remarks` }] : []
+  return { ...result, lost: [...lost, ...tooMany] }
 }

@@ -11,8 +11,8 @@ const carrier = { dot: "1234567", mc: "MC-765432" }
 const partnerFor = (more: Partial<PartnerProfile> = {}) => partnerOf({ sets: ["210"], carrier, ...more })
 
 const full = [
-  "B3**0123456789*SHIP-77*PP**20261120*26378****ABCD", "C3*USD", "ITD*05*****20261220******Net 30", "N9*CN*0123456789", "N9*BM*BOL-9", "G62*86*20261118", "K1*Call before delivery",
-  "N1*SH*Closets Inc.", "N3*12 Dock Road", "N4*Chicago*IL*60608*US", "N1*CN*Mirrors Ltd.*93*C-9", "N4*Dallas*TX*75201*US", "N1*BT*Debtor Corp.*93*A-1",
+  "B3**0123456789*SHIP-77*PP**20261120*26378****ABCD", "C3*USD", "ITD*05*****20261220******Net 30", "N9*CN*0123456789", "N9*BM*BOL-9", "G62*86*20261118", "K1*Call before delivery*Gate 2",
+  "N1*SH*Closets Inc.", "N3*12 Dock Road", "N4*Chicago*IL*60608*US", "N1*CN*Mirrors Ltd.*93*C-9", "N4*Dallas*TX*75201*US", "N1*BT*Debtor Corp.*93*A-1", "N7*ABCD*53017", "M7*S-1*S-2",
   "LX*1", "L5*1*Mirrors*049880*N", "L0*1*12*CW*1250.5*G***4*PLT**L", "L1*1*16.07*PH*20090", "L7*1******77.5",
   "LX*2", "L5*2*Fuel surcharge", "L1*2***6288****FUE", "L3*1250.5*G***26378"
 ]
@@ -47,8 +47,8 @@ describe("reading 210", () => {
         },
         { chargeType: "BASE_CHARGE", chargeDescription: "Fuel surcharge", chargeUnitCode: "FLAT", cost: { value: "62.88", currencyCode: "USD" }, chargeCode: "FUEL" }
       ],
-      attributes: [{ type: "SID", value: "SHIP-77" }, { type: "PRO", value: "0123456789" }, { type: "BOL", value: "BOL-9" }, { type: "accountNumber", value: "A-1" }],
-      comments: [{ commentText: "Call before delivery" }]
+      attributes: [{ type: "SID", value: "SHIP-77" }, { type: "PRO", value: "0123456789" }, { type: "BOL", value: "BOL-9" }, { type: "accountNumber", value: "A-1" }, { type: "TRAILER", value: "53017" }, { type: "SEAL", value: "S-1" }, { type: "SEAL", value: "S-2" }],
+      comments: [{ commentText: "Call before delivery\nGate 2" }]
     })
   })
 
@@ -57,7 +57,7 @@ describe("reading 210", () => {
   })
 
   it("lists every element without a place", () => {
-    expect(kept.map(({ element, segment, value }) => `${segment}-${element} ${value}`)).toEqual(["ITD-1 05", "G62-1 86", "G62-2 20261118", "L5-1 1", "L1-1 1", "L7-1 1", "L5-1 2", "L1-1 2", "L3-1 1250.5", "L3-2 G"])
+    expect(kept.map(({ element, segment, value }) => `${segment}-${element} ${value}`)).toEqual(["ITD-1 05", "G62-1 86", "G62-2 20261118", "N7-1 ABCD", "L5-1 1", "L1-1 1", "L7-1 1", "L5-1 2", "L1-1 2", "L3-1 1250.5", "L3-2 G"])
   })
 
   it.each([["5", "0.05"], ["0", "0.00"], ["-120", "-1.20"], ["00000100", "1.00"], ["123456789012345", "1234567890123.45"]])("reads the amount %s as %s", (amount, value) => {
@@ -160,8 +160,8 @@ describe("laws of 210", () => {
         invoiceNumber: number, invoiceDate: "2026-11-20", invoiceAmount: cost()
       },
       invoiceCharges: Array.from({ length: random.below(6) }, (_, index) => line(index)),
-      attributes: [{ type: "SID", value: word(random, 30) }, { type: "PRO", value: "PRO-1" }, ...random.chance(0.5) ? [{ type: "BOL", value: word(random, 30) }] : [], { type: "accountNumber", value: word(random, 12) }],
-      ...maybe(random, { comments: [{ commentText: name(random, 30) }, { commentText: name(random, 30) }] })
+      attributes: [{ type: "SID", value: word(random, 30) }, { type: "PRO", value: "PRO-1" }, ...random.chance(0.5) ? [{ type: "BOL", value: word(random, 30) }] : [], ...random.chance(0.3) ? [{ type: "SEAL", value: word(random, 15) }] : [], { type: "accountNumber", value: word(random, 12) }, ...random.chance(0.3) ? [{ type: "TRAILER", value: word(random, 10) }] : []],
+      ...maybe(random, { comments: [{ commentText: name(random, 30) }, { commentText: `${name(random, 30)}\n${name(random, 30)}` }] })
     } as unknown as Invoice
   }
 

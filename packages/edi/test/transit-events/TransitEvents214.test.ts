@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { eventTypes, ReportedEvent } from "@waybill/core/transit-events"
-import { type EdiEvent, eventsOf214, placeOf, type PartnerProfile, statusCodes, statusesOf, write214, type WrittenSegment } from "@waybill/edi"
+import { type EdiEvent, eventsOf214, ladingExceptions, placeOf, type PartnerProfile, statusCodes, statusesOf, write214, type WrittenSegment } from "@waybill/edi"
 import { Schema } from "effect"
 import { partnerOf, setOf } from "../Partner.ts"
 import { forRandom, type Random } from "../Random.ts"
@@ -40,7 +40,7 @@ describe("reading 214", () => {
       status: "Delayed",
       occurredAt: "2026-11-20T09:30:00-05:00",
       location: { city: "Nashville", state: "TN", country: "USA" },
-      attributes: { edi: { statusCode: "SD", reasonCode: "AI", timeCode: "ET" }, delayReasonCode: "310-2", weight: "1250.50", weightUnit: "Pounds", handlingUnits: "4" },
+      attributes: { edi: { statusCode: "SD", reasonCode: "AI", timeCode: "ET", exceptions: [{ code: "D", packaging: "PLT", quantity: "1" }] }, delayReasonCode: "310-2", weight: "1250.50", weightUnit: "Pounds", handlingUnits: "4", exception: "damaged" },
       shipment: {
         shipmentId: "0123456789",
         mode: "LTL",
@@ -52,13 +52,27 @@ describe("reading 214", () => {
     })
   })
 
+  it("reads remarks as notes and seals as references, of the set and of each status", () => {
+    const status = ["AT7*X4*NS***20261120*0815*UT", "K1*Gate 2*after ten", "M7*S-1*S-2**S-3", "AT7*X6*NS***20261120*0915*UT", "K1*Call ahead"]
+    const { events, kept } = eventsOf214(setOf([...header, "K1*Fragile", "LX*1", ...status]), partnerOf())
+    expect(kept).toEqual([])
+    expect(events.map(({ event }) => event.notes)).toEqual(["Fragile\nGate 2\nafter ten", "Fragile\nCall ahead"])
+    expect(events[0]!.event.shipment.references).toContainEqual({ type: "SEAL", value: "S-3" })
+    expect(events[1]!.event.shipment.references).not.toContainEqual({ type: "SEAL", value: "S-3" })
+  })
+
+  it("takes an exception of the freight for that of the event, unless its status names one", () => {
+    expect(eventOf(["AT7*D1*NS***20261120*0815*UT", "Q7*O", "Q7*S*CTN*2"]).attributes).toMatchObject({ exception: "short", edi: { exceptions: [{ code: "O" }, { code: "S", packaging: "CTN", quantity: "2" }] } })
+    expect(eventOf(["AT7*A9*NS***20261120*0815*UT", "Q7*S"]).attributes).toMatchObject({ exception: "damaged" })
+  })
+
   it("makes events that intake accepts", () => {
     for (const { event } of result.events) expect(Schema.is(ReportedEvent)(event)).toBe(true)
   })
 
   it("lists every element without a place, and nothing else", () => {
     expect(result.kept.map(({ element, position, segment, value }) => `${segment}-${element} at ${position}: ${value}`)).toEqual([
-      "L11-3 at 4: master", "G62-1 at 8: 10", "G62-2 at 8: 20261119", "N1-1 at 11: BT", "N1-2 at 11: Payer", "N3-1 at 12: 2 Some St", "Q7-1 at 21: D", "Q7-2 at 21: PLT", "Q7-3 at 21: 1"
+      "L11-3 at 4: master", "G62-1 at 8: 10", "G62-2 at 8: 20261119", "N1-1 at 11: BT", "N1-2 at 11: Payer", "N3-1 at 12: 2 Some St"
     ])
   })
 
@@ -266,6 +280,7 @@ describe("laws of 214", () => {
     const two = (most: number, least = 0) => String(least + random.below(most - least + 1)).padStart(2, "0")
     const city = random.chance(0.7)
     const reason = random.chance(0.5)
+    const exceptions = Array.from({ length: random.chance(0.3) ? 1 + random.below(2) : 0 }, () => defined({ code: random.pick(["D", "S", "O"]), packaging: maybe(random, "PLT"), quantity: maybe(random, "3") }) as { readonly code: string })
     return {
       type,
       status,
@@ -275,11 +290,12 @@ describe("laws of 214", () => {
           ? defined({ city: name(random, 30), state: maybe(random, "TN"), country: maybe(random, "USA"), postalCode: version >= "005010" ? maybe(random, word(random, 15)) : undefined })
           : { longitude: random.pick([-87.5, 12.25, -0.0125]), latitude: random.pick([41.25, -33.5, 0.0125]) } }
         : {},
+      ...random.chance(0.4) ? { notes: Array.from({ length: 1 + random.below(10) }, () => name(random, 30)).join("\n") } : {},
       attributes: defined({
-        edi: defined({ statusCode: code, reasonCode: reason ? "AI" : undefined }),
         delayReasonCode: reason ? "310-2" : undefined,
-        exception,
         custody,
+        edi: defined({ statusCode: code, reasonCode: reason ? "AI" : undefined, exceptions: exceptions.length === 0 ? undefined : exceptions }),
+        exception: exception ?? exceptions.map(({ code }) => ladingExceptions[code]).find((each) => each !== undefined),
         trailerNumber: maybe(random, word(random, 10)),
         partnerCarrierScac: maybe(random, "EFGH"),
         weight: maybe(random, `${random.below(100_000)}.${two(99, 1)}`),
@@ -326,7 +342,7 @@ describe("laws of 214", () => {
       const event = {
         ...eventFor(random, "004010"),
         type: random.pick(eventTypes),
-        notes: long,
+        notes: long.padEnd(40, "x"),
         location: { city: long, state: "Illinois", longitude: -87.123456, latitude: 41.1, name: long, postalCode: "62701" },
         attributes: { updatedEta: "2026-11-22", custody: "consignee", weight: "12 lbs", trailerNumber: long, exception: "short", other: { deep: [1, 2] }, ...random.chance(0.5) ? { edi: { statusCode: "D1", timeCode: "ET" } } : {} }
       } as EdiEvent
