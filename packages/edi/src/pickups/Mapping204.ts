@@ -14,6 +14,8 @@ const line = (list: string): LoopRule => ({
       commodity([3, 4])
     ] },
     measures("", { weight: "weight", unit: "unit", units: "handlingUnitCount", volume: "cubicFeet" }, cubicFeet),
+    // of the contact for hazardous freight; without this rule they would end the line before LH1
+    references("references"),
     ...hazard
   ]
 })

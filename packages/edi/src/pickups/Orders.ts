@@ -156,8 +156,11 @@ const linesOf = ({ lines = [], pickupAddress = [] }: Tender): ReadonlyArray<Frei
     const description = descriptions.map(({ text }) => text).join(" ")
     return freight.map((one, index) => ({ ...own, ...one, ...index > 0 || description === "" ? {} : { description } }))
   }),
-  ...pickupAddress.flatMap(({ stop }) => [...stop?.lines ?? [], ...(stop?.orders ?? []).flatMap(({ lines = [] }) => lines)])
+  ...linesOfStops(pickupAddress).map(({ references: _references, ...line }) => line)
 ]
+
+const linesOfStops = (stops: ReadonlyArray<Address>): ReadonlyArray<Line> =>
+  stops.flatMap(({ stop }) => [...stop?.lines ?? [], ...(stop?.orders ?? []).flatMap(({ lines = [] }) => lines)])
 
 const sizesOf = ({ pickupAddress = [], ...tender }: Tender): ReadonlyArray<Size> => {
   const freight = (tender.lines ?? []).flatMap(({ freight = [] }) => freight)
@@ -199,7 +202,7 @@ const referencesOf = ({ lines = [], orders = [], pickupAddress = [], destination
   const purchases = [...orders, ...lines.flatMap((line) => line.orders ?? []), ...stops.flatMap((stop) => stop.orders ?? [])].map(({ purchaseOrder }) => purchaseOrder)
   const all = [
     ...referenceNumbers,
-    ...lines.flatMap(({ references = [] }) => references),
+    ...[...lines, ...linesOfStops([...pickupAddress, ...destinationAddress])].flatMap(({ references = [] }) => references),
     ...stops.flatMap(({ references = [] }) => references),
     ...purchases.filter((order) => order !== undefined).map((order) => ({ referenceNumber: order, referenceType: "PO" }))
   ]
@@ -208,7 +211,7 @@ const referencesOf = ({ lines = [], orders = [], pickupAddress = [], destination
 }
 
 /** One for each line of freight, and one for an order without lines. */
-const detailsOf = (tender: Tender): ReadonlyArray<object> => {
+const detailsOf = (tender: Tender, isHazardous: boolean): ReadonlyArray<object> => {
   const { destinationAddress = [], pickupAddress = [], proNumber, remarks, shipmentNumber, shipmentServices, times = {} } = tender
   const stops = [...pickupAddress, ...destinationAddress].map(({ stop = {} }) => stop)
   const shipment = given({
@@ -220,12 +223,18 @@ const detailsOf = (tender: Tender): ReadonlyArray<object> => {
     specialInstructionsDelivery: destinationAddress.flatMap(({ stop }) => textOf(stop?.remarks) ?? []).join("\n") || undefined,
     ...deliveryOf([times, ...stops].find(({ deliverBy, deliverFrom, deliverOn }) => (deliverBy ?? deliverFrom ?? deliverOn) !== undefined) ?? {})
   })
-  const lines = linesOf(tender).map(({ cubicFeet: _volume, unit: _unit, ...line }) => ({ hazmatCheck: false, ...line }))
-  if (lines.length === 0) return [{ ...shipment, hazmatCheck: false }]
+  const freight = linesOf(tender)
+  // hazardous freight that no line names is freight of the first
+  const isElsewhere = isHazardous && !freight.some(({ hazmatCheck }) => hazmatCheck === true)
+  const lines = freight.map(({ cubicFeet: _volume, unit: _unit, ...line }, index) => ({ hazmatCheck: isElsewhere && index === 0, ...line }))
+  if (lines.length === 0) return [{ ...shipment, hazmatCheck: isHazardous }]
   const { proNumber: _pro, shipperRef, ..._once } = shipment
   // what is said of the whole shipment is said once
   return lines.map((line, index) => index === 0 ? { ...shipment, ...line } : { ...shipperRef === undefined ? {} : { shipperRef }, ...line })
 }
+
+/** Segments that only hazardous freight has. */
+const hazardous: ReadonlySet<string> = new Set(["LH1", "LH2", "LH3"])
 
 const orderOf = (order: OrderSet, tender: Tender, set: TransactionSet, { linearFeet }: PartnerProfile): EdiPickupOrder => {
   const { billToAddress, destinationAddress, dockContactName, dockContactPhone, pickedUp, pickupAddress = [], scac, sealNumber, shipmentNumber, times, trailerNumber } = tender
@@ -249,7 +258,7 @@ const orderOf = (order: OrderSet, tender: Tender, set: TransactionSet, { linearF
       readyTime: at.readyTime ?? null,
       closeTime: at.closeTime ?? null,
       ...given({ trailerNumber, sealNumber, dockContactName, dockContactPhone, billToAddress }),
-      shipmentDetails: detailsOf(tender),
+      shipmentDetails: detailsOf(tender, set.segments.some(({ id }) => hazardous.has(id))),
       ...destinationAddress === undefined ? {} : { destinationAddress: destinationAddress.map(withoutStop) }
     } as unknown as PickupInput
   }

@@ -71,7 +71,7 @@ describe("reading 204", () => {
     const stops = [
       "B2**ABCD**SHIP-77", "B2A*00", "AT5**LFTP", "N7*ABCD*53017", "M7*SEAL-1",
       "S5*1*CL", "L11*PO-1*PO", "G62*10*20261120*9*0800", "AT8*G*L*900*3**E*120", "NTE**Dock 4", "N1*SF*Closets Inc.", "N3*12 Dock Road", "N4*Chicago*IL*60608",
-      "OID*1*PO-2", "L5*1*Shelves*123450-02*N", "AT8*G*L*900*3", "G61*HM*Ann Hazard*TE*312-555-0101", "LH1*PC*3*UN1993",
+      "OID*1*PO-2", "L5*1*Shelves*123450-02*N", "AT8*G*L*900*3", "G61*HM*Ann Hazard*TE*312-555-0101", "L11*ERG-1*ZZ", "LH1*PC*3*UN1993",
       "S5*2*CU", "L11*DEL-7*DO", "G62*53*20261123", "G62*54*20261124*9*1700", "NTE**Ring twice", "N1*ST*Mirrors Ltd.", "N4*Dallas*TX*75201"
     ]
     const { faults, value } = orderIn(stops)
@@ -96,7 +96,7 @@ describe("reading 204", () => {
       nmfcSub: "02",
       weight: 900,
       handlingUnitCount: 3,
-      referenceNumbers: [{ referenceNumber: "PO-1", referenceType: "PO" }, { referenceNumber: "DEL-7", referenceType: "DO" }, { referenceNumber: "PO-2", referenceType: "PO" }],
+      referenceNumbers: [{ referenceNumber: "ERG-1", referenceType: "ZZ" }, { referenceNumber: "PO-1", referenceType: "PO" }, { referenceNumber: "DEL-7", referenceType: "DO" }, { referenceNumber: "PO-2", referenceType: "PO" }],
       shipmentServices: [{ serviceCode: "LFTP" }],
       specialInstructionsPickup: "Dock 4",
       specialInstructionsDelivery: "Ring twice",
@@ -105,6 +105,14 @@ describe("reading 204", () => {
       deliveryEndDate: "2026-11-24T17:00:00"
     }])
     expect(keptIn(stops, "204")).toEqual(["S5-1 1", "OID-1 1", "L5-1 1", "G61-1 HM", "G61-3 TE", "LH1-1 PC", "LH1-2 3", "LH1-3 UN1993", "S5-1 2"])
+  })
+
+  it("takes an order with hazardous freight anywhere for hazardous", () => {
+    for (const at of [3, 8, full.length]) {
+      const { value } = orderIn([...full.slice(0, at), "LH1*PC*3*UN1993", ...full.slice(at)])
+      expect(value?.request.shipmentDetails).toMatchObject([{ hazmatCheck: true }])
+    }
+    expect(orderIn([...bill.slice(0, 8), "LH3*Paint", ...bill.slice(8, -2)], "211").value?.request.shipmentDetails).toMatchObject([{ hazmatCheck: true }, { hazmatCheck: false }])
   })
 
   it("refuses what is no original order, has no stop to load at, or no weight", () => {
