@@ -1,7 +1,8 @@
 /** A program with Effect that contains Waybill: its database, router, login, tracer, configuration and metrics. */
 import { NodeHttpServer } from "@effect/platform-node"
 import { DeliveryReceiver, SeenInMemory } from "@waybill/client/receiver"
-import { Authenticator, type Principal, runBackground, SigningSecrets, Tenants, Unauthenticated, Waybill } from "@waybill/core"
+import { Authenticator, type Principal, runBackground, Tenants, Unauthenticated, Waybill } from "@waybill/core"
+import { SigningSecrets } from "@waybill/core/delivery"
 import { TransitSubscriptions } from "@waybill/core/transit-events"
 import { createStartupBufferServer, TransportHttp, WaybillHttp } from "@waybill/http"
 import { PgClient, StoragePostgres } from "@waybill/postgres"

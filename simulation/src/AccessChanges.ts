@@ -1,6 +1,7 @@
 /** Operator calls that change access: of clients and tenants, of shipments' accounts, and pauses and purges of clients' subscriptions. */
 import type { SeededRandom } from "@waybill/conformance/fixtures"
-import { AccessStore, DeliveryControl, Transaction } from "@waybill/core"
+import { AccessStore, Transaction } from "@waybill/core"
+import { DeliveryControl } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import type { Ledger, LedgerDestination } from "./Ledger.ts"
 import type { SimulatedPorts, SimulatedStore } from "./SimulatedStore.ts"

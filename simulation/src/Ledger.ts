@@ -2,7 +2,7 @@
  * The reference model of the delivery store: destinations, entries and deliveries. Every call that reaches the store updates it, and
  * the results of the store are compared with it.
  */
-import type { Breaker, DestinationSettings, DestinationState, PausedBy } from "@waybill/core"
+import type { Breaker, DestinationSettings, DestinationState, PausedBy } from "@waybill/core/delivery"
 import { AccessLedger } from "./AccessLedger.ts"
 import { type LedgerPartition, PartitionLedger } from "./PartitionLedger.ts"
 

@@ -1,5 +1,5 @@
 /** Checks the results of loads, and the entries that owners drop. */
-import type { DropRequest, LoadedDestination } from "@waybill/core"
+import type { DropRequest, LoadedDestination } from "@waybill/core/delivery"
 import { type Ledger, type LedgerDestination } from "./Ledger.ts"
 import { textOf, waitingOf } from "./OwnershipAudit.ts"
 import type { SimulationContext } from "./SimulationContext.ts"

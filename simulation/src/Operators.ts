@@ -1,6 +1,7 @@
 /** Calls of carriers, subscription owners and operators: publish, change subscriptions, rotate secrets, retry and recover. */
 import { destinationSettings, idOf, letSee, publish, recordOf, type SeededRandom, storedSecret, textOf } from "@waybill/conformance/fixtures"
-import { AccessStore, type DestinationSettings, type DestinationState, SecretStore, Transaction } from "@waybill/core"
+import { AccessStore, Transaction } from "@waybill/core"
+import { type DestinationSettings, type DestinationState, SecretStore } from "@waybill/core/delivery"
 import { TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { Effect, Exit, Option } from "effect"
 import { type AccessChange, AccessChanges, type Slot as AccessSlot } from "./AccessChanges.ts"

@@ -1,5 +1,5 @@
 /** Checks who owns which partition against the reference model. */
-import type { AcquiredPartition, DeliveryStore, OwnedPartition, Partition, WaitingDelivery, WorkerLease } from "@waybill/core"
+import type { AcquiredPartition, DeliveryStore, OwnedPartition, Partition, WaitingDelivery, WorkerLease } from "@waybill/core/delivery"
 import type { Effect } from "effect"
 import { isInFlight, type Ledger, type LedgerDestination } from "./Ledger.ts"
 import type { LedgerPartition } from "./PartitionLedger.ts"

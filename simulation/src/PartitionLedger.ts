@@ -1,5 +1,5 @@
 /** The reference model of partitions: their owners, epochs, leases and flights. */
-import { type OwnedPartition, partitionOf } from "@waybill/core"
+import { type OwnedPartition, partitionOf } from "@waybill/core/delivery"
 import type { LedgerDelivery } from "./Ledger.ts"
 
 export interface LedgerPartition {

@@ -1,5 +1,5 @@
 /** Checks the POSTs of workers: permitted, to the right receiver, with the right body and headers, and within the rate. */
-import { bytesOfBody, type HmacSha256, type WebhookRequest } from "@waybill/core"
+import { bytesOfBody, type HmacSha256, type WebhookRequest } from "@waybill/core/delivery"
 import { type Ledger, type LedgerDelivery, type LedgerDestination, type LedgerKey, permitOf } from "./Ledger.ts"
 import type { Permit, Permits } from "./TakeAudit.ts"
 import type { SimulationContext } from "./SimulationContext.ts"

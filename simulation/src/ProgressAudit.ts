@@ -1,5 +1,5 @@
 /** Checks after the end of faults that workers make progress: every partition with work has an owner, shares are even, and every entry that may be sent is sent. */
-import type { DeliveryOptionValues } from "@waybill/core"
+import type { DeliveryOptionValues } from "@waybill/core/delivery"
 import { isInFlight, type Ledger, type LedgerDestination } from "./Ledger.ts"
 import type { LedgerPartition } from "./PartitionLedger.ts"
 import type { Shape } from "./Shape.ts"

@@ -1,5 +1,5 @@
 /** Receivers and the network to them: when a request arrives, how it is answered, and whether the answer arrives. */
-import { AttemptOutcome, type HmacSha256, type WebhookRequest, type WebhookSender } from "@waybill/core"
+import { AttemptOutcome, type HmacSha256, type WebhookRequest, type WebhookSender } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import { type Post, PostAudit } from "./PostAudit.ts"
 import type { Ledger } from "./Ledger.ts"

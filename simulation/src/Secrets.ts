@@ -1,5 +1,5 @@
 /** Cheap sealing and signatures, for schedules that do not test cryptography. */
-import { type HmacSha256, placeOfSecret, type Sealer, SecretUnreadable } from "@waybill/core"
+import { type HmacSha256, placeOfSecret, type Sealer, SecretUnreadable } from "@waybill/core/delivery"
 import { Effect } from "effect"
 
 const keyLength = 32

@@ -1,5 +1,5 @@
 /** Checks settlements against the reference model and the received outcomes. */
-import { type AttemptOutcome, breakerThreshold, type DeliveryOutcome, type DestinationChange, type SettleRequest } from "@waybill/core"
+import { type AttemptOutcome, breakerThreshold, type DeliveryOutcome, type DestinationChange, type SettleRequest } from "@waybill/core/delivery"
 import { type Ledger, type LedgerDelivery, type LedgerDestination, permitOf, spareTakeovers } from "./Ledger.ts"
 import { type LedgerPartition, unsettledIn } from "./PartitionLedger.ts"
 import type { SimulationContext } from "./SimulationContext.ts"

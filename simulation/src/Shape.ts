@@ -1,6 +1,6 @@
 /** The size of a schedule, and the settings of its workers and subscriptions: chosen by the seed, except those that the caller fixes. */
 import { SeededRandom } from "@waybill/conformance/fixtures"
-import { DeliveryOptions, type DeliveryOptionValues, type DeliveryPolicy, partitionsPerTenant } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues, type DeliveryPolicy, partitionsPerTenant } from "@waybill/core/delivery"
 
 /** Values that a caller may fix. The seed chooses all others. */
 export interface SimulationShape {

@@ -1,13 +1,6 @@
 /** The store of a schedule: the storage ports of an adapter, on the simulation's clock. */
-import {
-  type AccessStore,
-  type DeliveryControl,
-  DeliveryQueue,
-  DeliveryStore,
-  type SecretStore,
-  type StorageError,
-  type Transaction
-} from "@waybill/core"
+import type { AccessStore, StorageError, Transaction } from "@waybill/core"
+import { type DeliveryControl, DeliveryQueue, DeliveryStore, type SecretStore } from "@waybill/core/delivery"
 import type { TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { type Context, Context as Contexts, Effect, type Exit, Option, Exit as Exits } from "effect"
 import * as Clock from "effect/Clock"

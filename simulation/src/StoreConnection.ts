@@ -2,7 +2,8 @@
  * The connection of a process to the store. The fault model decides when a call reaches the store, and when, or whether, its answer
  * reaches the process.
  */
-import { type DeliveryStore, type SettleRequest, StorageError, type TakeRequest, type WorkerLease } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import type { DeliveryStore, SettleRequest, TakeRequest, WorkerLease } from "@waybill/core/delivery"
 import { Effect, Exit } from "effect"
 import type { FaultModel } from "./FaultModel.ts"
 import type { Ledger, LedgerDelivery, LedgerDestination } from "./Ledger.ts"

@@ -1,5 +1,6 @@
 /** Checks takes against the reference model. */
-import { deliveryIdOf, flightOf, formatInstant, type Taken, type TakenDelivery, type TakenFrom, type TakeFrom, type TakeRequest } from "@waybill/core"
+import { formatInstant } from "@waybill/core"
+import { deliveryIdOf, flightOf, type Taken, type TakenDelivery, type TakenFrom, type TakeFrom, type TakeRequest } from "@waybill/core/delivery"
 import { longestAnswerMillis } from "./FaultModel.ts"
 import { GrantAudit } from "./GrantAudit.ts"
 import { isInFlight, type Ledger, type LedgerDelivery, type LedgerDestination, type LedgerEntry, permitOf } from "./Ledger.ts"

@@ -3,17 +3,8 @@
  * again, so none of its finalizers run and its partitions are not released.
  */
 import { SeededRandom } from "@waybill/conformance/fixtures"
-import {
-  DeliveryOptions,
-  type DeliveryOptionValues,
-  DeliveryStore,
-  DeliveryWorker,
-  Hmac,
-  Sealer,
-  UniqueIds,
-  Wakeups,
-  WebhookSender
-} from "@waybill/core"
+import { UniqueIds } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues, DeliveryStore, DeliveryWorker, Hmac, Sealer, Wakeups, WebhookSender } from "@waybill/core/delivery"
 import { Context, Duration, Effect, type Fiber, References } from "effect"
 import * as Clock from "effect/Clock"
 import * as Random from "effect/Random"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryStore } from "@waybill/core"
+import { DeliveryStore } from "@waybill/core/delivery"
 import { StorageMemory } from "@waybill/testkit"
 import { explain, shrink, simulate, simulateMany } from "../src/index.ts"
 import { Effect, Layer } from "effect"

@@ -1,5 +1,6 @@
 /** One tenant with a carrier, a secret and the given number of customers with a subscription. */
-import { type Principal, SigningSecrets, TenantLimits, Tenants } from "@waybill/core"
+import { type Principal, TenantLimits, Tenants } from "@waybill/core"
+import { SigningSecrets } from "@waybill/core/delivery"
 import { TransitSubscriptions } from "@waybill/core/transit-events"
 import { Effect } from "effect"
 

@@ -1,5 +1,6 @@
 /** Waybill as its server assembles it, without HTTP. */
-import { DeliveryOptions, type DeliveryOptionValues, Waybill } from "@waybill/core"
+import { Waybill } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues } from "@waybill/core/delivery"
 import { type DocumentContentsDirectory, TransportHttp } from "@waybill/http"
 // oxlint-disable-next-line no-unused-vars -- the declaration of waybillLayer names it
 import { type PgClient, StoragePostgres } from "@waybill/postgres"

@@ -1,5 +1,6 @@
 /** Waybill as a contender. */
-import { deliveredEventsTotal, DeliveryWorker, Retention } from "@waybill/core"
+import { Retention } from "@waybill/core"
+import { deliveredEventsTotal, DeliveryWorker } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect, Fiber, Metric } from "effect"
 import { setTimeout as after } from "node:timers/promises"

@@ -1,5 +1,5 @@
 /** Only the sender, with hostile receivers. Needs `--expose-gc`. */
-import { type AttemptOutcome, WebhookSender } from "@waybill/core"
+import { type AttemptOutcome, WebhookSender } from "@waybill/core/delivery"
 import { parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
 import { Effect, ManagedRuntime, Result } from "effect"
 import { setImmediate as turn } from "node:timers/promises"

@@ -1,5 +1,5 @@
 /** A process that sends signed requests of 1 KB over 64 connections: with Waybill's sender, with `undici.request`, or with plain sockets. */
-import { WebhookSender } from "@waybill/core"
+import { WebhookSender } from "@waybill/core/delivery"
 import { parseEgressAllow, WebhookSenderHttp } from "@waybill/http"
 import { Context, Effect, Layer, Result, Scope } from "effect"
 import { serve } from "../machine/Child.ts"

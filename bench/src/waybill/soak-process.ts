@@ -1,6 +1,7 @@
 /** A process that publishes evenly, delivers, and prunes finished deliveries, like a server in production. */
 import "effect/schema/SchemaJITCompiler/enable"
-import { DeliveryWorker, Retention } from "@waybill/core"
+import { Retention } from "@waybill/core"
+import { DeliveryWorker } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect, Fiber } from "effect"
 import { setTimeout as after } from "node:timers/promises"

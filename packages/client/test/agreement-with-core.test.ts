@@ -1,5 +1,6 @@
 /** The client's hand-written types must match core's schemas. */
-import * as core from "@waybill/core"
+import type * as core from "@waybill/core"
+import * as delivery from "@waybill/core/delivery"
 import * as coreCharges from "@waybill/core/freight-charges"
 import * as coreInvoices from "@waybill/core/invoices"
 import * as corePickups from "@waybill/core/pickups"
@@ -96,7 +97,7 @@ import { fullOrder, fullReport, leastOrder, pickupAnswer, pickupVisibility } fro
 import { forRandom } from "./random.ts"
 import { bytesOf, chargeOf, deliveryInformation, deliveryUpdate, eventOf, publicShipment, secret, verifiedShipment } from "./samples.ts"
 
-const hmac: core.HmacSha256 = (key, pieces) => pieces.reduce((hash, piece) => hash.update(piece), createHmac("sha256", key)).digest("base64")
+const hmac: delivery.HmacSha256 = (key, pieces) => pieces.reduce((hash, piece) => hash.update(piece), createHmac("sha256", key)).digest("base64")
 
 const fullEvent: ReportedEvent = {
   eventId: "01JD",
@@ -186,25 +187,25 @@ describe("Client and core agree", () => {
     expectTypeOf<coreEvents.TransitEvent>().toExtend<TransitEvent>()
     expectTypeOf<coreEvents.EventBatch>().toExtend<EventBatch>()
     expectTypeOf<coreEvents.TransitSubscription>().toExtend<TransitSubscription>()
-    expectTypeOf<core.DeliveryView>().toExtend<Delivery>()
-    expectTypeOf<core.DeliveryBodyView>().toExtend<DeliveryInFull>()
+    expectTypeOf<delivery.DeliveryView>().toExtend<Delivery>()
+    expectTypeOf<delivery.DeliveryBodyView>().toExtend<DeliveryInFull>()
     // The HTTP handler maps refusals to `error` and `errors`.
     expectTypeOf<Exclude<coreEvents.Publication, coreEvents.Refusal>>().toExtend<EventPublication>()
-    expectTypeOf<DeliveryState>().toEqualTypeOf<core.DeliveryState>()
+    expectTypeOf<DeliveryState>().toEqualTypeOf<delivery.DeliveryState>()
   })
 
   it("on the field names of the operator API", () => {
     expectTypeOf<core.Tenant>().toEqualTypeOf<Tenant>()
     expectTypeOf<core.SubscriptionView>().toExtend<OperatorSubscription>()
     expectTypeOf<Names<OperatorSubscription>>().toEqualTypeOf<Names<core.SubscriptionView>>()
-    expectTypeOf<SubscriptionState>().toEqualTypeOf<core.DestinationState>()
-    expectTypeOf<PausedBy>().toEqualTypeOf<core.PausedBy>()
+    expectTypeOf<SubscriptionState>().toEqualTypeOf<delivery.DestinationState>()
+    expectTypeOf<PausedBy>().toEqualTypeOf<delivery.PausedBy>()
     expectTypeOf<core.HealthView>().toEqualTypeOf<Health>()
     expectTypeOf<core.StatisticsView>().toEqualTypeOf<Statistics>()
     expectTypeOf<core.Explanation>().toExtend<Explanation>()
     expectTypeOf<Verdict>().toEqualTypeOf<core.VerdictName>()
     expectTypeOf<WaitReason>().toEqualTypeOf<core.WaitReason>()
-    expectTypeOf<BreakerState>().toEqualTypeOf<core.BreakerState>()
+    expectTypeOf<BreakerState>().toEqualTypeOf<delivery.BreakerState>()
     expectTypeOf<core.FoundShipment>().toEqualTypeOf<NamedShipment>()
     expectTypeOf<core.ShipmentJourney>().toExtend<ShipmentJourney>()
     expectTypeOf<keyof ShipmentJourney>().toEqualTypeOf<keyof core.ShipmentJourney>()
@@ -285,10 +286,10 @@ describe("Client and core agree", () => {
       proNumber: "1", shipmentReferenceNumbers: leastUpdate.shipmentReferenceNumbers, deliveryInformation_messages: "POD available"
     }
     for (const notification of [leastUpdate, leastInformation]) {
-      expect(parseStatusNotification(core.bytesOfBody(core.wrap({ open: "", close: "" }, "0199-d", 0, [bytesOf(notification)])))).toEqual(notification)
+      expect(parseStatusNotification(delivery.bytesOfBody(delivery.wrap({ open: "", close: "" }, "0199-d", 0, [bytesOf(notification)])))).toEqual(notification)
     }
     const charges = [coreCharges.sampleCharge("2026-11-20T08:15:00.000"), chargeOf("B2", 7)]
-    expect(parseFreightCharges(core.bytesOfBody(core.wrap({ open: "[", close: "]" }, "0199-d", 0, charges.map((charge) => bytesOf(charge)))))).toEqual(charges)
+    expect(parseFreightCharges(delivery.bytesOfBody(delivery.wrap({ open: "[", close: "]" }, "0199-d", 0, charges.map((charge) => bytesOf(charge)))))).toEqual(charges)
   })
 
   it("on the document types and the pickup states", () => {
@@ -381,17 +382,17 @@ describe("Client and core agree", () => {
 
   it("on delivery bodies and their signatures", () => forRandom(50, async (random) => {
     const events = Array.from({ length: 1 + random.below(4) }, (_, index) => eventOf("S1", index, { notes: random.pick(["", "é", "\"", "\u2028"]) }))
-    const pieces = core.wrap(coreEvents.eventBatchEnvelope, "0199-d", Date.parse("2026-11-20T08:00:00Z"), events.map((event) => bytesOf(event)))
-    const body = core.bytesOfBody(pieces)
+    const pieces = delivery.wrap(coreEvents.eventBatchEnvelope, "0199-d", Date.parse("2026-11-20T08:00:00Z"), events.map((event) => bytesOf(event)))
+    const body = delivery.bytesOfBody(pieces)
     expect(parseEventBatch(body)).toEqual({ deliveryId: "0199-d", sentAt: "2026-11-20T08:00:00.000Z", events })
-    const newest = core.formatSecret(random.bytes(24 + random.below(41)))
-    const keys = [newest, secret].map((text) => core.parseSecret(text)!)
+    const newest = delivery.formatSecret(random.bytes(24 + random.below(41)))
+    const keys = [newest, secret].map((text) => delivery.parseSecret(text)!)
     const now = new Date(1_700_000_000_000)
     const headers = {
       "webhook-id": "0199-d",
       "webhook-timestamp": "1700000000",
-      "webhook-signature": core.signatureHeader(hmac, keys, { deliveryId: "0199-d", timestampSeconds: 1_700_000_000, body: pieces }),
-      "x-signature": core.bodySignatureHeader(hmac, keys[0]!, pieces)
+      "webhook-signature": delivery.signatureHeader(hmac, keys, { deliveryId: "0199-d", timestampSeconds: 1_700_000_000, body: pieces }),
+      "x-signature": delivery.bodySignatureHeader(hmac, keys[0]!, pieces)
     }
     for (const secrets of [newest, secret, [secret, newest]]) expect((await verifyDelivery({ secrets, headers, body, now })).deliveryId).toBe("0199-d")
     expect(await verifyXSignature({ secrets: [secret, newest], headers, body })).toEqual({ secretIndex: 1 })

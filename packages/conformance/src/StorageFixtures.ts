@@ -1,14 +1,6 @@
 /** Helpers for conformance suites: separate tenants, subscriptions with their destinations, published events. */
-import {
-  AccessStore,
-  defaultPolicy,
-  DeliveryQueue,
-  type DeliveryPolicy,
-  type DestinationSettings,
-  type DestinationState,
-  type StoredSecret,
-  Transaction
-} from "@waybill/core"
+import { AccessStore, Transaction } from "@waybill/core"
+import { defaultPolicy, DeliveryQueue, type DeliveryPolicy, type DestinationSettings, type DestinationState, type StoredSecret } from "@waybill/core/delivery"
 import {
   allTypes,
   eventBatchEnvelope,

@@ -1,4 +1,5 @@
 /** Fixtures for suites that take deliveries from a storage: a worker that owns partitions, its takes and its settlements. */
+import { noticeSource, subscriptionsOfArea } from "@waybill/core"
 import {
   closedBreaker,
   type DeliveryOutcome,
@@ -10,12 +11,10 @@ import {
   partitionOf,
   partitionsPerTenant,
   type SettleRequest,
-  noticeSource,
-  subscriptionsOfArea,
   type TakenDelivery,
   type TakeFrom,
   type TakeRequest
-} from "@waybill/core"
+} from "@waybill/core/delivery"
 import { Effect } from "effect"
 import { destinationSettings, idOf, occurredAt, textOf } from "./StorageFixtures.ts"
 

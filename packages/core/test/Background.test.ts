@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, Clients, DeferredStatuses, DeliveryWorker, EndpointNotices, MailOutbox, Retention, runBackground, TenantRemoval } from "@waybill/core"
+import { Backlogs, Clients, DeferredStatuses, EndpointNotices, MailOutbox, Retention, runBackground, TenantRemoval } from "@waybill/core"
+import { DeliveryWorker } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { Effect, Fiber, Layer, Logger, Ref } from "effect"
 import { TestClock } from "effect/testing"

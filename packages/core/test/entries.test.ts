@@ -1,4 +1,5 @@
 import * as core from "@waybill/core"
+import * as delivery from "@waybill/core/delivery"
 import * as charges from "@waybill/core/freight-charges"
 import * as invoices from "@waybill/core/invoices"
 import * as pickups from "@waybill/core/pickups"
@@ -7,7 +8,7 @@ import * as events from "@waybill/core/transit-events"
 import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 
-const entries = { "": core, "freight-charges": charges, invoices, pickups, "shipment-status": status, "transit-events": events }
+const entries = { "": core, delivery, "freight-charges": charges, invoices, pickups, "shipment-status": status, "transit-events": events }
 const source = new URL("../src/", import.meta.url)
 
 /** Modules that an entry exports from, as paths below src/. */
@@ -20,12 +21,12 @@ describe("the entries of core", () => {
     assert.deepStrictEqual(names.filter((name, at) => names.indexOf(name) !== at), [])
   })
 
-  it("are the root, with no file of an area, and one for each area, which package.json names", () => {
-    const areas = Object.keys(entries).filter((entry) => entry !== "")
-    assert.deepStrictEqual(modulesOf("").filter((path) => areas.some((area) => path.startsWith(`${area}/`))), [])
+  it("are the root, with no file of another entry, one for the delivery engine, and one for each area, which package.json names", () => {
+    const others = Object.keys(entries).filter((entry) => entry !== "")
+    assert.deepStrictEqual(modulesOf("").filter((path) => others.some((other) => path.startsWith(`${other}/`))), [])
     const { exports } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")) as { readonly exports: Readonly<Record<string, unknown>> }
-    assert.includeMembers(Object.keys(exports), areas.map((area) => `./${area}`))
+    assert.includeMembers(Object.keys(exports), others.map((other) => `./${other}`))
     const indexed = readdirSync(source, { withFileTypes: true }).filter((each) => each.isDirectory() && readdirSync(new URL(`${each.name}/`, source)).includes("index.ts"))
-    assert.sameMembers(indexed.map(({ name }) => name), areas)
+    assert.sameMembers(indexed.map(({ name }) => name), others)
   })
 })

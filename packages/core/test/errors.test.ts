@@ -1,4 +1,5 @@
 import * as core from "@waybill/core"
+import * as delivery from "@waybill/core/delivery"
 import * as charges from "@waybill/core/freight-charges"
 import * as invoices from "@waybill/core/invoices"
 import * as pickups from "@waybill/core/pickups"
@@ -12,7 +13,7 @@ const page = readFileSync(new URL("../../../docs/errors.md", import.meta.url), "
 describe("docs/errors.md", () => {
   it("lists exactly the errors that core exports", () => {
     const listed = Array.from(page.matchAll(/^\| (?:`@waybill\/core` \| )?`(\w+)` \|/gm), ([, name]) => name)
-    const exported = [core, charges, invoices, pickups, status, events].flatMap((entry) => Object.entries(entry))
+    const exported = [core, delivery, charges, invoices, pickups, status, events].flatMap((entry) => Object.entries(entry))
       .filter(([, value]) => typeof value === "function" && value.prototype instanceof Error)
       .map(([name]) => name)
     assert.deepStrictEqual(listed.toSorted(), exported.toSorted())

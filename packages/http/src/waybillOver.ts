@@ -1,5 +1,6 @@
 /** The service as promises and handlers, over layers of the caller's own. */
-import { DeferredStatuses, DeliveryWorker, MailOutbox, mapPaced, type StorageAdapter, Wakeups } from "@waybill/core"
+import { DeferredStatuses, MailOutbox, mapPaced, type StorageAdapter } from "@waybill/core"
+import { DeliveryWorker, Wakeups } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect } from "effect"

@@ -1,5 +1,6 @@
 /** The whole service in memory, behind its web handler. */
-import { ApiKeys, type Authenticator, DeliveryWorker, Tenants } from "@waybill/core"
+import { ApiKeys, type Authenticator, Tenants } from "@waybill/core"
+import { DeliveryWorker } from "@waybill/core/delivery"
 import { ShipmentStatusOptions } from "@waybill/core/shipment-status"
 import { reportedEvent, type Script, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Exit, Layer, Logger, Metric, Redacted, References, Scope } from "effect"

@@ -1,5 +1,6 @@
 /** The whole service on the test run's Postgres, with scripted receivers. */
-import { DeliveryOptions, type DeliveryOptionValues, type StoragePorts, Waybill } from "@waybill/core"
+import { type StoragePorts, Waybill } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues } from "@waybill/core/delivery"
 import { ContentHashNode, HmacNode, SealerNode, WebhookSenderScripted } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../src/index.ts"

@@ -2,7 +2,8 @@
  * All use cases over the test run's Postgres, in a schema that is dropped with the layer, for tests that are shared
  * with other packages.
  */
-import { DeliveryOptions, Waybill } from "@waybill/core"
+import { Waybill } from "@waybill/core"
+import { DeliveryOptions } from "@waybill/core/delivery"
 import { PgClient, StoragePostgres } from "@waybill/postgres"
 import { ContentHashNode, HmacNode, SealerNode, WebhookSenderScripted } from "@waybill/testkit"
 import { Effect, Layer, Redacted } from "effect"

@@ -1,5 +1,6 @@
 /** The whole service in memory, with scripted receivers and a virtual clock. */
-import { DeliveryOptions, type DeliveryOptionValues, DeliveryWorker, type Principal, SigningSecrets, Tenants, Waybill } from "@waybill/core"
+import { type Principal, Tenants, Waybill } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues, DeliveryWorker, SigningSecrets } from "@waybill/core/delivery"
 import { type ChargeSubscriptionCreate, ChargeSubscriptions, FreightChargeOptions } from "@waybill/core/freight-charges"
 import { StatusSubscriptions } from "@waybill/core/shipment-status"
 import { type SubscriptionCreate, TransitSubscriptions } from "@waybill/core/transit-events"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, DeliveryWorker, FreightChargeIntake, ShipmentIntake, secretOfClient, SigningSecrets, Tenants } from "@waybill/core"
+import { AccessStore, FreightChargeIntake, ShipmentIntake, Tenants } from "@waybill/core"
+import { DeliveryWorker, secretOfClient, SigningSecrets } from "@waybill/core/delivery"
 import type { DeliveryUpdate } from "@waybill/core/shipment-status"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect, Layer, Option, Redacted } from "effect"

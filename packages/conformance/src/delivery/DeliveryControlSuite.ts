@@ -1,5 +1,6 @@
 /** What a `DeliveryControl` promises operators who act on destinations and deliveries, and look for what became of a subject. */
-import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, purgeReason, type StoragePorts } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
+import { backlogStep, DeliveryControl, DeliveryQueue, DeliveryStore, type DestinationOverview, purgeReason } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, publish, seed, subscribe } from "../StorageFixtures.ts"

@@ -1,5 +1,6 @@
 /** What a `DeliveryQueue` and a `DeliveryControl` promise operators who look for deliveries by a filter and change those that match. */
-import { type DeliveryMatch, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf, type StoragePorts } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
+import { type DeliveryMatch, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, publish, subscribe } from "../StorageFixtures.ts"

@@ -1,5 +1,6 @@
 /** What a worker may send, holds and drops after any changes of access, against a model of the rules in a few lines. */
-import { AccessStore, DeliveryQueue, type StoragePorts, Transaction } from "@waybill/core"
+import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { SeededRandom } from "../SeededRandom.ts"

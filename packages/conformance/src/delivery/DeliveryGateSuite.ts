@@ -1,5 +1,6 @@
 /** What a `DeliveryStore` keeps back: what a client may not see at the moment of sending. */
-import { AccessStore, DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore, type StoragePorts } from "@waybill/core"
+import { AccessStore, type StoragePorts } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, publish, seed, storedSecret, subscribe } from "../StorageFixtures.ts"

@@ -1,5 +1,6 @@
 /** What a `DeliveryQueue` promises operators who look at destinations and at what carried a shipment. */
-import { AccessStore, defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, overviewCount, type StoragePorts, type TakenDelivery } from "@waybill/core"
+import { AccessStore, type StoragePorts } from "@waybill/core"
+import { defaultPolicy, DeliveryQueue, type DestinationOverview, type DestinationQuery, overviewCount, type TakenDelivery } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, subscribe } from "../StorageFixtures.ts"

@@ -1,5 +1,6 @@
 /** What a `DeliveryStore` promises of partitions: one owner at a time, and nothing lost when the owner changes. */
-import { DeliveryQueue, DeliveryStore, type StoragePorts } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { destinationSettings, eventually, freshTenant, idOf, letSee, occurredAt, publish, seed, subscribe } from "../StorageFixtures.ts"

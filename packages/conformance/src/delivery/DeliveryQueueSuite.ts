@@ -1,5 +1,6 @@
 /** What a `DeliveryQueue` promises subscriptions and operators: destinations, and deliveries that are seen, sent again and removed. */
-import { type DeliveryQuery, DeliveryQueue, type DeliveryState, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { type DeliveryQuery, DeliveryQueue, type DeliveryState } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, type Layer, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, publish, seed, subscribe, textOf } from "../StorageFixtures.ts"

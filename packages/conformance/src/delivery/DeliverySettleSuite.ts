@@ -1,5 +1,6 @@
 /** What a `DeliveryStore` promises of attempts: their outcomes, retries, and what is dropped. */
-import { type DeliveryOutcome, DeliveryQueue, DeliveryStore, type DeliveryState, purgeStep, type StoragePorts } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
+import { type DeliveryOutcome, DeliveryQueue, DeliveryStore, type DeliveryState, purgeStep } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { destinationSettings, freshTenant, idOf, occurredAt, publish, seed, textOf } from "../StorageFixtures.ts"

@@ -1,5 +1,6 @@
 /** What a `DeliveryStore` promises of signals: who leaves them, and what a take does with them. */
-import { DeliveryQueue, DeliveryStore, SecretStore, type StoragePorts } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore, SecretStore } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSee, occurredAt, publish, seed, storedSecret, subscribe } from "../StorageFixtures.ts"

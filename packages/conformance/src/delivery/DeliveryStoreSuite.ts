@@ -1,5 +1,6 @@
 /** What a `DeliveryStore` promises of taking and loading: order, batches, keys in flight. */
-import { deliveryIdOf, DeliveryQueue, DeliveryStore, flightOf, SecretStore, type StoragePorts, type TakenDelivery, waitingPerDestination } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
+import { deliveryIdOf, DeliveryQueue, DeliveryStore, flightOf, SecretStore, type TakenDelivery, waitingPerDestination } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"

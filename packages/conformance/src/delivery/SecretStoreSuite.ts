@@ -1,5 +1,6 @@
 /** What a `SecretStore` promises. */
-import { accessOf, AccessStore, DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore, secretUsableBy, type StoragePorts, type StoredSecret, Transaction } from "@waybill/core"
+import { accessOf, AccessStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore, type SecretOwner, SecretStore, secretUsableBy, type StoredSecret } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"

@@ -1,5 +1,6 @@
 /** Conformance of `StatisticsStore`. */
-import { AccessStore, DeliveryQueue, hourMillis, type MinuteCounts, minuteMillis, type StatisticsRange, StatisticsStore, type StoragePorts, totalOf, Transaction } from "@waybill/core"
+import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, hourMillis, type MinuteCounts, minuteMillis, type StatisticsRange, StatisticsStore, totalOf } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { destinationSettings, freshTenant, idOf } from "../StorageFixtures.ts"

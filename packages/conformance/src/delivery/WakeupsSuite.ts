@@ -1,5 +1,6 @@
 /** What `Wakeups` promises. Hints may be lost, so each is given until it arrives. */
-import { type StoragePorts, Wakeups } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
+import { Wakeups } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, type Layer, Schedule } from "effect"
 import { freshTenant } from "../StorageFixtures.ts"

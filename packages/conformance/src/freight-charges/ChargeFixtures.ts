@@ -1,5 +1,6 @@
 /** Helpers for suites of freight charges: subscriptions and published bills. */
-import { DeliveryQueue, type DestinationSettings, type DestinationState, secretOfClient, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { DeliveryQueue, type DestinationSettings, type DestinationState, secretOfClient } from "@waybill/core/delivery"
 import {
   type BillRow,
   type ChargeNotice,

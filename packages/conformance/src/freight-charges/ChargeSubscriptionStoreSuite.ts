@@ -1,5 +1,6 @@
 /** Conformance of `ChargeSubscriptionStore`. `ChargeWindowsSuite.ts` tests windows. */
-import { DeliveryQueue, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert, layer } from "@effect/vitest"
 import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"

@@ -1,5 +1,6 @@
 /** Conformance of hourly and daily windows: filled by a `FreightBillStore`, closed by a `ChargeSubscriptionStore`. */
-import { DeliveryControl, DeliveryQueue, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"

@@ -1,5 +1,6 @@
 /** Conformance of `FreightBillStore`. `ChargeWindowsSuite.ts` tests windows. */
-import { DeliveryQueue, DeliveryStore, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { type BillRow, ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"

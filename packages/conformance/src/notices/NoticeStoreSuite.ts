@@ -1,5 +1,6 @@
 /** Conformance of `NoticeStore`. */
-import { DeliveryQueue, type NoticeContacts, type NoticeKey, noticeSource, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
+import { type NoticeContacts, type NoticeKey, noticeSource, NoticeStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSee, textOf } from "../StorageFixtures.ts"

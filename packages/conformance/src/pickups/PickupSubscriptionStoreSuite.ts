@@ -1,5 +1,6 @@
 /** Conformance of `PickupSubscriptionStore`, and of the changes that `PickupStore` queues for subscriptions. */
-import { AccessStore, DeliveryQueue, type DestinationState, type StoragePorts, Transaction } from "@waybill/core"
+import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, type DestinationState } from "@waybill/core/delivery"
 import {
   pickupBatchEnvelope,
   pickupSource,

@@ -1,5 +1,6 @@
 /** Conformance of `Transaction`, over all its ports. */
-import { AccessStore, DeliveryQueue, SecretStore, type StoragePorts, Transaction } from "@waybill/core"
+import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, SecretStore } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { ShipmentStatusStore, StatusSubscriptionStore } from "@waybill/core/shipment-status"
 import { TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"

@@ -1,5 +1,6 @@
 /** Helpers for suites of shipment statuses: reports with their notices, and subscriptions. */
-import { DeliveryQueue, type DestinationSettings, type DestinationState, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { DeliveryQueue, type DestinationSettings, type DestinationState } from "@waybill/core/delivery"
 import {
   ShipmentStatusStore,
   type StatusHistoryEntry,

@@ -1,5 +1,6 @@
 /** Conformance of status notifications: which subscribers of a `StatusSubscriptionStore` get the notices of `ShipmentStatusStore.write`. */
-import { DeliveryQueue, DeliveryStore, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { ShipmentStatusStore } from "@waybill/core/shipment-status"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"

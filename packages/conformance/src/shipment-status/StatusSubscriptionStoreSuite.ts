@@ -1,5 +1,6 @@
 /** Conformance of `StatusSubscriptionStore`. `StatusNoticesSuite.ts` tests matching. */
-import { DeliveryQueue, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { StatusSubscriptionStore } from "@waybill/core/shipment-status"
 import { assert, layer } from "@effect/vitest"
 import { Data, Effect, type Layer } from "effect"

@@ -1,5 +1,6 @@
 /** Conformance of `TransitEventStore`. */
-import { DeliveryQueue, maxHistoryBytes, type StoragePorts, Transaction, type Visibility } from "@waybill/core"
+import { maxHistoryBytes, type StoragePorts, Transaction, type Visibility } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { type EventFilter, type PageCursor, type PageRequest, TransitEventStore } from "@waybill/core/transit-events"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"

@@ -1,5 +1,6 @@
 /** Conformance of `TransitSubscriptionStore`. */
-import { DeliveryQueue, type StoragePorts, Transaction } from "@waybill/core"
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { type NewEvent, type ReplayRequest, TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"

@@ -1,6 +1,7 @@
 /** This service as the implementation under test, in memory, with everything that the rules need. */
 import { OperatorClient } from "@waybill/client"
-import { DeliveryOptions, Waybill } from "@waybill/core"
+import { Waybill } from "@waybill/core"
+import { DeliveryOptions } from "@waybill/core/delivery"
 import { ShipmentStatusOptions } from "@waybill/core/shipment-status"
 import { toNodeHandler, TransportHttp, waybillOver } from "@waybill/http"
 import { StorageMemory } from "@waybill/testkit"

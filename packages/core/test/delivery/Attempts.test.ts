@@ -11,7 +11,7 @@ import {
   runAttempt,
   verdictOf,
   type WebhookRequest
-} from "@waybill/core"
+} from "@waybill/core/delivery"
 import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import { HmacNode, verifySignature } from "@waybill/testkit"
 import { Effect, Fiber } from "effect"

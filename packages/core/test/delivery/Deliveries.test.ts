@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deliveries, Retention, Subscriptions } from "@waybill/core"
+import { Retention, Subscriptions } from "@waybill/core"
+import { Deliveries } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { eventsOf, hook, inEngine, makeEngine } from "./Engine.ts"

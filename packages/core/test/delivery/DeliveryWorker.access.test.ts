@@ -1,6 +1,7 @@
 /** Access that ends and returns while entries wait. */
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core"
+import { AccessStore } from "@waybill/core"
+import { DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
 import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect, Option } from "effect"
 import { account, engineBy, hook, makeEngine, ways } from "./Engine.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryStore, partitionsPerTenant } from "@waybill/core"
+import { DeliveryStore, partitionsPerTenant } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber } from "effect"
 import { engineBy, eventsOf, hook, makeEngine, outOfOrder, storeCalls, ways, workerOver } from "./Engine.ts"

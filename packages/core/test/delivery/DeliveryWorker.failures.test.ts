@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryWorker, SecretStore } from "@waybill/core"
+import { DeliveryWorker, SecretStore } from "@waybill/core/delivery"
 import { Receiver, type ReceivedRequest, TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Option } from "effect"

@@ -1,6 +1,7 @@
 /** Receivers and backlogs of one tenant or client do not delay the deliveries of others. */
 import { assert, describe, it } from "@effect/vitest"
-import { type DeliveryOptionValues, TenantLimits } from "@waybill/core"
+import { TenantLimits } from "@waybill/core"
+import type { DeliveryOptionValues } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryOptions, DeliveryWorker, type Principal } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { DeliveryOptions, DeliveryWorker } from "@waybill/core/delivery"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"

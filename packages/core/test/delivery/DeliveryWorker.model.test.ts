@@ -3,7 +3,7 @@
  * end.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { SigningSecrets } from "@waybill/core"
+import { SigningSecrets } from "@waybill/core/delivery"
 import { batchOf, Receiver, type ReceivedRequest, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, Fiber, Redacted } from "effect"
 import * as Arbitrary from "effect/Arbitrary"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AttemptOutcome, DeliveryWorker } from "@waybill/core"
+import { AttemptOutcome, DeliveryWorker } from "@waybill/core/delivery"
 import { batchOf, type Behaviour, Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { engineBy, eventsOf, hook, makeEngine, outOfOrder, ways } from "./Engine.ts"

@@ -1,6 +1,7 @@
 /** Workers that share the partitions of one tenant: ownership when a worker starts, stops, crashes or sleeps. */
 import { assert, describe, it } from "@effect/vitest"
-import { partitionOf, partitionsPerTenant, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { partitionOf, partitionsPerTenant } from "@waybill/core/delivery"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"

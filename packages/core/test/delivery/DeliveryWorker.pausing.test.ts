@@ -1,6 +1,6 @@
 /** Destinations that a dead letter pauses: later entries wait for a resume, and nothing is lost. */
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryQueue, defaultPolicy, type DestinationSettings, Wakeups } from "@waybill/core"
+import { DeliveryQueue, defaultPolicy, type DestinationSettings, Wakeups } from "@waybill/core/delivery"
 import { allTypes, eventBatchEnvelope, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect, Option } from "effect"

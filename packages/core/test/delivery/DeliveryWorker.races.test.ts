@@ -1,6 +1,7 @@
 /** Regression tests for errors that simulated schedules of crashes, lost responses and operators found. */
 import { assert, describe, it } from "@effect/vitest"
-import { StorageError, type Taken } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import type { Taken } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"

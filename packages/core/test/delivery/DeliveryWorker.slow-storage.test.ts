@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TakeRequest } from "@waybill/core"
+import type { TakeRequest } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"

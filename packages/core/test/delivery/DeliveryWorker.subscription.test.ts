@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SigningSecrets } from "@waybill/core"
+import { SigningSecrets } from "@waybill/core/delivery"
 import { EventBatch } from "@waybill/core/transit-events"
 import { batchOf, ltlJourney, Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, Redacted, Schema, Tracer } from "effect"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { breakerThreshold } from "@waybill/core"
+import { breakerThreshold } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
 import { attemptsBegin, changeWritten, type Destination, failed, foundBy, insertWaiting, loadInto, planOf, signalled, succeeded, takeFromOf } from "../../src/delivery/Destination.ts"
 import { int, listOf, oneOf } from "../arbitraries.ts"

@@ -3,14 +3,7 @@
  * times. Two takes may be pending at once: one that names the destination, and one that only consumes signals.
  */
 import { assert } from "@effect/vitest"
-import {
-  type DeliveryPolicy,
-  defaultPolicy,
-  type LoadedDestination,
-  type TakenFrom,
-  type TakeFrom,
-  type WaitingDelivery
-} from "@waybill/core"
+import { type DeliveryPolicy, defaultPolicy, type LoadedDestination, type TakenFrom, type TakeFrom, type WaitingDelivery } from "@waybill/core/delivery"
 import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import {
   attemptsBegin,

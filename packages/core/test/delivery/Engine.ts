@@ -1,5 +1,6 @@
 /** A tenant, its receivers and its worker, for tests of the delivery engine on the virtual clock. */
-import { Deliveries, type DeliveryOptionValues, DeliveryStore, type DeliveryView, DeliveryWorker, type StorageError } from "@waybill/core"
+import type { StorageError } from "@waybill/core"
+import { Deliveries, type DeliveryOptionValues, DeliveryStore, type DeliveryView, DeliveryWorker } from "@waybill/core/delivery"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, ScriptedReceivers, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Context, Effect, Layer, References } from "effect"

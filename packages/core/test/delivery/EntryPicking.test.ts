@@ -1,4 +1,4 @@
-import { pickEntries, type WaitingEntry } from "@waybill/core"
+import { pickEntries, type WaitingEntry } from "@waybill/core/delivery"
 import { assert, describe, it } from "vitest"
 
 const limits = { batches: 2, maxSize: 2, maxBytes: 100 }

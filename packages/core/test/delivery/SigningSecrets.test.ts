@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DeliveryOptions, parseSecret, secretOfClient, Sealer, SecretStore, SigningSecrets, type Principal } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { DeliveryOptions, parseSecret, secretOfClient, Sealer, SecretStore, SigningSecrets } from "@waybill/core/delivery"
 import { TransitSubscriptions } from "@waybill/core/transit-events"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Layer, Option, Redacted } from "effect"

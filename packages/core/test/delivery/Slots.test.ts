@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { LoadedDestination } from "@waybill/core"
+import type { LoadedDestination } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
 import { attemptsBegin, type Destination, makeDestination, type SlotOwner } from "../../src/delivery/Destination.ts"
 import { Slots } from "../../src/delivery/Slots.ts"

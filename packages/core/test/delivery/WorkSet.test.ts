@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { AcquiredPartition } from "@waybill/core"
+import type { AcquiredPartition } from "@waybill/core/delivery"
 import { attemptsBegin, type Destination, failed, loadInto, signalled } from "../../src/delivery/Destination.ts"
 import { WorkSet, rememberedMillis } from "../../src/delivery/WorkSet.ts"
 import { int, listOf } from "../arbitraries.ts"

@@ -1,14 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  AccessStore,
-  addressNotAllowed,
-  AttemptOutcome,
-  Deliveries,
-  type InvalidInput,
-  type Principal,
-  SigningSecrets,
-  Subscriptions
-} from "@waybill/core"
+import { AccessStore, type InvalidInput, type Principal, Subscriptions } from "@waybill/core"
+import { addressNotAllowed, AttemptOutcome, Deliveries, SigningSecrets } from "@waybill/core/delivery"
 import type { ChargeSubscription } from "@waybill/core/freight-charges"
 import { Receiver, TestWaybill, verifySignature } from "@waybill/testkit"
 import { Effect, References } from "effect"

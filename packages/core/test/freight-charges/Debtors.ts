@@ -1,5 +1,6 @@
 /** A tenant, its debtors and their received notifications, for tests of freight charges with a test clock. */
-import { DeliveryWorker, FreightChargeIntake, type Principal } from "@waybill/core"
+import { FreightChargeIntake, type Principal } from "@waybill/core"
+import { DeliveryWorker } from "@waybill/core/delivery"
 import { ChargeSubscriptions, ChargeWindows } from "@waybill/core/freight-charges"
 import { ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect, Stream } from "effect"

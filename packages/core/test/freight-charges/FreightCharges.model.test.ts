@@ -4,7 +4,8 @@
  * lost the accounts before the version was sent.
  */
 import { assert, describe, it } from "@effect/vitest"
-import { AccessStore, DeliveryWorker, FreightChargeIntake } from "@waybill/core"
+import { AccessStore, FreightChargeIntake } from "@waybill/core"
+import { DeliveryWorker } from "@waybill/core/delivery"
 import { ChargeSubscriptions, ChargeWindows } from "@waybill/core/freight-charges"
 import { ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"

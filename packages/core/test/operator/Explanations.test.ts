@@ -1,13 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  DeliveryQueue,
-  Explanations,
-  FreightChargeIntake,
-  ShipmentIntake,
-  Subscriptions,
-  type VerdictName,
-  type WaitReason
-} from "@waybill/core"
+import { Explanations, FreightChargeIntake, ShipmentIntake, Subscriptions, type VerdictName, type WaitReason } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { postedShipment, Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"

@@ -1,6 +1,7 @@
 /** Attempts are counted by minute and shown over time. */
 import { assert, describe, it } from "@effect/vitest"
-import { Backlogs, Statistics, Subscriptions, StatisticsStore, type StatisticsView, totalOf } from "@waybill/core"
+import { Backlogs, Statistics, Subscriptions, type StatisticsView } from "@waybill/core"
+import { StatisticsStore, totalOf } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Cause, Effect, Exit } from "effect"
 import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { SigningSecrets, SubscriptionEdits, Subscriptions } from "@waybill/core"
+import { SubscriptionEdits, Subscriptions } from "@waybill/core"
+import { SigningSecrets } from "@waybill/core/delivery"
 import { PickupSubscriptions } from "@waybill/core/pickups"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"

@@ -1,6 +1,7 @@
 /** Old data is deleted; younger or needed data stays. The conformance suite of each store tests what it may delete. */
 import { assert, describe, it } from "@effect/vitest"
-import { AuditStore, DeliveryOptions, DeliveryQueue, firstIdAt, MailStore, NoticeStore, Retention, RetentionOptions, StatisticsStore } from "@waybill/core"
+import { AuditStore, firstIdAt, MailStore, NoticeStore, Retention, RetentionOptions } from "@waybill/core"
+import { DeliveryOptions, DeliveryQueue, StatisticsStore } from "@waybill/core/delivery"
 import { FreightBillStore } from "@waybill/core/freight-charges"
 import { DocumentContents } from "@waybill/core/invoices"
 import { PickupStore } from "@waybill/core/pickups"

@@ -1,5 +1,6 @@
 /** A carrier and a customer with a status subscription, for tests of shipment status. */
-import { DeliveryWorker, type InvalidInput, ShipmentIntake, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { type InvalidInput, ShipmentIntake, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { DeliveryWorker } from "@waybill/core/delivery"
 import {
   type PostedShipment,
   ShipmentStatuses,

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ApiKeys, type Principal, SigningSecrets } from "@waybill/core"
+import { ApiKeys, type Principal } from "@waybill/core"
+import { SigningSecrets } from "@waybill/core/delivery"
 import { jsonOf, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import { json } from "../arbitraries.ts"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Principal, SigningSecrets, Subscriptions } from "@waybill/core"
+import { type Principal, Subscriptions } from "@waybill/core"
+import { SigningSecrets } from "@waybill/core/delivery"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { reportedEvent, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"

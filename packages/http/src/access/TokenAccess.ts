@@ -1,5 +1,6 @@
 /** Saves the access of clients with tokens, and when they were seen, because deliveries need it while they are offline. */
-import { type AccessStore, type DeliveryQueue, isCarrier, isOperator, makeRememberAccess, type Principal, RecentMap, type StorageError, type Transaction, type Wakeups } from "@waybill/core"
+import { type AccessStore, isCarrier, isOperator, makeRememberAccess, type Principal, RecentMap, type StorageError, type Transaction } from "@waybill/core"
+import type { DeliveryQueue, Wakeups } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 

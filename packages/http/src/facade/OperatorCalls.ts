@@ -3,10 +3,8 @@ import {
   ApiKeys,
   AuditLog,
   Clients,
-  Deliveries,
   Explanations,
   ShipmentJourneys,
-  SigningSecrets,
   Statistics,
   SubscriptionEdits,
   Subscriptions,
@@ -16,6 +14,7 @@ import {
   TenantRemoval,
   Tenants
 } from "@waybill/core"
+import { Deliveries, SigningSecrets } from "@waybill/core/delivery"
 import { Effect, Redacted } from "effect"
 import { unconfirmed } from "../operator/OperatorHandlers.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"

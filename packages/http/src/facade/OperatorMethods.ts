@@ -3,28 +3,30 @@ import type {
   ApiKeyRequest,
   ApiKeyView,
   AuditEntry,
-  BulkResult,
   ClientView,
   CountedPage,
-  DeliveryBodyView,
-  DeliveryPolicy,
-  DeliveryError,
-  DeliveryView,
   Explanation,
   FoundShipment as JourneyShipment,
   HealthView,
   StatisticsView,
-  DestinationState as SubscriptionState,
   Limits,
   LimitsChange,
   ListPage,
   PickupView,
   PurgeResult,
-  SecretView,
   ShipmentJourney,
   SubscriptionView,
   Tenant
 } from "@waybill/core"
+import type {
+  BulkResult,
+  DeliveryBodyView,
+  DeliveryPolicy,
+  DeliveryError,
+  DeliveryView,
+  DestinationState as SubscriptionState,
+  SecretView
+} from "@waybill/core/delivery"
 import type { CarrierDecisionInput, PickupReportResult } from "@waybill/core/pickups"
 import type { EventType } from "@waybill/core/transit-events"
 

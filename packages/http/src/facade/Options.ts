@@ -2,7 +2,6 @@
 import {
   AccessOptions,
   decodeInput,
-  DeliveryOptions,
   type Mail,
   Mailer,
   MailFailed,
@@ -13,6 +12,7 @@ import {
   Waybill,
   type WaybillStorage
 } from "@waybill/core"
+import { DeliveryOptions } from "@waybill/core/delivery"
 import { FreightChargeOptions } from "@waybill/core/freight-charges"
 import { ShipmentStatusOptions } from "@waybill/core/shipment-status"
 import { Effect, Layer, Redacted, Result } from "effect"

@@ -1,9 +1,7 @@
 /** The customer's portal as promises. */
 import {
-  type DeliveryView,
   CustomerPortal,
   EndpointNotices,
-  type DestinationState as SubscriptionState,
   formatInstant,
   type ListPage,
   type NoticeContactView,
@@ -13,9 +11,9 @@ import {
   type PortalTestResult,
   type PortalTheme,
   type Principal,
-  type SecretView,
   type SubscriptionView
 } from "@waybill/core"
+import type { DeliveryView, DestinationState as SubscriptionState, SecretView } from "@waybill/core/delivery"
 import { Effect, Redacted } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import { portalLinkOf, PortalPage } from "../portal/PortalPage.ts"

@@ -1,5 +1,6 @@
 /** The service as promises: the result of `createWaybill`. */
-import type { IntakeOptions, SubscriptionStatus } from "@waybill/core"
+import type { IntakeOptions } from "@waybill/core"
+import type { SubscriptionStatus } from "@waybill/core/delivery"
 import type {
   Publication,
   ReportedEvent,
@@ -34,13 +35,8 @@ export type {
   ApiKeyRequest,
   ApiKeyView,
   AuditEntry,
-  BulkResult,
   ClientView,
   CountedPage,
-  DeliveryBodyView,
-  DeliveryError,
-  DeliveryPolicy,
-  DeliveryView,
   Explanation,
   FoundShipment as JourneyShipment,
   FreightChargeKey,
@@ -49,7 +45,6 @@ export type {
   StatisticsView,
   IntakeOptions,
   ItemResult,
-  DestinationState as SubscriptionState,
   Limits,
   LimitsChange,
   ListPage,
@@ -61,15 +56,23 @@ export type {
   PortalTestResult,
   PortalTheme,
   PurgeResult,
-  SecretView,
   ShipmentJourney,
   ShipmentKey,
   StatusUpdateKey,
-  SubscriptionStatus,
   SubscriptionView,
   Tenant,
   WaybillStorage
 } from "@waybill/core"
+export type {
+  BulkResult,
+  DeliveryBodyView,
+  DeliveryError,
+  DeliveryPolicy,
+  DeliveryView,
+  DestinationState as SubscriptionState,
+  SecretView,
+  SubscriptionStatus
+} from "@waybill/core/delivery"
 export type {
   BillChangeReport,
   BillRemovalReport,

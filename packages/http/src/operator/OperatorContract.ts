@@ -6,8 +6,6 @@ import {
   AuditQuery,
   ClientListQuery,
   Count,
-  DeadLettersCall,
-  DeliveryListQuery,
   ExplainQuery,
   LimitsChange,
   LimitsShown,
@@ -15,15 +13,13 @@ import {
   PickupListQuery,
   PortalLinkRequest,
   PurgeCall,
-  RecoverCall,
   ReplayCall,
-  SecretListQuery,
-  SecretSettings,
   StatisticsQuery,
   SubscriptionListQuery,
   TenantListQuery,
   TenantSettings
 } from "@waybill/core"
+import { DeadLettersCall, DeliveryListQuery, RecoverCall, SecretListQuery, SecretSettings } from "@waybill/core/delivery"
 import { CarrierDecision, PickupReportResult } from "@waybill/core/pickups"
 import { SubscriptionEdit } from "@waybill/core/transit-events"
 import { Schema } from "effect"

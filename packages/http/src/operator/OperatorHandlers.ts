@@ -3,14 +3,12 @@ import {
   ApiKeys,
   AuditLog,
   Clients,
-  Deliveries,
   fault,
   formatInstant,
   InvalidInput,
   PortalAccess,
   Explanations,
   ShipmentJourneys,
-  SigningSecrets,
   Statistics,
   SubscriptionEdits,
   Subscriptions,
@@ -21,6 +19,7 @@ import {
   TenantRemoval,
   Tenants
 } from "@waybill/core"
+import { Deliveries, SigningSecrets } from "@waybill/core/delivery"
 import { Effect, Redacted } from "effect"
 import { makePortalTokens } from "../portal/PortalTokens.ts"
 import { portalLinkOf, PortalPage } from "../portal/PortalPage.ts"

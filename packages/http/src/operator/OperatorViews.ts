@@ -1,16 +1,6 @@
 /** Response schemas of the operator API. */
-import {
-  AuditEntry,
-  Count,
-  deliveryStates,
-  InstantText,
-  maxCountedUses,
-  subscriptionsOfArea,
-  subscriptionStates,
-  tenantStates,
-  verdicts,
-  waitReasons
-} from "@waybill/core"
+import { AuditEntry, Count, InstantText, subscriptionsOfArea, subscriptionStates, tenantStates, verdicts, waitReasons } from "@waybill/core"
+import { deliveryStates, maxCountedUses } from "@waybill/core/delivery"
 import { Schema } from "effect"
 
 export const HttpStatus = Schema.Int.check(Schema.isBetween({ minimum: 100, maximum: 599 }))

@@ -1,5 +1,6 @@
 /** The customer's portal over HTTP. */
-import { NoticeContact, NoticeEvent, PortalDeliveryQuery, PortalSubscriptionQuery, SecretListQuery, SecretRotation, WebhookTestEvent } from "@waybill/core"
+import { NoticeContact, NoticeEvent, PortalDeliveryQuery, PortalSubscriptionQuery, WebhookTestEvent } from "@waybill/core"
+import { SecretListQuery, SecretRotation } from "@waybill/core/delivery"
 import { DeliveriesPage, OperatorSubscription, OperatorSubscriptionsPage, SecretsPage, SigningSecret } from "../operator/OperatorViews.ts"
 import { contract } from "../shared/Contract.ts"
 import { pageOf } from "../shared/PageQuery.ts"

@@ -1,5 +1,6 @@
 /** HTTP handlers of probes, metrics and documentation. */
-import { AccessStore, DeliveryControl, DeliveryQueue, type DeliveryTroubles, MailStore } from "@waybill/core"
+import { AccessStore, MailStore } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue, type DeliveryTroubles } from "@waybill/core/delivery"
 import { Effect, Metric } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"

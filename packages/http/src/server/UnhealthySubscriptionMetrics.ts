@@ -2,7 +2,8 @@
  * Metrics of unhealthy subscriptions, read from the database, so every process exposes the same values. Series that name a
  * tenant and a subscription are for operators only, and only of those that are unhealthy now, so that there are never many.
  */
-import { areaOfSource, type DeliveryTroubles, subscriptionsOfArea, type TroubledDestination } from "@waybill/core"
+import { areaOfSource, subscriptionsOfArea } from "@waybill/core"
+import type { DeliveryTroubles, TroubledDestination } from "@waybill/core/delivery"
 import { Effect, Metric } from "effect"
 
 const seconds = { unit: "seconds" }

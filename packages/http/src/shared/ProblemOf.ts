@@ -1,5 +1,6 @@
 /** Maps each failure to its problem: those of the areas by their own tables. */
 import type * as core from "@waybill/core"
+import type * as delivery from "@waybill/core/delivery"
 import type { Fault, InvalidInput } from "@waybill/core"
 import { type FreightChargesFailure, freightChargesFailureDetails, freightChargesFailures } from "../freight-charges/FreightChargesFailures.ts"
 import { type InvoicesFailure, invoicesFailureDetails, invoicesFailures } from "../invoices/InvoicesFailures.ts"
@@ -51,7 +52,7 @@ const sharedFailures = {
 } as const satisfies FailureTable<{ readonly _tag: string }>
 
 /** Failures that are of no area: the classes of core that the table names. */
-type SharedFailure = InstanceType<(typeof core)[keyof typeof sharedFailures]>
+type SharedFailure = InstanceType<(typeof core & typeof delivery)[keyof typeof sharedFailures]>
 
 const sharedFailureDetails: FailureDetails<SharedFailure> = {
   AuthenticationUnavailable: () => ({

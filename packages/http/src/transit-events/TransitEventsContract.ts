@@ -1,5 +1,6 @@
 /** Area D over HTTP: event lists, subscriptions, and deliveries. */
-import { Count, PageNumber, pageSizeUpTo, SubscriptionStatus } from "@waybill/core"
+import { Count, PageNumber, pageSizeUpTo } from "@waybill/core"
+import { SubscriptionStatus } from "@waybill/core/delivery"
 import {
   defaultEventPageSize,
   defaultSubscriptionPageSize,

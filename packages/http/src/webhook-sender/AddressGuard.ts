@@ -1,5 +1,5 @@
 /** Egress policy for webhooks: public addresses over https, and destinations that the operator allowed. */
-import { addressNotAllowed } from "@waybill/core"
+import { addressNotAllowed } from "@waybill/core/delivery"
 import { Result } from "effect"
 import { Host, IpNetwork, NetAddress } from "effect/net"
 

@@ -1,7 +1,7 @@
 /** Interprets a receiver's response: status, `Retry-After`, and a printable excerpt of the body. */
 import { DateTime, Option } from "effect"
 import { StringDecoder } from "node:string_decoder"
-import { AttemptOutcome } from "@waybill/core"
+import { AttemptOutcome } from "@waybill/core/delivery"
 import type { ResponseHead } from "./ResponseParser.ts"
 
 /** A response, with the beginning of its body. */

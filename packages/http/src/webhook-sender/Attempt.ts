@@ -1,6 +1,6 @@
 /** One POST from start to outcome. */
 import { clearTimeout, setTimeout } from "node:timers"
-import { type AttemptFailure, AttemptOutcome, type RequestBody } from "@waybill/core"
+import { type AttemptFailure, AttemptOutcome, type RequestBody } from "@waybill/core/delivery"
 import { addressNotAllowed } from "./AddressGuard.ts"
 import { excerptOf, maxExcerptBytes, outcomeOfAnswer } from "./Answer.ts"
 import type { Connection, Exchange } from "./Connection.ts"

@@ -1,7 +1,7 @@
 /** HMAC-SHA256 by `node:crypto`. */
 import { Layer } from "effect"
 import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
-import { Hmac, type HmacSha256 } from "@waybill/core"
+import { Hmac, type HmacSha256 } from "@waybill/core/delivery"
 
 // Creating a key costs four times as much as signing, and all attempts of a subscription use the same keys.
 const keys = new WeakMap<Uint8Array, KeyObject>()

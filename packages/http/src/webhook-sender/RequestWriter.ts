@@ -1,6 +1,6 @@
 /** Writes requests to sockets, small ones without garbage. */
 import type { Socket } from "node:net"
-import type { RequestBody } from "@waybill/core"
+import type { RequestBody } from "@waybill/core/delivery"
 
 export interface WritableRequest {
   /** Request line and headers with the empty line, in latin1. */

@@ -1,5 +1,6 @@
 /** Everything that `Waybill.layer` needs of HTTP and of Node's crypto, as one layer. */
-import { Sealer, type TransportPorts } from "@waybill/core"
+import type { TransportPorts } from "@waybill/core"
+import { Sealer } from "@waybill/core/delivery"
 import { Layer, Redacted, Result } from "effect"
 import { ContentHashNode } from "../invoices/ContentHashNode.ts"
 import { type EgressPolicy, parseEgressAllow } from "./AddressGuard.ts"

@@ -1,7 +1,8 @@
 /** Sends webhooks over HTTP/1.1: checked addresses, one deadline, a few kilobytes of response, no redirects. */
 import { Clock, Effect, Layer } from "effect"
 import { createRequire } from "node:module"
-import { AttemptOutcome, RecentMap, type WebhookRequest, WebhookSender } from "@waybill/core"
+import { RecentMap } from "@waybill/core"
+import { AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
 import { addressNotAllowed, type EgressPolicy, hostOf, publicOnly, refusalOfUrl } from "./AddressGuard.ts"
 import { Attempt } from "./Attempt.ts"
 import { Connections, type OriginAddress } from "./Connections.ts"

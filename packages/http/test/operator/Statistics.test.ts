@@ -1,4 +1,4 @@
-import { StatisticsStore } from "@waybill/core"
+import { StatisticsStore } from "@waybill/core/delivery"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"

@@ -1,6 +1,7 @@
 /** The service on a real socket: cases that a web handler never sees. */
 import { NodeHttpServer } from "@effect/platform-node"
-import { ApiKeys, SigningSecrets, Tenants, TransitEventIntake } from "@waybill/core"
+import { ApiKeys, Tenants, TransitEventIntake } from "@waybill/core"
+import { SigningSecrets } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Context, Effect, Exit, Latch, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"

@@ -1,5 +1,6 @@
 /** The rules and the dashboard for operators name metrics and labels that the service has, and each alert is tested in both directions. */
-import { Backlogs, lostLeasesTotal, unreadableSecretsTotal } from "@waybill/core"
+import { Backlogs } from "@waybill/core"
+import { lostLeasesTotal, unreadableSecretsTotal } from "@waybill/core/delivery"
 import { Receiver } from "@waybill/testkit"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"

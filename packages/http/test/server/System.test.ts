@@ -1,4 +1,4 @@
-import { DeliveryControl } from "@waybill/core"
+import { DeliveryControl } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { operatorKey, readOnlyKey, reportedEvent, startService, type TestService } from "../TestService.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { Hmac } from "@waybill/core"
+import { Hmac } from "@waybill/core/delivery"
 import { HmacNode } from "../../src/webhook-sender/HmacNode.ts"
 
 const base64 = (hex: string) => Buffer.from(hex, "hex").toString("base64")

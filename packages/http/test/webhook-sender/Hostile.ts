@@ -1,7 +1,7 @@
 /** Checks after every attack, and the expected outcome of each hostile behaviour. */
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import type { AttemptOutcome } from "@waybill/core"
+import type { AttemptOutcome } from "@waybill/core/delivery"
 import type { HostileBehaviour, HostileBehaviourName } from "@waybill/conformance/hostile"
 
 /** `accepted`, `gone` or `failed`, as in the test kit. */

@@ -1,6 +1,6 @@
 /** Shared parts of the sender's tests: a sender that may reach loopback, and a request. */
 import { Effect, Result } from "effect"
-import { type AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core"
+import { type AttemptOutcome, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
 import { parseEgressAllow, WebhookSenderHttp, type WebhookSenderHttpOptions } from "../../src/webhook-sender/index.ts"
 
 export const allowing = (text: string) => Result.getOrThrow(parseEgressAllow(text))

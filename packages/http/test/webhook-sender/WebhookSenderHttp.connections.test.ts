@@ -1,7 +1,7 @@
 import { assert, describe, it, vi } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import type { Socket } from "node:net"
-import { WebhookSender } from "@waybill/core"
+import { WebhookSender } from "@waybill/core/delivery"
 import { Attempt } from "../../src/webhook-sender/Attempt.ts"
 import { Connections } from "../../src/webhook-sender/Connections.ts"
 import { makeGuardedConnector } from "../../src/webhook-sender/GuardedConnector.ts"

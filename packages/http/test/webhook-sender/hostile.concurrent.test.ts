@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { existsSync, readdirSync } from "node:fs"
-import { WebhookSender } from "@waybill/core"
+import { WebhookSender } from "@waybill/core/delivery"
 import { hostileBehaviours, startHostileReceiver } from "@waybill/conformance/hostile"
 import { assertInert, until, wanted } from "./Hostile.ts"
 import { makeReceiver } from "./Receiver.ts"

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { afterAll, beforeAll, vi } from "vitest"
-import type { AttemptOutcome, WebhookRequest } from "@waybill/core"
+import type { AttemptOutcome, WebhookRequest } from "@waybill/core/delivery"
 import { hostileBehaviours, type HostileBehaviourName, type HostileReceiver, startHostileReceiver } from "@waybill/conformance/hostile"
 import type { WebhookSenderHttpOptions } from "../../src/webhook-sender/index.ts"
 import { assertInert, codes, until, wanted } from "./Hostile.ts"

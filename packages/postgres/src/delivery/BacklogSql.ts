@@ -2,7 +2,7 @@
  * SQL statements that remove entries for operators: purges, and what waits beyond a tenant's quotas. Each step has a bound, and runs after
  * the lock of the destination. A take beside it removes entries too, so what counts is what a DELETE returned.
  */
-import { type BacklogExcess, type BacklogPosition, backlogStep, type PurgePosition, purgeStep } from "@waybill/core"
+import { type BacklogExcess, type BacklogPosition, backlogStep, type PurgePosition, purgeStep } from "@waybill/core/delivery"
 import { bool, float8, int8, optional, row, text, uuid } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { cancelRetries } from "./DestinationSql.ts"

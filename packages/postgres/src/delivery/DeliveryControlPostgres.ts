@@ -1,4 +1,5 @@
 /** Operator calls on destinations and deliveries, on Postgres. */
+import { StorageError } from "@waybill/core"
 import {
   type DeliveryTroubles,
   type AttemptRecord,
@@ -7,10 +8,9 @@ import {
   DeliveryControl,
   type PurgePosition,
   type PurgeStep,
-  StorageError,
   type TracedDelivery,
   type TraceSubject
-} from "@waybill/core"
+} from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, timestamptz } from "../client/SqlRow.ts"

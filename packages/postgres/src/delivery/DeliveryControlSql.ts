@@ -1,5 +1,5 @@
 /** SQL statements for what operators do to destinations, and for what they ask about them. */
-import { type DeliveryState, healthCount, purgeReason, traceDeliveries, type TraceSubject } from "@waybill/core"
+import { type DeliveryState, healthCount, purgeReason, traceDeliveries, type TraceSubject } from "@waybill/core/delivery"
 import { bool, float8, int4, int8, int8Array, only, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { firstIdAt, inFlightOf, inPartitionOf, stateGroups } from "./DeliveryLogSql.ts"

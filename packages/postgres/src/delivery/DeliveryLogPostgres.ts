@@ -1,18 +1,18 @@
 /** Operators' reads of destinations and deliveries, and retries. */
-import {
-  type AttemptRecord,
-  type DeliveryDetail,
-  type DeliveryMatch,
-  type DeliveryQuery,
-  type DeliveryQueue,
-  type DeliveryState,
-  type DeliverySummary,
-  type DestinationMatch,
-  type DestinationOverview,
-  type DestinationQuery,
-  type EntryKeys,
-  StorageError
-} from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import type {
+  AttemptRecord,
+  DeliveryDetail,
+  DeliveryMatch,
+  DeliveryQuery,
+  DeliveryQueue,
+  DeliveryState,
+  DeliverySummary,
+  DestinationMatch,
+  DestinationOverview,
+  DestinationQuery,
+  EntryKeys
+} from "@waybill/core/delivery"
 import { Effect, Option } from "effect"
 import type { PgClient } from "../client/PgClient.ts"
 import type { Decoded } from "../client/SqlRow.ts"

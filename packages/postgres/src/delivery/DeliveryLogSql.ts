@@ -18,7 +18,7 @@ import {
   type PausedBy,
   totalCount,
   type WhenDead
-} from "@waybill/core"
+} from "@waybill/core/delivery"
 import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { concat, nothing, raw, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"

@@ -1,5 +1,6 @@
 /** Destinations, entries and deliveries on Postgres, as subscriptions and operators see them. */
-import { DeliveryQueue, type DestinationStatus, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { DeliveryQueue, type DestinationStatus } from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import type { Decoded } from "../client/SqlRow.ts"

@@ -1,5 +1,5 @@
 /** SQL statements that make deliveries due again. They run after the lock of the destination. */
-import type { DeliveryState } from "@waybill/core"
+import type { DeliveryState } from "@waybill/core/delivery"
 import { int8, only, row, text, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { inFlightOf } from "./DeliveryLogSql.ts"

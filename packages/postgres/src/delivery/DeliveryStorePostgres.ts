@@ -1,4 +1,5 @@
 /** The delivery worker's storage on Postgres. */
+import { StorageError } from "@waybill/core"
 import {
   type AcquiredPartition,
   DeliveryStore,
@@ -8,11 +9,10 @@ import {
   type ReleasedPartition,
   partitionOf,
   purgeStep,
-  StorageError,
   type WaitingDelivery,
   waitingPerDestination,
   type WorkerLease
-} from "@waybill/core"
+} from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { PgClient } from "../client/PgClient.ts"

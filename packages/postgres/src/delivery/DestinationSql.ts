@@ -1,5 +1,5 @@
 /** SQL statements for destinations, as subscriptions see them. A change raises the version and leaves a signal for the owner. */
-import type { DestinationSettings, DestinationState, PausedBy } from "@waybill/core"
+import type { DestinationSettings, DestinationState, PausedBy } from "@waybill/core/delivery"
 import { int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
 import { signalChanged } from "../shared/DeliveryEntrySql.ts"

@@ -1,5 +1,5 @@
 /** SQL for the records of entries that were removed without being sent. */
-import type { DropReason } from "@waybill/core"
+import type { DropReason } from "@waybill/core/delivery"
 import { text, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 

@@ -1,5 +1,5 @@
 /** SQL statements that drop entries. They run after `lockFence`, in its transaction. */
-import { purgeStep } from "@waybill/core"
+import { purgeStep } from "@waybill/core/delivery"
 import { int4Array, int8, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { holdsUnseen, mayBeSent } from "./DeliveryGateSql.ts"

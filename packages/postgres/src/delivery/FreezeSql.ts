@@ -1,5 +1,5 @@
 /** The second statement of a take: moves entries into flights, and counts attempts. Its commit waits for the disk; what it moved may be sent at once. */
-import type { TakeRequest } from "@waybill/core"
+import type { TakeRequest } from "@waybill/core/delivery"
 import { bytea, float8, int4, int4Array, int8, int8Array, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { fenced } from "./PartitionSql.ts"

@@ -1,5 +1,5 @@
 /** The statement that loads destinations for their owner. */
-import { type DestinationSigning, waitingPerDestination, type WhenDead } from "@waybill/core"
+import { type DestinationSigning, waitingPerDestination, type WhenDead } from "@waybill/core/delivery"
 import { bool, byteaArray, float8, float8Array, int4, int8, only, optional, row, text, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { waitingOf } from "./OwnershipSql.ts"

@@ -1,5 +1,5 @@
 /** SQL for the owner of a partition: what fences its writes. */
-import type { OwnedPartition } from "@waybill/core"
+import type { OwnedPartition } from "@waybill/core/delivery"
 import { int4, int4Array, int8Array, row } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 

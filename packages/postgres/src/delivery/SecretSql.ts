@@ -1,5 +1,5 @@
 /** SQL statements for signing secrets. */
-import type { StoredSecret } from "@waybill/core"
+import type { StoredSecret } from "@waybill/core/delivery"
 import { bool, byteaArray, float8, int4, int8, optional, row, text, textArray, timestamptz, timestamptzArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { signalChanged } from "../shared/DeliveryEntrySql.ts"

@@ -1,5 +1,6 @@
 /** Sealed signing secrets on Postgres. */
-import { type ListedSecret, maxCountedUses, type SecretOwner, SecretStore, StorageError, type StoredSecret } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { type ListedSecret, maxCountedUses, type SecretOwner, SecretStore, type StoredSecret } from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { bool, type Decoded } from "../client/SqlRow.ts"

@@ -1,5 +1,5 @@
 /** The statement that writes outcomes. Its commit does not wait for the disk. */
-import { type DeliveryOutcome, type DestinationChange, flightOf, partitionOf, type SettleRequest } from "@waybill/core"
+import { type DeliveryOutcome, type DestinationChange, flightOf, partitionOf, type SettleRequest } from "@waybill/core/delivery"
 import { boolArray, float8Array, int4Array, textArray, uuidArray } from "../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { fenced } from "./PartitionSql.ts"

@@ -1,5 +1,5 @@
 /** SQL statements for delivery statistics. Rows are written in the order of their keys, so that two workers cannot deadlock. */
-import { hourMillis, type MinuteCounts, minuteMillis, type StatisticsRange, type WaitingSample } from "@waybill/core"
+import { hourMillis, type MinuteCounts, minuteMillis, type StatisticsRange, type WaitingSample } from "@waybill/core/delivery"
 import { float8, int8, int8Array, optional, row, text, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 

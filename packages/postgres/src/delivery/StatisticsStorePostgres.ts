@@ -1,5 +1,6 @@
 /** Delivery statistics on Postgres. */
-import { StatisticsStore, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { StatisticsStore } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { WaybillSchema } from "../shared/Schema.ts"

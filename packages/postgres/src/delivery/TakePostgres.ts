@@ -1,17 +1,7 @@
 /** A take on Postgres: one statement reads, the rules of core pick, and another statement moves what was picked. */
-import {
-  compareText,
-  deliveryIdOf,
-  partitionOf,
-  type PickedEntries,
-  pickEntries,
-  type Signal,
-  type Taken,
-  type TakenDelivery,
-  type TakenFrom,
-  type TakeRequest,
-  type WaitingEntry
-} from "@waybill/core"
+import { compareText } from "@waybill/core"
+import { type PickedEntries, pickEntries, type WaitingEntry } from "@waybill/core/delivery"
+import { deliveryIdOf, partitionOf, type Signal, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { PgClient } from "../client/PgClient.ts"

@@ -1,5 +1,5 @@
 /** The first statement of a take: reads signals, destinations and what waits in them. It writes nothing, and decides nothing but access. */
-import { flightOf, partitionOf, type TakeRequest } from "@waybill/core"
+import { flightOf, partitionOf, type TakeRequest } from "@waybill/core/delivery"
 import { bool, boolArray, byteaArray, float8, int4, int4Array, int8, int8Array, optional, row, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, ofAnyLength, type Parameter, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { accessOf, holdsUnseen, seenOnce } from "./DeliveryGateSql.ts"

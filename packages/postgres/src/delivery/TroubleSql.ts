@@ -1,5 +1,5 @@
 /** SQL statement for destinations in trouble, across tenants, for metrics. */
-import { lateWaitingMillis, mostTroubled, recentDeadMillis } from "@waybill/core"
+import { lateWaitingMillis, mostTroubled, recentDeadMillis } from "@waybill/core/delivery"
 import { float8, int8, optional, row, text, uuid } from "../client/SqlRow.ts"
 import { raw, type Statement, statement } from "../client/SqlStatement.ts"
 

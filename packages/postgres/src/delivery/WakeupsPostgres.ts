@@ -1,5 +1,6 @@
 /** Wake-ups between processes by LISTEN and NOTIFY; inside this process at once. */
-import { HostTransaction, Wakeups } from "@waybill/core"
+import { HostTransaction } from "@waybill/core"
+import { Wakeups } from "@waybill/core/delivery"
 import { Effect, Latch, Layer, Stream } from "effect"
 import { createHash, randomUUID } from "node:crypto"
 import { PgClient } from "../client/PgClient.ts"

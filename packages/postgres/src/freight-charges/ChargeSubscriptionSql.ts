@@ -1,5 +1,5 @@
 /** SQL statements for charge subscriptions and their in-flight lists. */
-import type { DestinationState, PausedBy } from "@waybill/core"
+import type { DestinationState, PausedBy } from "@waybill/core/delivery"
 import type { ChargeSubscriptionRecord, InFlightBill } from "@waybill/core/freight-charges"
 import { bytea, byteaArray, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant, value } from "../client/SqlStatement.ts"

@@ -1,5 +1,5 @@
 /** SQL statements for the windows of hourly and daily subscriptions. */
-import { partitionOf } from "@waybill/core"
+import { partitionOf } from "@waybill/core/delivery"
 import { int4, int8, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"

@@ -1,5 +1,5 @@
 /** SQL that queues entries for delivery, in statements of any area, and that signals them to the owners of destinations. */
-import { partitionsPerTenant } from "@waybill/core"
+import { partitionsPerTenant } from "@waybill/core/delivery"
 import { type Expression, raw, type Statement, statement } from "../client/SqlStatement.ts"
 
 /** Queues the rows of a query (tenant, destination, key, sequence, ref, size), and returns their destinations and keys. */

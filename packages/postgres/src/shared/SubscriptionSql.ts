@@ -1,5 +1,5 @@
 /** SQL statements for subscriptions with the state of their destination, for any area's table. */
-import type { DestinationState, PausedBy } from "@waybill/core"
+import type { DestinationState, PausedBy } from "@waybill/core/delivery"
 import { type Decoded, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 

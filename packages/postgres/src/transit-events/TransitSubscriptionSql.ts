@@ -1,5 +1,5 @@
 /** SQL statements for subscriptions to transit events. */
-import type { DestinationState } from "@waybill/core"
+import type { DestinationState } from "@waybill/core/delivery"
 import type { ReplayRequest, SubscriptionRecord } from "@waybill/core/transit-events"
 import { bool, int4, int8, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"

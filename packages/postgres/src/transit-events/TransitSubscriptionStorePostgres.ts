@@ -1,5 +1,6 @@
 /** Subscriptions to transit events on Postgres, with the routes that publishing matches against. */
-import { type DestinationState, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import type { DestinationState } from "@waybill/core/delivery"
 import { type ReplayRequest, type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"

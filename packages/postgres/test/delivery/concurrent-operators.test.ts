@@ -1,6 +1,7 @@
 /** Operators' calls concurrent with each other, with takes and with outcomes: no deadlock, and no inconsistent state. */
 import { layer } from "@effect/vitest"
-import { DeliveryControl, DeliveryQueue, type TakenDelivery, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue, type TakenDelivery } from "@waybill/core/delivery"
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Exit, Fiber, Option } from "effect"
 import { assert } from "vitest"

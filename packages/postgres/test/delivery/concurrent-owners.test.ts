@@ -1,6 +1,6 @@
 /** Statements of an owner concurrent with a takeover of its partitions. */
 import { layer } from "@effect/vitest"
-import { DeliveryQueue, DeliveryStore } from "@waybill/core"
+import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"

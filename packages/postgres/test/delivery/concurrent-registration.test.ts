@@ -1,6 +1,7 @@
 /** Two concurrent calls register the same new secret. */
 import { layer } from "@effect/vitest"
-import { type SecretOwner, SecretStore, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { type SecretOwner, SecretStore } from "@waybill/core/delivery"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"

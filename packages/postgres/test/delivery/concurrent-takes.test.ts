@@ -1,6 +1,6 @@
 /** Takes and outcomes concurrent with publishers, operators and customers. */
 import { layer } from "@effect/vitest"
-import { DeliveryControl, DeliveryQueue, DeliveryStore } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"
 import { assert } from "vitest"

@@ -1,6 +1,6 @@
 /** Deliveries in flight for the first time are stored in their flight only, and operators still see them. */
 import { layer } from "@effect/vitest"
-import { DeliveryControl, type DeliveryQuery, DeliveryQueue, deliveryIdOf, partitionOf } from "@waybill/core"
+import { DeliveryControl, type DeliveryQuery, DeliveryQueue, deliveryIdOf, partitionOf } from "@waybill/core/delivery"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect, Option } from "effect"
 import { assert } from "vitest"

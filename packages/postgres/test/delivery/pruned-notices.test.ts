@@ -1,6 +1,7 @@
 /** A retry of a delivery whose payloads were pruned. */
 import { layer } from "@effect/vitest"
-import { DeliveryQueue, noticeSource, NoticeStore } from "@waybill/core"
+import { noticeSource, NoticeStore } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { FreightBillStore } from "@waybill/core/freight-charges"
 import { chargeFixtures, fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Option } from "effect"

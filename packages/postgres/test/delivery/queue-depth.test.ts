@@ -1,6 +1,6 @@
 /** The queue's depth and unhealthy destinations, in metrics. */
 import { layer } from "@effect/vitest"
-import { DeliveryControl, DeliveryQueue } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"

@@ -1,6 +1,6 @@
 /** Deleting a secret while a subscription starts to use it: one of the two calls is refused, so no subscription lacks its secret. */
 import { layer } from "@effect/vitest"
-import { SecretStore, SigningSecrets } from "@waybill/core"
+import { SecretStore, SigningSecrets } from "@waybill/core/delivery"
 import { TransitSubscriptions } from "@waybill/core/transit-events"
 import { TestWaybill } from "@waybill/testkit"
 import { fixtures } from "@waybill/conformance/suites"

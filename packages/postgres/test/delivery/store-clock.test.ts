@@ -1,6 +1,6 @@
 /** Workers use the database's clock only, because their own clock may be wrong. */
 import { layer } from "@effect/vitest"
-import { DeliveryStore } from "@waybill/core"
+import { DeliveryStore } from "@waybill/core/delivery"
 import { fixtures } from "@waybill/conformance/suites"
 import { Effect } from "effect"
 import { assert } from "vitest"

@@ -1,6 +1,7 @@
 /** Charges while access, windows and suspensions change concurrently. */
 import { layer } from "@effect/vitest"
-import { AccessStore, DeliveryQueue, Subscriptions, type TakenDelivery } from "@waybill/core"
+import { AccessStore, Subscriptions } from "@waybill/core"
+import { DeliveryQueue, type TakenDelivery } from "@waybill/core/delivery"
 import { ChargeSubscriptions, ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { chargeFixtures, fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber, Option } from "effect"

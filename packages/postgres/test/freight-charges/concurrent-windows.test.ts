@@ -1,6 +1,7 @@
 /** Charges and windows concurrent with cancellations, closers and retention. */
 import { layer } from "@effect/vitest"
-import { DeliveryQueue, Transaction } from "@waybill/core"
+import { Transaction } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { chargeFixtures, fixtures, workerFixtures } from "@waybill/conformance/suites"
 import { Effect, Fiber } from "effect"

@@ -1,5 +1,6 @@
 /** Publishing inside a transaction of the program's own SqlClient. */
-import { DeliveryWorker, TransitEventIntake, Wakeups } from "@waybill/core"
+import { TransitEventIntake } from "@waybill/core"
+import { DeliveryWorker, Wakeups } from "@waybill/core/delivery"
 import { reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber, Layer, Redacted } from "effect"

@@ -1,6 +1,7 @@
 /** A client's call concurrent with an operator's pause: the pause stays in either order. */
 import { layer } from "@effect/vitest"
-import { DeliveryControl, DeliveryQueue, type Principal } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
 import { ChargeSubscriptions } from "@waybill/core/freight-charges"
 import { type SubscriptionPatch, TransitSubscriptions } from "@waybill/core/transit-events"
 import { TestWaybill } from "@waybill/testkit"

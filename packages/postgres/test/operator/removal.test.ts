@@ -3,18 +3,17 @@ import { layer } from "@effect/vitest"
 import {
   ApiKeys,
   AuditStore,
-  DeliveryWorker,
   EndpointNotices,
   FreightChargeIntake,
   MailStore,
   NoticeStore,
   ShipmentIntake,
-  StatisticsStore,
   Subscriptions,
   TenantLimits,
   TenantRemoval,
   UniqueIds
 } from "@waybill/core"
+import { DeliveryWorker, StatisticsStore } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { InvoiceDocuments, Invoices } from "@waybill/core/invoices"
 import { Pickups, PickupSubscriptions } from "@waybill/core/pickups"

@@ -1,6 +1,7 @@
 /** Concurrent registrations, events and status updates of the same shipments, with repeats and interruptions. */
 import { layer } from "@effect/vitest"
-import { DeliveryWorker, formatInstant, ShipmentIntake, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { formatInstant, ShipmentIntake, StatusUpdateIntake, TransitEventIntake } from "@waybill/core"
+import { DeliveryWorker } from "@waybill/core/delivery"
 import { ShipmentStatuses, StatusSubscriptions, type StatusUpdate } from "@waybill/core/shipment-status"
 import type { ReportedEvent } from "@waybill/core/transit-events"
 import { postedShipment, reportedEvent, ScriptedReceivers, TestWaybill } from "@waybill/testkit"

@@ -1,5 +1,6 @@
 /** All settings of the server, read once at startup. */
-import { DeliveryOptions, type DeliveryOptionValues, editDistance, type PortalTheme, type RetentionOptions } from "@waybill/core"
+import { editDistance, type PortalTheme, type RetentionOptions } from "@waybill/core"
+import { DeliveryOptions, type DeliveryOptionValues } from "@waybill/core/delivery"
 import { type AreaKey, areaOverviews, type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"

@@ -1,5 +1,6 @@
 /** The demo: a simulated carrier and customer that show a running service. */
-import { type Principal, WebhookSender } from "@waybill/core"
+import type { Principal } from "@waybill/core"
+import { WebhookSender } from "@waybill/core/delivery"
 import { type EgressPolicy, WebhookSenderHttp } from "@waybill/http"
 import { Cause, Console, Context, Effect, Layer, Schedule } from "effect"
 import * as Clock from "effect/Clock"

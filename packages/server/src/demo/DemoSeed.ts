@@ -1,5 +1,6 @@
 /** Tenant, keys, secret and subscriptions of the demo; created once and reused at every start. */
-import { type ApiKeyRequest, ApiKeys, Deliveries, type Principal, SigningSecrets, Tenants, Transaction } from "@waybill/core"
+import { type ApiKeyRequest, ApiKeys, type Principal, Tenants, Transaction } from "@waybill/core"
+import { Deliveries, SigningSecrets } from "@waybill/core/delivery"
 import { type ChargeSubscription, ChargeSubscriptions } from "@waybill/core/freight-charges"
 import { Invoices } from "@waybill/core/invoices"
 import { StatusSubscriptions } from "@waybill/core/shipment-status"

@@ -2,7 +2,8 @@
  * Fetches files from partners' servers and sends files there, for every partner whose profile has a transport. A partner that cannot be reached is
  * tried again later and later, and holds up no other.
  */
-import { Tenants, WebhookSender } from "@waybill/core"
+import { Tenants } from "@waybill/core"
+import { WebhookSender } from "@waybill/core/delivery"
 import { directoryTransport, type ExchangedFile, exchangeFiles, type EdiMailbox, type FailedFile, MailboxError } from "@waybill/edi/transports"
 import { Effect, Metric, Option } from "effect"
 import * as Clock from "effect/Clock"

@@ -1,5 +1,5 @@
 /** A partner's mailbox by its profile. Secrets are read anew for each exchange, so that they can be replaced while the server runs. */
-import type { AttemptFailure, WebhookSender } from "@waybill/core"
+import type { AttemptFailure, WebhookSender } from "@waybill/core/delivery"
 import type { HttpSettings, SecretReference, SftpSettings, TransportSettings } from "@waybill/edi"
 import type { SftpOptions } from "@waybill/edi/sftp"
 import { type EdiMailbox, type HttpAnswer, httpMailbox, type HttpPost, MailboxError } from "@waybill/edi/transports"

@@ -1,5 +1,6 @@
 /** Starts the service, runs it, and shuts it down in an order that loses nothing. */
-import { DeliveryOptions, AccessOptions, NoticeOptions, RetentionOptions, runBackground, runMails, Sealer, Tenants, Waybill } from "@waybill/core"
+import { AccessOptions, NoticeOptions, RetentionOptions, runBackground, runMails, Tenants, Waybill } from "@waybill/core"
+import { DeliveryOptions, Sealer } from "@waybill/core/delivery"
 import { FreightChargeOptions } from "@waybill/core/freight-charges"
 import { PickupDesk, Pickups } from "@waybill/core/pickups"
 import { ShipmentStatusOptions } from "@waybill/core/shipment-status"

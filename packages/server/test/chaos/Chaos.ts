@@ -1,6 +1,6 @@
 /** One run: set up, inject faults for a while, let it recover, and check the rules. */
 import { OperatorClient, TransitEventsClient } from "@waybill/client"
-import { partitionOf } from "@waybill/core"
+import { partitionOf } from "@waybill/core/delivery"
 import { randomBytes } from "node:crypto"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ApiKeys, Deliveries } from "@waybill/core"
+import { ApiKeys } from "@waybill/core"
+import { Deliveries } from "@waybill/core/delivery"
 import { ChargeSubscriptions } from "@waybill/core/freight-charges"
 import { Invoices } from "@waybill/core/invoices"
 import { TransitSubscriptions } from "@waybill/core/transit-events"

@@ -1,11 +1,11 @@
 /** What operators do to destinations and deliveries, in memory. */
+import { compareText } from "@waybill/core"
 import {
   type BacklogCount,
   type BacklogCounts,
   type BacklogExcess,
   type BacklogPosition,
   backlogStep,
-  compareText,
   DeliveryControl,
   type DeliveryState,
   type DeliveryTroubles,
@@ -22,7 +22,7 @@ import {
   traceDeliveries,
   type TraceSubject,
   type TroubledDestination
-} from "@waybill/core"
+} from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { isInFlight, oldestOf } from "./DeliveryLogMemory.ts"

@@ -1,7 +1,7 @@
 /** What operators see of destinations and deliveries, in memory. */
+import { compareText } from "@waybill/core"
 import {
   type CarryingDelivery,
-  compareText,
   type DeliveryMatch,
   type DeliveryQuery,
   type DeliveryState,
@@ -12,7 +12,7 @@ import {
   type DestinationQuery,
   hasEndpoint,
   overviewCount
-} from "@waybill/core"
+} from "@waybill/core/delivery"
 import type { DestinationGate } from "./DestinationGate.ts"
 import type { Delivery, Destination, DestinationRows } from "./DestinationTables.ts"
 

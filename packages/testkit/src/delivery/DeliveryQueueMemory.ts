@@ -1,5 +1,5 @@
 /** Destinations and deliveries in memory, as subscriptions and operators see them. */
-import { closedBreaker, DeliveryQueue, type DeliveryState, totalCount } from "@waybill/core"
+import { closedBreaker, DeliveryQueue, type DeliveryState, totalCount } from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"

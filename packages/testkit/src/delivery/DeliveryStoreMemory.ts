@@ -9,7 +9,7 @@ import {
   purgeStep,
   type SettleRequest,
   waitingPerDestination
-} from "@waybill/core"
+} from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
 import { ShipmentTables } from "../access/ShipmentTables.ts"

@@ -1,9 +1,9 @@
 /** Rows of destinations, their entries and deliveries, and of the partitions that workers own. */
+import { compareText } from "@waybill/core"
 import {
   type AttemptRecord,
   type Breaker,
   closedBreaker,
-  compareText,
   type DeliveryState,
   type DestinationSettings,
   type DestinationState,
@@ -12,7 +12,7 @@ import {
   partitionOf,
   type PausedBy,
   type Signal
-} from "@waybill/core"
+} from "@waybill/core/delivery"
 import { Context, Effect, Layer, Option } from "effect"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"

@@ -1,5 +1,6 @@
 /** A delivery store whose calls can be made to fail, before the write or after it with a lost answer. */
-import { DeliveryStore, StorageError } from "@waybill/core"
+import { StorageError } from "@waybill/core"
+import { DeliveryStore } from "@waybill/core/delivery"
 import { Context, Effect, Layer } from "effect"
 
 /** Calls of a delivery worker. */

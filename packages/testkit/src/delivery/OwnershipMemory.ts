@@ -1,5 +1,15 @@
 /** Who owns which partition, in memory. */
-import { type AcquiredPartition, compareText, type DeliveryStore, type OwnedPartition, type Partition, type ReleasedPartition, type WaitingDelivery, waitingPerDestination, type WorkerLease } from "@waybill/core"
+import { compareText } from "@waybill/core"
+import {
+  type AcquiredPartition,
+  type DeliveryStore,
+  type OwnedPartition,
+  type Partition,
+  type ReleasedPartition,
+  type WaitingDelivery,
+  waitingPerDestination,
+  type WorkerLease
+} from "@waybill/core/delivery"
 import type { Effect } from "effect"
 import type { Journal } from "../shared/Journal.ts"
 import type { DestinationGate } from "./DestinationGate.ts"

@@ -1,5 +1,5 @@
 /** Seals secrets without a pause: on a virtual clock, waiting for WebCrypto would let time run away. */
-import { Sealer, SecretUnreadable } from "@waybill/core"
+import { Sealer, SecretUnreadable } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from "node:crypto"
 

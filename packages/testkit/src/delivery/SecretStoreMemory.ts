@@ -1,5 +1,5 @@
 /** Signing secrets in memory, sealed as in every storage. */
-import { maxCountedUses, type SecretOwner, SecretStore } from "@waybill/core"
+import { maxCountedUses, type SecretOwner, SecretStore } from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { AccessTables } from "../access/AccessTables.ts"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"

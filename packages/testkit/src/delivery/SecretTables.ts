@@ -1,5 +1,6 @@
 /** Sealed signing secrets of all tenants. */
-import { accountOfGrant, compareText, secretUsableBy, type StoredSecret } from "@waybill/core"
+import { accountOfGrant, compareText } from "@waybill/core"
+import { secretUsableBy, type StoredSecret } from "@waybill/core/delivery"
 import { Context, Effect, Layer } from "effect"
 import type { AccessRows } from "../access/AccessTables.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"

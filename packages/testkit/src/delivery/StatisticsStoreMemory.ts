@@ -1,5 +1,5 @@
 /** Delivery statistics in memory. */
-import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore } from "@waybill/core"
+import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 import { DestinationTables } from "./DestinationTables.ts"

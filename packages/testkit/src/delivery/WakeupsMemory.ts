@@ -1,5 +1,5 @@
 /** Hints between fibers of one process. None is lost, so a worker in memory needs no polling. */
-import { Wakeups } from "@waybill/core"
+import { Wakeups } from "@waybill/core/delivery"
 import { Effect, type Fiber, Latch, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
 

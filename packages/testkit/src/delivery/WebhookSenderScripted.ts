@@ -1,5 +1,5 @@
 /** Receivers without a network: each answers by a script, and records its requests. */
-import { AttemptOutcome, bytesOfBody, type WebhookRequest, WebhookSender } from "@waybill/core"
+import { AttemptOutcome, bytesOfBody, type WebhookRequest, WebhookSender } from "@waybill/core/delivery"
 import { Context, Effect, Exit, Latch, Layer } from "effect"
 import * as Clock from "effect/Clock"
 

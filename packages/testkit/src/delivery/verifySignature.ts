@@ -1,5 +1,5 @@
 /** The receiver's side of a signature: whether a request is signed as Standard Webhooks asks. */
-import { parseSecret, signatureHeader } from "@waybill/core"
+import { parseSecret, signatureHeader } from "@waybill/core/delivery"
 import { HmacNode } from "@waybill/http"
 import { timingSafeEqual } from "node:crypto"
 

@@ -1,5 +1,5 @@
 /** A delivery as a receiver got it, and the result of its signature check. */
-import { parseSecret, signatureHeader } from "@waybill/core"
+import { parseSecret, signatureHeader } from "@waybill/core/delivery"
 import type { PreliminaryFreightCharge } from "@waybill/core/freight-charges"
 import type { DeliveryInformation, DeliveryUpdate } from "@waybill/core/shipment-status"
 import type { TransitEvent } from "@waybill/core/transit-events"

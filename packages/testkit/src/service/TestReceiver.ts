@@ -1,5 +1,5 @@
 /** A webhook receiver without a port: it answers with scripted responses, or with a test's handler. */
-import type { AttemptOutcome } from "@waybill/core"
+import type { AttemptOutcome } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import { type Behaviour, Receiver, type ReceivedRequest } from "../delivery/WebhookSenderScripted.ts"
 import { type ReceivedDelivery, receivedDelivery, skewed, wronglySigned } from "./ReceivedDelivery.ts"

@@ -1,5 +1,6 @@
 /** The whole service in memory for any test runner: the object of `createWaybill`, a virtual clock, receivers without a port. */
-import { DeliveryWorker, type DeliveryOptionValues, SigningSecrets, TenantRemoval, Tenants } from "@waybill/core"
+import { TenantRemoval, Tenants } from "@waybill/core"
+import { DeliveryWorker, type DeliveryOptionValues, SigningSecrets } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { type HostPickupDesk, type HostPrincipal, pickupDeskLayer, type WaitingPickupDesk, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
 import { Cause, Context, Effect, Exit, Layer, Random, Redacted, Scope } from "effect"

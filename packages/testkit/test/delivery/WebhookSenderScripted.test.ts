@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { WebhookSender } from "@waybill/core"
+import { WebhookSender } from "@waybill/core/delivery"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { type ReceivedBatch, Receiver, ScriptedReceivers, WebhookSenderScripted } from "../../src/index.ts"

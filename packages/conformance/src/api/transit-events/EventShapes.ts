@@ -1,5 +1,5 @@
 /** Shapes and calls of area D. */
-import { SubscriptionStatus } from "@waybill/core"
+import { SubscriptionStatus } from "@waybill/core/delivery"
 import { EventType, SubscriptionFilters, TransitSubscription } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import type { Inbox, Post } from "../Callback.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { afterFailure, afterSuccess, type Breaker, breakerState, breakerThreshold, closedBreaker } from "@waybill/core"
+import { afterFailure, afterSuccess, type Breaker, breakerState, breakerThreshold, closedBreaker } from "@waybill/core/delivery"
 import { int, listOf } from "../../arbitraries.ts"
 
 const failures = (count: number, now: number, pause: number): Breaker => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { contradictionIn, decideRetry, decodeInput, defaultPolicy, DeliveryMetadata, lastAttemptAt, policyOf, retryHorizonSeconds } from "@waybill/core"
+import { decodeInput } from "@waybill/core"
+import { contradictionIn, decideRetry, defaultPolicy, DeliveryMetadata, lastAttemptAt, policyOf, retryHorizonSeconds } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import * as Arbitrary from "effect/Arbitrary"
 import { int } from "../../arbitraries.ts"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { canMove, type DeliveryState, deliveryStates, transitions } from "@waybill/core"
+import { canMove, type DeliveryState, deliveryStates, transitions } from "@waybill/core/delivery"
 import { readFileSync } from "node:fs"
 
 const page = readFileSync(new URL("../../../../../docs/delivery-states.md", import.meta.url), "utf8")

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bytesOfBody, type RequestBody, wrap } from "@waybill/core"
+import { bytesOfBody, type RequestBody, wrap } from "@waybill/core/delivery"
 import { eventBatchEnvelope } from "@waybill/core/transit-events"
 import { json, listOf } from "../../arbitraries.ts"
 

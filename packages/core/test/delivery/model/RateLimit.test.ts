@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { rateMarkAfter, takeFromRate } from "@waybill/core"
+import { rateMarkAfter, takeFromRate } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, listOf, oneOf } from "../../arbitraries.ts"
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { decideRetry, defaultPolicy, type DeliveryPolicy, maySendAgainAfterCrash } from "@waybill/core"
+import { decideRetry, defaultPolicy, type DeliveryPolicy, maySendAgainAfterCrash } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
 import { int, oneOf } from "../../arbitraries.ts"
 

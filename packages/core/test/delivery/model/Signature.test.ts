@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { bodySignatureHeader, formatSecret, type HmacSha256, parseSecret, signatureHeader } from "@waybill/core"
+import { bodySignatureHeader, formatSecret, type HmacSha256, parseSecret, signatureHeader } from "@waybill/core/delivery"
 import { createHmac } from "node:crypto"
 
 const hmac: HmacSha256 = (key, pieces) => {

@@ -1,5 +1,6 @@
 /** Database checks: version, tables, clock, whether its secrets can be opened, and the delivery backlog. */
-import { DeliveryQueue, MailStore, placeOfSecret, Sealer } from "@waybill/core"
+import { MailStore } from "@waybill/core"
+import { DeliveryQueue, placeOfSecret, Sealer } from "@waybill/core/delivery"
 import { MigrationRefused, migrations, pending, PgClient, quoteSchema, replicaLag, replicaRefusal, StoragePostgres } from "@waybill/postgres"
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"

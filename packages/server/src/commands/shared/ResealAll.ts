@@ -1,5 +1,6 @@
 /** Seals the secrets of every tenant again, with the sealing keys of this process. */
-import { Sealer, SigningSecrets, Tenants } from "@waybill/core"
+import { Tenants } from "@waybill/core"
+import { Sealer, SigningSecrets } from "@waybill/core/delivery"
 import { StoragePostgres } from "@waybill/postgres"
 import { Effect, Layer } from "effect"
 import type { SealingKeys, ServerConfig } from "../../config/ServerConfig.ts"
