@@ -54,88 +54,82 @@ const prepare = Effect.fnUntraced(function*() {
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: deliveries by a filter`, (it) => {
-    it.effect("lists and counts deliveries by the host or the whole address of their endpoint", () =>
-      Effect.gen(function*() {
-        const { list } = yield* prepare()
-        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), state: "dead" }), [0, 1, 6])
-        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("One.Example") }), [0, 1, 2, 3, 4, 6])
-        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), client: "other" }), [6])
-        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example") }), [])
-        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example:8443") }), [5])
-        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://ONE.example/hook?a=b"), state: "sending" }), [4])
-        assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://one.example/hook?a=b") }), [])
-      }))
+    it.effect("lists and counts deliveries by the host or the whole address of their endpoint", Effect.fnUntraced(function*() {
+      const { list } = yield* prepare()
+      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), state: "dead" }), [0, 1, 6])
+      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("One.Example") }), [0, 1, 2, 3, 4, 6])
+      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("one.example"), client: "other" }), [6])
+      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example") }), [])
+      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("two.example:8443") }), [5])
+      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://ONE.example/hook?a=b"), state: "sending" }), [4])
+      assert.deepStrictEqual(yield* list({ endpoint: endpointFilterOf("https://one.example/hook?a=b") }), [])
+    }))
 
-    it.effect("lists and counts what failed last with an error, and is not settled otherwise since", () =>
-      Effect.gen(function*() {
-        const [control, { ids, list, tenantId }] = [yield* DeliveryControl, yield* prepare()]
-        assert.deepStrictEqual(yield* list({ error: "timeout" }), [0, 3, 5])
-        assert.deepStrictEqual(yield* list({ error: "timeout", state: "dead" }), [0, 5])
-        assert.deepStrictEqual(yield* list({ error: "timeout", state: "waiting" }), [3])
-        assert.deepStrictEqual(yield* list({ error: "timeout", destinationId: idOf(1) }), [0, 3])
-        assert.deepStrictEqual(yield* list({ error: "timeout", client: "other" }), [])
-        assert.deepStrictEqual(yield* list({ error: "tls", endpoint: endpointFilterOf("one.example") }), [6])
-        assert.deepStrictEqual(yield* list({ error: "accepted" }), [])
-        yield* control.dismiss(tenantId, ids[0]!)
-        assert.deepStrictEqual(yield* list({ error: "timeout" }), [3, 5])
-      }))
+    it.effect("lists and counts what failed last with an error, and is not settled otherwise since", Effect.fnUntraced(function*() {
+      const [control, { ids, list, tenantId }] = [yield* DeliveryControl, yield* prepare()]
+      assert.deepStrictEqual(yield* list({ error: "timeout" }), [0, 3, 5])
+      assert.deepStrictEqual(yield* list({ error: "timeout", state: "dead" }), [0, 5])
+      assert.deepStrictEqual(yield* list({ error: "timeout", state: "waiting" }), [3])
+      assert.deepStrictEqual(yield* list({ error: "timeout", destinationId: idOf(1) }), [0, 3])
+      assert.deepStrictEqual(yield* list({ error: "timeout", client: "other" }), [])
+      assert.deepStrictEqual(yield* list({ error: "tls", endpoint: endpointFilterOf("one.example") }), [6])
+      assert.deepStrictEqual(yield* list({ error: "accepted" }), [])
+      yield* control.dismiss(tenantId, ids[0]!)
+      assert.deepStrictEqual(yield* list({ error: "timeout" }), [3, 5])
+    }))
 
-    it.effect("lists and counts what was created in a stretch of time: since then, and before", () =>
-      Effect.gen(function*() {
-        const [queue, { list, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
-        const last = (yield* queue.list(tenantId, { ...everything, order: "newest", limit: 1 }))[0]!.createdAt
-        assert.deepStrictEqual(yield* list({ until: last + 1, state: "dead" }), [0, 1, 5, 6])
-        assert.deepStrictEqual((yield* list({ until: last })).includes(6), false)
-        assert.deepStrictEqual((yield* list({ since: last })).includes(6), true)
-        assert.deepStrictEqual(yield* list({ since: last, until: last }), [])
-      }))
+    it.effect("lists and counts what was created in a stretch of time: since then, and before", Effect.fnUntraced(function*() {
+      const [queue, { list, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
+      const last = (yield* queue.list(tenantId, { ...everything, order: "newest", limit: 1 }))[0]!.createdAt
+      assert.deepStrictEqual(yield* list({ until: last + 1, state: "dead" }), [0, 1, 5, 6])
+      assert.deepStrictEqual((yield* list({ until: last })).includes(6), false)
+      assert.deepStrictEqual((yield* list({ since: last })).includes(6), true)
+      assert.deepStrictEqual(yield* list({ since: last, until: last }), [])
+    }))
 
-    it.effect("sends the dead letters among some deliveries again, and no others", () =>
-      Effect.gen(function*() {
-        const [queue, { ids, list, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
-        yield* queue.closeDestination(tenantId, idOf(3))
-        assert.strictEqual(yield* queue.retryDead(freshTenant(), ids), 0)
-        assert.strictEqual(yield* queue.retryDead(tenantId, [...ids.slice(1), idOf(99)]), 2)
-        assert.deepStrictEqual(yield* list({ state: "waiting" }), [1, 3, 5])
-        assert.deepStrictEqual(yield* list({ state: "dead" }), [0, 6])
-        assert.strictEqual(yield* queue.retryDead(tenantId, ids.slice(1)), 0)
-        assert.strictEqual(yield* queue.retryDead(tenantId, []), 0)
-      }))
+    it.effect("sends the dead letters among some deliveries again, and no others", Effect.fnUntraced(function*() {
+      const [queue, { ids, list, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
+      yield* queue.closeDestination(tenantId, idOf(3))
+      assert.strictEqual(yield* queue.retryDead(freshTenant(), ids), 0)
+      assert.strictEqual(yield* queue.retryDead(tenantId, [...ids.slice(1), idOf(99)]), 2)
+      assert.deepStrictEqual(yield* list({ state: "waiting" }), [1, 3, 5])
+      assert.deepStrictEqual(yield* list({ state: "dead" }), [0, 6])
+      assert.strictEqual(yield* queue.retryDead(tenantId, ids.slice(1)), 0)
+      assert.strictEqual(yield* queue.retryDead(tenantId, []), 0)
+    }))
 
-    it.effect("dismisses the dead letters among some deliveries, and no others", () =>
-      Effect.gen(function*() {
-        const [control, { ids, list, tenantId }] = [yield* DeliveryControl, yield* prepare()]
-        assert.strictEqual(yield* control.dismissDead(freshTenant(), ids), 0)
-        assert.strictEqual(yield* control.dismissDead(tenantId, [...ids.slice(1), idOf(99)]), 3)
-        assert.deepStrictEqual(yield* list({ state: "dismissed" }), [1, 5, 6])
-        assert.deepStrictEqual(yield* list({ state: "dead" }), [0])
-        assert.strictEqual(yield* control.dismissDead(tenantId, ids.slice(1)), 0)
-        assert.strictEqual(yield* control.dismissDead(tenantId, []), 0)
-      }))
+    it.effect("dismisses the dead letters among some deliveries, and no others", Effect.fnUntraced(function*() {
+      const [control, { ids, list, tenantId }] = [yield* DeliveryControl, yield* prepare()]
+      assert.strictEqual(yield* control.dismissDead(freshTenant(), ids), 0)
+      assert.strictEqual(yield* control.dismissDead(tenantId, [...ids.slice(1), idOf(99)]), 3)
+      assert.deepStrictEqual(yield* list({ state: "dismissed" }), [1, 5, 6])
+      assert.deepStrictEqual(yield* list({ state: "dead" }), [0])
+      assert.strictEqual(yield* control.dismissDead(tenantId, ids.slice(1)), 0)
+      assert.strictEqual(yield* control.dismissDead(tenantId, []), 0)
+    }))
 
-    it.effect("lists and counts destinations by the host or the whole address of their endpoint", () =>
-      Effect.gen(function*() {
-        const queue = yield* DeliveryQueue
-        const tenantId = freshTenant()
-        const urls = ["https://a.example/x", "HTTPS://A.Example:443/y", "https://a.example", "https://b.example/a.example"]
-        for (const [at, endpointUrl] of urls.entries()) {
-          yield* queue.openDestination(tenantId, destinationSettings({ n: at + 1, client: at === 2 ? "other" : "client", endpointUrl, state: at === 0 ? "paused" : "active" }))
-        }
-        const found = Effect.fnUntraced(function*(endpoint: string, match: Partial<DestinationMatch> = {}) {
-          const asked = { state: undefined, ...match, endpoint: endpointFilterOf(endpoint) }
-          const { destinations } = yield* queue.destinations(tenantId, { ...asked, after: undefined, limit: 10 })
-          assert.strictEqual(yield* queue.countMatching(tenantId, asked), destinations.length)
-          return destinations.map(({ destinationId }) => Number(destinationId.slice(-4)))
-        })
-        assert.deepStrictEqual(yield* found("A.EXAMPLE"), [1, 3])
-        assert.deepStrictEqual(yield* found("a.example:443"), [2])
-        assert.deepStrictEqual(yield* found("a.example", { state: "paused" }), [1])
-        assert.deepStrictEqual(yield* found("a.example", { client: "other" }), [3])
-        assert.deepStrictEqual(yield* found("https://b.example/a.example"), [4])
-        assert.deepStrictEqual(yield* found("https://b.example/"), [])
-        yield* queue.closeDestination(tenantId, idOf(3))
-        assert.deepStrictEqual(yield* found("a.example"), [1])
-        assert.strictEqual(yield* queue.countMatching(tenantId, { state: undefined }), 3)
-        assert.strictEqual(yield* queue.countMatching(freshTenant(), { state: undefined }), 0)
-      }))
+    it.effect("lists and counts destinations by the host or the whole address of their endpoint", Effect.fnUntraced(function*() {
+      const queue = yield* DeliveryQueue
+      const tenantId = freshTenant()
+      const urls = ["https://a.example/x", "HTTPS://A.Example:443/y", "https://a.example", "https://b.example/a.example"]
+      for (const [at, endpointUrl] of urls.entries()) {
+        yield* queue.openDestination(tenantId, destinationSettings({ n: at + 1, client: at === 2 ? "other" : "client", endpointUrl, state: at === 0 ? "paused" : "active" }))
+      }
+      const found = Effect.fnUntraced(function*(endpoint: string, match: Partial<DestinationMatch> = {}) {
+        const asked = { state: undefined, ...match, endpoint: endpointFilterOf(endpoint) }
+        const { destinations } = yield* queue.destinations(tenantId, { ...asked, after: undefined, limit: 10 })
+        assert.strictEqual(yield* queue.countMatching(tenantId, asked), destinations.length)
+        return destinations.map(({ destinationId }) => Number(destinationId.slice(-4)))
+      })
+      assert.deepStrictEqual(yield* found("A.EXAMPLE"), [1, 3])
+      assert.deepStrictEqual(yield* found("a.example:443"), [2])
+      assert.deepStrictEqual(yield* found("a.example", { state: "paused" }), [1])
+      assert.deepStrictEqual(yield* found("a.example", { client: "other" }), [3])
+      assert.deepStrictEqual(yield* found("https://b.example/a.example"), [4])
+      assert.deepStrictEqual(yield* found("https://b.example/"), [])
+      yield* queue.closeDestination(tenantId, idOf(3))
+      assert.deepStrictEqual(yield* found("a.example"), [1])
+      assert.strictEqual(yield* queue.countMatching(tenantId, { state: undefined }), 3)
+      assert.strictEqual(yield* queue.countMatching(freshTenant(), { state: undefined }), 0)
+    }))
   })

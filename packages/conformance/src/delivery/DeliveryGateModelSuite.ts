@@ -187,9 +187,8 @@ const schedule = Effect.fnUntraced(function*(seed: number) {
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: DeliveryStore, against a model of access`, (it) => {
-    it.effect("sends, holds and drops what the rules of access say, after any changes", () =>
-      Effect.gen(function*() {
-        const did = yield* Effect.forEach(Array.from({ length: schedules }, (_, n) => n + 1), schedule)
-        for (const rule of ["held", "dropped", "withdrawn"] as const) assert.isAbove(did.reduce((sum, each) => sum + each[rule], 0), 3, rule)
-      }), 60_000)
+    it.effect("sends, holds and drops what the rules of access say, after any changes", Effect.fnUntraced(function*() {
+      const did = yield* Effect.forEach(Array.from({ length: schedules }, (_, n) => n + 1), schedule)
+      for (const rule of ["held", "dropped", "withdrawn"] as const) assert.isAbove(did.reduce((sum, each) => sum + each[rule], 0), 3, rule)
+    }), 60_000)
   })

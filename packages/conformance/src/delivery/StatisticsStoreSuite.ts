@@ -22,82 +22,77 @@ const read = (tenantId: string, range: StatisticsRange) =>
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: StatisticsStore`, (it) => {
-    it.effect("adds counts of the same minute, and separates minutes, destinations and tenants", () =>
-      Effect.gen(function*() {
-        const store = yield* StatisticsStore
-        const [tenantId, other] = [freshTenant(), freshTenant()]
-        const [one, two] = [crypto.randomUUID(), crypto.randomUUID()].toSorted() as [string, string]
-        yield* store.add(tenantId, [])
-        yield* store.add(tenantId, [counts(one, 1), counts(two, 1, { failures: 2 }), counts(one, 2)])
-        yield* store.add(tenantId, [counts(one, 1, { deliveries: 3, failures: 1, latencyMillis: 90, maxLatencyMillis: 70 }), counts(totalOf(7), 1)])
-        yield* store.add(other, [counts(one, 1)])
-        assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [one, two] }, 0, 3)), [
-          [one, 1, 4, 1, 100, 70, undefined],
-          [two, 1, 1, 2, 10, 10, undefined],
-          [one, 2, 1, 0, 10, 10, undefined]
-        ])
-        assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [one] }, 2, 3)), [[one, 2, 1, 0, 10, 10, undefined]])
-        assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [totalOf(7)] }, 0, 60)), [[totalOf(7), 1, 1, 0, 10, 10, undefined]])
-        assert.deepStrictEqual(yield* read(other, minutes({ destinationIds: [one] }, 0, 60)), [[one, 1, 1, 0, 10, 10, undefined]])
-      }))
+    it.effect("adds counts of the same minute, and separates minutes, destinations and tenants", Effect.fnUntraced(function*() {
+      const store = yield* StatisticsStore
+      const [tenantId, other] = [freshTenant(), freshTenant()]
+      const [one, two] = [crypto.randomUUID(), crypto.randomUUID()].toSorted() as [string, string]
+      yield* store.add(tenantId, [])
+      yield* store.add(tenantId, [counts(one, 1), counts(two, 1, { failures: 2 }), counts(one, 2)])
+      yield* store.add(tenantId, [counts(one, 1, { deliveries: 3, failures: 1, latencyMillis: 90, maxLatencyMillis: 70 }), counts(totalOf(7), 1)])
+      yield* store.add(other, [counts(one, 1)])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [one, two] }, 0, 3)), [
+        [one, 1, 4, 1, 100, 70, undefined],
+        [two, 1, 1, 2, 10, 10, undefined],
+        [one, 2, 1, 0, 10, 10, undefined]
+      ])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [one] }, 2, 3)), [[one, 2, 1, 0, 10, 10, undefined]])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [totalOf(7)] }, 0, 60)), [[totalOf(7), 1, 1, 0, 10, 10, undefined]])
+      assert.deepStrictEqual(yield* read(other, minutes({ destinationIds: [one] }, 0, 60)), [[one, 1, 1, 0, 10, 10, undefined]])
+    }))
 
-    it.effect("adds up the minutes of a step, and keeps hours beside them", () =>
-      Effect.gen(function*() {
-        const store = yield* StatisticsStore
-        const tenantId = freshTenant()
-        const id = crypto.randomUUID()
-        yield* store.add(tenantId, [counts(id, 0), counts(id, 4, { maxLatencyMillis: 8, latencyMillis: 8 }), counts(id, 5), counts(id, 61)])
-        assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 60, 5)), [[id, 0, 2, 0, 18, 10, undefined], [id, 5, 1, 0, 10, 10, undefined]])
-        const hours = { of: { destinationIds: [id] }, from: start, to: start + 2 * hourMillis, stepMillis: hourMillis, resolution: "hours" } as const
-        assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 0, 3, 0, 28, 10, undefined], [id, 60, 1, 0, 10, 10, undefined]])
-      }))
+    it.effect("adds up the minutes of a step, and keeps hours beside them", Effect.fnUntraced(function*() {
+      const store = yield* StatisticsStore
+      const tenantId = freshTenant()
+      const id = crypto.randomUUID()
+      yield* store.add(tenantId, [counts(id, 0), counts(id, 4, { maxLatencyMillis: 8, latencyMillis: 8 }), counts(id, 5), counts(id, 61)])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 60, 5)), [[id, 0, 2, 0, 18, 10, undefined], [id, 5, 1, 0, 10, 10, undefined]])
+      const hours = { of: { destinationIds: [id] }, from: start, to: start + 2 * hourMillis, stepMillis: hourMillis, resolution: "hours" } as const
+      assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 0, 3, 0, 28, 10, undefined], [id, 60, 1, 0, 10, 10, undefined]])
+    }))
 
-    it.effect("keeps the largest sample of a minute, of a step and of an hour", () =>
-      Effect.gen(function*() {
-        const store = yield* StatisticsStore
-        const tenantId = freshTenant()
-        const id = crypto.randomUUID()
-        yield* store.add(tenantId, [counts(id, 1)])
-        yield* store.sample(tenantId, start + 1.2 * minuteMillis, [])
-        yield* store.sample(tenantId, start + 1.2 * minuteMillis, [{ destinationId: id, waiting: 7 }])
-        yield* store.sample(tenantId, start + 1.8 * minuteMillis, [{ destinationId: id, waiting: 5 }])
-        yield* store.sample(tenantId, start + 3 * minuteMillis, [{ destinationId: id, waiting: 0 }])
-        assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 5)), [[id, 1, 1, 0, 10, 10, 7], [id, 3, 0, 0, 0, 0, 0]])
-        assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 5, 5)), [[id, 0, 1, 0, 10, 10, 7]])
-        const hours = { of: { destinationIds: [id] }, from: start, to: start + hourMillis, stepMillis: hourMillis, resolution: "hours" } as const
-        assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 0, 1, 0, 10, 10, 7]])
-      }))
+    it.effect("keeps the largest sample of a minute, of a step and of an hour", Effect.fnUntraced(function*() {
+      const store = yield* StatisticsStore
+      const tenantId = freshTenant()
+      const id = crypto.randomUUID()
+      yield* store.add(tenantId, [counts(id, 1)])
+      yield* store.sample(tenantId, start + 1.2 * minuteMillis, [])
+      yield* store.sample(tenantId, start + 1.2 * minuteMillis, [{ destinationId: id, waiting: 7 }])
+      yield* store.sample(tenantId, start + 1.8 * minuteMillis, [{ destinationId: id, waiting: 5 }])
+      yield* store.sample(tenantId, start + 3 * minuteMillis, [{ destinationId: id, waiting: 0 }])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 5)), [[id, 1, 1, 0, 10, 10, 7], [id, 3, 0, 0, 0, 0, 0]])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 5, 5)), [[id, 0, 1, 0, 10, 10, 7]])
+      const hours = { of: { destinationIds: [id] }, from: start, to: start + hourMillis, stepMillis: hourMillis, resolution: "hours" } as const
+      assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 0, 1, 0, 10, 10, 7]])
+    }))
 
-    it.effect("adds up a client's destinations that are not closed", () =>
-      Effect.gen(function*() {
-        const store = yield* StatisticsStore
-        const queue = yield* DeliveryQueue
-        const transaction = yield* Transaction
-        const tenantId = freshTenant()
-        yield* Effect.flatMap(AccessStore, (access) => access.putTenant({ tenantId, name: "Acme", hosts: [] }))
-        const [one, two, closed, foreign] = [1, 2, 3, 4].map((n) => idOf(n)) as [string, string, string, string]
-        for (const id of [one, two, closed]) yield* transaction.run(queue.openDestination(tenantId, destinationSettings({ n: Number(id.slice(-2)), client: "key:acme" })))
-        yield* transaction.run(queue.openDestination(tenantId, destinationSettings({ n: 4, client: "key:other" })))
-        yield* transaction.run(queue.closeDestination(tenantId, closed))
-        yield* store.add(tenantId, [one, two, closed, foreign].map((id) => counts(id, 1)))
-        yield* store.sample(tenantId, start + minuteMillis, [{ destinationId: one, waiting: 2 }, { destinationId: two, waiting: 3 }, { destinationId: foreign, waiting: 9 }])
-        assert.deepStrictEqual(yield* read(tenantId, minutes({ client: "key:acme" }, 0, 5)), [[undefined, 1, 2, 0, 20, 10, 5]])
-        assert.deepStrictEqual(yield* read(tenantId, minutes({ client: "key:none" }, 0, 5)), [])
-      }))
+    it.effect("adds up a client's destinations that are not closed", Effect.fnUntraced(function*() {
+      const store = yield* StatisticsStore
+      const queue = yield* DeliveryQueue
+      const transaction = yield* Transaction
+      const tenantId = freshTenant()
+      yield* Effect.flatMap(AccessStore, (access) => access.putTenant({ tenantId, name: "Acme", hosts: [] }))
+      const [one, two, closed, foreign] = [1, 2, 3, 4].map((n) => idOf(n)) as [string, string, string, string]
+      for (const id of [one, two, closed]) yield* transaction.run(queue.openDestination(tenantId, destinationSettings({ n: Number(id.slice(-2)), client: "key:acme" })))
+      yield* transaction.run(queue.openDestination(tenantId, destinationSettings({ n: 4, client: "key:other" })))
+      yield* transaction.run(queue.closeDestination(tenantId, closed))
+      yield* store.add(tenantId, [one, two, closed, foreign].map((id) => counts(id, 1)))
+      yield* store.sample(tenantId, start + minuteMillis, [{ destinationId: one, waiting: 2 }, { destinationId: two, waiting: 3 }, { destinationId: foreign, waiting: 9 }])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ client: "key:acme" }, 0, 5)), [[undefined, 1, 2, 0, 20, 10, 5]])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ client: "key:none" }, 0, 5)), [])
+    }))
 
-    it.effect("removes old minutes and old hours of a tenant", () =>
-      Effect.gen(function*() {
-        const store = yield* StatisticsStore
-        const [tenantId, other] = [freshTenant(), freshTenant()]
-        const id = crypto.randomUUID()
-        for (const each of [tenantId, other]) yield* store.add(each, [counts(id, 0), counts(id, 61)])
-        const before = { minutes: start + 61 * minuteMillis, hours: start }
-        assert.strictEqual(yield* store.prune(tenantId, before), 1)
-        assert.strictEqual(yield* store.prune(tenantId, before), 0)
-        assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 120)), [[id, 61, 1, 0, 10, 10, undefined]])
-        assert.strictEqual(yield* store.prune(tenantId, { minutes: 0, hours: start + hourMillis }), 1)
-        const hours = { of: { destinationIds: [id] }, from: start, to: start + 2 * hourMillis, stepMillis: hourMillis, resolution: "hours" } as const
-        assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 60, 1, 0, 10, 10, undefined]])
-        assert.strictEqual((yield* read(other, minutes({ destinationIds: [id] }, 0, 120))).length, 2)
-      }))
+    it.effect("removes old minutes and old hours of a tenant", Effect.fnUntraced(function*() {
+      const store = yield* StatisticsStore
+      const [tenantId, other] = [freshTenant(), freshTenant()]
+      const id = crypto.randomUUID()
+      for (const each of [tenantId, other]) yield* store.add(each, [counts(id, 0), counts(id, 61)])
+      const before = { minutes: start + 61 * minuteMillis, hours: start }
+      assert.strictEqual(yield* store.prune(tenantId, before), 1)
+      assert.strictEqual(yield* store.prune(tenantId, before), 0)
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 120)), [[id, 61, 1, 0, 10, 10, undefined]])
+      assert.strictEqual(yield* store.prune(tenantId, { minutes: 0, hours: start + hourMillis }), 1)
+      const hours = { of: { destinationIds: [id] }, from: start, to: start + 2 * hourMillis, stepMillis: hourMillis, resolution: "hours" } as const
+      assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 60, 1, 0, 10, 10, undefined]])
+      assert.strictEqual((yield* read(other, minutes({ destinationIds: [id] }, 0, 120))).length, 2)
+    }))
   })

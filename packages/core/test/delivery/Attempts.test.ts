@@ -78,94 +78,85 @@ const sent = Effect.fnUntraced(function*(each: Attempt, send: (request: WebhookR
 })
 
 describe("runAttempt", () => {
-  it.effect("signs what it sends, with the time of this attempt", () =>
-    Effect.gen(function*() {
-      yield* TestClock.setTime(1_763_626_500_900)
-      const each = attempt()
-      const { request } = yield* sent(each)
-      assert.deepStrictEqual(
-        { ...request!, headers: { ...request!.headers, "webhook-signature": "" } },
-        {
-          url: "https://receiver.example/hook",
-          headers: {
-            "content-type": "application/json",
-            "webhook-id": each.deliveryId,
-            "webhook-timestamp": "1763626500",
-            "webhook-signature": ""
-          },
-          body: each.body,
-          deadlineMillis: 15_000
-        }
-      )
-      assert.isTrue(isSigned(secret, request!))
-      assert.isFalse(isSigned(older, request!))
-    }).pipe(Effect.provide(HmacNode.layer)))
-
-  it.effect("uses the store's clock when the clock of this process is wrong", () =>
-    Effect.gen(function*() {
-      yield* TestClock.setTime(1_763_626_500_900)
-      for (const [storeAhead, timestamp] of [[-330_000, "1763626170"], [330_000, "1763626830"]] as const) {
-        const { request, verdict } = yield* sent(attempt({ storeAhead }))
-        assert.strictEqual(request!.headers["webhook-timestamp"], timestamp)
-        assert.isTrue(isSigned(secret, request!))
-        assert.strictEqual(verdict.record.at, 1_763_626_500_900 + storeAhead)
+  it.effect("signs what it sends, with the time of this attempt", Effect.fnUntraced(function*() {
+    yield* TestClock.setTime(1_763_626_500_900)
+    const each = attempt()
+    const { request } = yield* sent(each)
+    assert.deepStrictEqual(
+      { ...request!, headers: { ...request!.headers, "webhook-signature": "" } },
+      {
+        url: "https://receiver.example/hook",
+        headers: {
+          "content-type": "application/json",
+          "webhook-id": each.deliveryId,
+          "webhook-timestamp": "1763626500",
+          "webhook-signature": ""
+        },
+        body: each.body,
+        deadlineMillis: 15_000
       }
-    }).pipe(Effect.provide(HmacNode.layer)))
+    )
+    assert.isTrue(isSigned(secret, request!))
+    assert.isFalse(isSigned(older, request!))
+  }, Effect.provide(HmacNode.layer)))
 
-  it.effect("signs with every live key", () =>
-    Effect.gen(function*() {
-      const { request } = yield* sent(attempt({ keys: [parseSecret(secret)!, parseSecret(older)!] }))
-      assert.isTrue(isSigned(secret, request!) && isSigned(older, request!))
-      assert.lengthOf(request!.headers["webhook-signature"]!.split(" "), 2)
-    }).pipe(Effect.provide(HmacNode.layer)))
+  it.effect("uses the store's clock when the clock of this process is wrong", Effect.fnUntraced(function*() {
+    yield* TestClock.setTime(1_763_626_500_900)
+    for (const [storeAhead, timestamp] of [[-330_000, "1763626170"], [330_000, "1763626830"]] as const) {
+      const { request, verdict } = yield* sent(attempt({ storeAhead }))
+      assert.strictEqual(request!.headers["webhook-timestamp"], timestamp)
+      assert.isTrue(isSigned(secret, request!))
+      assert.strictEqual(verdict.record.at, 1_763_626_500_900 + storeAhead)
+    }
+  }, Effect.provide(HmacNode.layer)))
 
-  it.effect("adds the older signature of the body where the secret asks for it", () =>
-    Effect.gen(function*() {
-      const { request } = yield* sent(attempt({ destination: { ...destination, bodySignature: true } }))
-      assert.match(request!.headers["x-signature"]!, /^[A-Za-z0-9+/]{43}=$/)
-      assert.notProperty((yield* sent(attempt())).request!.headers, "x-signature")
-    }).pipe(Effect.provide(HmacNode.layer)))
+  it.effect("signs with every live key", Effect.fnUntraced(function*() {
+    const { request } = yield* sent(attempt({ keys: [parseSecret(secret)!, parseSecret(older)!] }))
+    assert.isTrue(isSigned(secret, request!) && isSigned(older, request!))
+    assert.lengthOf(request!.headers["webhook-signature"]!.split(" "), 2)
+  }, Effect.provide(HmacNode.layer)))
 
-  it.effect("fails the attempt without a key, and sends nothing unsigned", () =>
-    Effect.gen(function*() {
-      const { requests, verdict } = yield* sent(attempt({ keys: [] }))
-      assert.deepStrictEqual([requests, verdict.state, verdict.record.outcome], [[], "waiting", "signing"])
-    }).pipe(Effect.provide(HmacNode.layer)))
+  it.effect("adds the older signature of the body where the secret asks for it", Effect.fnUntraced(function*() {
+    const { request } = yield* sent(attempt({ destination: { ...destination, bodySignature: true } }))
+    assert.match(request!.headers["x-signature"]!, /^[A-Za-z0-9+/]{43}=$/)
+    assert.notProperty((yield* sent(attempt())).request!.headers, "x-signature")
+  }, Effect.provide(HmacNode.layer)))
 
-  it.effect("sends unsigned deliveries until an optional secret is registered, and signed ones from then on", () =>
-    Effect.gen(function*() {
-      const free = { ...destination, signing: "whenRegistered" as const, bodySignature: true }
-      const unsigned = yield* sent(attempt({ destination: free, keys: [] }))
-      assert.strictEqual(unsigned.verdict.state, "delivered")
-      assert.sameMembers(Object.keys(unsigned.request!.headers), ["content-type", "webhook-id", "webhook-timestamp"])
-      const signed = yield* sent(attempt({ destination: free }))
-      assert.containsAllKeys(signed.request!.headers, ["webhook-signature", "x-signature"])
-    }).pipe(Effect.provide(HmacNode.layer)))
+  it.effect("fails the attempt without a key, and sends nothing unsigned", Effect.fnUntraced(function*() {
+    const { requests, verdict } = yield* sent(attempt({ keys: [] }))
+    assert.deepStrictEqual([requests, verdict.state, verdict.record.outcome], [[], "waiting", "signing"])
+  }, Effect.provide(HmacNode.layer)))
 
-  it.effect("measures the duration of the attempt", () =>
-    Effect.gen(function*() {
-      yield* TestClock.setTime(5000)
-      const fiber = yield* Effect.forkChild(sent(attempt(), () => Effect.as(Effect.sleep(1234), accepted)))
-      yield* TestClock.adjust("1 minute")
-      const { verdict } = yield* Fiber.join(fiber)
-      assert.deepStrictEqual([verdict.record.at, verdict.record.durationMillis], [5000, 1234])
-    }).pipe(Effect.provide(HmacNode.layer)))
+  it.effect("sends unsigned deliveries until an optional secret is registered, and signed ones from then on", Effect.fnUntraced(function*() {
+    const free = { ...destination, signing: "whenRegistered" as const, bodySignature: true }
+    const unsigned = yield* sent(attempt({ destination: free, keys: [] }))
+    assert.strictEqual(unsigned.verdict.state, "delivered")
+    assert.sameMembers(Object.keys(unsigned.request!.headers), ["content-type", "webhook-id", "webhook-timestamp"])
+    const signed = yield* sent(attempt({ destination: free }))
+    assert.containsAllKeys(signed.request!.headers, ["webhook-signature", "x-signature"])
+  }, Effect.provide(HmacNode.layer)))
 
-  it.effect("counts a defect of the sender as a failed attempt, so that retries end", () =>
-    Effect.gen(function*() {
-      const { verdict } = yield* sent(attempt(), () => Effect.die(new Error("a bug in the transport")))
-      assert.deepStrictEqual([verdict.state, verdict.notCounted, verdict.record.outcome], ["waiting", false, "protocol"])
-      assert.isAbove(verdict.dueInMillis, 0)
-      assert.notInclude(JSON.stringify(verdict.record), "a bug")
-      const { verdict: last } = yield* sent(attempt({ attempt: 12, tries: 12 }), () => Effect.die("again"))
-      assert.strictEqual(last.state, "dead")
-    }).pipe(Effect.provide(HmacNode.layer)))
+  it.effect("measures the duration of the attempt", Effect.fnUntraced(function*() {
+    yield* TestClock.setTime(5000)
+    const fiber = yield* Effect.forkChild(sent(attempt(), () => Effect.as(Effect.sleep(1234), accepted)))
+    yield* TestClock.adjust("1 minute")
+    const { verdict } = yield* Fiber.join(fiber)
+    assert.deepStrictEqual([verdict.record.at, verdict.record.durationMillis], [5000, 1234])
+  }, Effect.provide(HmacNode.layer)))
 
-  it.effect("does not count an attempt that is interrupted", () =>
-    Effect.gen(function*() {
-      const { verdict } = yield* sent(attempt(), () => Effect.interrupt)
-      assert.deepStrictEqual([verdict.state, verdict.dueInMillis, verdict.notCounted, verdict.record.outcome], ["waiting", 0, true, "interrupted"])
-    }).pipe(Effect.provide(HmacNode.layer)))
+  it.effect("counts a defect of the sender as a failed attempt, so that retries end", Effect.fnUntraced(function*() {
+    const { verdict } = yield* sent(attempt(), () => Effect.die(new Error("a bug in the transport")))
+    assert.deepStrictEqual([verdict.state, verdict.notCounted, verdict.record.outcome], ["waiting", false, "protocol"])
+    assert.isAbove(verdict.dueInMillis, 0)
+    assert.notInclude(JSON.stringify(verdict.record), "a bug")
+    const { verdict: last } = yield* sent(attempt({ attempt: 12, tries: 12 }), () => Effect.die("again"))
+    assert.strictEqual(last.state, "dead")
+  }, Effect.provide(HmacNode.layer)))
+
+  it.effect("does not count an attempt that is interrupted", Effect.fnUntraced(function*() {
+    const { verdict } = yield* sent(attempt(), () => Effect.interrupt)
+    assert.deepStrictEqual([verdict.state, verdict.dueInMillis, verdict.notCounted, verdict.record.outcome], ["waiting", 0, true, "interrupted"])
+  }, Effect.provide(HmacNode.layer)))
 })
 
 describe("verdictOf", () => {

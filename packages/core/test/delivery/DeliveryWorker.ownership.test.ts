@@ -81,105 +81,87 @@ const options = { pollMillis: 1000, drainMillis: 0 }
 
 describe("workers that share a tenant's partitions", () => {
   it.effect("own equal numbers under load while one becomes eight and eight become one, and send nothing twice", () =>
-    inEngine(
-      Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeTenant
-        const workers: Array<Worker> = []
-        for (const count of [1, 2, 4, 8]) {
-          while (workers.length < count) workers.push(yield* startWorker)
-          yield* publishEverySecond(publish, 25)
-          assert.deepStrictEqual(sharesOf(workers), Array.from({ length: count }, () => partitionsPerTenant / count))
-        }
-        for (const count of [4, 2, 1]) {
-          while (workers.length > count) yield* workers.pop()!.stop
-          yield* publishEverySecond(publish, 25)
-          assert.deepStrictEqual(sharesOf(workers), Array.from({ length: count }, () => partitionsPerTenant / count))
-        }
-        yield* arrived("once")
-      })),
-      options
-    ), 30_000)
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const workers: Array<Worker> = []
+      for (const count of [1, 2, 4, 8]) {
+        while (workers.length < count) workers.push(yield* startWorker)
+        yield* publishEverySecond(publish, 25)
+        assert.deepStrictEqual(sharesOf(workers), Array.from({ length: count }, () => partitionsPerTenant / count))
+      }
+      for (const count of [4, 2, 1]) {
+        while (workers.length > count) yield* workers.pop()!.stop
+        yield* publishEverySecond(publish, 25)
+        assert.deepStrictEqual(sharesOf(workers), Array.from({ length: count }, () => partitionsPerTenant / count))
+      }
+      yield* arrived("once")
+    }))), 30_000)
 
   it.effect("own each partition once and at most their share, if the number is not divisible", () =>
-    inEngine(
-      Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeTenant
-        const workers: Array<Worker> = []
-        for (const count of [3, 5, 6, 7]) {
-          while (workers.length < count) workers.push(yield* startWorker)
-          yield* publishEverySecond(publish, 25)
-          const shares = sharesOf(workers)
-          assert.strictEqual(shares.reduce((sum, each) => sum + each, 0), partitionsPerTenant)
-          assert.isAtMost(shares[0]!, Math.ceil(partitionsPerTenant / count))
-        }
-        yield* arrived("once")
-      })),
-      options
-    ), 30_000)
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const workers: Array<Worker> = []
+      for (const count of [3, 5, 6, 7]) {
+        while (workers.length < count) workers.push(yield* startWorker)
+        yield* publishEverySecond(publish, 25)
+        const shares = sharesOf(workers)
+        assert.strictEqual(shares.reduce((sum, each) => sum + each, 0), partitionsPerTenant)
+        assert.isAtMost(shares[0]!, Math.ceil(partitionsPerTenant / count))
+      }
+      yield* arrived("once")
+    }))), 30_000)
 
   it.effect("give a new worker its share within one renewal", () =>
-    inEngine(
-      Effect.scoped(Effect.gen(function*() {
-        const { publish } = yield* makeTenant
-        const first = yield* startWorker
-        yield* publishEverySecond(publish, 10)
-        assert.strictEqual(first.owned.size, partitionsPerTenant)
-        const second = yield* startWorker
-        yield* publishEverySecond(publish, 8)
-        assert.deepStrictEqual([first.owned.size, second.owned.size], [4, 4])
-      })),
-      options
-    ))
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { publish } = yield* makeTenant
+      const first = yield* startWorker
+      yield* publishEverySecond(publish, 10)
+      assert.strictEqual(first.owned.size, partitionsPerTenant)
+      const second = yield* startWorker
+      yield* publishEverySecond(publish, 8)
+      assert.deepStrictEqual([first.owned.size, second.owned.size], [4, 4])
+    }))))
 
   it.effect("take over partitions of a killed worker within a lease and five seconds, and serve the others meanwhile", () =>
-    inEngine(
-      Effect.scoped(Effect.gen(function*() {
-        const { arrived, delivered, publish, urls } = yield* makeTenant
-        const victim = yield* startWorker
-        yield* startWorker
-        yield* publishEverySecond(publish, 25)
-        yield* victim.kill
-        yield* publish
-        yield* TestWaybill.pass(1000)
-        const during = yield* Effect.forEach(urls, (url) => Effect.map(delivered(url), ({ length }) => length))
-        assert.deepStrictEqual([...new Set(during)].toSorted(), [25, 26])
-        yield* TestWaybill.pass(takeover - 1000)
-        yield* arrived("at least once")
-      })),
-      options
-    ))
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, delivered, publish, urls } = yield* makeTenant
+      const victim = yield* startWorker
+      yield* startWorker
+      yield* publishEverySecond(publish, 25)
+      yield* victim.kill
+      yield* publish
+      yield* TestWaybill.pass(1000)
+      const during = yield* Effect.forEach(urls, (url) => Effect.map(delivered(url), ({ length }) => length))
+      assert.deepStrictEqual([...new Set(during)].toSorted(), [25, 26])
+      yield* TestWaybill.pass(takeover - 1000)
+      yield* arrived("at least once")
+    }))))
 
   it.effect("serve partitions that a stopped worker released without a delay", () =>
-    inEngine(
-      Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeTenant
-        const [first, second] = [yield* startWorker, yield* startWorker]
-        yield* publishEverySecond(publish, 25)
-        yield* first.stop
-        yield* publish
-        yield* TestWaybill.pass(100)
-        assert.strictEqual(second.owned.size, partitionsPerTenant)
-        yield* arrived("once")
-      })),
-      options
-    ))
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const [first, second] = [yield* startWorker, yield* startWorker]
+      yield* publishEverySecond(publish, 25)
+      yield* first.stop
+      yield* publish
+      yield* TestWaybill.pass(100)
+      assert.strictEqual(second.owned.size, partitionsPerTenant)
+      yield* arrived("once")
+    }))))
 
   it.effect("own no partition of a tenant without work, and acquire one when there is work", () =>
-    inEngine(
-      Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeTenant
-        const worker = yield* startWorker
-        yield* publishEverySecond(publish, 3)
-        assert.strictEqual(worker.owned.size, partitionsPerTenant)
-        yield* TestWaybill.pass("30 seconds")
-        assert.strictEqual(worker.owned.size, 0)
-        yield* publish
-        yield* TestWaybill.pass(100)
-        assert.strictEqual(worker.owned.size, partitionsPerTenant)
-        yield* arrived("once")
-      })),
-      options
-    ))
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const worker = yield* startWorker
+      yield* publishEverySecond(publish, 3)
+      assert.strictEqual(worker.owned.size, partitionsPerTenant)
+      yield* TestWaybill.pass("30 seconds")
+      assert.strictEqual(worker.owned.size, 0)
+      yield* publish
+      yield* TestWaybill.pass(100)
+      assert.strictEqual(worker.owned.size, partitionsPerTenant)
+      yield* arrived("once")
+    }))))
 })
 
 describe("a worker that sleeps for a minute", () => {
@@ -224,82 +206,70 @@ describe("a worker that sleeps for a minute", () => {
   })
 
   it.effect("sends nothing from partitions that another worker took over, and gets its share again", () =>
-    inEngine(
-      Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeTenantOf(40)
-        const sleeper = yield* startSleeper
-        yield* publishEverySecond(publish, 3)
-        yield* arrived("once")
-        yield* sleeper.fallAsleep
-        yield* publish
-        const other = yield* startWorker
-        yield* TestWaybill.pass("1 minute")
-        yield* arrived("once")
-        yield* sleeper.wake
-        yield* publishEverySecond(publish, 20)
-        assert.strictEqual(other.owned.size, partitionsPerTenant / 2)
-        yield* arrived("once")
-      })),
-      options
-    ))
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenantOf(40)
+      const sleeper = yield* startSleeper
+      yield* publishEverySecond(publish, 3)
+      yield* arrived("once")
+      yield* sleeper.fallAsleep
+      yield* publish
+      const other = yield* startWorker
+      yield* TestWaybill.pass("1 minute")
+      yield* arrived("once")
+      yield* sleeper.wake
+      yield* publishEverySecond(publish, 20)
+      assert.strictEqual(other.owned.size, partitionsPerTenant / 2)
+      yield* arrived("once")
+    }))))
 })
 
 describe("a lost response", () => {
   for (const fault of ["before", "after"] as const) {
     it.effect(`to a release that failed ${fault} the write delays deliveries by at most a lease and five seconds`, () =>
-      inEngine(
-        Effect.scoped(Effect.gen(function*() {
-          const { arrived, publish } = yield* makeTenant
-          yield* Effect.scoped(Effect.gen(function*() {
-            const { faults, run } = yield* TestWaybill.worker()
-            yield* run
-            yield* publishEverySecond(publish, 3)
-            yield* faults.break("release", fault, Infinity)
-          }))
-          yield* publish
-          yield* startWorker
-          yield* TestWaybill.pass(takeover)
-          yield* arrived("once")
-        })),
-        options
-      ))
-
-    it.effect(`to every take, and to the reclaims that failed ${fault} the write, loses nothing and sends nothing twice`, () =>
-      inEngine(
-        Effect.scoped(Effect.gen(function*() {
-          const { arrived, publish } = yield* makeTenant
+      engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+        const { arrived, publish } = yield* makeTenant
+        yield* Effect.scoped(Effect.gen(function*() {
           const { faults, run } = yield* TestWaybill.worker()
           yield* run
-          for (let round = 0; round < 5; round++) {
-            yield* faults.break("take", "after", 3)
-            yield* faults.break("reclaim", fault, 2)
-            yield* publish
-            yield* TestWaybill.pass(10_000)
-          }
-          yield* TestWaybill.pass("1 minute")
-          yield* arrived("once")
-        })),
-        options
-      ))
+          yield* publishEverySecond(publish, 3)
+          yield* faults.break("release", fault, Infinity)
+        }))
+        yield* publish
+        yield* startWorker
+        yield* TestWaybill.pass(takeover)
+        yield* arrived("once")
+      }))))
+
+    it.effect(`to every take, and to the reclaims that failed ${fault} the write, loses nothing and sends nothing twice`, () =>
+      engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+        const { arrived, publish } = yield* makeTenant
+        const { faults, run } = yield* TestWaybill.worker()
+        yield* run
+        for (let round = 0; round < 5; round++) {
+          yield* faults.break("take", "after", 3)
+          yield* faults.break("reclaim", fault, 2)
+          yield* publish
+          yield* TestWaybill.pass(10_000)
+        }
+        yield* TestWaybill.pass("1 minute")
+        yield* arrived("once")
+      }))))
   }
 
   it.effect("to an acquisition leaves the partition with the worker that requested it", () =>
-    inEngine(
-      Effect.scoped(Effect.gen(function*() {
-        const { arrived, publish } = yield* makeTenant
-        const { faults, run } = yield* TestWaybill.worker()
-        yield* faults.break("acquire", "after", 2)
-        yield* publish
-        yield* run
-        yield* TestWaybill.pass(10_000)
-        yield* arrived("once")
-        for (const call of storeCalls) yield* faults.break(call, "after", 1)
-        yield* publish
-        yield* TestWaybill.pass("1 minute")
-        yield* arrived("at least once")
-      })),
-      options
-    ))
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const { faults, run } = yield* TestWaybill.worker()
+      yield* faults.break("acquire", "after", 2)
+      yield* publish
+      yield* run
+      yield* TestWaybill.pass(10_000)
+      yield* arrived("once")
+      for (const call of storeCalls) yield* faults.break(call, "after", 1)
+      yield* publish
+      yield* TestWaybill.pass("1 minute")
+      yield* arrived("at least once")
+    }))))
 })
 
 describe("a worker whose store was restarted after a crash", () => {

@@ -53,35 +53,33 @@ const workerWithOwnClock = Effect.gen(function*() {
 describe.each(ways)("by %s", (way) => {
   const inEngine = engineBy(way)
 
-  it.effect("a shipment continues at once when its delivery becomes a dead letter because its senders crashed", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
-      yield* engine.publish("A", "A")
-      for (let n = 0; n < 4; n++) yield* killedWhileSending
-      yield* TestWaybill.run
-      yield* TestWaybill.pass(5000)
-      assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead", "delivered"])
-      assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map(eventsOf), [["A/1"], ["A/1"], ["A/1"], ["A/1"], ["A/2"]])
-    })))
+  it.effect("a shipment continues at once when its delivery becomes a dead letter because its senders crashed", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
+    yield* engine.publish("A", "A")
+    for (let n = 0; n < 4; n++) yield* killedWhileSending
+    yield* TestWaybill.run
+    yield* TestWaybill.pass(5000)
+    assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead", "delivered"])
+    assert.deepStrictEqual((yield* engine.receivers.requests(hook)).map(eventsOf), [["A/1"], ["A/1"], ["A/1"], ["A/1"], ["A/2"]])
+  }, inEngine))
 
-  it.effect("recovered dead letters of one shipment are sent in order, one at a time", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
-      yield* engine.receivers.script(hook, Receiver.fail(500))
-      yield* TestWaybill.run
-      yield* engine.publish("A", "A", "A", "B")
-      yield* TestWaybill.pass(10_000)
-      assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead", "dead", "dead", "dead"])
-      yield* engine.receivers.script(hook, Receiver.delay(5000))
-      const before = (yield* engine.receivers.requests(hook)).length
-      yield* engine.deliveries.recover(engine.tenant.tenantId, engine.subscription.id, { since: "1970-01-01T00:00:00Z" })
-      yield* TestWaybill.pass("1 minute")
-      const again = (yield* engine.receivers.requests(hook)).slice(before)
-      const ofA = again.filter((request) => eventsOf(request).join() !== "B/1")
-      assert.deepStrictEqual(ofA.map(eventsOf), [["A/1"], ["A/2"], ["A/3"]])
-      assert.deepStrictEqual(ofA.map(({ at }, n) => n === 0 || at >= ofA[n - 1]!.at + 5000), [true, true, true])
-      assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
-    })))
+  it.effect("recovered dead letters of one shipment are sent in order, one at a time", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { maxAttempts: 1, batchMaxSize: 1 } })
+    yield* engine.receivers.script(hook, Receiver.fail(500))
+    yield* TestWaybill.run
+    yield* engine.publish("A", "A", "A", "B")
+    yield* TestWaybill.pass(10_000)
+    assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["dead", "dead", "dead", "dead"])
+    yield* engine.receivers.script(hook, Receiver.delay(5000))
+    const before = (yield* engine.receivers.requests(hook)).length
+    yield* engine.deliveries.recover(engine.tenant.tenantId, engine.subscription.id, { since: "1970-01-01T00:00:00Z" })
+    yield* TestWaybill.pass("1 minute")
+    const again = (yield* engine.receivers.requests(hook)).slice(before)
+    const ofA = again.filter((request) => eventsOf(request).join() !== "B/1")
+    assert.deepStrictEqual(ofA.map(eventsOf), [["A/1"], ["A/2"], ["A/3"]])
+    assert.deepStrictEqual(ofA.map(({ at }, n) => n === 0 || at >= ofA[n - 1]!.at + 5000), [true, true, true])
+    assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
+  }, inEngine))
 
   for (const millis of [-86_400_000, -3_600_000, -5000, 5000, 3_600_000]) {
     it.effect(`a worker whose system clock is changed by ${millis} ms retries at the right time, with the right timestamps`, () =>
@@ -105,22 +103,19 @@ describe.each(ways)("by %s", (way) => {
 
   for (const late of [1, 1100, 30_000]) {
     it.effect(`no event is sent under two ids when a failed take is committed ${late} ms later`, () =>
-      inEngine(
-        Effect.scoped(Effect.gen(function*() {
-          const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
-          yield* engine.receivers.script(hook, Receiver.delay(3000))
-          yield* engine.publish("A", "B", "C")
-          const answers = yield* workerWithLateTake(late)
-          for (let n = 0; n < 120; n++) yield* TestWaybill.pass(1000)
-          const requests = yield* engine.receivers.requests(hook)
-          const ids = new Map(requests.map((request) => [eventsOf(request).join(), new Set<string>()]))
-          for (const request of requests) ids.get(eventsOf(request).join())!.add(request.headers["webhook-id"]!)
-          assert.deepStrictEqual([...ids.keys()].toSorted(), ["A/1", "B/1", "C/1"])
-          for (const own of ids.values()) assert.strictEqual(own.size, 1)
-          assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
-          assert.lengthOf(answers.filter(({ owned }) => owned.length === 0), 1, "the late take was refused")
-        })),
-        { destinationConcurrency: 2, leaseMillis: 60_000 }
-      ))
+      engineBy(way, { destinationConcurrency: 2, leaseMillis: 60_000 })(Effect.scoped(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+        yield* engine.receivers.script(hook, Receiver.delay(3000))
+        yield* engine.publish("A", "B", "C")
+        const answers = yield* workerWithLateTake(late)
+        for (let n = 0; n < 120; n++) yield* TestWaybill.pass(1000)
+        const requests = yield* engine.receivers.requests(hook)
+        const ids = new Map(requests.map((request) => [eventsOf(request).join(), new Set<string>()]))
+        for (const request of requests) ids.get(eventsOf(request).join())!.add(request.headers["webhook-id"]!)
+        assert.deepStrictEqual([...ids.keys()].toSorted(), ["A/1", "B/1", "C/1"])
+        for (const own of ids.values()) assert.strictEqual(own.size, 1)
+        assert.isTrue((yield* engine.list()).every((each) => each.state === "delivered"))
+        assert.lengthOf(answers.filter(({ owned }) => owned.length === 0), 1, "the late take was refused")
+      }))))
   }
 })

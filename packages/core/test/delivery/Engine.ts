@@ -115,7 +115,9 @@ export const quietly = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.provi
 export const ways = ["fibers", "callbacks"] as const
 
 /** Runs an engine test with its own service and worker settings, and without logs of expected failures. */
-export const engineBy = (way: typeof ways[number]) => <A, E, R>(effect: Effect.Effect<A, E, R>, options: EngineOptions["delivery"] = {}) =>
+export const engineBy = (way: typeof ways[number], options: EngineOptions["delivery"] = {}) => <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   quietly(Effect.provide(effect, TestWaybill.layer({ delivery: options, byCallbacks: way === "callbacks" })))
+
+export const inEngineWith = (options: EngineOptions["delivery"]) => engineBy("fibers", options)
 
 export const inEngine = engineBy("fibers")

@@ -137,93 +137,87 @@ describe("Explanations", () => {
       }) as Effect.Effect<void>))
   }
 
-  it.effect("give the verdict waiting for access if the client or the tenant has none", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* publishE(engine)
-      const queue = yield* DeliveryQueue
-      const destinations = queue.destinations("acme", { state: undefined, after: undefined, limit: 1 })
-      const { verdictOf } = yield* Effect.promise(() => import("../../src/operator/Verdict.ts"))
-      const [destination] = (yield* destinations).destinations
-      const trace = { now: 0, waiting: true, behind: false, deliveries: [], recent: [], dropped: undefined }
-      assert.deepInclude(verdictOf({ ...destination!, held: true }, trace), { verdict: "waiting", waitingFor: "access" })
-    })))
+  it.effect("give the verdict waiting for access if the client or the tenant has none", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* publishE(engine)
+    const queue = yield* DeliveryQueue
+    const destinations = queue.destinations("acme", { state: undefined, after: undefined, limit: 1 })
+    const { verdictOf } = yield* Effect.promise(() => import("../../src/operator/Verdict.ts"))
+    const [destination] = (yield* destinations).destinations
+    const trace = { now: 0, waiting: true, behind: false, deliveries: [], recent: [], dropped: undefined }
+    assert.deepInclude(verdictOf({ ...destination!, held: true }, trace), { verdict: "waiting", waitingFor: "access" })
+  }, inEngine))
 
-  it.effect("give the verdict before_subscription for earlier events", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* publishE(engine)
-      yield* TestWaybill.pass("1 minute")
-      const later = yield* TestWaybill.subscribe(engine.tenant, engine.customer, { endpointUrl: hook })
-      const explanation = yield* explain({ subscriptionId: later.id, eventId: "E" })
-      assert.deepStrictEqual([explanation.verdict, explanation.reasons.map((each) => each.rule)], ["before_subscription", ["createdAt"]])
-    })))
+  it.effect("give the verdict before_subscription for earlier events", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* publishE(engine)
+    yield* TestWaybill.pass("1 minute")
+    const later = yield* TestWaybill.subscribe(engine.tenant, engine.customer, { endpointUrl: hook })
+    const explanation = yield* explain({ subscriptionId: later.id, eventId: "E" })
+    assert.deepStrictEqual([explanation.verdict, explanation.reasons.map((each) => each.rule)], ["before_subscription", ["createdAt"]])
+  }, inEngine))
 
-  it.effect("return the deliveries of the subject, newest first, with the receiver's status", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* publishE(engine)
-      yield* worked("1 second")
-      const [delivery] = yield* engine.list()
-      const { deliveries } = yield* explain({ subscriptionId: engine.subscription.id, eventId: "E" })
-      assert.deepStrictEqual(deliveries.map(({ attempts, deliveryId, lastStatus, state }) => ({ attempts, deliveryId, lastStatus, state })), [
-        { attempts: 1, deliveryId: delivery!.deliveryId, lastStatus: 200, state: "delivered" }
-      ])
-    })))
+  it.effect("return the deliveries of the subject, newest first, with the receiver's status", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* publishE(engine)
+    yield* worked("1 second")
+    const [delivery] = yield* engine.list()
+    const { deliveries } = yield* explain({ subscriptionId: engine.subscription.id, eventId: "E" })
+    assert.deepStrictEqual(deliveries.map(({ attempts, deliveryId, lastStatus, state }) => ({ attempts, deliveryId, lastStatus, state })), [
+      { attempts: 1, deliveryId: delivery!.deliveryId, lastStatus: 200, state: "delivered" }
+    ])
+  }, inEngine))
 
-  it.effect("explain shipment statuses by shipmentId and PRO", () =>
-    inEngine(Effect.gen(function*() {
-      const { subscription, tenant } = yield* makeEngine()
-      const follower = tenant.customer("follower", ["A"])
-      const stranger = tenant.customer("stranger", ["Z"])
-      const shipment = postedShipment("S", { accounts: ["A"], ShipmentMilestoneStatus: "In Transit" })
-      const pro = shipment.ProNumber
-      const follow = (principal: typeof follower, reference: string) => TestWaybill.follow(principal, { referenceNumbers: [reference], webhookUrl: hook })
-      const [mine, other, foreign] = [yield* follow(follower, pro), yield* follow(follower, "9999"), yield* follow(stranger, pro)]
-      yield* (yield* ShipmentIntake).report(tenant.carrier, { shipments: [shipment] })
-      for (const query of [{ shipmentId: "S" }, { pro }]) {
-        const of = ({ transactionId }: typeof mine) => Effect.map(explain({ subscriptionId: transactionId, ...query } as Record<string, string>), ({ verdict }) => verdict)
-        assert.deepStrictEqual([yield* of(mine), yield* of(other), yield* of(foreign)], ["waiting", "not_matched", "not_visible"])
-      }
-      assert.strictEqual((yield* explain({ subscriptionId: subscription.id, shipmentId: "S" })).verdict, "not_matched")
-      yield* worked("1 second")
-      assert.strictEqual((yield* explain({ subscriptionId: mine.transactionId, pro })).verdict, "delivered")
-    })))
+  it.effect("explain shipment statuses by shipmentId and PRO", Effect.fnUntraced(function*() {
+    const { subscription, tenant } = yield* makeEngine()
+    const follower = tenant.customer("follower", ["A"])
+    const stranger = tenant.customer("stranger", ["Z"])
+    const shipment = postedShipment("S", { accounts: ["A"], ShipmentMilestoneStatus: "In Transit" })
+    const pro = shipment.ProNumber
+    const follow = (principal: typeof follower, reference: string) => TestWaybill.follow(principal, { referenceNumbers: [reference], webhookUrl: hook })
+    const [mine, other, foreign] = [yield* follow(follower, pro), yield* follow(follower, "9999"), yield* follow(stranger, pro)]
+    yield* (yield* ShipmentIntake).report(tenant.carrier, { shipments: [shipment] })
+    for (const query of [{ shipmentId: "S" }, { pro }]) {
+      const of = ({ transactionId }: typeof mine) => Effect.map(explain({ subscriptionId: transactionId, ...query } as Record<string, string>), ({ verdict }) => verdict)
+      assert.deepStrictEqual([yield* of(mine), yield* of(other), yield* of(foreign)], ["waiting", "not_matched", "not_visible"])
+    }
+    assert.strictEqual((yield* explain({ subscriptionId: subscription.id, shipmentId: "S" })).verdict, "not_matched")
+    yield* worked("1 second")
+    assert.strictEqual((yield* explain({ subscriptionId: mine.transactionId, pro })).verdict, "delivered")
+  }, inEngine))
 
-  it.effect("explain freight charges by PRO and bill, sent immediately or in a window", () =>
-    inEngine(Effect.gen(function*() {
-      const { receivers, tenant } = yield* makeEngine()
-      yield* receivers.script(hook, Receiver.accept())
-      const subscribe = (client: string, account: string, more = {}) =>
-        TestWaybill.subscribeToCharges(tenant.customer(client, [account]), {
-          webhookUrl: hook, accounts: [account], dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" }, ...more
-        })
-      const [atOnce, hourly, foreign] = [yield* subscribe("one", "A"), yield* subscribe("two", "A", { frequency: "hourly" }), yield* subscribe("three", "Z")]
-      yield* (yield* FreightChargeIntake).report(tenant.carrier, untyped({ charges: [change("created", { uniqueID: "041-8367745", account: "A", accounts: ["A"] })] }))
-      const verdicts = Effect.forEach([atOnce, hourly, foreign], ({ subscriptionId }) =>
-        Effect.map(explain({ subscriptionId, shipmentId: "041-8367745" }), ({ verdict, waitingFor }) => `${verdict} ${waitingFor}`))
-      assert.deepStrictEqual(yield* verdicts, ["waiting turn", "waiting turn", "not_matched null"])
-      yield* Effect.scoped(Effect.gen(function*() {
-        yield* Effect.forkScoped((yield* ChargeWindows).run)
-        yield* worked("1 hour")
-      }))
-      yield* worked("1 minute")
-      assert.deepStrictEqual(yield* verdicts, ["delivered null", "delivered null", "not_matched null"])
-    })))
+  it.effect("explain freight charges by PRO and bill, sent immediately or in a window", Effect.fnUntraced(function*() {
+    const { receivers, tenant } = yield* makeEngine()
+    yield* receivers.script(hook, Receiver.accept())
+    const subscribe = (client: string, account: string, more = {}) =>
+      TestWaybill.subscribeToCharges(tenant.customer(client, [account]), {
+        webhookUrl: hook, accounts: [account], dataOptions: { shipmentDataType: "all_monitored_events", eventType: "all_impacts" }, ...more
+      })
+    const [atOnce, hourly, foreign] = [yield* subscribe("one", "A"), yield* subscribe("two", "A", { frequency: "hourly" }), yield* subscribe("three", "Z")]
+    yield* (yield* FreightChargeIntake).report(tenant.carrier, untyped({ charges: [change("created", { uniqueID: "041-8367745", account: "A", accounts: ["A"] })] }))
+    const verdicts = Effect.forEach([atOnce, hourly, foreign], ({ subscriptionId }) =>
+      Effect.map(explain({ subscriptionId, shipmentId: "041-8367745" }), ({ verdict, waitingFor }) => `${verdict} ${waitingFor}`))
+    assert.deepStrictEqual(yield* verdicts, ["waiting turn", "waiting turn", "not_matched null"])
+    yield* Effect.scoped(Effect.gen(function*() {
+      yield* Effect.forkScoped((yield* ChargeWindows).run)
+      yield* worked("1 hour")
+    }))
+    yield* worked("1 minute")
+    assert.deepStrictEqual(yield* verdicts, ["delivered null", "delivered null", "not_matched null"])
+  }, inEngine))
 
-  it.effect("refuse a query with no subject or several, and fail for unknown subjects", () =>
-    inEngine(Effect.gen(function*() {
-      const engine = yield* makeEngine()
-      yield* publishE(engine)
-      const subscriptionId = engine.subscription.id
-      for (const query of [{ subscriptionId }, { subscriptionId, eventId: "E", shipmentId: "S" }, { eventId: "E" }]) {
-        assert.strictEqual((yield* Effect.flip(explain(query as Record<string, string>)))._tag, "InvalidInput")
-      }
-      for (const id of ["x", "0199ffff-0000-7000-8000-00000000d000"]) {
-        assert.strictEqual((yield* Effect.flip(explain({ subscriptionId: id, eventId: "E" })))._tag, "DestinationNotFound")
-      }
-      for (const query of [{ eventId: "none" }, { shipmentId: "none" }, { pro: "none" }, { pro: "" }]) {
-        assert.strictEqual((yield* Effect.flip(explain({ subscriptionId, ...query } as Record<string, string>)))._tag, "ShipmentNotFound")
-      }
-    })))
+  it.effect("refuse a query with no subject or several, and fail for unknown subjects", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* publishE(engine)
+    const subscriptionId = engine.subscription.id
+    for (const query of [{ subscriptionId }, { subscriptionId, eventId: "E", shipmentId: "S" }, { eventId: "E" }]) {
+      assert.strictEqual((yield* Effect.flip(explain(query as Record<string, string>)))._tag, "InvalidInput")
+    }
+    for (const id of ["x", "0199ffff-0000-7000-8000-00000000d000"]) {
+      assert.strictEqual((yield* Effect.flip(explain({ subscriptionId: id, eventId: "E" })))._tag, "DestinationNotFound")
+    }
+    for (const query of [{ eventId: "none" }, { shipmentId: "none" }, { pro: "none" }, { pro: "" }]) {
+      assert.strictEqual((yield* Effect.flip(explain({ subscriptionId, ...query } as Record<string, string>)))._tag, "ShipmentNotFound")
+    }
+  }, inEngine))
 })
