@@ -167,7 +167,8 @@ const ofOwners = (schema: Sql.Statement) => ({
   "interrupt a lost take": flights.interrupt(schema, "t", { ...interrupted, flight: id }, [id]),
   "load destinations": load(schema, "t", [id]),
   "drop what waits in a closed destination": unsendable.dropClosed(schema, "t", id),
-  "drop entries without access": unsendable.dropUnseen(schema, sources, "t", id, ["S"]),
+  "find entries without access": unsendable.unseenEntries(schema, sources, "t", id, ["S"]),
+  "drop entries without access": unsendable.dropUnseen(schema, "t", id, [{ ref: 1, location: "(0,1)" }]),
   "withdraw deliveries": unsendable.withdraw(schema, sources, "t", [0], [id])
 })
 

@@ -97,27 +97,28 @@ ORDER BY g.destination_id`
 /** Nothing is removed where the destination has lost more than the caller knows. */
 export const dropExcess = (schema: Statement, tenantId: string, excessive: string, excess: BacklogExcess, after: PurgePosition) => {
   const [own, destinationId] = [tenant(tenantId), uuid(excessive)]
+  const queuedBefore = statement`to_timestamp(${float8(excess.queuedBefore)} / 1000)`
+  const entries = statement`FROM ${schema}.delivery_entries AS e
+  WHERE e.tenant_id = ${own} AND e.destination_id = (SELECT destination_id FROM destination)
+    AND (e.key, e.sequence, e.ref) > (${text(after.key)}, ${int8(after.sequence)}, ${int8(after.ref)})`
   return statement`
 WITH destination AS MATERIALIZED (
   SELECT destination_id FROM ${schema}.delivery_destinations
   WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND state <> 'closed' AND dropped = ${int8(excess.dropped)}
 ),
 stretch AS MATERIALIZED (
-  SELECT e.key, e.sequence, e.ref, e.ctid AS row_location, e.queued_at FROM ${schema}.delivery_entries AS e
-  WHERE e.tenant_id = ${own} AND e.destination_id = (SELECT destination_id FROM destination)
-    AND (e.key, e.sequence, e.ref) > (${text(after.key)}, ${int8(after.sequence)}, ${int8(after.ref)})
+  SELECT e.key, e.sequence, e.ref, e.queued_at ${entries}
   ORDER BY e.key, e.sequence, e.ref
   LIMIT ${lookedAtOnce}
 ),
-chosen AS MATERIALIZED (
-  SELECT s.key, s.sequence, s.ref, s.row_location FROM stretch AS s
-  WHERE s.queued_at < to_timestamp(${float8(excess.queuedBefore)} / 1000)
-  ORDER BY s.key, s.sequence, s.ref
-  LIMIT ${int8(excess.limit)}
+last AS MATERIALIZED (
+  SELECT c.key, c.sequence, c.ref
+  FROM (SELECT s.key, s.sequence, s.ref FROM stretch AS s WHERE s.queued_at < ${queuedBefore} ORDER BY s.key, s.sequence, s.ref LIMIT ${int8(excess.limit)}) AS c
+  ORDER BY c.key DESC, c.sequence DESC, c.ref DESC
+  LIMIT 1
 ),
 gone AS (
-  DELETE FROM ${schema}.delivery_entries AS e USING chosen AS c
-  WHERE e.tenant_id = ${own} AND e.ctid = c.row_location AND e.destination_id = ${destinationId} AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
+  DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l.ref FROM last AS l) AND e.queued_at < ${queuedBefore}
   RETURNING e.destination_id, e.key, e.sequence, e.ref
 ),
 recorded AS (${recordDrops(schema, tenantId, excess.reason)}),

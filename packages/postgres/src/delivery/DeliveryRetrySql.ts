@@ -45,13 +45,13 @@ whole AS MATERIALIZED (
 ),
 changed AS (
   UPDATE ${schema}.deliveries AS d SET ${again}
-  WHERE d.tenant_id = ${own} AND d.delivery_id = ${deliveryId} AND EXISTS (SELECT FROM whole)
+  WHERE d.tenant_id = ${own} AND d.delivery_id = ${deliveryId} AND (SELECT count(*) FROM whole) > 0
   RETURNING d.destination_id
 ),
 signalled AS (${signalChanged(schema, tenant(tenantId))})
-SELECT CASE WHEN EXISTS (SELECT FROM changed) THEN b.state ELSE 'cancelled' END AS state FROM before AS b
+SELECT CASE WHEN (SELECT count(*) FROM changed) > 0 THEN b.state ELSE 'cancelled' END AS state FROM before AS b
 UNION ALL
-SELECT 'sending' WHERE NOT EXISTS (SELECT FROM before) AND (
+SELECT 'sending' WHERE (SELECT count(*) FROM before) = 0 AND (
   EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ${deliveryId})
   OR EXISTS (SELECT FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${inFlightOf(retried)})
 )`

@@ -187,9 +187,11 @@ class Dropping {
     for (const destinationId of new Set(keys.map((each) => each.destinationId))) {
       if (gone.length >= purgeStep || !isHeld(destinationId)) continue
       const named = keys.flatMap((each) => each.destinationId === destinationId ? [each.key] : [])
-      const unseen = yield* sql.rows(drops.goneRow, drops.dropUnseen(schema, sources, tenantId, destinationId, named))
-      if (unseen.length > 0) yield* this.forget(tenantId, unseen)
-      gone.push(...unseen)
+      const unseen = yield* sql.rows(drops.unseenRow, drops.unseenEntries(schema, sources, tenantId, destinationId, named))
+      if (unseen.length === 0) continue
+      const dropped = yield* sql.rows(drops.goneRow, drops.dropUnseen(schema, tenantId, destinationId, unseen))
+      if (dropped.length > 0) yield* this.forget(tenantId, dropped)
+      gone.push(...dropped)
     }
     return { dropped: gone.length, more: gone.length >= purgeStep }
   })

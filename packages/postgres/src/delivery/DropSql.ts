@@ -1,7 +1,7 @@
 /** SQL statements that drop entries. They run after `lockFence`, in its transaction. */
 import { purgeStep } from "@waybill/core/delivery"
-import { int4Array, int8, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
-import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { type Decoded, int4Array, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../client/SqlRow.ts"
+import { ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { holdsUnseen, mayBeSent } from "./DeliveryGateSql.ts"
 import { countDrops, recordDrops } from "./DropRecordsSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
@@ -31,31 +31,38 @@ DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l
 RETURNING e.destination_id, e.ref`
 }
 
-/**
- * What the client of a destination may no longer see of some keys, up to a step. Judged anew: what was given back to it meanwhile stays. Rows are
- * named by where they are: every other way depends on what the planner believes of a table that is empty whenever it is analysed.
- */
-export const dropUnseen = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, destinationId: string, keys: ReadonlyArray<string>) => {
+export const unseenRow = row({ ref: int8, location: text })
+
+/** What the client of a destination may no longer see of some keys, up to a step. Judged anew: what was given back to it meanwhile stays. */
+export const unseenEntries = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, destinationId: string, keys: ReadonlyArray<string>) => {
+  const own = tenant(tenantId)
+  return statement`
+SELECT e.ref, e.row_location::text AS location
+FROM (
+  SELECT l.destination_id, l.source, l.client FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${own} AND l.destination_id = ${uuid(destinationId)} AND l.state <> 'closed'
+  LIMIT 1
+) AS l
+CROSS JOIN LATERAL (
+  SELECT e.key, e.ref, e.ctid AS row_location FROM ${schema}.delivery_entries AS e
+  WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id AND e.key = ANY (${textArray(keys)})
+  OFFSET 0
+) AS e
+WHERE ${raw(mayBeSent(schema.text, sources, { source: "l.source", client: "l.client", entry: "e" }))} IS FALSE
+LIMIT ${step}`
+}
+
+/** Rows are named by where they are, as in a take. */
+export const dropUnseen = (schema: Statement, tenantId: string, destinationId: string, unseen: ReadonlyArray<Decoded<typeof unseenRow>>) => {
   const [own, destination] = [tenant(tenantId), uuid(destinationId)]
   return statement`
-WITH chosen AS MATERIALIZED (
-  SELECT l.destination_id, e.key, e.sequence, e.ref, e.row_location
-  FROM (
-    SELECT l.destination_id, l.source, l.client FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} AND l.destination_id = ${destination} AND l.state <> 'closed'
-    LIMIT 1
-  ) AS l
-  CROSS JOIN LATERAL (
-    SELECT e.key, e.sequence, e.ref, e.ctid AS row_location FROM ${schema}.delivery_entries AS e
-    WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id AND e.key = ANY (${textArray(keys)})
-    OFFSET 0
-  ) AS e
-  WHERE ${raw(mayBeSent(schema.text, sources, { source: "l.source", client: "l.client", entry: "e" }))} IS FALSE
-  LIMIT ${step}
+WITH named AS MATERIALIZED (
+  SELECT n.location::tid AS row_location, n.ref, 1 AS one
+  FROM unnest(${ofAnyLength(textArray(unseen.map(({ location }) => location)))}, ${int8Array(unseen.map(({ ref }) => ref))}) AS n (location, ref)
 ),
 gone AS (
-  DELETE FROM ${schema}.delivery_entries AS e USING chosen AS c
-  WHERE e.tenant_id = ${own} AND e.ctid = c.row_location AND e.destination_id = c.destination_id AND e.key = c.key AND e.sequence = c.sequence AND e.ref = c.ref
+  DELETE FROM ${schema}.delivery_entries AS e USING named AS n
+  WHERE e.tenant_id = ${own} AND e.ctid = n.row_location AND e.destination_id = ${destination} AND e.ref = n.ref AND n.one = 1
   RETURNING e.destination_id, e.key, e.sequence, e.ref
 ),
 recorded AS (${recordDrops(schema, tenantId, "not_visible")}),
