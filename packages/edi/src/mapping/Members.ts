@@ -55,6 +55,19 @@ export const member = (data: unknown, path: string, used?: Set<string>): unknown
   return value
 }
 
+const known = new WeakMap<ReadonlyArray<unknown>, Set<string>>()
+
+/** Adds an item to a list unless it is there. A set may name a reference thousands of times. */
+export const addOnce = (items: Array<unknown>, item: object): void => {
+  let keys = known.get(items)
+  if (keys === undefined) known.set(items, keys = new Set())
+  const { type, value } = item as Reference
+  const key = type !== undefined && value !== undefined ? `${type}\u0000${value}` : JSON.stringify(item)
+  if (keys.has(key)) return
+  keys.add(key)
+  items.push(item)
+}
+
 /** Sets a member, and what is around it. A reference that is there already stays once. */
 export const setMember = (data: Record<string, unknown>, path: string, value: unknown): void => {
   if (value === undefined) return
@@ -63,7 +76,7 @@ export const setMember = (data: Record<string, unknown>, path: string, value: un
   for (const [index, { name, type }] of all.entries()) {
     if (type !== undefined) {
       const items = (into[name] ??= []) as Array<Reference>
-      if (!items.some((item) => item.type === type && item.value === value)) items.push({ type, value: value as string })
+      addOnce(items, { type, value: value as string })
       return
     }
     if (index === all.length - 1) into[name] = value

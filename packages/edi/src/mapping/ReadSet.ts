@@ -1,11 +1,11 @@
 /** Reads the records of a transaction set by its mapping. What has no place is kept and listed. */
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
-import { type EdiFault, elementFaults, maxFaultsPerSet, segmentFaults } from "../x12/EdiFault.ts"
+import { type EdiFault, elementFaults, maxFaultsPerSet, segmentFaults, setFaults } from "../x12/EdiFault.ts"
 import type { TransactionSet } from "../x12/Interchange.ts"
 import { elementOf, type Segment } from "../x12/Segment.ts"
 import { isWrong, type ReadContext } from "./Codec.ts"
 import { type ElementRule, isLoop, type LoopRule, type Mapping } from "./Mapping.ts"
-import { member, setMember, within as withIndex, withinRule as within } from "./Members.ts"
+import { addOnce, member, setMember, within as withIndex, withinRule as within } from "./Members.ts"
 import { matches, type Node, treeOf } from "./SegmentTree.ts"
 
 /** An element that no rule has a place for. */
@@ -59,12 +59,26 @@ interface Draft {
 export const readSet = (mapping: Mapping, set: TransactionSet, partner: PartnerProfile): ReadSetResult => {
   const reading: Reading = { set, partner, faults: [], warnings: [], placed: new Map() }
   const root = treeOf(mapping.rules, set.segments)
+  const count = recordsOf(root)
+  if (count * (set.segments.length - count) > maxReads) {
+    const detail = `The set has ${count} records with ${set.segments.length} segments. Divide it: what stands around the records is read for each of them.`
+    return { records: [], faults: [{ level: "set", code: setFaults.segments, segment: "ST", position: 1, detail }], warnings: [], kept: [] }
+  }
   const records = recordsIn(reading, root, [], [])
   if (records.length === 0 && reading.faults.length === 0) {
     const missing = eachLoops(mapping.rules).at(-1) ?? mapping.set
     reading.faults.push({ level: "segment", code: segmentFaults.missing, segment: missing, position: set.segments.length, detail: `The set has no ${missing}, so it says nothing.` })
   }
   return { records, faults: reading.faults.slice(0, maxFaultsPerSet), warnings: reading.warnings, kept: keptIn(reading) }
+}
+
+/** Segments that are read for the records of a set, those around them each time; about a second of work. */
+const maxReads = 1_000_000
+
+/** Innermost loops that are records; a set without such loops is one. */
+const recordsOf = (node: Node): number => {
+  if (!node.rules.some((rule) => isLoop(rule) && rule.each === true)) return 1
+  return node.loops.filter(({ rule }) => rule?.each === true).reduce((sum, loop) => sum + recordsOf(loop), 0)
 }
 
 const eachLoops = (rules: Mapping["rules"]): ReadonlyArray<string> =>
@@ -168,10 +182,9 @@ const append = (record: Record<string, unknown>, path: string, item: Readonly<Re
   let into = record
   for (const part of parts.slice(0, -1)) into = (into[part] ??= {}) as Record<string, unknown>
   const items = (into[parts.at(-1)!] ??= []) as Array<unknown>
-  const text = JSON.stringify(item)
   // a set names the same reference at several places
-  if (parts.at(-1) === "references" && items.some((each) => JSON.stringify(each) === text)) return
-  items.push(item)
+  if (parts.at(-1) === "references") addOnce(items, item)
+  else items.push(item)
 }
 
 const missing = (reading: Reading, node: Node, rules: ReadonlyArray<ElementRule>, segment: string) => {

@@ -66,6 +66,15 @@ describe("reading 214", () => {
     expect(eventOf(["AT7*A9*NS***20261120*0815*UT", "Q7*S"]).attributes).toMatchObject({ exception: "damaged" })
   })
 
+  it("reads thousands of references in one go, and refuses thousands of statuses among them", () => {
+    const references = (count: number) => Array.from({ length: count }, (_, index) => `L11*${index}*PO`)
+    const status = "AT7*X4*NS***20261120*0815*UT"
+    const { events } = eventsOf214(setOf([...header, ...references(20_000), "LX*1", status]), partnerOf())
+    expect(events[0]!.event.shipment.references).toHaveLength(20_002)
+    const many = eventsOf214(setOf([...header, ...references(2_000), "LX*1", ...Array.from({ length: 2_000 }, () => status)]), partnerOf())
+    expect(many.faults).toMatchObject([{ level: "set", detail: expect.stringContaining("The set has 2000 records with 4004 segments.") }])
+  })
+
   it("makes events that intake accepts", () => {
     for (const { event } of result.events) expect(Schema.is(ReportedEvent)(event)).toBe(true)
   })
