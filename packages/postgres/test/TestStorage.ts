@@ -10,12 +10,18 @@ export const pgLayer = PgClient.layer({ url: Redacted.make(inject("pgUrl")), max
 
 export const freshSchema = (): string => `test_${randomBytes(6).toString("hex")}`
 
-/** `over`: a client over that of the test, for example one that records. */
+interface TestStorageOptions {
+  /** A client over that of the test, for example one that records. */
+  readonly over?: Layer.Layer<PgClient.PgClientService, never, PgClient.PgClientService>
+  /** Leaves the schema to the next layer of it. */
+  readonly keep?: boolean
+}
+
 export const testStorage = (
   schema = freshSchema(),
-  over: Layer.Layer<PgClient.PgClientService, never, PgClient.PgClientService> = Layer.effect(PgClient.PgClient, PgClient.PgClient)
+  { keep = false, over = Layer.effect(PgClient.PgClient, PgClient.PgClient) }: TestStorageOptions = {}
 ): Layer.Layer<StoragePorts | PgClient.PgClientService, unknown> => {
-  const dropped = Layer.effectDiscard(Effect.acquireRelease(
+  const dropped = keep ? Layer.empty : Layer.effectDiscard(Effect.acquireRelease(
     Effect.void,
     () => Effect.orDie(Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`)))
   ))

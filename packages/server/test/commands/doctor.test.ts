@@ -140,6 +140,16 @@ describe("migrate", { timeout: 60_000 }, () => {
     expect(await run(["migrate"], { env })).toMatchObject({ code: 0, stdout: `Schema ${env["WAYBILL_SCHEMA"]} is up to date.\n` })
   })
 
+  it("refuses to distribute the tables of a database without Citus, which are migrated", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const refused = await run(["migrate", "--citus"], { env })
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain("CREATE EXTENSION citus")
+    expect((await run(["migrate", "--check"], { env })).code).toBe(0)
+    expect((await run(["migrate", "--check", "--citus"], { env })).stderr).toContain("Run: waybill migrate --citus")
+    expect((await run(["migrate", "--print", "--citus"], { env })).code).toBe(2)
+  })
+
   it("prints plain SQL without a database, all of it or from a version on", async () => {
     const env = { WAYBILL_DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", WAYBILL_SCHEMA: "freight" }
     const all = await run(["migrate", "--print"], { env })
