@@ -15,7 +15,7 @@ import type {
 } from "@waybill/core/delivery"
 import { Effect, Option } from "effect"
 import type { PgClient } from "../client/PgClient.ts"
-import type { Decoded } from "../client/SqlRow.ts"
+import { bool, type Decoded } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import * as statements from "./DeliveryLogSql.ts"
 import * as retries from "./DeliveryRetrySql.ts"
@@ -64,14 +64,13 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
       StorageError.refail("DeliveryQueue.find")
     )
 
-  const retry = (tenantId: string, deliveryId: string) =>
-    sql.withTransaction(Effect.andThen(
-      sql.run(retries.lockDestinationOf(schema, tenantId, deliveryId)),
-      sql.rows(retries.stateRow, retries.retryDelivery(schema, tenantId, deliveryId, sources))
-    )).pipe(
-      Effect.map(([before]) => before === undefined ? Option.none<DeliveryState>() : Option.some(before.state)),
-      StorageError.refail("DeliveryQueue.retry")
-    )
+  const retry = Effect.fnUntraced(function*(tenantId: string, deliveryId: string) {
+    yield* sql.run(retries.lockDestinationOf(schema, tenantId, deliveryId))
+    const [retried] = yield* sql.rows(retries.retriedRow, retries.lockRetried(schema, tenantId, deliveryId, sources))
+    if (retried === undefined) return (yield* sql.one(bool, retries.isSending(schema, tenantId, deliveryId))) ? Option.some<DeliveryState>("sending") : Option.none<DeliveryState>()
+    if (retried.whole) yield* sql.run(retries.retryDelivery(schema, tenantId, deliveryId))
+    return Option.some(retried.whole ? retried.state : "cancelled")
+  }, sql.withTransaction, StorageError.refail("DeliveryQueue.retry"))
 
   const recover = (tenantId: string, destinationId: string, since: number) =>
     sql.withTransaction(Effect.andThen(

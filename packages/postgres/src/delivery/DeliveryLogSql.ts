@@ -322,7 +322,7 @@ const lookedSignals = raw("10000")
 export const depth = (schema: Statement) => statement`
 SELECT (SELECT CASE WHEN n < ${countedEntries} THEN n
                     ELSE greatest(n, (SELECT reltuples FROM pg_class WHERE oid = ${raw(`'${schema.text}.delivery_entries'::regclass`)})) END
-        FROM (SELECT count(*) AS n FROM (SELECT 1 FROM ${schema}.delivery_entries LIMIT ${countedEntries}) AS counted) AS few)::int8 AS waiting_entries,
+        FROM (SELECT count(*) AS n FROM (SELECT 1 AS one FROM ${schema}.delivery_entries LIMIT ${countedEntries}) AS counted) AS few)::int8 AS waiting_entries,
        (SELECT count(*) FROM ${schema}.deliveries WHERE state ${stateGroups.inFlight}) + (SELECT count(*) FROM ${schema}.deliveries_in_flight) AS unsettled,
        (SELECT count(*) FROM ${schema}.deliveries WHERE state ${stateGroups.dead}) AS dead,
        coalesce(extract(epoch FROM now() - least(

@@ -1,6 +1,6 @@
 /** SQL statements that make deliveries due again. They run after the lock of the destination. */
 import type { DeliveryState } from "@waybill/core/delivery"
-import { int8, only, row, text, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
+import { bool, int8, only, row, text, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { inFlightOf } from "./DeliveryLogSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
@@ -17,45 +17,44 @@ FOR NO KEY UPDATE`
 
 const again = raw("state = 'waiting', due_at = now(), settled_at = NULL, tries = 0")
 
-export const stateRow = row({ state: only<DeliveryState>(text) })
+export const retriedRow = row({ state: only<DeliveryState>(text), whole: bool })
 
 /**
- * Returns the state before. One that is sent at this moment is not locked, because its outcome may wait for the destination. Sent again
- * without all of its bytes, a delivery would block its shipments, so one that lost some to retention counts as cancelled.
+ * Locks a delivery, unless it is sent at this moment: its outcome may wait for the destination. `whole`: it can be sent again. Without all of its
+ * bytes it would block its shipments, so one that lost some to retention counts as cancelled.
  */
-export const retryDelivery = (schema: Statement, tenantId: string, retried: string, sources: ReadonlyArray<PayloadSource>) => {
-  const [own, deliveryId] = [tenant(tenantId), uuid(retried)]
+export const lockRetried = (schema: Statement, tenantId: string, retried: string, sources: ReadonlyArray<PayloadSource>) => {
+  const own = tenant(tenantId)
   return statement`
-WITH before AS MATERIALIZED (
-  SELECT d.state, d.destination_id, d.refs FROM ${schema}.deliveries AS d
-  WHERE d.tenant_id = ${own} AND d.delivery_id = ${deliveryId} AND d.state <> 'sending'
-  FOR UPDATE
-),
-whole AS MATERIALIZED (
-  SELECT l.destination_id FROM before AS d
-  CROSS JOIN LATERAL (
-    SELECT l.destination_id, l.source FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed'
-    OFFSET 0
-  ) AS l
-  WHERE d.state <> 'cancelled' AND (
+SELECT d.state, d.state <> 'cancelled' AND EXISTS (
+  SELECT FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' AND (
     SELECT count(x.order_id) = cardinality(d.refs) FROM unnest(d.refs) AS r (ref)
     LEFT JOIN LATERAL (${raw(payloadOf(schema.text, sources, "l.source", "r.ref"))}) AS x ON true
   )
-),
-changed AS (
-  UPDATE ${schema}.deliveries AS d SET ${again}
-  WHERE d.tenant_id = ${own} AND d.delivery_id = ${deliveryId} AND (SELECT count(*) FROM whole) > 0
-  RETURNING d.destination_id
-),
-signalled AS (${signalChanged(schema, tenant(tenantId))})
-SELECT CASE WHEN (SELECT count(*) FROM changed) > 0 THEN b.state ELSE 'cancelled' END AS state FROM before AS b
-UNION ALL
-SELECT 'sending' WHERE (SELECT count(*) FROM before) = 0 AND (
-  EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ${deliveryId})
-  OR EXISTS (SELECT FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${inFlightOf(retried)})
-)`
+  OFFSET 0
+) AS whole
+FROM ${schema}.deliveries AS d
+WHERE d.tenant_id = ${own} AND d.delivery_id = ${uuid(retried)} AND d.state <> 'sending'
+FOR UPDATE`
 }
+
+export const retryDelivery = (schema: Statement, tenantId: string, retried: string) => statement`
+WITH changed AS (
+  UPDATE ${schema}.deliveries AS d SET ${again}
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ${uuid(retried)}
+  RETURNING d.destination_id
+)
+${signalChanged(schema, tenant(tenantId))}`
+
+/** Whether a delivery that could not be locked is there. */
+export const isSending = (schema: Statement, tenantId: string, deliveryId: string) => statement`
+SELECT count(*) > 0 AS sending
+FROM (
+  SELECT d.delivery_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ${uuid(deliveryId)}
+  UNION ALL
+  SELECT d.delivery_id FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${tenant(tenantId)} ${inFlightOf(deliveryId)}
+) AS d`
 
 export const recoveredRow = row({ recovered: int8 })
 
