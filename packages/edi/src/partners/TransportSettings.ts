@@ -45,7 +45,7 @@ export type SftpSettings = typeof SftpSettings.Type
 
 export const HttpSettings = Schema.Struct({
   kind: Schema.Literal("http"),
-  /** Files of the partner come by `POST /edi` of the server. */
+  /** Files of the partner come by `POST /edi/v1/files` of the server. */
   receive: Schema.optionalKey(Schema.Boolean),
   /** Our files go there, one request each. */
   sendTo: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^https?:\/\/[^\s@]{1,2000}$/u, { message: "sendTo is an https address without a user." }))),

@@ -172,9 +172,12 @@ class SftpMailbox implements EdiMailbox {
 
   async #list(folder: string): Promise<Array<Seen>> {
     const session = await this.#connect()
-    return (await session.list(folder, maxEntries))
-      .filter((entry) => isReadable(entry, this.#options))
-      .map(({ attrs: { mtime, size }, filename }) => ({ name: filename, bytes: size, at: mtime }))
+    const found = new Map<string, Seen>()
+    for (const entry of await session.list(folder, maxEntries)) {
+      const { attrs: { mtime, size }, filename } = entry
+      if (isReadable(entry, this.#options)) found.set(filename, { name: filename, bytes: size, at: mtime })
+    }
+    return [...found.values()]
   }
 
   /** Partners use names again, and the folder may not exist yet. */

@@ -15,6 +15,8 @@ export interface DirectoryOptions {
   /** How long a file has to be unchanged before it is read, because its writer may still be writing. Default 2,000. */
   readonly quietMillis?: number | undefined
   readonly now?: (() => number) | undefined
+  /** Folder of the files to read. Default `inbox`. */
+  readonly inbox?: string | undefined
 }
 
 /** Numbers have nine digits and start again after the last. */
@@ -26,7 +28,7 @@ const claimMillis = 15 * 60 * 1000
 /** More than there are processes that take a number at the same time. */
 const keptNumbers = 100
 
-export const directoryTransport = (directory: string, { now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
+export const directoryTransport = (directory: string, { inbox: from = "inbox", now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)
     await mkdir(path, { recursive: true })
@@ -47,12 +49,12 @@ export const directoryTransport = (directory: string, { now = Date.now, quietMil
   }
 
   const waiting = async (limit: number): Promise<ReadonlyArray<string>> =>
-    (await filesIn("inbox")).filter(({ at }) => now() - Math.floor(at) >= quietMillis).slice(0, limit).map(({ name }) => name)
+    (await filesIn(from)).filter(({ at }) => now() - Math.floor(at) >= quietMillis).slice(0, limit).map(({ name }) => name)
 
   const keep = async (name: string, outcome: "done" | "failed", report: string): Promise<void> => {
     const kept = join(await folder(outcome), await freeName(await folder(outcome), name))
     await writeFile(`${kept}.report.jsonl`, report)
-    await rename(join(await folder("inbox"), name), kept).catch(ignoreMissing)
+    await rename(join(await folder(from), name), kept).catch(ignoreMissing)
   }
 
   /** Writes a file that is complete or not there. */
@@ -103,18 +105,19 @@ export const directoryTransport = (directory: string, { now = Date.now, quietMil
     }
   }
 
-  return { waiting, read: (name) => createReadStream(join(directory, "inbox", name)), keep, send, nextControlNumber, ...spoolIn({ directory, folder, filesIn, put, now }) }
+  return { waiting, read: (name) => createReadStream(join(directory, from, name)), keep, send, nextControlNumber, ...spoolIn({ directory, from, folder, filesIn, put, now }) }
 }
 
 interface Folders {
   readonly directory: string
+  readonly from: string
   readonly folder: (name: string) => Promise<string>
   readonly filesIn: (name: string) => Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>>
   readonly put: (name: string, hidden: string, content: AsyncIterable<Uint8Array>, nameOf: () => Promise<string>) => Promise<void>
   readonly now: () => number
 }
 
-const spoolIn = ({ directory, filesIn, folder, now, put }: Folders): EdiSpool => {
+const spoolIn = ({ directory, filesIn, folder, from, now, put }: Folders): EdiSpool => {
   const claimed = (name: string) => join(directory, "sending", name)
 
   /** Renaming is what only one process can do. The time of the claim tells others when its process must have ended. */
@@ -136,7 +139,7 @@ const spoolIn = ({ directory, filesIn, folder, now, put }: Folders): EdiSpool =>
 
   return {
     arrive: async (name, chunks) => {
-      const inbox = await folder("inbox")
+      const inbox = await folder(from)
       // of processes that ended while they wrote
       for (const left of await readdir(inbox)) {
         if (!left.startsWith(`.${name}.`) || !left.endsWith(".tmp")) continue

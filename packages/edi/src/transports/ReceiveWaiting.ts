@@ -43,7 +43,8 @@ export const receiveWaiting = async ({ handlers, limit = 100, now, onFile, partn
   return count
 }
 
-const receiveOne = async ({ handlers, now, partner, transport }: ReceiveWaitingOptions, name: string): Promise<FileReport> => {
+/** Reads one file, and rejects if it cannot be read to its end. Then it waits. */
+export const receiveOne = async ({ handlers, now, partner, transport }: ReceiveWaitingOptions, name: string): Promise<FileReport> => {
   const lines: Array<string> = []
   const onResult = (result: SetResult) => {
     if (lines.length < maxReportLines) lines.push(JSON.stringify(result))

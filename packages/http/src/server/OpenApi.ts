@@ -252,10 +252,13 @@ const itemsOf = (whole: JsonSchema.JsonSchema, member: string, schemas: Componen
 }
 
 /** Limits that `maxItems` cannot express. */
-const bodyLimitsOf = ({ items, maxBytes = defaultMaxBodyBytes, streamed }: BodySpec): string =>
+const bodyLimitsOf = ({ items, maxBytes, streamed }: BodySpec): string =>
   streamed === true
-    ? `At most ${inKiB(maxRecordBytes)} without the files.`
-    : `At most ${inKiB(maxBytes)}${items === undefined ? "" : `, each item ${inKiB(maxItemBytes)}`}, and ${maxValuesOf(maxBytes)} values.`
+    ? `At most ${maxBytes === undefined ? `${inKiB(maxRecordBytes)} without the files` : inKiB(maxBytes)}.`
+    : valueLimitsOf(maxBytes ?? defaultMaxBodyBytes, items)
+
+const valueLimitsOf = (maxBytes: number, items: string | undefined): string =>
+  `At most ${inKiB(maxBytes)}${items === undefined ? "" : `, each item ${inKiB(maxItemBytes)}`}, and ${maxValuesOf(maxBytes)} values.`
 
 const inKiB = (bytes: number): string => `${bytes / 1024} KiB`
 

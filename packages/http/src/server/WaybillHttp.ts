@@ -44,6 +44,11 @@ export interface WaybillHttpOptions extends PipelineOptions {
    * operators always answers, and the part for customers never does.
    */
   readonly publicMetrics?: boolean | undefined
+  /**
+   * Calls of the program itself, for customers and carriers. They have the authentication, limits, audit log and OpenAPI document of all
+   * others.
+   */
+  readonly more?: ReadonlyArray<MountedContract> | undefined
 }
 
 /** Required services: an authenticator, and what `Waybill.layer` provides. */
@@ -65,7 +70,7 @@ const basesOf = ({ basePaths = {} }: WaybillHttpOptions): BasePaths =>
  */
 export interface WaybillApps {
   readonly whole: App
-  /** The five areas, intake and the portal. */
+  /** The five areas, intake, the program's own calls and the portal. */
   readonly customers: App
   /** `/operator`, `/metrics` and `/docs`. */
   readonly operators: App
@@ -79,6 +84,7 @@ const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn
   const areas: ReadonlyArray<MountedContract> = [
     ...yield* Effect.forEach(httpAreas, ({ key, mounted }): Effect.Effect<MountedContract, never, WaybillHttpServices> => mounted(bases[key])),
     mount(IntakeContract, bases.intake, yield* IntakeHandlers),
+    ...options.more ?? [],
     portal
   ]
   const operator = mount(OperatorContract, bases.operator, yield* OperatorHandlers)
@@ -107,7 +113,7 @@ export const WaybillHttp = {
     HttpRouter.use(Effect.fnUntraced(function*(router) {
       const { whole: app } = yield* make(options)
       const { system, ...areas } = basesOf(options)
-      for (const base of new Set(Object.values(areas).map(normalBase))) yield* router.add("*", `/${base.slice(1)}/*`, app)
+      for (const base of new Set([...Object.values(areas), ...(options.more ?? []).map((each) => each.base)].map(normalBase))) yield* router.add("*", `/${base.slice(1)}/*`, app)
       for (const { path } of Object.values(SystemContract.endpoints)) {
         yield* router.add("*", `/${normalBase(system).slice(1)}${path.replace(/\{.*\}/, "*")}`.replace("//", "/") as HttpRouter.PathInput, app)
       }
@@ -121,6 +127,7 @@ export const WaybillHttp = {
     return structuredClone(openApiOf([
       ...httpAreas.map(({ contract, key }) => ({ contract, base: normalBase(bases[key]) })),
       { contract: IntakeContract, base: normalBase(bases.intake) },
+      ...options.more ?? [],
       { contract: PortalContract, base: normalBase(bases.portal) },
       { contract: OperatorContract, base: normalBase(bases.operator) }
     ], { version: version(), server: publicBaseUrl?.replace(/\/+$/, "") ?? "/", securitySchemes }))

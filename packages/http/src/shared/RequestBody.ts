@@ -68,25 +68,28 @@ const largestPiece = 64 * 1024
 
 /**
  * Like `readBody`, for calls that read their body themselves. `timeoutMillis` limits the wait for each chunk, and with
- * `minBytesPerSecond` the whole upload.
+ * `minBytesPerSecond` the whole upload. The handler limits the size if `maxBytes` does not.
  */
 export const streamBody = (
   request: HttpServerRequest.HttpServerRequest,
   spec: BodySpec,
   timeoutMillis: number
 ): Effect.Effect<IncomingBody, Refused> =>
-  isEmpty(request) ? Effect.fail(bodyMissing) : judgeHeaders(request.headers, spec, request.method) ?? Effect.map(Clock.currentTimeMillis, (startedAt) => {
+  isEmpty(request) ? Effect.fail(bodyMissing) : judgeHeaders(request.headers, spec, request.method) ?? Effect.flatMap(Clock.currentTimeMillis, (startedAt) => {
+    const { maxBytes = Infinity } = spec
+    if (Number(request.headers["content-length"] ?? 0) > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
     let received = 0
-    return request.stream.pipe(
+    return Effect.succeed(request.stream.pipe(
       Stream.mapError(() => bodyBroken),
       Stream.timeoutOrElse({ duration: timeoutMillis, orElse: () => Stream.fail(bodyTooSlow) }),
       Stream.mapEffect(Effect.fnUntraced(function*(piece) {
         received += piece.length
+        if (received > maxBytes) return yield* bodyTooLarge(maxBytes)
         const allowed = timeoutMillis + received / minBytesPerSecond * 1000
         return (yield* Clock.currentTimeMillis) - startedAt > allowed ? yield* bodyTooSlow : piece
       })),
       Stream.flatMap((piece) => piece.length <= largestPiece ? Stream.succeed(piece) : Stream.fromIterable(parted(piece)))
-    )
+    ))
   })
 
 /** Web requests know whether they have a body; others only while they are read. */

@@ -124,7 +124,7 @@ export class ApiDescription {
     if (Object.keys(content).length === 0) return text === undefined || text === "" ? undefined : `the document declares no body, but the response has one: ${text.slice(0, 200)}`
     if (content[mediaType!] === undefined) return `the media type is ${mediaType}, not ${Object.keys(content).join(" or ")}`
     if (text === undefined) return undefined
-    return this.#misfit([...place, "content", mediaType!, "schema"], JSON.parse(text))
+    return this.#misfit([...place, "content", mediaType!, "schema"], mediaType!.endsWith("json") ? JSON.parse(text) : text)
   }
 
   #faultOfRequest(operation: Json, at: ReadonlyArray<string>, sent: unknown): string | undefined {

@@ -249,7 +249,7 @@ const conflicts = (given: Given, delivery: ReturnType<typeof deliveryOf>, known:
 }
 
 /** Paths that the server uses besides the five areas. */
-const reservedPaths = [defaultBasePaths.intake, defaultBasePaths.operator, defaultBasePaths.portal, "/dashboard", "/docs", "/healthz", "/metrics", "/openapi", "/openapi.json", "/readyz"]
+const reservedPaths = [defaultBasePaths.intake, defaultBasePaths.operator, defaultBasePaths.portal, "/dashboard", "/docs", "/edi", "/healthz", "/metrics", "/openapi", "/openapi.json", "/readyz"]
 
 /** No base path may contain another, because a path would be ambiguous. */
 const overlaps = (bases: ServerConfig["basePaths"]): ReadonlyArray<VariableFault> => {

@@ -66,7 +66,7 @@ const sftpOptions = (settings: SftpSettings, { passphrase, password, privateKey 
 export const checkTransport = async (folder: string, settings: TransportSettings): Promise<ReadonlyArray<string>> => {
   if (settings.kind === "sftp") return (await sftp()).checkSftp(sftpOptions(settings, await sftpSecrets(folder, settings)))
   await secretOf(folder, settings.authorization)
-  if (settings.sendTo === undefined) return ["The partner sends its files to POST /edi."]
+  if (settings.sendTo === undefined) return ["The partner sends its files to POST /edi/v1/files."]
   try {
     const { status } = await fetch(settings.sendTo, { method: "HEAD", redirect: "manual", signal: AbortSignal.timeout((settings.timeoutSeconds ?? 30) * 1000) })
     return [`${new URL(settings.sendTo).host} answers HEAD with ${status}. Nothing was sent.`]

@@ -10,6 +10,9 @@ export interface Partner {
   readonly profile: PartnerProfile
 }
 
+/** The folder of files that are read while their sender waits. */
+export const postedFolder = "posted"
+
 /** The beginning of the names of partners' clients. */
 export const clientPrefix = "edi-"
 

@@ -8,12 +8,15 @@ import { directoryTransport, type IdlePosition, type ReceivedFile, receiveWaitin
 import { Effect, Option } from "effect"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { clientOf, foldersIn, type Partner, profileIn } from "./EdiPartners.ts"
+import { clientOf, foldersIn, type Partner, postedFolder, profileIn } from "./EdiPartners.ts"
 import { handlersOf, type ReceivingServices } from "./EdiReceiving.ts"
 import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"
 
 /** Pause between two looks at the directory. */
 const pauseMillis = 2_000
+
+/** Longer than a sender waits for its answer. */
+const postedMillis = 15 * 60 * 1000
 
 type Services = AuditLog | ReceivingServices | SendingServices | Tenants
 
@@ -67,7 +70,10 @@ const lookAt = (partner: Partner, idle: EdiMemory["idle"]) =>
 const receiveOf = Effect.fnUntraced(function*(partner: Partner) {
   const handlers = yield* handlersOf(partner)
   const files: Array<ReceivedFile | UnreadFile> = []
-  yield* Effect.promise(() => receiveWaiting({ partner: partner.profile, transport: directoryTransport(partner.folder), handlers, onFile: (file) => files.push(file) }))
+  // in `posted` are only files of processes that ended while they read them
+  for (const transport of [directoryTransport(partner.folder), directoryTransport(partner.folder, { inbox: postedFolder, quietMillis: postedMillis })]) {
+    yield* Effect.promise(() => receiveWaiting({ partner: partner.profile, transport, handlers, onFile: (file) => files.push(file) }))
+  }
   for (const file of files) yield* logged(partner, file)
 })
 

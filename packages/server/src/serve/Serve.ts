@@ -18,6 +18,7 @@ import { type DemoCommand, demoCommands } from "../demo/DemoCommands.ts"
 import { type DemoState, openDemo } from "../demo/DemoState.ts"
 import { runEdiExchange } from "../edi/EdiExchange.ts"
 import { runEdi } from "../edi/EdiWorker.ts"
+import { postedFiles } from "../edi/PostedFiles.ts"
 import { hasDashboard, plainBanner } from "./Banner.ts"
 import { documentsLayer } from "./Documents.ts"
 import { indexPage } from "./IndexPage.ts"
@@ -120,7 +121,8 @@ const workerPaths = new Set(["/healthz", "/readyz", "/metrics"])
 const appsFor = Effect.fnUntraced(function*(config: ServerConfig, tryThese: () => ReadonlyArray<DemoCommand>) {
   const portal = config.role === "worker" ? undefined : yield* openPortal(config)
   const { basePaths, publicTenant, publicUrl, trustProxy } = config
-  const parts = yield* WaybillHttp.makeParts({ basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy, publicMetrics: true }).pipe(
+  const more = config.ediDir === undefined ? [] : [yield* postedFiles(config.ediDir)]
+  const parts = yield* WaybillHttp.makeParts({ more, basePaths, publicTenant, publicBaseUrl: publicUrl, trustForwarded: trustProxy, publicMetrics: true }).pipe(
     Effect.provideService(PortalPage, { address: portal === undefined ? undefined : portalAddress(config), theme: config.portalTheme })
   )
   const dashboard = hasDashboard(config) ? yield* openDashboard() : undefined
