@@ -35,7 +35,8 @@ export const startSshd = async (): Promise<Sshd> => {
     "ListenAddress 127.0.0.1",
     `HostKey ${hostKey}`,
     `AuthorizedKeysFile ${join(root, "key.pub")}`,
-    `PidFile ${join(root, "pid")}`,
+    // it would be removed while the test removes the folder
+    "PidFile none",
     "Subsystem sftp internal-sftp",
     "StrictModes no",
     "UsePAM no",
