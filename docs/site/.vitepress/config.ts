@@ -35,11 +35,12 @@ export default defineConfig({
       { text: "API", link: "/api/" }
     ],
     sidebar: [
-      { text: "Embed Waybill", items: pages("start-embedding", "embedding", "ports") },
-      { text: "Operate the server", items: pages("start-operating", "operating", "commands", "dashboard", "on-call", "log-lines", "chaos") },
-      { text: "Test with Waybill", items: pages("testing", "hostile-receiver", "simulation", "proof") },
+      { text: "Embed Waybill", items: pages("start-embedding", "embedding", "effect", "separate-workers", "deploys", "upgrades", "publish-from-sql", "ports") },
+      { text: "Operate the server", items: pages("start-operating", "operating", "commands", "dashboard", "on-call", "log-lines", "capacity", "chaos") },
+      { text: "Test with Waybill", items: pages("testing", "conformance", "hostile-receiver", "simulation", "proof") },
       { text: "Areas", items: folder("areas") },
-      { text: "Webhook delivery", items: pages("delivery", "delivery-states") },
+      { text: "Webhook delivery", items: pages("delivery", "receive-webhooks", "portal") },
+      { text: "EDI", items: pages("edi") },
       { text: "Security", items: pages("security", "threat-model") },
       { text: "Reference", items: [{ text: "API of the packages", link: "/api/" }, ...pages("guarantees", "errors", "glossary", "spec-gaps", "comparison")] },
       { text: "Decisions", collapsed: true, items: folder("decisions") }
