@@ -19,6 +19,8 @@ export default defineConfig({
   srcDir: "pages",
   outDir: "dist",
   cleanUrls: true,
+  // files beside the pages, which scripts/site.mjs copies; the check takes those with unusual extensions for pages
+  ignoreDeadLinks: [/^\.\/deploy\//],
   // names of all pages once, instead of in each of a thousand pages
   metaChunk: true,
   // the index of the search is one large file, read when somebody searches
