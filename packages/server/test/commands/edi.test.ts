@@ -9,7 +9,7 @@ const profile = new URL("../../../edi/profiles/ltl-carrier.json", import.meta.ur
 
 const file = (...statuses: ReadonlyArray<string>) => {
   const path = join(directory(), "partner.edi")
-  const sets = statuses.map((status, index) => `ST*214*000${index + 1}~B10*0123456789**ABCD~LX*1~${status}~Q7*D~SE*6*000${index + 1}~`)
+  const sets = statuses.map((status, index) => `ST*214*000${index + 1}~B10*0123456789**ABCD~LX*1~${status}~MAN*L~SE*6*000${index + 1}~`)
   writeFileSync(path, `ISA*00*          *00*          *02*ABCD           *ZZ*WAYBILL        *261120*1415*U*00401*000000007*0*P*>~GS*QM*ABCD*WAYBILL*20261120*1415*7*X*004010~${sets.join("")}GE*${sets.length}*7~IEA*1*000000007~`)
   return path
 }
@@ -20,7 +20,7 @@ describe("edi check", { timeout: 60_000 }, () => {
     expect(code).toBe(1)
     for (const line of [
       "accepted   214 0001 of group 7, 1 record, 1 element without a place",
-      "    Q7-01 at segment 5 has no place: \"D\"",
+      "    MAN-01 at segment 5 has no place: \"L\"",
       "refused    214 0002 of group 7",
       "    AT7-05 at segment 4: AT7-05 is a date as CCYYMMDD. (\"20261340\")",
       "1 interchange: 1 accepted, 0 duplicate, 1 refused",
