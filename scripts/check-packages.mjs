@@ -32,8 +32,8 @@ const mostShare = 0.1
 
 // its statements and rows are values of templates, made when a module loads, and no bundler drops those; it runs on servers only
 const mostShareOfStatements = 0.35
-// MiB that `npm i @waybill/http @waybill/postgres` takes on the disk
-const mostInstalled = 85
+// MiB that `npm i @waybill/http @waybill/postgres` takes on the disk: 61 are effect, 20 ours, in both formats of modules with maps and sources
+const mostInstalled = 88
 let failures = 0
 
 try {
