@@ -1,6 +1,4 @@
 /** The suites of area B. */
-import * as DocumentContentsSuite from "./DocumentContentsSuite.ts"
-import * as DocumentStoreSuite from "./DocumentStoreSuite.ts"
-import * as InvoiceStoreSuite from "./InvoiceStoreSuite.ts"
-
-export const invoicesSuites = [InvoiceStoreSuite, DocumentStoreSuite, DocumentContentsSuite] as const
+export * as DocumentContentsSuite from "./DocumentContentsSuite.ts"
+export * as DocumentStoreSuite from "./DocumentStoreSuite.ts"
+export * as InvoiceStoreSuite from "./InvoiceStoreSuite.ts"

@@ -1,6 +1,4 @@
 /** The suites of area C. */
-import * as PickupChangesSuite from "./PickupChangesSuite.ts"
-import * as PickupStoreSuite from "./PickupStoreSuite.ts"
-import * as PickupSubscriptionStoreSuite from "./PickupSubscriptionStoreSuite.ts"
-
-export const pickupsSuites = [PickupChangesSuite, PickupStoreSuite, PickupSubscriptionStoreSuite] as const
+export * as PickupChangesSuite from "./PickupChangesSuite.ts"
+export * as PickupStoreSuite from "./PickupStoreSuite.ts"
+export * as PickupSubscriptionStoreSuite from "./PickupSubscriptionStoreSuite.ts"

@@ -1,6 +1,4 @@
 /** The suites of area A. */
-import * as ShipmentStatusStoreSuite from "./ShipmentStatusStoreSuite.ts"
-import * as StatusNoticesSuite from "./StatusNoticesSuite.ts"
-import * as StatusSubscriptionStoreSuite from "./StatusSubscriptionStoreSuite.ts"
-
-export const shipmentStatusSuites = [ShipmentStatusStoreSuite, StatusSubscriptionStoreSuite, StatusNoticesSuite] as const
+export * as ShipmentStatusStoreSuite from "./ShipmentStatusStoreSuite.ts"
+export * as StatusNoticesSuite from "./StatusNoticesSuite.ts"
+export * as StatusSubscriptionStoreSuite from "./StatusSubscriptionStoreSuite.ts"

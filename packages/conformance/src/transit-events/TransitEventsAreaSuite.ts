@@ -1,5 +1,3 @@
 /** The suites of area D. */
-import * as TransitEventStoreSuite from "./TransitEventStoreSuite.ts"
-import * as TransitSubscriptionStoreSuite from "./TransitSubscriptionStoreSuite.ts"
-
-export const transitEventsSuites = [TransitEventStoreSuite, TransitSubscriptionStoreSuite] as const
+export * as TransitEventStoreSuite from "./TransitEventStoreSuite.ts"
+export * as TransitSubscriptionStoreSuite from "./TransitSubscriptionStoreSuite.ts"
