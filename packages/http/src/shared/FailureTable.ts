@@ -3,8 +3,10 @@ import type { Problem } from "./ProblemDetails.ts"
 
 type Tagged = { readonly _tag: string }
 
-/** The status and the code of each failure. */
-export type FailureTable<F extends Tagged> = Readonly<Record<F["_tag"], readonly [status: number, code: string]>>
+/** What a problem says besides the message of its failure. */
+export type FailureDetails = Partial<Omit<Problem, "code">>
 
-/** Details of some failures besides their message. */
-export type FailureDetails<F extends Tagged> = { readonly [Tag in F["_tag"]]?: (failure: Extract<F, { readonly _tag: Tag }>) => Partial<Omit<Problem, "code">> }
+/** The status, the code, and the details of a failure that has some. */
+export type FailureTable<F extends Tagged> = {
+  readonly [Tag in F["_tag"]]: readonly [status: number, code: string, details?: (failure: Extract<F, { readonly _tag: Tag }>) => FailureDetails]
+}

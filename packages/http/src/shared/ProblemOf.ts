@@ -2,13 +2,13 @@
 import type * as core from "@waybill/core"
 import type * as delivery from "@waybill/core/delivery"
 import type { Fault, InvalidInput } from "@waybill/core"
-import { type FreightChargesFailure, freightChargesFailureDetails, freightChargesFailures } from "../freight-charges/FreightChargesFailures.ts"
-import { type InvoicesFailure, invoicesFailureDetails, invoicesFailures } from "../invoices/InvoicesFailures.ts"
-import { type PickupsFailure, pickupsFailureDetails, pickupsFailures } from "../pickups/PickupsFailures.ts"
-import { type ShipmentStatusFailure, shipmentStatusFailureDetails, shipmentStatusFailures } from "../shipment-status/ShipmentStatusFailures.ts"
+import { type FreightChargesFailure, freightChargesFailures } from "../freight-charges/FreightChargesFailures.ts"
+import { type InvoicesFailure, invoicesFailures } from "../invoices/InvoicesFailures.ts"
+import { type PickupsFailure, pickupsFailures } from "../pickups/PickupsFailures.ts"
+import { type ShipmentStatusFailure, shipmentStatusFailures } from "../shipment-status/ShipmentStatusFailures.ts"
 import { type TransitEventsFailure, transitEventsFailures } from "../transit-events/TransitEventsFailures.ts"
 import type { ContractSpec } from "./Contract.ts"
-import type { FailureDetails, FailureTable } from "./FailureTable.ts"
+import type { FailureDetails } from "./FailureTable.ts"
 import type { Problem, ProblemFault } from "./ProblemDetails.ts"
 import type { Refused } from "./Refused.ts"
 
@@ -25,6 +25,8 @@ export type ServiceFailure =
 /** All failures of a call over HTTP. */
 export type Failure = ServiceFailure | Refused
 
+type Kind = readonly [status: number, code: string, details?: (failure: never) => FailureDetails]
+
 /** SPEC-GAP-X2: the interfaces define no status for credentials outside of area A. */
 const sharedFailures = {
   Unauthenticated: [401, "unauthenticated"],
@@ -39,41 +41,30 @@ const sharedFailures = {
   TenantNotFound: [404, "tenant_not_found"],
   DeliveryNotDismissable: [409, "delivery_not_dismissable"],
   DeliveryNotRetryable: [409, "delivery_not_retryable"],
-  QuotaExceeded: [409, "quota_exceeded"],
+  QuotaExceeded: [409, "quota_exceeded", ({ quota }: core.QuotaExceeded) => ({ about: { resource: "quota", value: quota } })],
   SecretInUse: [409, "secret_in_use"],
   SecretNotUsable: [409, "secret_not_usable"],
-  SubscriptionPausedByOperator: [409, "subscription_paused_by_operator"],
+  SubscriptionPausedByOperator: [409, "subscription_paused_by_operator", ({ subscriptionId }: delivery.SubscriptionPausedByOperator) => ({ about: { resource: "subscriptionId", value: subscriptionId } })],
   TenantBeingRemoved: [409, "tenant_being_removed"],
-  RateExceeded: [429, "rate_exceeded"],
-  TooManyCalls: [429, "too_many_calls"],
-  AuthenticationUnavailable: [503, "authentication_unavailable"],
+  RateExceeded: [429, "rate_exceeded", ({ quota, retryAfterSeconds }: core.RateExceeded) => ({ about: { resource: "quota", value: quota }, headers: { "retry-after": String(retryAfterSeconds) } })],
+  TooManyCalls: [429, "too_many_calls", ({ retryAfterSeconds }: core.TooManyCalls) => ({ headers: { "retry-after": String(retryAfterSeconds) } })],
+  AuthenticationUnavailable: [503, "authentication_unavailable", () => ({
+    // The unavailable dependency is only logged.
+    detail: "The credentials could not be checked right now. Try again.",
+    headers: { "retry-after": "1" }
+  })],
   SecretUnreadable: [503, "secret_unreadable"],
-  StorageError: [503, "unavailable"]
-} as const satisfies FailureTable<{ readonly _tag: string }>
+  StorageError: [503, "unavailable", () => ({
+    // The failed component is only logged.
+    detail: "The service cannot do this right now. Try again. A write without a response may have been carried out.",
+    headers: { "retry-after": "1" }
+  })]
+} as const satisfies Readonly<Record<string, Kind>>
 
 /** Failures that are of no area: the classes of core that the table names. */
 type SharedFailure = InstanceType<(typeof core & typeof delivery)[keyof typeof sharedFailures]>
 
-const sharedFailureDetails: FailureDetails<SharedFailure> = {
-  AuthenticationUnavailable: () => ({
-    // The unavailable dependency is only logged.
-    detail: "The credentials could not be checked right now. Try again.",
-    headers: { "retry-after": "1" }
-  }),
-  QuotaExceeded: ({ quota }) => ({ about: { resource: "quota", value: quota } }),
-  RateExceeded: ({ quota, retryAfterSeconds }) => ({ about: { resource: "quota", value: quota }, headers: { "retry-after": String(retryAfterSeconds) } }),
-  StorageError: () => ({
-    // The failed component is only logged.
-    detail: "The service cannot do this right now. Try again. A write without a response may have been carried out.",
-    headers: { "retry-after": "1" }
-  }),
-  SubscriptionPausedByOperator: ({ subscriptionId }) => ({ about: { resource: "subscriptionId", value: subscriptionId } }),
-  TooManyCalls: ({ retryAfterSeconds }) => ({ headers: { "retry-after": String(retryAfterSeconds) } })
-}
-
 const kinds = { ...sharedFailures, ...shipmentStatusFailures, ...invoicesFailures, ...pickupsFailures, ...transitEventsFailures, ...freightChargesFailures }
-
-const details: FailureDetails<ServiceFailure> = { ...sharedFailureDetails, ...shipmentStatusFailureDetails, ...invoicesFailureDetails, ...pickupsFailureDetails, ...freightChargesFailureDetails }
 
 /** Codes of the failures of use cases. */
 export type FailureCode = (typeof kinds)[keyof typeof kinds][1] | "invalid_input"
@@ -101,20 +92,16 @@ export const failureProblemOf = (
   statuses: ContractSpec["statuses"] = {}
 ): Problem<FailureCode> => {
   if (failure._tag === "InvalidInput") return invalid(failure, isParameter)
-  const [usual, code] = kinds[failure._tag]
+  const [usual, code, details]: readonly [number, FailureCode, Kind[2]?] = kinds[failure._tag]
   const status = statuses[failure._tag] ?? usual
   return {
     status,
     code,
     title: titles[status]!,
     detail: failure.message,
-    ...moreOf(failure)
+    ...details?.(failure as never)
   }
 }
-
-/** Details of some failures besides their message. */
-const moreOf = <F extends ServiceFailure>(failure: F): Partial<Omit<Problem, "code">> =>
-  (details[failure._tag] as ((failure: F) => Partial<Omit<Problem, "code">>) | undefined)?.(failure) ?? {}
 
 /** An unexpected error. Its cause is in the log, with the same correlation id. */
 export const internalProblem: Problem<"internal_error"> = {

@@ -1,4 +1,4 @@
-/** Failures of area D, with their statuses and codes. */
+/** Failures of area D, with their statuses, codes and details. */
 import type { SubscriptionNotFound } from "@waybill/core/transit-events"
 import type { FailureTable } from "../shared/FailureTable.ts"
 
