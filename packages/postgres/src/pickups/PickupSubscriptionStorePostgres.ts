@@ -9,7 +9,7 @@ import { nothing, type Statement, statement, tenant, value } from "../client/Sql
 import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
-import { findSubscription, lockSubscription, selectSubscriptions, subscriptionOf, subscriptionRow } from "../shared/SubscriptionSql.ts"
+import { findSubscription, lockSubscription, selectSubscriptions, subscriptionOf, subscriptionRow } from "../delivery/SubscriptionSql.ts"
 import { clientSeesAccounts } from "./PickupPayloads.ts"
 
 const insertSubscription = (schema: Statement, tenantId: string, { client, createdAt, doc, id, matched, updatedAt }: PickupSubscriptionRecord) => statement`

@@ -4,7 +4,7 @@ import type { ReplayRequest, SubscriptionRecord } from "@waybill/core/transit-ev
 import { bool, int4, int8, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
-import { fromSubscriptions, selectSubscriptions } from "../shared/SubscriptionSql.ts"
+import { fromSubscriptions, selectSubscriptions } from "../delivery/SubscriptionSql.ts"
 import { clientSees } from "../shared/ShipmentSql.ts"
 
 export const lockedRow = row({ shipmentId: text, isInserted: bool })

@@ -9,7 +9,7 @@ import { bool, int8 } from "../client/SqlRow.ts"
 import { statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
-import { findSubscription, lockSubscription, subscriptionOf, subscriptionRow } from "../shared/SubscriptionSql.ts"
+import { findSubscription, lockSubscription, subscriptionOf, subscriptionRow } from "../delivery/SubscriptionSql.ts"
 import * as statements from "./TransitSubscriptionSql.ts"
 
 export const layer = Layer.effect(
