@@ -23,7 +23,6 @@ const registries = {
   "packages/core/package.json": "./dist/{area}/index.js",
   "packages/http/src/Areas.ts": "./{area}/{Area}Area.ts",
   "packages/http/src/shared/ProblemOf.ts": "../{area}/{Area}Failures.ts",
-  "packages/http/src/index.ts": "./{area}/{Area}Contract.ts",
   "packages/postgres/src/Areas.ts": "./{area}/{Area}Area.ts",
   "packages/testkit/src/Areas.ts": "./{area}/{Area}Area.ts",
   "packages/conformance/src/suites.ts": "./{area}/{Area}AreaSuite.ts",

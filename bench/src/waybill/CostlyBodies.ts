@@ -1,14 +1,6 @@
 /** For every call, invalid bodies with the highest cost, generated from its contract, and the largest accepted bodies. */
 import { type ListLimits, listLimitsOf } from "@waybill/core"
-import {
-  FreightChargesContract,
-  IntakeContract,
-  InvoicesContract,
-  OperatorContract,
-  PickupsContract,
-  ShipmentStatusContract,
-  TransitEventsContract
-} from "@waybill/http"
+import { areaContracts, type ContractSpec, IntakeContract, OperatorContract } from "@waybill/http"
 import { billChange, documentsSample, invoiceSample, pickupRequest, postedShipment, requestedShipment } from "@waybill/testkit"
 import type { Schema } from "effect"
 import { sampleEvent } from "./SampleEvent.ts"
@@ -40,15 +32,11 @@ interface Endpoint {
   }
 }
 
-const mountedContracts = [
-  [ShipmentStatusContract, "/in-transit/v1"],
-  [InvoicesContract, "/invoicing"],
-  [PickupsContract, "/pickup"],
-  [TransitEventsContract, "/visibility"],
-  [FreightChargesContract, "/pfc"],
+const mountedContracts: ReadonlyArray<readonly [ContractSpec, string]> = [
+  ...areaContracts.map(({ base, contract }) => [contract, base] as const),
   [IntakeContract, "/intake"],
   [OperatorContract, "/operator"]
-] as const
+]
 
 /** The paths of all lists of a schema. A list within another list is in its first item. */
 const listsIn = (limits: ListLimits, path: ReadonlyArray<string | 0> = []): ReadonlyArray<ReadonlyArray<string | 0>> => [

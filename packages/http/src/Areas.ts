@@ -2,6 +2,7 @@
 import { freightChargesArea } from "./freight-charges/FreightChargesArea.ts"
 import { invoicesArea } from "./invoices/InvoicesArea.ts"
 import { pickupsArea } from "./pickups/PickupsArea.ts"
+import type { PlacedContract } from "./shared/Contract.ts"
 import { shipmentStatusArea } from "./shipment-status/ShipmentStatusArea.ts"
 import { transitEventsArea } from "./transit-events/TransitEventsArea.ts"
 
@@ -22,3 +23,6 @@ export interface AreaOverview {
 }
 
 export const areaOverviews: ReadonlyArray<AreaOverview> = httpAreas.map(({ base, contract: { area }, key, name, summary }) => ({ key, area, name, summary, base }))
+
+/** The contracts of the areas, at their base paths by default. */
+export const areaContracts: ReadonlyArray<PlacedContract> = httpAreas.map(({ base, contract }) => ({ base, contract }))

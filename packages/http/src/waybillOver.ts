@@ -1,19 +1,14 @@
 /** The service as promises and handlers, over layers of the caller's own. */
-import { DeferredStatuses, MailOutbox, mapPaced, type StorageAdapter } from "@waybill/core"
+import { DeferredStatuses, MailOutbox, type StorageAdapter } from "@waybill/core"
 import { DeliveryWorker, Wakeups } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
-import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect } from "effect"
-import type { HostPrincipal } from "./access/AuthenticatorHost.ts"
 import { withAudit } from "./facade/AuditedMethods.ts"
 import { withBounds } from "./facade/Bounds.ts"
-import { documentReadsOf, invoiceReadsOf } from "./facade/InvoiceCalls.ts"
-import { lookupsOf, methodsOf, webhookTestOf } from "./facade/Methods.ts"
+import { methodsOf, methodsWithin } from "./facade/Methods.ts"
 import { operatorMethodsOf } from "./facade/OperatorCalls.ts"
-import { pickupReadsOf } from "./facade/PickupCalls.ts"
-import { plain } from "./facade/Plain.ts"
 import { portalMethodsOf } from "./facade/PortalMethods.ts"
-import { type Run, servedPrincipal } from "./facade/Run.ts"
+import type { Run } from "./facade/Run.ts"
 import { Service, type ServiceOptions } from "./facade/Service.ts"
 import type { Waybill } from "./facade/Waybill.ts"
 
@@ -30,37 +25,22 @@ export const waybillOver = <Tx = never>(options: WaybillOverOptions<Tx>): Waybil
   const service = new Service(options)
   const { joined = unjoinable } = options
   const run: Run = (effect) => service.run(effect)
-  const alone = methodsOf(run, (effect) => effect)
 
   return withAudit((effect) => service.run(effect), withBounds(run, {
-    ...alone,
-    events: { ...alone.events, list: (principal, query = {}) => service.run(listEvents(principal, query)) },
-    shipments: { ...alone.shipments, ...lookupsOf(run) },
-    chargeSubscriptions: { ...alone.chargeSubscriptions, ...webhookTestOf(run) },
-    invoices: { ...alone.invoices, ...invoiceReadsOf(run) },
-    documents: { ...alone.documents, ...documentReadsOf(run) },
-    pickups: { ...alone.pickups, ...pickupReadsOf(run) },
+    ...methodsOf(run),
     ...operatorMethodsOf(run),
     portal: portalMethodsOf(run),
     handler: (request, options = {}) => service.answer("whole", request, options),
     customerHandler: (request, options = {}) => service.answer("customers", request, options),
     operatorHandler: (request, options = {}) => service.answer("operators", request, options),
     portalHandler: (request, customer, options = {}) => service.answer("portal", request, options, customer),
-    within: (transaction) => withBounds(run, methodsOf(run, joined(transaction))),
+    within: (transaction) => withBounds(run, methodsWithin(run, joined(transaction))),
     wake: (tenantId) => service.run(Effect.flatMap(Wakeups, (wakeups) => wakeups.wake(tenantId))),
     runOnce: () => service.run(deliverOnce),
     start: () => service.start(),
     stop: () => service.stop()
   } satisfies Waybill<Tx>))
 }
-
-const listEvents = (given: HostPrincipal, query: object) =>
-  Effect.flatMap(TransitEvents, (all) =>
-    Effect.flatMap(servedPrincipal(given), (principal) =>
-      Effect.flatMap(all.list(principal, plain(query)), (page) =>
-        Effect.map(mapPaced(page.data, (event) => JSON.parse(decoder.decode(event))), (data) => ({ ...page, data })))))
-
-const decoder = new TextDecoder()
 
 const unjoinable = (): never => {
   throw new TypeError("This service joins no transactions. Give waybillOver the option joined.")

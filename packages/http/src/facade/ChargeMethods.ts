@@ -10,6 +10,15 @@ import type {
 } from "@waybill/core/freight-charges"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
+export type {
+  BillChangeReport,
+  BillRemovalReport,
+  ChargeSubscription,
+  ChargeSubscriptionCreate,
+  PreliminaryFreightCharge,
+  WebhookTestResult
+} from "@waybill/core/freight-charges"
+
 export interface ChargeMethods {
   /**
    * Stores versions of freight bills and queues their notifications to debtors, in one transaction. One invalid item
@@ -44,4 +53,13 @@ export interface WebhookTestMethods {
     principal: HostPrincipal,
     test: WebhookTestRequest
   ) => Promise<WebhookTestResult>
+}
+
+export interface WaybillChargesWithin {
+  readonly freightCharges: ChargeMethods
+  readonly chargeSubscriptions: ChargeSubscriptionMethods
+}
+
+export interface WaybillCharges extends WaybillChargesWithin {
+  readonly chargeSubscriptions: ChargeSubscriptionMethods & WebhookTestMethods
 }

@@ -2,27 +2,30 @@
 import { mapPaced } from "@waybill/core"
 import { type Invoice, InvoiceDocuments, Invoices, type StoredDocuments } from "@waybill/core/invoices"
 import { Effect, Stream } from "effect"
-import type { DocumentReadMethods, DocumentsView, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
-import { plain } from "./Plain.ts"
-import { type Around, as, type Run } from "./Run.ts"
+import type { DocumentReadMethods, DocumentsView, InvoiceReadMethods, WaybillInvoicesWithin } from "./InvoiceMethods.ts"
+import { parsed, plain } from "./Plain.ts"
+import { type Around, as, callsOf, type Run } from "./Run.ts"
 
-export const invoiceCallsOf = (run: Run, around: Around): InvoiceWriteMethods => ({
-  create: (said, invoice) => run(around(as(said, Invoices, (all, principal) => all.create(principal, plain(invoice))))),
-  replace: (said, id, invoice, comments) =>
-    run(around(as(said, Invoices, (all, principal) => all.replace(principal, id, plain(invoice), plain(comments))))),
-  remove: (said, id, options) => run(around(as(said, Invoices, (all, principal) => all.remove(principal, id, plain(options)))))
-})
-
-export const documentCallsOf = (run: Run, around: Around): DocumentWriteMethods => ({
-  upload: (said, upload) => run(around(as(said, InvoiceDocuments, (all, principal) => all.upload(principal, plain(upload))))),
-  remove: (said, invoiceNumber, options) =>
-    run(around(as(said, InvoiceDocuments, (all, principal) => all.remove(principal, invoiceNumber, plain(options)))))
-})
+export const invoicesWithin = (run: Run, around: Around): WaybillInvoicesWithin => {
+  const invoices = callsOf(run, Invoices, around)
+  const documents = callsOf(run, InvoiceDocuments, around)
+  return {
+    invoices: {
+      create: (said, invoice) => invoices(said, (all, principal) => all.create(principal, plain(invoice))),
+      replace: (said, id, invoice, comments) => invoices(said, (all, principal) => all.replace(principal, id, plain(invoice), plain(comments))),
+      remove: (said, id, options) => invoices(said, (all, principal) => all.remove(principal, id, plain(options)))
+    },
+    documents: {
+      upload: (said, upload) => documents(said, (all, principal) => all.upload(principal, plain(upload))),
+      remove: (said, invoiceNumber, options) => documents(said, (all, principal) => all.remove(principal, invoiceNumber, plain(options)))
+    }
+  }
+}
 
 export const invoiceReadsOf = (run: Run): InvoiceReadMethods => ({
   list: (said, query = {}) =>
     run(Effect.flatMap(as(said, Invoices, (all, principal) => all.list(principal, plain(query))), ({ data, nextCursor }) =>
-      Effect.map(mapPaced(data, parsed), (invoices) => ({ data: invoices, nextCursor })))),
+      Effect.map(mapPaced(data, parsed<Invoice>), (invoices) => ({ data: invoices, nextCursor })))),
   get: (said, id, from) =>
     run(Effect.map(as(said, Invoices, (all, principal) => all.get(principal, id, plain(from))), ({ body, warnings }) => ({ invoice: parsed(body), warnings }))),
   history: (said, id, from) => run(as(said, Invoices, (all, principal) => all.history(principal, id, plain(from))))
@@ -46,7 +49,3 @@ const documentsView = ({ documents, record }: StoredDocuments): DocumentsView =>
     files: files.map(({ content, ...file }) => ({ ...file, content: () => Stream.toReadableStream(content) }))
   }))
 })
-
-const decoder = new TextDecoder()
-
-const parsed = (bytes: Uint8Array): Invoice => JSON.parse(decoder.decode(bytes))

@@ -10,6 +10,16 @@ import type {
 } from "@waybill/core/invoices"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
+export type {
+  DocumentChange,
+  DocumentType,
+  Invoice,
+  InvoiceAnswer,
+  InvoiceChange,
+  InvoiceComment,
+  UploadAnswer
+} from "@waybill/core/invoices"
+
 /** Selects a carrier, when several used the same id or number. */
 export interface FromCarrier {
   readonly DOT?: string
@@ -143,4 +153,14 @@ export interface DocumentReadMethods {
   readonly get: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<DocumentsView>
   /** The history of the documents, oldest first; for carriers. Once all are deleted, give DOT and MC. */
   readonly history: (principal: HostPrincipal, invoiceNumber: string, from?: FromCarrier) => Promise<ReadonlyArray<DocumentChange>>
+}
+
+export interface WaybillInvoicesWithin {
+  readonly invoices: InvoiceWriteMethods
+  readonly documents: DocumentWriteMethods
+}
+
+export interface WaybillInvoices extends WaybillInvoicesWithin {
+  readonly invoices: InvoiceWriteMethods & InvoiceReadMethods
+  readonly documents: DocumentWriteMethods & DocumentReadMethods
 }

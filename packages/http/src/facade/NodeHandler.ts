@@ -26,7 +26,7 @@ export interface NodeHandlerOptions {
   readonly mountPath?: string
 }
 
-export const bodyWasRead =
+const bodyWasRead =
   "The request's body was read before Waybill got the request, most likely express.json() or another body parser. " +
   "Mount toNodeHandler(waybill) before the parser, or let the parser keep the bytes: " +
   "express.json({ verify: (req, _res, bytes) => Object.assign(req, { rawBody: bytes }) }), with Nest NestFactory.create(AppModule, { rawBody: true })."

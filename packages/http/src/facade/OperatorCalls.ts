@@ -19,9 +19,8 @@ import { Effect, Redacted } from "effect"
 import { unconfirmed } from "../operator/OperatorHandlers.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
 import { hostActor } from "./AuditedMethods.ts"
-import { ofTenant } from "./Methods.ts"
 import { plain } from "./Plain.ts"
-import type { Run } from "./Run.ts"
+import { ofTenant, type Run } from "./Run.ts"
 import type { Waybill } from "./Waybill.ts"
 
 type OperatorMethods = Pick<

@@ -1,32 +1,50 @@
 /** Pickups as promises. */
 import type { ListPage } from "@waybill/core"
-import {
-  type CancelledPickup,
-  type CarrierDecisionInput,
-  type PickupAnswer,
-  type PickupChangeEntry,
-  type PickupChangeQueryInput,
-  type PickupDecision,
-  PickupDesk,
-  type PickupDeskCall,
-  type PickupDispatch,
-  PickupDeskFailed,
-  type PickupInput,
-  type PickupOptions,
-  type PickupOrder,
-  type PickupQuery,
-  type PickupRecord,
-  type PickupReportInput,
-  type PickupReportResult,
-  type PickupSubscription,
-  type PickupSubscriptionInput,
-  type PickupSubscriptionPatchInput,
-  type PickupSubscriptionQueryInput,
-  type PickupVisibility
+import type {
+  CancelledPickup,
+  CarrierDecisionInput,
+  PickupAnswer,
+  PickupChangeEntry,
+  PickupChangeQueryInput,
+  PickupDecision,
+  PickupDeskCall,
+  PickupInput,
+  PickupOptions,
+  PickupOrder,
+  PickupQuery,
+  PickupRecord,
+  PickupReportInput,
+  PickupReportResult,
+  PickupSubscription,
+  PickupSubscriptionInput,
+  PickupSubscriptionPatchInput,
+  PickupSubscriptionQueryInput,
+  PickupVisibility
 } from "@waybill/core/pickups"
-import { Effect, Layer } from "effect"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
-import { insideDesk } from "./InsideDesk.ts"
+
+export type {
+  CancelledPickup,
+  CarrierDecisionInput,
+  PickupAnswer,
+  PickupChangeEntry,
+  PickupChangeQueryInput,
+  PickupDecision,
+  PickupDeskCall,
+  PickupInput,
+  PickupOptions,
+  PickupOrder,
+  PickupQuery,
+  PickupRecord,
+  PickupReportInput,
+  PickupReportResult,
+  PickupRequest,
+  PickupSubscription,
+  PickupSubscriptionInput,
+  PickupSubscriptionPatchInput,
+  PickupSubscriptionQueryInput,
+  PickupVisibility
+} from "@waybill/core/pickups"
 
 export interface PickupMethods {
   /** Unknown values may be left out. The same request with the same `idempotencyKey` gets the same response, and no second truck. */
@@ -89,24 +107,11 @@ export interface WaitingPickupDesk {
   readonly waitSeconds: number
 }
 
-/** When the host's dispatch rejects, nothing is stored and the caller is asked to retry. */
-export const pickupDeskLayer = (desk: HostPickupDesk | WaitingPickupDesk): Layer.Layer<never> => {
-  if ("waitSeconds" in desk) return Layer.succeed(PickupDesk, { waitMillis: waitMillisOf(desk) })
-  const { cancelled, decide } = typeof desk === "function" ? { decide: desk, cancelled: undefined } : desk
-  // an interruption waits for the desk, because it uses the transaction
-  const asked = <A>(call: () => Promise<A>) =>
-    Effect.uninterruptible(Effect.tryPromise({ try: () => insideDesk(service, call), catch: (cause) => new PickupDeskFailed({ cause }) }))
-  const service: PickupDispatch = {
-    decide: (order, call) => asked(async () => decide.call(desk, order, call)),
-    ...(cancelled === undefined ? {} : { cancelled: (pickup, call) => asked(async () => cancelled.call(desk, pickup, call)) })
-  }
-  return Layer.succeed(PickupDesk, service)
+export interface WaybillPickupsWithin {
+  readonly pickups: PickupMethods
+  readonly pickupSubscriptions: PickupSubscriptionMethods
 }
 
-/** Calls over HTTP end after minutes at the latest, in the service or in a proxy before it. */
-const maxWaitSeconds = 300
-
-const waitMillisOf = ({ waitSeconds }: WaitingPickupDesk): number => {
-  if (!(waitSeconds >= 0 && waitSeconds <= maxWaitSeconds)) throw new RangeError(`pickupDesk.waitSeconds is a number from 0 to ${maxWaitSeconds}.`)
-  return waitSeconds * 1000
+export interface WaybillPickups extends WaybillPickupsWithin {
+  readonly pickups: PickupMethods & PickupReadMethods
 }

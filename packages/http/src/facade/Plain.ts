@@ -1,4 +1,4 @@
-/** Converts a host's values to plain JSON values. */
+/** Converts a host's values to plain JSON values, and JSON to values. */
 import { mapPaced } from "@waybill/core"
 import { Effect } from "effect"
 
@@ -32,3 +32,8 @@ const plainValue = (value: unknown, depth: number): unknown => {
   const same = kept.length === members.length && kept.every(([name, member]) => member === (value as Readonly<Record<string, unknown>>)[name])
   return same ? value : Object.fromEntries(kept)
 }
+
+const decoder = new TextDecoder()
+
+/** A stored body as the host sees it. */
+export const parsed = <A>(bytes: Uint8Array): A => JSON.parse(decoder.decode(bytes))

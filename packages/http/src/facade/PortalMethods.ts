@@ -19,10 +19,9 @@ import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 import { portalLinkOf, PortalPage } from "../portal/PortalPage.ts"
 import { makePortalTokens } from "../portal/PortalTokens.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
-import { ofTenant } from "./Methods.ts"
 import type { DeliveriesQuery, PageQuery, SigningSecret } from "./OperatorMethods.ts"
 import { plain } from "./Plain.ts"
-import { as, type Run } from "./Run.ts"
+import { as, ofTenant, type Run } from "./Run.ts"
 
 export interface PortalLinkRequest {
   /** A bare name means `key:<name>`. */

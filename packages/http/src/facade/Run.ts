@@ -1,9 +1,24 @@
 /** Runs a use case of core as a promise, for a principal from the host. */
-import { fault, InvalidInput, type Principal, type StorageError, type TenantNotFound, Tenants, TenantSuspended, type Waybill } from "@waybill/core"
+import {
+  fault,
+  type IntakeOptions,
+  type IntakeResults,
+  InvalidInput,
+  type ItemResult,
+  maxItemsPerCall,
+  type NotPermitted,
+  type Principal,
+  type StorageError,
+  type TenantNotFound,
+  Tenants,
+  TenantSuspended,
+  type Waybill
+} from "@waybill/core"
 import { type Context, Effect } from "effect"
 import { type HostPrincipal, isHostOperator, principalOf } from "../access/AuthenticatorHost.ts"
-import { tenantNamed } from "../operator/ExistingTenant.ts"
+import { existingTenant, tenantNamed } from "../operator/ExistingTenant.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
+import { plainItems } from "./Plain.ts"
 
 /** All use cases that a host can call. */
 export type CallServices = Waybill.Services
@@ -20,8 +35,33 @@ export const as = <I extends CallServices, S, A, E extends ServiceFailure>(
 ): Effect.Effect<A, E | InvalidInput | TenantNotFound | TenantSuspended | StorageError, I | Tenants> =>
   Effect.flatMap(service, (found) => Effect.flatMap(servedPrincipal(given), (principal) => call(found, principal)))
 
+/** Calls of one service. */
+export const callsOf = <I extends CallServices, S>(run: Run, service: Context.Key<I, S>, around: Around) =>
+  <A, E extends ServiceFailure>(said: HostPrincipal, call: (service: S, principal: Principal) => Effect.Effect<A, E>): Promise<A> =>
+    run(around(as(said, service, call)))
+
+/** Signature of all intake calls of core. */
+interface Intake<Item, Key> {
+  readonly report: (
+    principal: Principal,
+    items: ReadonlyArray<Item>,
+    options?: IntakeOptions
+  ) => Effect.Effect<IntakeResults<Key>, InvalidInput | NotPermitted | StorageError>
+}
+
+export const reportOf = <I extends CallServices, Item, Key>(run: Run, intake: Context.Key<I, Intake<Item, Key>>, around: Around) =>
+  (said: HostPrincipal, items: ReadonlyArray<unknown>, options: IntakeOptions = {}): Promise<ReadonlyArray<ItemResult<Key>>> =>
+    run(around(Effect.map(
+      as(said, intake, (found, principal) => Effect.flatMap(plainItems<Item>(items, maxItemsPerCall), (list) => found.report(principal, list, options))),
+      ({ results }) => results
+    )))
+
+/** A call of an operator for a tenant, which must exist. */
+export const ofTenant = <I, S, A, E, R>(tenantId: string, service: Context.Key<I, S>, call: (service: S) => Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Tenants, (tenants) => existingTenant(tenants)(tenantId, Effect.flatMap(service, call)))
+
 /** The principal, if its tenant exists and is not suspended. Read in the transaction that the call joins. */
-export const servedPrincipal = Effect.fnUntraced(function*(given: HostPrincipal) {
+const servedPrincipal = Effect.fnUntraced(function*(given: HostPrincipal) {
   if (isHostOperator(given)) return yield* operatorPrincipal
   yield* served(given.tenantId)
   return yield* principalOf(given)

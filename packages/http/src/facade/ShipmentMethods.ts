@@ -13,6 +13,18 @@ import type {
 } from "@waybill/core/shipment-status"
 import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
 
+export type {
+  LookupBy,
+  PostedShipment,
+  PublicShipment,
+  ShipmentRecord,
+  ShipmentView,
+  StatusUpdate,
+  SubscribeRequest,
+  SubscriptionResult,
+  VerifiedShipment
+} from "@waybill/core/shipment-status"
+
 export interface ReportMethods {
   /**
    * Registers shipments, or replaces their fields. One invalid item refuses the whole call unless `partial`. The same
@@ -66,4 +78,13 @@ export interface StatusSubscriptionMethods {
   /** The referenced shipments need not exist yet. */
   readonly subscribe: (principal: HostPrincipal, subscription: SubscribeRequest) => Promise<SubscriptionResult>
   readonly unsubscribe: (principal: HostPrincipal, transactionId: string) => Promise<SubscriptionResult>
+}
+
+export interface WaybillShipmentsWithin {
+  readonly shipments: ReportMethods
+  readonly statusSubscriptions: StatusSubscriptionMethods
+}
+
+export interface WaybillShipments extends WaybillShipmentsWithin {
+  readonly shipments: ReportMethods & LookupMethods
 }

@@ -1,18 +1,7 @@
 /** The service as promises: the result of `createWaybill`. */
-import type { IntakeOptions } from "@waybill/core"
-import type { SubscriptionStatus } from "@waybill/core/delivery"
-import type {
-  Publication,
-  ReportedEvent,
-  SubscriptionCreate,
-  SubscriptionPatch,
-  TransitEvent,
-  TransitSubscription
-} from "@waybill/core/transit-events"
-import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
-import type { ChargeMethods, ChargeSubscriptionMethods, WebhookTestMethods } from "./ChargeMethods.ts"
-import type { DocumentReadMethods, DocumentWriteMethods, InvoiceReadMethods, InvoiceWriteMethods } from "./InvoiceMethods.ts"
-import type { PickupMethods, PickupReadMethods, PickupSubscriptionMethods } from "./PickupMethods.ts"
+import type { WaybillCharges, WaybillChargesWithin } from "./ChargeMethods.ts"
+import type { WaybillEvents, WaybillEventsWithin } from "./EventMethods.ts"
+import type { WaybillInvoices, WaybillInvoicesWithin } from "./InvoiceMethods.ts"
 import type {
   AllPickupsMethods,
   AllSubscriptionsMethods,
@@ -28,7 +17,8 @@ import type {
 } from "./OperatorMethods.ts"
 import type { PortalCustomer } from "../portal/PortalCaller.ts"
 import type { PortalMethods } from "./PortalMethods.ts"
-import type { LookupMethods, ReportMethods, StatusSubscriptionMethods } from "./ShipmentMethods.ts"
+import type { WaybillPickups, WaybillPickupsWithin } from "./PickupMethods.ts"
+import type { WaybillShipments, WaybillShipmentsWithin } from "./ShipmentMethods.ts"
 
 // Types of the areas in the signatures of the methods, for hosts that do not depend on `@waybill/core`.
 export type {
@@ -73,151 +63,20 @@ export type {
   SecretView,
   SubscriptionStatus
 } from "@waybill/core/delivery"
-export type {
-  BillChangeReport,
-  BillRemovalReport,
-  ChargeSubscription,
-  ChargeSubscriptionCreate,
-  PreliminaryFreightCharge,
-  WebhookTestResult
-} from "@waybill/core/freight-charges"
-export type {
-  DocumentChange,
-  DocumentType,
-  Invoice,
-  InvoiceAnswer,
-  InvoiceChange,
-  InvoiceComment,
-  UploadAnswer
-} from "@waybill/core/invoices"
-export type {
-  CancelledPickup,
-  CarrierDecisionInput,
-  PickupAnswer,
-  PickupChangeEntry,
-  PickupChangeQueryInput,
-  PickupDecision,
-  PickupDeskCall,
-  PickupInput,
-  PickupOptions,
-  PickupOrder,
-  PickupQuery,
-  PickupRecord,
-  PickupReportInput,
-  PickupReportResult,
-  PickupRequest,
-  PickupSubscription,
-  PickupSubscriptionInput,
-  PickupSubscriptionPatchInput,
-  PickupSubscriptionQueryInput,
-  PickupVisibility
-} from "@waybill/core/pickups"
-export type {
-  LookupBy,
-  PostedShipment,
-  PublicShipment,
-  ShipmentRecord,
-  ShipmentView,
-  StatusUpdate,
-  SubscribeRequest,
-  SubscriptionResult,
-  VerifiedShipment
-} from "@waybill/core/shipment-status"
-export type {
-  EventType,
-  Publication,
-  ReportedEvent,
-  SubscriptionCreate,
-  SubscriptionPatch,
-  TransitEvent,
-  TransitSubscription
-} from "@waybill/core/transit-events"
 export type * from "./ChargeMethods.ts"
+export type * from "./EventMethods.ts"
 export type * from "./InvoiceMethods.ts"
 export type * from "./OperatorMethods.ts"
-export type { HostPickupDesk, PickupChanges, PickupMethods, PickupReadMethods, PickupSubscriptionMethods, WaitingPickupDesk } from "./PickupMethods.ts"
+export type * from "./PickupMethods.ts"
 export type { PortalCustomer } from "../portal/PortalCaller.ts"
 export type { NoticeContactSettings, PortalLinkRequest, PortalLinkToken, PortalMethods, PortalSubscriptionsQuery, SecretRotationOptions } from "./PortalMethods.ts"
 export type * from "./ShipmentMethods.ts"
 
-export interface EventsPage {
-  readonly data: ReadonlyArray<TransitEvent>
-  readonly page: number
-  readonly pageSize: number
-  /** `null` when counting is too expensive. */
-  readonly totalPages: number | null
-  readonly totalCount: number | null
-  readonly hasMore: boolean
-  /** Pass it as `cursor` with the number of the next page, so that new events do not shift the pages. */
-  readonly nextCursor: string | undefined
-}
-
-export interface SubscriptionsPage {
-  readonly data: ReadonlyArray<TransitSubscription>
-  readonly page: number
-  readonly pageSize: number
-  readonly totalPages: number | null
-  readonly totalCount: number | null
-  readonly hasMore: boolean
-}
-
-export interface EventListQuery {
-  readonly shipmentId?: string
-  readonly eventTypes?: ReadonlyArray<string>
-  /** RFC 3339 with an offset, or a `Date`. */
-  readonly occurredFrom?: string | Date
-  readonly occurredTo?: string | Date
-  readonly page?: number
-  readonly pageSize?: number
-  readonly order?: "asc" | "desc"
-  readonly cursor?: string
-}
-
-export interface SubscriptionListQuery {
-  readonly status?: SubscriptionStatus
-  readonly page?: number
-  readonly pageSize?: number
-}
-
-export interface PublishMethods {
-  /**
-   * Stores events and queues them for every matching subscription, in one transaction. One invalid event refuses the
-   * whole call unless `partial`. The same content with the same `eventId` is a `duplicate` and changes nothing.
-   */
-  readonly publish: (
-    principal: HostPrincipal,
-    events: ReadonlyArray<ReportedEvent>,
-    options?: IntakeOptions
-  ) => Promise<ReadonlyArray<Publication>>
-}
-
-export interface EventReadMethods {
-  /** Events that the principal has access to, by shipmentId, sequence and eventId. */
-  readonly list: (principal: HostPrincipal, query?: EventListQuery) => Promise<EventsPage>
-}
-
-export interface SubscriptionMethods {
-  readonly create: (principal: HostPrincipal, subscription: SubscriptionCreate) => Promise<TransitSubscription>
-  readonly list: (principal: HostPrincipal, query?: SubscriptionListQuery) => Promise<SubscriptionsPage>
-  readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<TransitSubscription>
-  /** JSON merge patch: absent members stay, `null` resets a member to its default. */
-  readonly patch: (principal: HostPrincipal, subscriptionId: string, patch: SubscriptionPatch) => Promise<TransitSubscription>
-  readonly remove: (principal: HostPrincipal, subscriptionId: string) => Promise<void>
-}
-
 /** Methods that can join a transaction of the host. */
-export interface WaybillWithin {
-  readonly events: PublishMethods
-  readonly subscriptions: SubscriptionMethods
-  readonly shipments: ReportMethods
-  readonly statusSubscriptions: StatusSubscriptionMethods
-  readonly freightCharges: ChargeMethods
-  readonly chargeSubscriptions: ChargeSubscriptionMethods
-  readonly invoices: InvoiceWriteMethods
-  readonly documents: DocumentWriteMethods
-  readonly pickups: PickupMethods
-  readonly pickupSubscriptions: PickupSubscriptionMethods
-}
+export interface WaybillWithin extends WaybillShipmentsWithin, WaybillInvoicesWithin, WaybillPickupsWithin, WaybillEventsWithin, WaybillChargesWithin {}
+
+/** The methods of the areas. */
+export interface WaybillAreas extends WaybillShipments, WaybillInvoices, WaybillPickups, WaybillEvents, WaybillCharges {}
 
 /** How a request reached the host. */
 export interface HandlerOptions {
@@ -233,17 +92,7 @@ export interface HandlerOptions {
  * Every method rejects with `WaybillError`. `Tx` is what `within` accepts, such as `PostgresTransaction` of
  * `@waybill/postgres`; a plain `Waybill` is any service, without `within`.
  */
-export interface Waybill<in Tx = never> {
-  readonly events: PublishMethods & EventReadMethods
-  readonly subscriptions: SubscriptionMethods
-  readonly shipments: ReportMethods & LookupMethods
-  readonly statusSubscriptions: StatusSubscriptionMethods
-  readonly freightCharges: ChargeMethods
-  readonly chargeSubscriptions: ChargeSubscriptionMethods & WebhookTestMethods
-  readonly invoices: InvoiceWriteMethods & InvoiceReadMethods
-  readonly documents: DocumentWriteMethods & DocumentReadMethods
-  readonly pickups: PickupMethods & PickupReadMethods
-  readonly pickupSubscriptions: PickupSubscriptionMethods
+export interface Waybill<in Tx = never> extends WaybillAreas {
   readonly tenants: TenantMethods
   readonly audit: AuditMethods
   readonly limits: LimitMethods

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest"
 import { placesOf, type SecuritySchemesByName, standardSchemes, withChallenge } from "../../src/access/SecuritySchemes.ts"
 import type { Failure } from "../../src/shared/ProblemOf.ts"
 import { problemOf } from "../../src/shared/ProblemOf.ts"
-import { ShipmentStatusContract } from "../../src/index.ts"
+import { ShipmentStatusContract } from "../../src/shipment-status/ShipmentStatusContract.ts"
 import { start } from "../facade/Host.ts"
 
 const problemFor = (failure: Failure, schemes: SecuritySchemesByName, statuses = {}) => {

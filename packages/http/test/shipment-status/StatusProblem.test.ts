@@ -1,6 +1,6 @@
 import { fault, InvalidInput, NotPermitted } from "@waybill/core"
 import { describe, expect, it } from "vitest"
-import { ShipmentStatusContract } from "../../src/index.ts"
+import { ShipmentStatusContract } from "../../src/shipment-status/ShipmentStatusContract.ts"
 import { problemOf } from "../../src/shared/ProblemOf.ts"
 import { statusProblem } from "../../src/shipment-status/StatusProblem.ts"
 

@@ -1,0 +1,26 @@
+/** Methods of area E over core's use cases. */
+import { FreightChargeIntake, mapPaced } from "@waybill/core"
+import { ChargeSubscriptions, type PreliminaryFreightCharge } from "@waybill/core/freight-charges"
+import { Effect, Stream } from "effect"
+import type { WaybillChargesWithin, WebhookTestMethods } from "./ChargeMethods.ts"
+import { parsed, plain } from "./Plain.ts"
+import { type Around, as, callsOf, reportOf, type Run } from "./Run.ts"
+
+export const chargesWithin = (run: Run, around: Around): WaybillChargesWithin => {
+  const subscriptions = callsOf(run, ChargeSubscriptions, around)
+  return {
+    freightCharges: { publish: reportOf(run, FreightChargeIntake, around) },
+    chargeSubscriptions: {
+      create: (said, subscription) => subscriptions(said, (all, principal) => all.create(principal, plain(subscription))),
+      get: (said, id) => subscriptions(said, (all, principal) => all.get(principal, id)),
+      cancel: (said, id) => subscriptions(said, (all, principal) => all.cancel(principal, id)),
+      inFlight: (said, id) => run(around(Effect.flatMap(as(said, ChargeSubscriptions, (all, principal) => all.inFlight(principal, id)), (bills) =>
+        Effect.map(Stream.runCollect(Stream.mapEffect(Stream.chunks(bills), (some) => mapPaced(some, parsed<PreliminaryFreightCharge>))), (pieces) => pieces.flat()))))
+    }
+  }
+}
+
+/** Waits for the receiver's server, so it joins no transaction. */
+export const webhookTestOf = (run: Run): WebhookTestMethods => ({
+  testWebhook: (said, test) => run(as(said, ChargeSubscriptions, (all, principal) => all.testWebhook(principal, plain(test))))
+})

@@ -1,0 +1,27 @@
+/** Methods of area D over core's use cases. */
+import { mapPaced, TransitEventIntake } from "@waybill/core"
+import { type TransitEvent, TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
+import { Effect } from "effect"
+import type { EventReadMethods, WaybillEventsWithin } from "./EventMethods.ts"
+import { parsed, plain } from "./Plain.ts"
+import { type Around, as, callsOf, reportOf, type Run } from "./Run.ts"
+
+export const eventsWithin = (run: Run, around: Around): WaybillEventsWithin => {
+  const subscriptions = callsOf(run, TransitSubscriptions, around)
+  return {
+    events: { publish: reportOf(run, TransitEventIntake, around) },
+    subscriptions: {
+      create: (said, subscription) => subscriptions(said, (all, principal) => all.create(principal, plain(subscription))),
+      list: (said, query = {}) => subscriptions(said, (all, principal) => all.list(principal, plain(query))),
+      get: (said, id) => subscriptions(said, (all, principal) => all.get(principal, id)),
+      patch: (said, id, patch) => subscriptions(said, (all, principal) => all.patch(principal, id, plain(patch))),
+      remove: (said, id) => subscriptions(said, (all, principal) => all.remove(principal, id))
+    }
+  }
+}
+
+export const eventReadsOf = (run: Run): EventReadMethods => ({
+  list: (said, query = {}) =>
+    run(Effect.flatMap(as(said, TransitEvents, (all, principal) => all.list(principal, plain(query))), (page) =>
+      Effect.map(mapPaced(page.data, parsed<TransitEvent>), (data) => ({ ...page, data }))))
+})

@@ -1,0 +1,89 @@
+/** Transit events as promises. */
+import type { IntakeOptions } from "@waybill/core"
+import type { SubscriptionStatus } from "@waybill/core/delivery"
+import type { Publication, ReportedEvent, SubscriptionCreate, SubscriptionPatch, TransitEvent, TransitSubscription } from "@waybill/core/transit-events"
+import type { HostPrincipal } from "../access/AuthenticatorHost.ts"
+
+export type {
+  EventType,
+  Publication,
+  ReportedEvent,
+  SubscriptionCreate,
+  SubscriptionPatch,
+  TransitEvent,
+  TransitSubscription
+} from "@waybill/core/transit-events"
+
+export interface EventsPage {
+  readonly data: ReadonlyArray<TransitEvent>
+  readonly page: number
+  readonly pageSize: number
+  /** `null` when counting is too expensive. */
+  readonly totalPages: number | null
+  readonly totalCount: number | null
+  readonly hasMore: boolean
+  /** Pass it as `cursor` with the number of the next page, so that new events do not shift the pages. */
+  readonly nextCursor: string | undefined
+}
+
+export interface SubscriptionsPage {
+  readonly data: ReadonlyArray<TransitSubscription>
+  readonly page: number
+  readonly pageSize: number
+  readonly totalPages: number | null
+  readonly totalCount: number | null
+  readonly hasMore: boolean
+}
+
+export interface EventListQuery {
+  readonly shipmentId?: string
+  readonly eventTypes?: ReadonlyArray<string>
+  /** RFC 3339 with an offset, or a `Date`. */
+  readonly occurredFrom?: string | Date
+  readonly occurredTo?: string | Date
+  readonly page?: number
+  readonly pageSize?: number
+  readonly order?: "asc" | "desc"
+  readonly cursor?: string
+}
+
+export interface SubscriptionListQuery {
+  readonly status?: SubscriptionStatus
+  readonly page?: number
+  readonly pageSize?: number
+}
+
+export interface PublishMethods {
+  /**
+   * Stores events and queues them for every matching subscription, in one transaction. One invalid event refuses the
+   * whole call unless `partial`. The same content with the same `eventId` is a `duplicate` and changes nothing.
+   */
+  readonly publish: (
+    principal: HostPrincipal,
+    events: ReadonlyArray<ReportedEvent>,
+    options?: IntakeOptions
+  ) => Promise<ReadonlyArray<Publication>>
+}
+
+export interface EventReadMethods {
+  /** Events that the principal has access to, by shipmentId, sequence and eventId. */
+  readonly list: (principal: HostPrincipal, query?: EventListQuery) => Promise<EventsPage>
+}
+
+export interface SubscriptionMethods {
+  readonly create: (principal: HostPrincipal, subscription: SubscriptionCreate) => Promise<TransitSubscription>
+  readonly list: (principal: HostPrincipal, query?: SubscriptionListQuery) => Promise<SubscriptionsPage>
+  readonly get: (principal: HostPrincipal, subscriptionId: string) => Promise<TransitSubscription>
+  /** JSON merge patch: absent members stay, `null` resets a member to its default. */
+  readonly patch: (principal: HostPrincipal, subscriptionId: string, patch: SubscriptionPatch) => Promise<TransitSubscription>
+  readonly remove: (principal: HostPrincipal, subscriptionId: string) => Promise<void>
+}
+
+export interface WaybillEventsWithin {
+  readonly events: PublishMethods
+  readonly subscriptions: SubscriptionMethods
+}
+
+export interface WaybillEvents extends WaybillEventsWithin {
+  readonly events: PublishMethods & EventReadMethods
+}
