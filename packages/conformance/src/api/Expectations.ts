@@ -14,9 +14,6 @@ export const expectStatus = (exchange: Exchange, ...wanted: ReadonlyArray<number
   return exchange
 }
 
-/** Expects a refusal that blames the request. */
-export const expectRefused = (exchange: Exchange): Exchange => expectStatus(exchange, 400, 422)
-
 /** Expects an answer as to somebody else's, or an unknown, object. */
 export const expectHidden = (exchange: Exchange): Exchange => expectStatus(exchange, 401, 403, 404)
 

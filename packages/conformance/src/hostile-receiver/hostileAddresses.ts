@@ -103,7 +103,7 @@ export interface HostileName {
 }
 
 /** Placeholder for the only address that the sender may reach. */
-export const allowedAddress = "127.0.0.1"
+const allowedAddress = "127.0.0.1"
 
 /** Placeholder for an address that it may not reach. */
 export const internalAddress = "127.0.0.2"

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { canMovePickup, firstStatuses, isFinalPickup, type PickupStatus, pickupStatusWords, readPickupStatus } from "@waybill/core/pickups"
+import { canMovePickup, decidedStatus, isFinalPickup, type PickupStatus, pickupStatusWords, readPickupStatus } from "@waybill/core/pickups"
 import { Effect } from "effect"
 import { listOf, oneOf } from "../arbitraries.ts"
 import { inService, inServiceWith, makeDesk, pointers, setup } from "./Desk.ts"
@@ -15,7 +15,7 @@ const ordered = Effect.gen(function*() {
 const why = { code: 310, subCode: 8 }
 
 describe("Pickups.report", () => {
-  it.effect.prop("permits only the moves in the table, and none after a final status", [oneOf(firstStatuses), listOf(oneOf([...pickupStatusWords, "cancel"]), 1, 12)], ([first, steps]) => {
+  it.effect.prop("permits only the moves in the table, and none after a final status", [oneOf(Object.values(decidedStatus)), listOf(oneOf([...pickupStatusWords, "cancel"]), 1, 12)], ([first, steps]) => {
     const decision = ({ "Accepted": "accept", "Rejected": "reject", "Call us": "callUs" } as const)[first]
     const desk = makeDesk(() => ({ decision }))
     return inServiceWith(desk)(Effect.gen(function*() {

@@ -133,7 +133,7 @@ export const decimal = (most: number): Codec => ({
 })
 
 /** `0012.50` → `12.50`, `.5` → `0.5`; `undefined` if it is not a decimal number. */
-export const plainDecimal = (value: string): string | undefined => {
+const plainDecimal = (value: string): string | undefined => {
   const [, sign, whole = "", , fraction] = /^\s*([+-]?)(\d*)(\.(\d*))?\s*$/u.exec(value) ?? []
   if (sign === undefined || (whole === "" && (fraction ?? "") === "")) return undefined
   return `${sign === "-" ? "-" : ""}${whole.replace(/^0+(?=\d)/u, "") || "0"}${fraction === undefined || fraction === "" ? "" : `.${fraction}`}`

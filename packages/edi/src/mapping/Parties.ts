@@ -12,7 +12,7 @@ export interface AddressMembers {
   readonly country: string
 }
 
-export const addressRules = (members: AddressMembers): ReadonlyArray<SegmentRule> => [
+const addressRules = (members: AddressMembers): ReadonlyArray<SegmentRule> => [
   { segment: "N3", name: "Address", elements: [
     { elements: [1], members: [members.line1], codec: text(55), name: "address" },
     ...members.line2 === undefined ? [] : [{ elements: [2], members: [members.line2], codec: text(55), name: "second line" }]

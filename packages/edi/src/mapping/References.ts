@@ -2,7 +2,7 @@
 import { coded, type Codec, identifier } from "./Codec.ts"
 
 /** Element 128, L11-02. */
-export const referenceQualifiers: Readonly<Record<string, string>> = {
+const referenceQualifiers: Readonly<Record<string, string>> = {
   CN: "PRO",
   BM: "BOL",
   PO: "PO",

@@ -10,10 +10,10 @@ export interface OperatorKey {
 }
 
 /** Name of a key without a name. */
-export const unnamedOperator = "operator"
+const unnamedOperator = "operator"
 
 /** Minimum length; shorter keys can be guessed. */
-export const shortestOperatorKey = 20
+const shortestOperatorKey = 20
 
 const advice = "Take the output of: openssl rand -hex 32"
 

@@ -24,7 +24,7 @@ import { signedHeaders } from "../shared/WebhookHeaders.ts"
 import { ProblemFault } from "../shared/ProblemDetails.ts"
 
 /** Room for a thousand items with their JSON overhead. */
-export const maxIntakeBytes = 16 * 1024 * 1024
+const maxIntakeBytes = 16 * 1024 * 1024
 
 const some = <S extends Schema.Top>(item: S) =>
   Schema.NonEmptyArray(item).check(Schema.isMaxLength(maxItemsPerCall, { message: `At most ${maxItemsPerCall} items in one call. Send several calls.` }))

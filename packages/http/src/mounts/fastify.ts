@@ -31,7 +31,7 @@ export interface FastifyAnswer {
 
 const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
 
-export const streamWasRead =
+const streamWasRead =
   "The request's body was read before Waybill got the request: a preParsing hook, or a middleware such as express.json(). "
   + "Register toFastifyPlugin(waybill) in a scope without it, or let the hook return a stream of the same bytes."
 

@@ -115,7 +115,7 @@ viewers AS MATERIALIZED (
 )`
 
 /** Whether a client has one of a shipment's accounts: one lookup for the shipment, one for each of its accounts and carrier numbers. */
-export const accountsSee = (schema: Statement, tenant: Expression, client: Expression, shipmentId: Expression) => statement`EXISTS (
+const accountsSee = (schema: Statement, tenant: Expression, client: Expression, shipmentId: Expression) => statement`EXISTS (
     SELECT FROM (
       SELECT unnest(sh.accounts || sh.carrier) AS account FROM ${schema}.shipments AS sh WHERE sh.tenant_id = ${tenant} AND sh.shipment_id = ${shipmentId}
       OFFSET 0

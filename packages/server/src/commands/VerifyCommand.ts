@@ -13,14 +13,14 @@ export interface Message {
 }
 
 /** Parses a raw HTTP request: an optional request line, headers, an empty line, and the body, byte for byte. */
-export const readMessage = (bytes: Buffer): Message => {
+const readMessage = (bytes: Buffer): Message => {
   const gap = /\r?\n\r?\n/.exec(bytes.toString("latin1"))
   const at = gap === null ? bytes.length : gap.index + gap[0].length
   return { headers: readHeaders(bytes.subarray(0, at).toString("latin1").split(/\r?\n/)), body: new Uint8Array(bytes.subarray(at)) }
 }
 
 /** Skips lines that are not headers, such as the request line and tool output. Removes the `>` that curl prints before headers. */
-export const readHeaders = (lines: ReadonlyArray<string>): Message["headers"] =>
+const readHeaders = (lines: ReadonlyArray<string>): Message["headers"] =>
   lines.flatMap((line) => {
     const [, name, value] = /^(?:> )?([!#$%&'*+.^_`|~\w-]+):[ \t]*(.*?)[ \t]*$/.exec(line) ?? []
     return name === undefined || value === undefined ? [] : [[name.toLowerCase(), value] as const]

@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { chargeLine, eventLine, statusLine } from "./DemoLines.ts"
 
-export const demoReceiverPath = "/demo-receiver"
+const demoReceiverPath = "/demo-receiver"
 
 /** Bytes; larger than any batch of the demo. */
 const mostBytes = 2 * 1024 * 1024

@@ -57,7 +57,7 @@ interface Addressed {
   readonly accounts: ReadonlyArray<string>
 }
 
-export class InvoiceRows {
+class InvoiceRows {
   readonly storedBytes = new Map<string, number>()
   private readonly tenants = new Map<string, TenantInvoices>()
   private readonly journal: Journal

@@ -59,7 +59,7 @@ export class PickupTables extends Context.Service<PickupTables, PickupRows>()("@
   }))
 }
 
-export class PickupRows {
+class PickupRows {
   private readonly tenants = new Map<string, TenantPickups>()
   private readonly journal: Journal
   private readonly destinations: DestinationRows

@@ -48,7 +48,7 @@ export class ShipmentStatusTables
   )
 }
 
-export class ShipmentStatusRows {
+class ShipmentStatusRows {
   private readonly tenants = new Map<string, TenantStatuses>()
   private readonly journal: Journal
   private readonly destinations: DestinationRows

@@ -20,7 +20,3 @@ export const transitions = {
 export type DeliveryState = keyof typeof transitions
 
 export const deliveryStates = Object.keys(transitions) as ReadonlyArray<DeliveryState>
-
-/** Whether the engine may move a delivery from one state to another. */
-export const canMove = (from: DeliveryState, to: DeliveryState): boolean =>
-  (transitions[from] as ReadonlyArray<string>).includes(to)

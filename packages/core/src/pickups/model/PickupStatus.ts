@@ -18,9 +18,6 @@ export const pickupMoves = {
 
 export type PickupStatus = keyof typeof pickupMoves
 
-/** Statuses that the carrier may answer to a request. */
-export const firstStatuses = ["Accepted", "Rejected", "Call us"] as const satisfies ReadonlyArray<PickupStatus>
-
 /** The status of an order after the carrier's decision. */
 export const decidedStatus = { accept: "Accepted", reject: "Rejected", callUs: "Call us" } as const satisfies Record<string, PickupStatus>
 

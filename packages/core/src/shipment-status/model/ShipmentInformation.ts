@@ -77,7 +77,7 @@ const informAppointment = (draft: Draft, information: Information): void => {
 }
 
 /** An identified broker does not determine a border status. */
-export const crossBorderOf = {
+const crossBorderOf = {
   "Broker Identified": null,
   "Bond": "Bond",
   "Hold": "Hold",

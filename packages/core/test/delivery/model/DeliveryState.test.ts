@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { canMove, type DeliveryState, deliveryStates, transitions } from "@waybill/core/delivery"
+import { deliveryStates, transitions } from "@waybill/core/delivery"
 import { readFileSync } from "node:fs"
 
 const page = readFileSync(new URL("../../../../../docs/delivery.md", import.meta.url), "utf8")
@@ -17,14 +17,7 @@ describe("the states of a delivery", () => {
     assert.deepStrictEqual(listed, [...deliveryStates])
   })
 
-  it("have only the transitions of the diagram", () => {
-    const moves = deliveryStates.flatMap((from) => deliveryStates.filter((to) => canMove(from, to)).map((to): [DeliveryState, DeliveryState] => [from, to]))
-    assert.lengthOf(moves, Object.values(transitions).flat().length)
-    assert.isFalse(canMove("cancelled", "waiting"))
-    assert.isFalse(canMove("delivered", "dead"))
-  })
-
   it("can end unless they are final", () => {
-    for (const state of ["sending", "waiting"] as const) assert.isTrue(canMove(state, "cancelled") && canMove(state, "dead"))
+    for (const state of ["sending", "waiting"] as const) assert.includeMembers([...transitions[state]], ["cancelled", "dead"])
   })
 })

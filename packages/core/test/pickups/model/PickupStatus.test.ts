@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   canMovePickup,
+  decidedStatus,
   specificWordings,
-  firstStatuses,
   informationCodes,
   isFinalPickup,
   isVisiblePickup,
@@ -25,7 +25,7 @@ describe("pickup statuses", () => {
   it("equal the diagram in docs/areas/pickups.md", () => {
     const drawn = Array.from(page.matchAll(/^ {4}(\[\*\]|\w+) --> (\w+)$/gm), ([, from, to]) => `${from} --> ${to}`)
     const known = [
-      ...firstStatuses.map((to) => `[*] --> ${drawnName(to)}`),
+      ...Object.values(decidedStatus).map((to) => `[*] --> ${drawnName(to)}`),
       ...pickupStatuses.flatMap((from) => pickupMovesFrom(from).map((to) => `${drawnName(from)} --> ${drawnName(to)}`))
     ]
     assert.deepStrictEqual(drawn.toSorted(), known.toSorted())
@@ -53,7 +53,7 @@ describe("pickup statuses", () => {
     )
   })
 
-  it.prop("never change after Cancelled, Departed or Rejected", [oneOf(firstStatuses), listOf(oneOf(pickupStatuses), 0, 30)], ([first, targets]) => {
+  it.prop("never change after Cancelled, Departed or Rejected", [oneOf(Object.values(decidedStatus)), listOf(oneOf(pickupStatuses), 0, 30)], ([first, targets]) => {
     let status: (typeof pickupStatuses)[number] = first
     for (const target of targets) {
       const before = status

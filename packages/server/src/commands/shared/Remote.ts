@@ -86,9 +86,6 @@ export const carrierConnection = Effect.fnUntraced(function*(flags: Flags): Effe
   return { baseUrl, apiKey }
 })
 
-/** The API key of any role. */
-export const apiKeyOf = (flags: Pick<Flags, "key">): Effect.Effect<string | undefined> => keyOf(flags, "WAYBILL_API_KEY")
-
 const addressOf = Effect.fnUntraced(function*({ url }: Flags): Effect.fn.Return<string, CommandFailed> {
   const text = Option.getOrUndefined(url) ?? (yield* setting("WAYBILL_URL")) ?? defaultUrl
   return yield* webAddress(text, "The server's address")
