@@ -6,6 +6,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { type Decoded } from "../client/SqlRow.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { makeSettled } from "../shared/SettledOnCitus.ts"
 import { storedSince } from "../shared/StoredSince.ts"
 import * as statements from "./InvoiceSql.ts"
 
@@ -15,6 +16,7 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
     const lookup = yield* makeLookup
+    const settled = yield* makeSettled
 
     const first = ([row]: ReadonlyArray<Decoded<typeof statements.invoiceRow>>) => Option.map(Option.fromUndefinedOr(row), invoiceOf)
 
@@ -41,7 +43,7 @@ export const layer = Layer.effect(
       since: (tenantId, viewer, position, limit) =>
         storedSince("InvoiceStore.since", {
           sql,
-          schema,
+          settled,
           rows: statements.invoiceRow,
           read: (between) => statements.invoicesSince(schema, tenantId, viewer, between),
           keyOf: ({ dot, mc, uniqueId }) => [uniqueId, dot, mc]

@@ -6,7 +6,8 @@ import { StorageError, type StoredSince } from "@waybill/core"
 import { Effect, Schema } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { type RowDecoder, row, text, timestamptz, type StatementRunner } from "../client/SqlRow.ts"
-import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { type Statement, statement } from "../client/SqlStatement.ts"
+import type { Settled } from "./SettledOnCitus.ts"
 
 /** Rows that `upto` sees and `seen` does not. */
 export interface Between {
@@ -37,10 +38,8 @@ const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Position))
 
 const markRow = row({ snapshot: text, at: timestamptz })
 
-/** Reads a table of the tenant, so that a distributed database takes the snapshot where the tenant's rows are. */
-const look = (schema: Statement, tenantId: string) => statement`
-SELECT pg_current_snapshot()::text AS snapshot, statement_timestamp() AS at
-FROM (SELECT count(*) FROM ${schema}.tenants WHERE tenant_id = ${tenant(tenantId)}) AS own`
+/** Citus runs it on the coordinator, which assigns the ids of transactions. */
+const look = statement`SELECT pg_current_snapshot()::text AS snapshot, statement_timestamp() AS at`
 
 /** Clocks are set, and times are taken shortly before ids of transactions. */
 const marginMillis = 60_000
@@ -64,20 +63,21 @@ const advanced = ({ marks, seen }: Position, upto: typeof Mark.Type): Position =
 /** `read`: the area's rows, at most `limit`, in the order of `keyOf`. */
 export const storedSince = <Row>(
   operation: string,
-  { keyOf, read, rows, schema, sql }: {
+  { keyOf, read, rows, settled, sql }: {
     readonly sql: StatementRunner
-    readonly schema: Statement
+    readonly settled: Settled
     readonly rows: RowDecoder<Row>
     readonly read: (between: Between) => Statement
     readonly keyOf: (row: Row) => ReadonlyArray<string>
   }
 ) =>
   Effect.fnUntraced(function*(tenantId: string, position: string | undefined, limit: number): Effect.fn.Return<StoredSince<Row>, SqlError | Schema.SchemaError> {
-    const now = yield* sql.one(markRow, look(schema, tenantId))
+    const now = yield* sql.one(markRow, look)
     if (position === undefined) return { rows: [], position: JSON.stringify({ seen: now, marks: [] }), more: false }
     const known = yield* decode(position)
     const { after, seen, upto = now } = known
     if (seen.snapshot === upto.snapshot) return { rows: [], position, more: false }
+    if (known.upto === undefined && !(yield* settled(tenantId))) return { rows: [], position, more: false }
     // a restore into another cluster starts the ids again
     const from = (known.marks[0] ?? seen).at - marginMillis
     const since = bounds(upto.snapshot)[1] < bounds(seen.snapshot)[1] ? onlyReset : seen.snapshot

@@ -20,6 +20,7 @@ import { tenant } from "../client/SqlStatement.ts"
 import { makeIsDistributed } from "../shared/Citus.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { makeSettled } from "../shared/SettledOnCitus.ts"
 import { storedSince } from "../shared/StoredSince.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as pages from "./TransitEventPageSql.ts"
@@ -31,6 +32,7 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { identifier: schema, name } = yield* WaybillSchema
     const isDistributed = yield* makeIsDistributed(name)
+    const settled = yield* makeSettled
     const lookup = yield* makeLookup
     const lockShipments = makeLockShipments(sql, schema)
     const carriersOf = makeCarriersOf(sql, schema)
@@ -110,7 +112,7 @@ export const layer = Layer.effect(
     const since = (tenantId: string, visibility: Visibility, position: string | undefined, limit: number) =>
       storedSince("TransitEventStore.since", {
         sql,
-        schema,
+        settled,
         rows: statements.eventRow,
         read: (between) => pages.since(schema, tenantId, visibility, between),
         keyOf: ({ eventId, sequence, shipmentId }) => [shipmentId, String(sequence), eventId]
