@@ -11,28 +11,30 @@ const entriesRead = raw("100")
 
 const waitingMillis = (oldest: string): Statement => raw(`(extract(epoch FROM now() - ${oldest}) * 1000)::float8 AS waiting_millis`)
 
+const byEngine = raw("(l.state = 'paused' AND coalesce(l.paused_by, 'engine') = 'engine')")
+
 /** Counts of a source where the destination is null. */
 export const troubleRow = row({ tenantId: optional(text), destinationId: optional(uuid), source: text, paused: int8, breakersOpen: int8, dead: int8, waitingMillis: optional(float8) })
 
 /**
- * Destinations that do not send, have a recent dead letter or a waiting entry, summed by source and the worst by themselves. OFFSET 0: a lookup
- * for each of the few, where a join would read every destination there is.
+ * Destinations that do not send, have a recent dead letter or a waiting entry, summed by source and the worst by themselves. ANY: a lookup for
+ * each of the few, where other conditions allow a join that reads every destination there is; OFFSET 0 would forbid that too, but not on Citus.
  */
 export const troubles = (schema: Statement) => statement`
 WITH stopped AS MATERIALIZED (
-  SELECT l.tenant_id, l.destination_id FROM ${schema}.delivery_destinations AS l
+  SELECT l.tenant_id, l.destination_id, e.oldest
+  FROM ${schema}.delivery_destinations AS l CROSS JOIN LATERAL (
+    SELECT min(e.queued_at) AS oldest FROM (
+      SELECT e.queued_at FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = l.tenant_id AND e.destination_id = l.destination_id LIMIT ${entriesRead}
+    ) AS e
+  ) AS e
   WHERE l.state <> 'closed' AND (l.state = 'paused' OR l.breaker_open_until IS NOT NULL)
   LIMIT ${mostRead}
 ),
 found AS MATERIALIZED (
   SELECT tenant_id, destination_id, sum(dead) AS dead, min(oldest) AS oldest
   FROM (
-    SELECT s.tenant_id, s.destination_id, 0 AS dead, e.oldest
-    FROM stopped AS s CROSS JOIN LATERAL (
-      SELECT min(e.queued_at) AS oldest FROM (
-        SELECT e.queued_at FROM ${schema}.delivery_entries AS e WHERE e.tenant_id = s.tenant_id AND e.destination_id = s.destination_id LIMIT ${entriesRead}
-      ) AS e
-    ) AS e
+    SELECT s.tenant_id, s.destination_id, 0 AS dead, s.oldest FROM stopped AS s
     UNION ALL
     SELECT d.tenant_id, d.destination_id, 1, NULL
     FROM (SELECT d.tenant_id, d.destination_id, d.settled_at FROM ${schema}.deliveries AS d WHERE d.state = 'dead' LIMIT ${mostRead}) AS d
@@ -44,16 +46,12 @@ found AS MATERIALIZED (
   GROUP BY tenant_id, destination_id
 ),
 troubled AS MATERIALIZED (
-  SELECT f.tenant_id, f.destination_id, l.source, f.dead,
-         l.state = 'paused' AND l.paused_by = 'engine' AS paused,
-         l.state = 'active' AND l.is_broken AS breaker_open,
-         CASE WHEN l.state = 'active' OR l.state = 'paused' AND l.paused_by = 'engine' THEN f.oldest END AS oldest
-  FROM found AS f CROSS JOIN LATERAL (
-    SELECT l.source, l.state, coalesce(l.paused_by, 'engine') AS paused_by, l.breaker_open_until IS NOT NULL AS is_broken
-    FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = f.tenant_id AND l.destination_id = f.destination_id AND l.state <> 'closed'
-    OFFSET 0
-  ) AS l
+  SELECT f.tenant_id, f.destination_id, l.source, f.dead, ${byEngine} AS paused,
+         l.state = 'active' AND l.breaker_open_until IS NOT NULL AS breaker_open,
+         CASE WHEN l.state = 'active' OR ${byEngine} THEN f.oldest END AS oldest
+  FROM found AS f
+  JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = ANY (ARRAY[f.tenant_id]) AND l.destination_id = ANY (ARRAY[f.destination_id])
+  WHERE l.state <> 'closed'
 )
 SELECT NULL AS tenant_id, NULL::uuid AS destination_id, source, count(*) FILTER (WHERE paused) AS paused, count(*) FILTER (WHERE breaker_open) AS breakers_open,
        sum(dead)::int8 AS dead, ${waitingMillis("min(oldest)")}
