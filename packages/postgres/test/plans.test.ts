@@ -168,7 +168,7 @@ const ofOwners = (schema: Sql.Statement) => ({
   "load destinations": load(schema, "t", [id]),
   "drop what waits in a closed destination": unsendable.dropClosed(schema, "t", id),
   "find entries without access": unsendable.unseenEntries(schema, sources, "t", id, ["S"]),
-  "drop entries without access": unsendable.dropUnseen(schema, "t", id, [{ ref: 1, location: "(0,1)" }]),
+  "drop entries without access": unsendable.dropUnseen(schema, "t", id, [{ key: "S", sequence: 1, ref: 1 }]),
   "withdraw deliveries": unsendable.withdraw(schema, sources, "t", [0], [id])
 })
 

@@ -31,20 +31,20 @@ DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l
 RETURNING e.destination_id, e.ref`
 }
 
-export const unseenRow = row({ ref: int8, location: text })
+export const unseenRow = row({ key: text, sequence: int8, ref: int8 })
 
 /** What the client of a destination may no longer see of some keys, up to a step. Judged anew: what was given back to it meanwhile stays. */
 export const unseenEntries = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, destinationId: string, keys: ReadonlyArray<string>) => {
   const own = tenant(tenantId)
   return statement`
-SELECT e.ref, e.row_location::text AS location
+SELECT e.key, e.sequence, e.ref
 FROM (
   SELECT l.destination_id, l.source, l.client FROM ${schema}.delivery_destinations AS l
   WHERE l.tenant_id = ${own} AND l.destination_id = ${uuid(destinationId)} AND l.state <> 'closed'
   LIMIT 1
 ) AS l
 CROSS JOIN LATERAL (
-  SELECT e.key, e.ref, e.ctid AS row_location FROM ${schema}.delivery_entries AS e
+  SELECT e.key, e.sequence, e.ref FROM ${schema}.delivery_entries AS e
   WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id AND e.key = ANY (${textArray(keys)})
   OFFSET 0
 ) AS e
@@ -52,17 +52,18 @@ WHERE ${raw(mayBeSent(schema.text, sources, { source: "l.source", client: "l.cli
 LIMIT ${step}`
 }
 
-/** Rows are named by where they are, as in a take. */
+/** Entries are named by their keys, not by where they are: Citus refuses that in a statement that records them, too. */
 export const dropUnseen = (schema: Statement, tenantId: string, destinationId: string, unseen: ReadonlyArray<Decoded<typeof unseenRow>>) => {
   const [own, destination] = [tenant(tenantId), uuid(destinationId)]
+  const [keys, sequences] = [textArray(unseen.map(({ key }) => key)), int8Array(unseen.map(({ sequence }) => sequence))]
   return statement`
 WITH named AS MATERIALIZED (
-  SELECT n.location::tid AS row_location, n.ref, 1 AS one
-  FROM unnest(${ofAnyLength(textArray(unseen.map(({ location }) => location)))}, ${int8Array(unseen.map(({ ref }) => ref))}) AS n (location, ref)
+  SELECT n.key, n.sequence, n.ref, 1 AS one
+  FROM unnest(${ofAnyLength(keys)}, ${sequences}, ${int8Array(unseen.map(({ ref }) => ref))}) AS n (key, sequence, ref)
 ),
 gone AS (
   DELETE FROM ${schema}.delivery_entries AS e USING named AS n
-  WHERE e.tenant_id = ${own} AND e.ctid = n.row_location AND e.destination_id = ${destination} AND e.ref = n.ref AND n.one = 1
+  WHERE e.tenant_id = ${own} AND e.destination_id = ${destination} AND e.key = n.key AND e.sequence = n.sequence AND e.ref = n.ref AND n.one = 1
   RETURNING e.destination_id, e.key, e.sequence, e.ref
 ),
 recorded AS (${recordDrops(schema, tenantId, "not_visible")}),
