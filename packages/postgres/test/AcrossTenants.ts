@@ -1,6 +1,6 @@
 /** Statements across tenants, and why they do not prevent distribution. On Citus they are sent to all shards. */
 export const acrossTenants: ReadonlyArray<{ readonly says: RegExp; readonly why: string }> = [
-  { says: /^\s*WITH RECURSIVE signalled AS \([^]*\.delivery_leases AS l/, why: "which partitions have no owner, gathered from all nodes: ids and times only" },
+  { says: /^\s*WITH (RECURSIVE )?signalled AS \([^]*\.delivery_leases AS l/, why: "which partitions have no owner, gathered from all nodes: ids and times only" },
   { says: /^\s*(UPDATE|SELECT)[^]*\.delivery_leases AS l[^]*\sWHERE l\.worker_id = \$\d::text AND l\.leased_until (<=|>) now\(\)( AND l\.leased_until > '-infinity')?$/, why: "the leases of a worker, in whatever tenant" },
   { says: /^\s*SELECT l\.tenant_id, l\.partition::int4 AS partition\s+FROM \S+\.delivery_leases AS l/, why: "which partitions of a worker have signals: ids only" },
   { says: /AS workers,[^]*AS active/, why: "how many partitions have an owner" },

@@ -6,6 +6,7 @@ import { firstIdAt, inFlightOf, inPartitionOf, stateGroups } from "./DeliveryLog
 import { signalChanged } from "../shared/DeliveryEntrySql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { payloadRows } from "./PayloadSql.ts"
+import { inFlight } from "../shared/InFlightSql.ts"
 
 export const destinationRow = row({ destinationId: uuid })
 
@@ -92,7 +93,7 @@ dismissed AS (
 )
 SELECT state FROM before
 UNION ALL
-SELECT d.state FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${inFlightOf(dismissed)}`
+SELECT d.state FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${own} ${inFlightOf(dismissed)}`
 }
 
 export const dismissedRow = row({ dismissed: int8 })
@@ -156,14 +157,14 @@ const mostTraced = raw(String(traceDeliveries))
 
 /** Deliveries of the destination in all states, each by an index of its own, in flight for the first time included. */
 const deliveriesOf = (schema: Statement, tenantId: string, destinationId: string, condition: Statement): Statement => {
-  const of = (relation: string, more: Statement) =>
-    statement`(SELECT d.delivery_id, d.state, d.attempt, d.attempts, d.sent_at, d.keys, d.refs FROM ${schema}.${raw(relation)} AS d
+  const of = (relation: Statement, more: Statement) =>
+    statement`(SELECT d.delivery_id, d.state, d.attempt, d.attempts, d.sent_at, d.keys, d.refs FROM ${relation} AS d
      WHERE d.tenant_id = ${tenant(tenantId)} AND d.destination_id = ${uuid(destinationId)} ${condition} ${more} LIMIT ${mostTraced})`
-  const { dead, inFlight, settled } = stateGroups
-  return statement`${of("deliveries_in_flight", inPartitionOf(destinationId))}
-  UNION ALL ${of("deliveries", statement`AND d.state ${inFlight}`)}
-  UNION ALL ${of("deliveries", statement`AND d.state ${dead} ORDER BY d.delivery_id DESC`)}
-  UNION ALL ${of("deliveries", statement`AND d.state ${settled} ORDER BY d.delivery_id DESC`)}`
+  const recorded = statement`${schema}.deliveries`
+  return statement`${of(inFlight(schema, tenantId), inPartitionOf(destinationId))}
+  UNION ALL ${of(recorded, statement`AND d.state ${stateGroups.inFlight}`)}
+  UNION ALL ${of(recorded, statement`AND d.state ${stateGroups.dead} ORDER BY d.delivery_id DESC`)}
+  UNION ALL ${of(recorded, statement`AND d.state ${stateGroups.settled} ORDER BY d.delivery_id DESC`)}`
 }
 
 /** Deliveries with the key, newest first. `own`: with one of `refs`, or of all where these are undefined; others only if they go out before. */

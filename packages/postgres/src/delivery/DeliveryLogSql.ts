@@ -1,6 +1,6 @@
 /**
  * SQL statements for what operators see of destinations and deliveries. A delivery that is sent for the first time is stored in its flight
- * only; the view `deliveries_in_flight` has it with the columns of `deliveries`.
+ * only; `inFlight` has it with the columns of `deliveries`.
  */
 import {
   type DeliveryMatch,
@@ -26,6 +26,7 @@ import type { PayloadSource } from "./PayloadSource.ts"
 import { bodyOf } from "./PayloadSql.ts"
 import { endpointHostSql, lastOutcomeSql, ofAllDestinationsSql } from "./FilterSql.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { inFlight } from "../shared/InFlightSql.ts"
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
 export const firstIdAt = (millis: number): string => {
@@ -144,7 +145,7 @@ WITH page AS MATERIALIZED (
   LIMIT ${most}
 ),
 flying AS MATERIALIZED (
-  SELECT d.destination_id, count(*) AS deliveries FROM ${schema}.deliveries_in_flight AS d
+  SELECT d.destination_id, count(*) AS deliveries FROM ${inFlight(schema, tenantId)} AS d
   WHERE d.tenant_id = ${own} AND d.destination_id = ANY (ARRAY(SELECT destination_id FROM page))
   GROUP BY d.destination_id
 )
@@ -207,7 +208,7 @@ const matching = (schema: Statement, tenantId: string, query: DeliveryMatch & Pa
     : destinationId !== undefined || state !== undefined || error !== undefined ? groups(nothing) : [recorded(nothing)]
   // one that is sent for the first time has no attempt yet
   if (error !== undefined || (state !== undefined && state !== "sending")) return union(branches)
-  return union([...branches, of(statement`${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${destinationId === undefined ? nothing : inPartitionOf(destinationId)} ${where}
+  return union([...branches, of(statement`${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${own} ${destinationId === undefined ? nothing : inPartitionOf(destinationId)} ${where}
     ${byDestination ? statement`AND EXISTS (
       SELECT FROM ${schema}.delivery_destinations AS l WHERE ${isChosen} AND l.destination_id = d.destination_id OFFSET 0)` : nothing}`)])
 }
@@ -223,7 +224,7 @@ SELECT ${summaryRow.columns("d")} FROM (${rows}) AS d ORDER BY d.delivery_id ${d
 export const countDeliveries = (schema: Statement, tenantId: string, match: DeliveryMatch) => {
   const of = (rows: Statement) => statement`(SELECT d.delivery_id FROM ${rows} LIMIT ${mostInTotal})`
   return statement`
-SELECT count(*) AS count FROM (SELECT FROM (${matching(schema, tenantId, match, { of, inAnyOrder: of })}) AS d LIMIT ${mostInTotal}) AS counted`
+SELECT count(*) AS count FROM (SELECT d.delivery_id FROM (${matching(schema, tenantId, match, { of, inAnyOrder: of })}) AS d LIMIT ${mostInTotal}) AS counted`
 }
 
 const union = (branches: ReadonlyArray<Statement>): Statement => branches.reduce((left, right) => statement`${left} UNION ALL ${right}`)
@@ -235,7 +236,7 @@ export const newestBound = (schema: Statement, tenantId: string, newest: number)
 SELECT d.delivery_id, d.sent_at FROM (
   (SELECT d.delivery_id, d.sent_at FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} ORDER BY d.delivery_id DESC LIMIT ${int8(newest + 1)})
   UNION ALL
-  SELECT d.delivery_id, d.sent_at FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${tenant(tenantId)}
+  SELECT d.delivery_id, d.sent_at FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${tenant(tenantId)}
 ) AS d
 ORDER BY d.delivery_id DESC
 LIMIT 2 OFFSET ${int8(newest - 1)}`
@@ -251,11 +252,11 @@ export const carryingDeliveries = (
 ) => {
   const pairs = groups.flatMap(({ keys, sources }) => sources.flatMap((source) => keys.map((key) => ({ source, key }))))
   const [own, keys] = [tenant(tenantId), textArray(pairs.map((each) => each.key))]
-  const among = (relation: string) =>
-    statement`SELECT ${summary}, d.keys FROM ${schema}.${raw(relation)} AS d WHERE d.tenant_id = ${own} AND d.delivery_id >= ${uuid(oldest)} AND d.keys && ${keys}`
+  const among = (relation: Statement) =>
+    statement`SELECT ${summary}, d.keys FROM ${relation} AS d WHERE d.tenant_id = ${own} AND d.delivery_id >= ${uuid(oldest)} AND d.keys && ${keys}`
   return statement`
 SELECT ${summaryRow.columns("d")}, l.source
-FROM (${among("deliveries")} UNION ALL ${among("deliveries_in_flight")}) AS d
+FROM (${among(statement`${schema}.deliveries`)} UNION ALL ${among(inFlight(schema, tenantId))}) AS d
 CROSS JOIN LATERAL (SELECT l.source FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id OFFSET 0) AS l
 WHERE EXISTS (SELECT FROM unnest(${textArray(pairs.map((each) => each.source))}, ${keys}) AS g (source, key) WHERE g.source = l.source AND g.key = ANY (d.keys))
 ORDER BY d.delivery_id DESC
@@ -273,7 +274,7 @@ SELECT ${summaryRow.columns("d")}, l.endpoint_url, l.envelope_open, l.envelope_c
 FROM (
   SELECT ${summary}, d.refs FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ${uuid(deliveryId)}
   UNION ALL
-  SELECT ${summary}, d.refs FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${own} ${inFlightOf(deliveryId)}
+  SELECT ${summary}, d.refs FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${own} ${inFlightOf(deliveryId)}
 ) AS d
 CROSS JOIN LATERAL (SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id OFFSET 0) AS l`
 }

@@ -6,6 +6,7 @@ import { inFlightOf } from "./DeliveryLogSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { payloadOf } from "./PayloadSql.ts"
 import { signalChanged } from "../shared/DeliveryEntrySql.ts"
+import { inFlight } from "../shared/InFlightSql.ts"
 
 /** Locks the destination of a delivery, like `lockDestination`. */
 export const lockDestinationOf = (schema: Statement, tenantId: string, deliveryId: string) => statement`
@@ -53,7 +54,7 @@ SELECT count(*) > 0 AS sending
 FROM (
   SELECT d.delivery_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ${uuid(deliveryId)}
   UNION ALL
-  SELECT d.delivery_id FROM ${schema}.deliveries_in_flight AS d WHERE d.tenant_id = ${tenant(tenantId)} ${inFlightOf(deliveryId)}
+  SELECT d.delivery_id FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${tenant(tenantId)} ${inFlightOf(deliveryId)}
 ) AS d`
 
 export const recoveredRow = row({ recovered: int8 })

@@ -2,6 +2,7 @@
 import { int4Array, row, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { inFlight } from "../shared/InFlightSql.ts"
 
 export interface Interrupted {
   readonly partitions: ReadonlyArray<number>
@@ -51,7 +52,7 @@ WITH closed AS MATERIALIZED (
 first AS (
   INSERT INTO ${schema}.deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at, traceparent)
   SELECT ${own}, d.delivery_id, d.destination_id, ${outcome}, d.attempt - ${uncounted}, d.tries - ${uncounted}, d.refs, d.keys, d.sent_at, ${dueAt}, ${settledAt}, d.traceparent
-  FROM ${schema}.deliveries_in_flight AS d CROSS JOIN (SELECT now() AS now) AS clock
+  FROM ${inFlight(schema, tenantId)} AS d CROSS JOIN (SELECT now() AS now) AS clock
   WHERE d.tenant_id = ${own} AND d.partition = ANY (${partitions}) ${interrupted.flight === undefined ? nothing : statement`AND d.flight = ${uuid(interrupted.flight)}`}
   ON CONFLICT DO NOTHING
 ),

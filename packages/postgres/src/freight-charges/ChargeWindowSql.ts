@@ -3,6 +3,7 @@ import { partitionOf } from "@waybill/core/delivery"
 import { int4, int8, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { inFlight } from "../shared/InFlightSql.ts"
 
 export const dueTenantRow = row({ tenantId: text, due: timestamptz })
 
@@ -46,7 +47,7 @@ WITH refs AS MATERIALIZED (
   (SELECT d.ref FROM ${schema}.delivery_drops AS d WHERE d.tenant_id = ${own} AND d.destination_id = ${subscriptionId} ORDER BY d.drop_no DESC LIMIT 100)
   UNION
   (
-    SELECT unnest(d.refs) FROM ${schema}.deliveries_in_flight AS d
+    SELECT unnest(d.refs) FROM ${inFlight(schema, tenantId)} AS d
     WHERE d.tenant_id = ${own} AND d.partition = ${int4(partitionOf(subscription))} AND d.destination_id = ${subscriptionId}
     LIMIT 100
   )
