@@ -141,6 +141,8 @@ const notAnswering = "it does not answer in time"
 /** Why the second server cannot answer lookups for the first, whatever its position. */
 export const replicaRefusal = Effect.fnUntraced(function*(primary: StatementRunner, replica: StatementRunner) {
   const own = yield* primary.one(statements.serverRow, statements.serverIdentity)
+  // a standby of the coordinator has no rows, and the position of the coordinator says nothing about those of the nodes
+  if (own.hasCitus) return "the database has the extension citus"
   const other = yield* replica.one(statements.serverRow, statements.serverIdentity)
   if (other.systemId !== own.systemId) return "its address leads to another database cluster"
   if (other.database !== own.database) return `its address leads to the database ${other.database}, and the primary's to ${own.database}`

@@ -17,7 +17,8 @@ export const replayedRow = nullable(int8)
 /** `null` on a server that replays nothing. */
 export const replayedPosition = statement`SELECT (pg_last_wal_replay_lsn() - '0/0'::pg_lsn)::int8 AS position`
 
-export const serverRow = row({ inRecovery: bool, systemId: text, database: text })
+export const serverRow = row({ inRecovery: bool, systemId: text, database: text, hasCitus: bool })
 
 export const serverIdentity = statement`
-SELECT pg_is_in_recovery() AS in_recovery, (SELECT system_identifier::text FROM pg_control_system()) AS system_id, current_database()::text AS database`
+SELECT pg_is_in_recovery() AS in_recovery, (SELECT system_identifier::text FROM pg_control_system()) AS system_id, current_database()::text AS database,
+       EXISTS (SELECT FROM pg_extension WHERE extname = 'citus') AS has_citus`
