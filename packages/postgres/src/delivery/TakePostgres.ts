@@ -1,7 +1,6 @@
 /** A take on Postgres: one statement reads, the rules of core pick, and another statement moves what was picked. */
 import { compareText } from "@waybill/core"
-import { type PickedEntries, pickEntries, type WaitingEntry } from "@waybill/core/delivery"
-import { deliveryIdOf, partitionOf, type Signal, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest } from "@waybill/core/delivery"
+import { deliveryIdOf, partitionOf, type PickedEntries, pickEntries, type Signal, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { PgClient } from "../client/PgClient.ts"
@@ -71,7 +70,8 @@ export const takeWith = (sql: PgClient, schema: Statement, sources: ReadonlyArra
 
   return Effect.fnUntraced(function*(request: TakeRequest): Effect.fn.Return<Taken, SqlError> {
     const [whole, ...rows] = yield* sql.rows(foundRow, findForTake(schema, sources, request))
-    const picked = rows.map((row) => pickedIn(row, request))
+    const asked = new Map(request.from.map((each) => [each.destinationId, each]))
+    const picked = rows.map((row) => pickedIn(row, asked.get(row.destinationId!) ?? firstDelivery, request.maxBatchBytes))
     const { again, deliveries, ...rest } = yield* write(request, {
       owned: whole!.owned!,
       signals: signalsIn(whole!, request.signals),
@@ -91,12 +91,16 @@ export const takeWith = (sql: PgClient, schema: Statement, sources: ReadonlyArra
   })
 }
 
-const pickedIn = (row: Found, { from, maxBatchBytes }: TakeRequest): { readonly from: TakenFrom; readonly batches: PickedEntries<FoundEntry>["batches"] } => {
+type Asked = Pick<TakeRequest["from"][number], "after" | "batches">
+
+/** Of a destination that only a signal names. */
+const firstDelivery: Asked = { after: undefined, batches: 1 }
+
+const pickedIn = (row: Found, { after, batches }: Asked, maxBytes: number): { readonly from: TakenFrom; readonly batches: PickedEntries<FoundEntry>["batches"] } => {
   const destinationId = row.destinationId!
-  const { after, batches } = from.find((each) => each.destinationId === destinationId) ?? { after: undefined, batches: 1 }
   const found = { destinationId, version: row.version!, sends: row.sends!, unseenDeliveries: row.unseenAgain ?? [] }
   if (!found.sends || batches === 0) return { from: { ...found, after, more: row.more! && found.sends, blocked: false, unseenKeys: [] }, batches: [] }
-  const { batches: picked, ...rest } = pickEntries(after, { entries: entriesIn(row), more: row.more! }, { batches, maxSize: row.batchMaxSize!, maxBytes: maxBatchBytes })
+  const { batches: picked, ...rest } = pickEntries(after, { entries: entriesIn(row), more: row.more! }, { batches, maxSize: row.batchMaxSize!, maxBytes })
   return { from: { ...found, ...rest }, batches: picked.map((entries) => entries.toSorted(byPlace)) }
 }
 

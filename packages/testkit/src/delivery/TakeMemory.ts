@@ -1,17 +1,6 @@
 /** Takes entries out of destinations in memory, and freezes them as deliveries. */
 import { compareText } from "@waybill/core"
-import { pickEntries, type WaitingEntry } from "@waybill/core/delivery"
-import {
-  deliveryIdOf,
-  flightOf,
-  partitionOf,
-  type Signal,
-  type Taken,
-  type TakenDelivery,
-  type TakenFrom,
-  type TakeFrom,
-  type TakeRequest
-} from "@waybill/core/delivery"
+import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import type { DestinationGate } from "./DestinationGate.ts"
 import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, type SignalRow, type Tenant } from "./DestinationTables.ts"
