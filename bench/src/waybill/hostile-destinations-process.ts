@@ -43,7 +43,11 @@ const handlers = {
   attempts: async () => {
     const [row] = await query(database!, `
       SELECT coalesce(sum(d.attempt), 0) AS count
-      FROM (SELECT destination_id, attempt FROM waybill.deliveries WHERE tenant_id = $1 UNION ALL SELECT destination_id, attempt FROM waybill.deliveries_in_flight WHERE tenant_id = $1) AS d
+      FROM (SELECT destination_id, attempt FROM waybill.deliveries WHERE tenant_id = $1 UNION ALL
+        SELECT u.destination_id, u.attempt FROM waybill.delivery_flights AS f CROSS JOIN LATERAL unnest(f.deliveries) AS u
+        WHERE f.tenant_id = $1 AND NOT EXISTS (
+          SELECT FROM waybill.deliveries AS d WHERE d.tenant_id = $1 AND d.delivery_id = (left(f.flight::text, 32) || lpad(to_hex(u.ordinal), 4, '0'))::uuid)
+          AND u.delivery_id IS NULL) AS d
       WHERE d.destination_id = ANY($2)`, [tenantId, destinations.map(({ id }) => id)])
     return Number(row!["count"])
   }

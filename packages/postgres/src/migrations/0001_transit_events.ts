@@ -342,20 +342,5 @@ ${withPages(schema, "deliveries", "(tenant_id, delivery_id, destination_id, stat
 CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, destination_id, due_at) WHERE state IN ('sending', 'waiting');
 CREATE INDEX deliveries_dead ON ${schema}.deliveries (tenant_id, destination_id, delivery_id) WHERE state = 'dead';
 CREATE INDEX deliveries_sent ON ${schema}.deliveries USING brin (sent_at);
-
--- deliveries that are sent for the first time, with the columns of deliveries. One that has an outcome has a row there. OFFSET 0: one lookup
--- for each, regardless of the planner's statistics
-CREATE VIEW ${schema}.deliveries_in_flight AS
-SELECT f.tenant_id, f.partition, f.flight, u.delivery_id, u.destination_id, 'sending'::text AS state, u.attempt, u.tries, u.refs, u.keys, f.sent_at,
-       NULL::timestamptz AS due_at, NULL::timestamptz AS settled_at, NULL::text AS reason, u.traceparent, '{}'::text[] AS attempts
-FROM ${schema}.delivery_flights AS f
-CROSS JOIN LATERAL (
-  SELECT (left(f.flight::text, 32) || lpad(to_hex(u.ordinal), 4, '0'))::uuid AS delivery_id,
-         u.destination_id, u.attempt, u.tries, u.refs, u.keys, u.traceparent
-  FROM unnest(f.deliveries) AS u
-  WHERE u.delivery_id IS NULL
-  OFFSET 0
-) AS u
-WHERE NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = f.tenant_id AND d.delivery_id = u.delivery_id OFFSET 0);
 `
 }

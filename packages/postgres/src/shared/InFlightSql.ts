@@ -1,11 +1,18 @@
-/** SQL for deliveries of one tenant that are sent for the first time: they are stored in their flights only. */
-import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+/** SQL for deliveries that are sent for the first time: they are stored in their flights only. */
+import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+
+/** Those of one tenant, with the columns of `deliveries`. One that has an outcome has a row there. */
+export const inFlight = (schema: Statement, tenantId: string): Statement => flown(schema, tenantId)
+
+/** Those of all tenants. */
+export const inFlightOfAll = (schema: Statement): Statement => flown(schema, undefined)
 
 /**
- * The rows of the view `deliveries_in_flight` of one tenant, with the columns of `deliveries`. Citus reads the view on all nodes, because it does not
- * recognize there that its tables are of the same tenant. OFFSET 0: one lookup for each, regardless of the planner's statistics.
+ * The tenant stands at each table, or Citus reads all nodes. OFFSET 0: one lookup for each, regardless of the planner's statistics.
  */
-export const inFlight = (schema: Statement, tenantId: string): Statement => statement`(
+const flown = (schema: Statement, tenantId: string | undefined): Statement => {
+  const own = tenantId === undefined ? raw("f.tenant_id") : tenant(tenantId)
+  return statement`(
     SELECT f.tenant_id, f.partition, f.flight, u.delivery_id, u.destination_id, 'sending'::text AS state, u.attempt, u.tries, u.refs, u.keys, f.sent_at,
            NULL::timestamptz AS due_at, NULL::timestamptz AS settled_at, NULL::text AS reason, u.traceparent, '{}'::text[] AS attempts
     FROM ${schema}.delivery_flights AS f
@@ -16,6 +23,7 @@ export const inFlight = (schema: Statement, tenantId: string): Statement => stat
       WHERE u.delivery_id IS NULL
       OFFSET 0
     ) AS u
-    WHERE f.tenant_id = ${tenant(tenantId)}
-      AND NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = u.delivery_id OFFSET 0)
+    WHERE NOT EXISTS (SELECT FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = u.delivery_id OFFSET 0)
+      ${tenantId === undefined ? nothing : statement`AND f.tenant_id = ${own}`}
   )`
+}

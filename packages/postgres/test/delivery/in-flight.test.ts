@@ -30,8 +30,8 @@ const takeAll = (tenantId: string) =>
 const settleFirst = (tenantId: string, state: "delivered" | "waiting") =>
   rows(
     `INSERT INTO @deliveries (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at)
-     SELECT $1, delivery_id, destination_id, $3, 1, 1, refs, keys, sent_at, CASE WHEN $3 = 'waiting' THEN now() END, CASE WHEN $3 <> 'waiting' THEN now() END
-     FROM @deliveries_in_flight WHERE tenant_id = $1 AND delivery_id = $2::uuid`,
+     SELECT $1, $2::uuid, u.destination_id, $3, 1, 1, u.refs, u.keys, f.sent_at, CASE WHEN $3 = 'waiting' THEN now() END, CASE WHEN $3 <> 'waiting' THEN now() END
+     FROM @delivery_flights AS f CROSS JOIN LATERAL unnest(f.deliveries) AS u WHERE f.tenant_id = $1 AND u.ordinal = 0`,
     [tenantId, first, state]
   )
 
