@@ -1,9 +1,9 @@
 /** Accounts and carriers of shipments, and which have a status. The event log and shipment statuses write and read it. */
 import { isOwn } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
-import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 /** `undefined` leaves accounts and carrier unchanged. */
 interface ShipmentClaim {
@@ -27,26 +27,9 @@ export class ShipmentTables extends Context.Service<ShipmentTables, ShipmentRows
   static readonly layer = Layer.effect(ShipmentTables, Effect.map(MemoryDatabase, ({ journal, onPurge }) => purged(onPurge, new ShipmentRows(journal))))
 }
 
-export class ShipmentRows {
-  private readonly tenants = new Map<string, TenantShipments>()
-  private readonly journal: Journal
-
-  constructor(journal: Journal) {
-    this.journal = journal
-  }
-
-  /** Removes all rows of a tenant. Returns whether there were any. */
-  forgetTenant(tenantId: string): boolean {
-    return this.tenants.delete(tenantId)
-  }
-
-  private of(tenantId: string): TenantShipments {
-    let own = this.tenants.get(tenantId)
-    if (own === undefined) {
-      own = { accounts: new Map(), carriers: new Map(), written: new Set(), byAccount: new Map(), withStatus: new Set() }
-      this.tenants.set(tenantId, own)
-    }
-    return own
+export class ShipmentRows extends TenantRows<TenantShipments> {
+  protected override empty(): TenantShipments {
+    return { accounts: new Map(), carriers: new Map(), written: new Set(), byAccount: new Map(), withStatus: new Set() }
   }
 
   /** Empty until a call sets them. */

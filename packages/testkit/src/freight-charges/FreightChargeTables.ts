@@ -15,6 +15,7 @@ import { type EntryPart, joinedPayloads, type DestinationRows, DestinationTables
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 interface StoredBill extends BillRow {
   readonly storedAt: number
@@ -59,30 +60,18 @@ export class FreightChargeTables
   )
 }
 
-export class FreightChargeRows {
-  readonly tenants = new Map<string, TenantCharges>()
-  private readonly journal: Journal
+export class FreightChargeRows extends TenantRows<TenantCharges> {
   private readonly destinations: DestinationRows
   private readonly access: AccessRows
 
   constructor(journal: Journal, destinations: DestinationRows, access: AccessRows) {
-    this.journal = journal
+    super(journal)
     this.destinations = destinations
     this.access = access
   }
 
-  /** Removes all rows of a tenant. Returns whether there were any. */
-  forgetTenant(tenantId: string): boolean {
-    return this.tenants.delete(tenantId)
-  }
-
-  of(tenantId: string): TenantCharges {
-    let own = this.tenants.get(tenantId)
-    if (own === undefined) {
-      own = { bills: new Map(), byAccount: new Map(), notices: new Map(), subscriptions: new Map(), byClient: new Map() }
-      this.tenants.set(tenantId, own)
-    }
-    return own
+  protected override empty(): TenantCharges {
+    return { bills: new Map(), byAccount: new Map(), notices: new Map(), subscriptions: new Map(), byClient: new Map() }
   }
 
   putBill(tenantId: string, bill: BillRow, now: number): void {

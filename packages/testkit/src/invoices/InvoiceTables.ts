@@ -14,6 +14,7 @@ import { Context, Effect, Layer } from "effect"
 import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 /** Increases with each write. */
 interface Written {
@@ -57,31 +58,23 @@ interface Addressed {
   readonly accounts: ReadonlyArray<string>
 }
 
-class InvoiceRows {
+class InvoiceRows extends TenantRows<TenantInvoices> {
   readonly storedBytes = new Map<string, number>()
-  private readonly tenants = new Map<string, TenantInvoices>()
-  private readonly journal: Journal
   private readonly owners: ShipmentRows
   private writes = 0
 
   constructor(journal: Journal, owners: ShipmentRows) {
-    this.journal = journal
+    super(journal)
     this.owners = owners
   }
 
-  /** Removes all rows of a tenant. Returns whether there were any. */
-  forgetTenant(tenantId: string): boolean {
-    const known = this.tenants.delete(tenantId)
+  override forgetTenant(tenantId: string): boolean {
+    const known = super.forgetTenant(tenantId)
     return this.storedBytes.delete(tenantId) || known
   }
 
-  of(tenantId: string): TenantInvoices {
-    let own = this.tenants.get(tenantId)
-    if (own === undefined) {
-      own = { invoices: new Map(), history: new Map(), records: new Map(), contents: new Map(), discards: new Map() }
-      this.tenants.set(tenantId, own)
-    }
-    return own
+  protected override empty(): TenantInvoices {
+    return { invoices: new Map(), history: new Map(), records: new Map(), contents: new Map(), discards: new Map() }
   }
 
   putInvoice(tenantId: string, row: InvoiceRow): void {

@@ -19,6 +19,7 @@ import { type DestinationRows, DestinationTables } from "../delivery/Destination
 import type { Journal } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 interface StoredAnswer extends AnsweredRequest {
   readonly storedAt: number
@@ -59,30 +60,18 @@ export class PickupTables extends Context.Service<PickupTables, PickupRows>()("@
   }))
 }
 
-class PickupRows {
-  private readonly tenants = new Map<string, TenantPickups>()
-  private readonly journal: Journal
+class PickupRows extends TenantRows<TenantPickups> {
   private readonly destinations: DestinationRows
   private readonly access: AccessRows
 
   constructor(journal: Journal, { access, destinations }: { readonly destinations: DestinationRows; readonly access: AccessRows }) {
-    this.journal = journal
+    super(journal)
     this.destinations = destinations
     this.access = access
   }
 
-  /** Removes all rows of a tenant. Returns whether there were any. */
-  forgetTenant(tenantId: string): boolean {
-    return this.tenants.delete(tenantId)
-  }
-
-  of(tenantId: string): TenantPickups {
-    let own = this.tenants.get(tenantId)
-    if (own === undefined) {
-      own = { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), changes: new Map(), answers: new Map(), counters: new Map(), subscriptions: new Map(), removed: new Map(), feed: { last: 0, lastAt: -Infinity } }
-      this.tenants.set(tenantId, own)
-    }
-    return own
+  protected override empty(): TenantPickups {
+    return { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), changes: new Map(), answers: new Map(), counters: new Map(), subscriptions: new Map(), removed: new Map(), feed: { last: 0, lastAt: -Infinity } }
   }
 
   next(tenantId: string, isTest: boolean): number {

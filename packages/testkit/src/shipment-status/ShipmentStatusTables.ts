@@ -16,6 +16,7 @@ import { type DestinationRows, DestinationTables } from "../delivery/Destination
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 export interface StatusRow extends StatusWrite {
   readonly keys: ReadonlyArray<string>
@@ -48,39 +49,27 @@ export class ShipmentStatusTables
   )
 }
 
-class ShipmentStatusRows {
-  private readonly tenants = new Map<string, TenantStatuses>()
-  private readonly journal: Journal
+class ShipmentStatusRows extends TenantRows<TenantStatuses> {
   private readonly destinations: DestinationRows
   private readonly access: AccessRows
   private readonly owners: ShipmentRows
 
   constructor(journal: Journal, destinations: DestinationRows, access: AccessRows, owners: ShipmentRows) {
-    this.journal = journal
+    super(journal)
     this.destinations = destinations
     this.access = access
     this.owners = owners
   }
 
-  /** Removes all rows of a tenant. Returns whether there were any. */
-  forgetTenant(tenantId: string): boolean {
-    return this.tenants.delete(tenantId)
-  }
-
-  of(tenantId: string): TenantStatuses {
-    let own = this.tenants.get(tenantId)
-    if (own === undefined) {
-      own = {
-        statuses: new Map(),
-        byKey: new Map(),
-        history: new Map(),
-        notices: new Map(),
-        subscriptions: new Map(),
-        byReference: new Map()
-      }
-      this.tenants.set(tenantId, own)
+  protected override empty(): TenantStatuses {
+    return {
+      statuses: new Map(),
+      byKey: new Map(),
+      history: new Map(),
+      notices: new Map(),
+      subscriptions: new Map(),
+      byReference: new Map()
     }
-    return own
   }
 
   putStatus(tenantId: string, write: StatusWrite): void {

@@ -8,6 +8,7 @@ import { type DestinationRows, DestinationTables } from "../delivery/Destination
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
 import { routeIn } from "../shared/Routes.ts"
+import { TenantRows } from "../shared/TenantRows.ts"
 
 export interface EventRow extends NewEvent {
   readonly storedAt: number
@@ -52,43 +53,31 @@ export class TransitEventTables
   )
 }
 
-export class TransitEventRows {
-  readonly tenants = new Map<string, TenantEvents>()
+export class TransitEventRows extends TenantRows<TenantEvents> {
   /** Counts writes of events, committed or not. */
   writes = 0
-  private readonly journal: Journal
   private readonly destinations: DestinationRows
   private readonly access: AccessRows
   private readonly owners: ShipmentRows
 
   constructor(journal: Journal, destinations: DestinationRows, access: AccessRows, owners: ShipmentRows) {
-    this.journal = journal
+    super(journal)
     this.destinations = destinations
     this.access = access
     this.owners = owners
   }
 
-  /** Removes all rows of a tenant. Returns whether there were any. */
-  forgetTenant(tenantId: string): boolean {
-    return this.tenants.delete(tenantId)
-  }
-
-  of(tenantId: string): TenantEvents {
-    let own = this.tenants.get(tenantId)
-    if (own === undefined) {
-      own = {
-        events: new Map(),
-        shipments: new Map(),
-        shipmentIds: [],
-        cursors: new Map(),
-        subscriptions: new Map(),
-        removed: new Map(),
-        byShipment: new Map(),
-        byClient: new Map()
-      }
-      this.tenants.set(tenantId, own)
+  protected override empty(): TenantEvents {
+    return {
+      events: new Map(),
+      shipments: new Map(),
+      shipmentIds: [],
+      cursors: new Map(),
+      subscriptions: new Map(),
+      removed: new Map(),
+      byShipment: new Map(),
+      byClient: new Map()
     }
-    return own
   }
 
   shipment(tenantId: string, shipmentId: string): ShipmentRow {
