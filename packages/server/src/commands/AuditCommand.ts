@@ -1,10 +1,10 @@
 /** `waybill audit`: the audit log. */
 import { type AuditEntry, OperatorClient } from "@waybill/client"
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { instantFlag } from "./shared/Instants.ts"
-import { jsonFlag, printable, printProgress, table } from "./shared/Output.ts"
-import { callServer, connectionFlags, connectionOfAllTenants } from "./shared/Remote.ts"
+import { jsonFlag, printable, printRows } from "./shared/Output.ts"
+import { callServerForAll, connectionFlags, connectionOfAllTenants } from "./shared/Remote.ts"
 
 export const auditCommand = Command.make(
   "audit",
@@ -18,22 +18,14 @@ export const auditCommand = Command.make(
   },
   Effect.fnUntraced(function*({ actor, json, limit, since, tenant, ...flags }) {
     const connected = yield* connectionOfAllTenants(flags)
-    const entries = yield* callServer(async (signal) => {
-      const query = {
-        tenant: Option.getOrUndefined(tenant),
-        actor: Option.getOrUndefined(actor),
-        since: Option.getOrUndefined(since),
-        limit: Math.min(limit, 500)
-      }
-      const found: Array<AuditEntry> = []
-      for await (const entry of new OperatorClient(connected).allAudit(query, { signal })) {
-        if (found.push(entry) >= limit) break
-      }
-      return found
-    })
-    if (json) for (const entry of entries) yield* Console.log(JSON.stringify(entry))
-    else if (entries.length > 0) yield* Console.log(table(entries.map(rowOf)))
-    else yield* printProgress("No entry.")
+    const query = {
+      tenant: Option.getOrUndefined(tenant),
+      actor: Option.getOrUndefined(actor),
+      since: Option.getOrUndefined(since),
+      limit: Math.min(limit, 500)
+    }
+    const entries = yield* callServerForAll((options) => new OperatorClient(connected).allAudit(query, options), limit)
+    yield* printRows(json, entries, rowOf, "No entry.")
   })
 ).pipe(
   Command.withDescription("Show the audit log, newest first: actor, address, action and result"),

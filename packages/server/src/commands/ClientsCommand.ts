@@ -1,23 +1,17 @@
 /** `waybill clients`: the clients of a tenant. */
 import { type Client, OperatorClient } from "@waybill/client"
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { counted, jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { counted, jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
+import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const listCommand = Command.make(
   "list",
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
     const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const clients = yield* callServer(async (signal) => {
-      const found: Array<Client> = []
-      for await (const client of new OperatorClient(connected).allClients(tenantId, { limit: 500 }, { signal })) found.push(client)
-      return found
-    })
-    if (json) for (const client of clients) yield* Console.log(JSON.stringify(client))
-    else if (clients.length > 0) yield* Console.log(table(clients.map(clientRow)))
-    else yield* printProgress("No client yet. Create a key: waybill keys create <name> --role customer --account <account>.")
+    const clients = yield* callServerForAll((options) => new OperatorClient(connected).allClients(tenantId, { limit: 500 }, options))
+    yield* printRows(json, clients, clientRow, "No client yet. Create a key: waybill keys create <name> --role customer --account <account>.")
   })
 ).pipe(
   Command.withDescription("List clients with their keys, subscriptions and last use"),

@@ -1,13 +1,13 @@
 /** `waybill deliveries`: list deliveries, or show one. */
-import { type Delivery, type DeliveryState, OperatorClient } from "@waybill/client"
-import { Console, Effect, Option } from "effect"
+import { type DeliveryState, OperatorClient } from "@waybill/client"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { deliveryRow, deliveryText } from "./shared/Deliveries.ts"
 import { clientFlag, endpointFlag, errorFlag, untilFlag } from "./shared/Filters.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printProgress, printResult, table } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { counted, jsonFlag, printProgress, printResult, printRows } from "./shared/Output.ts"
+import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["sending", "waiting", "delivered", "dead", "dismissed", "cancelled"] as const satisfies ReadonlyArray<DeliveryState>
 
@@ -55,18 +55,9 @@ export const deliveriesCommand = Command.make(
       // One more than shown, to see whether there are more.
       limit: Math.min(pageSize, flags.limit + 1)
     }
-    const found = yield* callServer(async (signal) => {
-      const found: Array<Delivery> = []
-      for await (const delivery of client.allDeliveries(tenantId, query, { signal })) {
-        found.push(delivery)
-        if (found.length > flags.limit) break
-      }
-      return found
-    })
+    const found = yield* callServerForAll((options) => client.allDeliveries(tenantId, query, options), flags.limit + 1)
     const shown = found.slice(0, flags.limit)
-    if (flags.json) for (const delivery of shown) yield* Console.log(JSON.stringify(delivery))
-    else if (shown.length > 0) yield* Console.log(table(shown.map(deliveryRow)))
-    else yield* printProgress(`No such delivery since ${query.since.toISOString()}.`)
+    yield* printRows(flags.json, shown, deliveryRow, `No such delivery since ${query.since.toISOString()}.`)
     if (found.length > shown.length) yield* printProgress(`The newest ${counted(shown.length, "delivery", "deliveries")}; there are more. Raise --limit, or narrow it down.`)
   })
 ).pipe(

@@ -1,11 +1,11 @@
 /** `waybill keys`: API keys. */
 import { type ListedApiKey, OperatorClient } from "@waybill/client"
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
 import { usageError } from "./shared/Outcome.ts"
-import { jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
+import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const createCommand = Command.make(
   "create",
@@ -57,14 +57,8 @@ const listCommand = Command.make(
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
     const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const keys = yield* callServer(async (signal) => {
-      const found: Array<ListedApiKey> = []
-      for await (const key of new OperatorClient(connected).allApiKeys(tenantId, { limit: 500 }, { signal })) found.push(key)
-      return found
-    })
-    if (json) for (const key of keys) yield* Console.log(JSON.stringify(key))
-    else if (keys.length > 0) yield* Console.log(table(keys.map(keyRow)))
-    else yield* printProgress("No key yet. Create one: waybill keys create <name> --role carrier.")
+    const keys = yield* callServerForAll((options) => new OperatorClient(connected).allApiKeys(tenantId, { limit: 500 }, options))
+    yield* printRows(json, keys, keyRow, "No key yet. Create one: waybill keys create <name> --role carrier.")
   })
 ).pipe(
   Command.withDescription("List API keys in order of creation"),

@@ -1,10 +1,10 @@
 /** `waybill pickups`: lists the pickups of a tenant, and decides on one that waits. */
 import { OperatorClient, type OperatorPickup } from "@waybill/client"
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { counted, jsonFlag, printable, printProgress, printResult, printRows } from "./shared/Output.ts"
+import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const decisions = ["accept", "reject", "call"] as const
 
@@ -34,18 +34,9 @@ const listCommand = Command.make(
     const { tenantId, ...connected } = yield* operatorConnection(flags)
     // One more than shown, to see whether there are more.
     const query = { state: waiting ? "waiting" : "all", limit: Math.min(500, limit + 1) } as const
-    const found = yield* callServer(async (signal) => {
-      const found: Array<OperatorPickup> = []
-      for await (const pickup of new OperatorClient(connected).allPickups(tenantId, query, { signal })) {
-        found.push(pickup)
-        if (found.length > limit) break
-      }
-      return found
-    })
+    const found = yield* callServerForAll((options) => new OperatorClient(connected).allPickups(tenantId, query, options), limit + 1)
     const shown = found.slice(0, limit)
-    if (json) for (const pickup of shown) yield* Console.log(JSON.stringify(pickup))
-    else if (shown.length > 0) yield* Console.log(table(shown.map(rowOf)))
-    else yield* printProgress(waiting ? "No pickup waits for a decision." : "No pickups.")
+    yield* printRows(json, shown, rowOf, waiting ? "No pickup waits for a decision." : "No pickups.")
     if (found.length > shown.length) yield* printProgress(`The first ${counted(shown.length, "pickup")}; there are more. Raise --limit.`)
   })
 ).pipe(

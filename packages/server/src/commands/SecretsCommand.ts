@@ -1,13 +1,13 @@
 /** `waybill secrets`: signing secrets of webhooks. */
 import { OperatorClient, type Secret, type SecretSettings } from "@waybill/client"
-import { Console, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { observed, readConfig } from "./ServeCommand.ts"
 import { resealAll } from "./shared/ResealAll.ts"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
 import { failed, usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { counted, jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
+import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
 const idArgument = Argument.String("secretId").pipe(
@@ -124,14 +124,8 @@ const listCommand = Command.make(
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
     const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const secrets = yield* callServer(async (signal) => {
-      const found: Array<Secret> = []
-      for await (const secret of new OperatorClient(connected).allSecrets(tenantId, { limit: 500 }, { signal })) found.push(secret)
-      return found
-    })
-    if (json) for (const secret of secrets) yield* Console.log(JSON.stringify(secret))
-    else if (secrets.length > 0) yield* Console.log(table([["SECRET", "OWNER", "SINCE", "OLDER SIGN UNTIL", "USED BY"], ...secrets.map(secretRow)]))
-    else yield* printProgress("No secret yet. Create one: waybill secrets put <secretId> --client <name>.")
+    const secrets = yield* callServerForAll((options) => new OperatorClient(connected).allSecrets(tenantId, { limit: 500 }, options))
+    yield* printRows(json, secrets, secretRow, "No secret yet. Create one: waybill secrets put <secretId> --client <name>.", [["SECRET", "OWNER", "SINCE", "OLDER SIGN UNTIL", "USED BY"]])
   })
 ).pipe(
   Command.withDescription("List secrets with their owners and number of subscriptions. Never prints a secret"),

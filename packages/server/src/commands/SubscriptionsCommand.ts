@@ -1,12 +1,12 @@
 /** `waybill subscriptions`: lists subscriptions and manages one. */
 import { OperatorClient, type OperatorSubscription, type PurgeResult, type SubscriptionState } from "@waybill/client"
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { editCommand } from "./SubscriptionEditCommand.ts"
 import { clientFlag, endpointFlag, errorFlag, given, inSteps } from "./shared/Filters.ts"
 import { usageError } from "./shared/Outcome.ts"
-import { counted, jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { counted, jsonFlag, printable, printProgress, printResult, printRows, table } from "./shared/Output.ts"
+import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<SubscriptionState>
 
@@ -68,18 +68,9 @@ const listCommand = Command.make(
     const { tenantId, ...connected } = yield* operatorConnection(flags)
     const { client, endpoint, error, state } = flags
     const query = { ...given({ client, endpoint, error, state }), limit: Math.min(500, flags.limit + 1) }
-    const found = yield* callServer(async (signal) => {
-      const found: Array<OperatorSubscription> = []
-      for await (const subscription of new OperatorClient(connected).allSubscriptions(tenantId, query, { signal })) {
-        found.push(subscription)
-        if (found.length > flags.limit) break
-      }
-      return found
-    })
+    const found = yield* callServerForAll((options) => new OperatorClient(connected).allSubscriptions(tenantId, query, options), flags.limit + 1)
     const shown = found.slice(0, flags.limit)
-    if (flags.json) for (const subscription of shown) yield* Console.log(JSON.stringify(subscription))
-    else if (shown.length > 0) yield* Console.log(table(shown.map(rowOf)))
-    else yield* printProgress("No such subscription.")
+    yield* printRows(flags.json, shown, rowOf, "No such subscription.")
     if (found.length > shown.length) yield* printProgress(`The first ${counted(shown.length, "subscription")}; there are more. Raise --limit, or narrow it down.`)
   })
 ).pipe(

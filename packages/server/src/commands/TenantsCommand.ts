@@ -1,23 +1,17 @@
 /** `waybill tenants`: the tenants of a server. */
 import { OperatorClient, type Tenant } from "@waybill/client"
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { jsonFlag, printable, printProgress, printResult, table } from "./shared/Output.ts"
-import { callServer, connectionFlags, connectionOfAllTenants } from "./shared/Remote.ts"
+import { jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
+import { callServer, callServerForAll, connectionFlags, connectionOfAllTenants } from "./shared/Remote.ts"
 
 const listCommand = Command.make(
   "list",
   { ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
     const connected = yield* connectionOfAllTenants(flags)
-    const tenants = yield* callServer(async (signal) => {
-      const found: Array<Tenant> = []
-      for await (const tenant of new OperatorClient(connected).allTenants({ limit: 500 }, { signal })) found.push(tenant)
-      return found
-    })
-    if (json) for (const tenant of tenants) yield* Console.log(JSON.stringify(tenant))
-    else if (tenants.length > 0) yield* Console.log(table(tenants.map(tenantRow)))
-    else yield* printProgress("No tenant yet. Create one: waybill tenants put <tenantId> --name <name>.")
+    const tenants = yield* callServerForAll((options) => new OperatorClient(connected).allTenants({ limit: 500 }, options))
+    yield* printRows(json, tenants, tenantRow, "No tenant yet. Create one: waybill tenants put <tenantId> --name <name>.")
   })
 ).pipe(
   Command.withDescription("List every tenant, by id"),

@@ -29,3 +29,11 @@ export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   for (const row of rows) for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, cell.length)
   return rows.map((row) => row.map((cell, at) => cell.padEnd(widths[at]!)).join("  ").trimEnd()).join("\n")
 }
+
+/** Prints each row as JSON, or all of them as a table; `none` is said where there are none. */
+export const printRows = <A>(asJson: boolean, rows: ReadonlyArray<A>, cellsOf: (row: A) => ReadonlyArray<string>, none: string, heads: ReadonlyArray<ReadonlyArray<string>> = []): Effect.Effect<void> =>
+  asJson
+    ? Effect.forEach(rows, (row) => Console.log(JSON.stringify(row)), { discard: true })
+    : rows.length > 0
+    ? Console.log(table([...heads, ...rows.map(cellsOf)]))
+    : printProgress(none)
