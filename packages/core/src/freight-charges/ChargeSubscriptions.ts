@@ -1,10 +1,11 @@
 /** Freight charge subscriptions: create, read bills in flight, cancel, test a receiver, and resume after a suspension. */
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import * as Clock from "effect/Clock"
-import { NotPermitted, type QuotaExceeded, type TooManyCalls } from "../access/AccessErrors.ts"
+import type { NotPermitted, QuotaExceeded, TooManyCalls } from "../access/AccessErrors.ts"
+import { carriersAndCustomers } from "../access/Callers.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
 import { accountOfGrant, accountWithin } from "../access/model/CarrierNumbers.ts"
-import { carrierOf, isOperator, type Principal } from "../access/model/Principal.ts"
+import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryControl } from "../delivery/DeliveryControl.ts"
@@ -133,7 +134,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       })
 
       const create = Effect.fn("ChargeSubscriptions.create")(function*(principal: Principal, input: unknown) {
-        yield* clientsOnly(principal)
+        yield* carriersAndCustomers(principal)
         const settings = yield* readSettings(principal, input)
         const { client, tenantId } = principal
         const all = settings.billScope === "all_accounts"
@@ -158,7 +159,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       })
 
       const own = Effect.fnUntraced(function*(principal: Principal, id: string) {
-        yield* clientsOnly(principal)
+        yield* carriersAndCustomers(principal)
         const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none()
         if (Option.isNone(found)) return yield* new ChargeSubscriptionNotFound({ subscriptionId: id })
         return found.value
@@ -206,7 +207,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       })
 
       const testWebhook = Effect.fn("ChargeSubscriptions.testWebhook")(function*(principal: Principal, input: unknown) {
-        yield* clientsOnly(principal)
+        yield* carriersAndCustomers(principal)
         const { client, tenantId } = principal
         const request = yield* decodeTest(input)
         const faults = yield* checkReceiver(principal, request)
@@ -261,9 +262,6 @@ const maxAccountsNamed = 20
 
 /** The dead letter and the suspension are written together, but their clock readings may differ. */
 const recoverMarginMillis = 1000
-
-const clientsOnly = (principal: Principal) =>
-  isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
 
 /** If the client names no secret, deliveries are signed once the operator registers a secret for the client. SPEC-GAP-E15 */
 const destinationOf = (id: string, client: string, settings: ChargeSubscriptionSettings, state: DestinationState): DestinationSettings => ({

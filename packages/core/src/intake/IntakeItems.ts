@@ -1,7 +1,7 @@
 /** Shared by all intake calls: one item or a list of items, and one result per item. */
 import { Effect } from "effect"
-import { NotPermitted } from "../access/AccessErrors.ts"
-import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import { carriersOnly } from "../access/Callers.ts"
+import type { Principal } from "../access/model/Principal.ts"
 import { type Fault, fault, maxFaults } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
@@ -141,7 +141,7 @@ export const takeItems = Effect.fnUntraced(function*<A, Key, E, R>(
   options: IntakeOptions,
   { looksLikeOne, member, read, take }: Intake<A, Key, E, R>
 ) {
-  if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+  yield* carriersOnly(principal)
   const partial = options.partial === true
   const items = yield* intakeItems(body, member, looksLikeOne)
   const { good, refused } = yield* readItems(items, member, partial, read)

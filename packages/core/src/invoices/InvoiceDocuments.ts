@@ -2,8 +2,9 @@
 import { Context, Effect, Layer, Schema, type Scope, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { Hex } from "effect/encoding"
-import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
-import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import type { NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
+import { carriersOnly } from "../access/Callers.ts"
+import type { Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
@@ -242,7 +243,7 @@ export class InvoiceDocuments extends Context.Service<InvoiceDocuments, {
       })
 
       const history = Effect.fn("InvoiceDocuments.history")(function*(principal: Principal, invoiceNumber: string, from?: unknown) {
-        if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+        yield* carriersOnly(principal)
         const viewer = yield* viewerOf(principal)
         const filter = yield* readFrom(from)
         const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, invoiceNumber, filter))[0]?.carrier

@@ -1,8 +1,9 @@
 /** Creates, lists, retrieves, replaces and deletes invoices. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Clock from "effect/Clock"
-import { NotPermitted } from "../access/AccessErrors.ts"
-import { isCarrier, type Principal } from "../access/model/Principal.ts"
+import type { NotPermitted } from "../access/AccessErrors.ts"
+import { carriersOnly } from "../access/Callers.ts"
+import type { Principal } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
 import { ShipmentId } from "../shared/Identifier.ts"
 import { formatInstant } from "../shared/Instant.ts"
@@ -256,7 +257,7 @@ export class Invoices extends Context.Service<Invoices, {
       })
 
       const history = Effect.fn("Invoices.history")(function*(principal: Principal, uniqueID: string, from?: unknown) {
-        if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+        yield* carriersOnly(principal)
         const viewer = yield* viewerOf(principal)
         const filter = yield* readFrom(from)
         const carrier = namedCarrier(viewer, filter) ?? (yield* named(principal.tenantId, viewer, uniqueID, filter))[0]?.carrier

@@ -1,12 +1,13 @@
 /** Pages of the carrier's work list. */
 import { Effect } from "effect"
+import { carriersOnly } from "../access/Callers.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { parseInstant } from "../shared/Instant.ts"
 import { decodeInput } from "../shared/InvalidInput.ts"
 import { defaultListLimit, foreignCursor, maxPageSize } from "../shared/ListPage.ts"
 import { PickupChangeQuery } from "./model/PickupChange.ts"
 import { readPickupStatus } from "./model/PickupStatus.ts"
-import { carriersOnly, viewerOf } from "./PickupAccess.ts"
+import { viewerOf } from "./PickupAccess.ts"
 import type { PickupStore } from "./PickupStore.ts"
 
 export interface PickupChangePage {

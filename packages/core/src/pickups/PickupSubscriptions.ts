@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import type { NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
+import { carriersOnly } from "../access/Callers.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
 import type { Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
@@ -32,7 +33,6 @@ import {
   PickupSubscriptionQuery,
   type PickupSubscriptionQueryInput
 } from "./model/PickupSubscription.ts"
-import { carriersOnly } from "./PickupAccess.ts"
 import { PickupSubscriptionStore, type StoredPickupSubscription } from "./PickupSubscriptionStore.ts"
 
 /** Source name in the delivery queue for pickups. */

@@ -2,6 +2,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import type { NotPermitted } from "../access/AccessErrors.ts"
+import { carriersAndCustomers, carriersOnly } from "../access/Callers.ts"
 import { carrierOf, type Principal } from "../access/model/Principal.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { MailOutbox } from "../mail/MailOutbox.ts"
@@ -25,7 +26,7 @@ import type { PickupRequest } from "./model/PickupRequest.ts"
 import { decidedStatus, isFinalPickup, isVisiblePickup, type PickupStatus, shipperMayCancel } from "./model/PickupStatus.ts"
 import { type PickupVisibility, visiblePickup } from "./model/PickupVisibility.ts"
 import { settledByReport } from "./model/SettledByReport.ts"
-import { carriersOnly, shippersAndCarriers, viewerOf } from "./PickupAccess.ts"
+import { viewerOf } from "./PickupAccess.ts"
 import { type CancelledPickup, PickupDesk, type PickupDeskCall, type PickupDispatch, type PickupOrder } from "./PickupDesk.ts"
 import { type PickupDecided, PickupDeskFailed, PickupFinal, PickupNotFound, type PickupNumberTaken } from "./PickupErrors.ts"
 import { makePickupMail } from "./PickupMail.ts"
@@ -167,7 +168,7 @@ export class Pickups extends Context.Service<Pickups, {
       })
 
       const create = Effect.fn("Pickups.create")(function*(principal: Principal, input: unknown, options: PickupOptions = {}) {
-        yield* shippersAndCarriers(principal)
+        yield* carriersAndCustomers(principal)
         const key = yield* checkIdempotencyKey(options.idempotencyKey)
         const request = yield* readRequest(input)
         const checked = checkNew(principal, request, yield* Clock.currentTimeMillis)
@@ -216,7 +217,7 @@ export class Pickups extends Context.Service<Pickups, {
       })
 
       const update = Effect.fn("Pickups.update")(function*(principal: Principal, number: string, input: unknown) {
-        yield* shippersAndCarriers(principal)
+        yield* carriersAndCustomers(principal)
         const request = yield* readRequest(input, number)
         const now = yield* Clock.currentTimeMillis
         const outcome = yield* Effect.catchTag(transaction.run(change(principal, number, request, now)), "PickupNumberTaken", numberTaken)
@@ -229,7 +230,7 @@ export class Pickups extends Context.Service<Pickups, {
       }
 
       const cancel = Effect.fn("Pickups.cancel")(function*(principal: Principal, number: string) {
-        yield* shippersAndCarriers(principal)
+        yield* carriersAndCustomers(principal)
         yield* transaction.run(Effect.gen(function*() {
           const { tenantId } = principal
           const found = yield* records.findOwn(principal, number, isTestNumber(number))
@@ -244,7 +245,7 @@ export class Pickups extends Context.Service<Pickups, {
       })
 
       const visibility = Effect.fn("Pickups.visibility")(function*(principal: Principal, input: unknown) {
-        yield* shippersAndCarriers(principal)
+        yield* carriersAndCustomers(principal)
         const lookup = pickupLookup(yield* readQuery(input))
         const found = lookup.by === "pro"
           ? lookup.pro === "" ? Option.none<PickupRow>() : yield* store.findByPro(principal.tenantId, viewerOf(principal), lookup)

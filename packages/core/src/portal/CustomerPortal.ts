@@ -1,8 +1,9 @@
 /** The calls of a customer's portal: its own subscriptions, deliveries and secrets. */
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
-import { NotPermitted, type TenantNotFound, type TooManyCalls } from "../access/AccessErrors.ts"
-import { isOperator, type Principal } from "../access/model/Principal.ts"
+import type { NotPermitted, TenantNotFound, TooManyCalls } from "../access/AccessErrors.ts"
+import { carriersAndCustomers } from "../access/Callers.ts"
+import type { Principal } from "../access/model/Principal.ts"
 import { Deliveries, DeliveryListQuery, type DeliveryView } from "../delivery/Deliveries.ts"
 import {
   DeliveryNotFound,
@@ -110,7 +111,7 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
       const tests = yield* WebhookTests
 
       const own = Effect.fnUntraced(function*(principal: Principal, subscriptionId: string) {
-        yield* clientsOnly(principal)
+        yield* carriersAndCustomers(principal)
         const found = yield* allSubscriptions.get(principal.tenantId, subscriptionId)
         if (found.client !== principal.client) return yield* new DestinationNotFound({ destinationId: subscriptionId })
         return found
@@ -118,14 +119,14 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
 
       /** A delivery belongs to the client of its subscription. */
       const ownDelivery = Effect.fnUntraced(function*(principal: Principal, deliveryId: string) {
-        yield* clientsOnly(principal)
+        yield* carriersAndCustomers(principal)
         const found = yield* allDeliveries.get(principal.tenantId, deliveryId)
         yield* Effect.catchTag(own(principal, found.subscriptionId), "DestinationNotFound", () => Effect.fail(new DeliveryNotFound({ deliveryId })))
         return found
       })
 
       const subscriptions = Effect.fn("CustomerPortal.subscriptions")(function*(principal: Principal, input: unknown = {}) {
-        yield* clientsOnly(principal)
+        yield* carriersAndCustomers(principal)
         const query = yield* decodeSubscriptions(input)
         const page = yield* allSubscriptions.list(principal.tenantId, { ...query, client: principal.client })
         return { ...page, data: page.data.map(shownSubscription) }
@@ -156,7 +157,7 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
       })
 
       const deliveries = Effect.fn("CustomerPortal.deliveries")(function*(principal: Principal, input: unknown = {}) {
-        yield* clientsOnly(principal)
+        yield* carriersAndCustomers(principal)
         const query = yield* decodeDeliveries(input)
         const page = yield* allDeliveries.list(principal.tenantId, { ...query, client: principal.client })
         return { ...page, data: page.data.map(shownDelivery) }
@@ -173,10 +174,10 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
       })
 
       const secrets = Effect.fn("CustomerPortal.secrets")((principal: Principal, query?: typeof SecretListQuery.Encoded) =>
-        Effect.andThen(clientsOnly(principal), signingSecrets.listOwn(principal, query)))
+        Effect.andThen(carriersAndCustomers(principal), signingSecrets.listOwn(principal, query)))
 
       const rotateSecret = Effect.fn("CustomerPortal.rotateSecret")((principal: Principal, hmacSecretId: string, input?: typeof SecretRotation.Encoded) =>
-        Effect.andThen(clientsOnly(principal), signingSecrets.rotateOwn(principal, hmacSecretId, input)))
+        Effect.andThen(carriersAndCustomers(principal), signingSecrets.rotateOwn(principal, hmacSecretId, input)))
 
       return CustomerPortal.of({ subscriptions, subscription, pause, resume, test, deliveries, delivery, retry, secrets, rotateSecret })
     })
@@ -185,8 +186,6 @@ export class CustomerPortal extends Context.Service<CustomerPortal, {
 
 const decodeSubscriptions = decodeInput(PortalSubscriptionQuery, { closed: true })
 const decodeDeliveries = decodeInput(PortalDeliveryQuery, { closed: true })
-
-const clientsOnly = (principal: Principal) => isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
 
 const testEvent = (subscriptionId: string, now: number): string => {
   const event: typeof WebhookTestEvent.Type = { type: "webhook.test", subscriptionId, sentAt: formatInstant(now), message: "This is a test event. It contains no freight data." }

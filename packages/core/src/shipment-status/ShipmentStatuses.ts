@@ -1,8 +1,9 @@
 /** Looks up shipments by PRO, bill of lading, purchase order, or account and pickup dates. */
 import { Context, Effect, Layer, Schema } from "effect"
-import { NotPermitted } from "../access/AccessErrors.ts"
+import type { NotPermitted } from "../access/AccessErrors.ts"
+import { carriersAndCustomers, carriersOnly } from "../access/Callers.ts"
 import { carrierNamed, type NamedCarrier } from "../access/model/CarrierNumbers.ts"
-import { carrierOf, isCarrier, isOperator, isOwn, type Principal, visibilityOf } from "../access/model/Principal.ts"
+import { carrierOf, isCarrier, isOwn, type Principal, visibilityOf } from "../access/model/Principal.ts"
 import { fault } from "../shared/Fault.ts"
 import { makeRequestBatcher } from "../shared/RequestBatcher.ts"
 import { AccountNumber } from "../shared/Identifier.ts"
@@ -88,7 +89,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       const lookupLimiter = yield* makeLookupLimiter
 
       const verified = Effect.fnUntraced(function*(principal: Principal, by: LookupBy) {
-        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        yield* carriersAndCustomers(principal)
         const key = usableKey(by)
         const own = ownOf(principal)
         const found = key === undefined ? undefined : yield* find(principal.tenantId, { key, own })
@@ -129,7 +130,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       })
 
       const pickedUp = Effect.fn("ShipmentStatuses.pickedUp")(function*(principal: Principal, input: unknown) {
-        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        yield* carriersAndCustomers(principal)
         const query = yield* decodeQuery(input)
         const from = firstInstant(query.startDate)
         const to = lastInstant(query.endDate)
@@ -144,7 +145,7 @@ export class ShipmentStatuses extends Context.Service<ShipmentStatuses, {
       })
 
       const record = Effect.fn("ShipmentStatuses.record")(function*(principal: Principal, shipmentId: string) {
-        if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+        yield* carriersOnly(principal)
         const found = storable.test(shipmentId) ? yield* store.record(principal.tenantId, shipmentId) : undefined
         if (found === undefined || !isOwn(carrierOf(principal), found.carrier)) return yield* new ShipmentNotFound({ key: `shipmentId ${shipmentId}`, advice: "Post the shipment first." })
         return {

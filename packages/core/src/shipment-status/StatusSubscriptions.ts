@@ -1,9 +1,10 @@
 /** Subscribes to shipment status by reference numbers, and unsubscribes. */
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Clock from "effect/Clock"
-import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
+import type { NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
+import { carriersAndCustomers } from "../access/Callers.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
-import { isOperator, type Principal } from "../access/model/Principal.ts"
+import type { Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
@@ -96,7 +97,7 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
       })
 
       const subscribe = Effect.fn("StatusSubscriptions.subscribe")(function*(principal: Principal, input: unknown) {
-        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        yield* carriersAndCustomers(principal)
         const request = yield* read(principal, input)
         const references = [...new Set(request.referenceNumbers.map(plainNumber))]
         const createdAt = yield* Clock.currentTimeMillis
@@ -114,7 +115,7 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
       })
 
       const unsubscribe = Effect.fn("StatusSubscriptions.unsubscribe")(function*(principal: Principal, transactionId: string) {
-        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        yield* carriersAndCustomers(principal)
         if (!isUniqueId(transactionId)) return yield* new StatusSubscriptionNotFound({ transactionId })
         yield* transaction.run(Effect.gen(function*() {
           const removed = yield* store.remove(principal.tenantId, principal.client, transactionId)

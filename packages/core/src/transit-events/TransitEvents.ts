@@ -1,8 +1,9 @@
 /** The log of transit events. */
 import { Context, Effect, Layer, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
-import { NotPermitted } from "../access/AccessErrors.ts"
-import { carrierOf, isCarrier, isOperator, type Principal, visibilityOf } from "../access/model/Principal.ts"
+import type { NotPermitted } from "../access/AccessErrors.ts"
+import { carriersAndCustomers, carriersOnly } from "../access/Callers.ts"
+import { carrierOf, type Principal, visibilityOf } from "../access/model/Principal.ts"
 import { sha256 } from "../access/Sha256.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
 import { fault } from "../shared/Fault.ts"
@@ -68,7 +69,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
         events: ReadonlyArray<unknown>,
         options: PublishOptions = {}
       ) {
-        if (!isCarrier(principal)) return yield* new NotPermitted({ needed: "carrier" })
+        yield* carriersOnly(principal)
         yield* Effect.annotateCurrentSpan({ "waybill.tenant": principal.tenantId, "waybill.events": events.length })
         const traceparent = yield* currentTraceparent
         const publications = yield* publishAll(principal.tenantId, events, { ...options, traceparent, writer: carrierOf(principal) })
@@ -84,7 +85,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
       })
 
       const list = Effect.fn("TransitEvents.list")(function*(principal: Principal, input: unknown = {}) {
-        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        yield* carriersAndCustomers(principal)
         const query = yield* decodeQuery(input)
         const filter = filterOf(query)
         const page = query.page ?? 1
@@ -125,7 +126,7 @@ export class TransitEvents extends Context.Service<TransitEvents, {
       })
 
       const since = Effect.fn("TransitEvents.since")(function*(principal: Principal, position: string | undefined, limit = defaultEventPageSize) {
-        if (isOperator(principal)) return yield* new NotPermitted({ needed: "carrier or customer" })
+        yield* carriersAndCustomers(principal)
         const { rows, ...page } = yield* store.since(principal.tenantId, visibilityOf(principal), position, limit)
         return { ...page, rows: rows.map(({ body }) => body) }
       })

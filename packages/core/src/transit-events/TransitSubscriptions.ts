@@ -1,9 +1,10 @@
 /** Creates, changes, lists and removes transit event subscriptions. */
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import * as Clock from "effect/Clock"
-import { NotPermitted, type QuotaExceeded } from "../access/AccessErrors.ts"
+import type { NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
+import { carriersAndCustomers } from "../access/Callers.ts"
 import { makeRememberAccess } from "../access/ClientAccess.ts"
-import { isOperator, type Principal } from "../access/model/Principal.ts"
+import type { Principal } from "../access/model/Principal.ts"
 import { TenantLimits } from "../access/TenantLimits.ts"
 import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
@@ -78,11 +79,8 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
 
-      const customersOnly = (principal: Principal) =>
-        isOperator(principal) ? Effect.fail(new NotPermitted({ needed: "carrier or customer" })) : Effect.void
-
       const create = Effect.fn("TransitSubscriptions.create")(function*(principal: Principal, input: unknown) {
-        yield* customersOnly(principal)
+        yield* carriersAndCustomers(principal)
         const settings = yield* Effect.catchTag(decodeCreate(input), "InvalidInput", (refused) => alsoRefused(principal, input, refused))
         yield* checkSettings(ownEditor(principal, Effect.void), settings, { endpointUrl: true, hmacSecretId: true })
         const now = yield* Clock.currentTimeMillis
@@ -100,7 +98,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       })
 
       const list = Effect.fn("TransitSubscriptions.list")(function*(principal: Principal, input: unknown = {}) {
-        yield* customersOnly(principal)
+        yield* carriersAndCustomers(principal)
         const query = yield* decodeQuery(input)
         const page = query.page ?? 1
         const pageSize = query.pageSize ?? defaultSubscriptionPageSize
@@ -117,7 +115,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       })
 
       const get = Effect.fn("TransitSubscriptions.get")(function*(principal: Principal, id: string) {
-        yield* customersOnly(principal)
+        yield* carriersAndCustomers(principal)
         const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none<StoredSubscription>()
         if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
         return presentStored(found.value)
@@ -152,7 +150,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       })
 
       const patch = Effect.fn("TransitSubscriptions.patch")(function*(principal: Principal, id: string, input: unknown) {
-        yield* customersOnly(principal)
+        yield* carriersAndCustomers(principal)
         if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
         yield* checkPatch(input, decodePatch)
         return yield* change(ownEditor(principal, rememberAccess(principal)), id, input)
@@ -165,7 +163,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
       })
 
       const remove = Effect.fn("TransitSubscriptions.remove")(function*(principal: Principal, id: string) {
-        yield* customersOnly(principal)
+        yield* carriersAndCustomers(principal)
         if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
         yield* transaction.run(Effect.gen(function*() {
           const removed = yield* store.remove(principal.tenantId, principal.client, id)
