@@ -12,10 +12,8 @@ import { DeliveryControl } from "../delivery/DeliveryControl.ts"
 import { DeliveryQueue, type DestinationSettings, type DestinationState } from "../delivery/DeliveryQueue.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
-import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
-import { openDestinationWithin } from "../delivery/OpenDestination.ts"
+import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { WebhookTests } from "../delivery/WebhookTests.ts"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant } from "../shared/Instant.ts"
@@ -24,6 +22,8 @@ import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { mapPaced } from "../shared/Turns.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { openDestinationWithin } from "../subscriptions/OpenDestination.ts"
+import { makeWebhookChecks } from "../subscriptions/WebhookChecks.ts"
 import { ChargeSubscriptionStore, type InFlightBill, type StoredChargeSubscription } from "./ChargeSubscriptionStore.ts"
 import { AccountsNotPermitted, ChargeSubscriptionConflict, ChargeSubscriptionNotFound, WebhookTestFailed } from "./FreightChargeErrors.ts"
 import { type BillRow, FreightBillStore } from "./FreightBillStore.ts"
@@ -89,28 +89,22 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
       const control = yield* DeliveryControl
       const rememberAccess = yield* makeRememberAccess
       const secrets = yield* SigningSecrets
-      const sender = yield* WebhookSender
       const transaction = yield* Transaction
       const limits = yield* TenantLimits
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
       const offsetAt = offsetsOf((yield* FreightChargeOptions).timeZone)
       const tests = yield* WebhookTests
+      const { receiverFaults } = yield* makeWebhookChecks
 
-      /** Checks that need the caller or this deployment. */
-      const checkReceiver = Effect.fnUntraced(function*(principal: Principal, request: typeof WebhookTest.Type) {
-        const refusal = sender.refusal(request.webhookUrl)
-        const { hmacSecretId } = request
-        return [
-          ...(refusal === undefined ? [] : [fault(["webhookUrl"], refusal, "not_allowed")]),
-          ...(hmacSecretId === undefined || (yield* secrets.mayName(principal, hmacSecretId)) ? [] : unknownSecret(hmacSecretId).faults)
-        ]
+      const checkReceiver = Effect.fnUntraced(function*(principal: Principal, { hmacSecretId, webhookUrl }: typeof WebhookTest.Type) {
+        const faults = yield* receiverFaults(principal, { member: "webhookUrl", url: webhookUrl, hmacSecretId })
+        if (faults.length > 0) return yield* new InvalidInput({ faults })
       })
 
       const readSettings = Effect.fnUntraced(function*(principal: Principal, input: unknown) {
         const request = yield* decodeCreate(input)
-        const faults = yield* checkReceiver(principal, request)
-        if (faults.length > 0) return yield* new InvalidInput({ faults })
+        yield* checkReceiver(principal, request)
         const foreign = request.accounts.filter((account) => !principal.accounts.includes(account))
         if (foreign.length > 0) return yield* new AccountsNotPermitted({ accounts: foreign.slice(0, maxAccountsNamed) })
         return settingsOf(request)
@@ -210,8 +204,7 @@ export class ChargeSubscriptions extends Context.Service<ChargeSubscriptions, {
         yield* carriersAndCustomers(principal)
         const { client, tenantId } = principal
         const request = yield* decodeTest(input)
-        const faults = yield* checkReceiver(principal, request)
-        if (faults.length > 0) return yield* new InvalidInput({ faults })
+        yield* checkReceiver(principal, request)
         yield* tests.allow(principal)
         const { hmacSecretId, webhookUrl } = request
         const date = localText(yield* Clock.currentTimeMillis, offsetAt)

@@ -9,17 +9,18 @@ import { TenantLimits } from "../access/TenantLimits.ts"
 import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
-import { SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
-import { openDestinationWithin } from "../delivery/OpenDestination.ts"
+import { SigningSecrets } from "../delivery/SigningSecrets.ts"
 import { Wakeups } from "../delivery/Wakeups.ts"
-import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault } from "../shared/Fault.ts"
 import { HmacSecretId } from "../shared/Identifier.ts"
 import { decodeInput, InvalidInput, type WithLists } from "../shared/InvalidInput.ts"
-import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
+import { maxDepth, nestsDeeperThan } from "../shared/Json.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { Transaction } from "../shared/Transaction.ts"
 import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { webhookAddress } from "../shared/WebhookAddress.ts"
+import { openDestinationWithin } from "../subscriptions/OpenDestination.ts"
+import { makeWebhookChecks } from "../subscriptions/WebhookChecks.ts"
 import { plainText } from "./model/FreightShapes.ts"
 import { plainNumber } from "./model/LookupKey.ts"
 import { StatusSubscriptionNotFound } from "./ShipmentStatusErrors.ts"
@@ -39,10 +40,7 @@ export const SubscribeRequest = Schema.Struct({
   referenceNumbers: Schema.NonEmptyArray(Reference).check(
     Schema.isMaxLength(maxReferenceNumbers, { message: `At most ${maxReferenceNumbers} referenceNumbers.` })
   ),
-  webhookUrl: Schema.String.check(
-    Schema.isPattern(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}\p{Cs}]+$/u, { message: "webhookUrl is an absolute https address." }),
-    Schema.isMaxLength(2048, { message: "webhookUrl has at most 2048 characters." })
-  ),
+  webhookUrl: webhookAddress("webhookUrl"),
   hmacSecretId: Schema.optionalKey(HmacSecretId)
 }).annotate({ identifier: "SubscribeRequest" })
 export type SubscribeRequest = typeof SubscribeRequest.Type
@@ -70,35 +68,15 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
       const queue = yield* DeliveryQueue
       const rememberAccess = yield* makeRememberAccess
       const secrets = yield* SigningSecrets
-      const sender = yield* WebhookSender
       const transaction = yield* Transaction
       const limits = yield* TenantLimits
       const ids = yield* UniqueIds
       const wakeups = yield* Wakeups
-
-      /** Checks address and secret even if other fields are invalid, so that one error lists all faults. */
-      const faultsOf = Effect.fnUntraced(function*(principal: Principal, input: unknown, malformed: ReadonlySet<string>) {
-        const { hmacSecretId, webhookUrl } = isObject(input) ? input : {}
-        const refusal = typeof webhookUrl === "string" && !malformed.has("/webhookUrl") ? sender.refusal(webhookUrl) : undefined
-        const named = typeof hmacSecretId === "string" && !malformed.has("/hmacSecretId") ? hmacSecretId : undefined
-        return [
-          ...(refusal === undefined ? [] : [fault(["webhookUrl"], refusal, "not_allowed")]),
-          ...(named !== undefined && !(yield* secrets.mayName(principal, named)) ? unknownSecret(named).faults : [])
-        ]
-      })
-
-      const read = Effect.fnUntraced(function*(principal: Principal, input: unknown) {
-        if (nestsDeeperThan(input, maxDepth)) return yield* InvalidInput.of(fault([], "The body nests too deep.", "out_of_bounds"))
-        const decoded = yield* Effect.result(decode(input))
-        const malformed = decoded._tag === "Failure" ? decoded.failure.faults : []
-        const others = yield* faultsOf(principal, input, new Set(malformed.map((each) => each.pointer)))
-        if (malformed.length + others.length > 0) return yield* new InvalidInput({ faults: [...malformed, ...others] })
-        return yield* Effect.fromResult(decoded)
-      })
+      const { readRequest } = yield* makeWebhookChecks
 
       const subscribe = Effect.fn("StatusSubscriptions.subscribe")(function*(principal: Principal, input: unknown) {
         yield* carriersAndCustomers(principal)
-        const request = yield* read(principal, input)
+        const request = yield* readRequest(principal, "webhookUrl", input, decodeShallow)
         const references = [...new Set(request.referenceNumbers.map(plainNumber))]
         const createdAt = yield* Clock.currentTimeMillis
         const id = ids.nextAt(createdAt)
@@ -131,6 +109,9 @@ export class StatusSubscriptions extends Context.Service<StatusSubscriptions, {
 }
 
 const decode = decodeInput(SubscribeRequest)
+
+const decodeShallow = (input: unknown): Effect.Effect<SubscribeRequest, InvalidInput> =>
+  nestsDeeperThan(input, maxDepth) ? Effect.fail(InvalidInput.of(fault([], "The body nests too deep.", "out_of_bounds"))) : decode(input)
 
 /**
  * Each notification is a delivery of its own with an unchanged body. If the client names no secret, deliveries are signed as soon as the

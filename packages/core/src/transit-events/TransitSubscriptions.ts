@@ -1,27 +1,15 @@
 /** Creates, changes, lists and removes transit event subscriptions. */
-import { Context, Effect, Layer, Option, Schema } from "effect"
-import * as Clock from "effect/Clock"
+import { Context, Effect, Layer, Schema } from "effect"
 import type { NotPermitted, QuotaExceeded } from "../access/AccessErrors.ts"
 import { carriersAndCustomers } from "../access/Callers.ts"
-import { makeRememberAccess } from "../access/ClientAccess.ts"
 import type { Principal } from "../access/model/Principal.ts"
-import { TenantLimits } from "../access/TenantLimits.ts"
-import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
-import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQueue.ts"
-import { policyOf } from "../delivery/model/DeliveryPolicy.ts"
-import { SigningSecrets } from "../delivery/SigningSecrets.ts"
-import { openDestinationWithin } from "../delivery/OpenDestination.ts"
-import { Wakeups } from "../delivery/Wakeups.ts"
-import { checkPatch, makeWebhookChecks, onlyStops, type SettingsEditor } from "../delivery/WebhookSettings.ts"
+import type { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
 import { SubscriptionStatus } from "../delivery/model/WebhookSettings.ts"
-import { formatInstant } from "../shared/Instant.ts"
 import { decodeInput, type InvalidInput } from "../shared/InvalidInput.ts"
-import { mergePatch } from "../shared/Json.ts"
 import { type Page, PageNumber, pageSizeUpTo, pagesFor } from "../shared/Page.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { Transaction } from "../shared/Transaction.ts"
 import { mapPaced } from "../shared/Turns.ts"
-import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { makeEditableSubscriptions } from "../subscriptions/EditableSubscriptions.ts"
 import { eventBatchEnvelope } from "./model/EventBatch.ts"
 import { allTypes, typeMask } from "./model/EventType.ts"
 import {
@@ -34,7 +22,7 @@ import {
   type TransitSubscription
 } from "./model/TransitSubscription.ts"
 import { SubscriptionNotFound } from "./TransitEventErrors.ts"
-import { type StoredSubscription, type SubscriptionRecord, TransitSubscriptionStore } from "./TransitSubscriptionStore.ts"
+import { type StoredSubscription, TransitSubscriptionStore } from "./TransitSubscriptionStore.ts"
 
 /** Source name in the delivery queue for transit events. */
 export const transitEventSource = "transit-events"
@@ -70,31 +58,18 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
     TransitSubscriptions,
     Effect.gen(function*() {
       const store = yield* TransitSubscriptionStore
-      const queue = yield* DeliveryQueue
-      const rememberAccess = yield* makeRememberAccess
-      const secrets = yield* SigningSecrets
-      const { alsoRefused, checkSettings, operatorEditor, ownEditor } = yield* makeWebhookChecks
-      const transaction = yield* Transaction
-      const limits = yield* TenantLimits
-      const ids = yield* UniqueIds
-      const wakeups = yield* Wakeups
-
-      const create = Effect.fn("TransitSubscriptions.create")(function*(principal: Principal, input: unknown) {
-        yield* carriersAndCustomers(principal)
-        const settings = yield* Effect.catchTag(decodeCreate(input), "InvalidInput", (refused) => alsoRefused(principal, input, refused))
-        yield* checkSettings(ownEditor(principal, Effect.void), settings, { endpointUrl: true, hmacSecretId: true })
-        const now = yield* Clock.currentTimeMillis
-        const id = ids.nextAt(now)
-        const quotas = yield* limits.of(principal.tenantId)
-        const record = recordOf({ id, client: principal.client, createdAt: now, updatedAt: now }, settings, "active")
-        yield* transaction.run(Effect.gen(function*() {
-          yield* rememberAccess(principal)
-          yield* secrets.use(principal, settings.hmacSecretId)
-          yield* openDestinationWithin(queue, quotas, "eventSubscriptionsPerClient", principal.tenantId, destinationOf(id, principal.client, settings, "active"))
-          yield* store.insert(principal.tenantId, record)
-        }))
-        yield* wakeups.wake(principal.tenantId)
-        return present(id, settings, "active", now, now)
+      const { create, edit, get, patch, remove, shownStored } = yield* makeEditableSubscriptions({
+        service: "TransitSubscriptions",
+        admits: carriersAndCustomers,
+        destination: { source: transitEventSource, envelope: eventBatchEnvelope },
+        decodeCreate: decodeInput(SubscriptionCreate, { closed: true }),
+        decodePatch: decodeInput(SubscriptionPatch, { closed: true }),
+        decodeEdit: decodeInput(SubscriptionEdit, { closed: true }),
+        decodePatched: decodeInput(PatchedSubscription, { closed: true }),
+        rowOf,
+        updatedAt,
+        missing: (id) => new SubscriptionNotFound({ subscriptionId: id }),
+        store
       })
 
       const list = Effect.fn("TransitSubscriptions.list")(function*(principal: Principal, input: unknown = {}) {
@@ -105,7 +80,7 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         const range = { skip: (page - 1) * pageSize, limit: pageSize }
         const { rows, totalCount } = yield* store.page(principal.tenantId, principal.client, query.status ?? "active", range)
         return {
-          data: yield* mapPaced(rows, presentStored),
+          data: yield* mapPaced(rows, shownStored),
           page,
           pageSize,
           totalCount,
@@ -114,124 +89,23 @@ export class TransitSubscriptions extends Context.Service<TransitSubscriptions, 
         }
       })
 
-      const get = Effect.fn("TransitSubscriptions.get")(function*(principal: Principal, id: string) {
-        yield* carriersAndCustomers(principal)
-        const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none<StoredSubscription>()
-        if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
-        return presentStored(found.value)
-      })
-
-      const change = Effect.fnUntraced(function*(editor: SettingsEditor, id: string, input: unknown) {
-        const { client, tenantId } = editor
-        const patched = yield* transaction.run(Effect.gen(function*() {
-          // this may wait for another call of the client, so it runs before the destination is locked, for which workers would wait
-          yield* editor.begin
-          const found = yield* store.findForUpdate(tenantId, client, id)
-          if (Option.isNone(found)) return yield* new SubscriptionNotFound({ subscriptionId: id })
-          const before = found.value
-          const { status, ...settings } = yield* decodePatched(
-            mergePatch({ ...JSON.parse(before.doc), status: before.destination.state }, input)
-          )
-          const { pausedBy, reason = "" } = before.destination
-          if (pausedBy === "operator" && status !== before.destination.state) {
-            return yield* new SubscriptionPausedByOperator({ subscriptionId: id, reason })
-          }
-          const named = input as Readonly<Record<string, unknown>>
-          const signs = !onlyStops(named)
-          yield* checkSettings(editor, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: signs })
-          if (signs) yield* editor.useSecret(settings.hmacSecretId)
-          const now = yield* Clock.currentTimeMillis
-          yield* queue.changeDestination(tenantId, destinationOf(id, client, settings, status))
-          yield* store.update(tenantId, recordOf({ id, client, createdAt: before.createdAt, updatedAt: now }, settings, status))
-          return present(id, settings, status, before.createdAt, now)
-        }))
-        yield* wakeups.wake(tenantId)
-        return patched
-      })
-
-      const patch = Effect.fn("TransitSubscriptions.patch")(function*(principal: Principal, id: string, input: unknown) {
-        yield* carriersAndCustomers(principal)
-        if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
-        yield* checkPatch(input, decodePatch)
-        return yield* change(ownEditor(principal, rememberAccess(principal)), id, input)
-      })
-
-      const edit = Effect.fn("TransitSubscriptions.edit")(function*(tenantId: string, client: string, id: string, input: unknown) {
-        yield* checkPatch(input, decodeEdit)
-        // the patch does not name the status, so an operator's pause cannot refuse it
-        return yield* Effect.catchTag(change(operatorEditor(tenantId, client), id, input), "SubscriptionPausedByOperator", Effect.die)
-      })
-
-      const remove = Effect.fn("TransitSubscriptions.remove")(function*(principal: Principal, id: string) {
-        yield* carriersAndCustomers(principal)
-        if (!isUniqueId(id)) return yield* new SubscriptionNotFound({ subscriptionId: id })
-        yield* transaction.run(Effect.gen(function*() {
-          const removed = yield* store.remove(principal.tenantId, principal.client, id)
-          if (removed === "unknown") return yield* new SubscriptionNotFound({ subscriptionId: id })
-          if (removed === "removed") yield* queue.closeDestination(principal.tenantId, id)
-        }))
-      })
-
       return TransitSubscriptions.of({ create, list, get, patch, edit, remove })
     })
   )
 }
 
-const decodeCreate = decodeInput(SubscriptionCreate, { closed: true })
-const decodePatch = decodeInput(SubscriptionPatch, { closed: true })
-const decodeEdit = decodeInput(SubscriptionEdit, { closed: true })
-const decodePatched = decodeInput(PatchedSubscription, { closed: true })
 const decodeQuery = decodeInput(TransitSubscriptionQuery, { closed: true })
 
-const destinationOf = (id: string, client: string, settings: SubscriptionCreate, state: SubscriptionStatus): DestinationSettings => ({
-  destinationId: id,
-  client,
-  source: transitEventSource,
-  endpointUrl: settings.endpointUrl,
-  hmacSecretId: settings.hmacSecretId,
-  policy: policyOf(settings.delivery),
-  envelope: eventBatchEnvelope,
-  signing: "required",
-  whenDead: "goOn",
-  state
-})
-
-const recordOf = (
-  base: Pick<SubscriptionRecord, "id" | "client" | "createdAt" | "updatedAt">,
-  settings: SubscriptionCreate,
-  status: SubscriptionStatus
-): SubscriptionRecord => {
-  const types = settings.filters?.eventTypes ?? []
-  const shipmentIds = settings.filters?.shipmentIds ?? []
+const rowOf = <Base>(base: Base, { filters }: SubscriptionCreate) => {
+  const types = filters?.eventTypes ?? []
+  const shipmentIds = filters?.shipmentIds ?? []
   return {
     ...base,
-    doc: JSON.stringify(settings),
     typeMask: types.length === 0 ? allTypes : typeMask(types),
-    shipmentIds: shipmentIds.length === 0 ? undefined : [...new Set(shipmentIds)],
-    matched: status !== "inactive"
+    shipmentIds: shipmentIds.length === 0 ? undefined : [...new Set(shipmentIds)]
   }
 }
 
-const present = (
-  id: string,
-  settings: SubscriptionCreate,
-  status: SubscriptionStatus,
-  createdAt: number,
-  updatedAt: number
-): TransitSubscription => ({
-  id,
-  endpointUrl: settings.endpointUrl,
-  hmacSecretId: settings.hmacSecretId,
-  ...(settings.filters === undefined ? {} : { filters: settings.filters }),
-  delivery: policyOf(settings.delivery),
-  status,
-  createdAt: formatInstant(createdAt),
-  updatedAt: formatInstant(updatedAt)
-})
-
-/** A pause by the engine has a reason. Only then the time of the destination's state counts for `updatedAt`. */
-const presentStored = (stored: StoredSubscription): TransitSubscription => {
-  const { reason, since, state } = stored.destination
-  const updatedAt = reason === undefined ? stored.updatedAt : Math.max(stored.updatedAt, since)
-  return present(stored.id, JSON.parse(stored.doc), state, stored.createdAt, updatedAt)
-}
+/** A pause by the engine has a reason. Only then the time of the destination's state counts. */
+const updatedAt = ({ destination: { reason, since }, updatedAt }: Pick<StoredSubscription, "destination" | "updatedAt">): number =>
+  reason === undefined ? updatedAt : Math.max(updatedAt, since)

@@ -1,5 +1,6 @@
 /** Members that the subscriptions of several areas share: the address, the state and the delivery settings. */
 import { Schema } from "effect"
+import { webhookAddress } from "../../shared/WebhookAddress.ts"
 import { DeliveryMetadata } from "./DeliveryPolicy.ts"
 
 export const SubscriptionStatus = Schema.Literals(["active", "paused", "inactive"]).annotate({
@@ -8,10 +9,7 @@ export const SubscriptionStatus = Schema.Literals(["active", "paused", "inactive
 })
 export type SubscriptionStatus = typeof SubscriptionStatus.Type
 
-export const EndpointUrl = Schema.String.check(
-  Schema.isPattern(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}\p{Cs}]+$/u, { message: "endpointUrl is an absolute https address." }),
-  Schema.isMaxLength(2048, { message: "endpointUrl has at most 2048 characters." })
-)
+export const EndpointUrl = webhookAddress("endpointUrl")
 
 /** `null` resets a member to the default. */
 export const DeliveryPatch = Schema.Struct({

@@ -2,14 +2,12 @@
 import { Schema } from "effect"
 import { AccountNumber, HmacSecretId } from "../../shared/Identifier.ts"
 import { InstantText } from "../../shared/Instant.ts"
+import { webhookAddress } from "../../shared/WebhookAddress.ts"
 
 /** Most accounts per subscription. */
 export const maxChargeAccounts = 1000
 
-const WebhookUrl = Schema.String.check(
-  Schema.isPattern(/^[Hh][Tt][Tt][Pp][Ss]?:\/\/[^\s\p{Cc}\p{Cs}]+$/u, { message: "webhookUrl is an absolute https address." }),
-  Schema.isMaxLength(2048, { message: "webhookUrl has at most 2048 characters." })
-)
+const WebhookUrl = webhookAddress("webhookUrl")
 
 const ShipmentDataType = Schema.Literals(["revenue_impacts_only", "all_monitored_events"]).annotate({
   message: "shipmentDataType is revenue_impacts_only or all_monitored_events."

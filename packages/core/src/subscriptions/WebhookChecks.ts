@@ -1,13 +1,13 @@
 /** Checks of a subscription's settings that need the caller, this deployment or several members together. */
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import type { Principal } from "../access/model/Principal.ts"
+import { contradictionIn, type DeliveryMetadata, policyOf } from "../delivery/model/DeliveryPolicy.ts"
+import { secretOfAnother, SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault, type Fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 import { isObject, maxDepth, nestsDeeperThan } from "../shared/Json.ts"
-import { contradictionIn, type DeliveryMetadata, policyOf } from "./model/DeliveryPolicy.ts"
-import { secretOfAnother, SigningSecrets, unknownSecret } from "./SigningSecrets.ts"
 import type { StorageError } from "../shared/StorageError.ts"
-import { WebhookSender } from "./WebhookSender.ts"
 
 export interface WebhookSettings {
   readonly endpointUrl: string
@@ -28,16 +28,55 @@ export interface SettingsEditor {
   readonly useSecret: (hmacSecretId: string) => Effect.Effect<void, InvalidInput | StorageError>
 }
 
+/** Where a subscription delivers to. `member` is the interface's name of the address. */
+export interface Receiver {
+  readonly member: "endpointUrl" | "webhookUrl"
+  readonly url: string | undefined
+  readonly hmacSecretId: string | undefined
+}
+
 export const makeWebhookChecks = Effect.gen(function*() {
   const secrets = yield* SigningSecrets
   const sender = yield* WebhookSender
+
+  const addressFaults = (member: string, url: string | undefined): ReadonlyArray<Fault> => {
+    const refusal = url === undefined ? undefined : sender.refusal(url)
+    return refusal === undefined ? [] : [fault([member], refusal, "not_allowed")]
+  }
+
+  const secretFaults = (principal: Principal, id: string): Effect.Effect<ReadonlyArray<Fault>, StorageError> =>
+    Effect.map(secrets.mayName(principal, id), (isKnown) => isKnown ? [] : unknownSecret(id).faults)
+
+  /** The faults of an address that this deployment does not send to, and of a secret that the caller may not use. */
+  const receiverFaults = Effect.fnUntraced(function*(principal: Principal, { hmacSecretId, member, url }: Receiver) {
+    return [...addressFaults(member, url), ...(hmacSecretId === undefined ? [] : yield* secretFaults(principal, hmacSecretId))]
+  })
+
+  /** Decodes a request and checks its receiver, which it does even if other members are malformed: one error lists all faults. */
+  const readRequest = Effect.fnUntraced(function*<A>(
+    principal: Principal,
+    member: Receiver["member"],
+    input: unknown,
+    decode: (input: unknown) => Effect.Effect<A, InvalidInput>,
+    moreFaults: (request: A) => ReadonlyArray<Fault> = () => []
+  ) {
+    const decoded = yield* Effect.result(decode(input))
+    const found = Result.isFailure(decoded) ? decoded.failure.faults : moreFaults(decoded.success)
+    const wellFormed = (name: string): string | undefined => {
+      const value = isObject(input) && !found.some(({ pointer }) => pointer === `/${name}`) ? input[name] : undefined
+      return typeof value === "string" ? value : undefined
+    }
+    const faults = [...found, ...yield* receiverFaults(principal, { member, url: wellFormed(member), hmacSecretId: wellFormed("hmacSecretId") })]
+    if (faults.length > 0) return yield* new InvalidInput({ faults })
+    return yield* Effect.fromResult(decoded)
+  })
 
   /** The subscription's own client. */
   const ownEditor = (principal: Principal, begin: SettingsEditor["begin"]): SettingsEditor => ({
     tenantId: principal.tenantId,
     client: principal.client,
     begin,
-    secretFaults: (id) => Effect.map(secrets.mayName(principal, id), (isKnown) => isKnown ? [] : unknownSecret(id).faults),
+    secretFaults: (id) => secretFaults(principal, id),
     useSecret: (id) => secrets.use(principal, id)
   })
 
@@ -54,39 +93,26 @@ export const makeWebhookChecks = Effect.gen(function*() {
   })
 
   const checkSettings = Effect.fnUntraced(function*(
-    { secretFaults }: Pick<SettingsEditor, "secretFaults">,
+    editor: Pick<SettingsEditor, "secretFaults">,
     settings: WebhookSettings,
     changed: { readonly endpointUrl: boolean; readonly hmacSecretId: boolean }
   ) {
-    const refusal = changed.endpointUrl ? sender.refusal(settings.endpointUrl) : undefined
-    const contradiction = contradictionIn(policyOf(settings.delivery))
     const faults = [
-      ...(refusal === undefined ? [] : [fault(["endpointUrl"], refusal, "not_allowed")]),
-      ...(contradiction === undefined ? [] : [fault(["delivery", "maxBackoffSeconds"], contradiction, "out_of_bounds")]),
-      ...(changed.hmacSecretId ? yield* secretFaults(settings.hmacSecretId) : [])
+      ...(changed.endpointUrl ? addressFaults("endpointUrl", settings.endpointUrl) : []),
+      ...contradictionsIn(settings),
+      ...(changed.hmacSecretId ? yield* editor.secretFaults(settings.hmacSecretId) : [])
     ]
     if (faults.length > 0) return yield* new InvalidInput({ faults })
   })
 
-  /** Checks a well-formed address and secret even if other members are malformed, so that one error lists all faults. */
-  const alsoRefused = Effect.fnUntraced(function*(principal: Principal, input: unknown, refused: InvalidInput) {
-    const { endpointUrl, hmacSecretId } = isObject(input) ? input : {}
-    const wellFormed = (member: string, value: unknown): value is string =>
-      typeof value === "string" && !refused.faults.some((each) => each.pointer === `/${member}`)
-    const refusal = wellFormed("endpointUrl", endpointUrl) ? sender.refusal(endpointUrl) : undefined
-    return yield* new InvalidInput({
-      faults: [
-        ...refused.faults,
-        ...(refusal === undefined ? [] : [fault(["endpointUrl"], refusal, "not_allowed")]),
-        ...(wellFormed("hmacSecretId", hmacSecretId) && !(yield* secrets.mayName(principal, hmacSecretId))
-          ? unknownSecret(hmacSecretId).faults
-          : [])
-      ]
-    })
-  })
-
-  return { ownEditor, operatorEditor, checkSettings, alsoRefused }
+  return { checkSettings, operatorEditor, ownEditor, readRequest, receiverFaults }
 })
+
+/** The faults of members that each are valid, but not together. */
+export const contradictionsIn = ({ delivery }: Pick<WebhookSettings, "delivery">): ReadonlyArray<Fault> => {
+  const contradiction = contradictionIn(policyOf(delivery))
+  return contradiction === undefined ? [] : [fault(["delivery", "maxBackoffSeconds"], contradiction, "out_of_bounds")]
+}
 
 /** SPEC-GAP-D10: a merge patch may name only known members. The merged result is validated as a whole. */
 export const checkPatch = (input: unknown, decodePatch: (input: unknown) => Effect.Effect<unknown, InvalidInput>): Effect.Effect<void, InvalidInput> => {

@@ -1,0 +1,173 @@
+/** Creates, reads, changes and removes subscriptions whose clients may change them. An area says what is different about its own. */
+import { Effect, Option } from "effect"
+import * as Clock from "effect/Clock"
+import type { NotPermitted } from "../access/AccessErrors.ts"
+import { makeRememberAccess } from "../access/ClientAccess.ts"
+import type { Principal } from "../access/model/Principal.ts"
+import { TenantLimits } from "../access/TenantLimits.ts"
+import { SubscriptionPausedByOperator } from "../delivery/DeliveryErrors.ts"
+import { DeliveryQueue, type DestinationSettings, type DestinationStatus } from "../delivery/DeliveryQueue.ts"
+import { policyOf } from "../delivery/model/DeliveryPolicy.ts"
+import type { SubscriptionStatus } from "../delivery/model/WebhookSettings.ts"
+import { SigningSecrets } from "../delivery/SigningSecrets.ts"
+import { Wakeups } from "../delivery/Wakeups.ts"
+import { formatInstant } from "../shared/Instant.ts"
+import type { InvalidInput } from "../shared/InvalidInput.ts"
+import { mergePatch } from "../shared/Json.ts"
+import type { StorageError } from "../shared/StorageError.ts"
+import { Transaction } from "../shared/Transaction.ts"
+import { isUniqueId, UniqueIds } from "../shared/UniqueIds.ts"
+import { openDestinationWithin } from "./OpenDestination.ts"
+import { checkPatch, contradictionsIn, makeWebhookChecks, onlyStops, type SettingsEditor, type WebhookSettings } from "./WebhookChecks.ts"
+
+interface NewRow {
+  readonly id: string
+  readonly client: string
+  readonly doc: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** Whether new entries are queued for it. */
+  readonly matched: boolean
+}
+
+interface Stored extends Omit<NewRow, "matched"> {
+  readonly destination: DestinationStatus
+}
+
+type Decode<A> = (input: unknown) => Effect.Effect<A, InvalidInput>
+
+export interface SubscriptionArea<Settings extends WebhookSettings, Row extends NewRow, Missing> {
+  /** Name of the service in spans. */
+  readonly service: string
+  readonly admits: (principal: Principal) => Effect.Effect<void, NotPermitted>
+  readonly destination: Pick<DestinationSettings, "source" | "envelope">
+  readonly decodeCreate: Decode<Settings>
+  readonly decodePatch: Decode<unknown>
+  /** Of an operator's patch. */
+  readonly decodeEdit: Decode<unknown>
+  /** Of the settings after a patch. */
+  readonly decodePatched: Decode<Settings & { readonly status: SubscriptionStatus }>
+  readonly rowOf: (row: NewRow, settings: Settings) => Row
+  readonly updatedAt: (stored: Stored) => number
+  readonly missing: (id: string) => Missing
+  readonly store: {
+    readonly insert: (tenantId: string, row: Row) => Effect.Effect<void, StorageError>
+    readonly update: (tenantId: string, row: Row) => Effect.Effect<void, StorageError>
+    readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<Stored>, StorageError>
+    readonly findForUpdate: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<Stored>, StorageError>
+    readonly remove: (tenantId: string, client: string, id: string) => Effect.Effect<"removed" | "gone" | "unknown", StorageError>
+  }
+}
+
+export const makeEditableSubscriptions = Effect.fnUntraced(function*<Settings extends WebhookSettings, Row extends NewRow, Missing>(
+  { admits, decodeCreate, decodeEdit, decodePatch, decodePatched, destination, missing, rowOf, service, store, updatedAt }: SubscriptionArea<Settings, Row, Missing>
+) {
+  const queue = yield* DeliveryQueue
+  const rememberAccess = yield* makeRememberAccess
+  const secrets = yield* SigningSecrets
+  const transaction = yield* Transaction
+  const limits = yield* TenantLimits
+  const ids = yield* UniqueIds
+  const wakeups = yield* Wakeups
+  const { checkSettings, operatorEditor, ownEditor, readRequest } = yield* makeWebhookChecks
+
+  const destinationOf = (id: string, client: string, settings: Settings, state: SubscriptionStatus): DestinationSettings => ({
+    destinationId: id,
+    client,
+    ...destination,
+    endpointUrl: settings.endpointUrl,
+    hmacSecretId: settings.hmacSecretId,
+    policy: policyOf(settings.delivery),
+    signing: "required",
+    whenDead: "goOn",
+    state
+  })
+
+  const shown = (id: string, settings: Settings, status: SubscriptionStatus, createdAt: number, updated: number) => ({
+    id,
+    ...settings,
+    delivery: policyOf(settings.delivery),
+    createdAt: formatInstant(createdAt),
+    updatedAt: formatInstant(updated),
+    status
+  })
+
+  const shownStored = (stored: Stored) => shown(stored.id, JSON.parse(stored.doc), stored.destination.state, stored.createdAt, updatedAt(stored))
+
+  const create = Effect.fn(`${service}.create`)(function*(principal: Principal, input: unknown) {
+    yield* admits(principal)
+    const { client, tenantId } = principal
+    const settings = yield* readRequest(principal, "endpointUrl", input, decodeCreate, contradictionsIn)
+    const now = yield* Clock.currentTimeMillis
+    const id = ids.nextAt(now)
+    const quotas = yield* limits.of(tenantId)
+    yield* transaction.run(Effect.gen(function*() {
+      yield* rememberAccess(principal)
+      yield* secrets.use(principal, settings.hmacSecretId)
+      yield* openDestinationWithin(queue, quotas, "eventSubscriptionsPerClient", tenantId, destinationOf(id, client, settings, "active"))
+      yield* store.insert(tenantId, rowOf({ id, client, doc: JSON.stringify(settings), createdAt: now, updatedAt: now, matched: true }, settings))
+    }))
+    yield* wakeups.wake(tenantId)
+    return shown(id, settings, "active", now, now)
+  })
+
+  const get = Effect.fn(`${service}.get`)(function*(principal: Principal, id: string) {
+    yield* admits(principal)
+    const found = isUniqueId(id) ? yield* store.find(principal.tenantId, principal.client, id) : Option.none<Stored>()
+    if (Option.isNone(found)) return yield* Effect.fail(missing(id))
+    return shownStored(found.value)
+  })
+
+  const change = Effect.fnUntraced(function*(editor: SettingsEditor, id: string, input: unknown) {
+    const { client, tenantId } = editor
+    const changed = yield* transaction.run(Effect.gen(function*() {
+      // this may wait for another call of the client, so it runs before the destination is locked, for which workers would wait
+      yield* editor.begin
+      const found = yield* store.findForUpdate(tenantId, client, id)
+      if (Option.isNone(found)) return yield* Effect.fail(missing(id))
+      const { createdAt, destination: before, doc } = found.value
+      const { status, ...members } = yield* decodePatched(mergePatch({ ...JSON.parse(doc), status: before.state }, input))
+      const settings = members as unknown as Settings
+      if (before.pausedBy === "operator" && status !== before.state) {
+        return yield* new SubscriptionPausedByOperator({ subscriptionId: id, reason: before.reason ?? "" })
+      }
+      const named = input as Readonly<Record<string, unknown>>
+      const signs = !onlyStops(named)
+      yield* checkSettings(editor, settings, { endpointUrl: "endpointUrl" in named, hmacSecretId: signs })
+      if (signs) yield* editor.useSecret(settings.hmacSecretId)
+      const now = yield* Clock.currentTimeMillis
+      yield* queue.changeDestination(tenantId, destinationOf(id, client, settings, status))
+      const row = { id, client, doc: JSON.stringify(settings), createdAt, updatedAt: now, matched: status !== "inactive" }
+      yield* store.update(tenantId, rowOf(row, settings))
+      return shown(id, settings, status, createdAt, now)
+    }))
+    yield* wakeups.wake(tenantId)
+    return changed
+  })
+
+  const patch = Effect.fn(`${service}.patch`)(function*(principal: Principal, id: string, input: unknown) {
+    yield* admits(principal)
+    if (!isUniqueId(id)) return yield* Effect.fail(missing(id))
+    yield* checkPatch(input, decodePatch)
+    return yield* change(ownEditor(principal, rememberAccess(principal)), id, input)
+  })
+
+  const edit = Effect.fn(`${service}.edit`)(function*(tenantId: string, client: string, id: string, input: unknown) {
+    yield* checkPatch(input, decodeEdit)
+    // the patch does not name the status, so an operator's pause cannot refuse it
+    return yield* Effect.catchTag(change(operatorEditor(tenantId, client), id, input), "SubscriptionPausedByOperator", Effect.die)
+  })
+
+  const remove = Effect.fn(`${service}.remove`)(function*(principal: Principal, id: string) {
+    yield* admits(principal)
+    const { client, tenantId } = principal
+    if (!isUniqueId(id)) return yield* Effect.fail(missing(id))
+    yield* transaction.run(Effect.gen(function*() {
+      const removed = yield* store.remove(tenantId, client, id)
+      if (removed === "unknown") return yield* Effect.fail(missing(id))
+      if (removed === "removed") yield* queue.closeDestination(tenantId, id)
+    }))
+  })
+
+  return { create, get, patch, edit, remove, shownStored }
+})
