@@ -6,6 +6,7 @@ import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, float8, int8, nullable, text, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement } from "../client/SqlStatement.ts"
+import { makeTakeLock } from "../shared/AdvisoryLock.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
@@ -19,9 +20,10 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
     const lookup = yield* makeLookup
+    const takeLock = yield* makeTakeLock
 
     const covered = Effect.fnUntraced(function*(tenantId: string, client: string, accounts: ReadonlyArray<string> | undefined) {
-      yield* sql.run(statements.lockClient(tenantId, client))
+      yield* takeLock(tenantId, statements.lockClient(tenantId, client))
       const [account] = yield* sql.rows(text, statements.coveredAccount(schema, tenantId, client, accounts))
       return Option.fromUndefinedOr(account)
     })
@@ -53,7 +55,7 @@ export const layer = Layer.effect(
           sql.run(bills.holdAccess(schema, tenantId, client)),
           sql.rows(text, statements.accountsOf(schema, tenantId, client))
         ).pipe(StorageError.refail("ChargeSubscriptionStore.accountsOf")),
-      hold: (tenantId, accounts) => sql.run(bills.gate(tenantId, accounts, "exclusive")).pipe(StorageError.refail("ChargeSubscriptionStore.hold")),
+      hold: (tenantId, accounts) => takeLock(tenantId, bills.gate(tenantId, accounts, "exclusive")).pipe(StorageError.refail("ChargeSubscriptionStore.hold")),
       covered: (tenantId, client, accounts) => StorageError.refail("ChargeSubscriptionStore.covered")(covered(tenantId, client, accounts)),
       insert: (tenantId, record) =>
         sql.run(statements.insertSubscription(schema, tenantId, record)).pipe(StorageError.refail("ChargeSubscriptionStore.insert")),

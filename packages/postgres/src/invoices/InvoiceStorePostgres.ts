@@ -6,6 +6,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { type Decoded } from "../client/SqlRow.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { makeTakeLock } from "../shared/AdvisoryLock.ts"
 import { makeSettled } from "../shared/SettledOnCitus.ts"
 import { storedSince } from "../shared/StoredSince.ts"
 import * as statements from "./InvoiceSql.ts"
@@ -17,11 +18,12 @@ export const layer = Layer.effect(
     const { identifier: schema } = yield* WaybillSchema
     const lookup = yield* makeLookup
     const settled = yield* makeSettled
+    const takeLock = yield* makeTakeLock
 
     const first = ([row]: ReadonlyArray<Decoded<typeof statements.invoiceRow>>) => Option.map(Option.fromUndefinedOr(row), invoiceOf)
 
     const lock = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {
-      yield* sql.run(statements.lockInvoice(tenantId, carrier, uniqueId))
+      yield* takeLock(tenantId, statements.lockInvoice(tenantId, carrier, uniqueId))
       return first(yield* sql.rows(statements.invoiceRow, statements.selectForUpdate(schema, tenantId, carrier, uniqueId)))
     })
 

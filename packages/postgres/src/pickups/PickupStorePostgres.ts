@@ -14,6 +14,7 @@ import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int8, type StatementRunner } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
+import { makeTakeLock } from "../shared/AdvisoryLock.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./PickupSql.ts"
@@ -24,12 +25,13 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
     const lookup = yield* makeLookup
+    const takeLock = yield* makeTakeLock
 
     const findFirst = (statement: Statement, forUpdate = false) =>
       Effect.map(forUpdate ? sql.rows(statements.pickupRow, statement) : lookup((sql) => sql.rows(statements.pickupRow, statement)), ([row]) => Option.map(Option.fromUndefinedOr(row), pickupOf))
 
     const answered = Effect.fnUntraced(function*(tenantId: string, client: string, key: string) {
-      yield* sql.run(statements.lockAnswer(tenantId, client, key))
+      yield* takeLock(tenantId, statements.lockAnswer(tenantId, client, key))
       const [answer] = yield* sql.rows(statements.answerRow, statements.selectAnswer(schema, tenantId, client, key))
       return Option.fromUndefinedOr(answer)
     })
