@@ -303,7 +303,7 @@ export class Simulation {
       const waits = this.store.run(this.store.queue.list(tenantId, query), (exit) => {
         if (!Exit.isSuccess(exit)) return this.simulation.violate("A call of the store succeeds", String(exit.cause))
         const own = [...this.ledger.deliveries.values()].filter(({ destination }) => destination.tenantId === tenantId)
-        const shown = new Map(exit.value.map((each) => [each.deliveryId, each]))
+        const shown = new Map(exit.value.deliveries.map((each) => [each.deliveryId, each]))
         if (shown.size !== own.length) this.simulation.violate("The store lists every delivery", `${shown.size} instead of ${own.length} of ${tenantId}`)
         for (const { accepted, id, state } of own) {
           if (shown.get(id)?.state !== state) this.simulation.violate("The store shows the final state of every delivery", `${id} is ${shown.get(id)?.state}, not ${state}`)

@@ -2,8 +2,10 @@
 import { layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { assert } from "vitest"
+import type { DeliveryQuery } from "@waybill/core/delivery"
 import * as backlogs from "../src/delivery/BacklogSql.ts"
 import * as control from "../src/delivery/DeliveryControlSql.ts"
+import * as lists from "../src/delivery/DeliveryListSql.ts"
 import * as log from "../src/delivery/DeliveryLogSql.ts"
 import * as retries from "../src/delivery/DeliveryRetrySql.ts"
 import * as destinations from "../src/delivery/DestinationSql.ts"
@@ -172,6 +174,30 @@ const ofOwners = (schema: Sql.Statement) => ({
   "withdraw deliveries": unsendable.withdraw(schema, sources, "t", [0], [id])
 })
 
+const ofLists = (schema: Sql.Statement) => {
+  const list = (query: Partial<DeliveryQuery>, destinations?: ReadonlyArray<string>) => lists.listDeliveries(schema, "t", { ...anyDelivery, ...query }, destinations)
+  return {
+    "destinations of a client's deliveries": lists.chosenDestinations(schema, "t", { state: undefined, client: "c" }, 1),
+    "destinations of an endpoint's deliveries": lists.chosenDestinations(schema, "t", { state: "waiting", endpoint }, 1),
+    "destination of its deliveries": lists.chosenDestinations(schema, "t", { state: "waiting", destinationId: id }, 1),
+    "list deliveries, newest first": list({}),
+    "list a destination's deliveries": list({ destinationId: id }, [id]),
+    "list deliveries of few destinations": list({ client: "c" }, [id]),
+    "list a client's deliveries": list({ client: "c" }),
+    "list dead letters": list({ order: "oldest", state: "dead" }),
+    "list deliveries that wait": list({ state: "waiting" }),
+    "list deliveries that wait of few destinations": list({ client: "c", state: "waiting" }, [id]),
+    "list deliveries that wait of a client": list({ client: "c", state: "waiting" }),
+    "list deliveries of an endpoint": list({ endpoint }),
+    "list dead letters by error": list({ order: "oldest", state: "dead", error: "timeout" }),
+    "list failed deliveries by error": list({ error: "timeout" }),
+    "list failed deliveries by error of few destinations": list({ client: "c", error: "timeout" }, [id]),
+    "count deliveries": lists.countDeliveries(schema, "t", { state: undefined }, undefined),
+    "count deliveries of few destinations": lists.countDeliveries(schema, "t", { state: undefined, client: "c" }, [id]),
+    "count dead letters of an endpoint": lists.countDeliveries(schema, "t", { state: "dead", endpoint }, undefined)
+  }
+}
+
 const ofDeliveries = (schema: Sql.Statement) => ({
   "add counts": statistics.addCounts(schema, "t", []),
   "add samples": statistics.addSamples(schema, "t", 0, []),
@@ -186,15 +212,7 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   "close a destination": destinations.closeDestination(schema, "t", id),
   "destination overviews": log.destinationOverviews(schema, "t", { state: undefined, after: undefined, limit: 1 }),
   "destination overviews of a client": log.destinationOverviews(schema, "t", { client: "c", state: undefined, after: undefined, limit: 1 }),
-  "list deliveries, newest first": log.listDeliveries(schema, "t", anyDelivery),
-  "list a destination's deliveries": log.listDeliveries(schema, "t", { ...anyDelivery, destinationId: id }),
-  "list a client's deliveries": log.listDeliveries(schema, "t", { ...anyDelivery, client: "c" }),
-  "list dead letters": log.listDeliveries(schema, "t", { ...anyDelivery, order: "oldest", state: "dead" }),
-  "list deliveries of an endpoint": log.listDeliveries(schema, "t", { ...anyDelivery, endpoint }),
-  "list dead letters by error": log.listDeliveries(schema, "t", { ...anyDelivery, order: "oldest", state: "dead", error: "timeout" }),
-  "list failed deliveries by error": log.listDeliveries(schema, "t", { ...anyDelivery, error: "timeout" }),
-  "count deliveries": log.countDeliveries(schema, "t", { state: undefined }),
-  "count dead letters of an endpoint": log.countDeliveries(schema, "t", { state: "dead", endpoint }),
+  ...ofLists(schema),
   "count destinations": log.countDestinations(schema, "t", { state: undefined }),
   "count destinations of an endpoint": log.countDestinations(schema, "t", { state: "active", endpoint }),
   "destination overviews of an endpoint": log.destinationOverviews(schema, "t", { endpoint, state: undefined, after: undefined, limit: 1 }),
@@ -241,7 +259,7 @@ const readWhole: Readonly<Record<string, string>> = {
 /** Statements that people or the sweep run rarely. They read in index order up to a limit, or tables that are analysed by then. */
 const rare = new Set([
   "list deliveries, newest first", "list a client's deliveries", "list dead letters", "list deliveries of an endpoint", "list dead letters by error",
-  "list failed deliveries by error", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment",
+  "list failed deliveries by error", "destinations of a client's deliveries", "list deliveries that wait of a client", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment",
   "raise the destinations of a secret",
   "raise the destinations of a client", "trace its deliveries", "windows that hold a bill"
 ])

@@ -199,11 +199,11 @@ export interface PurgeResult {
 
 /** One page of a list. */
 export interface OperatorPage<A> extends ListedPage<A> {
-  /** Of all pages, if it was asked for. 10,000 means that many or more. */
+  /** Of all pages, if it was asked for and could be counted fast. 10,000 means that many or more. */
   readonly total?: number
 }
 
-/** Newest first by default. */
+/** Newest first by default. It may be short, or empty, with a `nextCursor`. */
 export interface DeliveriesPage extends OperatorPage<Delivery> {}
 
 export interface ReplayRange {

@@ -120,7 +120,7 @@ export class PortalClient {
     return await this.#send("POST", ["subscriptions", subscriptionId, "test"], undefined, false, options) as PortalTest
   }
 
-  /** Newest first by default. Excludes deliveries of deleted subscriptions. */
+  /** Newest first by default. Excludes deliveries of deleted subscriptions. A page may be short, or empty, with a `nextCursor`. */
   listDeliveries(query: PortalDeliveryQuery = {}, options?: CallOptions): Promise<ListedPage<Delivery>> {
     return cursorPage(this.#connection, ["deliveries"], query, options)
   }

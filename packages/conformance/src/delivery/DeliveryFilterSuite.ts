@@ -1,6 +1,6 @@
 /** What a `DeliveryQueue` and a `DeliveryControl` promise operators who look for deliveries by a filter and change those that match. */
 import type { StoragePorts } from "@waybill/core"
-import { type DeliveryMatch, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf } from "@waybill/core/delivery"
+import { type DeliveryMatch, DeliveryControl, DeliveryQueue, type DestinationMatch, endpointFilterOf, mostPassedOver } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { destinationSettings, freshTenant, idOf, letSee, publish, subscribe } from "../StorageFixtures.ts"
@@ -44,7 +44,7 @@ const prepare = Effect.fnUntraced(function*() {
   const queue = yield* DeliveryQueue
   const list = (match: Partial<DeliveryMatch>) =>
     Effect.gen(function*() {
-      const found = yield* queue.list(tenantId, { ...everything, ...match })
+      const { deliveries: found } = yield* queue.list(tenantId, { ...everything, ...match })
       const known = found.filter(({ deliveryId }) => ids.includes(deliveryId))
       assert.strictEqual(yield* queue.count(tenantId, { state: undefined, ...match }), found.length)
       return known.map(({ deliveryId }) => ids.indexOf(deliveryId)).sort((a, b) => a - b)
@@ -80,11 +80,51 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
     it.effect("lists and counts what was created in a stretch of time: since then, and before", Effect.fnUntraced(function*() {
       const [queue, { list, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
-      const last = (yield* queue.list(tenantId, { ...everything, order: "newest", limit: 1 }))[0]!.createdAt
+      const last = (yield* queue.list(tenantId, { ...everything, order: "newest", limit: 1 })).deliveries[0]!.createdAt
       assert.deepStrictEqual(yield* list({ until: last + 1, state: "dead" }), [0, 1, 5, 6])
       assert.deepStrictEqual((yield* list({ until: last })).includes(6), false)
       assert.deepStrictEqual((yield* list({ since: last })).includes(6), true)
       assert.deepStrictEqual(yield* list({ since: last, until: last }), [])
+    }))
+
+    it.effect.each([["newest", 1], ["newest", 2], ["oldest", 3], ["oldest", mostPassedOver]] as const)("lists the %s first in short pages that pass over %s others, and leaves none out", Effect.fnUntraced(function*([order, passOver]) {
+      const [queue, { ids, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
+      const pages = Effect.fnUntraced(function*(match: Partial<DeliveryMatch>) {
+        const found: Array<string> = []
+        for (let after: string | undefined, rounds = 0; rounds < 50; rounds++) {
+          const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...everything, ...match, order, after, limit: 2, passOver })
+          found.push(...deliveries.map(({ deliveryId }) => deliveryId))
+          if (deliveries.length < 2 && lookedTo === undefined) {
+            const inOrder = found.toSorted()
+            assert.deepStrictEqual(found, order === "newest" ? inOrder.reverse() : inOrder)
+            return found.map((id) => ids.indexOf(id)).sort((a, b) => a - b)
+          }
+          after = deliveries.length === 2 ? deliveries[1]!.deliveryId : lookedTo
+        }
+        return assert.fail("The pages do not end.")
+      })
+      const one = endpointFilterOf("one.example")
+      assert.deepStrictEqual(yield* pages({}), [0, 1, 2, 3, 4, 5, 6])
+      assert.deepStrictEqual(yield* pages({ client: "client" }), [0, 1, 2, 3, 4, 5])
+      assert.deepStrictEqual(yield* pages({ client: "other" }), [6])
+      assert.deepStrictEqual(yield* pages({ endpoint: one }), [0, 1, 2, 3, 4, 6])
+      assert.deepStrictEqual(yield* pages({ endpoint: one, client: "client", destinationId: idOf(1) }), [0, 1, 2, 3, 4])
+      assert.deepStrictEqual(yield* pages({ client: "client", state: "dead" }), [0, 1, 5])
+      assert.deepStrictEqual(yield* pages({ client: "client", state: "delivered" }), [2])
+      assert.deepStrictEqual(yield* pages({ client: "other", state: "waiting" }), [])
+      assert.deepStrictEqual(yield* pages({ client: "client", state: "sending" }), [4])
+      assert.deepStrictEqual(yield* pages({ client: "client", state: "cancelled" }), [])
+      assert.deepStrictEqual(yield* pages({ client: "client", error: "timeout" }), [0, 3, 5])
+      assert.deepStrictEqual(yield* pages({ error: "timeout" }), [0, 3, 5])
+      assert.deepStrictEqual(yield* pages({ state: "dismissed" }), [])
+    }))
+
+    it.effect("ends a page where it has passed over as many as it may, with the id that it looked at last", Effect.fnUntraced(function*() {
+      const [queue, { ids, tenantId }] = [yield* DeliveryQueue, yield* prepare()]
+      const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...everything, client: "client", state: "delivered", passOver: 1 })
+      assert.isAtMost(deliveries.length, 1)
+      assert.include(ids, lookedTo)
+      assert.deepInclude(yield* queue.list(tenantId, { ...everything, passOver: 1 }), { lookedTo: undefined, passedOver: 0 })
     }))
 
     it.effect("sends the dead letters among some deliveries again, and no others", Effect.fnUntraced(function*() {

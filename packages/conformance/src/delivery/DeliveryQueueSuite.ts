@@ -114,7 +114,7 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
         }
       }
       const numbers = (query: Partial<DeliveryQuery>) =>
-        Effect.map(queue.list(tenantId, { ...everything, ...query }), (rows) => rows.map((each) => ids.indexOf(each.deliveryId) + 1))
+        Effect.map(queue.list(tenantId, { ...everything, ...query }), ({ deliveries }) => deliveries.map((each) => ids.indexOf(each.deliveryId) + 1))
       assert.deepStrictEqual(yield* numbers({}), [1, 2, 3, 4, 5, 6])
       assert.deepStrictEqual(yield* numbers({ limit: 2 }), [1, 2])
       assert.deepStrictEqual(yield* numbers({ after: ids[3] }), [5, 6])
@@ -137,7 +137,7 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
       yield* seed(tenantId, { A: 1, B: 1 }, { policy: { batchMaxSize: 1 } })
       const worker = yield* acquire(tenantId)
       const { deliveries: [a] } = yield* takeFrom(worker)
-      const states = Effect.map(queue.list(tenantId, everything), (listed) => listed.map(({ attempts, state }) => `${state} ${attempts.length}`))
+      const states = Effect.map(queue.list(tenantId, everything), ({ deliveries }) => deliveries.map(({ attempts, state }) => `${state} ${attempts.length}`))
       assert.deepStrictEqual(yield* states, ["sending 0", "sending 0"])
       yield* settle(worker, { outcomes: [outcomeOf(a!, { state: "waiting" })] })
       assert.deepStrictEqual(yield* states, ["waiting 1", "sending 0"])
@@ -151,8 +151,8 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
       const { delivery: { deliveryId, sentAt } } = yield* ended(tenantId, "delivered")
       const { createdAt } = yield* find(tenantId, deliveryId)
       assert.strictEqual(createdAt, sentAt)
-      assert.lengthOf(yield* queue.list(tenantId, { ...everything, since: createdAt }), 1)
-      assert.lengthOf(yield* queue.list(tenantId, { ...everything, since: createdAt + 1 }), 0)
+      assert.lengthOf((yield* queue.list(tenantId, { ...everything, since: createdAt })).deliveries, 1)
+      assert.lengthOf((yield* queue.list(tenantId, { ...everything, since: createdAt + 1 })).deliveries, 0)
     }))
 
     it.effect("finds nothing under an unknown id", Effect.fnUntraced(function*() {
@@ -247,7 +247,7 @@ const deliveries = (name: string, storage: Layer.Layer<StoragePorts, unknown>): 
       const { settledAt } = yield* find(tenantId, a!.deliveryId)
       assert.strictEqual(yield* queue.prune(tenantId, settledAt! - 600_000), 0)
       assert.strictEqual(yield* queue.prune(tenantId, settledAt! + 600_000), 2)
-      assert.deepStrictEqual((yield* queue.list(tenantId, everything)).map(({ state }) => state), ["waiting", "sending"])
+      assert.deepStrictEqual((yield* queue.list(tenantId, everything)).deliveries.map(({ state }) => state), ["waiting", "sending"])
     }))
 
     it.effect("returns the numbers of waiting entries and dead letters", Effect.fnUntraced(function*() {

@@ -195,7 +195,7 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
       yield* settle(worker, { outcomes: deliveries.map((_, at) => outcome(at * 7 % count)), ended: [{ partition: 1, flight: deliveries[0]!.flight }] })
       const found: Array<readonly [string, DeliveryState, number | undefined]> = []
       for (let after: string | undefined; found.length < count;) {
-        const page = yield* queue.list(tenantId, { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after, limit: 400 })
+        const { deliveries: page } = yield* queue.list(tenantId, { state: undefined, destinationId: undefined, since: undefined, order: "oldest", after, limit: 400 })
         if (page.length === 0) break
         for (const each of page) found.push([each.deliveryId, each.state, each.attempts[0]?.durationMillis])
         after = page.at(-1)!.deliveryId

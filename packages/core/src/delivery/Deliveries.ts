@@ -8,7 +8,7 @@ import type { StorageError } from "../shared/StorageError.ts"
 import { isUniqueId } from "../shared/UniqueIds.ts"
 import { DeliveryControl } from "./DeliveryControl.ts"
 import { DeliveryNotDismissable, DeliveryNotFound, DeliveryNotRetryable, DestinationNotFound } from "./DeliveryErrors.ts"
-import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type DestinationStatus } from "./DeliveryQueue.ts"
+import { type DeliveryDetail, DeliveryQueue, type DeliverySummary, type DestinationStatus, mostPassedOver } from "./DeliveryQueue.ts"
 import { deliveryFilterFields, deliveryFilterOf } from "./model/DeliveryFilter.ts"
 import { type DeliveryState, deliveryStates } from "./model/DeliveryState.ts"
 import { wrap } from "./model/Envelope.ts"
@@ -70,7 +70,7 @@ export interface DeliveryBodyView extends DeliveryView {
 }
 
 export class Deliveries extends Context.Service<Deliveries, {
-  /** Newest first, unless `order` is `oldest`. `nextCursor` is null at the end. `total`: on request, up to `totalCount`. */
+  /** Newest first, unless `order` is `oldest`. `nextCursor` is null at the end; a page may be short, or empty, before it. `total`: on request, up to `totalCount`, unless counting takes too long. */
   readonly list: (tenantId: string, query?: typeof DeliveryListQuery.Encoded) => Effect.Effect<CountedPage<DeliveryView>, InvalidInput | StorageError>
   readonly get: (tenantId: string, deliveryId: string) => Effect.Effect<DeliveryBodyView, DeliveryNotFound | StorageError>
   /** The same bytes under the same id once more, with a full series of attempts. */
@@ -106,13 +106,20 @@ export class Deliveries extends Context.Service<Deliveries, {
         const { cursor, limit = defaultListLimit, order = "newest", state, total = false, ...given } = yield* decodeQuery(input)
         const filter = yield* filterOf(given, state, cursor)
         if (filter === undefined) return { data: [], nextCursor: null, ...total ? { total: 0 } : {} }
+        // of all reads of the page
+        let left = mostPassedOver
         const page = yield* listPage({
-          read: (range) => queue.list(tenantId, { ...filter, state, order, ...range }),
+          read: (range) =>
+            Effect.map(queue.list(tenantId, { ...filter, state, order, ...range, passOver: Math.max(1, left) }), ({ deliveries, lookedTo, passedOver }) => {
+              left -= passedOver
+              return { rows: deliveries, lookedTo }
+            }),
           idOf: (row) => row.deliveryId,
           sizeOf: (row) => 400 + row.attempts.reduce((sum, { detail = "", excerpt = "" }) => sum + 150 + detail.length + excerpt.length, 0),
           shown: deliveryView
         }, cursor, limit)
-        return total ? { ...page, total: yield* queue.count(tenantId, { ...filter, state }) } : page
+        const counted = total ? yield* queue.count(tenantId, { ...filter, state }) : undefined
+        return counted === undefined ? page : { ...page, total: counted }
       })
 
       const changeDeadLetters = Effect.fnUntraced(function*(
@@ -123,9 +130,10 @@ export class Deliveries extends Context.Service<Deliveries, {
         const { cursor, ...given } = yield* decodeDeadLetters(input)
         if (Object.keys(given).length === 0) return yield* InvalidInput.of(fault([], unfiltered, "required"))
         const filter = yield* filterOf(given, "dead", cursor)
-        const found = filter === undefined ? [] : yield* queue.list(tenantId, { ...filter, state: "dead", order: "oldest", after: cursor, limit: bulkStep })
-        const changed = found.length === 0 ? 0 : yield* change(tenantId, found.map(({ deliveryId }) => deliveryId))
-        return { changed, nextCursor: found.length < bulkStep ? null : found.at(-1)!.deliveryId }
+        if (filter === undefined) return { changed: 0, nextCursor: null }
+        const { deliveries, lookedTo } = yield* queue.list(tenantId, { ...filter, state: "dead", order: "oldest", after: cursor, limit: bulkStep })
+        const changed = deliveries.length === 0 ? 0 : yield* change(tenantId, deliveries.map(({ deliveryId }) => deliveryId))
+        return { changed, nextCursor: deliveries.length < bulkStep ? lookedTo ?? null : deliveries.at(-1)!.deliveryId }
       })
 
       const retryDeadLetters = Effect.fn("Deliveries.retryDeadLetters")(function*(tenantId: string, input: unknown) {

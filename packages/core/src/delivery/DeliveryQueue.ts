@@ -103,6 +103,17 @@ export interface DeliveryQuery extends DeliveryMatch {
   /** Only ids beyond this one, in that order. */
   readonly after: string | undefined
   readonly limit: number
+  /** Deliveries that do not match and that the store passes over, about, before it ends the page; `mostPassedOver` by default. */
+  readonly passOver?: number
+}
+
+/** A page of deliveries. */
+export interface FoundDeliveries {
+  readonly deliveries: ReadonlyArray<DeliverySummary>
+  /** Where the page ended although it is not full, after others that do not match: more may follow this id. */
+  readonly lookedTo: string | undefined
+  /** Deliveries that do not match and were passed over, about. */
+  readonly passedOver: number
 }
 
 /** A destination with what it holds. Counts stop at `overviewCount`. */
@@ -135,6 +146,9 @@ export interface DestinationOverview {
 
 /** Nothing is counted beyond this for a destination's overview. */
 export const overviewCount = 1000
+
+/** No page of deliveries passes over more that do not match, or a customer with many subscriptions could make each page expensive. */
+export const mostPassedOver = 2500
 
 /** Nothing is counted beyond this for the total of a list. */
 export const totalCount = 10_000
@@ -204,9 +218,10 @@ export class DeliveryQueue extends Context.Service<DeliveryQueue, {
   >
   /** Destinations that match and are not closed, up to `totalCount`. */
   readonly countMatching: (tenantId: string, match: DestinationMatch) => Effect.Effect<number, StorageError>
-  readonly list: (tenantId: string, query: DeliveryQuery) => Effect.Effect<ReadonlyArray<DeliverySummary>, StorageError>
-  /** Deliveries that match, up to `totalCount`. */
-  readonly count: (tenantId: string, match: DeliveryMatch) => Effect.Effect<number, StorageError>
+  /** Costs what a page shows and passes over, whatever number of destinations a client has. */
+  readonly list: (tenantId: string, query: DeliveryQuery) => Effect.Effect<FoundDeliveries, StorageError>
+  /** Deliveries that match, up to `totalCount`. Without a value where too many others lie between them. */
+  readonly count: (tenantId: string, match: DeliveryMatch) => Effect.Effect<number | undefined, StorageError>
   /**
    * Deliveries with an entry under one of these keys, newest first, among the tenant's newest `newest`. `since` is when the
    * oldest one of these was created, `undefined` when the tenant has no older.

@@ -56,8 +56,11 @@ export class EndpointNotices extends Context.Service<EndpointNotices, {
       const { contact, contactsOf, destinationOf, setContact } = yield* makeNoticeContacts
 
       const oldestRetry = Effect.fnUntraced(function*(tenantId: string, destinationId: string) {
-        const [oldest] = yield* queue.list(tenantId, { destinationId, state: "waiting", order: "oldest", after: undefined, limit: 1 })
-        return oldest
+        for (let after: string | undefined;;) {
+          const { deliveries: [oldest], lookedTo } = yield* queue.list(tenantId, { destinationId, state: "waiting", order: "oldest", after, limit: 1 })
+          if (oldest !== undefined || lookedTo === undefined) return oldest
+          after = lookedTo
+        }
       })
 
       /** The notice that fits a destination now, if one does. */

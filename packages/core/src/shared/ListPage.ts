@@ -47,9 +47,16 @@ export interface ListRange {
   readonly limit: number
 }
 
+/** Rows of a store that ends a read early. */
+export interface RowsRead<Row> {
+  readonly rows: ReadonlyArray<Row>
+  /** Where it ended early: the page ends there too, and the next one continues after it. */
+  readonly lookedTo: string | undefined
+}
+
 export interface ListSource<Row, A, E, R> {
   /** Reads rows with ids after `after`, in the order of their ids. */
-  readonly read: (range: ListRange) => Effect.Effect<ReadonlyArray<Row>, E, R>
+  readonly read: (range: ListRange) => Effect.Effect<ReadonlyArray<Row> | RowsRead<Row>, E, R>
   readonly idOf: (row: Row) => string
   /** Approximate size of the row's JSON in characters. Without it, rows count as small. */
   readonly sizeOf?: (row: Row) => number
@@ -82,7 +89,8 @@ export const listPage = Effect.fnUntraced(function*<Row, A, E, R>(
     const fitting = data.length === 0 ? firstRows : Math.max(1, Math.floor(readSize * data.length / Math.max(1, size)))
     const wanted = keeps === undefined ? Math.min(rowsAtATime, fitting, limit - data.length) : rowsAtATime
     // one extra row shows whether another page follows
-    const rows = yield* read({ after, limit: wanted + 1 })
+    const found = yield* read({ after, limit: wanted + 1 })
+    const { lookedTo, rows } = "rows" in found ? found : { rows: found, lookedTo: undefined }
     const taken: Array<Row> = []
     let passed = 0
     for (const row of rows.slice(0, wanted)) {
@@ -98,7 +106,7 @@ export const listPage = Effect.fnUntraced(function*<Row, A, E, R>(
       if (isFull) break
     }
     data.push(...yield* mapPaced(taken, shown))
-    if (passed === rows.length) return { data, nextCursor: null }
+    if (passed === rows.length) return { data, nextCursor: lookedTo ?? null }
     looked += passed
     if (isFull || (keeps !== undefined && looked >= mostLooked)) return { data, nextCursor: after! }
   }

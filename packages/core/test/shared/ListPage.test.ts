@@ -50,6 +50,15 @@ describe("listPage", () => {
     expect(new Set(reads.slice(1))).toEqual(new Set([7]))
   }))
 
+  it.effect("ends a page where the store ended its search, and continues there", () => Effect.gen(function*() {
+    const read = ({ after }: { readonly after: string | undefined }) =>
+      Effect.succeed(after === undefined ? { rows: ["0000"], lookedTo: "0001" } : { rows: ["0002", "0003"].filter((id) => id > after), lookedTo: undefined })
+    const source = { read, idOf: (id: string) => id, shown: (id: string) => id }
+    const first = yield* listPage(source, undefined, 100)
+    expect(first).toEqual({ data: ["0000"], nextCursor: "0001" })
+    expect(yield* listPage(source, first.nextCursor!, 100)).toEqual({ data: ["0002", "0003"], nextCursor: null })
+  }))
+
   it.effect("ends a page before a row that would exceed the size limit, and continues there", () => Effect.gen(function*() {
     const rows = rowsOf([10, maxPageSize - 20, 11, 10])
     const { source } = sourceOf(rows)

@@ -89,6 +89,7 @@ export interface DeliveriesQuery extends PageQuery {
   readonly total?: boolean
 }
 
+/** It may be short, or empty, with a `nextCursor`. */
 export type DeliveriesPage = CountedPage<DeliveryView>
 export type SecretsPage = ListPage<SecretView>
 export type AllSubscriptionsPage = CountedPage<SubscriptionView>

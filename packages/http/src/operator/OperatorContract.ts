@@ -57,7 +57,7 @@ const ofSubscription = { tenantId, subscriptionId: "Id of a subscription of the 
 
 const ofEndpoint = "Only of subscriptions whose endpoint has this host, with its port if the address names one, or is this whole address."
 
-const withTotal = { kind: "boolean", schema: DeliveryListQuery.fields.total.schema, description: "Whether to count all pages, up to 10,000, in `total`." } as const
+const withTotal = { kind: "boolean", schema: DeliveryListQuery.fields.total.schema, description: "Whether to count all pages, up to 10,000, in `total`. It is left out where counting would take too long." } as const
 
 const inSteps = "Names at least one filter, with the meaning that it has in the list of deliveries. A call changes the oldest 500 at most; call again with nextCursor until it is null. " +
   "A call that was cut short can be repeated, and so can the whole action."
@@ -267,7 +267,8 @@ export const OperatorContract = contract({
       method: "GET",
       path: "/v1/tenants/{tenantId}/deliveries",
       summary: "List deliveries",
-      description: "Each with its attempts, newest first by default. A cursor keeps the order of its first page.",
+      description: "Each with its attempts, newest first by default. A cursor keeps the order of its first page. " +
+        "A page passes over 2,500 others at most, so for a client or an endpoint with many subscriptions, or for an error, it may be short, or empty, with a nextCursor.",
       params: tenant,
       query: {
         state: { kind: "text", schema: DeliveryListQuery.fields.state.schema, description: "Only deliveries in this state; `dead` are dead letters." },

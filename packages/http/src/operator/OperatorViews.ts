@@ -103,7 +103,7 @@ export const DeliveryInFull = Schema.Struct({
   body: Schema.String.annotate({ description: "The exact body of every attempt." })
 }).annotate({ identifier: "DeliveryInFull" })
 
-const total = Schema.optionalKey(Count.annotate({ description: "Of all pages, if it was asked for. 10,000 means that many or more." }))
+const total = Schema.optionalKey(Count.annotate({ description: "Of all pages, if it was asked for and could be counted fast. 10,000 means that many or more." }))
 
 export const DeliveriesPage = Schema.Struct({ data: Schema.Array(Delivery), nextCursor, total }).annotate({ identifier: "DeliveriesPage" })
 

@@ -80,7 +80,7 @@ export const PortalContract = contract({
       method: "GET",
       path: "/v1/deliveries",
       summary: "List the caller's deliveries",
-      description: "Each with its attempts, newest first by default. Excludes deliveries of deleted subscriptions.",
+      description: "Each with its attempts, newest first by default. Excludes deliveries of deleted subscriptions. With many subscriptions a page may be short, or empty, with a nextCursor.",
       query: {
         state: { kind: "text", schema: PortalDeliveryQuery.fields.state.schema, description: "Only deliveries in this state; `dead` are dead letters." },
         subscriptionId: { kind: "text", schema: PortalDeliveryQuery.fields.subscriptionId.schema, description: "Only deliveries of this subscription." },

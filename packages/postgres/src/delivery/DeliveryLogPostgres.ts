@@ -1,22 +1,25 @@
 /** Operators' reads of destinations and deliveries, and retries. */
 import { StorageError } from "@waybill/core"
-import type {
-  AttemptRecord,
-  DeliveryDetail,
-  DeliveryMatch,
-  DeliveryQuery,
-  DeliveryQueue,
-  DeliveryState,
-  DeliverySummary,
-  DestinationMatch,
-  DestinationOverview,
-  DestinationQuery,
-  EntryKeys
+import {
+  type AttemptRecord,
+  type DeliveryDetail,
+  type DeliveryMatch,
+  type DeliveryQuery,
+  type DeliveryQueue,
+  type DeliveryState,
+  type DeliverySummary,
+  type DestinationMatch,
+  type DestinationOverview,
+  type DestinationQuery,
+  type EntryKeys,
+  mostPassedOver,
+  totalCount
 } from "@waybill/core/delivery"
 import { Effect, Option } from "effect"
 import type { PgClient } from "../client/PgClient.ts"
 import { bool, type Decoded } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
+import * as lists from "./DeliveryListSql.ts"
 import * as statements from "./DeliveryLogSql.ts"
 import * as retries from "./DeliveryRetrySql.ts"
 import { lockDestination } from "./DestinationSql.ts"
@@ -36,13 +39,28 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
 
   const countMatching = (tenantId: string, match: DestinationMatch) => counted(statements.countDestinations(schema, tenantId, match), "countMatching")
 
-  const count = (tenantId: string, match: DeliveryMatch) => counted(statements.countDeliveries(schema, tenantId, match), "count")
+  /** The destinations to search one by one; `undefined` for a search of the tenant's deliveries in their order. */
+  const destinationsOf = Effect.fnUntraced(function*(tenantId: string, match: DeliveryMatch, most: number) {
+    if (!lists.isOfDestinations(match)) return undefined
+    const chosen = yield* sql.one(lists.chosenRow, lists.chosenDestinations(schema, tenantId, match, most))
+    return chosen.isFew ? chosen.destinations : undefined
+  })
 
-  const list = (tenantId: string, query: DeliveryQuery) =>
-    sql.rows(statements.summaryRow, statements.listDeliveries(schema, tenantId, query)).pipe(
-      Effect.map((rows) => rows.map(summaryOf)),
-      StorageError.refail("DeliveryQueue.list")
-    )
+  const count = Effect.fnUntraced(function*(tenantId: string, match: DeliveryMatch) {
+    const destinations = yield* destinationsOf(tenantId, match, lists.mostDestinations)
+    const { count, ended } = yield* sql.one(lists.countedRow, lists.countDeliveries(schema, tenantId, match, destinations))
+    return ended && count < totalCount ? undefined : count
+  }, StorageError.refail("DeliveryQueue.count"))
+
+  const list = Effect.fnUntraced(function*(tenantId: string, query: DeliveryQuery) {
+    const destinations = yield* destinationsOf(tenantId, query, Math.min(lists.mostDestinations, query.passOver ?? mostPassedOver))
+    const rows = yield* sql.rows(lists.foundRow, lists.listDeliveries(schema, tenantId, query, destinations))
+    // beyond the first end of a search, others may lie between
+    const end = rows.findIndex(({ ends }) => ends)
+    const known = end === -1 ? rows : rows.slice(0, end + 1)
+    const deliveries = known.filter(({ matches }) => matches).map(foundOf)
+    return { deliveries, lookedTo: rows[end]?.deliveryId, passedOver: Math.max(0, Math.max(0, ...known.map(({ looked }) => looked)) - deliveries.length) }
+  }, StorageError.refail("DeliveryQueue.list"))
 
   const carrying = Effect.fnUntraced(function*(
     tenantId: string,
@@ -108,6 +126,8 @@ const summaryOf = ({ attempts, sentAt, ...delivery }: Decoded<typeof statements.
   createdAt: sentAt,
   attempts: attempts.map((record): AttemptRecord => JSON.parse(record))
 })
+
+const foundOf = ({ ends: _ends, looked: _looked, matches: _matches, ...delivery }: Decoded<typeof lists.foundRow>): DeliverySummary => summaryOf(delivery)
 
 const detailOf = ({ body, endpointUrl, envelopeClose, envelopeOpen, ...delivery }: Decoded<typeof statements.detailRow>): DeliveryDetail => ({
   ...summaryOf(delivery),

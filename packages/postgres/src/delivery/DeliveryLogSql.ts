@@ -3,8 +3,6 @@
  * only; `inFlight` has it with the columns of `deliveries`.
  */
 import {
-  type DeliveryMatch,
-  type DeliveryQuery,
   type DeliveryState,
   type DestinationMatch,
   type DestinationQuery,
@@ -24,7 +22,7 @@ import { concat, nothing, raw, type Statement, statement, type StatementPart, te
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { bodyOf } from "./PayloadSql.ts"
-import { endpointHostSql, lastOutcomeSql, ofAllDestinationsSql } from "./FilterSql.ts"
+import { endpointHostSql } from "./FilterSql.ts"
 import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
 import { inFlight, inFlightOfAll } from "../shared/InFlightSql.ts"
 
@@ -50,7 +48,7 @@ export const inFlightOf = (deliveryId: string): Statement =>
 
 const allPartitions = raw(`'{${Array.from({ length: partitionsPerTenant }, (_, partition) => partition).join(",")}}'::int2[]`)
 
-const summaryColumns = {
+export const summaryColumns = {
   deliveryId: uuid,
   destinationId: uuid,
   state: only<DeliveryState>(text),
@@ -66,7 +64,7 @@ const summaryColumns = {
 export const summaryRow = row(summaryColumns)
 
 /** The columns of a `summaryRow`, of `d` with the columns of deliveries. */
-const summary = raw("d.delivery_id, d.destination_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.tries, d.attempts, d.reason")
+export const summary = raw("d.delivery_id, d.destination_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.tries, d.attempts, d.reason")
 
 export const overviewRow = row({
   destinationId: uuid,
@@ -106,13 +104,13 @@ const mostAttempts = raw(String(overviewAttempts))
 const openStates: ReadonlyArray<DestinationState> = ["active", "paused", "inactive"]
 
 /** Destinations of a client and with an endpoint. Each has an index that excludes closed ones. */
-const destinationsOf = ({ client, endpoint }: Omit<DestinationMatch, "state">): Statement => concat([
+export const destinationsOf = ({ client, endpoint }: Omit<DestinationMatch, "state">): Statement => concat([
   client === undefined ? nothing : statement`AND l.client = ${text(client)}`,
   endpoint === undefined ? nothing : statement`AND ${raw(endpointHostSql("l.endpoint_url"))} = ${text(endpoint.host)}`,
   endpoint?.url === undefined ? nothing : statement`AND l.endpoint_url = ${text(endpoint.url)}`
 ])
 
-const mostInTotal = raw(String(totalCount))
+export const mostInTotal = raw(String(totalCount))
 
 export const countDestinations = (schema: Statement, tenantId: string, { state, ...match }: DestinationMatch) => statement`
 SELECT count(*) AS count FROM (
@@ -167,67 +165,6 @@ SELECT l.destination_id, l.client, l.source, l.endpoint_url, l.hmac_secret_id, l
 FROM page AS l
 ORDER BY l.destination_id`
 }
-
-/** The rows that match, each group of states by an index of its own. */
-interface MatchingRows {
-  readonly of: (rows: Statement) => Statement
-  /** Rows that no index has in order, and that are few: OFFSET 0 keeps the planner from looking for them among all others. */
-  readonly inAnyOrder: (rows: Statement) => Statement
-}
-
-/**
- * Each state of one destination is found by an index of its own, so the states stand in the text. Of a client or an endpoint, each of its
- * destinations gives its first rows: what others were sent is not read. By error, dead letters are found by an index too.
- */
-const matching = (schema: Statement, tenantId: string, query: DeliveryMatch & Partial<Pick<DeliveryQuery, "after" | "order">>, { inAnyOrder, of }: MatchingRows) => {
-  const { after, client, destinationId, endpoint, error, order, since, state, until } = query
-  const own = tenant(tenantId)
-  const where = concat([
-    destinationId === undefined ? nothing : statement`AND d.destination_id = ${uuid(destinationId)}`,
-    after === undefined ? nothing : statement`AND d.delivery_id ${raw(order === "newest" ? "<" : ">")} ${uuid(after)}`,
-    // by the id, where an index ends the search; by the instant, which decides
-    since === undefined ? nothing : statement`AND d.delivery_id >= ${uuid(firstIdAt(since))} AND d.sent_at >= ${timestamptz(since)}`,
-    until === undefined ? nothing : statement`AND d.sent_at < ${timestamptz(until)}`,
-    error === undefined ? nothing : statement`AND ${raw(lastOutcomeSql("d.attempts"))} = ${text(error)}`
-  ])
-  const recorded = (condition: Statement) => of(statement`${schema}.deliveries AS d WHERE d.tenant_id = ${own} ${condition} ${where}`)
-  const unsettled = (condition: Statement) => inAnyOrder(statement`${schema}.deliveries AS d WHERE d.tenant_id = ${own} ${condition} ${where}`)
-  const byDestination = client !== undefined || endpoint !== undefined
-  const ofAll = byDestination || destinationId !== undefined ? nothing : raw(`AND ${ofAllDestinationsSql("d.attempts")}`)
-  const groups = (condition: Statement): ReadonlyArray<Statement> => {
-    if (state === "waiting" && error !== undefined) return [unsettled(statement`AND d.state = 'waiting' ${condition}`)]
-    if (state !== undefined) return [recorded(statement`AND d.state = ${raw(`'${state}'`)} ${state === "dead" ? ofAll : nothing} ${condition}`)]
-    const failed = [unsettled(statement`AND d.state ${stateGroups.inFlight} ${condition}`), recorded(statement`AND d.state ${stateGroups.dead} ${ofAll} ${condition}`)]
-    return error === undefined ? [...failed, recorded(statement`AND d.state ${stateGroups.settled} ${condition}`)] : failed
-  }
-  const isChosen = statement`l.tenant_id = ${own} AND l.state <> 'closed' ${destinationsOf({ client, endpoint })}`
-  const branches = byDestination
-    ? [statement`(SELECT d.* FROM ${schema}.delivery_destinations AS l
-        CROSS JOIN LATERAL (${union(groups(raw("AND d.destination_id = l.destination_id")))}) AS d
-        WHERE ${isChosen})`]
-    : destinationId !== undefined || state !== undefined || error !== undefined ? groups(nothing) : [recorded(nothing)]
-  // one that is sent for the first time has no attempt yet
-  if (error !== undefined || (state !== undefined && state !== "sending")) return union(branches)
-  return union([...branches, of(statement`${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${own} ${destinationId === undefined ? nothing : inPartitionOf(destinationId)} ${where}
-    ${byDestination ? statement`AND EXISTS (
-      SELECT FROM ${schema}.delivery_destinations AS l WHERE ${isChosen} AND l.destination_id = d.destination_id OFFSET 0)` : nothing}`)])
-}
-
-export const listDeliveries = (schema: Statement, tenantId: string, query: DeliveryQuery) => {
-  const [most, direction] = [int8(query.limit), raw(query.order === "newest" ? "DESC" : "ASC")]
-  const of = (rows: Statement) => statement`(SELECT ${summary} FROM ${rows} ORDER BY d.delivery_id ${direction} LIMIT ${most})`
-  const rows = matching(schema, tenantId, query, { of, inAnyOrder: (rows) => of(statement`(SELECT d.* FROM ${rows} OFFSET 0) AS d`) })
-  return statement`
-SELECT ${summaryRow.columns("d")} FROM (${rows}) AS d ORDER BY d.delivery_id ${direction} LIMIT ${most}`
-}
-
-export const countDeliveries = (schema: Statement, tenantId: string, match: DeliveryMatch) => {
-  const of = (rows: Statement) => statement`(SELECT d.delivery_id FROM ${rows} LIMIT ${mostInTotal})`
-  return statement`
-SELECT count(*) AS count FROM (SELECT d.delivery_id FROM (${matching(schema, tenantId, match, { of, inAnyOrder: of })}) AS d LIMIT ${mostInTotal}) AS counted`
-}
-
-const union = (branches: ReadonlyArray<Statement>): Statement => branches.reduce((left, right) => statement`${left} UNION ALL ${right}`)
 
 export const boundRow = row({ deliveryId: uuid, sentAt: timestamptz })
 

@@ -7,7 +7,7 @@ export const endpointHostSql = (column: string): string => `lower(substring(${co
 export const lastOutcomeSql = (column: string): string => `(${column}[cardinality(${column})]::jsonb ->> 'outcome')`
 
 /**
- * Always true. Indexes over all dead letters of a tenant have it in their condition, so that only statements that say it use them: the planner
- * would take them for the dead letters of one destination too.
+ * Always true. Indexes over all deliveries of a tenant in a state have it in their condition, so that only statements that say it use them: the planner
+ * would take them for the deliveries of one destination too.
  */
 export const ofAllDestinationsSql = (column: string): string => `cardinality(${column}) >= 0`

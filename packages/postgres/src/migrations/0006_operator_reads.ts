@@ -1,6 +1,6 @@
 /**
  * Indexes for operator pages: the subscriptions of a tenant by state and endpoint, those that do not send, the finished deliveries of a subscription,
- * and the dead letters of a tenant in order and by error.
+ * the deliveries of a tenant in each state but delivered, in order, and its dead letters by error.
  */
 import { endpointHostSql, lastOutcomeSql, ofAllDestinationsSql } from "../delivery/FilterSql.ts"
 import type { Migration } from "./Migrations.ts"
@@ -18,7 +18,7 @@ CREATE INDEX IF NOT EXISTS delivery_destinations_state ON ${schema}.delivery_des
 CREATE INDEX IF NOT EXISTS delivery_destinations_endpoint ON ${schema}.delivery_destinations (tenant_id, ${endpointHostSql("endpoint_url")}, destination_id) WHERE state <> 'closed';
 CREATE INDEX IF NOT EXISTS delivery_destinations_stopped ON ${schema}.delivery_destinations (tenant_id, destination_id) WHERE state = 'paused' OR breaker_open_until IS NOT NULL;
 CREATE INDEX IF NOT EXISTS deliveries_settled ON ${schema}.deliveries (tenant_id, destination_id, delivery_id) WHERE state IN ('delivered', 'cancelled', 'dismissed');
-CREATE INDEX IF NOT EXISTS deliveries_dead_letters ON ${schema}.deliveries (tenant_id, delivery_id) WHERE state = 'dead' AND ${ofAllDestinationsSql("attempts")};
+CREATE INDEX IF NOT EXISTS deliveries_by_state ON ${schema}.deliveries (tenant_id, state, delivery_id) WHERE state <> 'delivered' AND ${ofAllDestinationsSql("attempts")};
 CREATE INDEX IF NOT EXISTS deliveries_dead_error ON ${schema}.deliveries (tenant_id, ${lastOutcomeSql("attempts")}, delivery_id) WHERE state = 'dead' AND ${ofAllDestinationsSql("attempts")};
 `
 }

@@ -36,7 +36,7 @@ const settleFirst = (tenantId: string, state: "delivered" | "waiting") =>
   )
 
 const list = (tenantId: string, query: Partial<DeliveryQuery> = {}) =>
-  Effect.flatMap(DeliveryQueue, (queue) => queue.list(tenantId, { state: undefined, destinationId: undefined, since: undefined, order: "newest", after: undefined, limit: 10, ...query }))
+  Effect.flatMap(DeliveryQueue, (queue) => queue.list(tenantId, { state: undefined, destinationId: undefined, since: undefined, order: "newest", after: undefined, limit: 10, ...query })).pipe(Effect.map(({ deliveries }) => deliveries))
 
 const idsAndStates = (tenantId: string, query: Partial<DeliveryQuery> = {}) =>
   Effect.map(list(tenantId, query), (all) => all.map(({ deliveryId, state }) => [deliveryId, state] as const))

@@ -75,6 +75,10 @@ const mostInTotal = 10_000
 export const totalText = (total: number, one: string, many = `${one}s`): string =>
   total >= mostInTotal ? `${mostInTotal.toLocaleString("en-US")} or more ${many}` : plural(total, one, many)
 
+/** A search of deliveries ends a page where it has passed over many others. */
+export const noneText = (one: string, next: string | null | undefined): string =>
+  next ? `No ${one} on this page matches. The next page searches on.` : `No ${one} matches.`
+
 export const plural = (count: number, one: string, many = `${one}s`): string => `${count.toLocaleString("en-US")} ${count === 1 ? one : many}`
 
 /** The host of an endpoint, with its port; other text stays unchanged. */

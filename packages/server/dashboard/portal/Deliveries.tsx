@@ -1,6 +1,6 @@
 /** The customer's deliveries, newest first, and one of them with its attempts and body. */
 import type { DeliveryState } from "@waybill/client/operator"
-import { deliveryStates, deliveryWords, plural } from "../model/words.ts"
+import { deliveryStates, deliveryWords, noneText, plural } from "../model/words.ts"
 import { Choice } from "../parts/Fields.tsx"
 import { ActionResult, Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
@@ -42,7 +42,7 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
       <Answered of={polled} missing="Page not found.">
         {({ data, nextCursor }) => (
           <>
-            {data.length === 0 ? <Empty>{state === undefined ? "No deliveries yet." : "No delivery matches."}</Empty> : (
+            {data.length === 0 ? <Empty>{state === undefined && !nextCursor ? "No deliveries yet." : noneText("delivery", nextCursor)}</Empty> : (
               <DeliveryRows
                 question={hashOf(route)}
                 caption={`${plural(data.length, "delivery", "deliveries")}${nextCursor ? " on this page" : ""}`}

@@ -10,8 +10,8 @@ import { runSteps } from "../session/runSteps.ts"
 
 export interface BulkAct {
   readonly act: "dismiss" | "retry"
-  /** How many matched when the list was read, up to the bound of a total. */
-  readonly matching: number
+  /** How many matched when the list was read, up to the bound of a total; `undefined` if the server did not count. */
+  readonly matching: number | undefined
 }
 
 interface BulkDialogProps {
@@ -26,7 +26,7 @@ export const BulkDialog = ({ asked: { act, matching }, close, filter, tenantId }
   const [done, setDone] = useState(0)
   // The filter and the number when the dialog opened, even if the list changes.
   const [[chosen, expected]] = useState([filter, matching] as const)
-  const dead = totalText(expected, "dead letter")
+  const dead = expected === undefined ? "all dead letters that match" : totalText(expected, "dead letter")
 
   const run = () =>
     runSteps({
@@ -40,7 +40,7 @@ export const BulkDialog = ({ asked: { act, matching }, close, filter, tenantId }
     <Dialog title={act === "retry" ? `Send ${dead} again?` : `Dismiss ${dead}?`} confirm={act === "retry" ? "Send all again" : "Dismiss all"} act={run} close={close}>
       <p>Everything that matches: <Parts parts={partsOf(chosen)} />. Those that become dead letters meanwhile are included.</p>
       <p>{act === "retry" ? "The same bytes are sent under the same ids, with a full series of attempts." : "Dismissed dead letters no longer count and are not recovered. Each can still be retried."}</p>
-      <p><progress value={done} max={Math.max(expected, done, 1)} aria-label={act === "retry" ? "Queued again" : "Dismissed"} /></p>
+      <p><progress value={expected === undefined ? undefined : done} max={Math.max(expected ?? 0, done, 1)} aria-label={act === "retry" ? "Queued again" : "Dismissed"} /></p>
     </Dialog>
   )
 }

@@ -3,7 +3,7 @@ import type { DeadLettersFilter, Delivery, DeliveryError, DeliveryState, Operato
 import { useEffect, useState } from "preact/hooks"
 import { type DeliveriesFilter, hashOf, type Route } from "../model/routes.ts"
 import { inputOf, instantOfInput } from "../model/time.ts"
-import { deliveryStates, deliveryWords, errorChoices, plural, totalText } from "../model/words.ts"
+import { deliveryStates, deliveryWords, errorChoices, noneText, plural, totalText } from "../model/words.ts"
 import { Choice, FilterField, InstantField } from "../parts/Fields.tsx"
 import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
@@ -101,7 +101,7 @@ interface PageProps {
 
 const Any = ({ page: { data, nextCursor, total }, route }: PageProps) => (
   <>
-    {data.length === 0 ? <Empty>No delivery matches.</Empty> : (
+    {data.length === 0 ? <Empty>{noneText("delivery", nextCursor)}</Empty> : (
       <TenantDeliveryRows tenantId={route.tenantId} question={hashOf(route)} caption={captionOf(data.length, nextCursor, route, total)} deliveries={data} subscriptions={route.subscriptionId === undefined} />
     )}
     <PagesOf route={route} next={nextCursor} />
@@ -120,7 +120,7 @@ const PagesOf = ({ next, route }: { readonly route: DeliveriesRoute; readonly ne
   />
 )
 
-const DeadLetters = ({ ask, page: { data, nextCursor, total = 0 }, route }: PageProps & { readonly ask: (asked: Asked) => void }) => {
+const DeadLetters = ({ ask, page: { data, nextCursor, total }, route }: PageProps & { readonly ask: (asked: Asked) => void }) => {
   const { subscriptionId, tenantId } = route
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   // A delivery that was sent again is no longer a dead letter.
@@ -148,7 +148,7 @@ const DeadLetters = ({ ask, page: { data, nextCursor, total = 0 }, route }: Page
         )}
         {subscriptionId !== undefined && <button type="button" class="secondary" onClick={() => ask("recover")}>Recover dead letters since …</button>}
       </div>
-      {data.length === 0 ? <Empty>No dead letter{filtered ? " matches" : ""}.</Empty> : (
+      {data.length === 0 ? <Empty>{filtered ? noneText("dead letter", nextCursor) : "No dead letter."}</Empty> : (
         <TenantDeliveryRows
           tenantId={tenantId}
           question={hashOf(route)}

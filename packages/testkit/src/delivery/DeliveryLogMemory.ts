@@ -11,6 +11,8 @@ import {
   type DestinationOverview,
   type DestinationQuery,
   hasEndpoint,
+  type FoundDeliveries,
+  mostPassedOver,
   overviewCount
 } from "@waybill/core/delivery"
 import type { DestinationGate } from "./DestinationGate.ts"
@@ -84,8 +86,11 @@ export const summaryOf = (delivery: Delivery): DeliverySummary => ({
 })
 
 /** In no order. */
-export const matchingDeliveries = (rows: DestinationRows, tenantId: string, { client, destinationId, endpoint, error, since, state, until }: DeliveryMatch): ReadonlyArray<Delivery> =>
-  rows.deliveries(rows.tenant(tenantId)).filter((each) => {
+export const matchingDeliveries = (rows: DestinationRows, tenantId: string, match: DeliveryMatch): ReadonlyArray<Delivery> =>
+  rows.deliveries(rows.tenant(tenantId)).filter(matches(rows, tenantId, match))
+
+const matches = (rows: DestinationRows, tenantId: string, { client, destinationId, endpoint, error, since, state, until }: DeliveryMatch) =>
+  (each: Delivery): boolean => {
     const destination = client === undefined && endpoint === undefined ? undefined : rows.find(tenantId, each.destinationId)
     return (state === undefined || each.state === state) &&
       (destinationId === undefined || each.destinationId === destinationId) &&
@@ -93,15 +98,28 @@ export const matchingDeliveries = (rows: DestinationRows, tenantId: string, { cl
       (error === undefined || (each.records.at(-1)?.outcome === error && (each.state === "dead" || isInFlight(each)))) &&
       (since === undefined || each.sentAt >= since) &&
       (until === undefined || each.sentAt < until)
-  })
+  }
 
-export const listed = (rows: DestinationRows, tenantId: string, { after, limit, order, ...match }: DeliveryQuery): ReadonlyArray<DeliverySummary> => {
+export const listed = (
+  rows: DestinationRows,
+  tenantId: string,
+  { after, limit, order, passOver = mostPassedOver, ...match }: DeliveryQuery
+): FoundDeliveries => {
   const turn = order === "newest" ? -1 : 1
-  return matchingDeliveries(rows, tenantId, match)
-    .filter((each) => after === undefined || turn * compareText(each.deliveryId, after) > 0)
+  const isMatch = matches(rows, tenantId, match)
+  const deliveries: Array<DeliverySummary> = []
+  let passed = 0
+  // a destination and a stretch of time have an index in a database
+  const inRange = matches(rows, tenantId, { ...match, client: undefined, endpoint: undefined, error: undefined, state: undefined })
+  const inOrder = rows.deliveries(rows.tenant(tenantId))
+    .filter((each) => inRange(each) && (after === undefined || turn * compareText(each.deliveryId, after) > 0))
     .toSorted((a, b) => turn * compareText(a.deliveryId, b.deliveryId))
-    .slice(0, limit)
-    .map(summaryOf)
+  for (const each of inOrder) {
+    if (deliveries.length === limit) break
+    if (isMatch(each)) deliveries.push(summaryOf(each))
+    else if (++passed === passOver) return { deliveries, lookedTo: each.deliveryId, passedOver: passed }
+  }
+  return { deliveries, lookedTo: undefined, passedOver: passed }
 }
 
 export const carrying = (

@@ -31,7 +31,7 @@ export interface DeliveryFilter {
   readonly error: string | undefined
   /** Created at or after: a store may pass over ids that begin with an earlier millisecond. */
   readonly since: number | undefined
-  /** Created before. */
+  /** Created before: a store may pass over ids that begin more than a second later. */
   readonly until: number | undefined
 }
 

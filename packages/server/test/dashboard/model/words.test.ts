@@ -1,0 +1,12 @@
+import { expect, it } from "vitest"
+import { noneText, totalText } from "../../../dashboard/model/words.ts"
+
+it("an empty page says whether the search goes on", () => {
+  expect(noneText("delivery", "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10")).toBe("No delivery on this page matches. The next page searches on.")
+  expect(noneText("dead letter", null)).toBe("No dead letter matches.")
+})
+
+it("a total says where the count stopped", () => {
+  expect(totalText(1, "dead letter")).toBe("1 dead letter")
+  expect(totalText(10_000, "dead letter")).toBe("10,000 or more dead letters")
+})
