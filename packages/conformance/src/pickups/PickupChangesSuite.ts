@@ -149,7 +149,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       const first = yield* read(tenantId, { status: "Call us" })
       assert.deepStrictEqual([first.bodies, first.more], [[], true])
       assert.deepStrictEqual((yield* read(tenantId, { status: "Call us", after: first.through })).bodies, ["ordered 2"])
-    }), 60_000)
+    }), 120_000)
 
     it.effect("prunes the changes of old pickups, and a cursor stays valid", Effect.fnUntraced(function*() {
       const store = yield* PickupStore

@@ -3,7 +3,7 @@ import { createWaybill, type HostPrincipal, type Waybill, type WaybillWithin } f
 import { billChange, documentsSample, fileSample, invoiceSample, pickupRequest, postedShipment, reportedEvent } from "@waybill/testkit"
 import pg from "pg"
 import { inject } from "vitest"
-import { postgresStorage, type PostgresStorageOptions, type PostgresTransaction } from "../../src/index.ts"
+import { applyMigrations, postgresStorage, type PostgresStorageOptions, type PostgresTransaction } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
 import { type Received, startReceiver } from "./Receiver.ts"
 
@@ -29,6 +29,7 @@ export const startService = async (options: PostgresStorageOptions = {}): Promis
   const own = `public.own_${schema}`
   const pool = new pg.Pool({ connectionString: url, max: 4 })
   await pool.query(`CREATE TABLE ${own} (id text PRIMARY KEY)`)
+  if (process.env.WAYBILL_TEST_CITUS === "1") await distributeOverFewShards(url, schema)
   const receiver = await startReceiver()
   const waybill = createWaybill({
     storage: postgresStorage({ pool, schema, listen: false, ...options }),
@@ -52,6 +53,16 @@ export const startService = async (options: PostgresStorageOptions = {}): Promis
       await pool.query(`DROP SCHEMA "${schema}" CASCADE; DROP TABLE ${own}`)
       await pool.end()
     }
+  }
+}
+
+/** For runs against the coordinator of a cluster, by `npm run citus`. */
+const distributeOverFewShards = async (url: string, schema: string): Promise<void> => {
+  const pool = new pg.Pool({ connectionString: url, max: 1, options: "-c citus.shard_count=2" })
+  try {
+    await applyMigrations({ pool, schema, citus: true })
+  } finally {
+    await pool.end()
   }
 }
 
