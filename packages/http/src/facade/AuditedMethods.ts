@@ -1,8 +1,9 @@
 /** Records operator methods of an embedded host in the audit log, like the same calls over HTTP. */
 import { AuditLog } from "@waybill/core"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Result } from "effect"
 import type { AuditSpec } from "../shared/Contract.ts"
-import type { ServiceFailure } from "../shared/ProblemOf.ts"
+import { failureProblemOf, type ServiceFailure } from "../shared/ProblemOf.ts"
+import type { Around } from "./Run.ts"
 import { WaybillError } from "./WaybillError.ts"
 
 /** The operator in the audit log and in histories, for calls of the host. */
@@ -15,7 +16,7 @@ const tenant = (action: string): AuditSpec => ({ action, object: "tenant" })
 const subscription = (action: string): AuditSpec => ({ action: `subscription.${action}`, object: "subscription" })
 
 /** The first argument is the tenant, the second the object's id, if there is one. */
-const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = {
+export const recorded = {
   tenants: {
     put: tenant("tenant.put"),
     suspend: tenant("tenant.suspend"),
@@ -45,7 +46,7 @@ const recorded: Readonly<Record<string, Readonly<Record<string, AuditSpec>>>> = 
     purgeMatching: tenant("subscriptions.purge"),
     remove: subscription("delete")
   }
-}
+} satisfies Readonly<Record<string, Readonly<Record<string, AuditSpec>>>>
 
 type Run = <A>(effect: Effect.Effect<A, ServiceFailure, AuditLog>) => Promise<A>
 
@@ -54,16 +55,15 @@ export const withAudit = <M extends Groups>(run: Run, methods: M): M =>
   ({ ...methods, ...Object.fromEntries(Object.entries(recorded).flatMap(([group, specs]) => {
     const own = methods[group] as Readonly<Record<string, Method>> | undefined
     if (own === undefined) return []
-    const wrapped = Object.entries(specs).flatMap(([name, spec]) => own[name] === undefined ? [] : [[name, recordedMethod(run, spec, own[name])] as const])
+    const wrapped = Object.entries<AuditSpec>(specs).flatMap(([name, spec]) => own[name] === undefined ? [] : [[name, recordedMethod(run, spec, own[name])] as const])
     return [[group, { ...own, ...Object.fromEntries(wrapped) }]]
   })) })
 
 type Settled = { readonly value: unknown } | { readonly error: unknown }
 
-const recordedMethod = (run: Run, { action, id: member = "id", object }: AuditSpec, method: Method): Method => async (...given) => {
-  const [tenantId, second] = given as ReadonlyArray<unknown>
+const callOf = ({ action, object }: AuditSpec, [tenantId, second]: ReadonlyArray<unknown>) => {
   const id = object === "tenant" ? tenantId : second
-  const call = {
+  return {
     actor: { kind: "operator", name: hostActor } as const,
     address: undefined,
     action,
@@ -71,16 +71,38 @@ const recordedMethod = (run: Run, { action, id: member = "id", object }: AuditSp
     object: { kind: object, id: typeof id === "string" ? id : "" },
     requestId: crypto.randomUUID()
   }
+}
+
+const recordedMethod = (run: Run, spec: AuditSpec, method: Method): Method => async (...given) => {
   const settled = await run(Effect.flatMap(AuditLog, (log) =>
-    log.around(call, Effect.promise((): Promise<Settled> => method(...given).then((value) => ({ value }), (error: unknown) => ({ error }))), (exit) =>
-      Exit.isFailure(exit) ? { status: 0 } : outcomeOf(exit.value, call.object.id === "" ? member : undefined))))
+    log.around(callOf(spec, given), Effect.promise((): Promise<Settled> => method(...given).then((value) => ({ value }), (error: unknown) => ({ error }))), (exit) =>
+      Exit.isFailure(exit) ? { status: 0 } : outcomeOf(exit.value, spec, given))))
   if ("error" in settled) throw settled.error
   return settled.value
 }
 
-/** `member`: where the result names the object, if the arguments did not. */
-const outcomeOf = (settled: Settled, member: string | undefined) => {
-  if ("error" in settled) return { status: settled.error instanceof WaybillError ? settled.error.status : 500 }
-  const made = member === undefined ? undefined : (settled.value as Readonly<Record<string, unknown>> | undefined)?.[member]
-  return { status: 200, objectId: typeof made === "string" ? made : undefined }
+const outcomeOf = (settled: Settled, spec: AuditSpec, given: ReadonlyArray<unknown>) =>
+  "error" in settled
+    ? { status: settled.error instanceof WaybillError ? settled.error.status : 500 }
+    : { status: 200, objectId: madeBy(settled.value, spec, given) }
+
+/** The id of an object that the result names, if the arguments did not. */
+const madeBy = (value: unknown, { id: member = "id", object }: AuditSpec, [, second]: ReadonlyArray<unknown>): string | undefined => {
+  const made = object === "tenant" || typeof second === "string" ? undefined : (value as Readonly<Record<string, unknown>> | undefined)?.[member]
+  return typeof made === "string" ? made : undefined
 }
+
+/**
+ * A call that joins a transaction of the host is recorded in that transaction: another one would need a second connection, and could record
+ * what the host then rolls back. A refusal is recorded too, because it does not end the host's transaction.
+ */
+export const recordedWithin = <A, E extends ServiceFailure, R>(around: Around, spec: AuditSpec, given: ReadonlyArray<unknown>, effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    around(Effect.flatMap(AuditLog, (log) =>
+      log.around(callOf(spec, given), Effect.result(effect), (exit) => {
+        if (Exit.isFailure(exit)) return { status: 0 }
+        const { value: result } = exit
+        return Result.isFailure(result) ? { status: failureProblemOf(result.failure).status } : { status: 200, objectId: madeBy(result.success, spec, given) }
+      }))),
+    Effect.fromResult
+  )

@@ -2,13 +2,16 @@
 import { chargesWithin, webhookTestOf } from "./ChargeCalls.ts"
 import { eventReadsOf, eventsWithin } from "./EventCalls.ts"
 import { documentReadsOf, invoiceReadsOf, invoicesWithin } from "./InvoiceCalls.ts"
+import { credentialsWithin } from "./OperatorCalls.ts"
 import { pickupReadsOf, pickupsWithin } from "./PickupCalls.ts"
 import type { Around, Run } from "./Run.ts"
 import { lookupsOf, shipmentsWithin } from "./ShipmentCalls.ts"
 import type { WaybillAreas, WaybillWithin } from "./Waybill.ts"
 
 /** Methods that can join a transaction; `around` makes them do so. */
-export const methodsWithin = (run: Run, around: Around): WaybillWithin => ({
+export const methodsWithin = (run: Run, around: Around): WaybillWithin => ({ ...areasWithin(run, around), ...credentialsWithin(run, around) })
+
+const areasWithin = (run: Run, around: Around) => ({
   ...shipmentsWithin(run, around),
   ...invoicesWithin(run, around),
   ...pickupsWithin(run, around),
@@ -16,9 +19,9 @@ export const methodsWithin = (run: Run, around: Around): WaybillWithin => ({
   ...chargesWithin(run, around)
 })
 
-/** The same methods in transactions of their own, and those that join none. */
+/** The methods of areas in transactions of their own, and those that join none. */
 export const methodsOf = (run: Run): WaybillAreas => {
-  const alone = methodsWithin(run, (effect) => effect)
+  const alone = areasWithin(run, (effect) => effect)
   return {
     ...alone,
     shipments: { ...alone.shipments, ...lookupsOf(run) },

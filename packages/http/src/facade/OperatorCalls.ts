@@ -18,9 +18,10 @@ import { Deliveries, SigningSecrets } from "@waybill/core/delivery"
 import { Effect, Redacted } from "effect"
 import { unconfirmed } from "../operator/OperatorHandlers.ts"
 import type { ServiceFailure } from "../shared/ProblemOf.ts"
-import { hostActor } from "./AuditedMethods.ts"
+import { hostActor, recorded, recordedWithin } from "./AuditedMethods.ts"
+import type { ApiKeyMethods, SecretMethods, WaybillCredentialsWithin } from "./OperatorMethods.ts"
 import { plain } from "./Plain.ts"
-import { ofTenant, type Run } from "./Run.ts"
+import { type Around, ofTenant, type Run } from "./Run.ts"
 import type { Waybill } from "./Waybill.ts"
 
 type OperatorMethods = Pick<
@@ -40,10 +41,9 @@ export const operatorMethodsOf = (run: Run): OperatorMethods => ({
     health: () => run(Effect.flatMap(TenantHealths, ({ all }) => all))
   },
   apiKeys: {
-    create: (tenantId, request) =>
-      run(Effect.map(ofTenant(tenantId, ApiKeys, (keys) => keys.create(tenantId, plain(request))), ({ id, key }) => ({ id, key: Redacted.value(key) }))),
+    create: (...given) => run(credentials.createKey(...given)),
     list: (tenantId, query = {}) => run(ofTenant(tenantId, ApiKeys, (keys) => keys.list(tenantId, plain(query)))),
-    revoke: (tenantId, id) => run(ofTenant(tenantId, ApiKeys, (keys) => keys.revoke(tenantId, id)))
+    revoke: (...given) => run(credentials.revokeKey(...given))
   },
   audit: { list: (query = {}) => run(Effect.flatMap(AuditLog, (log) => log.list(plain(query)))) },
   clients: {
@@ -55,14 +55,10 @@ export const operatorMethodsOf = (run: Run): OperatorMethods => ({
     put: (tenantId, change) => run(ofTenant(tenantId, TenantLimits, (limits) => limits.put(tenantId, plain(change))))
   },
   secrets: {
-    put: (tenantId, hmacSecretId, settings = {}) =>
-      run(Effect.map(
-        ofTenant(tenantId, SigningSecrets, (secrets) => secrets.put(tenantId, hmacSecretId, plain(settings))),
-        (put) => ({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) })
-      )),
+    put: (...given) => run(credentials.putSecret(...given)),
     list: (tenantId, query = {}) => run(ofTenant(tenantId, SigningSecrets, (secrets) => secrets.list(tenantId, plain(query)))),
     reseal: (tenantId) => run(ofTenant(tenantId, SigningSecrets, (secrets) => secrets.reseal(tenantId))),
-    delete: (tenantId, hmacSecretId) => run(ofTenant(tenantId, SigningSecrets, (secrets) => secrets.remove(tenantId, hmacSecretId)))
+    delete: (...given) => run(credentials.deleteSecret(...given))
   },
   deliveries: {
     list: (tenantId, query = {}) => run(ofTenant(tenantId, Deliveries, (deliveries) => deliveries.list(tenantId, plain(query)))),
@@ -86,6 +82,31 @@ export const operatorMethodsOf = (run: Run): OperatorMethods => ({
     find: (tenantId, reference) =>
       run(Effect.map(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.find(tenantId, { reference })), ({ data }) => data)),
     get: (tenantId, shipmentId) => run(ofTenant(tenantId, ShipmentJourneys, (journeys) => journeys.get(tenantId, shipmentId)))
+  }
+})
+
+const credentials = {
+  createKey: (...[tenantId, request]: Parameters<ApiKeyMethods["create"]>) =>
+    Effect.map(ofTenant(tenantId, ApiKeys, (keys) => keys.create(tenantId, plain(request))), ({ id, key }) => ({ id, key: Redacted.value(key) })),
+  revokeKey: (...[tenantId, id]: Parameters<ApiKeyMethods["revoke"]>) => ofTenant(tenantId, ApiKeys, (keys) => keys.revoke(tenantId, id)),
+  putSecret: (...[tenantId, hmacSecretId, settings = {}]: Parameters<SecretMethods["put"]>) =>
+    Effect.map(
+      ofTenant(tenantId, SigningSecrets, (secrets) => secrets.put(tenantId, hmacSecretId, plain(settings))),
+      (put) => ({ hmacSecretId: put.hmacSecretId, secret: Redacted.value(put.secret) })
+    ),
+  deleteSecret: (...[tenantId, hmacSecretId]: Parameters<SecretMethods["delete"]>) =>
+    ofTenant(tenantId, SigningSecrets, (secrets) => secrets.remove(tenantId, hmacSecretId))
+}
+
+/** Keys and secrets in a transaction of the host, which creates a customer with them. */
+export const credentialsWithin = (run: Run, around: Around): WaybillCredentialsWithin => ({
+  apiKeys: {
+    create: (...given) => run(recordedWithin(around, recorded.apiKeys.create, given, credentials.createKey(...given))),
+    revoke: (...given) => run(recordedWithin(around, recorded.apiKeys.revoke, given, credentials.revokeKey(...given)))
+  },
+  secrets: {
+    put: (...given) => run(recordedWithin(around, recorded.secrets.put, given, credentials.putSecret(...given))),
+    delete: (...given) => run(recordedWithin(around, recorded.secrets.delete, given, credentials.deleteSecret(...given)))
   }
 })
 

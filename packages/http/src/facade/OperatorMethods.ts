@@ -284,6 +284,12 @@ export interface ApiKeyMethods {
   readonly revoke: (tenantId: string, id: string) => Promise<void>
 }
 
+/** Keys and secrets of a customer that the host creates, or removes, in its own transaction. */
+export interface WaybillCredentialsWithin {
+  readonly apiKeys: Pick<ApiKeyMethods, "create" | "revoke">
+  readonly secrets: Pick<SecretMethods, "put" | "delete">
+}
+
 export interface ReplayRange {
   readonly from: string | Date
   readonly to?: string | Date

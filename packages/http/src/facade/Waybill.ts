@@ -13,7 +13,8 @@ import type {
   LimitMethods,
   SecretMethods,
   StatisticsMethods,
-  TenantMethods
+  TenantMethods,
+  WaybillCredentialsWithin
 } from "./OperatorMethods.ts"
 import type { PortalCustomer } from "../portal/PortalCaller.ts"
 import type { PortalMethods } from "./PortalMethods.ts"
@@ -73,7 +74,7 @@ export type { NoticeContactSettings, PortalLinkRequest, PortalLinkToken, PortalM
 export type * from "./ShipmentMethods.ts"
 
 /** Methods that can join a transaction of the host. */
-export interface WaybillWithin extends WaybillShipmentsWithin, WaybillInvoicesWithin, WaybillPickupsWithin, WaybillEventsWithin, WaybillChargesWithin {}
+export interface WaybillWithin extends WaybillShipmentsWithin, WaybillInvoicesWithin, WaybillPickupsWithin, WaybillEventsWithin, WaybillChargesWithin, WaybillCredentialsWithin {}
 
 /** The methods of the areas. */
 export interface WaybillAreas extends WaybillShipments, WaybillInvoices, WaybillPickups, WaybillEvents, WaybillCharges {}
@@ -116,7 +117,7 @@ export interface Waybill<in Tx = never> extends WaybillAreas {
    * a customer they need the token of a link or another credential. A token that the request has is used in place of the customer.
    */
   readonly portalHandler: (request: Request, customer: PortalCustomer | undefined, options?: HandlerOptions) => Promise<Response>
-  /** The same methods inside a transaction of the host: their writes commit or roll back with it. */
+  /** The same methods inside a transaction of the host: their writes, and their entries of the audit log, commit or roll back with it. */
   readonly within: (transaction: Tx) => WaybillWithin
   /**
    * Starts to deliver, to close charge windows and to remove old data, until `stop`. Processes that only publish or

@@ -179,6 +179,20 @@ export const withinCalls: Methods = {
       const subscriptionId = await subscribedToPickups(scene, id)
       return ({ pickupSubscriptions }) => pickupSubscriptions.remove(carrierOf(id), subscriptionId)
     }
+  },
+  apiKeys: {
+    create: (_, id) => ({ apiKeys }) => apiKeys.create(tenantId, { name: `key-${id}`, roles: ["customer"], accounts: ["A"] }),
+    revoke: async ({ waybill }, id) => {
+      const key = await waybill.apiKeys.create(tenantId, { name: `key-${id}`, roles: ["customer"], accounts: ["A"] })
+      return ({ apiKeys }) => apiKeys.revoke(tenantId, key.id)
+    }
+  },
+  secrets: {
+    put: (_, id) => ({ secrets }) => secrets.put(tenantId, `secret-${id}`, { anyClient: true }),
+    delete: async ({ waybill }, id) => {
+      await waybill.secrets.put(tenantId, `secret-${id}`, { anyClient: true })
+      return ({ secrets }) => secrets.delete(tenantId, `secret-${id}`)
+    }
   }
 }
 
@@ -266,12 +280,7 @@ export const serviceCalls: Methods = {
     put: ({ waybill }) => () => waybill.limits.put(tenantId, { subscriptions: 150_000 })
   },
   apiKeys: {
-    create: ({ waybill }, id) => () => waybill.apiKeys.create(tenantId, { name: `key-${id}`, roles: ["customer"], accounts: ["A"] }),
-    list: ({ waybill }) => () => waybill.apiKeys.list(tenantId),
-    revoke: async ({ waybill }, id) => {
-      const key = await waybill.apiKeys.create(tenantId, { name: `key-${id}`, roles: ["customer"], accounts: ["A"] })
-      return () => waybill.apiKeys.revoke(tenantId, key.id)
-    }
+    list: ({ waybill }) => () => waybill.apiKeys.list(tenantId)
   },
   clients: {
     list: ({ waybill }) => () => waybill.clients.list(tenantId),
@@ -281,12 +290,7 @@ export const serviceCalls: Methods = {
     }
   },
   secrets: {
-    put: ({ waybill }, id) => () => waybill.secrets.put(tenantId, `secret-${id}`, { anyClient: true }),
     list: ({ waybill }) => () => waybill.secrets.list(tenantId),
-    delete: async ({ waybill }, id) => {
-      await waybill.secrets.put(tenantId, `secret-${id}`, { anyClient: true })
-      return () => waybill.secrets.delete(tenantId, `secret-${id}`)
-    },
     reseal: ({ waybill }) => () => waybill.secrets.reseal(tenantId)
   },
   deliveries: {

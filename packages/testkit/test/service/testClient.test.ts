@@ -45,6 +45,34 @@ describe("a transaction of a test client", () => {
     expect(sent(waybill)).toEqual(["S-1"])
   })
 
+  it("holds a customer with its key and secret, which exist after COMMIT only", async () => {
+    const waybill = await start()
+    const customer = waybill.customer("other", ["A-1"])
+    const create = async (client: TestClient) => {
+      const within = waybill.within(client)
+      await within.secrets.put("acme", "others", { client: "other" })
+      await within.subscriptions.create(customer, { endpointUrl: "https://other.example/", hmacSecretId: "others" })
+      return within.apiKeys.create("acme", { name: "other", roles: ["customer"], accounts: ["A-1"] })
+    }
+    const exists = async () => [
+      (await waybill.apiKeys.list("acme")).data.map(({ name }) => name),
+      (await waybill.secrets.list("acme")).data.map(({ hmacSecretId }) => hmacSecretId),
+      (await waybill.audit.list({ tenant: "acme" })).data.map(({ action }) => action)
+    ]
+    const before = await exists()
+    const undone = await begun()
+    await create(undone)
+    await undone.query("ROLLBACK")
+    expect(await exists()).toEqual(before)
+
+    const client = await begun()
+    await create(client)
+    await client.query("COMMIT")
+    expect(await exists()).toEqual([["other"], ["main", "others"], ["api-key.create", "secret.put", ...before[2]!]])
+    await waybill.events.publish(waybill.carrier, [event("S-1")])
+    expect(waybill.receiver("https://other.example/").received).toHaveLength(1)
+  })
+
   it("leaves nothing after ROLLBACK", async () => {
     const waybill = await start()
     const client = await begun()
