@@ -3,7 +3,7 @@ import { type DeliveryState, healthCount, purgeReason, traceDeliveries, type Tra
 import { bool, float8, int4, int8, int8Array, only, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { firstIdAt, inFlightOf, inPartitionOf, stateGroups } from "./DeliveryLogSql.ts"
-import { signalChanged } from "../shared/DeliveryEntrySql.ts"
+import { signalChanged } from "./DeliveryEntrySql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { payloadRows } from "./PayloadSql.ts"
 import { inFlight } from "../shared/InFlightSql.ts"

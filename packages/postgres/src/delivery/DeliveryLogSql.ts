@@ -23,7 +23,7 @@ import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { bodyOf } from "./PayloadSql.ts"
 import { endpointHostSql } from "./FilterSql.ts"
-import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { partitionOfSql } from "./DeliveryEntrySql.ts"
 import { inFlight, inFlightOfAll } from "../shared/InFlightSql.ts"
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */

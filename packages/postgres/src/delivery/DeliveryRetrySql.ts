@@ -5,7 +5,7 @@ import { raw, type Statement, statement, tenant } from "../client/SqlStatement.t
 import { inFlightOf } from "./DeliveryLogSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { payloadOf } from "./PayloadSql.ts"
-import { signalChanged } from "../shared/DeliveryEntrySql.ts"
+import { signalChanged } from "./DeliveryEntrySql.ts"
 import { inFlight } from "../shared/InFlightSql.ts"
 
 /** Locks the destination of a delivery, like `lockDestination`. */

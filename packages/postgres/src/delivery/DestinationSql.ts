@@ -2,7 +2,7 @@
 import type { DestinationSettings, DestinationState, PausedBy } from "@waybill/core/delivery"
 import { int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
-import { signalChanged } from "../shared/DeliveryEntrySql.ts"
+import { signalChanged } from "./DeliveryEntrySql.ts"
 
 export const countColumn = int8
 

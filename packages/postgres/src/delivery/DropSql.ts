@@ -6,7 +6,7 @@ import { holdsUnseen, mayBeSent } from "./DeliveryGateSql.ts"
 import { countDrops, recordDrops } from "./DropRecordsSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { payloadRows } from "./PayloadSql.ts"
-import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { partitionOfSql } from "./DeliveryEntrySql.ts"
 
 const step = raw(String(purgeStep))
 

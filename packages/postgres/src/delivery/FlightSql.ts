@@ -1,7 +1,7 @@
 /** SQL statements that return deliveries in flight to waiting, after a takeover or a lost take. */
 import { int4Array, row, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { partitionOfSql } from "./DeliveryEntrySql.ts"
 import { inFlight } from "../shared/InFlightSql.ts"
 
 export interface Interrupted {

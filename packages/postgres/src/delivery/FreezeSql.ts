@@ -5,7 +5,7 @@ import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "..
 import { fenced } from "./PartitionSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { bodyOf } from "./PayloadSql.ts"
-import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { partitionOfSql } from "./DeliveryEntrySql.ts"
 
 /** An entry in its place. Rows are named by where they are, and compared: meanwhile another row may be there. */
 export interface FrozenEntry {

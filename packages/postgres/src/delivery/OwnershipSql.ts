@@ -4,7 +4,7 @@ import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, 
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
 import { fenced } from "./PartitionSql.ts"
-import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { partitionOfSql } from "./DeliveryEntrySql.ts"
 
 const nowColumn = raw("floor(extract(epoch FROM now()) * 1000)::float8 AS now")
 

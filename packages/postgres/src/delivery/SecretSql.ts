@@ -2,7 +2,7 @@
 import type { StoredSecret } from "@waybill/core/delivery"
 import { bool, byteaArray, float8, int4, int8, optional, row, text, textArray, timestamptz, timestamptzArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { signalChanged } from "../shared/DeliveryEntrySql.ts"
+import { signalChanged } from "./DeliveryEntrySql.ts"
 
 /** The account in an account within a carrier (`accountWithin`), null in everything else. */
 const carriersAccount = "substring(owner.account from '^ [^ ]+ [^ ]+ (.*)$')"

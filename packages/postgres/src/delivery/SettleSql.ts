@@ -3,7 +3,7 @@ import { type DeliveryOutcome, type DestinationChange, flightOf, partitionOf, ty
 import { boolArray, float8Array, int4Array, textArray, uuidArray } from "../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { fenced } from "./PartitionSql.ts"
-import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { partitionOfSql } from "./DeliveryEntrySql.ts"
 
 /** After a crash of the database some outcomes may be unknown, and their deliveries go out again under the same ids. */
 export const doNotWaitForDisk = raw("SET LOCAL synchronous_commit TO off")

@@ -6,7 +6,7 @@ import { accessOf, holdsUnseen, seenOnce } from "./DeliveryGateSql.ts"
 import { ownedNow } from "./PartitionSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { payloadOf } from "./PayloadSql.ts"
-import { partitionOfSql } from "../shared/DeliveryEntrySql.ts"
+import { partitionOfSql } from "./DeliveryEntrySql.ts"
 import { fewAccountsOf } from "../shared/ShipmentSql.ts"
 
 /** The first row is about the take, the others are about a destination each. Its waiting entries are arrays of one length. */

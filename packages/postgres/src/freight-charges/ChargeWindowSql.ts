@@ -2,7 +2,7 @@
 import { partitionOf } from "@waybill/core/delivery"
 import { int4, int8, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { inFlight } from "../shared/InFlightSql.ts"
 
 export const dueTenantRow = row({ tenantId: text, due: timestamptz })

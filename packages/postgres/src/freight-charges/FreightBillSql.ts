@@ -3,7 +3,7 @@ import type { BillChanges, BillRow, BillState, WindowTimes } from "@waybill/core
 import type { PgArray } from "../client/PgBulk.ts"
 import { byteaArray, int4, int4Array, int8, only, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { arrayLiteral } from "../shared/ShipmentLocks.ts"
 
 /** The condition differs from that of the live index by client on purpose: with that index Postgres would read the whole tenant to find a few ids. */

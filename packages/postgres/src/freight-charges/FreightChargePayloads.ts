@@ -3,7 +3,7 @@ import { int8Array, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 
 /** Where the delivery queue finds the bytes of entries: single notices and closed windows. */
 export const freightChargePayloads: PayloadSource = {

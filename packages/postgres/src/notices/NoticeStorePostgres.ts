@@ -6,7 +6,7 @@ import { bytea, int4, int8, only, optional, row, text, textArray, uuid } from ".
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
 /** A notice is queued for its own client only. */

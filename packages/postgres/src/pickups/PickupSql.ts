@@ -10,7 +10,7 @@ import {
 } from "@waybill/core/pickups"
 import { bool, bytea, int8, nullable, optional, row, text, textArray, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { type Expression, nothing, type Parameter, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { clientSeesAccounts } from "./PickupPayloads.ts"
 
 /** Serialises requests of a client with the same idempotency key. */

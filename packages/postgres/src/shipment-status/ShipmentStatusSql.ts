@@ -17,7 +17,7 @@ import {
 import { type Expression, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { arrayLiteral } from "../shared/ShipmentLocks.ts"
 import { accountsSeeText, clientSeesText, ofCarrier, viewers } from "../shared/ShipmentSql.ts"
 

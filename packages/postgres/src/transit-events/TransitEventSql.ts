@@ -3,7 +3,7 @@ import type { NewEvent } from "@waybill/core/transit-events"
 import { bytea, byteaArray, int4Array, int8, int8Array, optional, row, text, textArray, timestamptzArray } from "../client/SqlRow.ts"
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
-import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { accountsSeeText, clientSeesText, withStatus } from "../shared/ShipmentSql.ts"
 
 /** Where the delivery queue finds the bytes of an entry. */

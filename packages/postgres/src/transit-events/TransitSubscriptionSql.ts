@@ -3,7 +3,7 @@ import type { DestinationState } from "@waybill/core/delivery"
 import type { ReplayRequest, SubscriptionRecord } from "@waybill/core/transit-events"
 import { bool, int4, int8, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
-import { queueEntries, signalQueued } from "../shared/DeliveryEntrySql.ts"
+import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { fromSubscriptions, selectSubscriptions } from "../delivery/SubscriptionSql.ts"
 import { clientSees } from "../shared/ShipmentSql.ts"
 
