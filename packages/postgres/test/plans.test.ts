@@ -155,8 +155,9 @@ const ofOwners = (schema: Sql.Statement) => ({
   "take and send again": frozen.freeze(schema, taking, { signals: [], entries: [entry], again: [id] }),
   "take bytes that are sent again": frozen.sentAgain(schema, sources, "t", [id]),
   "take what was not removed meanwhile": frozen.flownOf(schema, taking),
-  "settle first attempts": settle(schema, settling),
-  "settle further attempts": settle(schema, { ...settling, outcomes: [{ ...outcome, attempt: 2 }], destinations: [change] }),
+  "settle first attempts": settle(schema, settling, false),
+  "settle first attempts a second time": settle(schema, settling, true),
+  "settle further attempts": settle(schema, { ...settling, outcomes: [{ ...outcome, attempt: 2 }], destinations: [change] }, false),
   "take leases": ownership.takeLeases(schema, "t", worker, [0]),
   "raise epochs": ownership.raiseEpochs(schema, "t", [0]),
   "replace epochs": ownership.replaceEpochs(schema, "t", owned),
@@ -371,7 +372,7 @@ layer(testStorage(prepared), { excludeTestServices: true })("prepared statements
     Effect.gen(function*() {
       const sql = yield* PgClient.PgClient
       const schema = Sql.raw(`"${prepared}"`)
-      const repeated = [findForTake(schema, sources, taking), frozen.freeze(schema, taking, { signals: [signal], entries: [entry], again: [] }), settle(schema, settling), load(schema, "t", [id])]
+      const repeated = [findForTake(schema, sources, taking), frozen.freeze(schema, taking, { signals: [signal], entries: [entry], again: [] }), settle(schema, settling, false), load(schema, "t", [id])]
       yield* sql.withTransaction(Effect.gen(function*() {
         for (const { text, values } of repeated) {
           for (let n = 0; n < 10; n++) yield* sql.unsafe(text, values)

@@ -9,6 +9,7 @@ import {
   type ReleasedPartition,
   partitionOf,
   purgeStep,
+  type SettleRequest,
   type WaitingDelivery,
   waitingPerDestination,
   type WorkerLease
@@ -42,6 +43,11 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
       const owning = new Owning(sql, schema, yield* makeIsDistributed(name))
       const dropping = new Dropping(sql, schema, sources)
       const take = takeWith(sql, schema, sources)
+      const write = (request: SettleRequest, isRepeated: boolean) =>
+        sql.withTransaction(Effect.andThen(
+          sql.run(doNotWaitForDisk),
+          Effect.map(sql.rows(partitionRow, settle(schema, request, isRepeated)), (rows) => rows.map(({ partition }) => partition))
+        ))
 
       return DeliveryStore.of({
         renew: (worker) => asOwner("renew", owning.renew(worker)),
@@ -51,10 +57,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
         take: (request) => asOwner("take", take(request)),
         reclaim: (tenantId, owned, flight) => asOwner("reclaim", sql.withTransaction(owning.reclaim(tenantId, owned, flight))),
         settle: (request) =>
-          asOwner("settle", sql.withTransaction(Effect.andThen(
-            sql.run(doNotWaitForDisk),
-            Effect.map(sql.rows(partitionRow, settle(schema, request)), (rows) => rows.map(({ partition }) => partition))
-          ))),
+          asOwner("settle", write(request, false).pipe(Effect.catchIf(({ reason }) => reason._tag === "UniqueViolation", () => write(request, true)))),
         drop: (request) => asOwner("drop", sql.withTransaction(dropping.drop(request))),
         release: (tenantId, partitions, rateMarks) => asOwner("release", sql.withTransaction(owning.release(tenantId, partitions, rateMarks)))
       })

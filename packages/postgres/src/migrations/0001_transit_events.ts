@@ -5,11 +5,11 @@ import type { Migration } from "./Migrations.ts"
  * Gives a table that is empty most of the time some fifty pages for good. A plan that is made while a table has no pages reads all of it, and is still
  * used when the table is full. With these pages the planner prefers an index, however old its statistics are.
  */
-const withPages = (schema: string, table: string, rows: string, fillfactor = 100): string => `
+const withPages = (schema: string, table: string, rows: string): string => `
 ALTER TABLE ${schema}.${table} SET (vacuum_truncate = off, fillfactor = 10);
 INSERT INTO ${schema}.${table} ${rows} FROM generate_series(1, 512) AS n;
 DELETE FROM ${schema}.${table};
-ALTER TABLE ${schema}.${table} SET (fillfactor = ${fillfactor});`
+ALTER TABLE ${schema}.${table} SET (fillfactor = 100);`
 
 /**
  * Ids compare byte by byte (`COLLATE "C"`): the published order of events must not depend on the server's locale.
@@ -337,10 +337,9 @@ CREATE TABLE ${schema}.deliveries (
   traceparent text,
   attempts text[] NOT NULL DEFAULT '{}',
   PRIMARY KEY (tenant_id, delivery_id)
-) WITH (fillfactor = 80);
-${withPages(schema, "deliveries", "(tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at) SELECT '', gen_random_uuid(), gen_random_uuid(), 'cancelled', 1, 1, '{}', '{}', now()", 80)}
+);
+${withPages(schema, "deliveries", "(tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at) SELECT '', gen_random_uuid(), gen_random_uuid(), 'cancelled', 1, 1, '{}', '{}', now()")}
 CREATE INDEX deliveries_unsettled ON ${schema}.deliveries (tenant_id, destination_id, due_at) WHERE state IN ('sending', 'waiting');
 CREATE INDEX deliveries_dead ON ${schema}.deliveries (tenant_id, destination_id, delivery_id) WHERE state = 'dead';
-CREATE INDEX deliveries_sent ON ${schema}.deliveries USING brin (sent_at);
 `
 }
