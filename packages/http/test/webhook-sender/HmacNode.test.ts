@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { createHmac } from "node:crypto"
 import { Hmac } from "@waybill/core/delivery"
 import { HmacNode } from "../../src/webhook-sender/HmacNode.ts"
 
@@ -29,5 +30,18 @@ describe("HmacNode", () => {
     for (const pieces of cuts) assert.strictEqual(hmac.sha256(key, pieces), expected)
     assert.strictEqual(hmac.sha256(key, ["Zürich"]), hmac.sha256(key, [bytes("Zürich")]))
     assert.lengthOf(Buffer.from(hmac.sha256(key, []), "base64"), 32)
+  }, Effect.provide(HmacNode.layer)))
+
+  it.effect("hashes content of every size", Effect.fnUntraced(function*() {
+    const hmac = yield* Hmac
+    for (const keyBytes of [0, 1, 32, 64, 65]) {
+      const key = new Uint8Array(keyBytes).fill(0xc3)
+      for (const size of [0, 1, 55, 56, 63, 64, 5_000, 16_319, 16_320, 16_321, 16_384, 200_000]) {
+        const body = Buffer.alloc(size, "abcdefg")
+        const expected = createHmac("sha256", key).update("é").update(body).digest("base64")
+        assert.strictEqual(hmac.sha256(key, ["é", body]), expected, `${keyBytes} ${size}`)
+        assert.strictEqual(hmac.sha256(key, ["é", body.toString()]), expected, `${keyBytes} ${size}`)
+      }
+    }
   }, Effect.provide(HmacNode.layer)))
 })
