@@ -43,7 +43,7 @@ export const sessionConfig = (config: PgPoolConfig): SqlPg.Config => {
 export const mostPrepared = 500
 
 /** A row may be as large as Postgres allows. */
-const largestMessage = 2 ** 30
+export const largestMessage = 2 ** 30
 
 const defaultStatementTimeout: Duration.Input = "45 seconds"
 

@@ -6,9 +6,11 @@ import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { ResultCodecs } from "./PgCodecs.ts"
+import { largestMessage } from "./PgAddress.ts"
 import { cancelDeadlineMs, noClient, type PgResult, type PgStatement, type PgWire, PgWireConnection } from "./PgConnection.ts"
 import { connectionLost, sqlError, sqlPgError } from "./PgErrors.ts"
 import { NoTimeout } from "./PgLending.ts"
+import { FrameReader } from "./PgFrames.ts"
 import { wireParameters } from "./PgParameters.ts"
 import { type AheadFrame, beginFrame, discardPlans, type SessionInternals, type SessionMessage, sessionInternals } from "./SqlPgInternals.ts"
 import { StatementTurns } from "./StatementTurns.ts"
@@ -78,7 +80,8 @@ export class PgSession implements PgWire {
     const internals = this.internals = sessionInternals(connection)
     this.cancel = internals.cancel
     internals.cancel = this.cancelInTime
-    const { dispatch, encodeQuery } = internals
+    const { dispatch, encodeQuery, session } = internals
+    session.parser = new FrameReader(session.parser, largestMessage)
     internals.dispatch = (message) => {
       if (!this.answersAhead(message)) dispatch(message)
     }

@@ -13,7 +13,7 @@
  * | `timestamptz` | number: whole milliseconds since 1970, rounded down; infinity is infinite |
  * | `void` | null |
  *
- * and arrays of one dimension of these, with null elements.
+ * and arrays of one dimension of these, with null elements. The elements of a `bytea[]` may share the memory of their row: copy what you keep.
  */
 export type ColumnType =
   | "bool" | "bytea" | "date" | "float4" | "float8" | "int2" | "int4" | "int8" | "json" | "jsonb" | "name" | "oid"
@@ -36,7 +36,12 @@ const same = (text: string): string => text
 
 const bufferOf = (bytes: Uint8Array, at: number, size: number): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset + at, size)
 
-const utf8: BinaryDecoder = (bytes, at, size) => bufferOf(bytes, at, size).toString("utf8")
+/** Bytes without a copy. */
+export const viewOfBytes: BinaryDecoder = bufferOf
+
+/** A text by its own small object costs more than its characters. */
+const utf8: BinaryDecoder = (bytes, at, size) =>
+  bytes instanceof Buffer ? bytes.toString("utf8", at, at + size) : bufferOf(bytes, at, size).toString("utf8")
 
 const int32 = (bytes: Uint8Array, at: number): number =>
   (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!

@@ -11,6 +11,15 @@ import type { Duplex } from "node:stream"
 
 export type SessionMessage = BackendMessage<unknown>
 
+/** Decodes `size` bytes at `at`; -1: NULL. */
+export type FieldReader = (bytes: Uint8Array, at: number, size: number, column: number) => unknown
+
+export interface SessionParser {
+  readField: FieldReader | undefined
+  /** Passes on each message that this chunk completes. */
+  readonly pushEach: (chunk: Uint8Array, onMessage: (message: SessionMessage) => void) => void
+}
+
 export interface SessionInternals {
   /** Receives each message of the server. */
   dispatch: (message: SessionMessage) => void
@@ -18,7 +27,7 @@ export interface SessionInternals {
   encodeQuery: (text: string, values: ReadonlyArray<unknown>, cache: unknown) => { readonly frame: Uint8Array }
   /** Sends a cancel request over another connection. */
   cancel: Effect.Effect<void>
-  readonly session: { readonly socket: Duplex }
+  readonly session: { readonly socket: Duplex; parser: SessionParser }
   readonly "~@effect/sql-pg/PgConnection/internals": {
     /** The error that ended the session. */
     readonly deadError: () => SqlError | undefined
