@@ -4,7 +4,6 @@ import type { Mutant } from "./Mutant.ts"
 const owning = "core/src/delivery/Owning.ts"
 const taking = "core/src/delivery/Taking.ts"
 const sending = "core/src/delivery/Sending.ts"
-const work = "core/src/delivery/WorkSet.ts"
 const destination = "core/src/delivery/Destination.ts"
 const ownership = "testkit/src/delivery/OwnershipMemory.ts"
 const tables = "testkit/src/delivery/DestinationTables.ts"
@@ -217,12 +216,5 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
     file: owning,
     find: "Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(",
     replace: "Effect.void.pipe("
-  },
-  {
-    name: "flights of a lost partition count for the next owner",
-    rare: true,
-    file: work,
-    find: "for (const [name, flight] of tenant.flights) if (flight.partition === partition) tenant.flights.delete(name)",
-    replace: ""
   }
 ]

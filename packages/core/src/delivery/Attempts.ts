@@ -105,14 +105,11 @@ export const requestOf = (
   if (keys.length === 0 && destination.signing === "required") return unsignable
   // receivers refuse timestamps that are minutes off, and the clock of this process may be wrong
   const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
-  const headers: Record<string, string> = {
-    "content-type": "application/json",
-    "webhook-id": deliveryId,
-    "webhook-timestamp": String(timestampSeconds)
-  }
-  if (keys.length > 0) headers["webhook-signature"] = signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body })
-  if (keys.length > 0 && destination.bodySignature) headers["x-signature"] = bodySignatureHeader(hmac.sha256, keys[0]!, body)
-  return { url: destination.endpointUrl, headers, body, deadlineMillis: timeoutMillis }
+  const named = { "content-type": "application/json", "webhook-id": deliveryId, "webhook-timestamp": String(timestampSeconds) }
+  const request = { url: destination.endpointUrl, body, deadlineMillis: timeoutMillis }
+  if (keys.length === 0) return { ...request, headers: named }
+  const signed = { ...named, "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body }) }
+  return { ...request, headers: destination.bodySignature ? { ...signed, "x-signature": bodySignatureHeader(hmac.sha256, keys[0]!, body) } : signed }
 }
 
 const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt, startedAt: number): Effect.Effect<AttemptOutcome> => {

@@ -4,13 +4,12 @@
  *
  * All durable state is in the store. A killed worker loses only its leases, which expire.
  */
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { EngineState, type EngineServices } from "./EngineState.ts"
 import { Owning } from "./Owning.ts"
 import { Sending } from "./Sending.ts"
 import { Settling } from "./Settling.ts"
-import { runWithRestart } from "./RunWithRestart.ts"
 import { Taking } from "./Taking.ts"
 
 /** Maximum number of concurrent takes, each for another tenant. */
@@ -81,3 +80,14 @@ export class DeliveryEngine {
     })
   }
 }
+
+/** Repeats a turn. After an error it logs the error and waits one second. */
+const runWithRestart = (turn: Effect.Effect<void, StorageError>, pause: Effect.Effect<void>): Effect.Effect<never> =>
+  Effect.forever(Effect.matchCauseEffect(turn, {
+    onSuccess: () => pause,
+    // a defect must not stop deliveries: the next turn tries again
+    onFailure: (cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.andThen(Effect.logError("Delivery worker failed, restarting in 1 s.", cause), Effect.sleep(1000))
+  }))

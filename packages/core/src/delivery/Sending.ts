@@ -4,7 +4,7 @@ import { type Attempt, attemptOf, pausedByDeadLetter, type Verdict } from "./Att
 import { attemptsBegin, begun, type Destination, failed, ownerOf, secretOpened, succeeded } from "./Destination.ts"
 import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "./DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
-import { flightName, type OwnedTenant } from "./WorkSet.ts"
+import type { OwnedTenant } from "./WorkSet.ts"
 import { maySendAgainAfterCrash } from "./model/RetryDecision.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -93,9 +93,9 @@ export class Sending {
   private openFlights(tenant: OwnedTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
     for (const { destinationId, flight } of deliveries) {
       const partition = partitionOf(destinationId)
-      const name = flightName(partition, flight)
-      const open = tenant.flights.get(name)
-      if (open === undefined) tenant.flights.set(name, { partition, flight, left: 1 })
+      const flights = tenant.partitions.get(partition)?.flights
+      const open = flights?.get(flight)
+      if (open === undefined) flights?.set(flight, { partition, flight, left: 1 })
       else open.left += 1
     }
   }

@@ -5,7 +5,7 @@ import { changeWritten, type Destination, settled, type PendingPause } from "./D
 import { report } from "./DeliveryReport.ts"
 import type { DestinationChange, SettleRequest, WaitingDelivery } from "./DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
-import { flightName, type OwnedTenant } from "./WorkSet.ts"
+import type { OpenFlight, OwnedTenant } from "./WorkSet.ts"
 import type { Ended } from "./OutcomeBuffer.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
@@ -91,13 +91,13 @@ export class Settling {
       // unless this worker raised the epoch itself meanwhile
       if (tenant.partitions.get(partition)?.epoch === epoch) work.lose(tenant.tenantId, partition)
     }
-    for (const { flight, partition } of request.ended) if (kept.has(partition)) tenant.flights.delete(flightName(partition, flight))
+    for (const { flight, partition } of request.ended) if (kept.has(partition)) tenant.partitions.get(partition)?.flights.delete(flight)
     const written: Array<Ended> = []
     const again: OfTenant = { ended: [], changed: new Set() }
     for (const each of own.ended) {
       const { destination, outcome } = each
       if (kept.has(destination.partition)) {
-        const open = tenant.flights.get(flightName(destination.partition, outcome.flight))
+        const open = flightOf(tenant, each)
         if (open !== undefined) open.left -= 1
         written.push(each)
       } else if (destination.lost) this.forget([each])
@@ -115,23 +115,25 @@ export class Settling {
 }
 
 const requestOf = (tenant: OwnedTenant, { changed, ended }: OfTenant): SettleRequest => {
-  const counts = new Map<string, number>()
+  const counts = new Map<OpenFlight, number>()
   const partitions = new Set<number>()
-  for (const { destination, outcome } of ended) {
-    const name = flightName(destination.partition, outcome.flight)
-    counts.set(name, (counts.get(name) ?? 0) + 1)
-    partitions.add(destination.partition)
+  for (const each of ended) {
+    const open = flightOf(tenant, each)
+    if (open !== undefined) counts.set(open, (counts.get(open) ?? 0) + 1)
+    partitions.add(each.destination.partition)
   }
   for (const { partition } of changed) partitions.add(partition)
-  const flights = Array.from(counts, ([name, count]) => ({ open: tenant.flights.get(name), count }))
   return {
     tenantId: tenant.tenantId,
     owned: Array.from(partitions, (partition) => ({ tenantId: tenant.tenantId, partition, epoch: tenant.partitions.get(partition)?.epoch ?? 0 })),
     outcomes: ended.map(({ outcome }) => outcome),
-    ended: flights.flatMap(({ count, open }) => open !== undefined && open.left === count ? [{ partition: open.partition, flight: open.flight }] : []),
+    ended: Array.from(counts).flatMap(([{ flight, left, partition }, count]) => left === count ? [{ partition, flight }] : []),
     destinations: Array.from(changed, changeOf)
   }
 }
+
+const flightOf = (tenant: OwnedTenant, { destination: { partition }, outcome: { flight } }: Ended): OpenFlight | undefined =>
+  tenant.partitions.get(partition)?.flights.get(flight)
 
 const changeOf = (destination: Destination): DestinationChange => ({
   destinationId: destination.destinationId,

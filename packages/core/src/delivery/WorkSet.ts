@@ -13,16 +13,15 @@ export interface OwnedPartitionState {
   /** The last time at which a previous owner may have sent, by the store's clock, if it did not release the partition with its rate marks. */
   readonly othersUntil: number | undefined
   readonly destinations: Map<string, Destination>
+  /** Its flights with deliveries whose outcome is not written, by their names. */
+  readonly flights: Map<string, OpenFlight>
   /** It is being released: nothing is taken from it. */
   leaving: boolean
   /** Worker time since which it has had no work. */
   quietSince: number | undefined
 }
 
-/** Key of an open flight in a tenant: one take has a flight in every partition that it took from. */
-export const flightName = (partition: number, flight: string): string => `${partition} ${flight}`
-
-/** A flight with deliveries whose outcome is not written. */
+/** A flight, and how many of its deliveries have no written outcome. One take has a flight in every partition that it took from. */
 export interface OpenFlight {
   readonly partition: number
   readonly flight: string
@@ -50,7 +49,6 @@ export interface OwnedTenant {
   readonly unloaded: Set<Destination>
   /** Destinations that may send, by client; clients take turns. */
   readonly ready: Map<string, Set<Destination>>
-  readonly flights: Map<string, OpenFlight>
   /** Entries to drop: those that clients may not see, and those of closed destinations. */
   readonly drops: { readonly closed: Set<string>; readonly keys: Array<{ readonly destinationId: string; readonly key: string }>; readonly deliveries: Array<{ readonly destinationId: string; readonly deliveryId: string }> }
 }
@@ -117,6 +115,7 @@ export class WorkSet {
       epoch,
       othersUntil: takenOver ? now : othersUntil,
       destinations: new Map(),
+      flights: new Map(),
       leaving: false,
       quietSince: undefined
     })
@@ -146,7 +145,6 @@ export class WorkSet {
       tenant.busy.delete(destination)
       this.unready(tenant, destination)
     }
-    for (const [name, flight] of tenant.flights) if (flight.partition === partition) tenant.flights.delete(name)
     if (tenant.partitions.size === 0) {
       this.tenants.delete(tenantId)
       this.demand.delete(tenant)
@@ -266,7 +264,6 @@ const makeTenant = (tenantId: string): OwnedTenant => ({
   busy: new Set(),
   unloaded: new Set(),
   ready: new Map(),
-  flights: new Map(),
   drops: { closed: new Set(), keys: [], deliveries: [] }
 })
 

@@ -1,5 +1,5 @@
 /** The statement that writes outcomes. Its commit does not wait for the disk. */
-import { type DeliveryOutcome, type DestinationChange, flightOf, partitionOf, type SettleRequest } from "@waybill/core/delivery"
+import { type DeliveryOutcome, type DestinationChange, partitionOf, type SettleRequest } from "@waybill/core/delivery"
 import { boolArray, float8Array, int4Array, textArray, uuidArray } from "../client/SqlRow.ts"
 import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { fenced } from "./PartitionSql.ts"
@@ -9,7 +9,7 @@ import { partitionOfSql } from "./DeliveryEntrySql.ts"
 export const doNotWaitForDisk = raw("SET LOCAL synchronous_commit TO off")
 
 /** What is sent for the first time stands in the flight that its id names. A first attempt that was undone is in another one. */
-const isFirst = ({ attempt, deliveryId, flight }: DeliveryOutcome): boolean => attempt === 1 && flightOf(deliveryId) === flight
+const isFirst = ({ attempt, deliveryId, flight }: DeliveryOutcome): boolean => attempt === 1 && flight.startsWith(deliveryId.slice(0, -4))
 
 /** By id; of several outcomes of a delivery that of the last attempt, because one statement writes each row once. */
 const lastOfEach = (outcomes: ReadonlyArray<DeliveryOutcome>): ReadonlyArray<DeliveryOutcome> => {
