@@ -1,7 +1,7 @@
 /** Decodes the result columns of one session of Waybill's own pool, in Postgres' binary format. */
 import * as Codecs from "@effect/sql-pg/PgTypes"
 import * as Result from "effect/Result"
-import { arrayOfBytes, type BinaryDecoder, columns, type ColumnType, timestampTextOfBytes, unsupported, viewOfBytes } from "./PgTypes.ts"
+import { arrayOfBytes, type BinaryDecoder, columns, type ColumnType, timestampTextOfBytes, unsupported } from "./PgTypes.ts"
 
 /**
  * The codecs of one session. Bulk and ordinary statements decode some types to different values, and a session decodes the
@@ -16,8 +16,7 @@ export class ResultCodecs {
     for (const [type, { arrayOid, binary, oid }] of Object.entries(columns)) {
       const decode = this.inMode(binary, ordinary[type as ColumnType])
       if (!builtIn.has(type)) this.register(oid, decode)
-      const element = type === "bytea" ? this.inMode(viewOfBytes, decode) : decode
-      if (arrayOid !== undefined) this.register(arrayOid, (bytes, at) => arrayOfBytes(bytes, at, element))
+      if (arrayOid !== undefined) this.register(arrayOid, (bytes, at) => arrayOfBytes(bytes, at, decode))
     }
     for (const oid of ordinaryOnly) {
       const plain: BinaryDecoder = oid === Codecs.OID.timestamp

@@ -13,7 +13,7 @@
  * | `timestamptz` | number: whole milliseconds since 1970, rounded down; infinity is infinite |
  * | `void` | null |
  *
- * and arrays of one dimension of these, with null elements. The elements of a `bytea[]` may share the memory of their row: copy what you keep.
+ * and arrays of one dimension of these, with null elements.
  */
 export type ColumnType =
   | "bool" | "bytea" | "date" | "float4" | "float8" | "int2" | "int4" | "int8" | "json" | "jsonb" | "name" | "oid"
@@ -36,12 +36,15 @@ const same = (text: string): string => text
 
 const bufferOf = (bytes: Uint8Array, at: number, size: number): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset + at, size)
 
-/** Bytes without a copy. */
-export const viewOfBytes: BinaryDecoder = bufferOf
-
 /** A text by its own small object costs more than its characters. */
 const utf8: BinaryDecoder = (bytes, at, size) =>
   bytes instanceof Buffer ? bytes.toString("utf8", at, at + size) : bufferOf(bytes, at, size).toString("utf8")
+
+/** A copy, because a view would keep the whole message in memory; unless it is most of the message, which is then in a buffer of its own. */
+const bytesOfMessage: BinaryDecoder = (bytes, at, size) => {
+  const view = bufferOf(bytes, at, size)
+  return 2 * size > bytes.length ? view : Buffer.from(view)
+}
 
 const int32 = (bytes: Uint8Array, at: number): number =>
   (bytes[at]! << 24) | (bytes[at + 1]! << 16) | (bytes[at + 2]! << 8) | bytes[at + 3]!
@@ -50,8 +53,7 @@ const uint32 = (bytes: Uint8Array, at: number): number => int32(bytes, at) >>> 0
 
 export const columns: Record<ColumnType, Column> = {
   bool: { oid: 16, arrayOid: 1000, binary: (bytes, at) => bytes[at] === 1, text: (text) => text === "t" || text === "true" },
-  // a copy, because a view would keep the whole packet in memory
-  bytea: { oid: 17, arrayOid: 1001, binary: (bytes, at, size) => Buffer.from(bufferOf(bytes, at, size)), text: (text) => bytesOfText(text) },
+  bytea: { oid: 17, arrayOid: 1001, binary: bytesOfMessage, text: (text) => bytesOfText(text) },
   name: { oid: 19, arrayOid: 1003, binary: utf8, text: same },
   int8: { oid: 20, arrayOid: 1016, binary: (bytes, at) => int8OfBytes(bytes, at), text: (text) => safe(text) },
   int2: { oid: 21, arrayOid: 1005, binary: (bytes, at) => bufferOf(bytes, at, 2).readInt16BE(0), text: Number },

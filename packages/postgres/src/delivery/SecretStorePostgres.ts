@@ -77,5 +77,5 @@ const ownerOf = ({ accounts, anyClient, client }: Pick<Decoded<typeof statements
 
 /** Versions that still sign, newest first. */
 export const liveVersions = (sealed: ReadonlyArray<Uint8Array>, signsUntil: ReadonlyArray<number | null>, now: number) =>
-  sealed.map((bytes, at) => ({ sealed: Uint8Array.from(bytes), signsUntil: signsUntil[at] ?? undefined }))
+  sealed.map((bytes, at) => ({ sealed: bytes, signsUntil: signsUntil[at] ?? undefined }))
     .filter((version) => version.signsUntil === undefined || version.signsUntil > now)

@@ -123,20 +123,7 @@ const entriesIn = (row: Found): ReadonlyArray<FoundEntry> =>
 const byPlace = (a: FoundEntry, b: FoundEntry): number => a.key === b.key && a.sequence === b.sequence ? compareText(a.orderId, b.orderId) : 0
 
 const noBytes = new Uint8Array()
-const comma = 0x2c
-
-/** Bodies are copied out of their row: a receiver that hangs would otherwise keep the answer of a whole take in memory. */
-const joined = (entries: ReadonlyArray<FoundEntry>): Uint8Array => {
-  const bytes = Buffer.allocUnsafe(entries.reduce((sum, { size }) => sum + size + 1, -1))
-  let at = 0
-  for (let n = 0; n < entries.length; n++) {
-    const { body } = entries[n]!
-    if (n > 0) bytes[at++] = comma
-    bytes.set(body, at)
-    at += body.length
-  }
-  return bytes
-}
+const comma = new Uint8Array([0x2c])
 
 const deliveryOf = ({ flight, sentAt }: TakeRequest, { destinationId, entries, ordinal }: NewDelivery): TakenDelivery => ({
   destinationId,
@@ -146,7 +133,7 @@ const deliveryOf = ({ flight, sentAt }: TakeRequest, { destinationId, entries, o
   attempt: 1,
   tries: 1,
   events: entries.length,
-  body: joined(entries),
+  body: entries.length === 1 ? entries[0]!.body : Buffer.concat(entries.flatMap(({ body }, n) => n === 0 ? [body] : [comma, body])),
   lastKey: entries.at(-1)!.key,
   traceparent: entries.find(({ traceparent }) => traceparent !== null)?.traceparent ?? undefined
 })
