@@ -5,7 +5,6 @@ import { join } from "node:path"
 import { checkCommandNames, checkCommands } from "./docs/commands.mjs"
 import { checkConformance } from "./docs/conformance.mjs"
 import { checkGlossary } from "./docs/glossary.mjs"
-import { checkKubernetes } from "./docs/kubernetes.mjs"
 import { checkIndex, checkLinks } from "./docs/links.mjs"
 import { checkWrittenLogLines } from "./docs/log-lines.mjs"
 import { checkAlerts, checkErrors, checkGuarantees, checkLogLines, checkMetrics, checkTests } from "./docs/mentions.mjs"
@@ -52,9 +51,6 @@ faults.push(...checkMetrics(onCall, rules), ...checkAlerts(onCall, rules))
 const prometheus = checkPrometheus()
 report(prometheus.tested, "tests of Prometheus rules passed", prometheus.faults)
 if (prometheus.skipped !== undefined) console.log(`        ${prometheus.skipped}`)
-const kubernetes = checkKubernetes()
-report(kubernetes.rendered, "objects of Kubernetes rendered", kubernetes.faults)
-if (kubernetes.skipped !== undefined) console.log(`        ${kubernetes.skipped}`)
 const logged = checkLogLines(pages)
 report(logged.blocks.length, "blocks of log lines match the sources", [...logged.faults, ...checkWrittenLogLines()])
 

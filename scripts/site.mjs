@@ -25,12 +25,12 @@ const asPage = (path, text) =>
 
 const copyPages = () => {
   rmSync(join(site, "pages"), { recursive: true, force: true })
-  for (const path of globSync(["docs/*.md", "docs/areas/*.md", "docs/decisions/*.md"], { cwd: root })) {
+  for (const path of globSync(["docs/*.md", "docs/areas/*.md", "docs/decisions/*.md", "docs/deploy/helm/*/*.md"], { cwd: root })) {
     const page = join(site, "pages", posix.relative("docs", path).replace(/(^|\/)README\.md$/, "$1index.md"))
     mkdirSync(dirname(page), { recursive: true })
     writeFileSync(page, asPage(path, readFileSync(join(root, path), "utf8")).replaceAll(/(\]\((?:[^)\s]*\/)?)README\.md/g, "$1index.md"))
   }
-  cpSync(join(root, "docs/deploy"), join(site, "pages/public/deploy"), { recursive: true })
+  cpSync(join(root, "docs/deploy"), join(site, "pages/public/deploy"), { recursive: true, dereference: true })
 }
 
 if (!existsSync(join(site, "node_modules"))) run("npm", "ci", "--no-audit", "--no-fund")

@@ -9,16 +9,10 @@ import { variableNames } from "../../src/config/Variables.ts"
 
 const textOf = (path: string): string => readFileSync(join(import.meta.dirname, "../../../..", path), "utf8")
 
-const ofPod = /name: (WAYBILL_[A-Z_]+)\n\s+value: "?([^"\n]+)/g
-
 /** Each file with how it writes a variable's value, and how long it lets a stop take. */
 const files = {
   "Dockerfile": { value: /(WAYBILL_[A-Z_]+)=(\S+)/g, stop: undefined },
   "compose.yaml": { value: /(WAYBILL_[A-Z_]+): (\w+)$/gm, stop: /stop_grace_period: (\d+)s/ },
-  "docs/deploy/kubernetes/base/deployment.yaml": { value: ofPod, stop: /terminationGracePeriodSeconds: (\d+)/ },
-  "docs/deploy/kubernetes/api/role.yaml": { value: ofPod, stop: undefined },
-  "docs/deploy/kubernetes/worker/role.yaml": { value: ofPod, stop: undefined },
-  "docs/deploy/kubernetes/example/settings.yaml": { value: ofPod, stop: undefined },
   "docs/deploy/waybill.service": { value: /\b(WAYBILL_[A-Z_]+)=(\S+)/g, stop: /TimeoutStopSec=(\d+)/ }
 }
 
