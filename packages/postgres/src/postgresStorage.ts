@@ -1,12 +1,12 @@
 /** Postgres as one value for `createWaybill`: your pool or a URL, and your transactions. */
-import { makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
+import { checkOptionNames, makeStorage, StorageError, type WaybillStorage } from "@waybill/core"
 import { Cause, Effect, Layer, Redacted } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import type pg from "pg"
 import * as PgClient from "./client/PgClient.ts"
 import { oneConnection } from "./client/PgOneConnection.ts"
 import { hostFault } from "./client/PgErrors.ts"
-import { type HostClient, type HostExecutor, isHost } from "./client/PgHost.ts"
+import { type HostClient, type HostExecutor, isHost, isPool } from "./client/PgHost.ts"
 import { ReadReplica } from "./replica/ReadReplica.ts"
 import * as StoragePostgres from "./StoragePostgres.ts"
 
@@ -36,12 +36,28 @@ export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresO
  */
 export type PostgresTransaction = HostClient | HostExecutor
 
+const optionNames = Object.keys({
+  pool: true,
+  url: true,
+  schema: true,
+  migrate: true,
+  sqlPublishing: true,
+  listen: true,
+  maxConnections: true,
+  statementTimeoutMillis: true,
+  idleTransactionTimeoutMillis: true,
+  readUrl: true,
+  prepare: true
+} satisfies Record<keyof PostgresStorageOptions, true>)
+
 /** Storage for `createWaybill`. Missing migrations are applied when it opens, unless `migrate` is false. */
 export const postgresStorage = (options: PostgresStorageOptions): WaybillStorage<PostgresTransaction> => {
+  checkOptionNames("postgresStorage", options, optionNames)
   const { idleTransactionTimeoutMillis, maxConnections, pool, prepare, readUrl, statementTimeoutMillis, url } = options
   if ((pool === undefined) === (url === undefined)) {
     throw new TypeError("postgresStorage needs either a pool or a url.")
   }
+  if (pool !== undefined && !isPool(pool)) throw new TypeError("postgresStorage needs a pool of pg: new pg.Pool({ connectionString }).")
   const statements = prepare === undefined ? {} : { prepare }
   const client = pool === undefined
     ? PgClient.layer({

@@ -62,6 +62,17 @@ describe("postgresStorage", () => {
     }
   }
 
+  it.each<readonly [string, () => unknown, RegExp]>([
+    ["without options", () => postgresStorage(undefined as never), /takes an object with options: pool, url, schema/],
+    ["for an address in place of options", () => postgresStorage("postgres://db" as never), /takes an object with options/],
+    ["for a misspelt option", () => postgresStorage({ pool, shema: "freight" } as never), /no option shema\. Did you mean schema\?/],
+    ["without a pool and a URL", () => postgresStorage({}), /either a pool or a url/],
+    ["for a pool and a URL", () => postgresStorage({ pool, url: "postgres://db" }), /either a pool or a url/],
+    ["for a client in place of a pool", () => postgresStorage({ pool: new pg.Client() as never }), /needs a pool of pg/]
+  ])("throws at once %s", (_what, open, message) => {
+    assert.throws(open, TypeError, message)
+  })
+
   it("stores on the host's commit and not before", async () => {
     await inHost("COMMIT", async (client) => {
       await runtime.runPromise(adapter.joined(client)(publish("t1", "E1")))

@@ -1,6 +1,7 @@
 /** The options of `createWaybill`, and the layers built from them. */
 import {
   AccessOptions,
+  checkOptionNames,
   decodeInput,
   type Mail,
   Mailer,
@@ -129,8 +130,37 @@ export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "pu
   readonly log?: (entry: LogEntry) => void
 }
 
+const optionNames = Object.keys({
+  storage: true,
+  sealingKeys: true,
+  authenticate: true,
+  securitySchemes: true,
+  apiKeys: true,
+  operatorKeys: true,
+  jwt: true,
+  egressAllow: true,
+  delivery: true,
+  retention: true,
+  tokenAccessSeconds: true,
+  othersLookupsPerMinute: true,
+  timeZone: true,
+  clientAddress: true,
+  basePaths: true,
+  pickupDesk: true,
+  documents: true,
+  portal: true,
+  mail: true,
+  log: true,
+  publicBaseUrl: true,
+  trustForwarded: true,
+  bodyTimeoutMillis: true,
+  publicTenant: true,
+  ignoredQueryParameters: true
+} satisfies Record<keyof WaybillOptions, true>)
+
 /** Every use case over its storage and transports. Throws when an option is invalid. */
 export const layerOf = (options: WaybillOptions) => {
+  checkOptionNames("createWaybill", options, optionNames)
   const adapter = storageAdapter(options.storage)
   if (adapter === undefined) throw new TypeError("storage comes from a storage package, such as @waybill/postgres.")
   const storage = storageOf(adapter.layer, options)

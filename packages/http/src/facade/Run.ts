@@ -62,10 +62,18 @@ export const ofTenant = <I, S, A, E, R>(tenantId: string, service: Context.Key<I
 
 /** The principal, if its tenant exists and is not suspended. Read in the transaction that the call joins. */
 const servedPrincipal = Effect.fnUntraced(function*(given: HostPrincipal) {
+  if (typeof given !== "object" || given === null || typeof given.tenantId !== "string" && !isHostOperator(given)) return yield* noPrincipal
   if (isHostOperator(given)) return yield* operatorPrincipal
   yield* served(given.tenantId)
   return yield* principalOf(given)
 })
+
+/** For hosts without types: arguments in another order, or a session without a user. */
+const noPrincipal = InvalidInput.of(fault(
+  ["principal"],
+  "The first argument is who calls, such as { tenantId: \"acme\", client: \"tms\", roles: [\"carrier\"] }.",
+  "invalid"
+))
 
 const operatorPrincipal = InvalidInput.of(fault(
   ["principal", "roles"],

@@ -1,6 +1,6 @@
 /** Methods of area A over core's use cases. */
-import { mapPaced, ShipmentIntake, StatusUpdateIntake } from "@waybill/core"
-import { ShipmentStatuses, StatusSubscriptions, type VerifiedShipment } from "@waybill/core/shipment-status"
+import { fault, InvalidInput, mapPaced, ShipmentIntake, StatusUpdateIntake } from "@waybill/core"
+import { type LookupBy, ShipmentStatuses, StatusSubscriptions, type VerifiedShipment } from "@waybill/core/shipment-status"
 import { Effect } from "effect"
 import { anonymousClientNamed } from "../access/ClientAddress.ts"
 import { parsed, plain } from "./Plain.ts"
@@ -20,10 +20,10 @@ export const shipmentsWithin = (run: Run, around: Around): WaybillShipmentsWithi
 
 export const lookupsOf = (run: Run): LookupMethods => ({
   verified: (said, by) =>
-    run(Effect.map(as(said, ShipmentStatuses, (all, principal) => all.verified(principal, by)), (found) =>
+    run(Effect.map(as(said, ShipmentStatuses, (all, principal) => Effect.andThen(checkedLookup(by), all.verified(principal, by))), (found) =>
       found._tag === "Verified" ? { own: true, shipment: parsed(found.body.bytes) } : { own: false, shipment: parsed(found.body.bytes) })),
   public: ({ client = "", tenantId }, by) =>
-    run(Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => Effect.andThen(served(tenantId), all.public({ tenantId, client: anonymousClientNamed(client) }, by))), ({ bytes }) => parsed(bytes))),
+    run(Effect.map(ofTenant(tenantId, ShipmentStatuses, (all) => Effect.andThen(Effect.andThen(served(tenantId), checkedLookup(by)), all.public({ tenantId, client: anonymousClientNamed(client) }, by))), ({ bytes }) => parsed(bytes))),
   pickedUp: (said, range) =>
     run(Effect.flatMap(as(said, ShipmentStatuses, (all, principal) => all.pickedUp(principal, plain(range))), (found) => mapPaced(found, ({ bytes }) => parsed<VerifiedShipment>(bytes)))),
   record: (said, shipmentId) =>
@@ -32,3 +32,20 @@ export const lookupsOf = (run: Run): LookupMethods => ({
       shipment: parsed(record.shipment.bytes)
     })))
 })
+
+const lookupTexts: Readonly<Record<string, ReadonlyArray<string>>> = {
+  pro: ["proNumber"],
+  bol: ["bolNumber", "originPostalCode"],
+  po: ["poNumber", "destinationPostalCode"]
+}
+
+/** For hosts without types; over HTTP the path has every part. */
+const checkedLookup = (by: LookupBy): Effect.Effect<void, InvalidInput> => {
+  const given = Object(by) as Readonly<Record<string, unknown>>
+  const texts = Object.hasOwn(lookupTexts, String(given["kind"])) ? lookupTexts[String(given["kind"])]! : undefined
+  return texts !== undefined && texts.every((name) => typeof given[name] === "string") ? Effect.void : InvalidInput.of(fault(
+    ["by"],
+    "A lookup is { kind: \"pro\", proNumber }, { kind: \"bol\", bolNumber, originPostalCode } or { kind: \"po\", poNumber, destinationPostalCode }, each of them text.",
+    "invalid"
+  ))
+}

@@ -44,6 +44,7 @@ const sealingKeyOf = (key: SealingKey | undefined): Redacted.Redacted<Uint8Array
 }
 
 const egressOf = (allowed: ReadonlyArray<string>): EgressPolicy => {
+  if (!Array.isArray(allowed)) throw new TypeError("egressAllow is a list of networks and hosts, such as [\"10.1.0.0/16\", \"receiver.internal\"].")
   const parsed = parseEgressAllow(allowed.join(","))
   if (Result.isFailure(parsed)) throw new TypeError(`egressAllow: ${parsed.failure.join(" ")}`)
   return parsed.success

@@ -59,6 +59,11 @@ describe("shipment status", () => {
     expect(await rejection(waybill.shipments.public({ tenantId: "../x" }, by))).toMatchObject({ code: "tenant_not_found", status: 404 })
     const bad = await rejection(waybill.shipments.register(carrier, [{ shipmentId: "S1" } as PostedShipment]))
     expect([bad.code, bad.faults[0]]).toEqual(["invalid_input", { pointer: "/shipments/0/ProNumber", detail: expect.any(String), code: "required" }])
+    for (const by of ["1234567890", undefined, { kind: "PRO", proNumber: "1" }, { kind: "constructor" }, { kind: "pro", proNumber: 1234567890 }, { kind: "bol", bolNumber: "B-1" }]) {
+      const expected = { code: "invalid_input", message: expect.stringMatching(/^Invalid input: \/by: A lookup is \{ kind: "pro", proNumber \}/) }
+      expect(await rejection(waybill.shipments.verified(customer, by as never))).toMatchObject(expected)
+      expect(await rejection(waybill.shipments.public({ tenantId: "acme" }, by as never))).toMatchObject(expected)
+    }
     expect(await rejection(waybill.shipments.record(customer, "S1"))).toMatchObject({ code: "not_permitted", status: 403 })
     expect(await rejection(waybill.statusSubscriptions.unsubscribe(customer, "none"))).toMatchObject({ code: "subscription_not_found", status: 404 })
   })

@@ -106,6 +106,10 @@ describe("createWaybill", () => {
     expect([nameless.code, nameless.faults[0]!.pointer]).toEqual(["invalid_input", "/principal/client"])
     const operator = await rejection(waybill.events.publish({ client: "root", roles: ["operator"] } as never, [reportedEvent("S1")]))
     expect([operator.code, operator.message]).toEqual(["invalid_input", expect.stringMatching(/^Invalid input: \/principal\/roles: An operator belongs to no tenant/)])
+    for (const given of [undefined, null, "tms", [reportedEvent("S1")], { client: "tms", roles: ["carrier"] }]) {
+      const none = await rejection(waybill.events.publish(given as never, [reportedEvent("S1")]))
+      expect([none.code, none.message]).toEqual(["invalid_input", expect.stringMatching(/^Invalid input: \/principal: The first argument is who calls, such as \{ tenantId/)])
+    }
   })
 
   it("reads values as JSON does: undefined members are absent, and a Date is an instant", async () => {
@@ -267,6 +271,8 @@ describe("createWaybill", () => {
     ["a short operator key", { operatorKeys: ["nineteen-characters"] }, /20 characters/],
     ["operator keys beside authenticate", { authenticate: async () => carrier, operatorKeys: ["operator-key-for-tests"] }, /without jwt and operatorKeys/],
     ["tokens beside authenticate", { authenticate: async () => carrier, jwt: { jwksUrl: "https://id.example/keys", issuer: "x", audience: "y" } }, /without jwt and operatorKeys/],
+    ["an option that is misspelt", { autenticate: async () => carrier } as never, /no option autenticate\. Did you mean authenticate\?/],
+    ["egress that is no list", { egressAllow: "127.0.0.1" as never }, /egressAllow is a list/],
     ["egress that is no network", { egressAllow: ["10.0.0.0/99"] }, /egressAllow/],
     ["a base path that is none", { basePaths: { intake: "/a b" } }, /base path/],
     ["a public address that is none", { publicBaseUrl: "freight.example.com" }, /publicBaseUrl/],

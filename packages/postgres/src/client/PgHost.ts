@@ -42,7 +42,8 @@ export const isHost = (value: unknown): value is HostClient | HostExecutor =>
     typeof (value as HostClient).query === "function" && typeof (value as HostClient).getTypeParser === "function"
   )
 
-const isPool = (value: object): boolean => "totalCount" in value
+/** Also of another copy of `pg`, whose pools are no instances of this one's. */
+export const isPool = (value: object): boolean => "totalCount" in value
 
 /**
  * The connection over a host's transaction. Its statements run one after the other, also when two fibers or two calls
