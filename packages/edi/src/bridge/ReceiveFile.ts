@@ -2,13 +2,16 @@
  * Reads a partner's file and gives what it says to handlers. A set is stored as a whole or refused as a whole, a repeated file is a duplicate,
  * and everything is acknowledged.
  */
+import { makePace } from "@waybill/core"
+import { Effect } from "effect"
+import type { Steps } from "../mapping/ReadSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { GroupAcknowledgement, interchangeAcknowledgement } from "../x12/Acknowledgement.ts"
 import { type EdiFault, elementFaults, interchangeFaults, setFaults } from "../x12/EdiFault.ts"
 import { type Group, type Interchange, keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
-import { InterchangeReader, type X12Event } from "../x12/InterchangeReader.ts"
+import { hasControlCharacter, InterchangeReader, type X12Event } from "../x12/InterchangeReader.ts"
 import { elementOf } from "../x12/Segment.ts"
-import { writeInterchange, type WrittenSet } from "../x12/SegmentWriter.ts"
+import { echoed, writeInterchange, type WrittenSegment, type WrittenSet } from "../x12/SegmentWriter.ts"
 import { type EdiHandlers, type Handler, type HandlerFault, refusalIn } from "./EdiHandlers.ts"
 import type { Acknowledgement, FileReport, ReceivedAcknowledgement, SetResult } from "./EdiResults.ts"
 import { envelopeOf } from "./Envelopes.ts"
@@ -27,9 +30,12 @@ export interface ReceiveOptions {
 
 /** Most items of one call of a handler: what one call of intake takes. */
 const maxItemsPerCall = 1000
-/** Most sets that wait for a call. */
+/** Most sets that wait for a call, and most segments that they were read from. */
 const maxSetsPerCall = 200
+const maxSegmentsPerCall = 50_000
 const maxFaults = 100
+/** Most interchanges of a file: each of them is acknowledged. */
+const maxInterchanges = 10_000
 
 /** A set that was read and is not stored yet. */
 interface Pending {
@@ -48,6 +54,14 @@ export const receiveFile = async (options: ReceiveOptions): Promise<FileReport> 
   return receiving.report
 }
 
+/** A file may be large, and shares the event loop with everything else in the process. */
+const makeTurns = () => {
+  const pace = Effect.runSync(makePace)
+  return async () => {
+    if (pace.isDue()) await Effect.runPromise(pace.turn)
+  }
+}
+
 class FileReceiving {
   readonly #options: ReceiveOptions
   readonly #counts = { interchanges: 0, accepted: 0, duplicates: 0, refused: 0 }
@@ -56,7 +70,11 @@ class FileReceiving {
   readonly #acknowledgements: Array<Acknowledgement> = []
   #pending: Array<Pending> = []
   #items = 0
+  #segments = 0
+  readonly #turn = makeTurns()
   #group: GroupAcknowledgement | undefined
+  /** The group has acknowledgements, which are not acknowledged. */
+  #acknowledges = false
   /** Why the whole interchange is refused. */
   #refused: EdiFault | undefined
   #sets: Array<WrittenSet> = []
@@ -70,15 +88,17 @@ class FileReceiving {
   }
 
   async take(event: X12Event): Promise<void> {
+    await this.#turn()
     switch (event.kind) {
       case "unreadable":
         return this.#note([event.fault])
       case "interchange":
         this.#counts.interchanges += 1
         this.#sets = []
-        this.#refused = refusalOf(event.interchange, this.#options.partner)
+        this.#refused = this.#counts.interchanges > maxInterchanges ? tooMany : refusalOf(event.interchange, this.#options.partner)
         return
       case "group":
+        this.#acknowledges = false
         this.#group = this.#wantsAcknowledgement(event.group) ? new GroupAcknowledgement(event.group, kindOf(this.#options.partner)) : undefined
         return
       case "set":
@@ -86,10 +106,12 @@ class FileReceiving {
       case "group-end":
         await this.#flush()
         this.#note(event.faults)
-        if (this.#group !== undefined) this.#sets.push(this.#group.write(event.included, event.faults))
+        if (this.#group !== undefined && (this.#group.received > 0 || !this.#acknowledges)) this.#sets.push(this.#group.write(event.included, event.faults))
         this.#group = undefined
         return
       case "interchange-end":
+        // an answer would be answered with another one, without end
+        if (event.isAcknowledgement) return this.#note(event.faults)
         return this.#acknowledge(event.interchange, [...this.#refused === undefined ? [] : [this.#refused], ...event.faults])
     }
   }
@@ -102,6 +124,7 @@ class FileReceiving {
   async #takeSet(set: TransactionSet, envelope: ReadonlyArray<EdiFault>): Promise<void> {
     const { handlers, partner } = this.#options
     if (set.id === "997" || set.id === "999") {
+      this.#acknowledges = true
       if (this.#refused === undefined && envelope.length === 0 && this.#acknowledged.length < 1000) this.#acknowledged.push(acknowledgementIn(set))
       return
     }
@@ -109,10 +132,20 @@ class FileReceiving {
     const agreed = reader !== undefined && (partner.sets as ReadonlyArray<string>).includes(set.id) && handlers[reader.handler] !== undefined
     const notAgreed: EdiFault = { level: "set", code: setFaults.notSupported, segment: "ST", position: 1, element: 1, value: set.id, detail: `Transaction set ${set.id} has not been agreed with ${partner.partner}.` }
     const before = this.#refused !== undefined ? [this.#refused] : envelope.length > 0 ? envelope : agreed ? [] : [notAgreed]
-    const read = before.length === 0 ? reader!.read(set, partner) : nothingRead
-    this.#pending.push({ set, read, faults: [...before, ...read.faults], handler: reader?.handler, results: [] })
+    const read = before.length === 0 ? await this.#inTurns(reader!.read(set, partner)) : nothingRead
+    // what it says is in `read`: segments take many times the memory of their text
+    this.#pending.push({ set: { ...set, segments: [] }, read, faults: [...before, ...read.faults], handler: reader?.handler, results: [] })
     this.#items += read.items.length
-    if (this.#items >= maxItemsPerCall / 2 || this.#pending.length >= maxSetsPerCall) await this.#flush()
+    this.#segments += set.segments.length
+    if (this.#items >= maxItemsPerCall / 2 || this.#pending.length >= maxSetsPerCall || this.#segments >= maxSegmentsPerCall) await this.#flush()
+  }
+
+  async #inTurns<A>(steps: Steps<A>): Promise<A> {
+    for (;;) {
+      const step = steps.next()
+      if (step.done === true) return step.value
+      await this.#turn()
+    }
   }
 
   /** Stores what waits: together, or set by set if something of it is refused. */
@@ -120,13 +153,17 @@ class FileReceiving {
     const pending = this.#pending
     this.#pending = []
     this.#items = 0
+    this.#segments = 0
     const good = pending.filter(({ faults }) => faults.length === 0)
     for (const name of new Set(good.map(({ handler }) => handler!))) {
       const own = good.filter(({ handler }) => handler === name)
       if (own.length > 1 && own.reduce((sum, { read }) => sum + read.items.length, 0) <= maxItemsPerCall && await this.#store(name, own)) continue
       for (const one of own) await this.#store(name, [one])
     }
-    for (const { faults, read, results, set } of pending) await this.#tell(set, read, faults, results)
+    for (const { faults, read, results, set } of pending) {
+      await this.#turn()
+      await this.#tell(set, read, faults, results)
+    }
   }
 
   /** False if something of it is refused; a single set then has the faults. */
@@ -172,13 +209,15 @@ class FileReceiving {
   async #acknowledge(interchange: Interchange, faults: ReadonlyArray<EdiFault>): Promise<void> {
     this.#note(faults)
     const { nextControlNumber, now = () => new Date(), partner } = this.#options
-    if (partner.acknowledge === "none") return
+    if (partner.acknowledge === "none" || this.#refused === tooMany) return
     const control = faults.length > 0 || interchange.wantsAcknowledgement ? [interchangeAcknowledgement(interchange, faults)] : []
     if (this.#sets.length === 0 && control.length === 0) return
     const controlNumber = await nextControlNumber()
     const version = kindOf(partner) === "997" ? partner.version : newer(partner.version)
-    const groups = this.#sets.length === 0 ? [] : [{ functionalId: "FA", controlNumber, sets: this.#sets }]
-    this.#acknowledgements.push({ controlNumber, text: [...writeInterchange({ ...envelopeOf(partner), version, controls: control }, controlNumber, now(), groups)].join("") })
+    const envelope = envelopeOf(partner)
+    const written = (segments: ReadonlyArray<WrittenSegment>) => segments.map((segment) => echoed(segment, envelope.delimiters!))
+    const groups = this.#sets.length === 0 ? [] : [{ functionalId: "FA", controlNumber, sets: this.#sets.map((set) => ({ ...set, segments: written(set.segments) })) }]
+    this.#acknowledgements.push({ controlNumber, text: [...writeInterchange({ ...envelope, version, controls: written(control) }, controlNumber, now(), groups)].join("") })
   }
 
   #note(faults: ReadonlyArray<EdiFault>) {
@@ -193,11 +232,14 @@ const kindOf = (partner: PartnerProfile) => partner.acknowledge === "999" ? "999
 
 const newer = (version: PartnerProfile["version"]) => version === "004010" ? "005010" : version
 
+const tooMany: EdiFault = { level: "interchange", code: interchangeFaults.structure, segment: "ISA", detail: `A file has at most ${maxInterchanges} interchanges. Those that follow were not read, and are not acknowledged: send them in another file.` }
+
 /** An interchange of somebody else, or a test where none is expected, is refused as a whole. */
-const refusalOf = ({ isTest, receiver, sender }: Interchange, { isTest: wantsTest = false, partner, them, us }: PartnerProfile): EdiFault | undefined => {
+const refusalOf = ({ controlNumber, date, isTest, receiver, sender, time }: Interchange, { isTest: wantsTest = false, partner, them, us }: PartnerProfile): EdiFault | undefined => {
   const fault = (element: number, code: string, detail: string): EdiFault => ({ level: "interchange", code, segment: "ISA", element, detail })
   if (sender.qualifier !== them.qualifier || sender.id !== them.id) return fault(6, interchangeFaults.sender, `The sender is ${sender.qualifier}/${sender.id}, not ${them.qualifier}/${them.id} of ${partner}.`)
   if (receiver.qualifier !== us.qualifier || receiver.id !== us.id) return fault(8, interchangeFaults.receiver, `The receiver is ${receiver.qualifier}/${receiver.id}, not ${us.qualifier}/${us.id}.`)
+  if (hasControlCharacter([controlNumber, date, time])) return fault(13, interchangeFaults.controlNumber, "ISA-09, ISA-10 or ISA-13 has a control character.")
   if (isTest !== wantsTest) return fault(15, interchangeFaults.testIndicator, isTest ? "The interchange is a test, and the partner profile is not." : "The interchange is no test, and the partner profile is.")
   return undefined
 }

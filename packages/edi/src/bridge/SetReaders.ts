@@ -1,10 +1,10 @@
 /** The transaction sets that the bridge reads, and the handler of each. */
-import type { EdiWarning, KeptElement, ReadRecord } from "../mapping/ReadSet.ts"
-import { invoiceOf210 } from "../invoices/Invoices210.ts"
+import type { EdiWarning, KeptElement, ReadRecord, Steps } from "../mapping/ReadSet.ts"
+import { readInvoice } from "../invoices/Invoices210.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
-import { answerOf990 } from "../pickups/Answers.ts"
-import { type OrderSet, pickupOf } from "../pickups/Orders.ts"
-import { eventsOf214 } from "../transit-events/TransitEvents214.ts"
+import { readAnswer } from "../pickups/Answers.ts"
+import { type OrderSet, readOrder } from "../pickups/Orders.ts"
+import { readEvents } from "../transit-events/TransitEvents214.ts"
 import type { EdiFault } from "../x12/EdiFault.ts"
 import type { TransactionSet } from "../x12/Interchange.ts"
 import type { EdiHandlers } from "./EdiHandlers.ts"
@@ -26,13 +26,13 @@ export interface ReadItems {
 
 export interface SetReader {
   readonly handler: keyof EdiHandlers
-  readonly read: (set: TransactionSet, partner: PartnerProfile) => ReadItems
+  readonly read: (set: TransactionSet, partner: PartnerProfile) => Steps<ReadItems>
 }
 
 const orders = (order: OrderSet, segment: string): SetReader => ({
   handler: "pickups",
-  read: (set, partner) => {
-    const { sources, value, ...read } = pickupOf(order, set, partner)
+  *read(set, partner) {
+    const { sources, value, ...read } = yield* readOrder(order, set, partner)
     return { ...read, items: value === undefined ? [] : [{ item: value, id: value.key, segment, position: 2, sources }] }
   }
 })
@@ -40,15 +40,15 @@ const orders = (order: OrderSet, segment: string): SetReader => ({
 export const setReaders: Readonly<Record<string, SetReader>> = {
   "214": {
     handler: "transitEvents",
-    read: (set, partner) => {
-      const { events, ...read } = eventsOf214(set, partner)
+    *read(set, partner) {
+      const { events, ...read } = yield* readEvents(set, partner)
       return { ...read, items: events.map(({ event, ...place }) => ({ ...place, item: event, id: event.eventId! })) }
     }
   },
   "210": {
     handler: "invoices",
-    read: (set, partner) => {
-      const { invoice, position, sources, ...read } = invoiceOf210(set, partner)
+    *read(set, partner) {
+      const { invoice, position, sources, ...read } = yield* readInvoice(set, partner)
       return { ...read, items: invoice === undefined ? [] : [{ item: invoice, id: invoice.uniqueID, segment: "B3", position, sources }] }
     }
   },
@@ -57,8 +57,8 @@ export const setReaders: Readonly<Record<string, SetReader>> = {
   "216": orders("216", "PUN"),
   "990": {
     handler: "pickupAnswers",
-    read: (set, partner) => {
-      const { sources, value, ...read } = answerOf990(set, partner)
+    *read(set, partner) {
+      const { sources, value, ...read } = yield* readAnswer(set, partner)
       return { ...read, items: value === undefined ? [] : [{ item: value, id: value.key!, segment: "B1", position: 2, sources }] }
     }
   }

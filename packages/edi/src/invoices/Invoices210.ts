@@ -1,7 +1,7 @@
 /** 210 and invoices, in both directions. */
 import type { Invoice } from "@waybill/core/invoices"
 import { member } from "../mapping/Members.ts"
-import { type EdiWarning, type KeptElement, type ReadRecord, readSet } from "../mapping/ReadSet.ts"
+import { type EdiWarning, finish, type KeptElement, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults } from "../x12/EdiFault.ts"
@@ -22,8 +22,10 @@ export interface ReadInvoice {
 type Data = Readonly<Record<string, unknown>>
 
 /** Reads the invoice of a set. Its id comes from the SCAC and the invoice number, so the same invoice again has the same id. */
-export const invoiceOf210 = (set: TransactionSet, partner: PartnerProfile): ReadInvoice => {
-  const { faults, kept, records: [read], warnings } = readSet(mapping210, set, partner)
+export const invoiceOf210 = (set: TransactionSet, partner: PartnerProfile): ReadInvoice => finish(readInvoice(set, partner))
+
+export function* readInvoice(set: TransactionSet, partner: PartnerProfile): Steps<ReadInvoice> {
+  const { faults, kept, records: [read], warnings } = yield* readSetInSteps(mapping210, set, partner)
   const more = read === undefined ? [] : missingIn(read.record, partner)
   const all = [...faults, ...more]
   return { invoice: read === undefined || all.length > 0 ? undefined : invoiceOf(read.record, partner), position: 2, sources: read?.sources ?? new Map(), faults: all, warnings, kept }

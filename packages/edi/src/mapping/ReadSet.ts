@@ -47,6 +47,8 @@ interface Reading {
   readonly warnings: Array<EdiWarning>
   /** Elements with a place, by their segment: bit 1 is element 01. No mapping has an element above 30. */
   readonly placed: Map<Segment, number>
+  /** Segments that were read since the last step. */
+  sinceStep: number
 }
 
 interface Draft {
@@ -56,15 +58,30 @@ interface Draft {
   readonly sources: Map<string, { readonly segment: string; readonly position: number; readonly element: number }>
 }
 
-export const readSet = (mapping: Mapping, set: TransactionSet, partner: PartnerProfile): ReadSetResult => {
-  const reading: Reading = { set, partner, faults: [], warnings: [], placed: new Map() }
+export const readSet = (mapping: Mapping, set: TransactionSet, partner: PartnerProfile): ReadSetResult => finish(readSetInSteps(mapping, set, partner))
+
+/** Work that may pause at every step. */
+export type Steps<A> = Generator<void, A>
+
+/** Does all steps without a pause. */
+export const finish = <A>(steps: Steps<A>): A => {
+  for (;;) {
+    const step = steps.next()
+    if (step.done === true) return step.value
+  }
+}
+
+/** The same in steps of a few milliseconds, because a set may have tens of thousands of segments. */
+export function* readSetInSteps(mapping: Mapping, set: TransactionSet, partner: PartnerProfile): Steps<ReadSetResult> {
+  const reading: Reading = { set, partner, faults: [], warnings: [], placed: new Map(), sinceStep: 0 }
   const root = treeOf(mapping.rules, set.segments)
+  yield
   const count = recordsOf(root)
   if (count * (set.segments.length - count) > maxReads) {
     const detail = `The set has ${count} records with ${set.segments.length} segments. Divide it: what stands around the records is read for each of them.`
     return { records: [], faults: [{ level: "set", code: setFaults.segments, segment: "ST", position: 1, detail }], warnings: [], kept: [] }
   }
-  const records = recordsIn(reading, root, [], [])
+  const records = yield* recordsIn(reading, root, [], [])
   if (records.length === 0 && reading.faults.length === 0) {
     const missing = eachLoops(mapping.rules).at(-1) ?? mapping.set
     reading.faults.push({ level: "segment", code: segmentFaults.missing, segment: missing, position: set.segments.length, detail: `The set has no ${missing}, so it says nothing.` })
@@ -74,6 +91,9 @@ export const readSet = (mapping: Mapping, set: TransactionSet, partner: PartnerP
 
 /** Segments that are read for the records of a set, those around them each time; about a second of work. */
 const maxReads = 1_000_000
+
+/** Segments of one step. */
+const segmentsPerStep = 200
 
 /** Innermost loops that are records; a set without such loops is one. */
 const recordsOf = (node: Node): number => {
@@ -85,40 +105,48 @@ const eachLoops = (rules: Mapping["rules"]): ReadonlyArray<string> =>
   rules.flatMap((rule) => isLoop(rule) && rule.each === true ? [rule.loop, ...eachLoops(rule.content)] : [])
 
 /** A record for every innermost loop that is one; what stands around it is part of it. */
-const recordsIn = (reading: Reading, node: Node, around: ReadonlyArray<Node>, parts: ReadonlyArray<(draft: Draft) => void>): ReadonlyArray<ReadRecord> => {
+function* recordsIn(reading: Reading, node: Node, around: ReadonlyArray<Node>, parts: ReadonlyArray<(draft: Draft) => Steps<void>>): Steps<ReadonlyArray<ReadRecord>> {
   const path = [...around, node]
   const own = [...parts, (draft: Draft) => readNode(reading, node, path, draft, "")]
   const inner = node.loops.filter(({ rule }) => rule?.each === true)
   const hasEach = node.rules.some((rule) => isLoop(rule) && rule.each === true)
-  if (hasEach) return inner.flatMap((loop) => recordsIn(reading, loop, path, own))
+  if (hasEach) {
+    const records: Array<ReadRecord> = []
+    for (const loop of inner) records.push(...yield* recordsIn(reading, loop, path, own))
+    return records
+  }
   const draft: Draft = { record: {}, path: "", sources: new Map() }
-  for (const read of own) read(draft)
+  for (const read of own) yield* read(draft)
   const first = node.segments[0]
   return [{ record: draft.record, sources: draft.sources, segment: first?.id ?? "ST", position: first?.position ?? 1 }]
 }
 
-const readNode = (reading: Reading, node: Node, around: ReadonlyArray<Node>, draft: Draft, at: string): void => {
+function* readNode(reading: Reading, node: Node, around: ReadonlyArray<Node>, draft: Draft, at: string): Steps<void> {
   for (const rule of node.rules) {
     if (rule.only === "out") continue
     if (isLoop(rule)) {
-      if (rule.each !== true) readLoops(reading, node, around, rule, draft, at)
+      if (rule.each !== true) yield* readLoops(reading, node, around, rule, draft, at)
       continue
     }
-    const segments = node.segments.filter((segment) => segment.id === rule.segment && matches(rule.where, segment))
+    const segments = (node.segmentsById.get(rule.segment) ?? []).filter((segment) => matches(rule.where, segment))
     if (segments.length === 0 && rule.list === undefined) missing(reading, node, rule.elements, rule.segment)
     for (const segment of segments) {
       if (rule.where !== undefined) place(reading, segment, rule.where.element)
       readElements(reading, { rules: rule.elements, segment, around }, draft, rule.list === undefined ? at : undefined, within(at, rule.list ?? ""))
+      reading.sinceStep += 1
+      if (reading.sinceStep < segmentsPerStep) continue
+      reading.sinceStep = 0
+      yield
     }
   }
 }
 
-const readLoops = (reading: Reading, node: Node, around: ReadonlyArray<Node>, rule: LoopRule, draft: Draft, at: string) => {
-  for (const loop of node.loops.filter((each) => each.rule === rule)) {
+function* readLoops(reading: Reading, node: Node, around: ReadonlyArray<Node>, rule: LoopRule, draft: Draft, at: string): Steps<void> {
+  for (const loop of node.loopsByRule.get(rule) ?? []) {
     if (rule.where !== undefined) place(reading, loop.segments[0]!, rule.where.element)
     const list = within(at, rule.list ?? "")
     const into: Draft = rule.list === undefined ? draft : { record: {}, path: withIndex(draft.path, withIndex(list, String(lengthOf(draft.record, list)))), sources: draft.sources }
-    readNode(reading, loop, [...around, loop], into, rule.list === undefined ? within(at, rule.member ?? "") : "")
+    yield* readNode(reading, loop, [...around, loop], into, rule.list === undefined ? within(at, rule.member ?? "") : "")
     if (rule.list !== undefined && Object.keys(into.record).length > 0) append(draft.record, list, into.record)
   }
 }
@@ -195,7 +223,7 @@ const missing = (reading: Reading, node: Node, rules: ReadonlyArray<ElementRule>
 
 const lookAround = (around: ReadonlyArray<Node>, id: string, number: number): string => {
   for (const node of around.toReversed()) {
-    const segment = node.segments.find((each) => each.id === id)
+    const segment = node.segmentsById.get(id)?.[0]
     if (segment !== undefined) return elementOf(segment, number)
   }
   return ""

@@ -9,6 +9,9 @@ export interface Node {
   readonly rules: ReadonlyArray<Rule>
   readonly segments: Array<Segment>
   readonly loops: Array<Node>
+  /** The same segments by their id, and the same loops by their rule: a set may have tens of thousands. */
+  readonly segmentsById: Map<string, Array<Segment>>
+  readonly loopsByRule: Map<LoopRule, Array<Node>>
   /** Ids that belong to this loop. */
   readonly ids: ReadonlySet<string>
 }
@@ -23,6 +26,8 @@ const nodeOf = (rule: LoopRule | undefined, rules: ReadonlyArray<Rule>, segments
   rules,
   segments,
   loops: [],
+  segmentsById: new Map(segments.map((segment) => [segment.id, [segment]])),
+  loopsByRule: new Map(),
   ids: segments[0]?.id === "N1" ? new Set([...rules.map(segmentOf), ...partySegments]) : new Set(rules.map(segmentOf))
 })
 
@@ -41,12 +46,20 @@ export const treeOf = (rules: ReadonlyArray<Rule>, segments: ReadonlyArray<Segme
     const candidates = node.rules.filter((rule): rule is LoopRule => isLoop(rule) && rule.loop === segment.id)
     if (candidates.length === 0) {
       node.segments.push(segment)
+      push(node.segmentsById, segment.id, segment)
       continue
     }
     const rule = candidates.find(({ where }) => matches(where, segment))
     const loop = nodeOf(rule, rule?.content ?? [], [segment])
     node.loops.push(loop)
+    if (rule !== undefined) push(node.loopsByRule, rule, loop)
     open.push(loop)
   }
   return root
+}
+
+const push = <Key, Item>(lists: Map<Key, Array<Item>>, key: Key, item: Item) => {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [item])
+  else list.push(item)
 }

@@ -1,5 +1,5 @@
 /** 990 as the answer to an order of a pickup, in both directions. */
-import { readSet } from "../mapping/ReadSet.ts"
+import { finish, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults } from "../x12/EdiFault.ts"
@@ -18,8 +18,10 @@ export interface EdiPickupAnswer {
   readonly message?: string
 }
 
-export const answerOf990 = (set: TransactionSet, partner: PartnerProfile): ReadOne<EdiPickupAnswer> => {
-  const { faults, kept, records: [read], warnings } = readSet(mapping990, set, partner)
+export const answerOf990 = (set: TransactionSet, partner: PartnerProfile): ReadOne<EdiPickupAnswer> => finish(readAnswer(set, partner))
+
+export function* readAnswer(set: TransactionSet, partner: PartnerProfile): Steps<ReadOne<EdiPickupAnswer>> {
+  const { faults, kept, records: [read], warnings } = yield* readSetInSteps(mapping990, set, partner)
   const answer = read?.record as unknown as EdiPickupAnswer | undefined
   const unknown: ReadonlyArray<EdiFault> = faults.length === 0 && answer?.decision === undefined
     ? [{ level: "element", code: elementFaults.code, segment: "B1", position: 2, element: 4, detail: "B1-04 is A (accepted) or D (declined)." }]

@@ -1,7 +1,7 @@
 /** 204, 211 and 216 as orders of a pickup. */
 import type { PickupInput } from "@waybill/core/pickups"
 import type { Mapping } from "../mapping/Mapping.ts"
-import { type EdiWarning, type KeptElement, type ReadRecord, readSet } from "../mapping/ReadSet.ts"
+import { type EdiWarning, finish, type KeptElement, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults, segmentFaults } from "../x12/EdiFault.ts"
 import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
@@ -105,8 +105,10 @@ interface Tender {
 
 const mappings: Readonly<Record<OrderSet, Mapping>> = { "204": mapping204, "211": mapping211, "216": mapping216 }
 
-export const pickupOf = (order: OrderSet, set: TransactionSet, partner: PartnerProfile): ReadOne<EdiPickupOrder> => {
-  const { faults, kept, records: [read], warnings } = readSet(mappings[order], set, partner)
+export const pickupOf = (order: OrderSet, set: TransactionSet, partner: PartnerProfile): ReadOne<EdiPickupOrder> => finish(readOrder(order, set, partner))
+
+export function* readOrder(order: OrderSet, set: TransactionSet, partner: PartnerProfile): Steps<ReadOne<EdiPickupOrder>> {
+  const { faults, kept, records: [read], warnings } = yield* readSetInSteps(mappings[order], set, partner)
   const tender = read?.record as Tender | undefined
   const all = [...faults, ...tender === undefined || faults.length > 0 ? [] : missingIn(order, tender)]
   const value = tender === undefined || all.length > 0 ? undefined : orderOf(order, tender, set, partner)

@@ -1,7 +1,7 @@
 /** 214 and transit events, in both directions. */
 import type { ReportedEvent } from "@waybill/core/transit-events"
 import { member } from "../mapping/Members.ts"
-import { type KeptElement, type EdiWarning, type ReadRecord, readSet } from "../mapping/ReadSet.ts"
+import { type KeptElement, type EdiWarning, finish, type ReadRecord, readSetInSteps, type Steps } from "../mapping/ReadSet.ts"
 import { type WriteSetResult, writeSet } from "../mapping/WriteSet.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import { type EdiFault, elementFaults, segmentFaults } from "../x12/EdiFault.ts"
@@ -29,8 +29,10 @@ export interface ReadEvents {
 }
 
 /** Reads the events of a set. Their ids come from its control numbers, so the same file again has the same ids. */
-export const eventsOf214 = (set: TransactionSet, partner: PartnerProfile): ReadEvents => {
-  const { faults, kept, records, warnings } = readSet(mapping214, set, partner)
+export const eventsOf214 = (set: TransactionSet, partner: PartnerProfile): ReadEvents => finish(readEvents(set, partner))
+
+export function* readEvents(set: TransactionSet, partner: PartnerProfile): Steps<ReadEvents> {
+  const { faults, kept, records, warnings } = yield* readSetInSteps(mapping214, set, partner)
   const key = keyOfSet(set)
   const more: Array<EdiFault> = []
   const events = records.map(({ position, record, segment, sources }, index): ReadEvent => {

@@ -26,8 +26,9 @@ export interface ReceiveWaitingOptions {
   readonly limit?: number | undefined
 }
 
-/** Lines of a report. The file itself is kept beside it. */
+/** Of a report. The file itself is kept beside it. */
 const maxReportLines = 100_000
+const maxReportCharacters = 16 * 1024 * 1024
 
 /** Returns the number of files that were read. One that fails does not hold up the others, and stays where it is. */
 export const receiveWaiting = async ({ handlers, limit = 100, now, onFile, partner, transport }: ReceiveWaitingOptions): Promise<number> => {
@@ -46,12 +47,21 @@ export const receiveWaiting = async ({ handlers, limit = 100, now, onFile, partn
 /** Reads one file, and rejects if it cannot be read to its end. Then it waits. */
 export const receiveOne = async ({ handlers, now, partner, transport }: ReceiveWaitingOptions, name: string): Promise<FileReport> => {
   const lines: Array<string> = []
+  let characters = 0
+  let resultsLeftOut = 0
   const onResult = (result: SetResult) => {
-    if (lines.length < maxReportLines) lines.push(JSON.stringify(result))
+    const line = lines.length < maxReportLines && characters < maxReportCharacters ? JSON.stringify(result) : undefined
+    if (line === undefined || characters + line.length > maxReportCharacters) {
+      resultsLeftOut += 1
+      return
+    }
+    characters += line.length
+    lines.push(line)
   }
   const report = await receiveFile({ partner, chunks: transport.read(name), handlers, nextControlNumber: transport.nextControlNumber, onResult, now })
   for (const { controlNumber, text } of report.acknowledgements) await transport.send(`${partner.partner}-${String(controlNumber).padStart(9, "0")}.edi`, text)
-  const { acknowledgements: _texts, ...summary } = report
+  const { acknowledgements: _texts, ...counts } = report
+  const summary = resultsLeftOut === 0 ? counts : { ...counts, resultsLeftOut }
   // a crash before this line reads the file again: what was stored is a duplicate
   await transport.keep(name, report.interchanges === 0 || report.accepted + report.duplicates === 0 && report.acknowledged.length === 0 ? "failed" : "done", `${[JSON.stringify(summary), ...lines].join("\n")}\n`)
   return report

@@ -11,6 +11,9 @@ export type AcknowledgementKind = "997" | "999"
 /** Sets that an acknowledgement names one by one. Beyond them it names refused sets only, and then counts. */
 export const maxNamedSets = 10_000
 
+/** Segments of a group's acknowledgement. Beyond them it names refused sets without the places of their faults. */
+const maxSegments = 20_000
+
 /** Collects the outcome of one group, and writes its acknowledgement. */
 export class GroupAcknowledgement {
   readonly #group: Group
@@ -25,13 +28,17 @@ export class GroupAcknowledgement {
     this.#kind = kind
   }
 
+  get received(): number {
+    return this.#received
+  }
+
   /** Faults refuse the set. */
   add(set: TransactionSet, faults: ReadonlyArray<EdiFault>) {
     this.#received += 1
     if (faults.length === 0) this.#accepted += 1
     if (this.#named >= maxNamedSets || (faults.length === 0 && this.#named >= maxNamedSets / 2)) return
     this.#named += 1
-    this.#sets.push(["AK2", set.id, set.controlNumber], ...this.#errors(faults), [this.#kind === "997" ? "AK5" : "IK5", faults.length === 0 ? "A" : "R", ...codesOf(faults)])
+    this.#sets.push(["AK2", set.id, set.controlNumber], ...this.#sets.length < maxSegments ? this.#errors(faults) : [], [this.#kind === "997" ? "AK5" : "IK5", faults.length === 0 ? "A" : "R", ...codesOf(faults)])
   }
 
   /** Returns the acknowledgement at the end of the group. */

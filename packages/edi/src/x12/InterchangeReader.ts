@@ -13,7 +13,8 @@ export type X12Event =
   /** A set, refused if it has faults. Its segments are absent if it was too large to hold. */
   | { readonly kind: "set"; readonly set: TransactionSet; readonly faults: ReadonlyArray<EdiFault> }
   | { readonly kind: "group-end"; readonly group: Group; readonly interchange: Interchange; readonly included: string; readonly faults: ReadonlyArray<EdiFault> }
-  | { readonly kind: "interchange-end"; readonly interchange: Interchange; readonly faults: ReadonlyArray<EdiFault> }
+  /** `isAcknowledgement`: it has TA1 and no group. */
+  | { readonly kind: "interchange-end"; readonly interchange: Interchange; readonly faults: ReadonlyArray<EdiFault>; readonly isAcknowledgement: boolean }
   /** Text that belongs to no interchange. */
   | { readonly kind: "unreadable"; readonly fault: EdiFault }
 
@@ -30,10 +31,12 @@ interface OpenInterchange {
   readonly interchange: Interchange
   groups: number
   readonly faults: Array<EdiFault>
+  acknowledges: boolean
 }
 
 interface OpenGroup {
   readonly group: Group
+  readonly isReadable: boolean
   sets: number
   readonly faults: Array<EdiFault>
   readonly controlNumbers: Set<string>
@@ -88,7 +91,7 @@ export class InterchangeReader {
     switch (token.id) {
       case "ISA":
         yield* this.#closeInterchange(undefined)
-        this.#interchange = { interchange: interchangeOf(token), groups: 0, faults: [] }
+        this.#interchange = { interchange: interchangeOf(token), groups: 0, faults: [], acknowledges: false }
         return yield { kind: "interchange", interchange: this.#interchange.interchange }
       case "GS":
         return yield* this.#openGroup(token)
@@ -107,6 +110,7 @@ export class InterchangeReader {
 
   #addSegment({ elements, id }: RawSegment) {
     if (this.#set === undefined) {
+      if (id === "TA1" && this.#interchange !== undefined) this.#interchange.acknowledges = true
       // ISX, ISB, ISE and TA1 are control segments of the interchange
       if (!/^(?:ISX|ISB|ISE|TA1|TA3)$/u.test(id)) this.#note({ level: "interchange", code: interchangeFaults.structure, segment: id.slice(0, 3), detail: `Segment ${id.slice(0, 10)} stands outside of a transaction set.` })
       return
@@ -137,7 +141,7 @@ export class InterchangeReader {
     if (this.#interchange === undefined) return
     yield* this.#closeGroup(undefined)
     this.#interchange.groups += 1
-    this.#group = { group: groupOf(token), sets: 0, faults: [], controlNumbers: new Set() }
+    this.#group = { group: groupOf(token), isReadable: !hasControlCharacter(token.elements), sets: 0, faults: [], controlNumbers: new Set() }
     yield { kind: "group", group: this.#group.group, interchange: this.#interchange.interchange }
   }
 
@@ -148,7 +152,8 @@ export class InterchangeReader {
     this.#group.sets += 1
     this.#set = set
     this.#append(set, "ST", elements)
-    const { controlNumbers } = this.#group
+    const { controlNumbers, isReadable } = this.#group
+    if (!isReadable) add(set.faults, { level: "set", code: setFaults.segments, segment: "GS", detail: "GS has a control character, or bytes that are not in the encoding of the file." })
     if (!/^\d{3}$/u.test(set.id)) add(set.faults, { level: "set", code: setFaults.identifier, segment: "ST", position: 1, element: 1, detail: "ST-01 names the transaction set by three digits." })
     if (set.controlNumber === "") add(set.faults, { level: "set", code: setFaults.noControlNumber, segment: "ST", position: 1, element: 2, detail: "ST-02 has no control number." })
     else if (controlNumbers.has(set.controlNumber)) {
@@ -201,7 +206,7 @@ export class InterchangeReader {
     yield* this.#closeGroup(undefined)
     const open = this.#interchange
     if (open === undefined) return
-    const { faults, groups, interchange } = open
+    const { acknowledges, faults, groups, interchange } = open
     const [count = "", controlNumber = ""] = trailer?.elements ?? []
     if (trailer === undefined) faults.push({ level: "interchange", code: interchangeFaults.endOfFile, segment: "IEA", detail: "The interchange has no IEA." })
     else {
@@ -211,7 +216,7 @@ export class InterchangeReader {
       }
     }
     this.#interchange = undefined
-    yield { kind: "interchange-end", interchange, faults }
+    yield { kind: "interchange-end", interchange, faults, isAcknowledgement: acknowledges && groups === 0 }
   }
 
   #note(fault: EdiFault) {
@@ -220,6 +225,8 @@ export class InterchangeReader {
 }
 
 const invalidCharacter = /[\u0000-\u001f\ufffd]/u
+
+export const hasControlCharacter = (elements: ReadonlyArray<string>): boolean => elements.some((element) => invalidCharacter.test(element))
 
 const add = (faults: Array<EdiFault>, fault: EdiFault) => {
   if (faults.length < maxFaultsPerSet) faults.push(fault)

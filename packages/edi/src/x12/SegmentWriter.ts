@@ -1,5 +1,5 @@
 /** Writes segments and envelopes. Values that contain a delimiter need a release character; without one they are refused. */
-import { type Delimiters, released, usualDelimiters } from "./Delimiters.ts"
+import { type Delimiters, released, reserved, usualDelimiters } from "./Delimiters.ts"
 import type { Party } from "./Interchange.ts"
 
 /** A segment to write. A list is a composite element. */
@@ -27,6 +27,18 @@ export const writeSegment = ([id, ...elements]: WrittenSegment, delimiters: Deli
     }).join(delimiters.component))
   while (texts.length > 0 && texts.at(-1) === "") texts.pop()
   return [id, ...texts].join(delimiters.element) + delimiters.segment
+}
+
+const mostEchoed = 99
+
+/** A segment of an acknowledgement. It repeats what the partner wrote between other delimiters, so a character that would divide is a space. */
+export const echoed = ([id, ...elements]: WrittenSegment, delimiters: Delimiters): WrittenSegment => {
+  const dividing = delimiters.release === undefined ? reserved(delimiters) : []
+  const clean = (text: string) => {
+    const cut = text.slice(0, mostEchoed).replace(/[^ -~]/gu, " ")
+    return dividing.some((each) => cut.includes(each)) ? Array.from(cut, (character) => dividing.includes(character) ? " " : character).join("") : cut
+  }
+  return [id, ...elements.map((element) => typeof element === "string" ? clean(element) : element.map(clean))]
 }
 
 export interface EnvelopeOptions {
