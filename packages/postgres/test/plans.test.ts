@@ -71,6 +71,8 @@ const statementsIn = (quoted: string) => {
     "append": events.append(schema, events.appendedEvents("t", [], undefined)),
     "replace accounts": shipments.replaceAccounts(schema, own, none),
     "lock shipments": subscriptions.lockShipments(schema, "t", []),
+    "page of transit subscriptions": subscriptions.pageSubscriptions(schema, "t", "c", "active", { skip: 0, limit: 1 }),
+    "number of transit subscriptions": subscriptions.countSubscriptions(schema, "t", "c", "active"),
     "whether a client sees a shipment": subscriptions.seesShipment(schema, "t", "c", "S"),
     "history": subscriptions.queueHistory(schema, "t", subscription, []),
     "read statuses": statuses.readStatuses(schema, "t", []),
@@ -212,6 +214,8 @@ const ofDeliveries = (schema: Sql.Statement) => ({
   "restore access of a client": destinations.accessRestored(schema, "t", "c"),
   "close a destination": destinations.closeDestination(schema, "t", id),
   "destination overviews": log.destinationOverviews(schema, "t", { state: undefined, after: undefined, limit: 1 }),
+  "destination overviews of a client in a state": log.destinationOverviews(schema, "t", { client: "c", state: "paused", after: undefined, limit: 1 }),
+  "destination overviews in a state": log.destinationOverviews(schema, "t", { state: "paused", after: undefined, limit: 1 }),
   "destination overviews of a client": log.destinationOverviews(schema, "t", { client: "c", state: undefined, after: undefined, limit: 1 }),
   ...ofLists(schema),
   "count destinations": log.countDestinations(schema, "t", { state: undefined }),
@@ -260,7 +264,7 @@ const readWhole: Readonly<Record<string, string>> = {
 /** Statements that people or the sweep run rarely. They read in index order up to a limit, or tables that are analysed by then. */
 const rare = new Set([
   "list deliveries, newest first", "list a client's deliveries", "list dead letters", "list deliveries of an endpoint", "list dead letters by error",
-  "list failed deliveries by error", "destinations of a client's deliveries", "list deliveries that wait of a client", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment",
+  "list failed deliveries by error", "page of transit subscriptions", "number of transit subscriptions", "destinations of a client's deliveries", "list deliveries that wait of a client", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment",
   "raise the destinations of a secret",
   "raise the destinations of a client", "trace its deliveries", "windows that hold a bill"
 ])

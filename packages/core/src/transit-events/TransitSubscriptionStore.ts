@@ -45,7 +45,7 @@ export class TransitSubscriptionStore extends Context.Service<TransitSubscriptio
   readonly find: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredSubscription>, StorageError>
   /** Like `find`, with a lock on the subscription and its destination until the transaction ends. */
   readonly findForUpdate: (tenantId: string, client: string, id: string) => Effect.Effect<Option.Option<StoredSubscription>, StorageError>
-  /** Lists the client's own subscriptions in this state, in the order of their ids. */
+  /** Lists the client's own subscriptions in this state, in the order of their ids. One that was removed ends with its destination, in one transaction. */
   readonly page: (
     tenantId: string,
     client: string,

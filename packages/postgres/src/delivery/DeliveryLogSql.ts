@@ -130,18 +130,19 @@ export const destinationOverviews = (schema: Statement, tenantId: string, { afte
   const newest = (group: keyof typeof stateGroups) => statement`(
     SELECT d.delivery_id, d.attempts FROM (SELECT d.delivery_id, d.attempts ${deliveries(group)} ${group === "inFlight" ? statement`LIMIT ${mostCounted}` : nothing}) AS d
     ORDER BY d.delivery_id DESC LIMIT ${mostAttempts})`
-  return statement`
-WITH page AS MATERIALIZED (
-  SELECT l.* FROM unnest(${textArray(state === undefined ? openStates : [state])}) AS s (state)
-  CROSS JOIN LATERAL (
+  const inState = (state: Statement) => statement`
     SELECT l.* FROM ${schema}.delivery_destinations AS l
-    WHERE l.tenant_id = ${own} AND l.state = s.state AND l.state <> 'closed' AND l.destination_id > ${uuid(after ?? firstIdAt(0))} ${chosen}
+    WHERE l.tenant_id = ${own} ${state} AND l.state <> 'closed' AND l.destination_id > ${uuid(after ?? firstIdAt(0))} ${chosen}
     ORDER BY l.destination_id
-    LIMIT ${most}
-  ) AS l
+    LIMIT ${most}`
+  const isChosen = match.client !== undefined || match.endpoint !== undefined
+  // indexes of a client and an endpoint have no closed ones; with neither, each state has the index without them
+  const page = state !== undefined ? inState(statement`AND l.state = ${text(state)}`) : isChosen ? inState(nothing) : statement`
+  SELECT l.* FROM unnest(${textArray(openStates)}) AS s (state) CROSS JOIN LATERAL (${inState(raw("AND l.state = s.state"))}) AS l
   ORDER BY l.destination_id
-  LIMIT ${most}
-),
+  LIMIT ${most}`
+  return statement`
+WITH page AS MATERIALIZED (${page}),
 flying AS MATERIALIZED (
   SELECT d.destination_id, count(*) AS deliveries FROM ${inFlight(schema, tenantId)} AS d
   WHERE d.tenant_id = ${own} AND d.destination_id = ANY (ARRAY(SELECT destination_id FROM page))

@@ -18,14 +18,12 @@ export const subscriptionRow = row({
 export const subscriptionOf = ({ client, createdAt, doc, id, updatedAt, ...destination }: Decoded<typeof subscriptionRow>) =>
   ({ id, client, doc, createdAt, updatedAt, destination })
 
-/** A client's subscriptions `s` of a table, and their destinations `l`. */
-export const fromSubscriptions = (schema: Statement, table: Statement, tenantId: string, client: string) => statement`
+/** A client's subscriptions `s` of a table, with the state of their destinations `l`. */
+export const selectSubscriptions = (schema: Statement, table: Statement, tenantId: string, client: string) => statement`
+SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since, l.paused_by
 FROM ${table} AS s
 JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = s.tenant_id AND l.destination_id = s.id
 WHERE s.tenant_id = ${tenant(tenantId)} AND s.client = ${client} AND s.deleted_at IS NULL`
-
-export const selectSubscriptions = (schema: Statement, table: Statement, tenantId: string, client: string) => statement`
-SELECT s.id, s.client, s.doc, s.created_at, s.updated_at, l.state, l.state_reason, l.state_since, l.paused_by${fromSubscriptions(schema, table, tenantId, client)}`
 
 /**
  * Locks the destination as well. After waiting for a row lock, Postgres re-reads only the locked rows; with a lock on the subscription alone the caller

@@ -1,5 +1,5 @@
 /**
- * Indexes for operator pages: the subscriptions of a tenant by state and endpoint, those that do not send, the finished deliveries of a subscription,
+ * Indexes for pages of operators and customers: the subscriptions of a tenant by client, state and endpoint, those that do not send, the finished deliveries of a subscription,
  * the deliveries of a tenant in each state but delivered, in order, and its dead letters by error.
  */
 import { endpointHostSql, lastOutcomeSql, ofAllDestinationsSql } from "../delivery/FilterSql.ts"
@@ -14,6 +14,7 @@ export const operatorReads: Migration = {
   name: "operator_reads",
   breaking: false,
   up: (schema) => `
+CREATE INDEX IF NOT EXISTS delivery_destinations_client_state ON ${schema}.delivery_destinations (tenant_id, client, state, destination_id) INCLUDE (source) WHERE state <> 'closed';
 CREATE INDEX IF NOT EXISTS delivery_destinations_state ON ${schema}.delivery_destinations (tenant_id, state, destination_id) WHERE state <> 'closed';
 CREATE INDEX IF NOT EXISTS delivery_destinations_endpoint ON ${schema}.delivery_destinations (tenant_id, ${endpointHostSql("endpoint_url")}, destination_id) WHERE state <> 'closed';
 CREATE INDEX IF NOT EXISTS delivery_destinations_stopped ON ${schema}.delivery_destinations (tenant_id, destination_id) WHERE state = 'paused' OR breaker_open_until IS NOT NULL;

@@ -24,5 +24,6 @@ CREATE TABLE ${schema}.audit_entries (
 );
 CREATE INDEX audit_entries_newest ON ${schema}.audit_entries (entry_id);
 CREATE INDEX audit_entries_actor ON ${schema}.audit_entries (actor_name, entry_id);
+CREATE INDEX audit_entries_tenant_actor ON ${schema}.audit_entries (tenant_id, actor_name, entry_id);
 `
 }

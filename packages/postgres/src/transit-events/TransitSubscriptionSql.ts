@@ -1,10 +1,10 @@
 /** SQL statements for subscriptions to transit events. */
 import type { DestinationState } from "@waybill/core/delivery"
-import type { ReplayRequest, SubscriptionRecord } from "@waybill/core/transit-events"
+import { type ReplayRequest, type SubscriptionRecord, transitEventSource } from "@waybill/core/transit-events"
 import { bool, int4, int8, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
-import { fromSubscriptions, selectSubscriptions } from "../delivery/SubscriptionSql.ts"
+import { selectSubscriptions } from "../delivery/SubscriptionSql.ts"
 import { clientSees } from "../shared/ShipmentSql.ts"
 
 export const lockedRow = row({ shipmentId: text, isInserted: bool })
@@ -51,6 +51,11 @@ SELECT ${tenant(tenantId)}, route, ${uuid(id)}, ${client}, ${int4(typeMask)} FRO
 
 export const transitSubscriptions = (schema: Statement) => statement`${schema}.transit_subscriptions`
 
+/** Of the client's destinations alone, which an index has by state: a subscription and its destination have one id, and end together. */
+const destinationsIn = (schema: Statement, tenantId: string, client: string, state: DestinationState) => statement`
+FROM ${schema}.delivery_destinations AS l
+WHERE l.tenant_id = ${tenant(tenantId)} AND l.client = ${text(client)} AND l.state = ${text(state)} AND l.state <> 'closed' AND l.source = ${transitEventSource}`
+
 export const pageSubscriptions = (
   schema: Statement,
   tenantId: string,
@@ -58,10 +63,13 @@ export const pageSubscriptions = (
   state: DestinationState,
   { limit, skip }: { readonly skip: number; readonly limit: number }
 ) => statement`
-${selectSubscriptions(schema, transitSubscriptions(schema), tenantId, client)} AND l.state = ${state} ORDER BY s.id LIMIT ${int8(limit)} OFFSET ${int8(skip)}`
+${selectSubscriptions(schema, transitSubscriptions(schema), tenantId, client)} AND s.id = ANY (ARRAY(
+  SELECT l.destination_id${destinationsIn(schema, tenantId, client, state)} ORDER BY l.destination_id LIMIT ${int8(limit)} OFFSET ${int8(skip)}
+))
+ORDER BY s.id`
 
 export const countSubscriptions = (schema: Statement, tenantId: string, client: string, state: DestinationState) => statement`
-SELECT count(*) AS total${fromSubscriptions(schema, transitSubscriptions(schema), tenantId, client)} AND l.state = ${state}`
+SELECT count(*) AS total${destinationsIn(schema, tenantId, client, state)}`
 
 /** The empty row stays, so that deleting again succeeds. */
 export const emptySubscription = (schema: Statement, tenantId: string, id: string) => statement`
