@@ -95,7 +95,7 @@ export class Settling {
     const written: Array<Ended> = []
     const again: OfTenant = { ended: [], changed: new Set() }
     for (const each of own.ended) {
-      const { destination, outcome } = each
+      const { destination } = each
       if (kept.has(destination.partition)) {
         const open = flightOf(tenant, each)
         if (open !== undefined) open.left -= 1
