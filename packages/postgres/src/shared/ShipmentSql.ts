@@ -146,7 +146,7 @@ export const accountsSeeText = (schema: string, client: string, shipmentId: stri
       WHEN cardinality(${accounts}) > ${accountsAtOnce} THEN ${accountsSee(raw(schema), raw("$1"), raw(client), raw(shipmentId)).text}
       ELSE EXISTS (
         SELECT FROM ${schema}.shipments AS sh
-        WHERE sh.tenant_id = $1 AND sh.shipment_id = ${shipmentId} AND (sh.accounts || sh.carrier) COLLATE "C" && ${accounts}
+        WHERE sh.tenant_id = $1 AND sh.shipment_id = ${shipmentId} AND (sh.accounts COLLATE "C" && ${accounts} OR sh.carrier COLLATE "C" && ${accounts})
         OFFSET 0
       )
     END`
