@@ -9,7 +9,7 @@ import type { Statement } from "../client/SqlStatement.ts"
 import { againRow, flownOf, flownRow, freeze, frozenRow, sentAgain } from "./FreezeSql.ts"
 import { partitionRow, readFence } from "./PartitionSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
-import { findForTake, foundRow } from "./TakeSql.ts"
+import { entryState, findForTake, foundRow } from "./TakeSql.ts"
 
 type Found = Decoded<typeof foundRow>
 
@@ -19,7 +19,9 @@ interface FoundEntry extends WaitingEntry {
   readonly location: string
   readonly orderId: string
   readonly traceparent: string | null
-  readonly body: Uint8Array
+  /** Where its bytes start in `bodies`, those of all entries of the destination. */
+  readonly start: number
+  readonly bodies: Uint8Array
 }
 
 /** What a take found, and picked. */
@@ -104,26 +106,49 @@ const pickedIn = (row: Found, { after, batches }: Asked, maxBytes: number): { re
   return { from: { ...found, ...rest }, batches: picked.map((entries) => entries.toSorted(byPlace)) }
 }
 
-const entriesIn = (row: Found): ReadonlyArray<FoundEntry> =>
-  (row.keys ?? []).map((key, n) => ({
-    key,
-    sequence: row.sequences![n]!,
-    ref: row.refs![n]!,
-    location: row.locations![n]!,
-    held: row.held![n]!,
-    unseen: row.seen![n] === false,
-    readable: row.readable![n]!,
-    orderId: row.orderIds![n] ?? "",
-    traceparent: row.traceparents![n] ?? null,
-    size: row.bodies![n]?.byteLength ?? 0,
-    body: row.bodies![n] ?? noBytes
-  }))
+const entriesIn = ({ bodies, keys, locations, orderIds, refs, sequences, sizes, states, traceparents }: Found): ReadonlyArray<FoundEntry> => {
+  let at = 0
+  return (keys ?? []).map((key, n) => {
+    const start = at
+    const size = (sizes as ReadonlyArray<number | null>)[n] ?? undefined
+    if (size !== undefined) at += size + 1
+    const state = states![n]
+    return {
+      key,
+      sequence: sequences![n]!,
+      ref: refs![n]!,
+      location: locations![n]!,
+      held: state === entryState.held,
+      unseen: state === entryState.unseen,
+      readable: state === entryState.takeable || state === entryState.unseen,
+      orderId: orderIds![n] ?? "",
+      traceparent: traceparents![n] ?? null,
+      size: size ?? 0,
+      start,
+      bodies: bodies ?? noBytes
+    }
+  })
+}
 
 /** Entries come by key and sequence. */
 const byPlace = (a: FoundEntry, b: FoundEntry): number => a.key === b.key && a.sequence === b.sequence ? compareText(a.orderId, b.orderId) : 0
 
 const noBytes = new Uint8Array()
 const comma = new Uint8Array([0x2c])
+
+/** Entries that were read one after the other stand in one piece, with the commas between them. */
+const bodyOf = (entries: ReadonlyArray<FoundEntry>): Uint8Array => {
+  const pieces: Array<Uint8Array> = []
+  for (let from = 0; from < entries.length;) {
+    const first = entries[from]!
+    let end = first.start + first.size
+    let next = from + 1
+    while (next < entries.length && entries[next]!.start === end + 1) end = entries[next]!.start + entries[next++]!.size
+    pieces.push(...pieces.length === 0 ? [] : [comma], first.bodies.subarray(first.start, end))
+    from = next
+  }
+  return pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces)
+}
 
 const deliveryOf = ({ flight, sentAt }: TakeRequest, { destinationId, entries, ordinal }: NewDelivery): TakenDelivery => ({
   destinationId,
@@ -133,7 +158,7 @@ const deliveryOf = ({ flight, sentAt }: TakeRequest, { destinationId, entries, o
   attempt: 1,
   tries: 1,
   events: entries.length,
-  body: entries.length === 1 ? entries[0]!.body : Buffer.concat(entries.flatMap(({ body }, n) => n === 0 ? [body] : [comma, body])),
+  body: bodyOf(entries),
   lastKey: entries.at(-1)!.key,
   traceparent: entries.find(({ traceparent }) => traceparent !== null)?.traceparent ?? undefined
 })
