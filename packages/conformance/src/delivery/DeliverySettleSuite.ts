@@ -76,6 +76,16 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
       assert.deepStrictEqual((yield* takeAgain(worker, [other!.deliveryId])).map(({ attempt, tries }) => [attempt, tries]), [[2, 1]])
     }))
 
+    it.effect("writes new outcomes beside one of the same flight that is written again", Effect.fnUntraced(function*() {
+      const tenantId = freshTenant()
+      yield* seed(tenantId, { S: 1, T: 1 }, { policy: { batchMaxSize: 1 } })
+      const worker = yield* acquire(tenantId)
+      const { deliveries: [one, other] } = yield* takeFrom(worker)
+      yield* settle(worker, { outcomes: [outcomeOf(one!)] })
+      yield* settle(worker, { outcomes: [outcomeOf(one!, { state: "dead" }), outcomeOf(other!, { state: "dead" })] })
+      assert.deepStrictEqual([yield* stateOf(tenantId, one!.deliveryId), yield* stateOf(tenantId, other!.deliveryId)], ["delivered", "dead"])
+    }))
+
     it.effect("does not change the next attempt when an earlier outcome is written again", Effect.fnUntraced(function*() {
       const tenantId = freshTenant()
       const { delivery, worker } = yield* sending(tenantId)
