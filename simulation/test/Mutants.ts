@@ -220,14 +220,14 @@ const engineMutants: ReadonlyArray<Mutant> = [
   {
     name: "a flight is removed before all its deliveries have outcomes",
     file: settling,
-    find: "open !== undefined && open.left === count",
-    replace: "open !== undefined"
+    find: "left === count ?",
+    replace: "left > 0 ?"
   },
   {
     name: "flights are never removed",
     file: settling,
-    find: "open !== undefined && open.left === count",
-    replace: "open !== undefined && open.left < 0"
+    find: "left === count ?",
+    replace: "left < 0 ?"
   },
   {
     name: "the breaker is written before the outcome that changed it",

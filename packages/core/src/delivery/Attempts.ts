@@ -181,4 +181,4 @@ export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number,
 /** Why a destination that a dead letter pauses was paused. */
 export const pausedByDeadLetter = (tries: number): string => `A delivery was not accepted in ${tries} attempt${tries === 1 ? "" : "s"}.`
 
-const excerptOf = (excerpt: string | undefined) => excerpt === undefined || excerpt === "" ? {} : { excerpt }
+const excerptOf = (excerpt: string | undefined) => excerpt === undefined || excerpt === "" ? undefined : { excerpt }

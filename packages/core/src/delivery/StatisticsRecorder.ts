@@ -25,20 +25,20 @@ export const layerStatisticsRecorder = Layer.effect(
   Effect.gen(function*() {
     const store = yield* StatisticsStore
     const scope = yield* Effect.scope
-    const pending = new Map<string, Map<string, Counts>>()
+    /** By tenant and minute, then by destination. */
+    const pending = new Map<string, Map<number, Map<string, Counts>>>()
     let size = 0
     let isWaiting = false
 
     const count = (tenantId: string, destinationId: string, { verdict: { record } }: Reported, always: boolean) => {
-      const own = pending.get(tenantId) ?? new Map<string, Counts>()
       const at = Math.floor((record.at + record.durationMillis) / minuteMillis) * minuteMillis
-      const name = `${destinationId} ${at}`
-      let counts = own.get(name)
+      let counts = pending.get(tenantId)?.get(at)?.get(destinationId)
       if (counts === undefined) {
         if (size >= maxPending && !always) return
         counts = { destinationId, at, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0 }
-        own.set(name, counts)
-        pending.set(tenantId, own)
+        const minutes = pending.get(tenantId) ?? new Map<number, Map<string, Counts>>()
+        const minute = minutes.get(at) ?? new Map<string, Counts>()
+        pending.set(tenantId, minutes.set(at, minute.set(destinationId, counts)))
         size += 1
       }
       if (record.outcome === "accepted") counts.deliveries += 1
@@ -52,8 +52,8 @@ export const layerStatisticsRecorder = Layer.effect(
       const taken = [...pending]
       pending.clear()
       size = 0
-      return Effect.forEach(taken, ([tenantId, counts]) =>
-        Effect.forEach(inParts([...counts.values()]), (part) => store.add(tenantId, part), { discard: true }), { discard: true })
+      return Effect.forEach(taken, ([tenantId, minutes]) =>
+        Effect.forEach(inParts([...minutes.values()].flatMap((minute) => [...minute.values()])), (part) => store.add(tenantId, part), { discard: true }), { discard: true })
     }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Delivery statistics of up to a minute not written. Charts show too few attempts.", error)))
 
     const flushLater = Effect.suspend(() => {
