@@ -9,14 +9,21 @@ export const isObject = (value: unknown): value is Readonly<Record<string, unkno
 export const maxDepth = 64
 
 /** Whether a value nests deeper than `limit`. Recursion stops at the limit. */
-export const nestsDeeperThan = (value: unknown, limit: number): boolean => {
-  if (typeof value !== "object" || value === null) return false
+export const nestsDeeperThan = (value: unknown, limit: number): boolean => typeof value === "object" && value !== null && isDeeper(value, limit)
+
+/** Without a list of the members and without a call for each leaf: this reads every value of every event. */
+const isDeeper = (value: object, limit: number): boolean => {
   if (limit === 0) return true
-  const members: ReadonlyArray<unknown> = Array.isArray(value) ? value : Object.values(value)
-  // by index, and without a call for each leaf: this reads every value of every event
-  for (let at = 0; at < members.length; at++) {
-    const inner = members[at]
-    if (typeof inner === "object" && inner !== null && nestsDeeperThan(inner, limit - 1)) return true
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at++) {
+      const inner: unknown = value[at]
+      if (typeof inner === "object" && inner !== null && isDeeper(inner, limit - 1)) return true
+    }
+    return false
+  }
+  for (const name in value) {
+    const inner: unknown = (value as Readonly<Record<string, unknown>>)[name]
+    if (typeof inner === "object" && inner !== null && isDeeper(inner, limit - 1)) return true
   }
   return false
 }
