@@ -11,7 +11,7 @@ import {
   TransitSubscriptionStore,
   typeMask
 } from "@waybill/core/transit-events"
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
 
 /** A tenant of its own for each test, so that suites can share one database. */
 export const freshTenant = (): string => `t-${globalThis.crypto.randomUUID()}`
@@ -43,6 +43,13 @@ export const storedSecret = (versions: StoredSecret["versions"], parts: Partial<
   rotatedAt: undefined,
   ...parts
 })
+
+class RolledBack extends Data.TaggedError("RolledBack")<{}> {}
+
+/** Runs an effect in a transaction that is rolled back at its end. */
+export const rolledBack = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Transaction, (transaction) =>
+    Effect.catchTag(transaction.run(Effect.andThen(effect, Effect.fail(new RolledBack()))), "RolledBack", () => Effect.void))
 
 export interface SubscriptionFixture {
   readonly n?: number

@@ -3,10 +3,11 @@ import { type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert, layer } from "@effect/vitest"
-import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
+import { Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { drain, drainedBodies, hasWork } from "../WorkerFixtures.ts"
-import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt } from "../StorageFixtures.ts"
+import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, rolledBack } from "../StorageFixtures.ts"
+import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import {
   chargeDestination,
   chargeRecord,
@@ -15,8 +16,6 @@ import {
   publishBills,
   subscribeToCharges
 } from "./ChargeFixtures.ts"
-
-class Refused extends Data.TaggedError("Refused")<{}> {}
 
 /** The bills that a subscription has: in-flight and notified ones, with duplicates. */
 const knownBills = Effect.fnUntraced(function*(tenantId: string, subscribers: ReadonlyArray<{ readonly n: number; readonly client: string }>) {
@@ -50,7 +49,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       yield* subscribeToCharges(tenantId)
       assert.isTrue(Option.isNone(yield* store.find(tenantId, "somebody else", idOf(1))))
       assert.deepStrictEqual(yield* store.inFlight(tenantId, "somebody else", idOf(1), { after: undefined, limit: 1000 }), [])
-      for (const id of [idOf(2), "", "garbage", "-".repeat(36), "'; DROP TABLE x"]) {
+      for (const id of foreignIds) {
         assert.isTrue(Option.isNone(yield* store.find(tenantId, "client", id)), id)
         assert.isTrue(Option.isNone(yield* store.findAny(tenantId, id)), id)
         assert.isFalse(yield* store.cancel(tenantId, "client", id), id)
@@ -58,17 +57,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       }
     }))
 
-    it.effect("returns the documents of live subscriptions, and nothing for other ids", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      for (const [n, client] of [[1, "client"], [2, "ä, \"other\""], [3, "client"]] as const) yield* subscribeToCharges(tenantId, { n, client, accounts: [`A${n}`] })
-      yield* store.cancel(tenantId, "client", idOf(3))
-      const found = yield* store.documents(tenantId, [1, 2, 3, 9].map(idOf))
-      assert.deepStrictEqual([...found.keys()].sort(), [idOf(1), idOf(2)])
-      for (const doc of found.values()) assert.isObject(JSON.parse(doc))
-      assert.strictEqual((yield* store.documents(freshTenant(), [idOf(1)])).size, 0)
-      assert.strictEqual((yield* store.documents(tenantId, [])).size, 0)
-    }))
+    testDocuments(
+      it,
+      Effect.map(ChargeSubscriptionStore, ({ cancel, documents }) => ({ documents, end: cancel })),
+      (tenantId, n, client) => subscribeToCharges(tenantId, { n, client, accounts: [`A${n}`] })
+    )
 
     it.effect("returns an account that the client's live subscriptions already cover", Effect.fnUntraced(function*() {
       const store = yield* ChargeSubscriptionStore
@@ -355,11 +348,10 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       yield* letSee(tenantId, "client", ["A", "B"])
       yield* publishBills(tenantId, [{ billId: "B" }])
       yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A"] })
-      yield* Effect.flip(transaction.run(Effect.gen(function*() {
+      yield* rolledBack(Effect.gen(function*() {
         yield* subscribeToCharges(tenantId, { n: 2, accounts: ["B"] })
         yield* store.cancel(tenantId, "client", idOf(1))
-        return yield* Effect.fail(new Refused())
-      })))
+      }))
       assert.isTrue(Option.isNone(yield* store.findAny(tenantId, idOf(2))))
       assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", ["B"]))))
       assert.strictEqual(Option.getOrThrow(yield* store.findAny(tenantId, idOf(1))).cancelledAt, undefined)

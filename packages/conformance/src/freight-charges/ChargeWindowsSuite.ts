@@ -3,13 +3,11 @@ import { type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert, layer } from "@effect/vitest"
-import { Data, Effect, type Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
-import { bytesOf, eventually, freshTenant, idOf, letSee, textOf } from "../StorageFixtures.ts"
+import { bytesOf, eventually, freshTenant, idOf, letSee, rolledBack, textOf } from "../StorageFixtures.ts"
 import { chargeDestination, publishBills, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"
-
-class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const minutes = 60_000
 
@@ -241,15 +239,14 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
     }))
 
     it.effect("collect nothing from a rolled back call, and stay open when their closing is rolled back", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
       const tenantId = freshTenant()
       yield* collecting(tenantId)
       const ending = yield* window(500)
       const taken = publishBills(tenantId, [{ billId: "B" }], { window: ending })
-      yield* Effect.flip(transaction.run(Effect.andThen(taken, Effect.fail(new Refused()))))
+      yield* rolledBack(taken)
       yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
       yield* eventually(isDue(tenantId), (due) => due)
-      yield* Effect.flip(transaction.run(Effect.andThen(close(tenantId), Effect.fail(new Refused()))))
+      yield* rolledBack(close(tenantId))
       assert.isTrue(yield* isDue(tenantId))
       assert.strictEqual(yield* close(tenantId), 1)
       assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })

@@ -3,13 +3,11 @@ import { type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { type BillRow, ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { assert, layer } from "@effect/vitest"
-import { Data, Effect, type Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, end, takeOne } from "../WorkerFixtures.ts"
-import { bytesOf, freshTenant, idOf, letSee, letSeeAll, textOf } from "../StorageFixtures.ts"
+import { bytesOf, freshTenant, idOf, letSee, letSeeAll, rolledBack, textOf } from "../StorageFixtures.ts"
 import { chargeDestination, chargeRecord, inFlightBodies, publishBills, subscribeToCharges } from "./ChargeFixtures.ts"
-
-class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const minutes = 60_000
 
@@ -224,14 +222,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
     }))
 
     it.effect("leaves nothing behind when a publication is rolled back", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
       const store = yield* FreightBillStore
       const tenantId = freshTenant()
       yield* letSee(tenantId, "client", ["A", "B"])
       yield* subscribeToCharges(tenantId, { accounts: "all" })
       yield* append(tenantId, row("known"))
       const published = publishBills(tenantId, [{ billId: "known", accounts: ["B"] }, { billId: "new" }])
-      yield* Effect.flip(transaction.run(Effect.andThen(published, Effect.fail(new Refused()))))
+      yield* rolledBack(published)
       assert.deepStrictEqual([yield* openIds(tenantId, "A"), yield* openIds(tenantId, "B")], [["known"], []])
       assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
       assert.strictEqual(yield* prune(tenantId, { noticed: 10 }), 0)

@@ -1,13 +1,11 @@
 /** Conformance of `DocumentContents`. */
-import { type StoragePorts, Transaction } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
 import { DocumentContents } from "@waybill/core/invoices"
 import { assert, layer } from "@effect/vitest"
-import { Bytes, Data, Effect, Exit, type Layer } from "effect"
+import { Bytes, Effect, Exit, type Layer } from "effect"
 import * as Clock from "effect/Clock"
-import { freshTenant, idOf } from "../StorageFixtures.ts"
+import { freshTenant, idOf, rolledBack } from "../StorageFixtures.ts"
 import { fileContent } from "./InvoiceFixtures.ts"
-
-class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const maxChunkBytes = 256 * 1024
 
@@ -82,13 +80,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
     it.effect("discards a content that a failed transaction kept", Effect.fnUntraced(function*() {
       const contents = yield* DocumentContents
-      const transaction = yield* Transaction
       const tenantId = freshTenant()
       const contentId = yield* Effect.scoped(Effect.gen(function*() {
         const writer = yield* contents.open(tenantId)
         yield* writer.write(fileContent(300_000))
         yield* writer.finish
-        yield* Effect.flip(transaction.run(Effect.andThen(contents.keep(tenantId, [writer.contentId]), Effect.fail(new Refused()))))
+        yield* rolledBack(contents.keep(tenantId, [writer.contentId]))
         return writer.contentId
       }))
       assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
@@ -115,10 +112,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
     it.effect("restores removed contents when the transaction fails", Effect.fnUntraced(function*() {
       const contents = yield* DocumentContents
-      const transaction = yield* Transaction
       const tenantId = freshTenant()
       const contentId = yield* written(tenantId, fileContent(10), [10])
-      yield* Effect.flip(transaction.run(Effect.andThen(contents.remove(tenantId, [contentId]), Effect.fail(new Refused()))))
+      yield* rolledBack(contents.remove(tenantId, [contentId]))
       assert.strictEqual(yield* sizes(tenantId, contentId), 10)
     }))
 

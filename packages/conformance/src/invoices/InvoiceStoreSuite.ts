@@ -2,11 +2,9 @@
 import { maxHistoryBytes, type StoragePorts, Transaction } from "@waybill/core"
 import { DocumentStore, type InvoiceFilter, type InvoiceHistoryEntry, InvoiceStore, type InvoiceViewer } from "@waybill/core/invoices"
 import { assert, layer } from "@effect/vitest"
-import { Data, Effect, type Layer, Option } from "effect"
-import { bytesOf, freshTenant, occurredAt, publish, textOf } from "../StorageFixtures.ts"
+import { Effect, type Layer, Option } from "effect"
+import { bytesOf, freshTenant, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
 import { accountsOf, acme, carrierOf, documentRecord, everything, invoiceRow, putInvoices } from "./InvoiceFixtures.ts"
-
-class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const anything: InvoiceFilter = { uniqueId: undefined, shipmentId: undefined, dot: undefined, mc: undefined, invoiceNumber: undefined }
 
@@ -231,15 +229,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
 
     it.effect("leaves nothing behind after a rollback", Effect.fnUntraced(function*() {
       const store = yield* InvoiceStore
-      const transaction = yield* Transaction
       const tenantId = freshTenant()
       yield* putInvoices(tenantId, invoiceRow("I", { accounts: ["A"] }), invoiceRow("gone", { accounts: ["A"] }))
-      yield* Effect.flip(transaction.run(Effect.gen(function*() {
+      yield* rolledBack(Effect.gen(function*() {
         yield* putInvoices(tenantId, invoiceRow("I", { accounts: ["B"] }), invoiceRow("new", { accounts: ["A"] }))
         yield* store.remove(tenantId, acme, "gone")
         yield* store.record(tenantId, acme, "I", entry(1))
-        return yield* new Refused()
-      })))
+      }))
       assert.deepStrictEqual(yield* seen(tenantId, accountsOf("A")), ["I 1/2", "gone 1/2"])
       assert.deepStrictEqual(yield* seen(tenantId, accountsOf("B")), [])
       assert.deepStrictEqual(yield* store.history(tenantId, acme, "I"), [])

@@ -2,12 +2,10 @@
 import { type StoragePorts, Transaction } from "@waybill/core"
 import { type PickupRow, PickupStore, type PickupViewer } from "@waybill/core/pickups"
 import { assert, layer } from "@effect/vitest"
-import { Data, Deferred, Effect, Fiber, type Layer, Option } from "effect"
+import { Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { freshTenant, idOf, occurredAt } from "../StorageFixtures.ts"
+import { freshTenant, idOf, occurredAt, rolledBack } from "../StorageFixtures.ts"
 import { historyEntry as entry, pickupRow as pickup } from "./PickupFixtures.ts"
-
-class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const seed = Effect.fnUntraced(function*(tenantId: string, ...pickups: ReadonlyArray<PickupRow>) {
   const store = yield* PickupStore
@@ -270,13 +268,12 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       const transaction = yield* Transaction
       const tenantId = freshTenant()
       const [asked, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const first = yield* Effect.forkChild(Effect.flip(transaction.run(Effect.gen(function*() {
+      const first = yield* Effect.forkChild(rolledBack(Effect.gen(function*() {
         yield* store.answered(tenantId, "client", "key")
         yield* store.remember(tenantId, "client", "key", { fingerprint: "f", answer: "never" })
         yield* Deferred.succeed(asked, undefined)
         yield* Deferred.await(goOn)
-        return yield* new Refused()
-      }))))
+      })))
       yield* Deferred.await(asked)
       const second = yield* Effect.forkChild(transaction.run(store.answered(tenantId, "client", "key")))
       yield* Effect.sleep(30)
@@ -309,11 +306,10 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       const store = yield* PickupStore
       const transaction = yield* Transaction
       const tenantId = freshTenant()
-      yield* Effect.flip(transaction.run(Effect.gen(function*() {
+      yield* rolledBack(Effect.gen(function*() {
         yield* store.insert(tenantId, pickup(1, { number: "1", pros: ["P"] }), entry(1))
         yield* store.remember(tenantId, "client", "key", { fingerprint: "f", answer: "a" })
-        return yield* new Refused()
-      })))
+      }))
       assert.strictEqual(yield* findable(tenantId, "all", "1"), undefined)
       assert.strictEqual(yield* carrying(tenantId, "all", "P"), undefined)
       assert.isTrue(Option.isNone(yield* transaction.run(store.answered(tenantId, "client", "key"))))

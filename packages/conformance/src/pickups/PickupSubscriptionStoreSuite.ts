@@ -11,6 +11,7 @@ import {
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSeeAll, occurredAt } from "../StorageFixtures.ts"
+import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { historyEntry, pickupRow } from "./PickupFixtures.ts"
 
 const record = (n: number, parts: Partial<PickupSubscriptionRecord> = {}): PickupSubscriptionRecord =>
@@ -42,7 +43,13 @@ const waiting = Effect.fnUntraced(function*(tenantId: string) {
 
 export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
   layer(storage, { excludeTestServices: true })(`${name}: PickupSubscriptionStore`, (it) => {
-    it.effect("finds, lists and documents a client's own subscriptions, and no other's", Effect.fnUntraced(function*() {
+    testDocuments(
+      it,
+      Effect.map(PickupSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove })),
+      (tenantId, n, client) => subscribe(tenantId, n, { client })
+    )
+
+    it.effect("finds and lists a client's own subscriptions, and no other's", Effect.fnUntraced(function*() {
       const store = yield* PickupSubscriptionStore
       const [tenantId, other] = [freshTenant(), freshTenant()]
       for (const n of [2, 1, 3]) yield* subscribe(tenantId, n)
@@ -50,13 +57,13 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       const { matched: _, ...first } = record(1)
       const { destination, ...found } = Option.getOrThrow(yield* store.find(tenantId, "carrier", idOf(1)))
       assert.deepStrictEqual([found, destination.state], [first, "active"])
-      for (const [tenant, client, id] of [[tenantId, "rival", idOf(1)], [other, "carrier", idOf(1)], [tenantId, "carrier", idOf(9)], [tenantId, "carrier", "x"]] as const) {
-        assert.isTrue(Option.isNone(yield* store.find(tenant, client, id)))
+      for (const [tenant, client, id] of [[tenantId, "rival", idOf(1)], [other, "carrier", idOf(1)], ...foreignIds.map((id) => [tenantId, "carrier", id] as const)] as const) {
+        assert.isTrue(Option.isNone(yield* store.find(tenant, client, id)), id)
+        assert.strictEqual(yield* store.remove(tenant, client, id), "unknown", id)
       }
       const list = (range: { readonly after: string | undefined; readonly limit: number }) => Effect.map(store.list(tenantId, "carrier", range), (rows) => rows.map(({ id }) => id))
       assert.deepStrictEqual(yield* list({ after: undefined, limit: 2 }), [idOf(1), idOf(2)])
       assert.deepStrictEqual(yield* list({ after: idOf(2), limit: 2 }), [idOf(3)])
-      assert.deepStrictEqual(yield* store.documents(tenantId, [idOf(1), idOf(4), idOf(9)]), new Map([[idOf(1), "{\"n\":1}"], [idOf(4), "{\"n\":4}"]]))
     }))
 
     it.effect("replaces document, time and matching, and nothing else", Effect.fnUntraced(function*() {

@@ -1,15 +1,13 @@
 /** Conformance of status notifications: which subscribers of a `StatusSubscriptionStore` get the notices of `ShipmentStatusStore.write`. */
-import { type StoragePorts, Transaction } from "@waybill/core"
+import type { StoragePorts } from "@waybill/core"
 import { DeliveryQueue, DeliveryStore } from "@waybill/core/delivery"
 import { ShipmentStatusStore } from "@waybill/core/shipment-status"
 import { assert, layer } from "@effect/vitest"
-import { Data, Effect, type Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeOne } from "../WorkerFixtures.ts"
-import { freshTenant, idOf, letSee, letSeeAll, publish, textOf } from "../StorageFixtures.ts"
+import { freshTenant, idOf, letSee, letSeeAll, publish, rolledBack, textOf } from "../StorageFixtures.ts"
 import { follow, report, statusDestination } from "./StatusFixtures.ts"
-
-class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const minutes = 60_000
 
@@ -118,12 +116,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
     }))
 
     it.effect("are rolled back with their report", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
       const tenantId = freshTenant()
       yield* letSee(tenantId, "client", ["A"])
       yield* follow(tenantId, { references: ["r"] })
       const told = report(tenantId, [{ shipmentId: "S", references: ["r"] }], { accounts: ["A"], notices: [{ shipmentId: "S", sequence: 1 }] })
-      yield* Effect.flip(transaction.run(Effect.andThen(told, Effect.fail(new Refused()))))
+      yield* rolledBack(told)
       assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
       assert.strictEqual(yield* pruneNotices(tenantId, 10), 0)
     }))

@@ -3,12 +3,11 @@ import { type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue } from "@waybill/core/delivery"
 import { StatusSubscriptionStore } from "@waybill/core/shipment-status"
 import { assert, layer } from "@effect/vitest"
-import { Data, Effect, type Layer } from "effect"
-import { freshTenant, idOf, letSee, occurredAt } from "../StorageFixtures.ts"
+import { Effect, type Layer } from "effect"
+import { freshTenant, idOf, letSee, occurredAt, rolledBack } from "../StorageFixtures.ts"
+import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { drainedBodies } from "../WorkerFixtures.ts"
 import { follow, report } from "./StatusFixtures.ts"
-
-class Refused extends Data.TaggedError("Refused")<{}> {}
 
 const tell = (tenantId: string, shipmentId: string, sequence: number, references: ReadonlyArray<string> = ["r"]) =>
   report(tenantId, [{ shipmentId, references }], { accounts: ["A"], notices: [{ shipmentId, sequence }] })
@@ -46,17 +45,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1", "T/1"] })
     }))
 
-    it.effect("returns the documents of live subscriptions, and nothing for other ids", Effect.fnUntraced(function*() {
-      const store = yield* StatusSubscriptionStore
-      const tenantId = freshTenant()
-      for (const [n, client] of [[1, "client"], [2, "ä, \"other\""], [3, "client"]] as const) yield* follow(tenantId, { n, client, references: ["r"] })
-      yield* store.remove(tenantId, "client", idOf(3))
-      const found = yield* store.documents(tenantId, [1, 2, 3, 9].map(idOf))
-      assert.deepStrictEqual([...found.keys()].sort(), [idOf(1), idOf(2)])
-      for (const doc of found.values()) assert.isObject(JSON.parse(doc))
-      assert.strictEqual((yield* store.documents(freshTenant(), [idOf(1)])).size, 0)
-      assert.strictEqual((yield* store.documents(tenantId, [])).size, 0)
-    }))
+    testDocuments(
+      it,
+      Effect.map(StatusSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove })),
+      (tenantId, n, client) => follow(tenantId, { n, client, references: ["r"] })
+    )
 
     it.effect("removes a client's own subscription once, and matches nothing for it afterwards", Effect.fnUntraced(function*() {
       const store = yield* StatusSubscriptionStore
@@ -76,7 +69,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       const store = yield* StatusSubscriptionStore
       const tenantId = freshTenant()
       yield* follow(tenantId, { references: ["r"] })
-      for (const id of [idOf(2), "", "garbage", "-".repeat(36), "'; DROP TABLE x"]) {
+      for (const id of foreignIds) {
         assert.isFalse(yield* store.remove(tenantId, "client", id), id)
       }
     }))
@@ -94,16 +87,14 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
     }))
 
     it.effect("leaves nothing behind when its transaction is rolled back", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
       const store = yield* StatusSubscriptionStore
       const tenantId = freshTenant()
       yield* letSee(tenantId, "client", ["A"])
       yield* follow(tenantId, { n: 1, references: ["r"] })
-      yield* Effect.flip(transaction.run(Effect.gen(function*() {
+      yield* rolledBack(Effect.gen(function*() {
         yield* follow(tenantId, { n: 2, references: ["r"] })
         yield* store.remove(tenantId, "client", idOf(1))
-        return yield* Effect.fail(new Refused())
-      })))
+      }))
       yield* tell(tenantId, "S", 1)
       assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
       assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))

@@ -19,6 +19,7 @@ import {
   type SubscriptionFixture,
   textOf
 } from "../StorageFixtures.ts"
+import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { byDestination, drain, drainedEvents, hasWork } from "../WorkerFixtures.ts"
 
 /** Sends all entries, and returns the event ids that subscription `n` received. */
@@ -48,7 +49,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       const tenantId = freshTenant()
       yield* subscribe(tenantId)
       assert.isTrue(Option.isNone(yield* store.find(tenantId, "somebody else", idOf(1))))
-      for (const id of [idOf(2), "", "garbage", "-".repeat(36), "'; DROP TABLE x"]) {
+      for (const id of foreignIds) {
         assert.isTrue(Option.isNone(yield* store.find(tenantId, "client", id)), id)
         assert.isTrue(Option.isNone(yield* store.findForUpdate(tenantId, "client", id)), id)
         assert.strictEqual(yield* store.remove(tenantId, "client", id), "unknown", id)
@@ -236,17 +237,11 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.isFalse(yield* store.clientSees(freshTenant(), "client", "S"))
     }))
 
-    it.effect("returns the documents of live subscriptions, and nothing for other ids", Effect.fnUntraced(function*() {
-      const store = yield* TransitSubscriptionStore
-      const tenantId = freshTenant()
-      for (const [n, client] of [[1, "client"], [2, "ä, \"other\""], [3, "client"]] as const) yield* subscribe(tenantId, { n, client })
-      yield* store.remove(tenantId, "client", idOf(3))
-      const found = yield* store.documents(tenantId, [1, 2, 3, 9].map(idOf))
-      assert.deepStrictEqual([...found.keys()].sort(), [idOf(1), idOf(2)])
-      for (const doc of found.values()) assert.isObject(JSON.parse(doc))
-      assert.strictEqual((yield* store.documents(freshTenant(), [idOf(1)])).size, 0)
-      assert.strictEqual((yield* store.documents(tenantId, [])).size, 0)
-    }))
+    testDocuments(
+      it,
+      Effect.map(TransitSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove })),
+      (tenantId, n, client) => subscribe(tenantId, { n, client })
+    )
 
     it.effect("isolates tenants that share ids", Effect.fnUntraced(function*() {
       const store = yield* TransitSubscriptionStore
