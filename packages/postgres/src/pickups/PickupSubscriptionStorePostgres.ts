@@ -1,6 +1,6 @@
 /** Carriers' subscriptions to pickups on Postgres. */
 import { type ListRange, StorageError } from "@waybill/core"
-import { type PickupSubscriptionRecord, PickupSubscriptionStore, type StoredPickupSubscription, type TimeRange } from "@waybill/core/pickups"
+import { type PickupSubscriptionRecord, PickupSubscriptionStore, type TimeRange } from "@waybill/core/pickups"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"
@@ -8,8 +8,8 @@ import { bool, int8, row, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
-import { findSubscription, lockSubscription, selectSubscriptions, subscriptionOf, subscriptionRow } from "../delivery/SubscriptionSql.ts"
+import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
+import { selectSubscriptions, subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
 import { clientSeesAccounts } from "./PickupPayloads.ts"
 
 const insertSubscription = (schema: Statement, tenantId: string, { client, createdAt, doc, id, matched, updatedAt }: PickupSubscriptionRecord) => statement`
@@ -20,7 +20,6 @@ const updateSubscription = (schema: Statement, tenantId: string, { doc, id, matc
 UPDATE ${schema}.pickup_subscriptions SET doc = ${doc}, matched = ${matched}, updated_at = ${timestamptz(updatedAt)}
 WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)} AND deleted_at IS NULL`
 
-/** The empty row stays, so that deleting again succeeds. */
 const emptySubscription = (schema: Statement, tenantId: string, id: string) => statement`
 UPDATE ${schema}.pickup_subscriptions SET deleted_at = now(), doc = '{}', matched = false
 WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)}`
@@ -62,26 +61,13 @@ export const layer = Layer.effect(
     const { identifier: schema } = yield* WaybillSchema
     const table = statement`${schema}.pickup_subscriptions`
 
-    const find = Effect.fnUntraced(function*(tenantId: string, client: string, id: string, forUpdate: boolean) {
-      if (!isUuid(id)) return Option.none<StoredPickupSubscription>()
-      const [found] = yield* sql.rows(subscriptionRow, findSubscription(schema, table, tenantId, client, id, forUpdate))
-      return Option.map(Option.fromUndefinedOr(found), subscriptionOf)
-    })
+    const { documents, find, remove } = makeEditable(sql, schema, table, (tenantId, id) => sql.run(emptySubscription(schema, tenantId, id)))
 
     const list = (tenantId: string, client: string, { after, limit }: ListRange) => {
       const beyond = after === undefined ? nothing : statement`AND s.id > ${uuid(after)}`
       const page = statement`${selectSubscriptions(schema, table, tenantId, client)} ${beyond} ORDER BY s.id LIMIT ${int8(limit)}`
       return Effect.map(sql.rows(subscriptionRow, page), (rows) => rows.map(subscriptionOf))
     }
-
-    const remove = Effect.fnUntraced(function*(tenantId: string, client: string, id: string) {
-      if (!isUuid(id)) return "unknown" as const
-      const [isDeleted] = yield* sql.rows(bool, lockSubscription(table, tenantId, client, id))
-      if (isDeleted === undefined) return "unknown" as const
-      if (isDeleted) return "gone" as const
-      yield* sql.run(emptySubscription(schema, tenantId, id))
-      return "removed" as const
-    })
 
     const clientSees = Effect.fnUntraced(function*(tenantId: string, client: string, pickupId: string) {
       if (!isUuid(pickupId)) return false
@@ -95,14 +81,12 @@ export const layer = Layer.effect(
       return isFound ? Option.some(queued) : Option.none<number>()
     })
 
-    const documents = makeDocuments(sql, table, statement`deleted_at IS NULL`)
-
     return PickupSubscriptionStore.of({
       insert: (tenantId, record) => sql.run(insertSubscription(schema, tenantId, record)).pipe(StorageError.refail("PickupSubscriptionStore.insert")),
       update: (tenantId, record) => sql.run(updateSubscription(schema, tenantId, record)).pipe(StorageError.refail("PickupSubscriptionStore.update")),
       find: (tenantId, client, id, forUpdate = false) => StorageError.refail("PickupSubscriptionStore.find")(find(tenantId, client, id, forUpdate)),
       list: (tenantId, client, range) => StorageError.refail("PickupSubscriptionStore.list")(list(tenantId, client, range)),
-      remove: (tenantId, client, id) => sql.withTransaction(remove(tenantId, client, id)).pipe(StorageError.refail("PickupSubscriptionStore.remove")),
+      remove: (tenantId, client, id) => StorageError.refail("PickupSubscriptionStore.remove")(remove(tenantId, client, id)),
       documents: (tenantId, ids) => StorageError.refail("PickupSubscriptionStore.documents")(documents(tenantId, ids)),
       clientSees: (tenantId, client, pickupId) => StorageError.refail("PickupSubscriptionStore.clientSees")(clientSees(tenantId, client, pickupId)),
       replay: (tenantId, id, range) => StorageError.refail("PickupSubscriptionStore.replay")(replay(tenantId, id, range))

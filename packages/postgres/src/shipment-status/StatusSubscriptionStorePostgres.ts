@@ -7,7 +7,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { statement } from "../client/SqlStatement.ts"
 import { int8 } from "../client/SqlRow.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
+import { makeDocuments } from "../subscriptions/SubscriptionDocuments.ts"
 import * as statements from "./StatusSubscriptionSql.ts"
 
 export const layer = Layer.effect(

@@ -4,7 +4,7 @@ import { type ReplayRequest, type SubscriptionRecord, transitEventSource } from 
 import { bool, int4, int8, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { type Expression, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
-import { selectSubscriptions } from "../delivery/SubscriptionSql.ts"
+import { selectSubscriptions } from "../subscriptions/SubscriptionSql.ts"
 import { clientSees } from "../shared/ShipmentSql.ts"
 
 export const lockedRow = row({ shipmentId: text, isInserted: bool })
@@ -71,7 +71,6 @@ ORDER BY s.id`
 export const countSubscriptions = (schema: Statement, tenantId: string, client: string, state: DestinationState) => statement`
 SELECT count(*) AS total${destinationsIn(schema, tenantId, client, state)}`
 
-/** The empty row stays, so that deleting again succeeds. */
 export const emptySubscription = (schema: Statement, tenantId: string, id: string) => statement`
 UPDATE ${schema}.transit_subscriptions SET deleted_at = now(), doc = '{}', shipment_ids = NULL
 WHERE tenant_id = ${tenant(tenantId)} AND id = ${uuid(id)}`

@@ -6,10 +6,9 @@ import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { bool, int8 } from "../client/SqlRow.ts"
-import { statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { makeDocuments } from "../shared/SubscriptionDocuments.ts"
-import { findSubscription, lockSubscription, subscriptionOf, subscriptionRow } from "../delivery/SubscriptionSql.ts"
+import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
+import { subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
 import * as statements from "./TransitSubscriptionSql.ts"
 
 export const layer = Layer.effect(
@@ -43,11 +42,8 @@ export const layer = Layer.effect(
     const insertRecord = (tenantId: string, record: SubscriptionRecord) =>
       Effect.andThen(sql.run(statements.insertSubscription(schema, tenantId, record)), replaceRoutes(tenantId, record))
 
-    const find = (tenantId: string, client: string, id: string, forUpdate: boolean) =>
-      !isUuid(id) ? Effect.succeedNone : Effect.map(
-        sql.rows(subscriptionRow, findSubscription(schema, table, tenantId, client, id, forUpdate)),
-        ([row]) => Option.map(Option.fromUndefinedOr(row), subscriptionOf)
-      )
+    const { documents, find, remove } = makeEditable(sql, schema, table, (tenantId, id) =>
+      Effect.andThen(sql.run(statements.deleteRoutes(schema, tenantId, id)), sql.run(statements.emptySubscription(schema, tenantId, id))))
 
     const page = (tenantId: string, client: string, state: DestinationState, range: { readonly skip: number; readonly limit: number }) =>
       Effect.gen(function*() {
@@ -56,25 +52,12 @@ export const layer = Layer.effect(
         return { rows: rows.map(subscriptionOf), totalCount }
       })
 
-    const remove = (tenantId: string, client: string, id: string) =>
-      Effect.gen(function*() {
-        if (!isUuid(id)) return "unknown" as const
-        const [isDeleted] = yield* sql.rows(bool, lockSubscription(table, tenantId, client, id))
-        if (isDeleted === undefined) return "unknown" as const
-        if (isDeleted) return "gone" as const
-        yield* sql.run(statements.deleteRoutes(schema, tenantId, id))
-        yield* sql.run(statements.emptySubscription(schema, tenantId, id))
-        return "removed" as const
-      })
-
     const replay = (tenantId: string, id: string, request: ReplayRequest) =>
       Effect.gen(function*() {
         if (!isUuid(id)) return Option.none<number>()
         const { isFound, queued } = yield* sql.one(statements.replayedRow, statements.replay(schema, tenantId, id, request))
         return isFound ? Option.some(queued) : Option.none<number>()
       })
-
-    const documents = makeDocuments(sql, table, statement`deleted_at IS NULL`)
 
     return TransitSubscriptionStore.of({
       insert: (tenantId, record) =>
@@ -91,8 +74,7 @@ export const layer = Layer.effect(
       find: (tenantId, client, id) => StorageError.refail("TransitSubscriptionStore.find")(find(tenantId, client, id, false)),
       findForUpdate: (tenantId, client, id) => StorageError.refail("TransitSubscriptionStore.findForUpdate")(find(tenantId, client, id, true)),
       page: (tenantId, client, state, range) => StorageError.refail("TransitSubscriptionStore.page")(page(tenantId, client, state, range)),
-      remove: (tenantId, client, id) =>
-        sql.withTransaction(remove(tenantId, client, id)).pipe(StorageError.refail("TransitSubscriptionStore.remove")),
+      remove: (tenantId, client, id) => StorageError.refail("TransitSubscriptionStore.remove")(remove(tenantId, client, id)),
       clientSees: (tenantId, client, shipmentId) =>
         sql.one(bool, statements.seesShipment(schema, tenantId, client, shipmentId)).pipe(StorageError.refail("TransitSubscriptionStore.clientSees")),
       documents: (tenantId, ids) => StorageError.refail("TransitSubscriptionStore.documents")(documents(tenantId, ids)),
