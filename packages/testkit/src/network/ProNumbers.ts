@@ -47,17 +47,3 @@ export const proNumberOf = (form: ProForm, serial: number): string => {
       return padded(number, 11)
   }
 }
-
-/** Whether a number has this format and a valid check digit. */
-export const isProNumber = (form: ProForm, text: string): boolean => {
-  switch (form) {
-    case "modulo 7":
-      return /^\d{9}$/.test(text) && Number(text.slice(0, 8)) % 7 === Number(text[8])
-    case "modulo 11":
-      return /^\d{3}-\d{6}-[\dX]$/.test(text) && modulo11Check(text.slice(4, 10)) === text[11]
-    case "modulo 10":
-      return /^\d{10}$/.test(text) && modulo10Check(text.slice(0, 9)) === Number(text[9])
-    case "plain":
-      return /^\d{11}$/.test(text)
-  }
-}

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "@effect/vitest"
 import { Schema } from "effect"
-import { isProNumber, type ProForm, proNumberOf } from "../../src/network/ProNumbers.ts"
+import { type ProForm, proNumberOf } from "../../src/network/ProNumbers.ts"
+import { isProNumber } from "./CheckDigits.ts"
 
 const forms: ReadonlyArray<ProForm> = ["modulo 7", "modulo 11", "modulo 10", "plain"]
 const serials = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 99_999_999 }))

@@ -4,7 +4,7 @@ import * as Arbitrary from "effect/Arbitrary"
 import { createHash } from "node:crypto"
 import { freightNetwork, type NetworkCall, type NetworkOptions } from "../../src/index.ts"
 import { minuteOfDay } from "../../src/network/LocalTime.ts"
-import { isProNumber } from "../../src/network/ProNumbers.ts"
+import { isProNumber } from "./CheckDigits.ts"
 
 afterEach(() => void vi.useRealTimers())
 
