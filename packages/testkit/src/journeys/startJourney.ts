@@ -1,4 +1,5 @@
 /** Runs a journey, step by step or up to a named step. */
+import { checkOptionNames } from "@waybill/core"
 import type { HostPrincipal, Waybill } from "@waybill/http"
 import { type Freight, momentOf } from "./Freight.ts"
 import { type JourneyName, journeySteps } from "./Journeys.ts"
@@ -104,7 +105,9 @@ export const startJourney = (service: JourneyService, name: JourneyName, options
   }
 }
 
-const subscribe = async (service: JourneyService, { proNumber, shipmentId }: Freight, { charges, events, status }: JourneyFollowers, caller: HostPrincipal): Promise<void> => {
+const subscribe = async (service: JourneyService, { proNumber, shipmentId }: Freight, followers: JourneyFollowers, caller: HostPrincipal): Promise<void> => {
+  checkOptionNames("subscribe", followers, ["status", "events", "charges"])
+  const { charges, events, status } = followers
   const { hmacSecretId } = service
   if (status !== undefined) await service.statusSubscriptions.subscribe(caller, { webhookUrl: status, referenceNumbers: [proNumber], hmacSecretId })
   if (events !== undefined) await service.subscriptions.create(caller, { endpointUrl: events, hmacSecretId, filters: { shipmentIds: [shipmentId] } })

@@ -37,7 +37,10 @@ export const receiverAssertions = (url: string, received: () => ReadonlyArray<Re
       for (const { deliveryId, events } of receivedOrFail()) {
         for (const { sequence, shipment } of events) {
           const before = last.get(shipment.shipmentId)
-          if (before !== undefined && sequence <= before) {
+          if (sequence === before) {
+            throw new Error(`Event ${sequence} of ${shipment.shipmentId} arrived at ${url} again, in ${deliveryId}: a repeat or a retry. Look at receiver.received for when.`)
+          }
+          if (before !== undefined && sequence < before) {
             throw new Error(`Event ${sequence} of ${shipment.shipmentId} arrived at ${url} after event ${before}, in ${deliveryId}. Look at receiver.received for what came before.`)
           }
           last.set(shipment.shipmentId, sequence)

@@ -70,6 +70,7 @@ export const makeTestReceiver = (url: string, around: ReceiverSurroundings): { r
     received,
     handlerErrors,
     answers: (...answers) => {
+      if (answers.length as number === 0) throw new RangeError("Give answers at least one answer, such as 503.")
       const behaviours = answers.map(behaviourOf)
       let turn = 0
       answer = (request) => behaviours[Math.min(turn++, behaviours.length - 1)]!(request)
@@ -118,9 +119,9 @@ const statusBehaviour = (status: number, retryAfterSeconds?: number): Behaviour 
 const behaviourOf = (answer: Answer): Behaviour => {
   if (answer === "refuse") return Receiver.refuse
   if (answer === "hang") return Receiver.hang
-  const { after = 0, retryAfterSeconds, status }: Exclude<Answer, number | string> = typeof answer === "number" ? { status: answer } : answer
+  const { after = 0, retryAfterSeconds, status }: Exclude<Answer, number | string> = typeof answer === "object" ? Object(answer) : { status: answer }
   if (!(Number.isInteger(status) && status >= 200 && status <= 599)) {
-    throw new RangeError(`${String(status)} is no answer. Give a status from 200 to 599, "refuse", "hang" or { status, after }.`)
+    throw new RangeError(`${JSON.stringify(answer)} is no answer. Give a status from 200 to 599, "refuse", "hang" or { status, after }.`)
   }
   const answered = statusBehaviour(status, retryAfterSeconds)
   return after === 0 ? answered : Receiver.delay(millisOf(after), answered)

@@ -1,5 +1,5 @@
 /** The whole service in memory for any test runner: the object of `createWaybill`, a virtual clock, receivers without a port. */
-import { TenantRemoval, Tenants } from "@waybill/core"
+import { checkOptionNames, TenantRemoval, Tenants } from "@waybill/core"
 import { DeliveryWorker, type DeliveryOptionValues, SigningSecrets } from "@waybill/core/delivery"
 import { ChargeWindows } from "@waybill/core/freight-charges"
 import { type HostPickupDesk, type HostPrincipal, pickupDeskLayer, type WaitingPickupDesk, type Waybill, waybillOver, type WaybillOverOptions } from "@waybill/http"
@@ -59,11 +59,34 @@ export interface StartedTestWaybill extends Waybill<object> {
   readonly advanceTo: (moment: Date | string) => Promise<void>
 }
 
+const optionNames = Object.keys({
+  tenantId: true,
+  now: true,
+  timeZone: true,
+  delivery: true,
+  pickupDesk: true,
+  seed: true,
+  log: true,
+  apiKeys: true,
+  authenticate: true,
+  basePaths: true,
+  bodyTimeoutMillis: true,
+  clientAddress: true,
+  ignoredQueryParameters: true,
+  jwt: true,
+  operatorKeys: true,
+  publicBaseUrl: true,
+  publicTenant: true,
+  securitySchemes: true,
+  trustForwarded: true
+} satisfies Record<keyof StartOptions, true>)
+
 /**
  * Starts the service with a tenant, a signing secret and a running worker. No port is opened and no timer is set, so a test's
  * process ends by itself.
  */
 export const startTestWaybill = async (options: StartOptions = {}): Promise<StartedTestWaybill> => {
+  checkOptionNames("startTestWaybill", options, optionNames)
   const { tenantId = "acme" } = options
   const service = await openService(options)
   const seeded = await service.run(seed(tenantId))
