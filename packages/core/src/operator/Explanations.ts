@@ -69,7 +69,7 @@ export class Explanations extends Context.Service<Explanations, {
       const subjectOf = Effect.fnUntraced(function*(tenantId: string, asked: Asked): Effect.fn.Return<Subject, PickupNotFound | ShipmentNotFound | StorageError> {
         const { name, value } = asked
         if (name === "pickupId") return { event: undefined, shipmentIds: [], bills: [], pickups: [yield* areas.pickupNamed(tenantId, value)] }
-        const missing = new ShipmentNotFound({ key: `${name} ${value.slice(0, 200)}`, advice: "Check the number, and that this tenant knows it." })
+        const missing = new ShipmentNotFound({ key: `${subjectNames[name]} ${value.slice(0, 200)}`, advice: "Check it and the tenant: nothing with it was reported there." })
         const event = name === "eventId" ? (yield* events.find(tenantId, [value]))[0] : undefined
         if (name === "eventId" && event === undefined) return yield* missing
         const shipmentIds = event !== undefined
@@ -112,6 +112,9 @@ interface Asked {
   readonly name: typeof subjects[number]
   readonly value: string
 }
+
+/** What a message calls them. */
+const subjectNames = { eventId: "event", shipmentId: "id", pro: "PRO" } as const
 
 const subjects = ["eventId", "shipmentId", "pro", "pickupId"] as const
 

@@ -30,21 +30,21 @@ export const deliveryTones: Readonly<Record<string, Tone>> = { delivered: "good"
 
 /** Of attempts that were not accepted. */
 const errors: Readonly<Record<string, string>> = {
-  gone: "gone: the receiver wants nothing more",
-  interrupted: "interrupted by a stop of ours",
-  dns: "the host's name was not found",
-  address_not_allowed: "the address is not allowed",
+  gone: "410 Gone: the receiver was removed",
+  interrupted: "interrupted: the sending process stopped",
+  dns: "DNS: host name not found",
+  address_not_allowed: "address not allowed",
   connect_refused: "connection refused",
-  connect_timeout: "no connection in time",
-  tls: "TLS failed",
-  timeout: "no answer in time",
-  response_too_large: "the answer was too large",
-  protocol: "the answer was not HTTP",
-  http_3xx: "redirected, which is not followed",
-  http_4xx: "refused",
-  http_429: "too many requests",
-  http_5xx: "the receiver failed",
-  signing: "could not be signed"
+  connect_timeout: "connection timeout",
+  tls: "TLS error",
+  timeout: "timeout",
+  response_too_large: "response too large",
+  protocol: "invalid HTTP response",
+  http_3xx: "redirect (3xx), not followed",
+  http_4xx: "refused (4xx)",
+  http_429: "too many requests (429)",
+  http_5xx: "server error (5xx)",
+  signing: "not signed: no secret"
 }
 
 export const errorChoices = Object.entries(errors)

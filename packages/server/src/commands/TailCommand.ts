@@ -170,7 +170,7 @@ export const tailCommand = Command.make(
   Command.withDescription("Follow deliveries of a tenant: one line per attempt, until Ctrl-C"),
   Command.withExamples([
     { command: "waybill tail --tenant acme", description: "All of them" },
-    { command: "waybill tail --tenant acme --failures --since 1h", description: "Failures of the last hour and new ones" },
+    { command: "waybill tail --tenant acme --failures --since 1h", description: "Deliveries since an hour ago whose last attempt failed, and new ones" },
     { command: "waybill tail --tenant acme --json | jq .deliveryId", description: "As JSON: a delivery each time it changes" }
   ])
 )

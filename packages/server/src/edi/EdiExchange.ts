@@ -43,7 +43,7 @@ export const runEdiExchange = (directory: string): Effect.Effect<never, never, T
     const permits = yield* Semaphore.make(maxExchanges)
     return yield* exchangeDue(directory, standings).pipe(
       Effect.flatMap((due) => Effect.forEach(due, (exchange) => Effect.forkScoped(permits.withPermit(exchange)), { discard: true })),
-      Effect.catchCause((cause) => Effect.logError("EDI partners not exchanged with, trying again.", cause)),
+      Effect.catchCause((cause) => Effect.logError("EDI exchange with partners failed, trying again.", cause)),
       Effect.andThen(Effect.sleep(lookMillis)),
       Effect.forever
     )

@@ -64,7 +64,7 @@ const lookAt = (partner: Partner, idle: EdiMemory["idle"]) =>
   startSending(partner).pipe(
     Effect.andThen(receiveOf(partner)),
     Effect.andThen(sendTo(partner, idle)),
-    Effect.catchCause((cause) => Effect.logError("EDI partner not looked at, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner })))
+    Effect.catchCause((cause) => Effect.logError("EDI folder of a partner not checked, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner })))
   )
 
 const receiveOf = Effect.fnUntraced(function*(partner: Partner) {

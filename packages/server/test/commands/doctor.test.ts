@@ -28,7 +28,7 @@ describe("doctor", { timeout: 90_000 }, () => {
       ["settings", "data directory", "egress", "jwks", "documents", "edi", "database", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
     )
     expect(well.found["database"]!.detail).toMatch(/^Postgres \d+/)
-    expect(well.found["secrets"]!.detail).toBe("the only one can be opened")
+    expect(well.found["secrets"]!.detail).toBe("the one secret can be opened")
 
     const hook = await receiver((_, response) => void response.writeHead(500).end())
     await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main", delivery: { maxAttempts: 1 } })

@@ -322,7 +322,7 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
 
     const attempts = page.getByRole("listitem").filter({ hasText: "The receiver answered 503." })
     expect(await attempts.count()).toBe(3)
-    expect(await attempts.first().innerText()).toMatch(/the receiver failed[^]*HTTP 503[^]*took 2\.9 s[^]*upstream is down/)
+    expect(await attempts.first().innerText()).toMatch(/server error \(5xx\)[^]*HTTP 503[^]*took 2\.9 s[^]*upstream is down/)
     expect(violations.seen).toEqual([])
   })
 

@@ -128,7 +128,7 @@ const secretsFinding = Effect.fnUntraced(function*(config: ServerConfig) {
         onSuccess: () => false,
         onFailure: () => true
       }))).pipe(Effect.provide(Sealer.layer(keys)))
-  if (closed.length === 0) return ok(name, rows.length === 0 ? "there are none yet" : `${rows.length === 1 ? "the only one" : `all ${rows.length}`} can be opened`)
+  if (closed.length === 0) return ok(name, rows.length === 0 ? "there are none yet" : `${rows.length === 1 ? "the one secret" : `all ${rows.length}`} can be opened`)
   const [first] = closed
   return broken(name, `${closed.length} of ${rows.length} cannot be opened, such as ${first!.id} of ${first!.tenant}; deliveries signed with them are not sent`, todo)
 })
