@@ -56,7 +56,9 @@ export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: 
     return
   }
   const reached = { mountPath: mountPath ?? req.baseUrl ?? "", remoteAddress: req.ip ?? req.socket.remoteAddress, host: req }
-  waybill.handler(request, reached).then((response) => write(res, response)).catch((error: unknown) => {
+  // a handler of the host's own may throw, or answer without a promise
+  const answered = async () => waybill.handler(request, reached)
+  answered().then((response) => write(res, response)).catch((error: unknown) => {
     if (next !== undefined && !res.headersSent) next(error)
     else res.destroy()
   })

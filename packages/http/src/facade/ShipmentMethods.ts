@@ -66,9 +66,11 @@ export interface PickedUpRange {
 }
 
 export interface LookupMethods {
+  /** One shipment, by PRO, bill of lading or purchase order. Rejects with `shipment_not_found`, and with `too_many_lookups` after many lookups of others' freight. */
   readonly verified: (principal: HostPrincipal, by: LookupBy) => Promise<FoundShipment>
+  /** The four public fields of one shipment. Rejects like `verified`. */
   readonly public: (caller: PublicCaller, by: LookupBy) => Promise<PublicShipment>
-  /** An account's shipments by pickup time. */
+  /** An account's shipments by pickup time, at most 5,000; a date without a time is a whole day in UTC. */
   readonly pickedUp: (principal: HostPrincipal, range: PickedUpRange) => Promise<ReadonlyArray<VerifiedShipment>>
   /** Everything known about a shipment, for carriers. */
   readonly record: (principal: HostPrincipal, shipmentId: string) => Promise<KnownShipmentRecord>

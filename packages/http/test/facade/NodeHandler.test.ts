@@ -175,6 +175,14 @@ describe("toNodeHandler", () => {
     expect(addresses).toEqual(["127.0.0.1", "198.51.100.7"])
   })
 
+  it("serves a handler of the host that answers without a promise, and passes what it throws to `next`", async () => {
+    const plain = toNodeHandler({ handler: (() => new Response("page")) as never })
+    expect(await (await fetch(await serve(plain))).text()).toBe("page")
+    const broken = toNodeHandler({ handler: () => { throw new Error("broken") } })
+    const url = await serve((request, response) => broken(request, response, (error) => response.end(String(error))))
+    expect(await (await fetch(url)).text()).toBe("Error: broken")
+  })
+
   it("passes a handler's own failure to `next`", async () => {
     const failing = toNodeHandler({ handler: () => Promise.reject(new Error("broken")) })
     const url = await serve((req: IncomingMessage, res: ServerResponse) => failing(req, res, (error) => res.writeHead(500).end(String(error))))
