@@ -143,7 +143,7 @@ export const openLater = Effect.fnUntraced(function*(config: PgPoolConfig) {
   const statementName = statementNamesOf(config)
   const lending = yield* openPool({
     connection,
-    isRepeated: (text) => statementName(text) !== undefined,
+    statementName,
     answerMillis: answerMillisOf(config),
     maxConnections: config.maxConnections ?? 10,
     minConnections: config.minConnections ?? 0,

@@ -8,11 +8,11 @@ import * as Pool from "effect/Pool"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { type PgLending, withReservedConnection } from "./PgLending.ts"
-import { openSession, type PgSession } from "./PgSession.ts"
+import { openSession, type PgSession, type SessionOptions } from "./PgSession.ts"
 
 export interface PoolOptions {
   readonly connection: SqlPg.Config
-  readonly isRepeated: (text: string) => boolean
+  readonly statementName: SessionOptions["statementName"]
   readonly answerMillis: number
   readonly maxConnections: number
   readonly minConnections: number

@@ -17,7 +17,8 @@ import { StatementTurns } from "./StatementTurns.ts"
 
 export interface SessionOptions {
   readonly connection: SqlPg.Config
-  readonly isRepeated: (text: string) => boolean
+  /** A short name for a text that is sent repeatedly; others are not prepared. */
+  readonly statementName: (text: string) => string | undefined
   /** How long an answer may take before its connection is closed. */
   readonly answerMillis: number
   /** A statement that was sent at this time was not answered. */
@@ -42,6 +43,13 @@ export const openSession = (options: SessionOptions): Effect.Effect<PgSession, S
       Effect.tap((session) => Effect.addFinalizer(() => Effect.sync(() => session.endSoon())))
     )
   })
+
+/** The package finds a prepared statement by a key that it makes of the whole text, which takes 10 us for a long one: the name is as good. */
+const nameStatements = ({ prepared }: SessionInternals, statementName: SessionOptions["statementName"]): void => {
+  if (prepared === undefined) return
+  const { get } = prepared
+  prepared.get = (text, types) => get.call(prepared, statementName(text) ?? text, types)
+}
 
 export class PgSession implements PgWire {
   readonly isHosted = false
@@ -82,6 +90,7 @@ export class PgSession implements PgWire {
     internals.cancel = this.cancelInTime
     const { dispatch, encodeQuery, session } = internals
     session.parser = new FrameReader(session.parser, largestMessage)
+    nameStatements(internals, options.statementName)
     internals.dispatch = (message) => {
       if (!this.answersAhead(message)) dispatch(message)
     }
@@ -156,7 +165,7 @@ export class PgSession implements PgWire {
     this.codecs.begin(isBulk)
     this.askedAt = performance.now()
     if (deadlineMs !== undefined) this.timer = setTimeout(this.onLate, deadlineMs)
-    const isPrepared = prepare && this.options.isRepeated(text)
+    const isPrepared = prepare && this.options.statementName(text) !== undefined
     this.asksPrepared = isPrepared
     let failure: SqlError | undefined
     const asking: Effect.Effect<PgResult, SqlError> = asArrays

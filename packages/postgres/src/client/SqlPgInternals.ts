@@ -25,6 +25,8 @@ export interface SessionInternals {
   dispatch: (message: SessionMessage) => void
   /** Makes the bytes of one statement, up to its Sync message. */
   encodeQuery: (text: string, values: ReadonlyArray<unknown>, cache: unknown) => { readonly frame: Uint8Array }
+  /** The statements that the server has prepared, by a key of their text and parameter types. */
+  readonly prepared: { get: (text: string, parameterTypes: ReadonlyArray<number>) => unknown } | undefined
   /** Sends a cancel request over another connection. */
   cancel: Effect.Effect<void>
   readonly session: { readonly socket: Duplex; parser: SessionParser }
