@@ -16,7 +16,7 @@ export interface SignedContent {
 /** The `webhook-signature` header: one `v1` signature for every live key, newest first, separated by blanks. */
 export const signatureHeader = (hmac: HmacSha256, keys: ReadonlyArray<Uint8Array>, content: SignedContent): string => {
   const signed = [`${content.deliveryId}.${content.timestampSeconds}.`, ...content.body]
-  return keys.length === 1 ? `v1,${hmac(keys[0]!, signed)}` : keys.map((key) => `v1,${hmac(key, signed)}`).join(" ")
+  return keys.map((key) => `v1,${hmac(key, signed)}`).join(" ")
 }
 
 /** The older `X-Signature` header: base64 of the HMAC over the bare body. It carries no time, so it cannot stop a replay. */
