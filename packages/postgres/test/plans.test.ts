@@ -55,6 +55,7 @@ const pickup = {
 const pickupChange = { body: new Uint8Array(), traceparent: undefined }
 const pickupEntry = { pickupId: id, position: 1, at: 0, doc: "{}" }
 const invoice = { uniqueId: "U", carrier, shipmentId: "S", invoiceNumber: "N", accounts: [], body: new Uint8Array() }
+const anyInvoice = { uniqueId: undefined, shipmentId: undefined, invoiceNumber: undefined, dot: undefined, mc: undefined }
 const documents = { invoiceNumber: "N", carrier, shipmentId: "S", accounts: [], doc: "{}", files: [] }
 
 /** The values are any that a caller may have. */
@@ -114,6 +115,8 @@ const statementsIn = (quoted: string) => {
     "changes of pickups": pickups.changes(schema, "t", { viewer: { carrier: [" dot 1"] }, after: 0, since: 0, status: "Accepted", limit: 1, bytes: 1 }),
     "history of pickups": pickups.historiesOf(schema, "t", []),
     "invoices of a shipment": invoices.historyOfShipment(schema, "t", "S", { entries: 1, bytes: 1 }),
+    "list the invoices of accounts": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, anyInvoice, { after: undefined, limit: 1 }),
+    "list the invoices of a shipment": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, { ...anyInvoice, shipmentId: "S" }, { after: undefined, limit: 1 }),
     "put invoice": invoices.putInvoice(schema, "t", invoice),
     "move invoice history": invoices.moveHistory(schema, "t", "U", carrier, { dot: "9", mc: "9" }),
     "remove invoice": invoices.removeInvoice(schema, "t", carrier, "U"),
@@ -264,7 +267,7 @@ const readWhole: Readonly<Record<string, string>> = {
 /** Statements that people or the sweep run rarely. They read in index order up to a limit, or tables that are analysed by then. */
 const rare = new Set([
   "list deliveries, newest first", "list a client's deliveries", "list dead letters", "list deliveries of an endpoint", "list dead letters by error",
-  "list failed deliveries by error", "page of transit subscriptions", "number of transit subscriptions", "destinations of a client's deliveries", "list deliveries that wait of a client", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment",
+  "list failed deliveries by error", "page of transit subscriptions", "number of transit subscriptions", "destinations of a client's deliveries", "list deliveries that wait of a client", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment", "list the invoices of accounts", "list the invoices of a shipment",
   "raise the destinations of a secret",
   "raise the destinations of a client", "trace its deliveries", "windows that hold a bill"
 ])

@@ -3,7 +3,7 @@ import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, In
 import type { BulkValue } from "../client/PgBulk.ts"
 import { bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
 import { type Between, isBetween } from "../shared/StoredSince.ts"
-import { concat, nothing, raw, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
+import { concat, nothing, raw, type Statement, type StatementPart, statement, tenant, value } from "../client/SqlStatement.ts"
 
 /** One condition for each given filter. */
 export const matching = (filters: Readonly<Record<string, BulkValue | undefined>>): Statement =>
@@ -30,13 +30,18 @@ export const seenBy = (schema: Statement, tenantId: string, viewer: InvoiceViewe
       const accounts = textArray(viewer.accounts)
       return statement`AND (
         t.accounts && ${accounts}
-        OR (t.accounts = '{}' AND t.shipment_id IN (
-          SELECT sa.shipment_id FROM ${schema}.shipment_accounts AS sa WHERE sa.tenant_id = ${tenant(tenantId)} AND sa.account = ANY (${accounts})
-        ))
+        OR (t.accounts = '{}' AND ${isOfShipment(schema, tenantId, "t", accounts)})
       )`
     }
   }
 }
+
+/** Whether the shipment of a row is on one of the accounts: a lookup for each, where IN would read all shipments of the accounts. */
+const isOfShipment = (schema: Statement, tenantId: string, rows: string, accounts: StatementPart): Statement => statement`EXISTS (
+  SELECT FROM ${schema}.shipment_accounts AS sa
+  WHERE sa.tenant_id = ${tenant(tenantId)} AND sa.account = ANY (${accounts}) AND sa.shipment_id = ${raw(`${rows}.shipment_id`)}
+  OFFSET 0
+)`
 
 /** Serialises writers of one invoice, whether it exists or not. */
 export const lockInvoice = (tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
@@ -55,22 +60,48 @@ WHERE t.tenant_id = ${tenant(tenantId)} AND t.unique_id = ${uniqueId} ${seenBy(s
 ORDER BY t.written_at DESC, t.dot, t.mc
 LIMIT 1`
 
-/** The list of a viewer with accounts starts from the invoices addressed to these accounts, so its cost does not depend on the tenant's other invoices. */
-const addressedTo = (schema: Statement, tenantId: string, named: ReadonlyArray<string>): Statement => {
-  const accounts = textArray(named)
-  return statement`JOIN (
-  SELECT a.unique_id, a.dot, a.mc FROM ${schema}.invoice_accounts AS a WHERE a.tenant_id = ${tenant(tenantId)} AND a.account = ANY (${accounts})
-  UNION
-  SELECT i.unique_id, i.dot, i.mc
-  FROM ${schema}.shipment_accounts AS sa
-  JOIN ${schema}.invoices AS i ON i.tenant_id = ${tenant(tenantId)} AND i.shipment_id = sa.shipment_id AND i.accounts = '{}'
-  WHERE sa.tenant_id = ${tenant(tenantId)} AND sa.account = ANY (${accounts})
-) AS mine USING (unique_id, dot, mc)`
-}
-
 export interface InvoiceRange {
   readonly after: { readonly uniqueId: string; readonly carrier: InvoiceCarrier } | undefined
   readonly limit: number
+}
+
+/** Invoices that name no account and that are looked at in the order of a list, before those of all shipments of the accounts are read. */
+const mostLookedAt = raw("5000")
+
+/**
+ * The first invoices of accounts, in the order of a list: those that name an account by an index of each, and those of their shipments that name none.
+ * Accounts with many of the tenant's shipments find the latter among the first that name none. Otherwise their shipments are read, which are few of the tenant's.
+ */
+const addressedTo = (schema: Statement, tenantId: string, named: ReadonlyArray<string>, range: Statement, limit: StatementPart): Statement => {
+  const [own, accounts] = [tenant(tenantId), textArray(named)]
+  const unaddressed = statement`FROM ${schema}.invoices AS t WHERE t.tenant_id = ${own} AND t.accounts = '{}' ${range}`
+  const inOrder = raw("ORDER BY t.unique_id, t.dot, t.mc")
+  return statement`(
+  WITH first AS MATERIALIZED (
+    SELECT t.unique_id, t.dot, t.mc FROM (SELECT t.unique_id, t.dot, t.mc, t.shipment_id ${unaddressed} ${inOrder} LIMIT ${mostLookedAt}) AS t
+    WHERE ${isOfShipment(schema, tenantId, "t", accounts)}
+    ${inOrder} LIMIT ${limit}
+  )
+  SELECT t.unique_id, t.dot, t.mc FROM unnest(${accounts}) AS g (account) CROSS JOIN LATERAL (
+    SELECT t.unique_id, t.dot, t.mc FROM ${schema}.invoice_accounts AS t WHERE t.tenant_id = ${own} AND t.account = g.account ${range}
+    ${inOrder} LIMIT ${limit}
+  ) AS t
+  UNION
+  SELECT f.unique_id, f.dot, f.mc FROM first AS f
+  UNION (
+    SELECT t.unique_id, t.dot, t.mc
+    FROM ${schema}.shipment_accounts AS sa
+    CROSS JOIN LATERAL (SELECT t.unique_id, t.dot, t.mc ${unaddressed} AND t.shipment_id = sa.shipment_id OFFSET 0) AS t
+    WHERE sa.tenant_id = ${own} AND sa.account = ANY (${accounts})
+      AND (SELECT count(*) FROM first) < ${limit} AND EXISTS (SELECT ${unaddressed} ${inOrder} OFFSET ${mostLookedAt} LIMIT 1)
+  )
+  ORDER BY unique_id, dot, mc LIMIT ${limit}
+) AS mine
+CROSS JOIN LATERAL (
+  SELECT t.* FROM ${schema}.invoices AS t
+  WHERE t.tenant_id = ${own} AND t.unique_id = mine.unique_id AND t.dot = mine.dot AND t.mc = mine.mc
+  OFFSET 0
+) AS t`
 }
 
 export const listInvoices = (
@@ -79,13 +110,23 @@ export const listInvoices = (
   viewer: InvoiceViewer,
   { dot, invoiceNumber, mc, shipmentId, uniqueId }: InvoiceFilter,
   { after, limit }: InvoiceRange
-) => statement`
-SELECT ${invoiceRow.columns("t")} FROM ${schema}.invoices AS t ${viewer._tag === "Accounts" ? addressedTo(schema, tenantId, viewer.accounts) : nothing}
-WHERE t.tenant_id = ${tenant(tenantId)} ${viewer._tag === "Carrier" ? ofCarrier(viewer) : nothing}
-  ${matching({ unique_id: uniqueId, shipment_id: shipmentId, dot, mc, invoice_number: invoiceNumber })}
-  ${after === undefined ? nothing : statement`AND (t.unique_id, t.dot, t.mc) > (${after.uniqueId}, ${after.carrier.dot}, ${after.carrier.mc})`}
+) => {
+  const most = int8(limit)
+  const range = concat([
+    matching({ dot, mc }),
+    after === undefined ? nothing : statement`AND (t.unique_id, t.dot, t.mc) > (${after.uniqueId}, ${after.carrier.dot}, ${after.carrier.mc})`
+  ])
+  // each of these has few invoices, and an index
+  const isNamed = uniqueId !== undefined || shipmentId !== undefined || invoiceNumber !== undefined
+  const from = viewer._tag === "Accounts" && !isNamed
+    ? addressedTo(schema, tenantId, viewer.accounts, range, most)
+    : statement`${schema}.invoices AS t WHERE t.tenant_id = ${tenant(tenantId)} ${seenBy(schema, tenantId, viewer)}
+  ${matching({ unique_id: uniqueId, shipment_id: shipmentId, invoice_number: invoiceNumber })} ${range}`
+  return statement`
+SELECT ${invoiceRow.columns("t")} FROM ${from}
 ORDER BY t.unique_id, t.dot, t.mc
-LIMIT ${int8(limit)}`
+LIMIT ${most}`
+}
 
 /** Starts with what was written lately. */
 export const invoicesSince = (schema: Statement, tenantId: string, viewer: InvoiceViewer, between: Between) => {

@@ -22,6 +22,8 @@ CREATE TABLE ${schema}.invoices (
 );
 CREATE INDEX invoices_written ON ${schema}.invoices USING brin (written_at);
 CREATE INDEX invoices_shipment ON ${schema}.invoices (tenant_id, shipment_id);
+-- those that name no account belong to the accounts of their shipment
+CREATE INDEX invoices_unaddressed ON ${schema}.invoices (tenant_id, unique_id, dot, mc) WHERE accounts = '{}';
 CREATE INDEX invoices_number ON ${schema}.invoices (tenant_id, invoice_number);
 CREATE INDEX invoices_dot ON ${schema}.invoices (tenant_id, dot, unique_id);
 CREATE INDEX invoices_mc ON ${schema}.invoices (tenant_id, mc, unique_id);
