@@ -53,11 +53,17 @@ const fileText = (variable: string, path: string, faults: Array<VariableFault>):
       if (text !== "") return text
       faults.push({ variable, problem: `names ${shown(path)}, which is empty. Put the value into it` })
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error)
-      faults.push({ variable, problem: `names a file that cannot be read: ${why}. Correct the path, or let this user read it` })
+      // the message of Node ends with the path, and the path may be a secret in the wrong variable
+      const why = (error instanceof Error ? error.message : String(error)).replace(/, \w+(?: '.*')?$/s, "")
+      faults.push(looksLikePath(path)
+        ? { variable, problem: `names ${shown(path)}, which cannot be read: ${why}. Correct the path, or let this user read it` }
+        : { variable, problem: `names no file: ${why}. Set it to the path of a file, or put the value itself into ${variable.replace(/_FILE$/, "")}` })
     }
     return undefined
   })
+
+/** Keys in base64 end with `=`, and hexadecimal ones and addresses do not start like this. */
+const looksLikePath = (path: string): boolean => /^(?:\.{0,2}\/|[A-Za-z]:\\)/.test(path) && !path.endsWith("=")
 
 export const text = (isGood: (text: string) => boolean, problem: string) => (value: string): Result.Result<string, string> =>
   isGood(value) ? Result.succeed(value) : Result.fail(problem)

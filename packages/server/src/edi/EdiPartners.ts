@@ -30,7 +30,9 @@ export const principalOf = ({ profile, tenantId }: Partner): Principal => ({
 
 export const foldersIn = async (directory: string): Promise<ReadonlyArray<{ readonly tenantId: string; readonly partner: string }>> => {
   const names = async (path: string) => (await readdir(path, { withFileTypes: true })).filter((entry) => entry.isDirectory() && !entry.name.startsWith(".")).map(({ name }) => name)
-  const found = await Promise.all((await names(directory)).map(async (tenantId) => (await names(join(directory, tenantId))).map((partner) => ({ tenantId, partner }))))
+  // the directory is created at the first look, and folders of partners may go at any time
+  const present = (path: string) => names(path).catch((error: { readonly code?: unknown }) => error.code === "ENOENT" ? [] : Promise.reject(error))
+  const found = await Promise.all((await present(directory)).map(async (tenantId) => (await present(join(directory, tenantId))).map((partner) => ({ tenantId, partner }))))
   return found.flat()
 }
 

@@ -278,12 +278,22 @@ describe("ServerConfig", () => {
       WAYBILL_SEALING_KEY_FILE: "is set, and WAYBILL_SEALING_KEY is set too. Set one of them"
     })
     const missing = yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: join(dir, "missing") })
-    assert.match(missing["WAYBILL_OPERATOR_KEY_FILE"]!, /^names a file that cannot be read: ENOENT.*missing/)
+    assert.match(missing["WAYBILL_OPERATOR_KEY_FILE"]!, /^names ".*missing", which cannot be read: ENOENT: no such file or directory\. Correct/)
+    assert.match((yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: dir }))["WAYBILL_OPERATOR_KEY_FILE"]!, /^names "\/.*", which cannot be read: EISDIR/)
     assert.match((yield* faultsOf({ WAYBILL_DATABASE_URL_FILE: file("empty", "\n") }))["WAYBILL_DATABASE_URL_FILE"]!, /which is empty/)
     const short = yield* faultsOf({ WAYBILL_OPERATOR_KEY_FILE: file("short", "hunter2hunter2") })
     assert.match(short["WAYBILL_OPERATOR_KEY_FILE"]!, /^names a file whose text is shorter than 20/)
     assert.notInclude(JSON.stringify(short), "hunter2")
   }, Effect.scoped))
+
+  it.effect("does not print a secret that stands where the name of its file belongs", Effect.fnUntraced(function*() {
+    const misplaced = { WAYBILL_OPERATOR_KEY_FILE: operatorKey, WAYBILL_SEALING_KEY_FILE: `/${sealingKey.slice(1)}`, WAYBILL_DATABASE_URL_FILE: "postgres://waybill:hunter2@db.internal/waybill" }
+    const faults = yield* faultsOf(misplaced)
+    for (const [name, secret] of Object.entries(misplaced)) {
+      assert.match(faults[name]!, new RegExp(`^names no file: ENOENT: no such file or directory\\. Set it to the path of a file, or put the value itself into ${name.replace("_FILE", "")}$`))
+      assert.notInclude(JSON.stringify(faults), secret)
+    }
+  }))
 
   it.effect("accepts a key set over https, and over plain http from this machine and allowed hosts only", Effect.fnUntraced(function*() {
     const jwt = (url: string, more: Readonly<Record<string, string>> = {}) =>

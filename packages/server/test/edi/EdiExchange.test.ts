@@ -172,6 +172,10 @@ describe("exchanges of EDI files with partners", () => {
     assert.deepStrictEqual(names(inner, "outbox"), ["1.edi"])
   }))
 
+  test("find no partner as long as the directory is not there", () => Effect.gen(function*() {
+    assert.strictEqual(yield* exchange(join(directory(), "not-yet"), new Map()), 0)
+  }))
+
   test("are made for active tenants only", () => Effect.gen(function*() {
     const tenant = yield* TestWaybill.tenant()
     const tenants = yield* Tenants
