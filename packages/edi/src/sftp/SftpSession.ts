@@ -8,6 +8,9 @@ import type { SftpOptions } from "./SftpMailbox.ts"
 export const statuses = { endOfFile: 1, noSuchFile: 2, permissionDenied: 3 } as const
 
 const defaultTimeoutMillis = 30_000
+
+/** Characters of a listing: each entry has its name and a line about it, which a server may make as long as a packet. */
+const maxListed = 16 * 1024 * 1024
 const defaultDeadlineMillis = 10 * 60 * 1000
 
 type Done<A> = (error?: Error | null, value?: A) => void
@@ -118,6 +121,7 @@ export class SftpSession {
   async list(folder: string, most: number): Promise<ReadonlyArray<FileEntryWithStats>> {
     const handle = await this.call<Buffer>(`open ${folder}`, (sftp, done) => sftp.opendir(folder, done))
     const entries: Array<FileEntryWithStats> = []
+    let listed = 0
     try {
       while (entries.length < most) {
         const piece = await this.call<Array<FileEntryWithStats>>(`list ${folder}`, (sftp, done) => sftp.readdir(handle, done)).catch((error: unknown) => {
@@ -125,6 +129,8 @@ export class SftpSession {
           throw error
         })
         if (piece.length === 0) break
+        listed = piece.reduce((sum, { filename, longname }) => sum + filename.length + longname.length, listed)
+        if (listed > maxListed) throw new MailboxError("refused", `${this.#where} refused: list ${folder}: the listing has more than ${maxListed} characters.`)
         entries.push(...piece)
       }
     } finally {

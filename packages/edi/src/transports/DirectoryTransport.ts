@@ -3,8 +3,8 @@
  * report. Where files also go to and from a mailbox of the partner, `sending` has what is on its way, and `sent` what arrived. Any number of processes
  * may use it.
  */
-import { createReadStream } from "node:fs"
-import { mkdir, open, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
+import { constants } from "node:fs"
+import { lstat, mkdir, open, opendir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
 import { isUnfinished } from "./EdiMailbox.ts"
@@ -17,6 +17,8 @@ export interface DirectoryOptions {
   readonly now?: (() => number) | undefined
   /** Folder of the files to read. Default `inbox`. */
   readonly inbox?: string | undefined
+  /** Entries of a folder that are looked at, for those that are read or sent make room for others. Default 10,000. */
+  readonly maxEntries?: number | undefined
 }
 
 /** Numbers have nine digits and start again after the last. */
@@ -28,18 +30,21 @@ const claimMillis = 15 * 60 * 1000
 /** More than there are processes that take a number at the same time. */
 const keptNumbers = 100
 
-export const directoryTransport = (directory: string, { inbox: from = "inbox", now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
+export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)
     await mkdir(path, { recursive: true })
     return path
   }
 
-  /** Oldest first. */
+  /** Oldest first. A folder to which partners write may have any number of entries. */
   const filesIn = async (name: string): Promise<ReadonlyArray<{ readonly name: string; readonly at: number }>> => {
     const path = await folder(name)
     const found: Array<{ readonly name: string; readonly at: number }> = []
-    for (const entry of await readdir(path, { withFileTypes: true })) {
+    let looked = 0
+    for await (const entry of await opendir(path)) {
+      looked += 1
+      if (looked > maxEntries) break
       // writers hide what is not complete, or give it another ending
       if (!entry.isFile() || isUnfinished(entry.name)) continue
       const file = await stat(join(path, entry.name)).catch(ignoreMissing)
@@ -105,7 +110,7 @@ export const directoryTransport = (directory: string, { inbox: from = "inbox", n
     }
   }
 
-  return { waiting, read: (name) => createReadStream(join(directory, from, name)), keep, send, nextControlNumber, ...spoolIn({ directory, from, folder, filesIn, put, now }) }
+  return { waiting, read: (name) => contentOf(join(directory, from, name)), keep, send, nextControlNumber, ...spoolIn({ directory, from, folder, filesIn, put, now }) }
 }
 
 interface Folders {
@@ -153,12 +158,23 @@ const spoolIn = ({ directory, filesIn, folder, from, now, put }: Folders): EdiSp
       return (await filesIn("outbox")).slice(0, limit).map(({ name }) => name)
     },
     claim,
-    readClaimed: (name) => createReadStream(claimed(name)),
+    readClaimed: (name) => contentOf(claimed(name)),
     sent: async (name) => {
       const sent = await folder("sent")
       await rename(claimed(name), join(sent, await freeName(sent, name))).catch(ignoreMissing)
     },
     release
+  }
+}
+
+/** A link that took the place of a file after the look leads to a file of somebody else, and a pipe has no end. */
+async function* contentOf(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    if (!(await file.stat()).isFile()) throw new Error(`${path} is no file.`)
+    for await (const chunk of file.createReadStream({ autoClose: false })) yield chunk as Uint8Array
+  } finally {
+    await file.close()
   }
 }
 
@@ -181,11 +197,14 @@ const ignoreMissing = (error: unknown): undefined => {
   return undefined
 }
 
-/** Partners use names again. */
+/** Names that are counted. */
+const maxCount = 100
+
+/** Partners use names again. The folder may have a million files, so its entries are not listed. */
 const freeName = async (directory: string, name: string): Promise<string> => {
-  const taken = new Set(await readdir(directory))
-  for (let count = 0;; count++) {
+  for (let count = 0; count <= maxCount; count++) {
     const candidate = count === 0 ? name : `${name}.${count}`
-    if (!taken.has(candidate)) return candidate
+    if (await lstat(join(directory, candidate)).catch(ignoreMissing) === undefined) return candidate
   }
+  return `${name}.${randomUUID()}`
 }

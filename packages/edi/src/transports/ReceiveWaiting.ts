@@ -24,6 +24,8 @@ export interface ReceiveWaitingOptions {
   readonly now?: (() => Date) | undefined
   /** Most files of one call. Default 100. */
   readonly limit?: number | undefined
+  /** Files that are left out now, for example because they failed a moment ago. */
+  readonly skip?: ReadonlySet<string> | undefined
 }
 
 /** Of a report. The file itself is kept beside it. */
@@ -31,9 +33,10 @@ const maxReportLines = 100_000
 const maxReportCharacters = 16 * 1024 * 1024
 
 /** Returns the number of files that were read. One that fails does not hold up the others, and stays where it is. */
-export const receiveWaiting = async ({ handlers, limit = 100, now, onFile, partner, transport }: ReceiveWaitingOptions): Promise<number> => {
+export const receiveWaiting = async ({ handlers, limit = 100, now, onFile, partner, skip = new Set(), transport }: ReceiveWaitingOptions): Promise<number> => {
   let count = 0
-  for (const name of await transport.waiting(limit)) {
+  const waiting = await transport.waiting(limit + skip.size)
+  for (const name of waiting.filter((each) => !skip.has(each)).slice(0, limit)) {
     try {
       onFile?.({ name, report: await receiveOne({ handlers, now, partner, transport }, name) })
       count += 1

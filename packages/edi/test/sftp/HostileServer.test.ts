@@ -47,6 +47,13 @@ describe("an SFTP server that is no OpenSSH", { timeout: 30_000 }, () => {
     expect([readdirSync(parent), readdirSync(path).sort(), readdirSync(join(path, "inbox"))]).toEqual([["partner"], ["inbox", "outbox", "sending"], ["good.edi"]])
   })
 
+  it("that lists entries as long as packets does not fill the memory", async () => {
+    const { mailbox, server } = await mailboxOf({ isEndless: true, longname: "n".repeat(200_000) })
+    await expect(mailbox.waiting(50)).rejects.toThrow("the listing has more than 16777216 characters")
+    await mailbox.close()
+    expect(server.lists()).toBe(84)
+  })
+
   it("that lists a folder without an end is not listened to without an end", async () => {
     const files = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${index}.edi`, "ISA"]))
     const { mailbox, server } = await mailboxOf({ files, isEndless: true })

@@ -11,11 +11,13 @@ export interface HostileOptions {
   readonly files: Readonly<Record<string, string>>
   /** The folder has its entries again and again. */
   readonly isEndless?: boolean
+  /** What the folder says of each entry beside its name. */
+  readonly longname?: string
 }
 
 const { STATUS_CODE } = ssh2.utils.sftp
 
-export const hostileServer = async ({ asks = false, files, isEndless = false, password }: HostileOptions) => {
+export const hostileServer = async ({ asks = false, files, isEndless = false, longname, password }: HostileOptions) => {
   const hostKey = ssh2.utils.generateKeyPairSync("ed25519")
   const offered: Array<string> = []
   const opened: Array<string> = []
@@ -42,7 +44,7 @@ export const hostileServer = async ({ asks = false, files, isEndless = false, pa
           lists += 1
           if (listed && !isEndless) return sftp.status(request, STATUS_CODE.EOF)
           listed = true
-          sftp.name(request, Object.entries(files).map(([filename, text]) => ({ filename, longname: filename, attrs: { mode: 0o100644, uid: 0, gid: 0, size: text.length, atime: 0, mtime: 0 } })))
+          sftp.name(request, Object.entries(files).map(([filename, text]) => ({ filename, longname: longname ?? filename, attrs: { mode: 0o100644, uid: 0, gid: 0, size: text.length, atime: 0, mtime: 0 } })))
         })
         sftp.on("OPEN", (request, filename) => {
           opened.push(filename)

@@ -1,4 +1,5 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs"
+import { execFileSync } from "node:child_process"
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
@@ -23,6 +24,50 @@ const receive = async (path: string, handlers: EdiHandlers) => {
   await receiveWaiting({ partner: partnerOf(), transport: directoryTransport(path, { quietMillis: 0 }), handlers, onFile: (file) => files.push(file) })
   return files
 }
+
+const contentsOf = async (chunks: AsyncIterable<Uint8Array>) => {
+  const read: Array<Uint8Array> = []
+  for await (const chunk of chunks) read.push(chunk)
+  return Buffer.concat(read).toString()
+}
+
+describe("a hostile inbox", () => {
+  it("with links and pipes in place of files gives nothing of what they lead to", async () => {
+    const path = directory()
+    const transport = directoryTransport(path, { quietMillis: 0 })
+    writeFileSync(join(path, "secret"), "secret")
+    symlinkSync(join(path, "secret"), join(path, "inbox/link.edi"))
+    execFileSync("mkfifo", [join(path, "inbox/pipe.edi")])
+    expect(await transport.waiting(10)).toEqual([])
+    // they take the place of a file after the look
+    await expect(contentsOf(transport.read("link.edi"))).rejects.toThrow("ELOOP")
+    await expect(contentsOf(transport.read("pipe.edi"))).rejects.toThrow("is no file")
+  })
+
+  it("with any number of files is looked at in parts", async () => {
+    const path = directory()
+    for (let count = 0; count < 60; count++) writeFileSync(join(path, "inbox", `${count}.edi`), "")
+    const transport = directoryTransport(path, { quietMillis: 0, maxEntries: 25 })
+    const looks: Array<number> = []
+    for (let names = await transport.waiting(100); names.length > 0; names = await transport.waiting(100)) {
+      looks.push(names.length)
+      for (const name of names) await transport.keep(name, "done", "")
+    }
+    expect(looks).toEqual([25, 25, 10])
+  })
+
+  it("with the same name again and again keeps every file", async () => {
+    const path = directory()
+    const transport = directoryTransport(path, { quietMillis: 0 })
+    for (let count = 0; count < 103; count++) {
+      writeFileSync(join(path, "inbox/a.edi"), String(count))
+      await transport.keep("a.edi", "done", "")
+    }
+    const kept = names(path, "done").filter((name) => !name.endsWith(".jsonl"))
+    expect(kept.map((name) => readFileSync(join(path, "done", name), "utf8")).sort()).toEqual(Array.from({ length: 103 }, (_, count) => String(count)).sort())
+    expect(kept.filter((name) => /^a\.edi\.[0-9a-f-]{36}$/u.test(name))).toHaveLength(2)
+  })
+})
 
 describe("files in a directory", () => {
   it("are stored, acknowledged, and kept with a report", async () => {

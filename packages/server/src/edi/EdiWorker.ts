@@ -6,6 +6,7 @@ import { AuditLog, Tenants } from "@waybill/core"
 import { placeOf } from "@waybill/edi"
 import { directoryTransport, type IdlePosition, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"
+import * as Clock from "effect/Clock"
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { clientOf, foldersIn, type Partner, postedFolder, profileIn } from "./EdiPartners.ts"
@@ -14,6 +15,17 @@ import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"
 
 /** Pause between two looks at the directory. */
 const pauseMillis = 2_000
+
+/** Partners that are looked at at once, and those of one tenant among them: a file may take minutes. */
+const maxLooks = 16
+const maxLooksOfTenant = 4
+
+/** Pause before a file that failed is read again; it doubles up to the longest one. */
+const firstPauseMillis = 2_000
+const maxPauseMillis = 15 * 60_000
+
+/** Failed files that are remembered for a folder. */
+const maxUnread = 1_000
 
 /** Longer than a sender waits for its answer. */
 const postedMillis = 15 * 60 * 1000
@@ -26,26 +38,51 @@ export interface EdiMemory {
   readonly problems: Map<string, string>
   /** Positions of feeds, by folder and set. */
   readonly idle: Map<string, IdlePosition>
+  /** Tenants of the partners that are looked at, by folder. */
+  readonly running: Map<string, string>
+  /** When a partner was last looked at, by folder. */
+  readonly lookedAt: Map<string, number>
+  /** Files that failed, by folder and name. */
+  readonly unread: Map<string, Map<string, Unread>>
 }
 
-export const ediMemory = (): EdiMemory => ({ problems: new Map(), idle: new Map() })
+interface Unread {
+  readonly failures: number
+  readonly dueAt: number
+}
+
+export const ediMemory = (): EdiMemory => ({ problems: new Map(), idle: new Map(), running: new Map(), lookedAt: new Map(), unread: new Map() })
 
 /** Reads what waits and writes what is new, again and again, until interrupted. */
 export const runEdi = (directory: string): Effect.Effect<never, never, Services> => {
   const memory = ediMemory()
-  return Effect.promise(() => mkdir(directory, { recursive: true })).pipe(
-    Effect.andThen(lookAtPartners(directory, memory)),
-    Effect.catchCause((cause) => Effect.logError("EDI directory not read, trying again.", cause)),
-    Effect.andThen(Effect.sleep(pauseMillis)),
-    Effect.forever
+  return Effect.scoped(
+    Effect.promise(() => mkdir(directory, { recursive: true })).pipe(
+      Effect.andThen(looksDue(directory, memory)),
+      Effect.flatMap((looks) => Effect.forEach(looks, (look) => Effect.forkScoped(look), { discard: true })),
+      Effect.catchCause((cause) => Effect.logError("EDI directory not read, trying again.", cause)),
+      Effect.andThen(Effect.sleep(pauseMillis)),
+      Effect.forever
+    )
   )
 }
 
-/** One look at every partner. A problem of a profile is logged once, until it changes. */
-export const lookAtPartners = Effect.fnUntraced(function*(directory: string, { idle, problems }: EdiMemory) {
+/** One look at every partner; the caller waits for all of them. */
+export const lookAtPartners = (directory: string, memory: EdiMemory) =>
+  Effect.flatMap(looksDue(directory, memory), (looks) => Effect.all(looks, { concurrency: "unbounded", discard: true }))
+
+/**
+ * A look at each partner that is not looked at already, those first that waited longest. The caller runs them at the same time, so that none holds up
+ * another. A problem of a profile is logged once, until it changes.
+ */
+export const looksDue = Effect.fnUntraced(function*(directory: string, memory: EdiMemory) {
+  const { lookedAt, problems, running, unread } = memory
   const tenants = yield* Tenants
+  const ready: Array<Partner> = []
+  const present = new Set<string>()
   for (const { partner, tenantId } of yield* Effect.promise(() => foldersIn(directory))) {
     const folder = join(directory, tenantId, partner)
+    present.add(folder)
     const profile = yield* Effect.promise(() => profileIn(folder))
     const problem = "problem" in profile
       ? profile.problem
@@ -55,27 +92,55 @@ export const lookAtPartners = Effect.fnUntraced(function*(directory: string, { i
     }
     if (problem === undefined) problems.delete(folder)
     else problems.set(folder, problem)
-    if (problem === undefined && !("problem" in profile)) yield* lookAt({ tenantId, folder, profile }, idle)
+    if (problem === undefined && !("problem" in profile) && !running.has(folder)) ready.push({ tenantId, folder, profile })
   }
+  for (const known of [lookedAt, problems, unread]) for (const folder of known.keys()) if (!present.has(folder)) known.delete(folder)
+  const now = yield* Clock.currentTimeMillis
+  const looks: Array<ReturnType<typeof lookAt>> = []
+  for (const partner of ready.sort((a, b) => (lookedAt.get(a.folder) ?? -1) - (lookedAt.get(b.folder) ?? -1))) {
+    const { folder, tenantId } = partner
+    if (running.size >= maxLooks || [...running.values()].filter((each) => each === tenantId).length >= maxLooksOfTenant) continue
+    running.set(folder, tenantId)
+    lookedAt.set(folder, now)
+    looks.push(Effect.ensuring(lookAt(partner, memory), Effect.sync(() => void running.delete(folder))))
+  }
+  return looks
 })
 
 /** A partner whose data cannot be stored or read now does not hold up the others. */
-const lookAt = (partner: Partner, idle: EdiMemory["idle"]) =>
+const lookAt = (partner: Partner, memory: EdiMemory) =>
   startSending(partner).pipe(
-    Effect.andThen(receiveOf(partner)),
-    Effect.andThen(sendTo(partner, idle)),
+    Effect.andThen(receiveOf(partner, memory)),
+    Effect.andThen(sendTo(partner, memory.idle)),
     Effect.catchCause((cause) => Effect.logError("EDI folder of a partner not checked, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner })))
   )
 
-const receiveOf = Effect.fnUntraced(function*(partner: Partner) {
+const receiveOf = Effect.fnUntraced(function*(partner: Partner, { unread }: EdiMemory) {
+  const failed = unread.get(partner.folder) ?? new Map<string, Unread>()
+  const now = yield* Clock.currentTimeMillis
+  const skip = new Set([...failed].flatMap(([name, { dueAt }]) => dueAt > now ? [name] : []))
   const handlers = yield* handlersOf(partner)
   const files: Array<ReceivedFile | UnreadFile> = []
   // in `posted` are only files of processes that ended while they read them
   for (const transport of [directoryTransport(partner.folder), directoryTransport(partner.folder, { inbox: postedFolder, quietMillis: postedMillis })]) {
-    yield* Effect.promise(() => receiveWaiting({ partner: partner.profile, transport, handlers, onFile: (file) => files.push(file) }))
+    yield* Effect.promise(() => receiveWaiting({ partner: partner.profile, transport, handlers, skip, onFile: (file) => files.push(file) }))
   }
-  for (const file of files) yield* logged(partner, file)
+  for (const file of files) {
+    remember(failed, file, now)
+    yield* logged(partner, file)
+  }
+  if (failed.size > 0) unread.set(partner.folder, failed)
+  else unread.delete(partner.folder)
 })
+
+const remember = (failed: Map<string, Unread>, file: ReceivedFile | UnreadFile, now: number) => {
+  const failures = (failed.get(file.name)?.failures ?? 0) + 1
+  failed.delete(file.name)
+  if (!("error" in file)) return
+  // the oldest is read again sooner
+  if (failed.size >= maxUnread) failed.delete([...failed.keys()][0]!)
+  failed.set(file.name, { failures, dueAt: now + Math.min(firstPauseMillis * 2 ** (failures - 1), maxPauseMillis) })
+}
 
 const logged = Effect.fnUntraced(function*({ profile, tenantId }: Partner, file: ReceivedFile | UnreadFile) {
   const audit = yield* AuditLog

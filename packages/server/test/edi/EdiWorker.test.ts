@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AuditLog, ShipmentIntake, Tenants } from "@waybill/core"
+import { AuditLog, ShipmentIntake, Tenants, TransitEventIntake } from "@waybill/core"
 import { ShipmentStatuses } from "@waybill/core/shipment-status"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { postedShipment, TestWaybill } from "@waybill/testkit"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { readdirSync, utimesSync } from "node:fs"
+import { cpSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openEdiCarrier } from "../../src/demo/DemoEdi.ts"
-import { ediMemory, lookAtPartners } from "../../src/edi/EdiWorker.ts"
+import { ediMemory, lookAtPartners, looksDue } from "../../src/edi/EdiWorker.ts"
 import { journeyFrom } from "../../src/demo/DemoJourney.ts"
 import { directory } from "../program/Program.ts"
 import { fileOf, partnerFolder, profile, put, reportOf } from "./EdiFolder.ts"
@@ -78,6 +78,84 @@ describe("the EDI worker", () => {
     assert.deepStrictEqual(readdirSync(join(folder, "inbox")), [])
     assert.include(memory.problems.get(wrong), "/them: This field is required.")
     assert.lengthOf([...memory.problems.keys()], 2)
+  }))
+
+  test("reads a partner's files while those of another one take long", Effect.gen(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const root = directory()
+    const slow = partnerFolder(root, tenant.tenantId)
+    const folder = join(root, tenant.tenantId, "other")
+    cpSync(slow, folder, { recursive: true })
+    writeFileSync(join(folder, "profile.json"), JSON.stringify({ ...profile, partner: "other" }))
+    put(slow, "a.edi", status)
+    put(folder, "a.edi", status)
+    const intake = yield* TransitEventIntake
+    const released = yield* Deferred.make<void>()
+    const hanging = TransitEventIntake.of({
+      ...intake,
+      report: (principal, events) => principal.client === "key:edi-acme" ? Effect.andThen(Deferred.await(released), intake.report(principal, events)) : intake.report(principal, events)
+    })
+    const memory = ediMemory()
+    yield* Effect.gen(function*() {
+      const looks = yield* looksDue(root, memory)
+      assert.lengthOf(looks, 2)
+      const first = yield* Deferred.make<void>()
+      const fibers = yield* Effect.forEach(looks, (look) => Effect.forkScoped(Effect.ensuring(look, Deferred.succeed(first, undefined))))
+      yield* Deferred.await(first)
+      assert.deepStrictEqual([readdirSync(join(slow, "inbox")), readdirSync(join(folder, "inbox"))], [["a.edi"], []])
+      yield* Deferred.succeed(released, undefined)
+      yield* Effect.forEach(fibers, Fiber.join)
+      assert.deepStrictEqual(readdirSync(join(slow, "inbox")), [])
+    }).pipe(Effect.provideService(TransitEventIntake, hanging))
+  }))
+
+  test("gives a tenant with many partners a part of the places only", Effect.gen(function*() {
+    const root = directory()
+    const [many, other] = [yield* TestWaybill.tenant("many"), yield* TestWaybill.tenant("other")]
+    const source = partnerFolder(root, other.tenantId)
+    for (let count = 0; count < 20; count++) {
+      const folder = join(root, many.tenantId, `p-${count}`)
+      cpSync(source, folder, { recursive: true })
+      writeFileSync(join(folder, "profile.json"), JSON.stringify({ ...profile, partner: `p-${count}` }))
+    }
+    const memory = ediMemory()
+    const looked = new Set<string>()
+    for (let count = 0; count < 5; count++) {
+      const looks = yield* looksDue(root, memory)
+      assert.deepStrictEqual([...memory.running.values()].sort(), ["many", "many", "many", "many", "other"])
+      for (const folder of memory.running.keys()) looked.add(folder)
+      // while they run, no other look is due
+      assert.lengthOf(yield* looksDue(root, memory), 0)
+      yield* Effect.all(looks)
+      yield* TestClock.adjust("2 seconds")
+    }
+    // each had its turn
+    assert.strictEqual(looked.size, 21)
+  }))
+
+  test("reads a file that fails again later and later, and what comes after it at once", Effect.gen(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const root = directory()
+    const folder = partnerFolder(root, tenant.tenantId)
+    const intake = yield* TransitEventIntake
+    let tries = 0
+    const failing = TransitEventIntake.of({ ...intake, report: () => Effect.suspend(() => Effect.die(new Error(`failure ${tries += 1}`))) })
+    const memory = ediMemory()
+    put(folder, "a.edi", status)
+    yield* Effect.gen(function*() {
+      for (let seconds = 0; seconds < 60; seconds += 2) {
+        yield* lookAtPartners(root, memory)
+        yield* TestClock.adjust("2 seconds")
+      }
+    }).pipe(Effect.provideService(TransitEventIntake, failing))
+    // after 2, 4, 8, 16 seconds
+    assert.strictEqual(tries, 5)
+    put(folder, "b.edi", invoice("26378"))
+    yield* lookAtPartners(root, memory)
+    assert.deepStrictEqual(readdirSync(join(folder, "inbox")), ["a.edi"])
+    yield* TestClock.adjust("1 minute")
+    yield* lookAtPartners(root, memory)
+    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...memory.unread]], [[], []])
   }))
 
   test("reads every event that the demo's carrier writes, once", Effect.gen(function*() {

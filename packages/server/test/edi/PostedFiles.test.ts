@@ -69,6 +69,15 @@ describe("files that partners post", { timeout: 120_000 }, () => {
     expect(entries[0]).toMatchObject({ actor: { name: "key:edi-acme-lines" } })
   })
 
+  it("need no key that reads the freight of the tenant", async () => {
+    const { keyOf, partnerFolder, post, tenant, url } = await served()
+    partnerFolder("shipper")
+    const key = await keyOf("edi-shipper", "customer")
+    expect((await post(key, fileOf("PRO-5"))).status).toBe(200)
+    const seen = async (apiKey: string) => (await fetch(`${url}/visibility/v1/events?shipmentId=PRO-5`, { headers: { "x-api-key": apiKey } }).then((response) => response.json()) as { readonly totalCount: number }).totalCount
+    expect([await seen(key), await seen(tenant.carrierKey)]).toEqual([0, 1])
+  })
+
   it("get an answer without a body where there is nothing to acknowledge", async () => {
     const { keyOf, partnerFolder, post } = await served()
     partnerFolder("silent", { acknowledge: "none" })
@@ -101,8 +110,7 @@ describe("files that partners post", { timeout: 120_000 }, () => {
       // a partner of that name belongs to another tenant
       await keyOf("edi-strict", "carrier", "others")
     ]
-    const customer = await keyOf("edi-strict", "customer")
-    for (const key of [...refused, customer]) {
+    for (const key of refused) {
       const { status, text } = await post(key, file)
       expect([status, (JSON.parse(text) as { readonly code: string }).code]).toEqual([403, "not_permitted"])
     }
