@@ -376,6 +376,19 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.deepStrictEqual((yield* troubles).own, [])
     }))
 
+    it.effect("returns destinations in trouble of every client, however many another client has", Effect.fnUntraced(function*() {
+      const control = yield* DeliveryControl
+      const queue = yield* DeliveryQueue
+      const tenantId = freshTenant()
+      const many = Array.from({ length: 105 }, (_, index) => index + 1)
+      for (const n of many) yield* queue.openDestination(tenantId, destinationSettings({ n, client: "many" }))
+      yield* queue.openDestination(tenantId, destinationSettings({ n: 200, client: "one" }))
+      const worker = yield* acquire(tenantId)
+      yield* settle(worker, { destinations: [...many, 200].map((n) => changeOf(n, { pause: "The receiver answered 410 Gone." })) })
+      const { destinations } = yield* control.troubles
+      assert.include(destinations.filter((each) => each.tenantId === tenantId).map(({ destinationId }) => destinationId), idOf(200))
+    }))
+
     it.effect("returns dead letters until they are dismissed, and the age of the oldest entry", Effect.fnUntraced(function*() {
       const control = yield* DeliveryControl
       const tenantId = freshTenant()

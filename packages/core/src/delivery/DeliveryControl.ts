@@ -136,7 +136,10 @@ export interface TroubleOfSource {
 /** Of all tenants. */
 export interface DeliveryTroubles {
   readonly sources: ReadonlyArray<TroubleOfSource>
-  /** Most dead letters first, then the oldest entry: `mostTroubled` of them. */
+  /**
+   * `mostTroubled` of them. The worst of each tenant and, within it, of each client come first: most dead letters, then the oldest entry. So nobody
+   * hides the trouble of others.
+   */
   readonly destinations: ReadonlyArray<TroubledDestination>
 }
 

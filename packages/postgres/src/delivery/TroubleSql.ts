@@ -18,7 +18,8 @@ export const troubleRow = row({ tenantId: optional(text), destinationId: optiona
 
 /**
  * Destinations that do not send, have a recent dead letter or a waiting entry, summed by source and the worst by themselves. ANY: a lookup for
- * each of the few, where other conditions allow a join that reads every destination there is; OFFSET 0 would forbid that too, but not on Citus.
+ * each of the few, where other conditions allow a join that reads every destination there is; OFFSET 0 would forbid that too, but not on Citus. The worst of each tenant come first, and of each of its clients, so that many
+ * in trouble hide none of others.
  */
 export const troubles = (schema: Statement) => statement`
 WITH stopped AS MATERIALIZED (
@@ -46,7 +47,7 @@ found AS MATERIALIZED (
   GROUP BY tenant_id, destination_id
 ),
 troubled AS MATERIALIZED (
-  SELECT f.tenant_id, f.destination_id, l.source, f.dead, ${byEngine} AS paused,
+  SELECT f.tenant_id, f.destination_id, l.client, l.source, f.dead, ${byEngine} AS paused,
          l.state = 'active' AND l.breaker_open_until IS NOT NULL AS breaker_open,
          CASE WHEN l.state = 'active' OR ${byEngine} THEN f.oldest END AS oldest
   FROM found AS f
@@ -58,8 +59,14 @@ SELECT NULL AS tenant_id, NULL::uuid AS destination_id, source, count(*) FILTER 
 FROM troubled GROUP BY source
 UNION ALL (
   SELECT tenant_id, destination_id, source, paused::int::int8, breaker_open::int::int8, dead::int8, ${waitingMillis("oldest")}
-  FROM troubled
-  WHERE paused OR breaker_open OR dead > 0 OR oldest < now() - ${raw(`interval '${lateWaitingMillis} ms'`)}
-  ORDER BY dead DESC, oldest NULLS LAST, tenant_id, destination_id
+  FROM (
+    SELECT t.*, row_number() OVER (PARTITION BY t.tenant_id ORDER BY t.of_client, t.dead DESC, t.oldest NULLS LAST, t.destination_id) AS of_tenant
+    FROM (
+      SELECT t.*, row_number() OVER (PARTITION BY t.tenant_id, t.client ORDER BY t.dead DESC, t.oldest NULLS LAST, t.destination_id) AS of_client
+      FROM troubled AS t
+      WHERE paused OR breaker_open OR dead > 0 OR oldest < now() - ${raw(`interval '${lateWaitingMillis} ms'`)}
+    ) AS t
+  ) AS t
+  ORDER BY of_tenant, dead DESC, oldest NULLS LAST, tenant_id, destination_id
   LIMIT ${raw(String(mostTroubled))}
 )`

@@ -202,12 +202,13 @@ const tracedOf = ({ attempt, deliveryId, records, sentAt, state }: Delivery): Tr
 
 const troublesOf = (rows: DestinationRows, now: number): DeliveryTroubles => {
   const all = [...rows.tenants.values()].flatMap((tenant) =>
-    [...tenant.destinations.values()].map((destination): TroubledDestination => {
-      const { breaker, destinationId, settings: { source }, status: { pausedBy = "engine", state } } = destination
+    [...tenant.destinations.values()].map((destination): TroubledDestination & { readonly client: string } => {
+      const { breaker, destinationId, settings: { client, source }, status: { pausedBy = "engine", state } } = destination
       const paused = state === "paused" && pausedBy === "engine"
       const recent = [...tenant.deliveries.values()].filter((each) => each.destinationId === destinationId && each.state === "dead" && each.settledAt! > now - recentDeadMillis)
       const oldest = state === "active" || paused ? oldestOf(destination) : undefined
       return {
+        client,
         tenantId: tenant.tenantId,
         destinationId,
         source,
@@ -230,11 +231,25 @@ const troublesOf = (rows: DestinationRows, now: number): DeliveryTroubles => {
         waitingMillis: oldestOfAll(found)
       }
     }),
-    destinations: all
-      .filter(({ breakerOpen, dead, paused, waitingMillis = 0 }) => paused || breakerOpen || dead > 0 || waitingMillis > lateWaitingMillis)
-      .sort((a, b) => b.dead - a.dead || (b.waitingMillis ?? -1) - (a.waitingMillis ?? -1))
-      .slice(0, mostTroubled)
+    destinations: inTurns(inTurns(
+      all
+        .filter(({ breakerOpen, dead, paused, waitingMillis = 0 }) => paused || breakerOpen || dead > 0 || waitingMillis > lateWaitingMillis)
+        .sort((a, b) => b.dead - a.dead || (b.waitingMillis ?? -1) - (a.waitingMillis ?? -1)),
+      ({ client, tenantId }) => `${tenantId} ${client}`
+    ), ({ tenantId }) => tenantId).slice(0, mostTroubled).map(({ client: _, ...destination }) => destination)
   }
+}
+
+/** The first of each owner, then the second of each, and so on. */
+const inTurns = <Item>(items: ReadonlyArray<Item>, ownerOf: (item: Item) => string): ReadonlyArray<Item> => {
+  const counts = new Map<string, number>()
+  const placed = items.map((item) => {
+    const owner = ownerOf(item)
+    const place = counts.get(owner) ?? 0
+    counts.set(owner, place + 1)
+    return { item, place }
+  })
+  return placed.sort((a, b) => a.place - b.place).map(({ item }) => item)
 }
 
 const healthOf = (rows: DestinationRows, tenantId: string): TenantHealth => {
