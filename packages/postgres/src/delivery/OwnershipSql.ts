@@ -1,5 +1,5 @@
 /** SQL statements for the ownership of partitions. Leases have rows of their own, so that renewals do not wait for writes of owners. */
-import { type OwnedPartition, type ReleasedPartition, waitingPerDestination, type WorkerLease } from "@waybill/core/delivery"
+import { type OwnedPartition, partitionsPerTenant, type ReleasedPartition, waitingPerDestination, type WorkerLease } from "@waybill/core/delivery"
 import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
@@ -85,12 +85,12 @@ LIMIT ${int8(limit)}`
 export const freePartitions = (schema: Statement, limit: number, isDistributed: boolean) => {
   const most = int8(limit)
   return statement`
-${isDistributed ? statement`WITH signalled AS (SELECT s.tenant_id, s.partition, min(s.signal_no) AS signal_no FROM ${schema}.delivery_signals AS s GROUP BY s.tenant_id, s.partition)` : firstSignals(schema)}
+${isDistributed ? firstSignalsOnCitus(schema) : firstSignals(schema)}
 (SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l WHERE l.leased_until <= now() ORDER BY l.leased_until LIMIT ${most})
 UNION ALL
 (
   SELECT s.tenant_id, s.partition::int4 FROM signalled AS s
-  WHERE NOT EXISTS (SELECT FROM ${schema}.delivery_leases AS l WHERE l.tenant_id = s.tenant_id AND l.partition = s.partition OFFSET 0)
+  WHERE s.signal_no IS NOT NULL AND NOT EXISTS (SELECT FROM ${schema}.delivery_leases AS l WHERE l.tenant_id = s.tenant_id AND l.partition = s.partition OFFSET 0)
   ORDER BY s.signal_no
   LIMIT ${most}
 )
@@ -110,6 +110,17 @@ const firstSignals = (schema: Statement) => statement`WITH RECURSIVE signalled A
     LIMIT 1
   ) AS n
 )`
+
+/** One lookup for each tenant with destinations, and one more for each partition of those with signals, however many signals there are. */
+const firstSignalsOnCitus = (schema: Statement) => statement`WITH signalled AS (
+  SELECT t.tenant_id, p.number AS partition,
+    (SELECT min(s.signal_no) FROM ${schema}.delivery_signals AS s WHERE s.tenant_id = t.tenant_id AND s.partition = p.number) AS signal_no
+  FROM (SELECT DISTINCT c.tenant_id FROM ${schema}.delivery_destination_counts AS c) AS t
+  CROSS JOIN LATERAL (SELECT s.signal_no FROM ${schema}.delivery_signals AS s WHERE s.tenant_id = t.tenant_id LIMIT 1) AS first
+  CROSS JOIN generate_series(0, ${lastPartition}) AS p (number)
+)`
+
+const lastPartition = raw(String(partitionsPerTenant - 1))
 
 export const leasedRow = row({ partition: int4, takenOver: bool })
 
