@@ -276,7 +276,8 @@ BEGIN
       EXIT;
     EXCEPTION WHEN unique_violation THEN
       GET STACKED DIAGNOSTICS violated = CONSTRAINT_NAME;
-      IF violated <> 'transit_events_id' THEN RAISE; END IF;
+      -- Citus names no constraint
+      IF violated NOT IN ('transit_events_id', '') THEN RAISE; END IF;
       IF attempt = 10 OR current_setting('transaction_isolation') <> 'read committed' THEN
         RAISE EXCEPTION USING ERRCODE = 'serialization_failure', MESSAGE = 'Another transaction stored one of these eventIds at the same moment.',
           HINT = 'Run the transaction again.';
