@@ -1,8 +1,18 @@
 /** Records the statements that a client sends, with the values of their first use, so that they can be explained afterwards. */
 import { Effect, Layer } from "effect"
+import { textParameters } from "../../src/client/PgParameters.ts"
 import { PgClient, type Sql } from "../../src/index.ts"
 
 type Sent = Pick<Sql.Statement, "text" | "values">
+
+/** EXPLAIN refuses parameters in some statements. Values are sent as text without a type, which quoted text in the statement is, too. */
+export const withoutParameters = ({ text, values }: Sent): string => {
+  const literals = textParameters(values).map((value) => {
+    if (value instanceof Uint8Array) return `'\\x${Buffer.from(value).toString("hex")}'::bytea`
+    return value === null ? "NULL" : `'${String(value).replaceAll("'", "''")}'`
+  })
+  return text.replaceAll(/\$(\d+)/g, (_, number) => literals[Number(number) - 1]!)
+}
 
 export const sentStatements = () => {
   const sent = new Map<string, Sent>()
