@@ -96,7 +96,7 @@ export const recoverCommand = Command.make(
     yield* printResult(json, {
       json: { subscriptionId: subscription, since: since.toISOString(), recovered },
       text: recovered === 0
-        ? `Nothing of ${subscription} died since ${since.toISOString()}.`
+        ? `There are no dead letters of ${subscription} since ${since.toISOString()}.`
         : `${counted(recovered, "dead letter")} of ${subscription} since ${since.toISOString()} ${recovered === 1 ? "goes" : "go"} out again.`
     })
   })

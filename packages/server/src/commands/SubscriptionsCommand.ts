@@ -136,7 +136,10 @@ const purgeCommand = Command.make(
       (steps) => `${counted(total(steps, "dropped"), "entry", "entries")} dropped so far`
     )
     const [subscriptions, dropped] = [total(steps, "subscriptions"), total(steps, "dropped")]
-    yield* printResult(json, { json: { subscriptions, dropped }, text: `${counted(dropped, "entry", "entries")} of ${counted(subscriptions, "subscription")} dropped.` })
+    const text = subscriptions === 0
+      ? "No subscription that matches has waiting entries."
+      : `${counted(dropped, "entry", "entries")} of ${counted(subscriptions, "subscription")} dropped.`
+    yield* printResult(json, { json: { subscriptions, dropped }, text })
   })
 ).pipe(
   Command.withDescription("Drop waiting entries of subscriptions and cancel their retries"),

@@ -76,7 +76,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     const recovered = await run(["recover", id, "--since", "1h", "--json"], { env: server.env })
     expect(jsonLines(recovered.stdout)).toEqual([expect.objectContaining({ subscriptionId: id, recovered: 1 })])
     await settled(2)
-    expect((await run(["recover", id, "--since", "1h"], { env: server.env })).stdout).toContain("Nothing of")
+    expect((await run(["recover", id, "--since", "1h"], { env: server.env })).stdout).toContain("There are no dead letters of")
 
     const before = hook.receptions.length
     const replayed = await run(["replay", id, "--from", "1h", "--shipment", "S-2"], { env: server.env })
@@ -117,6 +117,7 @@ describe("deliveries on the command line", { timeout: 60_000 }, () => {
     expect((await run(["subscriptions", "purge", id, second.id, "--json"], { env: server.env })).stdout).toBe('{"subscriptions":2,"dropped":2}\n')
     await server.intake.publishTransitEvents([event("S-4", 1)])
     expect((await run(["subscriptions", "purge", "--state", "paused"], { env: server.env })).stdout).toBe("2 entries of 2 subscriptions dropped.\n")
+    expect((await run(["subscriptions", "purge", "--state", "paused"], { env: server.env })).stdout).toBe("No subscription that matches has waiting entries.\n")
     expect(await run(["subscriptions", "purge"], { env: server.env })).toMatchObject({ code: 2, stdout: "" })
     const actions = (await server.operator.listAudit({ tenant: "acme" })).data.map(({ action }) => action)
     for (const action of ["dead-letters.retry", "dead-letters.dismiss", "subscriptions.purge"]) expect(actions).toContain(action)

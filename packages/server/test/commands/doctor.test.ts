@@ -25,7 +25,7 @@ describe("doctor", { timeout: 90_000 }, () => {
     const well = await examined(env)
     expect(well).toMatchObject({ code: 0, healthy: true, stderr: "" })
     expect(Object.values(well.found).map(({ name, result }) => [name, result])).toEqual(
-      ["settings", "data directory", "egress", "jwks", "documents", "edi", "database", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
+      ["settings", "data directory", "egress", "jwks", "documents", "edi", "database", "writes", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"].map((name) => [name, "ok"])
     )
     expect(well.found["database"]!.detail).toMatch(/^Postgres \d+/)
     expect(well.found["secrets"]!.detail).toBe("the one secret can be opened")
@@ -105,6 +105,16 @@ describe("doctor", { timeout: 90_000 }, () => {
     const refusing = await examined({ ...env, WAYBILL_DATABASE_URL: wrong.href })
     expect(refusing).toMatchObject({ code: 1, found: { database: { result: "failed", detail: expect.stringContaining("refuses") } } })
     expect(leaked(away.stdout + refusing.stdout, ["hunter2hunter2"])).toEqual([])
+  })
+
+  it("reports a database that can be read and not written", async () => {
+    const { env } = sharedSettings(pgUrl)
+    const readOnly = new URL(pgUrl)
+    readOnly.searchParams.set("options", "-c default_transaction_read_only=on")
+    expect(await examined({ ...env, WAYBILL_DATABASE_URL: readOnly.href })).toMatchObject({
+      code: 1,
+      found: { database: { result: "ok" }, writes: { result: "failed", detail: expect.stringContaining("read-only transaction"), todo: expect.stringContaining("disk") } }
+    })
   })
 
   it("checks the embedded database while its server runs, and reports when there is none", async () => {

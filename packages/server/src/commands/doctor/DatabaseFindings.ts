@@ -14,7 +14,7 @@ import { sealingKeysOf } from "./MachineFindings.ts"
 /** Checks that are skipped because an earlier one failed, in report order. */
 const unseen = (names: ReadonlyArray<string>, why: string): ReadonlyArray<Finding> => names.map((name) => skipped(name, `not checked: ${why}`))
 
-const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["read replica", "migrations", "clock", "secrets", "queue", "e-mail"], "the database is not ready")]
+const withoutDatabase = (database: Finding): ReadonlyArray<Finding> => [database, ...unseen(["writes", "read replica", "migrations", "clock", "secrets", "queue", "e-mail"], "the database is not ready")]
 
 export const databaseFindings = Effect.fnUntraced(function*(config: ServerConfig) {
   const name = "database"
@@ -50,12 +50,28 @@ const lookInto = Effect.fnUntraced(function*(config: ServerConfig, url: Redacted
   const database = ok("database", `Postgres ${text.split(" ")[0]}, ${place}`)
   // The server's time is compared with the middle of the round trip.
   const clock = clockFinding(Math.round(now - (asked + Date.now()) / 2))
+  const writes = yield* writesFinding
   const replica = yield* replicaFinding(config)
   const tables = yield* tablesFinding(config)
   if (tables.result !== "ok") {
-    return [database, replica, tables, clock, ...unseen(["secrets", "queue", "e-mail"], "the tables are not ready")]
+    return [database, writes, replica, tables, clock, ...unseen(["secrets", "queue", "e-mail"], "the tables are not ready")]
   }
-  return [database, replica, tables, clock, yield* secretsFinding(config), yield* queueFinding(config), yield* mailFinding(config)]
+  return [database, writes, replica, tables, clock, yield* secretsFinding(config), yield* queueFinding(config), yield* mailFinding(config)]
+})
+
+/** A megabyte in a temporary table, which needs space on the disk and a database that is not read-only, and leaves nothing. */
+const writesFinding = Effect.gen(function*() {
+  const name = "writes"
+  const sql = yield* SqlClient.SqlClient
+  const [may] = yield* sql<{ temporary: boolean }>`SELECT has_database_privilege(current_database(), 'TEMP') AS temporary`
+  if (!may!.temporary) return skipped(name, "not checked: this user may not create temporary tables")
+  return yield* sql`CREATE TEMPORARY TABLE waybill_doctor ON COMMIT DROP AS SELECT generate_series(1, 30000)`.pipe(
+    sql.withTransaction,
+    Effect.match({
+      onSuccess: () => ok(name, "the database can be written to"),
+      onFailure: (error) => broken(name, `the database cannot be written to: ${driverMessage(error)}`, "Free space on its disk, or correct WAYBILL_DATABASE_URL if it leads to a standby.")
+    })
+  )
 })
 
 /** More than a busy database writes in a second. */
