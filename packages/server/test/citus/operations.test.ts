@@ -22,8 +22,11 @@ describe("operations on Citus", { timeout: 300_000 }, () => {
     const acknowledged = await eventually(() => sentTo(folder, "997")[0], { seconds: 90, what: () => program.stderr.slice(-3000) })
     expect(acknowledged).toContain("AK9*A*1*1*1")
     expect((await fetch(`${url}/visibility/v1/events?shipmentId=PRO-1`, { headers: { "x-api-key": tenant.carrierKey } }).then((response) => response.json()))).toMatchObject({ totalCount: 1 })
-    for (const number of [1, 2, 3]) await tenant.intakeAt(url).publishTransitEvents([event(`S-${number}`, 1)])
-    const sent = () => segmentsIn(sentTo(folder, "214"), "B10").map((segment) => segment.split("*")[2]).sort()
+    for (const id of ["S-1", "S-2", "S-3"]) {
+      const { shipment, ...rest } = event(id, 1)
+      await tenant.intakeAt(url).publishTransitEvents([{ ...rest, type: "PICKED_UP", shipment: { ...shipment, scac: "WAYB", references: [{ type: "PRO", value: id }] } }])
+    }
+    const sent = () => segmentsIn(sentTo(folder, "214"), "B10").map((segment) => segment.split("*")[1]).sort()
     await eventually(() => sent().length >= 3 ? true : undefined, { seconds: 90, what: () => `${sent()}\n${program.stderr.slice(-3000)}` })
     expect(sent()).toEqual(["S-1", "S-2", "S-3"])
     expect(await program.kill("SIGTERM")).toEqual({ code: 0, signal: null })
