@@ -267,7 +267,7 @@ const readWhole: Readonly<Record<string, string>> = {
 /** Statements that people or the sweep run rarely. They read in index order up to a limit, or tables that are analysed by then. */
 const rare = new Set([
   "list deliveries, newest first", "list a client's deliveries", "list dead letters", "list deliveries of an endpoint", "list dead letters by error",
-  "list failed deliveries by error", "page of transit subscriptions", "number of transit subscriptions", "destinations of a client's deliveries", "list deliveries that wait of a client", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment", "list the invoices of accounts", "list the invoices of a shipment",
+  "list failed deliveries by error", "page of transit subscriptions", "number of transit subscriptions", "destinations of a client's deliveries", "list deliveries that wait of a client", "list deliveries that wait", "list a destination's deliveries", "list deliveries of few destinations", "count deliveries of few destinations", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment", "list the invoices of accounts", "list the invoices of a shipment",
   "raise the destinations of a secret",
   "raise the destinations of a client", "trace its deliveries", "windows that hold a bill"
 ])
