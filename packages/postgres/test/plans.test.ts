@@ -1,6 +1,6 @@
 /** Plans of frequent statements, on the default settings of the planner, in the states that queue tables get into. */
 import { layer } from "@effect/vitest"
-import { Effect } from "effect"
+import { Deferred, Effect, type Scope } from "effect"
 import { assert } from "vitest"
 import type { DeliveryQuery } from "@waybill/core/delivery"
 import * as backlogs from "../src/delivery/BacklogSql.ts"
@@ -267,7 +267,7 @@ const readWhole: Readonly<Record<string, string>> = {
 /** Statements that people or the sweep run rarely. They read in index order up to a limit, or tables that are analysed by then. */
 const rare = new Set([
   "list deliveries, newest first", "list a client's deliveries", "list dead letters", "list deliveries of an endpoint", "list dead letters by error",
-  "list failed deliveries by error", "page of transit subscriptions", "number of transit subscriptions", "destinations of a client's deliveries", "list deliveries that wait of a client", "list deliveries that wait", "list a destination's deliveries", "list deliveries of few destinations", "count deliveries of few destinations", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment", "list the invoices of accounts", "list the invoices of a shipment",
+  "list failed deliveries by error", "page of transit subscriptions", "number of transit subscriptions", "destinations of a client's deliveries", "list deliveries that wait of a client", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment", "list the invoices of accounts", "list the invoices of a shipment",
   "raise the destinations of a secret",
   "raise the destinations of a client", "trace its deliveries", "windows that hold a bill"
 ])
@@ -337,14 +337,14 @@ const empty = Effect.fnUntraced(function*(schema: string) {
 })
 
 /** The schema has no settings of the planner, and its sessions have none. */
-const plans = (title: string, prepare: (schema: string) => Effect.Effect<unknown, unknown, PgClient.PgClientService>, wrong = wholeReads) => {
+const plans = (title: string, prepare: (schema: string) => Effect.Effect<unknown, unknown, PgClient.PgClientService | Scope.Scope>, wrong = wholeReads) => {
   const schema = freshSchema()
   layer(testStorage(schema), { excludeTestServices: true })(`plans ${title}`, (it) => {
     it.effect("read no table and no tenant by a full scan", Effect.fnUntraced(function*() {
       yield* prepare(schema)
       const found = yield* judge(schema, wrong(schema))
       assert.deepEqual(found, [], found.join("\n"))
-    }), 120_000)
+    }, Effect.scoped), 120_000)
   })
 }
 
@@ -356,13 +356,30 @@ plans("of queues that were analysed while they were empty, and are full", (schem
 
 plans("of queues that other tenants fill", (schema) => Effect.andThen(fill(schema, "'other ' || n % 50", 100_000), analyse(schema, queues)))
 
-/** They visit every destination, once for each owner. If VACUUM keeps dead rows for an open transaction, such as one of another test, the planner estimates this as expensive. */
-const goThroughDestinations = new Set(["find the work of a partition", "release leases"])
+/**
+ * VACUUM then counts dead rows in partial indexes, but none in the table, so that the planner rates its other indexes as cheaper. The first two visit every
+ * destination, once for each owner; the others are pages for people.
+ */
+const misledByDeadRows = new Set([
+  "find the work of a partition", "release leases",
+  "list deliveries that wait", "list a destination's deliveries", "list deliveries of few destinations", "count deliveries of few destinations"
+])
 
+/** As long as a transaction is open that began before the rows were removed, VACUUM keeps them. */
+const whileOpen = <R>(effect: Effect.Effect<unknown, unknown, R>) =>
+  Effect.gen(function*() {
+    const sql = yield* PgClient.PgClient
+    const began = yield* Deferred.make<void>()
+    yield* Effect.forkScoped(sql.withTransaction(Effect.andThen(sql`SELECT pg_current_xact_id()`, Effect.andThen(Deferred.succeed(began, undefined), Effect.never))))
+    yield* Deferred.await(began)
+    yield* effect
+  })
+
+/** Other tests may have such a transaction too, so there is no state without one. */
 plans(
-  "of queues that were full and are empty",
-  (schema) => fill(schema, "'t'", 20_000).pipe(Effect.andThen(analyse(schema, queues)), Effect.andThen(empty(schema)), Effect.andThen(analyse(schema, queues))),
-  (schema) => (name, plan) => goThroughDestinations.has(name) ? [] : wholeReads(schema)(name, plan)
+  "of queues that were full and are empty, and whose dead rows VACUUM keeps",
+  (schema) => whileOpen(fill(schema, "'t'", 20_000).pipe(Effect.andThen(analyse(schema, queues)), Effect.andThen(empty(schema)), Effect.andThen(analyse(schema, queues)))),
+  (schema) => (name, plan) => misledByDeadRows.has(name) ? [] : wholeReads(schema)(name, plan)
 )
 
 plans("of an installation that was analysed while all of it was empty", (schema) =>

@@ -57,12 +57,15 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
         take: (request) => asOwner("take", take(request)),
         reclaim: (tenantId, owned, flight) => asOwner("reclaim", sql.withTransaction(owning.reclaim(tenantId, owned, flight))),
         settle: (request) =>
-          asOwner("settle", write(request, false).pipe(Effect.catchIf(({ reason }) => reason._tag === "UniqueViolation", () => write(request, true)))),
+          asOwner("settle", write(request, false).pipe(Effect.catchIf(isDuplicate, () => write(request, true)))),
         drop: (request) => asOwner("drop", sql.withTransaction(dropping.drop(request))),
         release: (tenantId, partitions, rateMarks) => asOwner("release", sql.withTransaction(owning.release(tenantId, partitions, rateMarks)))
       })
     })
   )
+
+/** Citus copies the rows, and reports a row that is there as an internal error. */
+const isDuplicate = ({ reason }: SqlError): boolean => reason._tag === "UniqueViolation" || reason._tag === "UnknownError"
 
 /** Statements of owners do not queue behind all others, because leases run out. */
 const asOwner = <A>(call: keyof DeliveryStore["Service"], effect: Effect.Effect<A, SqlError>): Effect.Effect<A, StorageError> =>
