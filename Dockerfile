@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The standalone server: docs/operating.md, "In a container"
+# The standalone server: docs/operating/start-and-stop.md, "Run in a container"
 ARG NODE=24.21.0
 
 FROM node:${NODE}-slim AS build

@@ -1,4 +1,4 @@
-// npm run citus: runs the storage suites and a server on the Citus cluster of WAYBILL_CITUS_URL; see "Distributed Postgres (Citus)" in docs/operating.md
+// npm run citus: runs the storage suites and a server on the Citus cluster of WAYBILL_CITUS_URL; see docs/operating/citus.md
 import { join } from "node:path"
 import { install, root, runOnPinnedNode } from "./workspace.mjs"
 

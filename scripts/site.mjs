@@ -25,7 +25,7 @@ const asPage = (path, text) =>
 
 const copyPages = () => {
   rmSync(join(site, "pages"), { recursive: true, force: true })
-  for (const path of globSync(["docs/*.md", "docs/areas/*.md", "docs/decisions/*.md", "docs/deploy/helm/*/*.md"], { cwd: root })) {
+  for (const path of globSync(["docs/*.md", "docs/areas/*.md", "docs/operating/*.md", "docs/decisions/*.md", "docs/deploy/helm/*/*.md"], { cwd: root })) {
     const page = join(site, "pages", posix.relative("docs", path).replace(/(^|\/)README\.md$/, "$1index.md"))
     mkdirSync(dirname(page), { recursive: true })
     writeFileSync(page, asPage(path, readFileSync(join(root, path), "utf8")).replaceAll(/(\]\((?:[^)\s]*\/)?)README\.md/g, "$1index.md"))
