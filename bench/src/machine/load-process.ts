@@ -65,14 +65,15 @@ const run = (load: Load, until: number, latencies: Array<number>): Promise<numbe
   })
 
 const handlers = {
-  /** Responses per second, and the p99 latency. */
+  /** Responses, per second too, and the p99 latency. */
   run: async (load: Load) => {
     const latencies: Array<number> = []
     const begin = performance.now()
-    const answers = await Promise.all(Array.from({ length: load.connections }, () => run(load, begin + load.millis, latencies)))
+    const counts = await Promise.all(Array.from({ length: load.connections }, () => run(load, begin + load.millis, latencies)))
     const seconds = (performance.now() - begin) / 1000
     latencies.sort((a, b) => a - b)
-    return { perSecond: answers.reduce((sum, each) => sum + each, 0) / seconds, p99: latencies[Math.floor(latencies.length * 0.99)] ?? 0 }
+    const answers = counts.reduce((sum, each) => sum + each, 0)
+    return { answers, perSecond: answers / seconds, p99: latencies[Math.floor(latencies.length * 0.99)] ?? 0 }
   }
 }
 
