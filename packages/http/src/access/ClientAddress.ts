@@ -2,6 +2,7 @@
 import { Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { NetAddress } from "effect/net"
+import { isIPv4 } from "node:net"
 
 export interface ClientAddressOptions {
   /** Trusts `X-Forwarded-For` and uses its last address, which the proxy in front of this server added. */
@@ -31,6 +32,7 @@ const seenAddress = (request: HttpServerRequest.HttpServerRequest, options: Clie
 
 /** One key for all addresses of a subscriber line: an IPv4 address, or the first half of an IPv6 address. */
 const networkOf = (address: string): string => {
+  if (isIPv4(address)) return address
   const text = address.trim()
     .replace(/^\[(.*)\](?::\d+)?$/, "$1")
     .replace(/^(\d+\.\d+\.\d+\.\d+):\d+$/, "$1")

@@ -195,12 +195,16 @@ const headersOf = ({ headers }: HttpServerRequest.HttpServerRequest, taken: Endp
 const targetOf = (request: HttpServerRequest.HttpServerRequest) => {
   const target = request.url.split("#", 1)[0]!
   const at = target.indexOf("?")
-  const original = /^[a-z]+:\/\/[^/?#]*(.*)$/i.exec(request.originalUrl)?.[1] ?? request.originalUrl
   return {
     path: at < 0 ? target : target.slice(0, at),
     search: at < 0 ? "" : target.slice(at + 1),
-    mountPath: original.endsWith(request.url) ? original.slice(0, -request.url.length) : ""
+    mountPath: request.originalUrl === request.url ? "" : mountPathOf(request)
   }
+}
+
+const mountPathOf = ({ originalUrl, url }: HttpServerRequest.HttpServerRequest): string => {
+  const original = /^[a-z]+:\/\/[^/?#]*(.*)$/i.exec(originalUrl)?.[1] ?? originalUrl
+  return original.endsWith(url) ? original.slice(0, -url.length) : ""
 }
 
 interface Match {

@@ -10,7 +10,20 @@ export interface NodeRequestHead {
 
 /** Whether a request names more than one host: a repeated Host header, a list in one, or a target with another authority. */
 export const namesSeveralHosts = ({ headers, source }: HttpServerRequest.HttpServerRequest): boolean =>
-  isNodeRequest(source) ? hostsNamed(source, source.url).length > 1 : headers["host"]?.includes(",") === true
+  isNodeRequest(source) ? !namesOneHost(source) && hostsNamed(source, source.url).length > 1 : headers["host"]?.includes(",") === true
+
+/** Whether it surely names one: most requests have one Host header and a path as target. */
+const namesOneHost = ({ headers, rawHeaders, url }: NodeRequestHead): boolean => {
+  if (url?.startsWith("/") !== true || headers[":authority"] !== undefined) return false
+  let host: string | undefined
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    if (name.length !== 4 || name.toLowerCase() !== "host") continue
+    if (host !== undefined) return false
+    host = rawHeaders[index + 1]!
+  }
+  return host !== undefined && !host.includes(",")
+}
 
 /** Every host that a Node request names; one if all agree. A repeated Host header counts twice. */
 export const hostsNamed = ({ headers, rawHeaders }: NodeRequestHead, target: string | undefined): ReadonlyArray<string> => {
