@@ -2,6 +2,7 @@
 import { isCarrier, type Limits, type Principal, type Quota, RateExceeded, RecentMap, type StorageError, TenantLimits } from "@waybill/core"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
+import type { TakeBytes } from "../shared/RequestBody.ts"
 
 /** Maximum number of clients to remember. An evicted client, the least recently used, starts with a full bucket. */
 const maxClients = 50_000
@@ -14,6 +15,9 @@ const longestWaitSeconds = 60
 /** A fixed hint, because the duration of an upload depends on its client. */
 const uploadRetrySeconds = 5
 
+/** Bytes of one client's request bodies in memory: eight of the largest. */
+export const maxBodyBytesPerClient = 128 * 1024 ** 2
+
 interface TokenBucket {
   tokens: number
   filledAt: number
@@ -24,12 +28,16 @@ export interface ClientQuotas {
   readonly admit: (principal: Principal) => Effect.Effect<void, RateExceeded | StorageError>
   /** Runs an upload in one of the client's slots, and releases the slot after any outcome. */
   readonly withUploadSlot: <A, E, R>(principal: Principal, upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateExceeded | StorageError, R>
+  /** Runs a request whose body is kept in memory. The bytes that it takes are counted until it ends. */
+  readonly withBodyBytes: <A, E, R>(principal: Principal, request: (take: TakeBytes) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> = Effect.gen(function*() {
   const limits = yield* TenantLimits
   const buckets = new RecentMap<TokenBucket>(maxClients)
   const uploads = new Map<string, number>()
+
+  const bodyBytes = new Map<string, number>()
 
   const take = (client: string, quota: Quota, limit: number, now: number): Effect.Effect<void, RateExceeded> => {
     const bucket = buckets.get(client) ?? { tokens: limit * burstSeconds, filledAt: now }
@@ -68,9 +76,27 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
           else uploads.set(client, left)
         })
         return Effect.acquireUseRelease(enter, () => upload, () => leave)
+      }),
+    withBodyBytes: (principal, request) => Effect.suspend(() => {
+      const client = nameOf(principal)
+      let taken = 0
+      const take: TakeBytes = (bytes) => Effect.suspend(() => {
+        const total = (bodyBytes.get(client) ?? 0) + bytes
+        if (total > maxBodyBytesPerClient) return Effect.fail(bodyBytesExceeded)
+        bodyBytes.set(client, total)
+        taken += bytes
+        return Effect.void
       })
+      return Effect.ensuring(request(take), Effect.sync(() => {
+        const left = (bodyBytes.get(client) ?? 0) - taken
+        if (left > 0) bodyBytes.set(client, left)
+        else bodyBytes.delete(client)
+      }))
+    })
   }
 })
+
+const bodyBytesExceeded = new RateExceeded({ quota: "bodyBytesPerClient", limit: maxBodyBytesPerClient, retryAfterSeconds: uploadRetrySeconds })
 
 const rateOf = (principal: Principal): keyof Limits => isCarrier(principal) ? "requestsPerSecondPerCarrier" : "requestsPerSecondPerCustomer"
 

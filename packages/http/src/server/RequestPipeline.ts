@@ -20,7 +20,7 @@ import { type Problem, problemDetails, type ProblemShape } from "../shared/Probl
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 import { readQuery } from "../shared/QueryText.ts"
 import { badQuery, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
-import { readBody, streamBody } from "../shared/RequestBody.ts"
+import { readBody, streamBody, type TakeBytes } from "../shared/RequestBody.ts"
 import { namesSeveralHosts } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
 import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
@@ -106,13 +106,18 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     // health checkers may add their own parameters
     const query = readQuery(endpoint.query ?? {}, endpoint.access === "public" ? "" : search, ignoredParameters)
     if (query.faults.length > 0) return yield* badQuery(query.faults)
-    const body = endpoint.body === undefined
-      ? undefined
-      : yield* (endpoint.body.streamed === true ? streamBody : readBody)(request, endpoint.body, bodyTimeoutMillis)
     const site = siteOf(request, route.template, exchange.startedAt, mountPath, options)
     const headers = headersOf(request, endpoint.headers)
-    const handled = route.handler({ principal: exchange.principal, anonymous: exchange.anonymous, link: exchange.link, params, query: query.values, headers, body, site })
-    return yield* client !== undefined && endpoint.body?.streamed === true ? quotas.withUploadSlot(client, handled) : handled
+    const handledWith = (body: unknown) =>
+      route.handler({ principal: exchange.principal, anonymous: exchange.anonymous, link: exchange.link, params, query: query.values, headers, body, site })
+    const { body: spec } = endpoint
+    if (spec === undefined) return yield* handledWith(undefined)
+    if (spec.streamed === true) {
+      const handled = handledWith(yield* streamBody(request, spec, bodyTimeoutMillis))
+      return yield* client === undefined ? handled : quotas.withUploadSlot(client, handled)
+    }
+    const answered = (take?: TakeBytes) => Effect.flatMap(readBody(request, spec, bodyTimeoutMillis, take), handledWith)
+    return yield* client === undefined ? answered() : quotas.withBodyBytes(client, answered)
   })
 
   const principalOf = (

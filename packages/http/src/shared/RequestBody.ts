@@ -1,4 +1,5 @@
 /** Reads a JSON body. Checks media type, size while it arrives, number of values, and encoding, in this order. */
+import type { RateExceeded } from "@waybill/core"
 import { ByteSize, Effect, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpIncomingMessage, type HttpServerError, type HttpServerRequest } from "effect/http"
@@ -20,21 +21,21 @@ export const defaultMaxBodyBytes = 256 * 1024
 export const jsonMediaTypes = ["application/json"]
 export const mergePatchMediaTypes = ["application/merge-patch+json", "application/json"]
 
+/** Counts bytes of a body that are kept in memory, and fails if the caller has too many. */
+export type TakeBytes = (bytes: number) => Effect.Effect<void, RateExceeded>
+
 /** `timeoutMillis` limits the time until the whole body has arrived. */
 export const readBody = (
   request: HttpServerRequest.HttpServerRequest,
   spec: BodySpec,
-  timeoutMillis: number
-): Effect.Effect<unknown, Refused> => {
+  timeoutMillis: number,
+  take: TakeBytes = takeNone
+): Effect.Effect<unknown, Refused | RateExceeded> => {
   const { headers } = request
   const maxBytes = spec.maxBytes ?? defaultMaxBodyBytes
   const declared = headers["content-length"]
   if (declared !== undefined && Number(declared) > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
-  const bytes = Number(declared ?? 0) > gatheredBytes ? gathered(request, maxBytes) : request.arrayBuffer.pipe(
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
-    Effect.mapBoth({ onFailure: (error) => refusalOf(error, maxBytes), onSuccess: (buffer) => new Uint8Array(buffer) })
-  )
-  return bytes.pipe(
+  return bytesOf(request, maxBytes, take).pipe(
     Effect.timeoutOrElse({ duration: timeoutMillis, orElse: () => Effect.fail(bodyTooSlow) }),
     Effect.flatMap((body) => {
       if (body.length === 0) return spec.optional === true ? Effect.succeed({}) : Effect.fail(bodyMissing)
@@ -46,15 +47,30 @@ export const readBody = (
 /** Larger bodies are assembled while they arrive, because copying megabytes at the end would block the event loop. */
 const gatheredBytes = 1024 * 1024
 
-const gathered = (request: HttpServerRequest.HttpServerRequest, maxBytes: number): Effect.Effect<Uint8Array, Refused> =>
+/** A declared length is taken at once, so that a caller cannot hold many connections that each send little. */
+const bytesOf = (request: HttpServerRequest.HttpServerRequest, maxBytes: number, take: TakeBytes): Effect.Effect<Uint8Array, Refused | RateExceeded> => {
+  const { "content-length": declared, "transfer-encoding": coding } = request.headers
+  if (declared === undefined && coding !== undefined) return gathered(request, maxBytes, take)
+  if (Number(declared) > gatheredBytes) return Effect.andThen(take(Number(declared)), gathered(request, maxBytes, takeNone))
+  const whole = request.arrayBuffer.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
+    Effect.mapBoth({ onFailure: (error) => refusalOf(error, maxBytes), onSuccess: (buffer) => new Uint8Array(buffer) })
+  )
+  return declared === undefined ? Effect.tap(whole, ({ length }) => take(length)) : Effect.andThen(take(Number(declared)), whole)
+}
+
+const takeNone: TakeBytes = () => Effect.void
+
+/** Begins small: memory for a length that is only declared would be the caller's for nothing. */
+const gathered = (request: HttpServerRequest.HttpServerRequest, maxBytes: number, take: TakeBytes): Effect.Effect<Uint8Array, Refused | RateExceeded> =>
   Effect.suspend(() => {
-    const bytes = new ByteBuffer(Math.min(Number(request.headers["content-length"]), maxBytes))
+    const bytes = new ByteBuffer(largestPiece)
     return request.stream.pipe(
       Stream.mapError(() => bodyBroken),
-      Stream.runForEach((piece) => {
+      Stream.runForEach((piece): Effect.Effect<void, Refused | RateExceeded> => {
         if (bytes.length + piece.length > maxBytes) return Effect.fail(bodyTooLarge(maxBytes))
         bytes.append(piece, 0, piece.length)
-        return Effect.void
+        return take(piece.length)
       }),
       Effect.map(() => bytes.bytes(0))
     )

@@ -130,6 +130,40 @@ describe("endless uploads", () => {
   })
 })
 
+/** A publish call that declares this length, and sends its body later. */
+const heldPublish = (key: string, length: number) => {
+  let controller: ReadableStreamDefaultController<Uint8Array>
+  const body = new ReadableStream<Uint8Array>({ start: (own) => void (controller = own) })
+  const answer = service.fetch(
+    new Request("http://waybill.test/intake/v1/transit-events", {
+      method: "POST",
+      headers: { "x-api-key": key, "content-type": "application/json", "content-length": String(length) },
+      body,
+      duplex: "half"
+    } as RequestInit)
+  )
+  return { answer, end: () => controller.close() }
+}
+
+describe("many large bodies at once", () => {
+  it("fill only their client's quota of bytes, which each request returns at its end", async () => {
+    const acme = await started({})
+    const largest = 16 * 1024 ** 2
+    const held = Array.from({ length: 8 }, () => heldPublish(acme.carrier, largest))
+    const refused = await heldPublish(acme.carrier, 1).answer
+    expect([refused.status, refused.headers.get("retry-after"), problemCode(refused), refused.json.detail])
+      .toEqual([429, "5", "rate_exceeded", expect.stringContaining("bodyBytesPerClient of 134217728")])
+    const other = heldPublish(await acme.carrierOf("other", {}), largest)
+    expect((await service.send("GET", "/visibility/v1/events", { key: acme.carrier })).status).toBe(200)
+    for (const each of [...held, other]) each.end()
+    // Their bodies are empty.
+    for (const each of [...held, other]) expect((await each.answer).status).toBe(400)
+    const again = Array.from({ length: 8 }, () => heldPublish(acme.carrier, largest))
+    for (const each of again) each.end()
+    for (const each of again) expect((await each.answer).status).toBe(400)
+  })
+})
+
 describe("documents above the tenant's quota of bytes", () => {
   const upload = (key: string, bytes: number, invoiceNumber = "4711") =>
     service.send("POST", "/invoicing/documents", {

@@ -3,7 +3,7 @@ import { type Principal, TenantLimits, Tenants } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makeClientQuotas } from "../../src/server/ClientQuotas.ts"
+import { makeClientQuotas, maxBodyBytesPerClient } from "../../src/server/ClientQuotas.ts"
 
 const principal = (client: string, role: "carrier" | "customer" = "customer", tenantId = "acme"): Principal => ({
   tenantId,
@@ -68,5 +68,27 @@ describe("the upload quota", () => {
         yield* Fiber.interrupt(held)
       }
       yield* quotas.withUploadSlot(one, Effect.void)
+    })))
+})
+
+describe("the quota of body bytes", () => {
+  const half = maxBodyBytesPerClient / 2
+
+  it.effect("counts what the requests of a client take, until they end in any way", () =>
+    withLimits({}, Effect.gen(function*() {
+      const quotas = yield* makeClientQuotas
+      const one = principal("one")
+      for (const end of [Effect.void, Effect.fail("broken"), Effect.die("defect")]) {
+        yield* Effect.exit(quotas.withBodyBytes(one, (take) => Effect.andThen(take(half), end)))
+        const begun = yield* Deferred.make<void>()
+        const held = yield* Effect.forkChild(
+          quotas.withBodyBytes(one, (take) => Effect.all([take(half), take(half), Deferred.succeed(begun, undefined), Effect.never]))
+        )
+        yield* Deferred.await(begun)
+        assert.deepInclude(yield* Effect.flip(quotas.withBodyBytes(one, (take) => take(1))), { _tag: "RateExceeded", quota: "bodyBytesPerClient", limit: maxBodyBytesPerClient })
+        yield* quotas.withBodyBytes(principal("two"), (take) => take(half))
+        yield* Fiber.interrupt(held)
+      }
+      yield* quotas.withBodyBytes(one, (take) => take(2 * half))
     })))
 })
