@@ -17,6 +17,12 @@ export const expectStatus = (exchange: Exchange, ...wanted: ReadonlyArray<number
 /** Expects an answer as to somebody else's, or an unknown, object. */
 export const expectHidden = (exchange: Exchange): Exchange => expectStatus(exchange, 401, 403, 404)
 
+/** Expects 401 without credentials, and with invalid ones. */
+export const expectUnauthorized = async (...calls: ReadonlyArray<(as: "nobody" | "invalid") => Promise<Exchange>>): Promise<string> => {
+  for (const as of ["nobody", "invalid"] as const) for (const call of calls) expectStatus(await call(as), 401)
+  return "401"
+}
+
 /** Decodes a value. Unknown members are ignored. */
 export const read = <S extends Schema.Codec<unknown, unknown>>(schema: S, value: unknown, what: string, evidence?: Exchange | Post): S["Type"] => {
   const exit = Schema.decodeUnknownExit(schema)(value, { errors: "all" })
@@ -96,6 +102,11 @@ export const expectRepeated = (posts: ReadonlyArray<Post>): string => {
     }
   }
   return `${failed.length} came again`
+}
+
+export const expectSilent = (posts: ReadonlyArray<Post>, why: string): string => {
+  if (posts.length > 0) throw new Violation(`A delivery came, although ${why}.`, posts[0])
+  return "nothing came"
 }
 
 export const accepted = (posts: ReadonlyArray<Post>): ReadonlyArray<Post> => posts.filter(({ answer }) => answer === 200)

@@ -15,7 +15,7 @@ export const areaNames: Readonly<Record<Area, string>> = {
 }
 
 /** `must`: the interface says so. `should`: the published definition or the practice says so where the interface is silent. */
-export type Level = "must" | "should"
+type Level = "must" | "should"
 
 /** What a check needs and the implementation cannot be asked for. The texts complete "not checked: needs …". */
 export const needs = {
@@ -87,9 +87,29 @@ export class Violation extends Error {
   }
 }
 
-/** Rules of one area and section. */
-export const rulesOf = (
-  area: Area,
-  source: string,
-  rules: ReadonlyArray<Omit<Rule, "area" | "source" | "id" | "level"> & { readonly id: string; readonly level?: Level; readonly source?: string }>
-): ReadonlyArray<Rule> => rules.map(({ id, level = "must", source: own = source, ...rule }) => ({ id: `${area}-${id}`, area, level, source: own, ...rule }))
+/** What differs from the other rules of the section. */
+interface Differences {
+  readonly source?: string
+  readonly needs?: ReadonlyArray<Need>
+}
+
+type RuleOfSection = Pick<Rule, "id" | "level" | "run" | "sentence"> & Differences
+
+interface Declare {
+  (id: string, sentence: string, run: Rule["run"]): RuleOfSection
+  (id: string, sentence: string, differences: Differences, run: Rule["run"]): RuleOfSection
+}
+
+const declare = (level: Level): Declare => (id: string, sentence: string, ...rest: readonly [Rule["run"]] | readonly [Differences, Rule["run"]]): RuleOfSection =>
+  rest.length === 1 ? { id, level, sentence, run: rest[0] } : { id, level, sentence, ...rest[0], run: rest[1] }
+
+export const must = declare("must")
+export const should = declare("should")
+
+/** For rules that look at one result, which is made once for all of them. */
+export const sharing = <A>(name: string, make: (context: RuleContext) => Promise<A>) => (look: (made: A, context: RuleContext) => Promise<string> | string): Rule["run"] => async (context) =>
+  look(await context.once(name, () => make(context)), context)
+
+/** Rules of one section of an area, with what their checks need. */
+export const rulesOf = (area: Area, source: string, needs: ReadonlyArray<Need>, rules: ReadonlyArray<RuleOfSection>): ReadonlyArray<Rule> =>
+  rules.map((rule) => ({ source, needs, ...rule, id: `${area}-${rule.id}`, area }))

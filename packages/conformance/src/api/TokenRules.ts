@@ -2,9 +2,10 @@
 import type { CallOptions, Exchange } from "./ApiCaller.ts"
 import { expectEqual, expectStatus } from "./Expectations.ts"
 import { tokenIn } from "./Fixtures.ts"
-import { type Area, areas, type Need, type Rule, type RuleContext, rulesOf } from "./Rule.ts"
+import { type Area, areas, must, type Need, type Rule, type RuleContext, rulesOf, should } from "./Rule.ts"
 import { around, rangePath } from "./shipment-status/StatusShapes.ts"
 
+const authentication = "Authentication"
 const nowhere = "WAYBILL-CHECK-NO-SUCH-THING"
 
 interface Probe {
@@ -55,38 +56,24 @@ const forgedFrom = (token: string): ReadonlyArray<string> => {
 /** Area A answers 401 only. */
 const refusals: Readonly<Partial<Record<Area, ReadonlyArray<number>>>> = { a: [401] }
 
-const tokenRulesOf = (area: Area): ReadonlyArray<Rule> => rulesOf(area, "Authentication", [
-  {
-    id: "token",
-    ...(area === "a" ? {} : { level: "should", source: "Authentication: the schemes of area A, because the interface shows none for this area" } as const),
-    sentence: "answers a bearer token of a customer as it answers the customer's other credentials",
-    needs: ["customer", "token", ...probes[area].needs],
-    run: async (context) => {
-      const [byToken, known] = [await ask(context, area, { bearer: tokenIn(context.fixtures)! }), await ask(context, area, {})]
-      expectStatus(byToken, 200, 404)
-      expectEqual(byToken.status, known.status, "The status for the bearer token", byToken)
-      return String(byToken.status)
-    }
-  },
-  {
-    id: "token-forged",
-    sentence: "refuses bearer tokens with another signature, with other claims, or unsigned",
-    needs: ["token", ...probes[area].needs],
-    run: async (context) => {
-      const forged = forgedFrom(tokenIn(context.fixtures)!)
-      for (const bearer of forged) expectStatus(await ask(context, area, { bearer }), ...refusals[area] ?? [401, 403])
-      return `${forged.length} refused`
-    }
-  }
+const tokenRulesOf = (area: Area): ReadonlyArray<Rule> => rulesOf(area, authentication, ["customer", "token", ...probes[area].needs], [
+  (area === "a" ? must : should)("token", "answers a bearer token of a customer as it answers the customer's other credentials", {
+    source: area === "a" ? authentication : "Authentication: the schemes of area A, because the interface shows none for this area"
+  }, async (context) => {
+    const [byToken, known] = [await ask(context, area, { bearer: tokenIn(context.fixtures)! }), await ask(context, area, {})]
+    expectStatus(byToken, 200, 404)
+    expectEqual(byToken.status, known.status, "The status for the bearer token", byToken)
+    return String(byToken.status)
+  }),
+  must("token-forged", "refuses bearer tokens with another signature, with other claims, or unsigned", { needs: ["token", ...probes[area].needs] }, async (context) => {
+    const forged = forgedFrom(tokenIn(context.fixtures)!)
+    for (const bearer of forged) expectStatus(await ask(context, area, { bearer }), ...refusals[area] ?? [401, 403])
+    return `${forged.length} refused`
+  })
 ])
 
-const expiryRules = rulesOf("a", "Authentication", [
-  {
-    id: "token-expired",
-    sentence: "answers 401 to a bearer token that has expired",
-    needs: ["expiredToken", ...probes.a.needs],
-    run: async (context) => String(expectStatus(await ask(context, "a", { bearer: context.fixtures.tokens!.expired! }), 401).status)
-  }
+const expiryRules = rulesOf("a", authentication, ["expiredToken", ...probes.a.needs], [
+  must("token-expired", "answers 401 to a bearer token that has expired", async (context) => String(expectStatus(await ask(context, "a", { bearer: context.fixtures.tokens!.expired! }), 401).status))
 ])
 
 export const tokenRules = [...areas.flatMap(tokenRulesOf), ...expiryRules]

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { describe, expect, it, onTestFinished } from "vitest"
-import { areas, type Rule, rulesOf } from "../../src/api/Rule.ts"
+import { areas, must, type Rule, rulesOf } from "../../src/api/Rule.ts"
 import { rules } from "../../src/api/Rules.ts"
 import { runRules, type Target } from "../../src/api/RunRules.ts"
 import { openCallback } from "../../src/api/Callback.ts"
@@ -191,12 +191,7 @@ describe("the report of a failed rule", () => {
   it("has the call and the answer without any secret", async () => {
     const server = await listening((request, response) => void response.writeHead(200, { "content-type": "application/json", "x-echo": String(request.headers["x-api-key"]) }).end(JSON.stringify({ key: request.headers["x-api-key"] })))
     const target = { ...await bareTarget(urlOf(server)), fixtures: { clients: { customer: { apiKey: "very-secret-key", accounts: ["A-1"] } } } as const }
-    const [asks] = rulesOf("d", "Area D", [{
-      id: "asks",
-      sentence: "is asked",
-      needs: ["customer"],
-      run: (context) => rules.find(({ id }) => id === "d-unknown-subscription")!.run(context)
-    }])
+    const [asks] = rulesOf("d", "Area D", ["customer"], [must("asks", "is asked", (context) => rules.find(({ id }) => id === "d-unknown-subscription")!.run(context))])
     const { results: [result] } = await runRules(target, [asks!])
     expect(result).toMatchObject({ status: "failed", level: "must", source: "Area D", request: expect.stringMatching(/^GET http:.*\(called as customer\)$/su), answer: expect.stringContaining("[redacted]") })
     expect(JSON.stringify(result)).not.toContain("very-secret-key")

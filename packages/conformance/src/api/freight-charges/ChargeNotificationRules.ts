@@ -2,8 +2,8 @@
 import { PreliminaryFreightCharge } from "@waybill/core/freight-charges"
 import { Schema } from "effect"
 import type { Post } from "../Callback.ts"
-import { accepted, expectEachRefused, expectEqual, expectRepeated, expectSigned, expectStatus, jsonOf, read } from "../Expectations.ts"
-import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
+import { accepted, expectEachRefused, expectEqual, expectRepeated, expectSigned, expectSilent, expectStatus, jsonOf, read } from "../Expectations.ts"
+import { must, type RuleContext, rulesOf, sharing, should, Violation } from "../Rule.ts"
 import { changes, type Charge, chargesOf, type ChargeSubscribed, expectCode, subscribeToCharges, uniqueIdsIn } from "./ChargeShapes.ts"
 
 interface Notifications {
@@ -40,8 +40,7 @@ const notify = async (context: RuleContext): Promise<Notifications> => {
 
 const needs = ["customer", "bills", "trigger", "receiver"] as const
 
-const about = (look: (notifications: Notifications, context: RuleContext) => Promise<string> | string) => async (context: RuleContext): Promise<string> =>
-  look(await context.once("notifications", () => notify(context)), context)
+const about = sharing("notifications", notify)
 
 /** Accepted notifications of each bill, in order. */
 const versionsIn = (posts: ReadonlyArray<Post>): ReadonlyMap<string, ReadonlyArray<{ readonly charge: Charge; readonly post: Post }>> => {
@@ -52,156 +51,84 @@ const versionsIn = (posts: ReadonlyArray<Post>): ReadonlyMap<string, ReadonlyArr
   return found
 }
 
-const notificationRules = rulesOf("e", "Area E notifications", [
-  {
-    id: "notified",
-    sentence: "notifies when a bill is created, updated and removed",
-    needs,
-    run: about(({ own }) => {
-      const most = Math.max(0, ...[...versionsIn(own.inbox.posts).values()].map(({ length }) => length))
-      if (most < changes) throw new Violation(`A bill was created, updated and removed, and ${most} notifications of it came.`, own.inbox.posts.at(-1))
-      return `${most} notifications`
-    })
-  },
-  {
-    id: "notification-shape",
-    sentence: "posts notifications as an array of PFC objects",
-    needs,
-    run: about(({ own }) => `${own.inbox.posts.flatMap(chargesOf).length} PFC objects`)
-  },
-  {
-    id: "notification-members",
-    level: "should",
-    source: "published definition of area E: required members",
-    sentence: "posts PFC objects with every member that the published definition requires",
-    needs,
-    run: about(({ own }) => `${own.inbox.posts.flatMap((post) => read(Schema.Array(PreliminaryFreightCharge), jsonOf(post), "The body of a notification", post)).length} PFC objects`)
-  },
-  {
-    id: "notification-versions",
-    level: "should",
-    source: "published requirements of area E: header.function is PFC1, PFC2 and so on",
-    sentence: "counts the versions of a bill in header.function, and sends them in order",
-    needs,
-    run: about(({ own }) => {
-      for (const versions of versionsIn(own.inbox.posts).values()) {
-        const names = versions.map(({ charge }) => charge.pfc.header?.function)
-        expectEqual(names, names.map((_, at) => `PFC${at + 1}`), "header.function of the notifications of a bill", versions.at(-1)?.post)
-      }
-      return "in order"
-    })
-  },
-  {
-    id: "notification-log",
-    sentence: "includes the change log of an update, because includeEventLog is true by default",
-    needs,
-    run: about(({ own }) => {
-      const updated = [...versionsIn(own.inbox.posts).values()].map((versions) => versions[1])[0]
-      const log = updated?.charge.charges?.changeLog ?? []
-      if (log.length === 0) throw new Violation("The notification of the update has no change log.", updated?.post)
-      return `${log.length} entries`
-    })
-  },
-  {
-    id: "notification-no-log",
-    sentence: "leaves the change log of new and updated bills out when includeEventLog is false",
-    needs: ["other", ...needs],
-    run: about(({ foreign }) => {
-      const { posts } = foreign!.inbox
-      if (posts.length === 0) throw new Violation("No notification came to the subscription without the change log.")
-      // a removal may be marked in the log alone
-      const logged = [...versionsIn(posts).values()].flatMap((versions) => versions.slice(0, changes - 1)).find(({ charge }) => (charge.charges?.changeLog?.length ?? 0) > 0)
-      if (logged !== undefined) throw new Violation("A notification has a change log, although includeEventLog is false.", logged.post)
-      return "no log"
-    })
-  },
-  {
-    id: "cancelled-silent",
-    source: "Area E, Operations: Cancel subscription",
-    sentence: "notifies nothing after a subscription was cancelled",
-    needs,
-    run: about(({ cancelled }) => {
-      if (cancelled.inbox.posts.length > 0) throw new Violation("A notification came, although the subscription was cancelled.", cancelled.inbox.posts[0])
-      return "nothing came"
-    })
-  },
-  {
-    id: "notification-signed",
-    level: "should",
+const notificationRules = rulesOf("e", "Area E notifications", needs, [
+  must("notified", "notifies when a bill is created, updated and removed", about(({ own }) => {
+    const most = Math.max(0, ...[...versionsIn(own.inbox.posts).values()].map(({ length }) => length))
+    if (most < changes) throw new Violation(`A bill was created, updated and removed, and ${most} notifications of it came.`, own.inbox.posts.at(-1))
+    return `${most} notifications`
+  })),
+  must("notification-shape", "posts notifications as an array of PFC objects", about(({ own }) => `${own.inbox.posts.flatMap(chargesOf).length} PFC objects`)),
+  should("notification-members", "posts PFC objects with every member that the published definition requires", {
+    source: "published definition of area E: required members"
+  }, about(({ own }) => `${own.inbox.posts.flatMap((post) => read(Schema.Array(PreliminaryFreightCharge), jsonOf(post), "The body of a notification", post)).length} PFC objects`)),
+  should("notification-versions", "counts the versions of a bill in header.function, and sends them in order", {
+    source: "published requirements of area E: header.function is PFC1, PFC2 and so on"
+  }, about(({ own }) => {
+    for (const versions of versionsIn(own.inbox.posts).values()) {
+      const names = versions.map(({ charge }) => charge.pfc.header?.function)
+      expectEqual(names, names.map((_, at) => `PFC${at + 1}`), "header.function of the notifications of a bill", versions.at(-1)?.post)
+    }
+    return "in order"
+  })),
+  must("notification-log", "includes the change log of an update, because includeEventLog is true by default", about(({ own }) => {
+    const updated = [...versionsIn(own.inbox.posts).values()].map((versions) => versions[1])[0]
+    const log = updated?.charge.charges?.changeLog ?? []
+    if (log.length === 0) throw new Violation("The notification of the update has no change log.", updated?.post)
+    return `${log.length} entries`
+  })),
+  must("notification-no-log", "leaves the change log of new and updated bills out when includeEventLog is false", { needs: ["other", ...needs] }, about(({ foreign }) => {
+    const { posts } = foreign!.inbox
+    if (posts.length === 0) throw new Violation("No notification came to the subscription without the change log.")
+    // a removal may be marked in the log alone
+    const logged = [...versionsIn(posts).values()].flatMap((versions) => versions.slice(0, changes - 1)).find(({ charge }) => (charge.charges?.changeLog?.length ?? 0) > 0)
+    if (logged !== undefined) throw new Violation("A notification has a change log, although includeEventLog is false.", logged.post)
+    return "no log"
+  })),
+  must("cancelled-silent", "notifies nothing after a subscription was cancelled", { source: "Area E, Operations: Cancel subscription" }, about(({ cancelled }) =>
+    expectSilent(cancelled.inbox.posts, "the subscription was cancelled"))),
+  should("notification-signed", "signs notifications with the secret that hmacSecretId of the subscription names", {
     source: "Standard Webhooks; the interface shows no signature for area E",
-    sentence: "signs notifications with the secret that hmacSecretId of the subscription names",
-    needs: ["other", "secret", ...needs],
-    run: about(({ foreign }, context) => expectSigned(context, foreign!.inbox.posts))
-  },
-  {
-    id: "notification-retried",
-    level: "should",
-    source: "practice: the interface shows no retries for area E",
-    sentence: "repeats a notification that was answered 500, with the same id and body",
-    needs,
-    run: about(({ own }) => expectRepeated(own.inbox.posts))
-  },
-  {
-    id: "notification-foreign",
+    needs: ["other", "secret", ...needs]
+  }, about(({ foreign }, context) => expectSigned(context, foreign!.inbox.posts))),
+  should("notification-retried", "repeats a notification that was answered 500, with the same id and body", {
+    source: "practice: the interface shows no retries for area E"
+  }, about(({ own }) => expectRepeated(own.inbox.posts))),
+  must("notification-foreign", "notifies no client of a bill on another client's account", {
     source: "published requirements of area E: parties other than the debtor have no access",
-    sentence: "notifies no client of a bill on another client's account",
-    needs: ["other", ...needs],
-    run: about(({ foreign, own }, { fixtures }) => {
-      const { account, foreignAccount } = fixtures.bills!
-      for (const [{ inbox }, hidden] of [[own, foreignAccount], [foreign!, account]] as const) {
-        const shown = inbox.posts.find((post) => chargesOf(post).some(({ billTo }) => billTo?.account === hidden))
-        if (shown !== undefined) throw new Violation(`A bill of ${hidden} was sent to a client without access to it.`, shown)
-      }
-      return "nothing of others"
-    })
-  }
+    needs: ["other", ...needs]
+  }, about(({ foreign, own }, { fixtures }) => {
+    const { account, foreignAccount } = fixtures.bills!
+    for (const [{ inbox }, hidden] of [[own, foreignAccount], [foreign!, account]] as const) {
+      const shown = inbox.posts.find((post) => chargesOf(post).some(({ billTo }) => billTo?.account === hidden))
+      if (shown !== undefined) throw new Violation(`A bill of ${hidden} was sent to a client without access to it.`, shown)
+    }
+    return "nothing of others"
+  }))
 ])
 
 const testing = (context: RuleContext, webhookUrl: unknown) => context.call("e", "POST", "/webhooks/test", { body: { webhookUrl } })
 
-const testRules = rulesOf("e", "Area E, Operations: Test webhook", [
-  {
-    id: "test",
-    sentence: "sends a sample to the address of a webhook test",
-    needs: ["customer", "receiver"],
-    run: async (context) => {
-      const inbox = context.inbox()
-      expectStatus(await testing(context, inbox.url), 200)
-      if (!(await inbox.until(() => inbox.posts.length > 0, context.waitMillis))) throw new Violation("No test delivery came.")
-      return `${inbox.posts.length} deliveries`
-    }
-  },
-  {
-    id: "test-sample",
-    level: "should",
-    source: "published definition of area E: isTest",
-    sentence: "sends PFC objects with isTest true in a webhook test",
-    needs: ["customer", "receiver"],
-    run: async (context) => {
-      const inbox = context.inbox()
-      expectStatus(await testing(context, inbox.url), 200)
-      for (const post of inbox.posts) for (const { pfc } of chargesOf(post)) expectEqual(pfc.isTest, true, "isTest", post)
-      return "isTest"
-    }
-  },
-  {
-    id: "test-refused",
-    level: "should",
-    source: "published definition of area E: 400",
-    sentence: "answers a webhook test with 400 when the receiver refuses the sample",
-    needs: ["customer", "receiver"],
-    run: async (context) => {
-      const inbox = context.inbox()
-      inbox.answers(() => 500)
-      return String(expectCode(expectStatus(await testing(context, inbox.url), 400), "INVALID_REQUEST").status)
-    }
-  },
-  {
-    id: "test-url",
-    sentence: "refuses a webhook test without an address, or with one that is no URI",
-    needs: ["customer"],
-    run: (context) => expectEachRefused(["nowhere", undefined].map((url) => [`webhookUrl ${url ?? "missing"}`, () => testing(context, url)]))
-  }
+const testRules = rulesOf("e", "Area E, Operations: Test webhook", ["customer", "receiver"], [
+  must("test", "sends a sample to the address of a webhook test", async (context) => {
+    const inbox = context.inbox()
+    expectStatus(await testing(context, inbox.url), 200)
+    if (!(await inbox.until(() => inbox.posts.length > 0, context.waitMillis))) throw new Violation("No test delivery came.")
+    return `${inbox.posts.length} deliveries`
+  }),
+  should("test-sample", "sends PFC objects with isTest true in a webhook test", { source: "published definition of area E: isTest" }, async (context) => {
+    const inbox = context.inbox()
+    expectStatus(await testing(context, inbox.url), 200)
+    for (const post of inbox.posts) for (const { pfc } of chargesOf(post)) expectEqual(pfc.isTest, true, "isTest", post)
+    return "isTest"
+  }),
+  should("test-refused", "answers a webhook test with 400 when the receiver refuses the sample", { source: "published definition of area E: 400" }, async (context) => {
+    const inbox = context.inbox()
+    inbox.answers(() => 500)
+    return String(expectCode(expectStatus(await testing(context, inbox.url), 400), "INVALID_REQUEST").status)
+  }),
+  must("test-url", "refuses a webhook test without an address, or with one that is no URI", {
+    needs: ["customer"]
+  }, (context) => expectEachRefused(["nowhere", undefined].map((url) => [`webhookUrl ${url ?? "missing"}`, () => testing(context, url)])))
 ])
 
 export const chargeNotificationRules = [...notificationRules, ...testRules]

@@ -1,7 +1,7 @@
 /** Rules of area E about hourly and daily notifications. Each frequency has one publication, or two if a window ended during the first. */
 import type { Inbox, Post } from "../Callback.ts"
 import { accepted } from "../Expectations.ts"
-import { type Need, type RuleContext, rulesOf, Violation, type WindowFrequency } from "../Rule.ts"
+import { must, type Need, type RuleContext, rulesOf, sharing, should, Violation, type WindowFrequency } from "../Rule.ts"
 import { changes, chargesOf, subscribeToCharges, uniqueIdsIn } from "./ChargeShapes.ts"
 
 interface Windowed {
@@ -43,44 +43,28 @@ const collect = async (context: RuleContext, frequency: WindowFrequency): Promis
   }
 }
 
-const about = (frequency: WindowFrequency, look: (windowed: Windowed, context: RuleContext) => string) => async (context: RuleContext): Promise<string> =>
-  look(await context.once(`${frequency} notifications`, () => collect(context, frequency)), context)
+const about = (frequency: WindowFrequency) => sharing(`${frequency} notifications`, (context) => collect(context, frequency))
 
 const needs = ["customer", "other", "bills", "trigger", "receiver"] as const
 
 const windows: ReadonlyArray<readonly [frequency: WindowFrequency, unit: string, need: Need]> = [["hourly", "hour", "hour"], ["daily", "day", "day"]]
 
-export const chargeWindowRules = windows.flatMap(([frequency, unit, need]) => rulesOf("e", "Area E notifications: cadence follows frequency", [
-  {
-    id: `${frequency}-waits`,
-    sentence: `sends no change at once to a subscription with the frequency ${frequency}`,
-    needs,
-    run: about(frequency, ({ early, earlyAgain }) => {
-      if (earlyAgain.length > 0) throw new Violation(`Two publications, seconds apart, were both sent at once, although the frequency is ${frequency}.`, earlyAgain[0])
-      return early.length === 0 ? "nothing came at once" : "a window ended during the first publication; nothing came during the second"
-    })
-  },
-  {
-    id: `${frequency}-sent`,
-    sentence: `sends the changes of the ${unit} at its end to a subscription with the frequency ${frequency}`,
-    needs: [...needs, need],
-    run: about(frequency, ({ atEnd }, { fixtures }) => {
-      const bills = accepted(atEnd).flatMap(chargesOf)
-      if (bills.length === 0) throw new Violation(`Bills of ${fixtures.bills!.account} were created, updated and removed, and the ${unit} ended without a notification.`, atEnd.at(-1))
-      return `${bills.length} PFC objects`
-    })
-  },
-  {
-    id: `${frequency}-latest`,
-    level: "should",
-    source: "practice: a window is one array with the latest version of each bill",
-    sentence: `sends each bill once at the end of the ${unit}`,
-    needs: [...needs, need],
-    run: about(frequency, ({ atEnd }) => {
-      const ids = accepted(atEnd).flatMap(chargesOf).map(({ pfc }) => pfc.uniqueID)
-      const twice = ids.find((id, at) => ids.indexOf(id) !== at)
-      if (twice !== undefined) throw new Violation(`The bill ${twice} came ${ids.filter((id) => id === twice).length} times when the ${unit} ended.`, atEnd.at(-1))
-      return `${ids.length} bills`
-    })
-  }
+export const chargeWindowRules = windows.flatMap(([frequency, unit, need]) => rulesOf("e", "Area E notifications: cadence follows frequency", [...needs, need], [
+  must(`${frequency}-waits`, `sends no change at once to a subscription with the frequency ${frequency}`, { needs }, about(frequency)(({ early, earlyAgain }) => {
+    if (earlyAgain.length > 0) throw new Violation(`Two publications, seconds apart, were both sent at once, although the frequency is ${frequency}.`, earlyAgain[0])
+    return early.length === 0 ? "nothing came at once" : "a window ended during the first publication; nothing came during the second"
+  })),
+  must(`${frequency}-sent`, `sends the changes of the ${unit} at its end to a subscription with the frequency ${frequency}`, about(frequency)(({ atEnd }, { fixtures }) => {
+    const bills = accepted(atEnd).flatMap(chargesOf)
+    if (bills.length === 0) throw new Violation(`Bills of ${fixtures.bills!.account} were created, updated and removed, and the ${unit} ended without a notification.`, atEnd.at(-1))
+    return `${bills.length} PFC objects`
+  })),
+  should(`${frequency}-latest`, `sends each bill once at the end of the ${unit}`, {
+    source: "practice: a window is one array with the latest version of each bill"
+  }, about(frequency)(({ atEnd }) => {
+    const ids = accepted(atEnd).flatMap(chargesOf).map(({ pfc }) => pfc.uniqueID)
+    const twice = ids.find((id, at) => ids.indexOf(id) !== at)
+    if (twice !== undefined) throw new Violation(`The bill ${twice} came ${ids.filter((id) => id === twice).length} times when the ${unit} ended.`, atEnd.at(-1))
+    return `${ids.length} bills`
+  }))
 ]))

@@ -1,11 +1,11 @@
 /** Rules of area B about the size, the number and the format of files. The interface shows no limits; the published definition does. */
 import { expectEqual, expectJson, expectStatus } from "../Expectations.ts"
-import { type RuleContext, rulesOf } from "../Rule.ts"
+import { must, type RuleContext, rulesOf, should } from "../Rule.ts"
 import { billing, DocumentRecord, type DocumentsBody, documentsBody, documentsPath, fileContent, uploadDocuments } from "./InvoiceShapes.ts"
 
 const needs = ["carrier"] as const
-const sizes = { level: "should", source: "published definition of area B: files of up to 25 MB" } as const
-const formats = { level: "should", source: "published definition of area B: PDF, TIF, JPEG and PNG" } as const
+const sizes = { source: "published definition of area B: files of up to 25 MB" }
+const formats = { source: "published definition of area B: PDF, TIF, JPEG and PNG" }
 
 /** Files of one pixel. */
 const pictures = {
@@ -40,68 +40,39 @@ const expectNothing = async (context: RuleContext, { invoiceNumber }: DocumentsB
 /** More than any list that a client would send. */
 const manyFiles = 101
 
-export const fileRules = rulesOf("b", "Area B, Operations: Upload supporting documents", [
-  {
-    id: "file-formats",
-    ...formats,
-    sentence: "takes files in the formats PDF, TIF, JPEG and PNG",
-    needs,
-    run: async (context) => {
-      await uploadDocuments(context, withFiles(context, [fileContent("file"), ...Object.values(pictures)]))
-      return `PDF, ${Object.keys(pictures).join(", ")}`
-    }
-  },
-  {
-    id: "file-format",
-    ...formats,
-    sentence: "refuses a file in another format, and keeps nothing of the upload",
-    needs,
-    run: async (context) => {
-      for (const content of Object.values(others)) {
-        const body = withFiles(context, [fileContent("file"), content])
-        expectStatus(await attempt(context, body), 400, 415, 422)
-        await expectNothing(context, body)
-      }
-      return `refused ${Object.keys(others).join(", ")}`
-    }
-  },
-  {
-    id: "file-size",
-    ...sizes,
-    sentence: "takes a file of 25 MB",
-    needs,
-    run: async (context) => {
-      const { exchange } = await uploadDocuments(context, withFiles(context, [fileOf(allowedBytes)]))
-      return String(exchange.status)
-    }
-  },
-  {
-    id: "file-too-large",
-    ...sizes,
-    sentence: "refuses a file of more than 25 MB, and keeps nothing of the upload",
-    needs,
-    run: async (context) => {
-      const body = withFiles(context, [fileContent("file"), fileOf(tooManyBytes)])
-      const { status } = expectStatus(await attempt(context, body), 400, 413, 422)
+export const fileRules = rulesOf("b", "Area B, Operations: Upload supporting documents", needs, [
+  should("file-formats", "takes files in the formats PDF, TIF, JPEG and PNG", formats, async (context) => {
+    await uploadDocuments(context, withFiles(context, [fileContent("file"), ...Object.values(pictures)]))
+    return `PDF, ${Object.keys(pictures).join(", ")}`
+  }),
+  should("file-format", "refuses a file in another format, and keeps nothing of the upload", formats, async (context) => {
+    for (const content of Object.values(others)) {
+      const body = withFiles(context, [fileContent("file"), content])
+      expectStatus(await attempt(context, body), 400, 415, 422)
       await expectNothing(context, body)
-      return String(status)
     }
-  },
-  {
-    id: "upload-whole",
-    sentence: `stores every file of an upload of ${manyFiles} files, or refuses it and stores none`,
-    needs,
-    run: async (context) => {
-      const body = withFiles(context, Array.from({ length: manyFiles }, (_, at) => fileContent(`file ${at}`)))
-      const { status } = expectStatus(await attempt(context, body), 200, 201, 400, 413, 422)
-      if (status >= 400) {
-        await expectNothing(context, body)
-        return `refused: ${status}`
-      }
-      const exchange = await billing(context, "GET", documentsPath(body.invoiceNumber))
-      const { documents } = expectJson(exchange, DocumentRecord, 200)
-      expectEqual(documents.flatMap(({ files }) => files.map(({ content }) => content)).toSorted(), body.documents[0]!.files.toSorted(), "The content of the files", exchange)
-      return `${manyFiles} files`
+    return `refused ${Object.keys(others).join(", ")}`
+  }),
+  should("file-size", "takes a file of 25 MB", sizes, async (context) => {
+    const { exchange } = await uploadDocuments(context, withFiles(context, [fileOf(allowedBytes)]))
+    return String(exchange.status)
+  }),
+  should("file-too-large", "refuses a file of more than 25 MB, and keeps nothing of the upload", sizes, async (context) => {
+    const body = withFiles(context, [fileContent("file"), fileOf(tooManyBytes)])
+    const { status } = expectStatus(await attempt(context, body), 400, 413, 422)
+    await expectNothing(context, body)
+    return String(status)
+  }),
+  must("upload-whole", `stores every file of an upload of ${manyFiles} files, or refuses it and stores none`, async (context) => {
+    const body = withFiles(context, Array.from({ length: manyFiles }, (_, at) => fileContent(`file ${at}`)))
+    const { status } = expectStatus(await attempt(context, body), 200, 201, 400, 413, 422)
+    if (status >= 400) {
+      await expectNothing(context, body)
+      return `refused: ${status}`
     }
-  }
+    const exchange = await billing(context, "GET", documentsPath(body.invoiceNumber))
+    const { documents } = expectJson(exchange, DocumentRecord, 200)
+    expectEqual(documents.flatMap(({ files }) => files.map(({ content }) => content)).toSorted(), body.documents[0]!.files.toSorted(), "The content of the files", exchange)
+    return `${manyFiles} files`
+  })
 ])

@@ -1,7 +1,7 @@
 /** Rules of area C. All pickups are tests. */
 import type { Exchange } from "../ApiCaller.ts"
-import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, Message, read, withoutEach } from "../Expectations.ts"
-import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
+import { callText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, Message, read, withoutEach } from "../Expectations.ts"
+import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { digitsOf, lookup, orderPickup, PickupAnswers, pickupBody, type PickupBody, pickupPath, PickupVisibility, requiredMembers } from "./PickupShapes.ts"
 
 const needs = ["customer"] as const
@@ -15,305 +15,187 @@ const visible = async (context: RuleContext, more: Readonly<Record<string, strin
   return { exchange, pickup: expectJson(exchange, PickupVisibility, 200) }
 }
 
-const createRules = rulesOf("c", "Area C, Operations: Create pickup request", [
-  {
-    id: "create",
-    sentence: "answers a pickup request with an array of pickup responses",
-    needs,
-    run: async (context) => {
-      const { exchange } = await orderPickup(context)
-      return `${expectJson(exchange, PickupAnswers, 200, 201).length} responses`
-    }
-  },
-  { id: "create-status", level: "should", source: "published definition of area C: 200", sentence: "answers a pickup request with 200", needs, run: async (context) => String(expectStatus((await orderPickup(context)).exchange, 200).status) },
-  {
-    id: "create-number",
-    level: "should",
-    source: "published requirements of area C: accept, reject or call us; only accepted requests have a number",
-    sentence: "gives a number with an accepted request, and none with another",
-    needs,
-    run: async (context) => {
-      const exchange = await ordering(context, pickupBody(context))()
-      const [{ carrierPickupNumber, pickupStatus }] = expectJson(exchange, PickupAnswers, 200, 201)
-      const isAccepted = /^accept/iu.test(pickupStatus ?? "")
-      if (isAccepted !== ((carrierPickupNumber ?? "") !== "")) throw new Violation(`pickupStatus is ${pickupStatus}, and carrierPickupNumber ${carrierPickupNumber}.`, exchange)
-      if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
-      return `${pickupStatus}, ${carrierPickupNumber}`
-    }
-  },
-  {
-    id: "create-references",
-    sentence: "returns the shipper's references in shipperRef",
-    level: "should",
-    needs,
-    run: async (context) => {
-      const { body, exchange } = await orderPickup(context)
-      const [{ shipperRef }] = expectJson(exchange, PickupAnswers, 200, 201)
-      expectEqual(shipperRef?.includes(body.shipmentDetails[0]!.shipperRef), true, "Whether shipperRef has LOAD-7", exchange)
-      return "LOAD-7"
-    }
-  },
-  { id: "create-required", sentence: "refuses a request without one of its required members", needs, run: async (context) => `${(await expectEachRefused(withoutEach(pickupBody(context), requiredMembers).map(([what, body]) => [what, ordering(context, body)]))).length > 0 ? requiredMembers.length : 0} members` },
-  {
-    id: "create-nulls",
-    sentence: "takes a request whose members that may be null are null",
-    needs,
-    run: async (context) => {
-      const nulls = Object.fromEntries(["customer", "loadedBy", "dockDoorNumber", "dockContactName", "shipmentDetails", "destinationAddress", "billToAddress"].map((name) => [name, null]))
-      const exchange = await ordering(context, { ...pickupBody(context), ...nulls })()
-      const [{ carrierPickupNumber }] = expectJson(exchange, PickupAnswers, 200, 201)
-      if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
-      return "taken"
-    }
-  },
-  { id: "create-origin", sentence: "refuses a request without an origin", needs, run: (context) => refusing(context, [["an empty pickupAddress", { pickupAddress: [] }], ["pickupAddress null", { pickupAddress: null }]]) },
-  { id: "create-function", sentence: "refuses a requestFunction other than NewPickup and ModifyExisting", needs, run: (context) => refusing(context, [["requestFunction Cancel", { requestFunction: "Cancel" }]]) },
-  { id: "create-test-flag", sentence: "refuses an isTest other than True and False", needs, run: (context) => refusing(context, [["isTest Maybe", { isTest: "Maybe" }]]) },
-  { id: "create-types", sentence: "refuses weights and counts that are no integers", needs, run: (context) => refusing(context, [["a weight as text", { grossPickupWeight: "heavy" }], ["half a handling unit", { handlingUnitCount: 1.5 }]]) },
-  { id: "create-times", sentence: "refuses times that are none", needs, run: (context) => refusing(context, [["readyDate soon", { readyDate: "soon" }], ["closeTime late", { closeTime: "late" }]]) },
-  { id: "create-malformed", sentence: "refuses a body that is not JSON", needs, run: (context) => expectEachRefused([["a cut-off body", () => context.call("c", "POST", "/v1/pickups/", { text: "{\"isTest\": " })]]) },
-  {
-    id: "create-foreign-account",
-    level: "should",
+const createRules = rulesOf("c", "Area C, Operations: Create pickup request", needs, [
+  must("create", "answers a pickup request with an array of pickup responses", async (context) => {
+    const { exchange } = await orderPickup(context)
+    return `${expectJson(exchange, PickupAnswers, 200, 201).length} responses`
+  }),
+  should("create-status", "answers a pickup request with 200", {
+    source: "published definition of area C: 200"
+  }, async (context) => String(expectStatus((await orderPickup(context)).exchange, 200).status)),
+  should("create-number", "gives a number with an accepted request, and none with another", {
+    source: "published requirements of area C: accept, reject or call us; only accepted requests have a number"
+  }, async (context) => {
+    const exchange = await ordering(context, pickupBody(context))()
+    const [{ carrierPickupNumber, pickupStatus }] = expectJson(exchange, PickupAnswers, 200, 201)
+    const isAccepted = /^accept/iu.test(pickupStatus ?? "")
+    if (isAccepted !== ((carrierPickupNumber ?? "") !== "")) throw new Violation(`pickupStatus is ${pickupStatus}, and carrierPickupNumber ${carrierPickupNumber}.`, exchange)
+    if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
+    return `${pickupStatus}, ${carrierPickupNumber}`
+  }),
+  should("create-references", "returns the shipper's references in shipperRef", async (context) => {
+    const { body, exchange } = await orderPickup(context)
+    const [{ shipperRef }] = expectJson(exchange, PickupAnswers, 200, 201)
+    expectEqual(shipperRef?.includes(body.shipmentDetails[0]!.shipperRef), true, "Whether shipperRef has LOAD-7", exchange)
+    return "LOAD-7"
+  }),
+  must("create-required", "refuses a request without one of its required members", async (context) =>
+    `${(await expectEachRefused(withoutEach(pickupBody(context), requiredMembers).map(([what, body]) => [what, ordering(context, body)]))).length > 0 ? requiredMembers.length : 0} members`),
+  must("create-nulls", "takes a request whose members that may be null are null", async (context) => {
+    const nulls = Object.fromEntries(["customer", "loadedBy", "dockDoorNumber", "dockContactName", "shipmentDetails", "destinationAddress", "billToAddress"].map((name) => [name, null]))
+    const exchange = await ordering(context, { ...pickupBody(context), ...nulls })()
+    const [{ carrierPickupNumber }] = expectJson(exchange, PickupAnswers, 200, 201)
+    if (carrierPickupNumber !== null) context.afterwards(() => context.call("c", "DELETE", pickupPath(carrierPickupNumber)))
+    return "taken"
+  }),
+  must("create-origin", "refuses a request without an origin", (context) => refusing(context, [["an empty pickupAddress", { pickupAddress: [] }], ["pickupAddress null", { pickupAddress: null }]])),
+  must("create-function", "refuses a requestFunction other than NewPickup and ModifyExisting", (context) => refusing(context, [["requestFunction Cancel", { requestFunction: "Cancel" }]])),
+  must("create-test-flag", "refuses an isTest other than True and False", (context) => refusing(context, [["isTest Maybe", { isTest: "Maybe" }]])),
+  must("create-types", "refuses weights and counts that are no integers", (context) =>
+    refusing(context, [["a weight as text", { grossPickupWeight: "heavy" }], ["half a handling unit", { handlingUnitCount: 1.5 }]])),
+  must("create-times", "refuses times that are none", (context) => refusing(context, [["readyDate soon", { readyDate: "soon" }], ["closeTime late", { closeTime: "late" }]])),
+  must("create-malformed", "refuses a body that is not JSON", (context) => expectEachRefused([["a cut-off body", () => context.call("c", "POST", "/v1/pickups/", { text: "{\"isTest\": " })]])),
+  should("create-foreign-account", "refuses a request on another customer's account", {
     source: "practice: an account gives access to the pickup",
-    sentence: "refuses a request on another customer's account",
-    needs: ["customer", "other"],
-    run: async (context) => {
-      const body = pickupBody(context)
-      const [origin] = body.pickupAddress
-      const exchange = await ordering(context, { ...body, pickupAddress: [{ ...origin, orgAccountNumber: context.fixtures.clients!.other!.accounts[0] }] })()
-      return String(expectStatus(exchange, 400, 401, 403, 422).status)
-    }
-  }
+    needs: ["customer", "other"]
+  }, async (context) => {
+    const body = pickupBody(context)
+    const [origin] = body.pickupAddress
+    const exchange = await ordering(context, { ...body, pickupAddress: [{ ...origin, orgAccountNumber: context.fixtures.clients!.other!.accounts[0] }] })()
+    return String(expectStatus(exchange, 400, 401, 403, 422).status)
+  })
 ])
 
 const changing = (context: RuleContext, number: string, body: PickupBody | object, as: "customer" | "other" | "nobody" = "customer") => context.call("c", "PUT", pickupPath(number), { as, body })
 
-const updateRules = rulesOf("c", "Area C, Operations: Update pickup request", [
-  {
-    id: "update",
-    sentence: "updates a pickup request, keeps its number, and shows the change",
-    needs,
-    run: async (context) => {
-      const { number, pro } = await orderPickup(context)
-      const changed = pickupBody(context, { pro, number })
-      const exchange = await changing(context, number, { ...changed, shipmentDetails: [{ ...changed.shipmentDetails[0], grossShipmentWeight: 1999 }] })
-      const [{ carrierPickupNumber }] = expectJson(exchange, PickupAnswers, 200)
-      expectEqual(carrierPickupNumber, number, "carrierPickupNumber", exchange)
-      const now = await visible(context, { lookupValue: number })
-      expectEqual(now.pickup.shipmentArray[0]?.weight, 1999, "The weight after the update", now.exchange)
-      return number
-    }
-  },
-  {
-    id: "update-omitted",
-    source: "Area C: the update body omits handlingUnitType",
-    sentence: "takes an update without handlingUnitType in its shipment details",
-    needs,
-    run: async (context) => {
-      const { number, pro } = await orderPickup(context)
-      const body = pickupBody(context, { pro, number })
-      const { handlingUnitType: _, ...detail } = body.shipmentDetails[0]!
-      return String(expectStatus(await changing(context, number, { ...body, shipmentDetails: [detail] }), 200).status)
-    }
-  },
-  {
-    id: "update-unknown",
-    sentence: "refuses to update an unknown pickup",
-    needs,
-    run: async (context) => String(expectStatus(await changing(context, unknownNumber, pickupBody(context, { number: unknownNumber })), 400, 404).status)
-  },
-  {
-    id: "update-invalid",
-    sentence: "refuses an incomplete update",
-    needs,
-    run: async (context) => {
-      const { number, pro } = await orderPickup(context)
-      const { pickupAddress: _, ...rest } = pickupBody(context, { pro, number })
-      return expectEachRefused([["no pickupAddress", () => changing(context, number, rest)]])
-    }
-  },
-  {
-    id: "update-function",
-    level: "should",
-    source: "published requirements of area C: ModifyExisting goes with carrierPickupNumber",
-    sentence: "refuses an update with requestFunction NewPickup, or with another number than its address",
-    needs,
-    run: async (context) => {
-      const { number, pro } = await orderPickup(context)
-      const body = pickupBody(context, { pro, number })
-      return expectEachRefused([["NewPickup", () => changing(context, number, { ...body, requestFunction: "NewPickup" })], ["another number", () => changing(context, number, { ...body, carrierPickupNumber: unknownNumber })]])
-    }
-  }
+const updateRules = rulesOf("c", "Area C, Operations: Update pickup request", needs, [
+  must("update", "updates a pickup request, keeps its number, and shows the change", async (context) => {
+    const { number, pro } = await orderPickup(context)
+    const changed = pickupBody(context, { pro, number })
+    const exchange = await changing(context, number, { ...changed, shipmentDetails: [{ ...changed.shipmentDetails[0], grossShipmentWeight: 1999 }] })
+    const [{ carrierPickupNumber }] = expectJson(exchange, PickupAnswers, 200)
+    expectEqual(carrierPickupNumber, number, "carrierPickupNumber", exchange)
+    const now = await visible(context, { lookupValue: number })
+    expectEqual(now.pickup.shipmentArray[0]?.weight, 1999, "The weight after the update", now.exchange)
+    return number
+  }),
+  must("update-omitted", "takes an update without handlingUnitType in its shipment details", { source: "Area C: the update body omits handlingUnitType" }, async (context) => {
+    const { number, pro } = await orderPickup(context)
+    const body = pickupBody(context, { pro, number })
+    const { handlingUnitType: _, ...detail } = body.shipmentDetails[0]!
+    return String(expectStatus(await changing(context, number, { ...body, shipmentDetails: [detail] }), 200).status)
+  }),
+  must("update-unknown", "refuses to update an unknown pickup", async (context) =>
+    String(expectStatus(await changing(context, unknownNumber, pickupBody(context, { number: unknownNumber })), 400, 404).status)),
+  must("update-invalid", "refuses an incomplete update", async (context) => {
+    const { number, pro } = await orderPickup(context)
+    const { pickupAddress: _, ...rest } = pickupBody(context, { pro, number })
+    return expectEachRefused([["no pickupAddress", () => changing(context, number, rest)]])
+  }),
+  should("update-function", "refuses an update with requestFunction NewPickup, or with another number than its address", {
+    source: "published requirements of area C: ModifyExisting goes with carrierPickupNumber"
+  }, async (context) => {
+    const { number, pro } = await orderPickup(context)
+    const body = pickupBody(context, { pro, number })
+    return expectEachRefused([["NewPickup", () => changing(context, number, { ...body, requestFunction: "NewPickup" })], ["another number", () => changing(context, number, { ...body, carrierPickupNumber: unknownNumber })]])
+  })
 ])
 
-const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", [
-  {
-    id: "lookup",
-    sentence: "shows a pickup by its confirmation id",
-    needs,
-    run: async (context) => {
-      const { number } = await orderPickup(context)
-      const { exchange, pickup } = await visible(context, { lookupValue: number })
-      expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
-      return pickup.status
-    }
-  },
-  {
-    id: "lookup-pro",
-    sentence: "shows a pickup by a PRO of its shipments",
-    needs,
-    run: async (context) => {
-      const { number, pro } = await orderPickup(context)
-      const { exchange, pickup } = await visible(context, { lookupType: "PRO", lookupValue: pro })
-      expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
-      return pro
-    }
-  },
-  {
-    id: "lookup-integers",
-    source: "Area C: pickup visibility response",
-    sentence: "shows pickupConfirmationId, code, subCode, proNumber and destinationPostalCode as integers, or null",
-    needs,
-    run: async (context) => {
-      const { number } = await orderPickup(context)
-      const { exchange, pickup: { informationCode: { code, subCode }, pickupConfirmationId, shipmentArray } } = await visible(context, { lookupValue: number })
-      const shown = { pickupConfirmationId, code, subCode, ...Object.fromEntries(shipmentArray.slice(0, 1).flatMap(({ destinationPostalCode, proNumber }) => [["proNumber", proNumber], ["destinationPostalCode", destinationPostalCode]])) }
-      const wrong = Object.entries(shown).find(([name, value]) => !Number.isSafeInteger(value) && (value !== null || name === "pickupConfirmationId"))
-      if (wrong !== undefined) throw new Violation(`${wrong[0]} is ${JSON.stringify(wrong[1])}; an integer is expected.`, exchange)
-      return String(pickupConfirmationId)
-    }
-  },
-  {
-    id: "lookup-shipments",
-    sentence: "shows the shipments of a pickup, with PRO, postal code, units and weight",
-    needs,
-    run: async (context) => {
-      const { number, pro } = await orderPickup(context)
-      const { exchange, pickup: { shipmentArray: [shipment] } } = await visible(context, { lookupValue: number })
-      expectEqual([String(shipment?.proNumber), shipment?.destinationCountry, shipment?.handlingUnitQuantity, shipment?.weight], [pro, "CAN", 2, 1250], "proNumber, destinationCountry, handlingUnitQuantity and weight", exchange)
-      return pro
-    }
-  },
-  {
-    id: "lookup-eta",
-    sentence: "gives stopEta without a zone designator, and the zone in stopEtaTimeZone",
-    needs,
-    run: async (context) => {
-      const { number } = await orderPickup(context)
-      const { exchange, pickup: { stopEta, stopEtaTimeZone } } = await visible(context, { lookupValue: number })
-      if (stopEta !== null && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/u.test(stopEta)) throw new Violation(`stopEta is ${stopEta}; a date-time without a zone is expected.`, exchange)
-      return `${stopEta} ${stopEtaTimeZone}`
-    }
-  },
-  {
-    id: "lookup-required",
-    sentence: "refuses a lookup without one of its four parameters",
-    needs,
-    run: (context) => {
-      const query: Readonly<Record<string, string>> = { lookupValue: unknownNumber, lookupType: "PRO", requestType: "PickupStatus", isTest: "true" }
-      return expectEachRefused(Object.keys(query).map((name) => [`no ${name}`, () => context.call("c", "GET", "/v1/pickups/", { query: Object.fromEntries(Object.entries(query).filter(([each]) => each !== name)) })]))
-    }
-  },
-  { id: "lookup-type", sentence: "refuses a lookupType other than PickupConfirmationID and PRO", needs, run: (context) => expectEachRefused([["lookupType BOL", () => lookup(context, { lookupValue: unknownNumber, lookupType: "BOL" })]]) },
-  { id: "lookup-test-flag", sentence: "refuses an isTest other than true and false", needs, run: (context) => expectEachRefused([["isTest maybe", () => lookup(context, { lookupValue: unknownNumber, isTest: "maybe" })]]) },
-  {
-    id: "lookup-unknown",
-    level: "should",
-    source: "published definition of area C: 404",
-    sentence: "answers 404 for an unknown pickup",
-    needs,
-    run: async (context) => {
-      for (const lookupType of ["PickupConfirmationID", "PRO"]) expectStatus(await lookup(context, { lookupValue: unknownNumber, lookupType }), 404)
-      return "404"
-    }
-  },
-  {
-    id: "lookup-real",
-    level: "should",
-    source: "Area C: isTest is a required parameter",
-    sentence: "does not show a test pickup as a real one",
-    needs,
-    run: async (context) => {
-      const { number } = await orderPickup(context)
-      return String(expectStatus(await lookup(context, { lookupValue: number, isTest: "false" }), 404).status)
-    }
-  },
-  {
-    id: "lookup-safe",
-    level: "should",
-    source: "HTTP: GET is safe",
-    sentence: "cancels nothing by a lookup, whatever its requestType is",
-    needs,
-    run: async (context) => {
-      const { number } = await orderPickup(context)
-      await lookup(context, { lookupValue: number, requestType: "Cancel" })
-      const { exchange, pickup } = await visible(context, { lookupValue: number })
-      if (/cancel/iu.test(pickup.status)) throw new Violation("A lookup with requestType Cancel cancelled the pickup.", exchange)
-      return pickup.status
-    }
-  }
+const visibilityRules = rulesOf("c", "Area C, Operations: Pickup visibility", needs, [
+  must("lookup", "shows a pickup by its confirmation id", async (context) => {
+    const { number } = await orderPickup(context)
+    const { exchange, pickup } = await visible(context, { lookupValue: number })
+    expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
+    return pickup.status
+  }),
+  must("lookup-pro", "shows a pickup by a PRO of its shipments", async (context) => {
+    const { number, pro } = await orderPickup(context)
+    const { exchange, pickup } = await visible(context, { lookupType: "PRO", lookupValue: pro })
+    expectEqual(digitsOf(pickup.pickupConfirmationId), digitsOf(number), "pickupConfirmationId", exchange)
+    return pro
+  }),
+  must("lookup-integers", "shows pickupConfirmationId, code, subCode, proNumber and destinationPostalCode as integers, or null", {
+    source: "Area C: pickup visibility response"
+  }, async (context) => {
+    const { number } = await orderPickup(context)
+    const { exchange, pickup: { informationCode: { code, subCode }, pickupConfirmationId, shipmentArray } } = await visible(context, { lookupValue: number })
+    const shown = { pickupConfirmationId, code, subCode, ...Object.fromEntries(shipmentArray.slice(0, 1).flatMap(({ destinationPostalCode, proNumber }) => [["proNumber", proNumber], ["destinationPostalCode", destinationPostalCode]])) }
+    const wrong = Object.entries(shown).find(([name, value]) => !Number.isSafeInteger(value) && (value !== null || name === "pickupConfirmationId"))
+    if (wrong !== undefined) throw new Violation(`${wrong[0]} is ${JSON.stringify(wrong[1])}; an integer is expected.`, exchange)
+    return String(pickupConfirmationId)
+  }),
+  must("lookup-shipments", "shows the shipments of a pickup, with PRO, postal code, units and weight", async (context) => {
+    const { number, pro } = await orderPickup(context)
+    const { exchange, pickup: { shipmentArray: [shipment] } } = await visible(context, { lookupValue: number })
+    expectEqual([String(shipment?.proNumber), shipment?.destinationCountry, shipment?.handlingUnitQuantity, shipment?.weight], [pro, "CAN", 2, 1250], "proNumber, destinationCountry, handlingUnitQuantity and weight", exchange)
+    return pro
+  }),
+  must("lookup-eta", "gives stopEta without a zone designator, and the zone in stopEtaTimeZone", async (context) => {
+    const { number } = await orderPickup(context)
+    const { exchange, pickup: { stopEta, stopEtaTimeZone } } = await visible(context, { lookupValue: number })
+    if (stopEta !== null && !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/u.test(stopEta)) throw new Violation(`stopEta is ${stopEta}; a date-time without a zone is expected.`, exchange)
+    return `${stopEta} ${stopEtaTimeZone}`
+  }),
+  must("lookup-required", "refuses a lookup without one of its four parameters", (context) => {
+    const query: Readonly<Record<string, string>> = { lookupValue: unknownNumber, lookupType: "PRO", requestType: "PickupStatus", isTest: "true" }
+    return expectEachRefused(Object.keys(query).map((name) => [`no ${name}`, () => context.call("c", "GET", "/v1/pickups/", { query: Object.fromEntries(Object.entries(query).filter(([each]) => each !== name)) })]))
+  }),
+  must("lookup-type", "refuses a lookupType other than PickupConfirmationID and PRO", (context) =>
+    expectEachRefused([["lookupType BOL", () => lookup(context, { lookupValue: unknownNumber, lookupType: "BOL" })]])),
+  must("lookup-test-flag", "refuses an isTest other than true and false", (context) => expectEachRefused([["isTest maybe", () => lookup(context, { lookupValue: unknownNumber, isTest: "maybe" })]])),
+  should("lookup-unknown", "answers 404 for an unknown pickup", { source: "published definition of area C: 404" }, async (context) => {
+    for (const lookupType of ["PickupConfirmationID", "PRO"]) expectStatus(await lookup(context, { lookupValue: unknownNumber, lookupType }), 404)
+    return "404"
+  }),
+  should("lookup-real", "does not show a test pickup as a real one", { source: "Area C: isTest is a required parameter" }, async (context) => {
+    const { number } = await orderPickup(context)
+    return String(expectStatus(await lookup(context, { lookupValue: number, isTest: "false" }), 404).status)
+  }),
+  should("lookup-safe", "cancels nothing by a lookup, whatever its requestType is", { source: "HTTP: GET is safe" }, async (context) => {
+    const { number } = await orderPickup(context)
+    await lookup(context, { lookupValue: number, requestType: "Cancel" })
+    const { exchange, pickup } = await visible(context, { lookupValue: number })
+    if (/cancel/iu.test(pickup.status)) throw new Violation("A lookup with requestType Cancel cancelled the pickup.", exchange)
+    return pickup.status
+  })
 ])
 
-const cancelRules = rulesOf("c", "published definition of area C: DELETE cancels a pickup", [
-  {
-    id: "cancel",
-    level: "should",
-    sentence: "cancels a pickup, and shows it as cancelled",
-    needs,
-    run: async (context) => {
-      const { number } = await orderPickup(context)
-      expectStatus(await context.call("c", "DELETE", pickupPath(number)), 200)
-      const { exchange, pickup } = await visible(context, { lookupValue: number })
-      if (!/cancel/iu.test(pickup.status)) throw new Violation(`The status of the cancelled pickup is ${pickup.status}.`, exchange)
-      return pickup.status
-    }
-  },
-  { id: "cancel-unknown", level: "should", sentence: "answers 404 when an unknown pickup is cancelled", needs, run: async (context) => String(expectStatus(await context.call("c", "DELETE", pickupPath(unknownNumber)), 404).status) }
+const cancelRules = rulesOf("c", "published definition of area C: DELETE cancels a pickup", needs, [
+  should("cancel", "cancels a pickup, and shows it as cancelled", async (context) => {
+    const { number } = await orderPickup(context)
+    expectStatus(await context.call("c", "DELETE", pickupPath(number)), 200)
+    const { exchange, pickup } = await visible(context, { lookupValue: number })
+    if (!/cancel/iu.test(pickup.status)) throw new Violation(`The status of the cancelled pickup is ${pickup.status}.`, exchange)
+    return pickup.status
+  }),
+  should("cancel-unknown", "answers 404 when an unknown pickup is cancelled", async (context) => String(expectStatus(await context.call("c", "DELETE", pickupPath(unknownNumber)), 404).status))
 ])
 
-const accessRules = rulesOf("c", "Authentication; errors of area C: published definition", [
-  {
-    id: "error-body",
-    level: "should",
-    sentence: "explains a refused request by a message",
-    needs,
-    run: async (context) => {
-      const refused: ReadonlyArray<Exchange> = [await ordering(context, {})(), await lookup(context, { lookupValue: "1", lookupType: "BOL" })]
-      for (const exchange of refused) read(Message, expectStatus(exchange, 400, 422).json, `The error body of ${callText(exchange)}`, exchange)
-      return "messages"
-    }
-  },
-  {
-    id: "unauthenticated",
-    level: "should",
-    sentence: "refuses calls about pickups without valid credentials with 401",
-    needs: [],
-    run: async (context) => {
-      for (const as of ["nobody", "invalid"] as const) {
-        expectStatus(await context.call("c", "POST", "/v1/pickups/", { as, body: pickupBody(context) }), 401)
-        expectStatus(await lookup(context, { lookupValue: unknownNumber }, as), 401)
-      }
-      return "401"
-    }
-  },
-  {
-    id: "foreign",
+const accessRules = rulesOf("c", "Authentication; errors of area C: published definition", needs, [
+  should("error-body", "explains a refused request by a message", async (context) => {
+    const refused: ReadonlyArray<Exchange> = [await ordering(context, {})(), await lookup(context, { lookupValue: "1", lookupType: "BOL" })]
+    for (const exchange of refused) read(Message, expectStatus(exchange, 400, 422).json, `The error body of ${callText(exchange)}`, exchange)
+    return "messages"
+  }),
+  should("unauthenticated", "refuses calls about pickups without valid credentials with 401", { needs: [] }, (context) =>
+    expectUnauthorized(
+      (as) => context.call("c", "POST", "/v1/pickups/", { as, body: pickupBody(context) }),
+      (as) => lookup(context, { lookupValue: unknownNumber }, as)
+    )),
+  must("foreign", "shows, changes and cancels no pickup of another customer", {
     source: "Area C: a shipper updates and looks up its own pickup requests",
-    sentence: "shows, changes and cancels no pickup of another customer",
-    needs: ["customer", "other"],
-    run: async (context) => {
-      const { number, pro } = await orderPickup(context)
-      expectHidden(await lookup(context, { lookupValue: number }, "other"))
-      expectHidden(await lookup(context, { lookupValue: pro, lookupType: "PRO" }, "other"))
-      const { pickupAddress: [origin], ...body } = pickupBody(context, { pro, number })
-      expectHidden(await changing(context, number, { ...body, pickupAddress: [{ ...origin, orgAccountNumber: null }] }, "other"))
-      expectHidden(await context.call("c", "DELETE", pickupPath(number), { as: "other" }))
-      const { exchange, pickup } = await visible(context, { lookupValue: number })
-      if (/cancel/iu.test(pickup.status)) throw new Violation("Another customer cancelled the pickup.", exchange)
-      return "hidden"
-    }
-  }
+    needs: ["customer", "other"]
+  }, async (context) => {
+    const { number, pro } = await orderPickup(context)
+    expectHidden(await lookup(context, { lookupValue: number }, "other"))
+    expectHidden(await lookup(context, { lookupValue: pro, lookupType: "PRO" }, "other"))
+    const { pickupAddress: [origin], ...body } = pickupBody(context, { pro, number })
+    expectHidden(await changing(context, number, { ...body, pickupAddress: [{ ...origin, orgAccountNumber: null }] }, "other"))
+    expectHidden(await context.call("c", "DELETE", pickupPath(number), { as: "other" }))
+    const { exchange, pickup } = await visible(context, { lookupValue: number })
+    if (/cancel/iu.test(pickup.status)) throw new Violation("Another customer cancelled the pickup.", exchange)
+    return "hidden"
+  })
 ])
 
 export const pickupRules = [...createRules, ...updateRules, ...visibilityRules, ...cancelRules, ...accessRules]

@@ -1,6 +1,6 @@
 /** Rules of area A about lookups. */
-import { callText, expectEqual, expectJson, expectStatus } from "../Expectations.ts"
-import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
+import { callText, expectEqual, expectJson, expectStatus, expectUnauthorized } from "../Expectations.ts"
+import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { around, comparable, lookupsOf, publicMembers, PublicShipment, rangePath, ShipmentsInRange, VerifiedShipment } from "./StatusShapes.ts"
 
 type Kind = keyof ReturnType<typeof lookupsOf>
@@ -28,138 +28,80 @@ const unknownPath = (kind: Kind, form: "verified" | "public"): string =>
 const wrongPostalCode = ({ fixtures }: RuleContext, kind: "bol" | "po", form: "verified" | "public"): string =>
   lookupsOf({ ...fixtures.shipment!, originPostalCode: "99950", destinationPostalCode: "99950" }, form)[kind]
 
-const verifiedRules = kinds.flatMap((kind) => rulesOf("a", `Area A, Endpoints: verified lookup by ${keys[kind]}`, [
-  {
-    id: `${kind}-verified`,
-    sentence: `answers 200 with the verified shape for a shipment of the caller, by ${keys[kind]}`,
-    needs: own,
-    run: async (context) => {
-      const { shipment } = context.fixtures
-      const exchange = await context.call("a", "GET", lookupsOf(shipment!, "verified")[kind])
-      const { ProNumber } = expectJson(exchange, VerifiedShipment, 200)
-      expectEqual(comparable(ProNumber), comparable(shipment!.proNumber), "ProNumber", exchange)
-      return ProNumber
-    }
-  },
-  {
-    id: `${kind}-foreign`,
-    sentence: `answers 202 with the public shape for a shipment that is not the caller's, by ${keys[kind]}`,
-    needs: foreign,
-    run: async (context) => {
-      const { foreignShipment } = context.fixtures
-      const exchange = await context.call("a", "GET", lookupsOf(foreignShipment!, "verified")[kind])
-      const { ProNumber } = expectJson(exchange, PublicShipment, 202)
-      expectEqual(comparable(ProNumber), comparable(foreignShipment!.proNumber), "ProNumber", exchange)
-      expectNoMore(exchange.json, exchange)
-      return "four members"
-    }
-  },
-  {
-    id: `${kind}-unknown`,
-    sentence: `answers 404 for an unknown shipment, by ${keys[kind]}`,
-    needs: ["customer"],
-    run: async (context) => String(expectStatus(await context.call("a", "GET", unknownPath(kind, "verified")), 404).status)
-  }
+const verifiedRules = kinds.flatMap((kind) => rulesOf("a", `Area A, Endpoints: verified lookup by ${keys[kind]}`, own, [
+  must(`${kind}-verified`, `answers 200 with the verified shape for a shipment of the caller, by ${keys[kind]}`, async (context) => {
+    const { shipment } = context.fixtures
+    const exchange = await context.call("a", "GET", lookupsOf(shipment!, "verified")[kind])
+    const { ProNumber } = expectJson(exchange, VerifiedShipment, 200)
+    expectEqual(comparable(ProNumber), comparable(shipment!.proNumber), "ProNumber", exchange)
+    return ProNumber
+  }),
+  must(`${kind}-foreign`, `answers 202 with the public shape for a shipment that is not the caller's, by ${keys[kind]}`, { needs: foreign }, async (context) => {
+    const { foreignShipment } = context.fixtures
+    const exchange = await context.call("a", "GET", lookupsOf(foreignShipment!, "verified")[kind])
+    const { ProNumber } = expectJson(exchange, PublicShipment, 202)
+    expectEqual(comparable(ProNumber), comparable(foreignShipment!.proNumber), "ProNumber", exchange)
+    expectNoMore(exchange.json, exchange)
+    return "four members"
+  }),
+  must(`${kind}-unknown`, `answers 404 for an unknown shipment, by ${keys[kind]}`, {
+    needs: ["customer"]
+  }, async (context) => String(expectStatus(await context.call("a", "GET", unknownPath(kind, "verified")), 404).status))
 ]))
 
-const publicRules = kinds.flatMap((kind) => rulesOf("a", `Area A, Endpoints: public lookup by ${keys[kind]}`, [
-  {
-    id: `${kind}-public`,
-    sentence: `answers 200 with the public shape and nothing more, by ${keys[kind]}`,
-    needs: own,
-    run: async (context) => {
-      const { shipment } = context.fixtures
-      const exchange = await context.call("a", "GET", lookupsOf(shipment!, "public")[kind])
-      const { ProNumber } = expectJson(exchange, PublicShipment, 200)
-      expectEqual(comparable(ProNumber), comparable(shipment!.proNumber), "ProNumber", exchange)
-      expectNoMore(exchange.json, exchange)
-      return "four members"
-    }
-  },
-  {
-    id: `${kind}-public-unknown`,
-    sentence: `answers 404 for an unknown shipment in the public form, by ${keys[kind]}`,
-    needs: ["customer"],
-    run: async (context) => String(expectStatus(await context.call("a", "GET", unknownPath(kind, "public")), 404).status)
-  }
+const publicRules = kinds.flatMap((kind) => rulesOf("a", `Area A, Endpoints: public lookup by ${keys[kind]}`, own, [
+  must(`${kind}-public`, `answers 200 with the public shape and nothing more, by ${keys[kind]}`, async (context) => {
+    const { shipment } = context.fixtures
+    const exchange = await context.call("a", "GET", lookupsOf(shipment!, "public")[kind])
+    const { ProNumber } = expectJson(exchange, PublicShipment, 200)
+    expectEqual(comparable(ProNumber), comparable(shipment!.proNumber), "ProNumber", exchange)
+    expectNoMore(exchange.json, exchange)
+    return "four members"
+  }),
+  must(`${kind}-public-unknown`, `answers 404 for an unknown shipment in the public form, by ${keys[kind]}`, {
+    needs: ["customer"]
+  }, async (context) => String(expectStatus(await context.call("a", "GET", unknownPath(kind, "public")), 404).status))
 ]))
 
-const postalCodeRules = (["bol", "po"] as const).flatMap((kind) => rulesOf("a", `Area A: the lookup key is ${keys[kind]}`, [{
-  id: `${kind}-postal-code`,
-  sentence: `answers 404 for a known ${kind.toUpperCase()} number with another postal code`,
-  needs: own,
-  run: async (context: RuleContext) => {
+const postalCodeRules = (["bol", "po"] as const).flatMap((kind) => rulesOf("a", `Area A: the lookup key is ${keys[kind]}`, own, [must(`${kind}-postal-code`, `answers 404 for a known ${kind.toUpperCase()} number with another postal code`, async (context: RuleContext) => {
     for (const form of ["verified", "public"] as const) expectStatus(await context.call("a", "GET", wrongPostalCode(context, kind, form)), 404)
     return "404"
-  }
-}]))
+  })]))
 
-const contentRules = rulesOf("a", "Area A: verified shipment response", [
-  {
-    id: "delay-reason",
-    sentence: "gives DelayReasonCode when Late is true",
-    needs: own,
-    run: async (context) => {
-      const { DelayReasonCode, exchange, Late } = await verified(context)
-      if (Late === true && (DelayReasonCode ?? "") === "") throw new Violation("Late is true, and there is no DelayReasonCode.", exchange)
-      return `Late is ${Late}`
-    }
-  },
-  {
-    id: "partner-carrier",
-    sentence: "gives PartnerCarrierName and PartnerCarrierSCAC when the milestone is Interline",
-    needs: own,
-    run: async (context) => {
-      const { exchange, PartnerCarrierName, PartnerCarrierSCAC, ShipmentMilestoneStatus } = await verified(context)
-      if (ShipmentMilestoneStatus === "Interline" && ((PartnerCarrierName ?? "") === "" || (PartnerCarrierSCAC ?? "") === "")) throw new Violation("The milestone is Interline, and the partner carrier is missing.", exchange)
-      return ShipmentMilestoneStatus
-    }
-  },
-  {
-    id: "cross-border",
-    sentence: "gives CrossBorderStatus when CrossBorder is true",
-    needs: own,
-    run: async (context) => {
-      const { CrossBorder, CrossBorderStatus, exchange } = await verified(context)
-      if (CrossBorder === true && (CrossBorderStatus ?? null) === null) throw new Violation("CrossBorder is true, and there is no CrossBorderStatus.", exchange)
-      return `CrossBorder is ${CrossBorder}`
-    }
-  },
-  {
-    id: "unique-id",
-    sentence: "makes UniqueID of the PRO number, the SCAC and a date as YYYYMMDD",
-    needs: own,
-    run: async (context) => {
-      const { exchange, ProNumber, UniqueID } = await verified(context)
-      const [id, pro] = [comparable(UniqueID), comparable(ProNumber)]
-      if (!id.startsWith(pro) || !/^[A-Z]{2,4}\d{8}$/u.test(id.slice(pro.length))) throw new Violation(`UniqueID is ${UniqueID}; ${ProNumber}, a SCAC and YYYYMMDD are expected.`, exchange)
-      return UniqueID
-    }
-  },
-  {
-    id: "account",
-    sentence: "gives the account of the shipment in BillToAccountNumber",
-    level: "should",
-    needs: own,
-    run: async (context) => {
-      const { BillToAccountNumber, exchange } = await verified(context)
-      expectEqual(BillToAccountNumber, context.fixtures.shipment!.accountNumber, "BillToAccountNumber", exchange)
-      return BillToAccountNumber
-    }
-  },
-  {
-    id: "public-agrees",
-    source: "Area A: public and verified form of one shipment",
-    sentence: "gives the same milestone, estimate and days in both forms",
-    needs: own,
-    run: async (context) => {
-      const full = await verified(context)
-      const exchange = await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "public").pro)
-      const short = expectJson(exchange, PublicShipment, 200)
-      for (const member of ["ShipmentMilestoneStatus", "UpdatedETA", "EstimatedStandardDay"] as const) expectEqual(short[member], full[member], member, exchange)
-      return full.ShipmentMilestoneStatus
-    }
-  }
+const contentRules = rulesOf("a", "Area A: verified shipment response", own, [
+  must("delay-reason", "gives DelayReasonCode when Late is true", async (context) => {
+    const { DelayReasonCode, exchange, Late } = await verified(context)
+    if (Late === true && (DelayReasonCode ?? "") === "") throw new Violation("Late is true, and there is no DelayReasonCode.", exchange)
+    return `Late is ${Late}`
+  }),
+  must("partner-carrier", "gives PartnerCarrierName and PartnerCarrierSCAC when the milestone is Interline", async (context) => {
+    const { exchange, PartnerCarrierName, PartnerCarrierSCAC, ShipmentMilestoneStatus } = await verified(context)
+    if (ShipmentMilestoneStatus === "Interline" && ((PartnerCarrierName ?? "") === "" || (PartnerCarrierSCAC ?? "") === "")) throw new Violation("The milestone is Interline, and the partner carrier is missing.", exchange)
+    return ShipmentMilestoneStatus
+  }),
+  must("cross-border", "gives CrossBorderStatus when CrossBorder is true", async (context) => {
+    const { CrossBorder, CrossBorderStatus, exchange } = await verified(context)
+    if (CrossBorder === true && (CrossBorderStatus ?? null) === null) throw new Violation("CrossBorder is true, and there is no CrossBorderStatus.", exchange)
+    return `CrossBorder is ${CrossBorder}`
+  }),
+  must("unique-id", "makes UniqueID of the PRO number, the SCAC and a date as YYYYMMDD", async (context) => {
+    const { exchange, ProNumber, UniqueID } = await verified(context)
+    const [id, pro] = [comparable(UniqueID), comparable(ProNumber)]
+    if (!id.startsWith(pro) || !/^[A-Z]{2,4}\d{8}$/u.test(id.slice(pro.length))) throw new Violation(`UniqueID is ${UniqueID}; ${ProNumber}, a SCAC and YYYYMMDD are expected.`, exchange)
+    return UniqueID
+  }),
+  should("account", "gives the account of the shipment in BillToAccountNumber", async (context) => {
+    const { BillToAccountNumber, exchange } = await verified(context)
+    expectEqual(BillToAccountNumber, context.fixtures.shipment!.accountNumber, "BillToAccountNumber", exchange)
+    return BillToAccountNumber
+  }),
+  must("public-agrees", "gives the same milestone, estimate and days in both forms", { source: "Area A: public and verified form of one shipment" }, async (context) => {
+    const full = await verified(context)
+    const exchange = await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "public").pro)
+    const short = expectJson(exchange, PublicShipment, 200)
+    for (const member of ["ShipmentMilestoneStatus", "UpdatedETA", "EstimatedStandardDay"] as const) expectEqual(short[member], full[member], member, exchange)
+    return full.ShipmentMilestoneStatus
+  })
 ])
 
 const dayMillis = 86_400_000
@@ -173,98 +115,52 @@ const inRange = async (context: RuleContext, range: readonly [string, string]) =
   return { exchange, found: Array.isArray(found) ? found as ReadonlyArray<typeof VerifiedShipment.Type> : [found as typeof VerifiedShipment.Type] }
 }
 
-const rangeRules = rulesOf("a", "Area A, Endpoints: shipments by account and pickup date", [
-  {
-    id: "range",
-    sentence: "answers 200 with the verified shape of the account's shipments that were picked up in the range",
-    needs: own,
-    run: async (context) => {
-      const { pickupDate, proNumber } = context.fixtures.shipment!
-      const { exchange, found } = await inRange(context, around(pickupDate))
-      if (!found.some(({ ProNumber }) => comparable(ProNumber) === comparable(proNumber))) throw new Violation(`${proNumber} was picked up on ${pickupDate}, and is not in the answer.`, exchange)
-      return `${found.length} shipments`
-    }
-  },
-  {
-    id: "range-bounds",
-    sentence: "leaves out shipments that were picked up outside of the range",
-    needs: own,
-    run: async (context) => {
-      const { pickupDate, proNumber } = context.fixtures.shipment!
-      const at = Date.parse(`${pickupDate.slice(0, 10)}T00:00:00Z`)
-      const { exchange, found } = await inRange(context, [new Date(at - 9 * dayMillis).toISOString(), new Date(at - 2 * dayMillis).toISOString()])
-      if (found.some(({ ProNumber }) => comparable(ProNumber) === comparable(proNumber))) throw new Violation(`${proNumber} was picked up on ${pickupDate}, after the range, and is in the answer.`, exchange)
-      return `${found.length} shipments before`
-    }
-  },
-  {
-    id: "range-empty",
-    sentence: "answers 204 without a body when no shipment is in the range",
-    needs: own,
-    run: async (context) => {
-      const exchange = await context.call("a", "GET", rangePath(context.fixtures.shipment!.accountNumber, ...longAgo))
-      expectStatus(exchange, 204)
-      expectEqual(exchange.text, "", "The body", exchange)
-      return "204"
-    }
-  },
-  {
-    id: "range-unknown",
-    sentence: "answers 404 for an unknown account",
-    needs: ["customer"],
-    run: async (context) => String(expectStatus(await context.call("a", "GET", rangePath("WAYBILL-CHECK-NO-SUCH-ACCOUNT", ...longAgo)), 404).status)
-  },
-  {
-    id: "range-foreign",
-    sentence: "answers 401 for an account that the caller has no access to",
-    needs: foreign,
-    run: async (context) => {
-      const { accountNumber, pickupDate } = context.fixtures.foreignShipment!
-      return String(expectStatus(await context.call("a", "GET", rangePath(accountNumber, ...around(pickupDate))), 401).status)
-    }
-  },
-  {
-    id: "range-unauthenticated",
-    sentence: "answers 401 to a date-range query without valid credentials",
-    needs: ["shipment"],
-    run: async (context) => {
-      const { accountNumber, pickupDate } = context.fixtures.shipment!
-      for (const as of ["nobody", "invalid"] as const) expectStatus(await context.call("a", "GET", rangePath(accountNumber, ...around(pickupDate)), { as }), 401)
-      return "401"
-    }
-  },
-  {
-    id: "range-invalid",
-    level: "should",
-    sentence: "refuses dates that are none",
-    needs: own,
-    run: async (context) => String(expectStatus(await context.call("a", "GET", rangePath(context.fixtures.shipment!.accountNumber, "yesterday", "today")), 400, 404, 422).status)
-  }
+const rangeRules = rulesOf("a", "Area A, Endpoints: shipments by account and pickup date", own, [
+  must("range", "answers 200 with the verified shape of the account's shipments that were picked up in the range", async (context) => {
+    const { pickupDate, proNumber } = context.fixtures.shipment!
+    const { exchange, found } = await inRange(context, around(pickupDate))
+    if (!found.some(({ ProNumber }) => comparable(ProNumber) === comparable(proNumber))) throw new Violation(`${proNumber} was picked up on ${pickupDate}, and is not in the answer.`, exchange)
+    return `${found.length} shipments`
+  }),
+  must("range-bounds", "leaves out shipments that were picked up outside of the range", async (context) => {
+    const { pickupDate, proNumber } = context.fixtures.shipment!
+    const at = Date.parse(`${pickupDate.slice(0, 10)}T00:00:00Z`)
+    const { exchange, found } = await inRange(context, [new Date(at - 9 * dayMillis).toISOString(), new Date(at - 2 * dayMillis).toISOString()])
+    if (found.some(({ ProNumber }) => comparable(ProNumber) === comparable(proNumber))) throw new Violation(`${proNumber} was picked up on ${pickupDate}, after the range, and is in the answer.`, exchange)
+    return `${found.length} shipments before`
+  }),
+  must("range-empty", "answers 204 without a body when no shipment is in the range", async (context) => {
+    const exchange = await context.call("a", "GET", rangePath(context.fixtures.shipment!.accountNumber, ...longAgo))
+    expectStatus(exchange, 204)
+    expectEqual(exchange.text, "", "The body", exchange)
+    return "204"
+  }),
+  must("range-unknown", "answers 404 for an unknown account", {
+    needs: ["customer"]
+  }, async (context) => String(expectStatus(await context.call("a", "GET", rangePath("WAYBILL-CHECK-NO-SUCH-ACCOUNT", ...longAgo)), 404).status)),
+  must("range-foreign", "answers 401 for an account that the caller has no access to", { needs: foreign }, async (context) => {
+    const { accountNumber, pickupDate } = context.fixtures.foreignShipment!
+    return String(expectStatus(await context.call("a", "GET", rangePath(accountNumber, ...around(pickupDate))), 401).status)
+  }),
+  must("range-unauthenticated", "answers 401 to a date-range query without valid credentials", { needs: ["shipment"] }, async (context) => {
+    const { accountNumber, pickupDate } = context.fixtures.shipment!
+    return expectUnauthorized((as) => context.call("a", "GET", rangePath(accountNumber, ...around(pickupDate)), { as }))
+  }),
+  should("range-invalid", "refuses dates that are none", async (context) =>
+    String(expectStatus(await context.call("a", "GET", rangePath(context.fixtures.shipment!.accountNumber, "yesterday", "today")), 400, 404, 422).status))
 ])
 
-const accessRules = rulesOf("a", "Authentication", [
-  {
-    id: "verified-unauthenticated",
-    level: "should",
-    source: "published requirements of area A: verified means logged in",
-    sentence: "answers 401 to a verified lookup without valid credentials",
-    needs: ["shipment"],
-    run: async (context) => {
-      for (const as of ["nobody", "invalid"] as const) expectStatus(await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro, { as }), 401)
-      return "401"
-    }
-  },
-  {
-    id: "foreign-other",
-    sentence: "answers 202 to another customer who looks up the first one's shipment",
-    needs: ["other", "shipment"],
-    run: async (context) => {
-      const exchange = await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro, { as: "other" })
-      expectJson(exchange, PublicShipment, 202)
-      expectNoMore(exchange.json, exchange)
-      return "four members"
-    }
-  }
+const accessRules = rulesOf("a", "Authentication", ["shipment"], [
+  should("verified-unauthenticated", "answers 401 to a verified lookup without valid credentials", {
+    source: "published requirements of area A: verified means logged in"
+  }, (context) =>
+    expectUnauthorized((as) => context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro, { as }))),
+  must("foreign-other", "answers 202 to another customer who looks up the first one's shipment", { needs: ["other", "shipment"] }, async (context) => {
+    const exchange = await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro, { as: "other" })
+    expectJson(exchange, PublicShipment, 202)
+    expectNoMore(exchange.json, exchange)
+    return "four members"
+  })
 ])
 
 export const lookupRules = [...verifiedRules, ...publicRules, ...postalCodeRules, ...contentRules, ...rangeRules, ...accessRules]

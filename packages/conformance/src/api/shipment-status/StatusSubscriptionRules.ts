@@ -1,8 +1,8 @@
 /** Rules of area A about subscriptions and notifications. Two movements are reported for all of them. */
 import type { Inbox } from "../Callback.ts"
 import type { CallerName } from "../ApiCaller.ts"
-import { accepted, expectEachRefused, expectHidden, expectJson, expectRepeated, expectSigned, expectStatus } from "../Expectations.ts"
-import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
+import { accepted, expectEachRefused, expectHidden, expectJson, expectRepeated, expectSigned, expectSilent, expectStatus, expectUnauthorized } from "../Expectations.ts"
+import { must, type RuleContext, rulesOf, sharing, should, Violation } from "../Rule.ts"
 import { comparable, notificationOf, SubscriptionResult } from "./StatusShapes.ts"
 
 const subscribing = (context: RuleContext, body: unknown, as: CallerName = "customer") => context.call("a", "POST", "/notifications/subscribe", { as, body })
@@ -21,62 +21,33 @@ const subscribed = async (context: RuleContext, body: unknown = bodyOf(context),
 
 const needs = ["customer", "shipment"] as const
 
-const subscriptionRules = rulesOf("a", "Area A, Endpoints: subscribe and unsubscribe", [
-  { id: "subscribe", sentence: "answers 200 with message and transactionId to a subscribe call", needs, run: async (context) => String(await subscribed(context)) },
-  {
-    id: "subscribe-unauthenticated",
-    sentence: "answers 401 to a subscribe call without valid credentials",
-    needs: ["shipment"],
-    run: async (context) => {
-      for (const as of ["nobody", "invalid"] as const) expectStatus(await subscribing(context, bodyOf(context), as), 401)
-      return "401"
-    }
-  },
-  {
-    id: "subscribe-invalid",
-    level: "should",
-    source: "published example of area A: both fields; practice for empty lists and addresses",
-    sentence: "refuses a subscribe call without referenceNumbers or webhookUrl, with an empty list, or with an address that is none",
-    needs,
-    run: (context) => {
-      const { referenceNumbers, webhookUrl } = bodyOf(context)
-      const bodies = { "no webhookUrl": { referenceNumbers }, "no referenceNumbers": { webhookUrl }, "an empty list": { referenceNumbers: [], webhookUrl }, "no address": { referenceNumbers, webhookUrl: "nowhere" } }
-      return expectEachRefused(Object.entries(bodies).map(([what, body]) => [what, () => subscribing(context, body)]))
-    }
-  },
-  {
-    id: "unsubscribe",
-    sentence: "answers 200 to an unsubscribe call with the transactionId as it was received",
-    needs,
-    run: async (context) => String(expectStatus(await unsubscribing(context, await subscribed(context)), 200).status)
-  },
-  {
-    id: "unsubscribe-unknown",
-    sentence: "answers 404 to an unsubscribe call with an unknown transactionId",
-    needs: ["customer"],
-    run: async (context) => String(expectStatus(await unsubscribing(context, "00000000-0000-4000-8000-000000000000"), 404).status)
-  },
-  {
-    id: "unsubscribe-unauthenticated",
-    sentence: "answers 401 to an unsubscribe call without valid credentials",
-    needs,
-    run: async (context) => {
-      const transactionId = await subscribed(context)
-      for (const as of ["nobody", "invalid"] as const) expectStatus(await unsubscribing(context, transactionId, as), 401)
-      return "401"
-    }
-  },
-  {
-    id: "unsubscribe-foreign",
+const subscriptionRules = rulesOf("a", "Area A, Endpoints: subscribe and unsubscribe", needs, [
+  must("subscribe", "answers 200 with message and transactionId to a subscribe call", async (context) => String(await subscribed(context))),
+  must("subscribe-unauthenticated", "answers 401 to a subscribe call without valid credentials", { needs: ["shipment"] }, (context) => expectUnauthorized((as) => subscribing(context, bodyOf(context), as))),
+  should("subscribe-invalid", "refuses a subscribe call without referenceNumbers or webhookUrl, with an empty list, or with an address that is none", {
+    source: "published example of area A: both fields; practice for empty lists and addresses"
+  }, (context) => {
+    const { referenceNumbers, webhookUrl } = bodyOf(context)
+    const bodies = { "no webhookUrl": { referenceNumbers }, "no referenceNumbers": { webhookUrl }, "an empty list": { referenceNumbers: [], webhookUrl }, "no address": { referenceNumbers, webhookUrl: "nowhere" } }
+    return expectEachRefused(Object.entries(bodies).map(([what, body]) => [what, () => subscribing(context, body)]))
+  }),
+  must("unsubscribe", "answers 200 to an unsubscribe call with the transactionId as it was received", async (context) =>
+    String(expectStatus(await unsubscribing(context, await subscribed(context)), 200).status)),
+  must("unsubscribe-unknown", "answers 404 to an unsubscribe call with an unknown transactionId", {
+    needs: ["customer"]
+  }, async (context) => String(expectStatus(await unsubscribing(context, "00000000-0000-4000-8000-000000000000"), 404).status)),
+  must("unsubscribe-unauthenticated", "answers 401 to an unsubscribe call without valid credentials", async (context) => {
+    const transactionId = await subscribed(context)
+    return expectUnauthorized((as) => unsubscribing(context, transactionId, as))
+  }),
+  must("unsubscribe-foreign", "lets no other client end a subscription", {
     source: "Area A, Errors: no access to modify the subscription",
-    sentence: "lets no other client end a subscription",
-    needs: ["other", ...needs],
-    run: async (context) => {
-      const transactionId = await subscribed(context)
-      expectHidden(await unsubscribing(context, transactionId, "other"))
-      return String(expectStatus(await unsubscribing(context, transactionId), 200).status)
-    }
-  }
+    needs: ["other", ...needs]
+  }, async (context) => {
+    const transactionId = await subscribed(context)
+    expectHidden(await unsubscribing(context, transactionId, "other"))
+    return String(expectStatus(await unsubscribing(context, transactionId), 200).status)
+  })
 ])
 
 interface Notifications {
@@ -108,94 +79,56 @@ const notify = async (context: RuleContext): Promise<Notifications> => {
   return { own, signed, ended, foreign: clients?.other === undefined ? undefined : foreign, curious: foreignShipment === undefined ? undefined : curious }
 }
 
-const about = (look: (notifications: Notifications, context: RuleContext) => Promise<string> | string) => async (context: RuleContext): Promise<string> =>
-  look(await context.once("notifications", () => notify(context)), context)
-
-const expectSilent = (inbox: Inbox, why: string): string => {
-  if (inbox.posts.length > 0) throw new Violation(`A notification came, although ${why}.`, inbox.posts[0])
-  return "nothing came"
-}
+const about = sharing("notifications", notify)
 
 const followed = [...needs, "trigger", "receiver"] as const
 
-const notificationRules = rulesOf("a", "Area A webhook notifications", [
-  {
-    id: "notified",
-    sentence: "notifies a subscriber of every movement of the shipment",
-    needs: followed,
-    run: about(({ own }) => {
-      const { length } = accepted(own.posts)
-      if (length < expected) throw new Violation(`${expected} movements were reported, and ${length} notifications came.`, own.posts.at(-1))
-      return `${length} notifications`
-    })
-  },
-  {
-    id: "notification-shape",
-    sentence: "posts each notification in one of the two shapes",
-    needs: followed,
-    run: about(({ own }, { fixtures }) => {
-      for (const post of own.posts) {
-        const { proNumber } = notificationOf(post)
-        if (comparable(proNumber) !== comparable(fixtures.shipment!.proNumber)) throw new Violation(`The notification is about ${proNumber}, which was not subscribed to.`, post)
-      }
-      return `${own.posts.length} notifications`
-    })
-  },
-  {
-    id: "notification-movement",
-    sentence: "notifies movements as delivery updates, with the terminal status if they give one, in order",
-    needs: followed,
-    run: about(({ own }) => {
-      const updates = accepted(own.posts).map((post) => ({ notification: notificationOf(post), post }))
-      const statuses = updates.map(({ notification }) => notification.terminalStatus).filter((status) => status !== undefined)
-      const wrong = updates.find(({ notification }) => !("shipmentMilestoneStatus" in notification))
-      if (wrong !== undefined) throw new Violation("A movement was notified as a delivery information.", wrong.post)
-      if (statuses.includes("Arrived") && statuses.includes("Departed") && statuses.indexOf("Departed") < statuses.indexOf("Arrived")) throw new Violation("Departed was notified before Arrived.", updates[0]!.post)
-      return statuses.join(", ")
-    })
-  },
-  {
-    id: "notification-conditions",
-    sentence: "gives countsToDelivery only when the milestone is Out for Delivery, and the partner carrier when it is Interline",
-    needs: followed,
-    run: about(({ own }) => {
-      for (const post of own.posts) {
-        const notification = notificationOf(post)
-        if (!("shipmentMilestoneStatus" in notification)) continue
-        const { countsToDelivery, PartnerCarrierName, PartnerCarrierSCAC, shipmentMilestoneStatus } = notification
-        if (countsToDelivery !== undefined && shipmentMilestoneStatus !== "Out for Delivery") throw new Violation(`countsToDelivery is ${countsToDelivery}, and the milestone ${shipmentMilestoneStatus}.`, post)
-        if (shipmentMilestoneStatus === "Interline" && ((PartnerCarrierName ?? "") === "" || (PartnerCarrierSCAC ?? "") === "")) throw new Violation("The milestone is Interline, and the partner carrier is missing.", post)
-      }
-      return `${own.posts.length} notifications`
-    })
-  },
-  {
-    id: "notification-signed",
-    level: "should",
+const notificationRules = rulesOf("a", "Area A webhook notifications", followed, [
+  must("notified", "notifies a subscriber of every movement of the shipment", about(({ own }) => {
+    const { length } = accepted(own.posts)
+    if (length < expected) throw new Violation(`${expected} movements were reported, and ${length} notifications came.`, own.posts.at(-1))
+    return `${length} notifications`
+  })),
+  must("notification-shape", "posts each notification in one of the two shapes", about(({ own }, { fixtures }) => {
+    for (const post of own.posts) {
+      const { proNumber } = notificationOf(post)
+      if (comparable(proNumber) !== comparable(fixtures.shipment!.proNumber)) throw new Violation(`The notification is about ${proNumber}, which was not subscribed to.`, post)
+    }
+    return `${own.posts.length} notifications`
+  })),
+  must("notification-movement", "notifies movements as delivery updates, with the terminal status if they give one, in order", about(({ own }) => {
+    const updates = accepted(own.posts).map((post) => ({ notification: notificationOf(post), post }))
+    const statuses = updates.map(({ notification }) => notification.terminalStatus).filter((status) => status !== undefined)
+    const wrong = updates.find(({ notification }) => !("shipmentMilestoneStatus" in notification))
+    if (wrong !== undefined) throw new Violation("A movement was notified as a delivery information.", wrong.post)
+    if (statuses.includes("Arrived") && statuses.includes("Departed") && statuses.indexOf("Departed") < statuses.indexOf("Arrived")) throw new Violation("Departed was notified before Arrived.", updates[0]!.post)
+    return statuses.join(", ")
+  })),
+  must("notification-conditions", "gives countsToDelivery only when the milestone is Out for Delivery, and the partner carrier when it is Interline", about(({ own }) => {
+    for (const post of own.posts) {
+      const notification = notificationOf(post)
+      if (!("shipmentMilestoneStatus" in notification)) continue
+      const { countsToDelivery, PartnerCarrierName, PartnerCarrierSCAC, shipmentMilestoneStatus } = notification
+      if (countsToDelivery !== undefined && shipmentMilestoneStatus !== "Out for Delivery") throw new Violation(`countsToDelivery is ${countsToDelivery}, and the milestone ${shipmentMilestoneStatus}.`, post)
+      if (shipmentMilestoneStatus === "Interline" && ((PartnerCarrierName ?? "") === "" || (PartnerCarrierSCAC ?? "") === "")) throw new Violation("The milestone is Interline, and the partner carrier is missing.", post)
+    }
+    return `${own.posts.length} notifications`
+  })),
+  should("notification-signed", "signs notifications with the secret that hmacSecretId of the subscribe call names", {
     source: "Standard Webhooks; the interface shows no signature for area A",
-    sentence: "signs notifications with the secret that hmacSecretId of the subscribe call names",
-    needs: ["secret", ...followed],
-    run: about(({ signed }, context) => expectSigned(context, signed.posts))
-  },
-  {
-    id: "notification-retried",
-    level: "should",
-    source: "practice: the interface shows no retries for area A",
-    sentence: "repeats a notification that was answered 500, with the same id and body",
-    needs: followed,
-    run: about(({ own }) => expectRepeated(own.posts))
-  },
-  { id: "unsubscribed-silent", sentence: "notifies nothing after an unsubscribe call", needs: followed, run: about(({ ended }) => expectSilent(ended, "it was unsubscribed")) },
-  {
-    id: "notification-foreign",
+    needs: ["secret", ...followed]
+  }, about(({ signed }, context) => expectSigned(context, signed.posts))),
+  should("notification-retried", "repeats a notification that was answered 500, with the same id and body", {
+    source: "practice: the interface shows no retries for area A"
+  }, about(({ own }) => expectRepeated(own.posts))),
+  must("unsubscribed-silent", "notifies nothing after an unsubscribe call", about(({ ended }) => expectSilent(ended.posts, "it was unsubscribed"))),
+  must("notification-foreign", "notifies nobody of a shipment that it has no access to", {
     source: "published requirements of area A: notifications go to verified stakeholders only",
-    sentence: "notifies nobody of a shipment that it has no access to",
-    needs: ["other", "foreignShipment", ...followed],
-    run: about(({ curious, foreign }) => {
-      expectSilent(foreign!, "the other customer has no access to the shipment")
-      return expectSilent(curious!, "the customer has no access to the shipment")
-    })
-  }
+    needs: ["other", "foreignShipment", ...followed]
+  }, about(({ curious, foreign }) => {
+    expectSilent(foreign!.posts, "the other customer has no access to the shipment")
+    return expectSilent(curious!.posts, "the customer has no access to the shipment")
+  }))
 ])
 
 export const statusSubscriptionRules = [...subscriptionRules, ...notificationRules]

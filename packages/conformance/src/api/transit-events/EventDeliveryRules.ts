@@ -1,7 +1,7 @@
 /** Rules of area D about deliveries. One publication is delivered to several subscriptions, and every rule looks at what came. */
 import type { Post } from "../Callback.ts"
-import { accepted, expectEqual, expectRepeated, expectSigned, expectStatus } from "../Expectations.ts"
-import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
+import { accepted, expectEqual, expectRepeated, expectSigned, expectSilent, expectStatus } from "../Expectations.ts"
+import { must, type RuleContext, rulesOf, sharing, should, Violation } from "../Rule.ts"
 import { batchOf, eventsOf, knownEvents, type ListedEvent, subscribe, type Subscribed, subscriptionPath } from "./EventShapes.ts"
 
 interface Deliveries {
@@ -85,9 +85,7 @@ const deliver = async (context: RuleContext): Promise<Deliveries> => {
 
 const needs = ["customer", "secret", "events", "trigger", "receiver"] as const
 
-/** A rule about what came. */
-const about = (look: (deliveries: Deliveries, context: RuleContext) => Promise<string> | string) => async (context: RuleContext): Promise<string> =>
-  look(await context.once("deliveries", () => deliver(context)), context)
+const about = sharing("deliveries", deliver)
 
 const expectDelivered = (to: Subscribed, wanted: ReadonlyArray<ListedEvent>): string => {
   const seen = new Set(idsIn(accepted(to.inbox.posts)))
@@ -112,180 +110,100 @@ const expectOnly = (to: Subscribed, fits: (event: ListedEvent) => boolean, why: 
   }
 }
 
-export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery", [
-  { id: "delivered", sentence: "delivers every event that is published to a subscription without filters", needs, run: about(({ plain, published }) => expectDelivered(plain, published)) },
-  {
-    id: "batch-shape",
-    sentence: "sends batches as POST with deliveryId, sentAt and a non-empty list of events",
-    needs,
-    run: about(({ dropped, ofShipment, plain, single, typed }) => `${eventsOf([plain, single, dropped, typed, ofShipment].flatMap(({ inbox }) => inbox.posts)).length} events`)
-  },
-  {
-    id: "delivered-as-listed",
-    sentence: "delivers events as the list of events shows them",
-    needs,
-    run: about(({ plain, published }) => {
-      for (const post of plain.inbox.posts) {
-        for (const event of batchOf(post).events) {
-          const listed = published.find(({ eventId }) => eventId === event.eventId)
-          if (listed !== undefined) expectEqual([event.type, event.sequence, Date.parse(event.occurredAt)], [listed.type, listed.sequence, Date.parse(listed.occurredAt)], `type, sequence and occurredAt of ${event.eventId}`, post)
-        }
+export const eventDeliveryRules = rulesOf("d", "Area D, Event types and delivery", needs, [
+  must("delivered", "delivers every event that is published to a subscription without filters", about(({ plain, published }) => expectDelivered(plain, published))),
+  must("batch-shape", "sends batches as POST with deliveryId, sentAt and a non-empty list of events", about(({ dropped, ofShipment, plain, single, typed }) => `${eventsOf([plain, single, dropped, typed, ofShipment].flatMap(({ inbox }) => inbox.posts)).length} events`)),
+  must("delivered-as-listed", "delivers events as the list of events shows them", about(({ plain, published }) => {
+    for (const post of plain.inbox.posts) {
+      for (const event of batchOf(post).events) {
+        const listed = published.find(({ eventId }) => eventId === event.eventId)
+        if (listed !== undefined) expectEqual([event.type, event.sequence, Date.parse(event.occurredAt)], [listed.type, listed.sequence, Date.parse(listed.occurredAt)], `type, sequence and occurredAt of ${event.eventId}`, post)
       }
-      return `${published.length} events`
-    })
-  },
-  {
-    id: "signed",
-    level: "should",
-    source: "Authentication: HMAC signing of deliveries; Standard Webhooks",
-    sentence: "signs every delivery, repeated ones too, with the secret that the subscription names",
-    needs,
-    run: about(({ dropped, plain, typed }, context) => expectSigned(context, [plain, dropped, typed].flatMap(({ inbox }) => inbox.posts)))
-  },
-  {
-    id: "batch-size",
-    sentence: "delivers at most batchMaxSize events at once",
-    needs,
-    run: about(({ single }) => {
-      const large = single.inbox.posts.find((post) => batchOf(post).events.length > 1)
-      if (large !== undefined) throw new Violation(`A delivery has ${batchOf(large).events.length} events, where batchMaxSize is 1.`, large)
-      return `${single.inbox.posts.length} deliveries of one event`
-    })
-  },
-  {
-    id: "rate-limit",
-    sentence: "sends no more deliveries in a minute than rateLimitPerMinute",
-    needs,
-    run: about(({ slow }) => {
-      const [first, ...others] = slow.inbox.posts
-      const soon = others.filter(({ at }) => at < first!.at + 60_000)
-      if (soon.length > 1) throw new Violation(`${soon.length + 1} deliveries came in a minute, where rateLimitPerMinute is 2.`, soon.at(-1))
-      return `${slow.inbox.posts.length} deliveries`
-    })
-  },
-  {
-    id: "max-attempts",
-    sentence: "stops to repeat a refused delivery after maxAttempts",
-    needs,
-    run: about(async ({ refusing: { inbox } }, context) => {
-      await inbox.untilQuiet(4_000, context.waitMillis)
-      const attempts = new Map<string, number>()
+    }
+    return `${published.length} events`
+  })),
+  should("signed", "signs every delivery, repeated ones too, with the secret that the subscription names", {
+    source: "Authentication: HMAC signing of deliveries; Standard Webhooks"
+  }, about(({ dropped, plain, typed }, context) => expectSigned(context, [plain, dropped, typed].flatMap(({ inbox }) => inbox.posts)))),
+  must("batch-size", "delivers at most batchMaxSize events at once", about(({ single }) => {
+    const large = single.inbox.posts.find((post) => batchOf(post).events.length > 1)
+    if (large !== undefined) throw new Violation(`A delivery has ${batchOf(large).events.length} events, where batchMaxSize is 1.`, large)
+    return `${single.inbox.posts.length} deliveries of one event`
+  })),
+  must("rate-limit", "sends no more deliveries in a minute than rateLimitPerMinute", about(({ slow }) => {
+    const [first, ...others] = slow.inbox.posts
+    const soon = others.filter(({ at }) => at < first!.at + 60_000)
+    if (soon.length > 1) throw new Violation(`${soon.length + 1} deliveries came in a minute, where rateLimitPerMinute is 2.`, soon.at(-1))
+    return `${slow.inbox.posts.length} deliveries`
+  })),
+  must("max-attempts", "stops to repeat a refused delivery after maxAttempts", about(async ({ refusing: { inbox } }, context) => {
+    await inbox.untilQuiet(4_000, context.waitMillis)
+    const attempts = new Map<string, number>()
+    for (const post of inbox.posts) {
+      const { deliveryId } = batchOf(post)
+      attempts.set(deliveryId, (attempts.get(deliveryId) ?? 0) + 1)
+      // the interface does not say whether the first attempt counts
+      if (attempts.get(deliveryId)! > 2) throw new Violation(`${deliveryId} came ${attempts.get(deliveryId)} times, where maxAttempts is 1.`, post)
+    }
+    return `at most ${Math.max(0, ...attempts.values())} attempts`
+  })),
+  must("filter-types", "delivers only events of the types in filters.eventTypes, and all of them", about(({ published, typed }) => {
+    expectOnly(typed, ({ type }) => type === "IN_TRANSIT", "the filter is IN_TRANSIT")
+    return expectDelivered(typed, published.filter(({ type }) => type === "IN_TRANSIT"))
+  })),
+  must("filter-shipments", "delivers only events of the shipments in filters.shipmentIds, and all of them", about(({ ofShipment, published }, { fixtures }) => {
+    const [wanted] = fixtures.events!.shipmentIds
+    expectOnly(ofShipment, ({ shipment }) => shipment.shipmentId === wanted, `the filter is ${wanted}`)
+    return expectDelivered(ofShipment, published.filter(({ shipment }) => shipment.shipmentId === wanted))
+  })),
+  must("retried", "repeats a delivery that was answered 500", about(({ plain, published }) => expectRetried(plain, published))),
+  must("retried-drop", "repeats a delivery when the connection broke before the answer", about(({ dropped, published }) => expectRetried(dropped, published))),
+  must("delivery-id", "keeps the deliveryId of a delivery that it repeats, and gives every other its own", about(({ plain, single }) => {
+    for (const { inbox } of [plain, single]) {
+      const idOf = new Map<string, string>()
       for (const post of inbox.posts) {
-        const { deliveryId } = batchOf(post)
-        attempts.set(deliveryId, (attempts.get(deliveryId) ?? 0) + 1)
-        // the interface does not say whether the first attempt counts
-        if (attempts.get(deliveryId)! > 2) throw new Violation(`${deliveryId} came ${attempts.get(deliveryId)} times, where maxAttempts is 1.`, post)
+        const { deliveryId, events } = batchOf(post)
+        const content = events.map(({ eventId }) => eventId).join()
+        expectEqual(deliveryId, idOf.get(content) ?? deliveryId, "The deliveryId of a repeated delivery", post)
+        if (!idOf.has(content) && [...idOf.values()].includes(deliveryId)) throw new Violation(`${deliveryId} names two deliveries.`, post)
+        idOf.set(content, deliveryId)
       }
-      return `at most ${Math.max(0, ...attempts.values())} attempts`
-    })
-  },
-  {
-    id: "filter-types",
-    sentence: "delivers only events of the types in filters.eventTypes, and all of them",
-    needs,
-    run: about(({ published, typed }) => {
-      expectOnly(typed, ({ type }) => type === "IN_TRANSIT", "the filter is IN_TRANSIT")
-      return expectDelivered(typed, published.filter(({ type }) => type === "IN_TRANSIT"))
-    })
-  },
-  {
-    id: "filter-shipments",
-    sentence: "delivers only events of the shipments in filters.shipmentIds, and all of them",
-    needs,
-    run: about(({ ofShipment, published }, { fixtures }) => {
-      const [wanted] = fixtures.events!.shipmentIds
-      expectOnly(ofShipment, ({ shipment }) => shipment.shipmentId === wanted, `the filter is ${wanted}`)
-      return expectDelivered(ofShipment, published.filter(({ shipment }) => shipment.shipmentId === wanted))
-    })
-  },
-  { id: "retried", sentence: "repeats a delivery that was answered 500", needs, run: about(({ plain, published }) => expectRetried(plain, published)) },
-  { id: "retried-drop", sentence: "repeats a delivery when the connection broke before the answer", needs, run: about(({ dropped, published }) => expectRetried(dropped, published)) },
-  {
-    id: "delivery-id",
-    sentence: "keeps the deliveryId of a delivery that it repeats, and gives every other its own",
-    needs,
-    run: about(({ plain, single }) => {
-      for (const { inbox } of [plain, single]) {
-        const idOf = new Map<string, string>()
-        for (const post of inbox.posts) {
-          const { deliveryId, events } = batchOf(post)
-          const content = events.map(({ eventId }) => eventId).join()
-          expectEqual(deliveryId, idOf.get(content) ?? deliveryId, "The deliveryId of a repeated delivery", post)
-          if (!idOf.has(content) && [...idOf.values()].includes(deliveryId)) throw new Violation(`${deliveryId} names two deliveries.`, post)
-          idOf.set(content, deliveryId)
-        }
+    }
+    return `${plain.inbox.posts.length + single.inbox.posts.length} deliveries`
+  })),
+  should("webhook-id", "keeps the webhook-id, and the body, of a delivery that it repeats", {
+    source: "Standard Webhooks: the id stays the same when a message is sent again"
+  }, about(({ plain }) => expectRepeated(plain.inbox.posts))),
+  should("in-order", "delivers a shipment's events in the order of their sequence, also when one is repeated", {
+    source: "published requirements of area D: events in order and none omitted"
+  }, about(({ single }, { fixtures }) => {
+    const last = new Map<string, number>()
+    for (const post of accepted(single.inbox.posts)) {
+      for (const { sequence, shipment: { shipmentId } } of batchOf(post).events) {
+        const before = last.get(shipmentId) ?? -1
+        if (fixtures.events!.shipmentIds.includes(shipmentId) && sequence < before) throw new Violation(`${shipmentId} #${sequence} was delivered after #${before}.`, post)
+        last.set(shipmentId, sequence)
       }
-      return `${plain.inbox.posts.length + single.inbox.posts.length} deliveries`
-    })
-  },
-  {
-    id: "webhook-id",
-    level: "should",
-    source: "Standard Webhooks: the id stays the same when a message is sent again",
-    sentence: "keeps the webhook-id, and the body, of a delivery that it repeats",
-    needs,
-    run: about(({ plain }) => expectRepeated(plain.inbox.posts))
-  },
-  {
-    id: "in-order",
-    level: "should",
-    source: "published requirements of area D: events in order and none omitted",
-    sentence: "delivers a shipment's events in the order of their sequence, also when one is repeated",
-    needs,
-    run: about(({ single }, { fixtures }) => {
-      const last = new Map<string, number>()
-      for (const post of accepted(single.inbox.posts)) {
-        for (const { sequence, shipment: { shipmentId } } of batchOf(post).events) {
-          const before = last.get(shipmentId) ?? -1
-          if (fixtures.events!.shipmentIds.includes(shipmentId) && sequence < before) throw new Violation(`${shipmentId} #${sequence} was delivered after #${before}.`, post)
-          last.set(shipmentId, sequence)
-        }
-      }
-      return `${last.size} shipments`
-    })
-  },
-  {
-    id: "paused-silent",
-    level: "should",
-    source: "States and transitions: Area D subscription status",
-    sentence: "delivers nothing to a subscription that is paused",
-    needs,
-    run: about(({ whilePaused }) => {
-      if (whilePaused.length > 0) throw new Violation("A delivery came, although its subscription was paused.", whilePaused[0])
-      return "nothing came"
-    })
-  },
-  {
-    id: "resumed",
-    level: "should",
-    source: "published requirements of area D: no event may be omitted",
-    sentence: "delivers what was published while a subscription was paused, once it is active again",
-    needs,
-    run: about(async ({ paused, published }, context) => {
-      expectStatus(await context.call("d", "PATCH", subscriptionPath(paused.id), { body: { status: "active" }, contentType: "application/merge-patch+json" }), 200)
-      await accepts(context, paused, published)
-      return expectDelivered(paused, published)
-    })
-  },
-  {
-    id: "deleted-silent",
-    sentence: "delivers nothing to a subscription that was removed",
-    needs,
-    run: about(({ deleted }) => {
-      if (deleted.inbox.posts.length > 0) throw new Violation("A delivery came, although its subscription was removed.", deleted.inbox.posts[0])
-      return "nothing came"
-    })
-  },
-  {
-    id: "delivered-foreign",
+    }
+    return `${last.size} shipments`
+  })),
+  should("paused-silent", "delivers nothing to a subscription that is paused", { source: "States and transitions: Area D subscription status" }, about(({ whilePaused }) =>
+    expectSilent(whilePaused, "the subscription was paused"))),
+  should("resumed", "delivers what was published while a subscription was paused, once it is active again", {
+    source: "published requirements of area D: no event may be omitted"
+  }, about(async ({ paused, published }, context) => {
+    expectStatus(await context.call("d", "PATCH", subscriptionPath(paused.id), { body: { status: "active" }, contentType: "application/merge-patch+json" }), 200)
+    await accepts(context, paused, published)
+    return expectDelivered(paused, published)
+  })),
+  must("deleted-silent", "delivers nothing to a subscription that was removed", about(({ deleted }) => expectSilent(deleted.inbox.posts, "the subscription was removed"))),
+  must("delivered-foreign", "delivers no event of a shipment that the subscriber has no access to", {
     source: "published requirements of area D: a caller sees only shipments it is party to",
-    sentence: "delivers no event of a shipment that the subscriber has no access to",
-    needs: ["other", ...needs],
-    run: about(({ foreign, plain }, { fixtures }) => {
-      const { foreignShipmentId, shipmentIds } = fixtures.events!
-      expectOnly(plain, ({ shipment }) => shipment.shipmentId !== foreignShipmentId, "the subscriber has no access to it")
-      expectOnly(foreign!, ({ shipment }) => !shipmentIds.includes(shipment.shipmentId), "another client subscribed")
-      return "nothing of others"
-    })
-  }
+    needs: ["other", ...needs]
+  }, about(({ foreign, plain }, { fixtures }) => {
+    const { foreignShipmentId, shipmentIds } = fixtures.events!
+    expectOnly(plain, ({ shipment }) => shipment.shipmentId !== foreignShipmentId, "the subscriber has no access to it")
+    expectOnly(foreign!, ({ shipment }) => !shipmentIds.includes(shipment.shipmentId), "another client subscribed")
+    return "nothing of others"
+  }))
 ])

@@ -2,8 +2,8 @@
 import { eventTypes, TransitEvent } from "@waybill/core/transit-events"
 import { Schema } from "effect"
 import type { Exchange } from "../ApiCaller.ts"
-import { callText, expectEachRefused, expectEqual, expectStatus, read } from "../Expectations.ts"
-import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
+import { callText, expectEachRefused, expectEqual, expectStatus, expectUnauthorized, read } from "../Expectations.ts"
+import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { compareEvents, eventsPage, type ListedEvent, expectProblem } from "./EventShapes.ts"
 
 const needs = ["customer", "events"] as const
@@ -39,218 +39,120 @@ const middle = async (context: RuleContext): Promise<ListedEvent> => {
   return data[Math.floor(data.length / 2)]!
 }
 
-const refuses = (id: string, sentence: string, queries: ReadonlyArray<Readonly<Record<string, string>>>) => ({
-  id,
-  sentence,
-  needs: ["customer"] as const,
-  run: (context: RuleContext) =>
-    expectEachRefused(queries.map((query) => [new URLSearchParams(query).toString(), () => context.call("d", "GET", "/v1/events", { query })]))
-})
+const refuses = (id: string, sentence: string, queries: ReadonlyArray<Readonly<Record<string, string>>>) =>
+  must(id, sentence, { needs: ["customer"] }, (context) =>
+    expectEachRefused(queries.map((query) => [new URLSearchParams(query).toString(), () => context.call("d", "GET", "/v1/events", { query })])))
 
 export const eventListRules = [
-  ...rulesOf("d", "Area D, Operations: List events", [
-    {
-      id: "events",
-      sentence: "lists events in the shape of EventsPage, with page 1 and pageSize 100 by default",
-      needs,
-      run: async (context) => {
-        const { data, exchange, page, pageSize } = await eventsPage(context, {})
-        expectEqual([page, pageSize], [1, 100], "page and pageSize without parameters", exchange)
-        await eventsOfFirst(context)
-        return `${data.length} events on page 1`
+  ...rulesOf("d", "Area D, Operations: List events", needs, [
+    must("events", "lists events in the shape of EventsPage, with page 1 and pageSize 100 by default", async (context) => {
+      const { data, exchange, page, pageSize } = await eventsPage(context, {})
+      expectEqual([page, pageSize], [1, 100], "page and pageSize without parameters", exchange)
+      await eventsOfFirst(context)
+      return `${data.length} events on page 1`
+    }),
+    must("events-shipment", "lists only events of the shipment that shipmentId names", (context) => expectFiltered(context, {}, (event) => event.shipment.shipmentId === firstShipment(context))),
+    must("events-type", "lists only events of the type that eventTypes names", async (context) => {
+      const { type } = await middle(context)
+      return expectFiltered(context, { eventTypes: type }, (event) => event.type === type)
+    }),
+    must("events-types", "lists events of every type that eventTypes names when it is repeated", async (context) => {
+      const types = [...new Set((await eventsOfFirst(context)).data.map(({ type }) => type))].slice(0, 2)
+      return expectFiltered(context, { eventTypes: types }, (event) => types.includes(event.type))
+    }),
+    must("events-all-types", "takes every event type as a filter of the list", { source: "Area D event types" }, (context) => expectFiltered(context, { eventTypes }, () => true)),
+    must("events-from", "includes events at occurredFrom, and none before", async (context) => {
+      const { occurredAt } = await middle(context)
+      return expectFiltered(context, { occurredFrom: occurredAt }, (event) => Date.parse(event.occurredAt) >= Date.parse(occurredAt))
+    }),
+    must("events-to", "excludes events at occurredTo and after", async (context) => {
+      const { occurredAt } = await middle(context)
+      return expectFiltered(context, { occurredTo: occurredAt }, (event) => Date.parse(event.occurredAt) < Date.parse(occurredAt))
+    }),
+    must("events-order", "orders events by shipmentId, sequence and eventId", async (context) => {
+      const { data, exchange } = await eventsPage(context, { pageSize: "500" })
+      expectSorted(data, 1, exchange)
+      const first = await eventsOfFirst(context)
+      expectSorted(first.data, 1, first.exchange)
+      return `${data.length} events in order`
+    }),
+    should("events-desc", "reverses the whole order with order=desc", { source: "published definition of area D: order applies to the whole key" }, async (context) => {
+      const { data, exchange } = await eventsPage(context, { pageSize: "500", order: "desc", shipmentId: firstShipment(context) })
+      expectSorted(data, -1, exchange)
+      expectEqual(data.length, (await eventsOfFirst(context)).data.length, "The number of events with order=desc", exchange)
+      return `${data.length} events in reverse`
+    }),
+    must("events-pages", "lists every event once across pages, and says which page it is", async (context) => {
+      const { data: all } = await eventsOfFirst(context)
+      const listed: Array<string> = []
+      let last: Exchange | undefined
+      for (let page = 1; page <= Math.min(4, Math.ceil(all.length / 2)); page++) {
+        const found = await eventsPage(context, { shipmentId: firstShipment(context), page: String(page), pageSize: "2" })
+        expectEqual([found.page, found.pageSize], [page, 2], "page and pageSize", found.exchange)
+        listed.push(...found.data.map(({ eventId }) => eventId))
+        last = found.exchange
       }
-    },
-    { id: "events-shipment", sentence: "lists only events of the shipment that shipmentId names", needs, run: (context) => expectFiltered(context, {}, (event) => event.shipment.shipmentId === firstShipment(context)) },
-    {
-      id: "events-type",
-      sentence: "lists only events of the type that eventTypes names",
-      needs,
-      run: async (context) => {
-        const { type } = await middle(context)
-        return expectFiltered(context, { eventTypes: type }, (event) => event.type === type)
-      }
-    },
-    {
-      id: "events-types",
-      sentence: "lists events of every type that eventTypes names when it is repeated",
-      needs,
-      run: async (context) => {
-        const types = [...new Set((await eventsOfFirst(context)).data.map(({ type }) => type))].slice(0, 2)
-        return expectFiltered(context, { eventTypes: types }, (event) => types.includes(event.type))
-      }
-    },
-    {
-      id: "events-all-types",
-      source: "Area D event types",
-      sentence: "takes every event type as a filter of the list",
-      needs,
-      run: (context) => expectFiltered(context, { eventTypes }, () => true)
-    },
-    {
-      id: "events-from",
-      sentence: "includes events at occurredFrom, and none before",
-      needs,
-      run: async (context) => {
-        const { occurredAt } = await middle(context)
-        return expectFiltered(context, { occurredFrom: occurredAt }, (event) => Date.parse(event.occurredAt) >= Date.parse(occurredAt))
-      }
-    },
-    {
-      id: "events-to",
-      sentence: "excludes events at occurredTo and after",
-      needs,
-      run: async (context) => {
-        const { occurredAt } = await middle(context)
-        return expectFiltered(context, { occurredTo: occurredAt }, (event) => Date.parse(event.occurredAt) < Date.parse(occurredAt))
-      }
-    },
-    {
-      id: "events-order",
-      sentence: "orders events by shipmentId, sequence and eventId",
-      needs,
-      run: async (context) => {
-        const { data, exchange } = await eventsPage(context, { pageSize: "500" })
-        expectSorted(data, 1, exchange)
-        const first = await eventsOfFirst(context)
-        expectSorted(first.data, 1, first.exchange)
-        return `${data.length} events in order`
-      }
-    },
-    {
-      id: "events-desc",
-      sentence: "reverses the whole order with order=desc",
-      level: "should",
-      source: "published definition of area D: order applies to the whole key",
-      needs,
-      run: async (context) => {
-        const { data, exchange } = await eventsPage(context, { pageSize: "500", order: "desc", shipmentId: firstShipment(context) })
-        expectSorted(data, -1, exchange)
-        expectEqual(data.length, (await eventsOfFirst(context)).data.length, "The number of events with order=desc", exchange)
-        return `${data.length} events in reverse`
-      }
-    },
-    {
-      id: "events-pages",
-      sentence: "lists every event once across pages, and says which page it is",
-      needs,
-      run: async (context) => {
-        const { data: all } = await eventsOfFirst(context)
-        const listed: Array<string> = []
-        let last: Exchange | undefined
-        for (let page = 1; page <= Math.min(4, Math.ceil(all.length / 2)); page++) {
-          const found = await eventsPage(context, { shipmentId: firstShipment(context), page: String(page), pageSize: "2" })
-          expectEqual([found.page, found.pageSize], [page, 2], "page and pageSize", found.exchange)
-          listed.push(...found.data.map(({ eventId }) => eventId))
-          last = found.exchange
-        }
-        expectEqual(listed, all.slice(0, listed.length).map(({ eventId }) => eventId), "What pages of two list", last)
-        expectEqual(listed.length >= Math.min(8, all.length), true, "Whether the pages have every event", last)
-        return `${listed.length} events on pages of two`
-      }
-    },
-    {
-      id: "events-total",
-      sentence: "counts the events that match in totalCount and totalPages, if it gives them",
-      needs,
-      run: async (context) => {
-        const { data: all } = await eventsOfFirst(context)
-        const { exchange, totalCount, totalPages } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
-        if (totalCount !== undefined && totalCount !== null) expectEqual(totalCount, all.length, "totalCount", exchange)
-        if (totalPages !== undefined && totalPages !== null) expectEqual(totalPages, Math.ceil(all.length / 2), "totalPages", exchange)
-        return `${totalCount ?? "no"} events on ${totalPages ?? "?"} pages`
-      }
-    },
-    {
-      id: "events-page-headers",
-      sentence: "gives paging information in headers too",
-      needs,
-      run: async (context) => {
-        const { exchange } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
-        const found = [...exchange.headers].map(([name]) => name).filter((name) => name === "link" || /page|total|count/u.test(name))
-        if (found.length === 0) throw new Violation(`${callText(exchange)} has no header with paging information, such as Link or X-Total-Count.`, exchange)
-        return found.join(", ")
-      }
-    },
-    {
-      id: "events-members",
-      level: "should",
-      source: "published definition of area D: required members and code lists",
-      sentence: "lists events with every member that the published definition requires",
-      needs,
-      run: async (context) => {
-        const { data, exchange } = await eventsOfFirst(context)
-        read(Schema.Array(TransitEvent), (exchange.json as { readonly data: unknown }).data, "The list of events", exchange)
-        return `${data.length} events`
-      }
-    },
-    {
-      id: "events-past-the-end",
-      sentence: "answers an empty page after the last one",
-      needs,
-      run: async (context) => {
-        const { data, exchange } = await eventsPage(context, { shipmentId: firstShipment(context), page: "9999" })
-        expectEqual(data.length, 0, "The number of events on page 9999", exchange)
-        return "empty"
-      }
-    },
-    {
-      id: "events-unknown-shipment",
-      sentence: "answers an empty page for an unknown shipment",
-      level: "should",
-      needs: ["customer"],
-      run: async (context) => {
-        const exchange = await context.call("d", "GET", "/v1/events", { query: { shipmentId: "WAYBILL-CHECK-NO-SUCH-SHIPMENT" } })
-        expectStatus(exchange, 200, 404)
-        if (exchange.status === 200) expectEqual((exchange.json as { data?: unknown })?.data, [], "data", exchange)
-        return String(exchange.status)
-      }
-    },
+      expectEqual(listed, all.slice(0, listed.length).map(({ eventId }) => eventId), "What pages of two list", last)
+      expectEqual(listed.length >= Math.min(8, all.length), true, "Whether the pages have every event", last)
+      return `${listed.length} events on pages of two`
+    }),
+    must("events-total", "counts the events that match in totalCount and totalPages, if it gives them", async (context) => {
+      const { data: all } = await eventsOfFirst(context)
+      const { exchange, totalCount, totalPages } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
+      if (totalCount !== undefined && totalCount !== null) expectEqual(totalCount, all.length, "totalCount", exchange)
+      if (totalPages !== undefined && totalPages !== null) expectEqual(totalPages, Math.ceil(all.length / 2), "totalPages", exchange)
+      return `${totalCount ?? "no"} events on ${totalPages ?? "?"} pages`
+    }),
+    must("events-page-headers", "gives paging information in headers too", async (context) => {
+      const { exchange } = await eventsPage(context, { shipmentId: firstShipment(context), pageSize: "2" })
+      const found = [...exchange.headers].map(([name]) => name).filter((name) => name === "link" || /page|total|count/u.test(name))
+      if (found.length === 0) throw new Violation(`${callText(exchange)} has no header with paging information, such as Link or X-Total-Count.`, exchange)
+      return found.join(", ")
+    }),
+    should("events-members", "lists events with every member that the published definition requires", {
+      source: "published definition of area D: required members and code lists"
+    }, async (context) => {
+      const { data, exchange } = await eventsOfFirst(context)
+      read(Schema.Array(TransitEvent), (exchange.json as { readonly data: unknown }).data, "The list of events", exchange)
+      return `${data.length} events`
+    }),
+    must("events-past-the-end", "answers an empty page after the last one", async (context) => {
+      const { data, exchange } = await eventsPage(context, { shipmentId: firstShipment(context), page: "9999" })
+      expectEqual(data.length, 0, "The number of events on page 9999", exchange)
+      return "empty"
+    }),
+    should("events-unknown-shipment", "answers an empty page for an unknown shipment", { needs: ["customer"] }, async (context) => {
+      const exchange = await context.call("d", "GET", "/v1/events", { query: { shipmentId: "WAYBILL-CHECK-NO-SUCH-SHIPMENT" } })
+      expectStatus(exchange, 200, 404)
+      if (exchange.status === 200) expectEqual((exchange.json as { data?: unknown })?.data, [], "data", exchange)
+      return String(exchange.status)
+    }),
     refuses("events-page-range", "refuses a page below 1", [{ page: "0" }, { page: "-1" }, { page: "first" }]),
     refuses("events-page-size", "refuses a pageSize below 1 or above 500", [{ pageSize: "0" }, { pageSize: "501" }, { pageSize: "many" }]),
     refuses("events-order-value", "refuses an order other than asc and desc", [{ order: "sideways" }]),
     refuses("events-time-value", "refuses times that are no date-time", [{ occurredFrom: "yesterday" }, { occurredTo: "2026-13-45T00:00:00Z" }]),
     refuses("events-type-value", "refuses an unknown event type", [{ eventTypes: "NO_SUCH_TYPE" }])
   ]),
-  ...rulesOf("d", "Authentication; published definition of area D: each call carries credentials", [
-    {
-      id: "events-unauthenticated",
-      level: "should",
-      sentence: "refuses the list of events without valid credentials with 401",
-      needs: [],
-      run: async (context) => {
-        for (const as of ["nobody", "invalid"] as const) expectStatus(await context.call("d", "GET", "/v1/events", { as }), 401)
-        return "401"
-      }
-    },
-    {
-      id: "events-foreign",
-      sentence: "lists no event of a shipment that the caller has no access to",
-      needs,
-      run: async (context) => {
-        const shipmentId = context.fixtures.events!.foreignShipmentId
-        const exchange = await context.call("d", "GET", "/v1/events", { query: { shipmentId } })
-        expectStatus(exchange, 200, 403, 404)
-        if (exchange.status === 200) expectEqual((exchange.json as { data?: unknown })?.data, [], `What is listed of ${shipmentId}`, exchange)
-        const all = await eventsPage(context, { pageSize: "500" })
-        if (all.data.some((event) => event.shipment.shipmentId === shipmentId)) throw new Violation(`The list without filters shows ${shipmentId}.`, all.exchange)
-        return `nothing of ${shipmentId}`
-      }
-    }
+  ...rulesOf("d", "Authentication; published definition of area D: each call carries credentials", [], [
+    should("events-unauthenticated", "refuses the list of events without valid credentials with 401", (context) => expectUnauthorized((as) => context.call("d", "GET", "/v1/events", { as }))),
+    must("events-foreign", "lists no event of a shipment that the caller has no access to", { needs }, async (context) => {
+      const shipmentId = context.fixtures.events!.foreignShipmentId
+      const exchange = await context.call("d", "GET", "/v1/events", { query: { shipmentId } })
+      expectStatus(exchange, 200, 403, 404)
+      if (exchange.status === 200) expectEqual((exchange.json as { data?: unknown })?.data, [], `What is listed of ${shipmentId}`, exchange)
+      const all = await eventsPage(context, { pageSize: "500" })
+      if (all.data.some((event) => event.shipment.shipmentId === shipmentId)) throw new Violation(`The list without filters shows ${shipmentId}.`, all.exchange)
+      return `nothing of ${shipmentId}`
+    })
   ]),
-  ...rulesOf("d", "Errors: Area D error body", [
-    {
-      id: "events-error-body",
-      level: "should",
-      sentence: "explains refused lists in the error body of area D",
-      needs: ["customer"],
-      run: async (context) => {
-        const refused = [await context.call("d", "GET", "/v1/events", { query: { pageSize: "0" } }), await context.call("d", "GET", "/v1/events", { as: "nobody" })]
-        for (const exchange of refused) {
-          expectStatus(exchange, 400, 401, 403, 422)
-          expectProblem(exchange)
-        }
-        return refused.map(({ status }) => status).join(", ")
+  ...rulesOf("d", "Errors: Area D error body", ["customer"], [
+    should("events-error-body", "explains refused lists in the error body of area D", async (context) => {
+      const refused = [await context.call("d", "GET", "/v1/events", { query: { pageSize: "0" } }), await context.call("d", "GET", "/v1/events", { as: "nobody" })]
+      for (const exchange of refused) {
+        expectStatus(exchange, 400, 401, 403, 422)
+        expectProblem(exchange)
       }
-    }
+      return refused.map(({ status }) => status).join(", ")
+    })
   ])
 ]

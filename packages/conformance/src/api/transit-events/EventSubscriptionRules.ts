@@ -1,8 +1,8 @@
 /** Rules of area D about subscriptions. */
 import { eventTypes } from "@waybill/core/transit-events"
 import { randomUUID } from "node:crypto"
-import { callText, compareText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, read, withoutEach } from "../Expectations.ts"
-import { type RuleContext, rulesOf, Violation } from "../Rule.ts"
+import { callText, compareText, expectEachRefused, expectEqual, expectHidden, expectJson, expectStatus, expectUnauthorized, read, withoutEach } from "../Expectations.ts"
+import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { expectProblem, subscribeOnly, Subscription, subscriptionBody, subscriptionPath, SubscriptionsPage } from "./EventShapes.ts"
 
 const needs = ["customer", "secret"] as const
@@ -24,373 +24,215 @@ const statusList = async (context: RuleContext, query: Readonly<Record<string, s
   return { ...expectJson(exchange, SubscriptionsPage, 200), exchange }
 }
 
-const createRules = rulesOf("d", "Area D, Operations: Create subscription", [
-  {
-    id: "create",
-    sentence: "creates a subscription and returns it, with an id and the status active",
-    needs,
-    run: async (context) => {
-      const { exchange } = await subscribeOnly(context)
-      const made = expectJson(exchange, Subscription, 200, 201)
-      expectEqual([made.endpointUrl, made.status], [context.endpointUrl, "active"], "endpointUrl and status", exchange)
-      return made.id
+const createRules = rulesOf("d", "Area D, Operations: Create subscription", needs, [
+  must("create", "creates a subscription and returns it, with an id and the status active", async (context) => {
+    const { exchange } = await subscribeOnly(context)
+    const made = expectJson(exchange, Subscription, 200, 201)
+    expectEqual([made.endpointUrl, made.status], [context.endpointUrl, "active"], "endpointUrl and status", exchange)
+    return made.id
+  }),
+  should("create-status", "answers 201 with the subscription's address in Location", { source: "published definition of area D: 201 with Location" }, async (context) => {
+    const { exchange, id } = await subscribeOnly(context)
+    expectStatus(exchange, 201)
+    const location = exchange.headers.get("location")
+    if (location === null || !location.endsWith(encodeURIComponent(id))) throw new Violation(`The Location header is ${location ?? "missing"}; the subscription's address is expected.`, exchange)
+    return location
+  }),
+  must("create-filters", "keeps the filters of a subscription", async (context) => {
+    const { id } = await subscribeOnly(context, { filters })
+    const { exchange, filters: kept } = await got(context, id)
+    expectEqual([kept?.eventTypes, kept?.shipmentIds], [filters.eventTypes, filters.shipmentIds], "eventTypes and shipmentIds", exchange)
+    return "kept"
+  }),
+  must("create-delivery", "keeps the delivery settings of a subscription", async (context) => {
+    const given = { maxAttempts: 3, initialBackoffSeconds: 2, maxBackoffSeconds: 60, batchMaxSize: 7, rateLimitPerMinute: 30 }
+    const { id } = await subscribeOnly(context, { delivery: given })
+    const { delivery, exchange } = await got(context, id)
+    expectEqual(Object.keys(given).map((name) => delivery?.[name]), Object.values(given), "The delivery settings", exchange)
+    return "kept"
+  }),
+  must("create-required", "refuses a subscription without endpointUrl or hmacSecretId", (context) =>
+    expectEachRefused(withoutEach(subscriptionBody(context), ["endpointUrl", "hmacSecretId"]).map(([what, body]) => [what, creating(context, body)]))),
+  must("create-url", "refuses an endpointUrl that is no URI", (context) =>
+    expectEachRefused(["nowhere", "", 7].map((endpointUrl) => [`endpointUrl ${JSON.stringify(endpointUrl)}`, creating(context, { ...subscriptionBody(context), endpointUrl })]))),
+  must("create-event-type", "refuses a filter with an unknown event type", (context) =>
+    expectEachRefused([["NO_SUCH_TYPE", creating(context, { ...subscriptionBody(context), filters: { eventTypes: ["NO_SUCH_TYPE"] } })]])),
+  must("create-event-types", "takes every event type as a filter", { source: "Area D event types" }, async (context) => {
+    const { id } = await subscribeOnly(context, { filters: { eventTypes } })
+    const { exchange, filters: kept } = await got(context, id)
+    expectEqual(kept?.eventTypes?.toSorted(), [...eventTypes].toSorted(), "eventTypes", exchange)
+    return `${eventTypes.length} types`
+  }),
+  should("create-delivery-bounds", "refuses delivery settings below 1, and a batchMaxSize above 1000", {
+    source: "published definition of area D: minimum 1, batchMaxSize at most 1000"
+  }, (context) =>
+    expectEachRefused([{ batchMaxSize: 0 }, { batchMaxSize: 1001 }, { maxAttempts: 0 }, { rateLimitPerMinute: 0 }, { initialBackoffSeconds: 0 }].map((delivery) =>
+      [JSON.stringify(delivery), creating(context, { ...subscriptionBody(context), delivery })]))),
+  should("create-unknown-members", "refuses unknown members of a subscription", {
+    source: "published definition of area D: unevaluatedProperties is false"
+  }, (context) => expectEachRefused([["a member that no version knows", creating(context, { ...subscriptionBody(context), waybillCheck: true })]])),
+  should("create-secret", "refuses an hmacSecretId that names no stored secret", {
+    source: "Authentication: each subscription names a stored secret"
+  }, (context) => expectEachRefused([["an unknown hmacSecretId", creating(context, { ...subscriptionBody(context), hmacSecretId: `waybill-check-${randomUUID()}` })]])),
+  must("create-malformed", "refuses a body that is not JSON", (context) =>
+    expectEachRefused([["a cut-off body", () => context.call("d", "POST", "/v1/subscriptions", { text: "{\"endpointUrl\": " })]])),
+  must("secret-hidden", "never shows the secret itself", { source: "Authentication: hmacSecretId refers to a stored secret" }, async (context) => {
+    const { exchange: made, id } = await subscribeOnly(context)
+    const bare = context.fixtures.webhook!.secret.replace(/^whsec_/u, "")
+    for (const exchange of [made, (await got(context, id)).exchange, (await statusList(context, {})).exchange]) {
+      if (exchange.text.includes(bare)) throw new Violation(`${callText(exchange)} shows the signing secret.`, exchange)
     }
-  },
-  {
-    id: "create-status",
-    level: "should",
-    source: "published definition of area D: 201 with Location",
-    sentence: "answers 201 with the subscription's address in Location",
-    needs,
-    run: async (context) => {
-      const { exchange, id } = await subscribeOnly(context)
-      expectStatus(exchange, 201)
-      const location = exchange.headers.get("location")
-      if (location === null || !location.endsWith(encodeURIComponent(id))) throw new Violation(`The Location header is ${location ?? "missing"}; the subscription's address is expected.`, exchange)
-      return location
-    }
-  },
-  {
-    id: "create-filters",
-    sentence: "keeps the filters of a subscription",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context, { filters })
-      const { exchange, filters: kept } = await got(context, id)
-      expectEqual([kept?.eventTypes, kept?.shipmentIds], [filters.eventTypes, filters.shipmentIds], "eventTypes and shipmentIds", exchange)
-      return "kept"
-    }
-  },
-  {
-    id: "create-delivery",
-    sentence: "keeps the delivery settings of a subscription",
-    needs,
-    run: async (context) => {
-      const given = { maxAttempts: 3, initialBackoffSeconds: 2, maxBackoffSeconds: 60, batchMaxSize: 7, rateLimitPerMinute: 30 }
-      const { id } = await subscribeOnly(context, { delivery: given })
-      const { delivery, exchange } = await got(context, id)
-      expectEqual(Object.keys(given).map((name) => delivery?.[name]), Object.values(given), "The delivery settings", exchange)
-      return "kept"
-    }
-  },
-  {
-    id: "create-required",
-    sentence: "refuses a subscription without endpointUrl or hmacSecretId",
-    needs,
-    run: (context) => expectEachRefused(withoutEach(subscriptionBody(context), ["endpointUrl", "hmacSecretId"]).map(([what, body]) => [what, creating(context, body)]))
-  },
-  {
-    id: "create-url",
-    sentence: "refuses an endpointUrl that is no URI",
-    needs,
-    run: (context) => expectEachRefused(["nowhere", "", 7].map((endpointUrl) => [`endpointUrl ${JSON.stringify(endpointUrl)}`, creating(context, { ...subscriptionBody(context), endpointUrl })]))
-  },
-  {
-    id: "create-event-type",
-    sentence: "refuses a filter with an unknown event type",
-    needs,
-    run: (context) => expectEachRefused([["NO_SUCH_TYPE", creating(context, { ...subscriptionBody(context), filters: { eventTypes: ["NO_SUCH_TYPE"] } })]])
-  },
-  {
-    id: "create-event-types",
-    source: "Area D event types",
-    sentence: "takes every event type as a filter",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context, { filters: { eventTypes } })
-      const { exchange, filters: kept } = await got(context, id)
-      expectEqual(kept?.eventTypes?.toSorted(), [...eventTypes].toSorted(), "eventTypes", exchange)
-      return `${eventTypes.length} types`
-    }
-  },
-  {
-    id: "create-delivery-bounds",
-    level: "should",
-    source: "published definition of area D: minimum 1, batchMaxSize at most 1000",
-    sentence: "refuses delivery settings below 1, and a batchMaxSize above 1000",
-    needs,
-    run: (context) =>
-      expectEachRefused([{ batchMaxSize: 0 }, { batchMaxSize: 1001 }, { maxAttempts: 0 }, { rateLimitPerMinute: 0 }, { initialBackoffSeconds: 0 }].map((delivery) =>
-        [JSON.stringify(delivery), creating(context, { ...subscriptionBody(context), delivery })]))
-  },
-  {
-    id: "create-unknown-members",
-    level: "should",
-    source: "published definition of area D: unevaluatedProperties is false",
-    sentence: "refuses unknown members of a subscription",
-    needs,
-    run: (context) => expectEachRefused([["a member that no version knows", creating(context, { ...subscriptionBody(context), waybillCheck: true })]])
-  },
-  {
-    id: "create-secret",
-    level: "should",
-    source: "Authentication: each subscription names a stored secret",
-    sentence: "refuses an hmacSecretId that names no stored secret",
-    needs,
-    run: (context) => expectEachRefused([["an unknown hmacSecretId", creating(context, { ...subscriptionBody(context), hmacSecretId: `waybill-check-${randomUUID()}` })]])
-  },
-  {
-    id: "create-malformed",
-    sentence: "refuses a body that is not JSON",
-    needs,
-    run: (context) => expectEachRefused([["a cut-off body", () => context.call("d", "POST", "/v1/subscriptions", { text: "{\"endpointUrl\": " })]])
-  },
-  {
-    id: "secret-hidden",
-    source: "Authentication: hmacSecretId refers to a stored secret",
-    sentence: "never shows the secret itself",
-    needs,
-    run: async (context) => {
-      const { exchange: made, id } = await subscribeOnly(context)
-      const bare = context.fixtures.webhook!.secret.replace(/^whsec_/u, "")
-      for (const exchange of [made, (await got(context, id)).exchange, (await statusList(context, {})).exchange]) {
-        if (exchange.text.includes(bare)) throw new Violation(`${callText(exchange)} shows the signing secret.`, exchange)
-      }
-      return "hidden"
-    }
-  }
+    return "hidden"
+  })
 ])
 
-const readRules = rulesOf("d", "Area D, Operations: Retrieve and list subscriptions", [
-  {
-    id: "get",
-    sentence: "returns a subscription as it was created",
-    needs,
-    run: async (context) => {
-      const { exchange: made, id } = await subscribeOnly(context, { filters })
-      const before = read(Subscription, made.json, "The subscription", made)
-      const { exchange, ...now } = await got(context, id)
-      for (const member of ["id", "endpointUrl", "status", "createdAt"] as const) expectEqual(now[member], before[member], member, exchange)
-      return id
+const readRules = rulesOf("d", "Area D, Operations: Retrieve and list subscriptions", needs, [
+  must("get", "returns a subscription as it was created", async (context) => {
+    const { exchange: made, id } = await subscribeOnly(context, { filters })
+    const before = read(Subscription, made.json, "The subscription", made)
+    const { exchange, ...now } = await got(context, id)
+    for (const member of ["id", "endpointUrl", "status", "createdAt"] as const) expectEqual(now[member], before[member], member, exchange)
+    return id
+  }),
+  must("list", "lists subscriptions by id, on numbered pages", async (context) => {
+    const made = [(await subscribeOnly(context)).id, (await subscribeOnly(context)).id]
+    const found: Array<string> = []
+    for (const page of [1, 2]) {
+      const listed = await statusList(context, { page: String(page), pageSize: "1" })
+      expectEqual([listed.page, listed.pageSize, listed.data.length], [page, 1, 1], "page, pageSize and the number of subscriptions", listed.exchange)
+      found.push(listed.data[0]!.id)
+      if (page === 2 && compareText(found[0]!, found[1]!) >= 0) throw new Violation(`Page 1 has ${found[0]} and page 2 ${found[1]}; ids in order, each once, are expected.`, listed.exchange)
     }
-  },
-  {
-    id: "list",
-    sentence: "lists subscriptions by id, on numbered pages",
-    needs,
-    run: async (context) => {
-      const made = [(await subscribeOnly(context)).id, (await subscribeOnly(context)).id]
-      const found: Array<string> = []
-      for (const page of [1, 2]) {
-        const listed = await statusList(context, { page: String(page), pageSize: "1" })
-        expectEqual([listed.page, listed.pageSize, listed.data.length], [page, 1, 1], "page, pageSize and the number of subscriptions", listed.exchange)
-        found.push(listed.data[0]!.id)
-        if (page === 2 && compareText(found[0]!, found[1]!) >= 0) throw new Violation(`Page 1 has ${found[0]} and page 2 ${found[1]}; ids in order, each once, are expected.`, listed.exchange)
-      }
-      const all = await statusList(context, {})
-      const missing = made.find((id) => !all.data.some((each) => each.id === id))
-      if (missing !== undefined && all.data.length < 200) throw new Violation(`${missing} was just created, and is not in the list.`, all.exchange)
-      return `${all.data.length} of them`
+    const all = await statusList(context, {})
+    const missing = made.find((id) => !all.data.some((each) => each.id === id))
+    if (missing !== undefined && all.data.length < 200) throw new Violation(`${missing} was just created, and is not in the list.`, all.exchange)
+    return `${all.data.length} of them`
+  }),
+  must("list-default", "lists active subscriptions by default, with page 1 and pageSize 50", async (context) => {
+    const { id } = await subscribeOnly(context)
+    expectStatus(await patched(context, id, { status: "paused" }), 200)
+    const exchange = await context.call("d", "GET", "/v1/subscriptions")
+    const listed = expectJson(exchange, SubscriptionsPage, 200)
+    expectEqual([listed.page, listed.pageSize], [1, 50], "page and pageSize without parameters", exchange)
+    if (listed.data.some(({ status }) => status !== "active")) throw new Violation("The list without a status shows a subscription that is not active.", exchange)
+    return `${listed.data.length} active ones`
+  }),
+  must("list-status", "lists only subscriptions with the status that is asked for", async (context) => {
+    const { id } = await subscribeOnly(context)
+    expectStatus(await patched(context, id, { status: "inactive" }), 200)
+    const { data, exchange } = await statusList(context, { status: "inactive" })
+    if (!data.some((each) => each.id === id)) throw new Violation(`${id} is inactive, and is not in the list of inactive ones.`, exchange)
+    if (data.some(({ status }) => status !== "inactive")) throw new Violation("The list of inactive ones shows another.", exchange)
+    return `${data.length} inactive`
+  }),
+  must("list-bounds", "refuses a page below 1, a pageSize above 200, and an unknown status", { needs: ["customer"] }, (context) =>
+    expectEachRefused([{ page: "0" }, { pageSize: "0" }, { pageSize: "201" }, { status: "asleep" }].map((query: Readonly<Record<string, string>>) =>
+      [new URLSearchParams(query).toString(), () => context.call("d", "GET", "/v1/subscriptions", { query })]))),
+  should("unknown-subscription", "answers 404 for an unknown subscription", { needs: ["customer"] }, async (context) => {
+    const path = subscriptionPath(randomUUID())
+    for (const method of ["GET", "PATCH", "DELETE"]) {
+      expectStatus(await context.call("d", method, path, method === "PATCH" ? { body: { status: "paused" }, contentType: "application/merge-patch+json" } : {}), 404)
     }
-  },
-  {
-    id: "list-default",
-    sentence: "lists active subscriptions by default, with page 1 and pageSize 50",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context)
-      expectStatus(await patched(context, id, { status: "paused" }), 200)
-      const exchange = await context.call("d", "GET", "/v1/subscriptions")
-      const listed = expectJson(exchange, SubscriptionsPage, 200)
-      expectEqual([listed.page, listed.pageSize], [1, 50], "page and pageSize without parameters", exchange)
-      if (listed.data.some(({ status }) => status !== "active")) throw new Violation("The list without a status shows a subscription that is not active.", exchange)
-      return `${listed.data.length} active ones`
-    }
-  },
-  {
-    id: "list-status",
-    sentence: "lists only subscriptions with the status that is asked for",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context)
-      expectStatus(await patched(context, id, { status: "inactive" }), 200)
-      const { data, exchange } = await statusList(context, { status: "inactive" })
-      if (!data.some((each) => each.id === id)) throw new Violation(`${id} is inactive, and is not in the list of inactive ones.`, exchange)
-      if (data.some(({ status }) => status !== "inactive")) throw new Violation("The list of inactive ones shows another.", exchange)
-      return `${data.length} inactive`
-    }
-  },
-  {
-    id: "list-bounds",
-    sentence: "refuses a page below 1, a pageSize above 200, and an unknown status",
-    needs: ["customer"],
-    run: (context) =>
-      expectEachRefused([{ page: "0" }, { pageSize: "0" }, { pageSize: "201" }, { status: "asleep" }].map((query: Readonly<Record<string, string>>) =>
-        [new URLSearchParams(query).toString(), () => context.call("d", "GET", "/v1/subscriptions", { query })]))
-  },
-  {
-    id: "unknown-subscription",
-    sentence: "answers 404 for an unknown subscription",
-    level: "should",
-    needs: ["customer"],
-    run: async (context) => {
-      const path = subscriptionPath(randomUUID())
-      for (const method of ["GET", "PATCH", "DELETE"]) {
-        expectStatus(await context.call("d", method, path, method === "PATCH" ? { body: { status: "paused" }, contentType: "application/merge-patch+json" } : {}), 404)
-      }
-      return "404 for GET, PATCH and DELETE"
-    }
-  }
+    return "404 for GET, PATCH and DELETE"
+  })
 ])
 
-const changeRules = rulesOf("d", "Area D, Operations: Patch subscription; States and transitions", [
-  {
-    id: "patch",
-    sentence: "changes only the members that a merge patch names",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context, { filters, delivery: { batchMaxSize: 7 } })
-      expectStatus(await patched(context, id, { filters: { eventTypes: ["PICKED_UP"] } }), 200)
-      const { delivery, exchange, ...now } = await got(context, id)
-      expectEqual(
-        [now.status, now.filters?.eventTypes, now.filters?.shipmentIds, now.endpointUrl, delivery?.["batchMaxSize"]],
-        ["active", ["PICKED_UP"], filters.shipmentIds, context.endpointUrl, 7],
-        "status, eventTypes, shipmentIds, endpointUrl and batchMaxSize",
-        exchange
-      )
-      return "changed eventTypes alone"
-    }
-  },
-  {
-    id: "patch-answer",
-    sentence: "returns the changed subscription",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context)
-      const exchange = await patched(context, id, { delivery: { batchMaxSize: 9 } })
-      const now = expectJson(exchange, Subscription, 200)
-      expectEqual([now.id, now.delivery?.["batchMaxSize"]], [id, 9], "id and batchMaxSize", exchange)
-      return id
-    }
-  },
-  {
-    id: "patch-status",
-    sentence: "takes each of the three statuses",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context)
-      for (const status of ["paused", "inactive", "active"]) {
-        expectStatus(await patched(context, id, { status }), 200)
-        const now = await got(context, id)
-        expectEqual(now.status, status, "status", now.exchange)
-      }
-      return "paused, inactive, active"
-    }
-  },
-  {
-    id: "patch-keeps-status",
-    level: "should",
-    source: "Patch subscription: only supplied fields change",
-    sentence: "leaves a paused subscription paused when a patch names no status",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context)
-      expectStatus(await patched(context, id, { status: "paused" }), 200)
-      expectStatus(await patched(context, id, { filters: { eventTypes: ["DELIVERED"] } }), 200)
+const changeRules = rulesOf("d", "Area D, Operations: Patch subscription; States and transitions", needs, [
+  must("patch", "changes only the members that a merge patch names", async (context) => {
+    const { id } = await subscribeOnly(context, { filters, delivery: { batchMaxSize: 7 } })
+    expectStatus(await patched(context, id, { filters: { eventTypes: ["PICKED_UP"] } }), 200)
+    const { delivery, exchange, ...now } = await got(context, id)
+    expectEqual(
+      [now.status, now.filters?.eventTypes, now.filters?.shipmentIds, now.endpointUrl, delivery?.["batchMaxSize"]],
+      ["active", ["PICKED_UP"], filters.shipmentIds, context.endpointUrl, 7],
+      "status, eventTypes, shipmentIds, endpointUrl and batchMaxSize",
+      exchange
+    )
+    return "changed eventTypes alone"
+  }),
+  must("patch-answer", "returns the changed subscription", async (context) => {
+    const { id } = await subscribeOnly(context)
+    const exchange = await patched(context, id, { delivery: { batchMaxSize: 9 } })
+    const now = expectJson(exchange, Subscription, 200)
+    expectEqual([now.id, now.delivery?.["batchMaxSize"]], [id, 9], "id and batchMaxSize", exchange)
+    return id
+  }),
+  must("patch-status", "takes each of the three statuses", async (context) => {
+    const { id } = await subscribeOnly(context)
+    for (const status of ["paused", "inactive", "active"]) {
+      expectStatus(await patched(context, id, { status }), 200)
       const now = await got(context, id)
-      expectEqual(now.status, "paused", "status", now.exchange)
-      return "paused"
+      expectEqual(now.status, status, "status", now.exchange)
     }
-  },
-  {
-    id: "patch-invalid",
-    sentence: "refuses a patch with an invalid value, and changes nothing",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context)
-      const refused = await expectEachRefused([{ status: "asleep" }, { endpointUrl: "nowhere" }, { filters: { eventTypes: ["NO_SUCH_TYPE"] } }].map((body) => [JSON.stringify(body), () => patched(context, id, body)]))
-      const now = await got(context, id)
-      expectEqual([now.status, now.endpointUrl], ["active", context.endpointUrl], "status and endpointUrl", now.exchange)
-      return refused
-    }
-  },
-  {
-    id: "delete",
-    source: "Area D, Operations: Delete subscription",
-    sentence: "removes a subscription",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context)
-      expectStatus(await context.call("d", "DELETE", subscriptionPath(id)), 200, 202, 204)
-      expectStatus(await context.call("d", "GET", subscriptionPath(id)), 404, 410)
-      const { data, exchange } = await statusList(context, {})
-      if (data.some((each) => each.id === id)) throw new Violation(`${id} was removed, and is still in the list.`, exchange)
-      return "removed"
-    }
-  },
-  {
-    id: "delete-status",
-    level: "should",
-    source: "published definition of area D: 204",
-    sentence: "answers a delete with 204 and no body",
-    needs,
-    run: async (context) => {
-      const { id } = await subscribeOnly(context)
-      const exchange = expectStatus(await context.call("d", "DELETE", subscriptionPath(id)), 204)
-      expectEqual(exchange.text, "", "The body", exchange)
-      return "204"
-    }
-  }
+    return "paused, inactive, active"
+  }),
+  should("patch-keeps-status", "leaves a paused subscription paused when a patch names no status", {
+    source: "Patch subscription: only supplied fields change"
+  }, async (context) => {
+    const { id } = await subscribeOnly(context)
+    expectStatus(await patched(context, id, { status: "paused" }), 200)
+    expectStatus(await patched(context, id, { filters: { eventTypes: ["DELIVERED"] } }), 200)
+    const now = await got(context, id)
+    expectEqual(now.status, "paused", "status", now.exchange)
+    return "paused"
+  }),
+  must("patch-invalid", "refuses a patch with an invalid value, and changes nothing", async (context) => {
+    const { id } = await subscribeOnly(context)
+    const refused = await expectEachRefused([{ status: "asleep" }, { endpointUrl: "nowhere" }, { filters: { eventTypes: ["NO_SUCH_TYPE"] } }].map((body) => [JSON.stringify(body), () => patched(context, id, body)]))
+    const now = await got(context, id)
+    expectEqual([now.status, now.endpointUrl], ["active", context.endpointUrl], "status and endpointUrl", now.exchange)
+    return refused
+  }),
+  must("delete", "removes a subscription", { source: "Area D, Operations: Delete subscription" }, async (context) => {
+    const { id } = await subscribeOnly(context)
+    expectStatus(await context.call("d", "DELETE", subscriptionPath(id)), 200, 202, 204)
+    expectStatus(await context.call("d", "GET", subscriptionPath(id)), 404, 410)
+    const { data, exchange } = await statusList(context, {})
+    if (data.some((each) => each.id === id)) throw new Violation(`${id} was removed, and is still in the list.`, exchange)
+    return "removed"
+  }),
+  should("delete-status", "answers a delete with 204 and no body", { source: "published definition of area D: 204" }, async (context) => {
+    const { id } = await subscribeOnly(context)
+    const exchange = expectStatus(await context.call("d", "DELETE", subscriptionPath(id)), 204)
+    expectEqual(exchange.text, "", "The body", exchange)
+    return "204"
+  })
 ])
 
-const accessRules = rulesOf("d", "Authentication; published definition of area D: each call carries credentials", [
-  {
-    id: "subscriptions-unauthenticated",
-    level: "should",
-    sentence: "refuses calls about subscriptions without valid credentials with 401",
-    needs: ["secret"],
-    run: async (context) => {
-      for (const as of ["nobody", "invalid"] as const) {
-        expectStatus(await context.call("d", "GET", "/v1/subscriptions", { as }), 401)
-        expectStatus(await context.call("d", "POST", "/v1/subscriptions", { as, body: subscriptionBody(context) }), 401)
-      }
-      return "401"
-    }
-  },
-  {
-    id: "subscriptions-foreign",
-    sentence: "shows and changes no subscription of another client",
-    needs: ["customer", "other", "secret"],
-    run: async (context) => {
-      const { id } = await subscribeOnly(context)
-      const path = subscriptionPath(id)
-      expectHidden(await context.call("d", "GET", path, { as: "other" }))
-      expectHidden(await context.call("d", "PATCH", path, { as: "other", body: { status: "paused" }, contentType: "application/merge-patch+json" }))
-      expectHidden(await context.call("d", "DELETE", path, { as: "other" }))
-      const list = await context.call("d", "GET", "/v1/subscriptions", { as: "other", query: { pageSize: "200" } })
-      if (list.text.includes(id)) throw new Violation(`The list of another client shows ${id}.`, list)
-      const now = await got(context, id)
-      expectEqual(now.status, "active", "status", now.exchange)
-      return "hidden"
-    }
-  },
-  {
-    id: "error-body",
-    source: "Errors: Area D error body",
-    sentence: "explains a refused delete in the error body of area D",
-    needs: ["customer"],
-    run: async (context) => {
-      const exchange = expectStatus(await context.call("d", "DELETE", subscriptionPath(randomUUID())), 400, 403, 404)
+const accessRules = rulesOf("d", "Authentication; published definition of area D: each call carries credentials", ["customer"], [
+  should("subscriptions-unauthenticated", "refuses calls about subscriptions without valid credentials with 401", { needs: ["secret"] }, (context) =>
+    expectUnauthorized(
+      (as) => context.call("d", "GET", "/v1/subscriptions", { as }),
+      (as) => context.call("d", "POST", "/v1/subscriptions", { as, body: subscriptionBody(context) })
+    )),
+  must("subscriptions-foreign", "shows and changes no subscription of another client", { needs: ["customer", "other", "secret"] }, async (context) => {
+    const { id } = await subscribeOnly(context)
+    const path = subscriptionPath(id)
+    expectHidden(await context.call("d", "GET", path, { as: "other" }))
+    expectHidden(await context.call("d", "PATCH", path, { as: "other", body: { status: "paused" }, contentType: "application/merge-patch+json" }))
+    expectHidden(await context.call("d", "DELETE", path, { as: "other" }))
+    const list = await context.call("d", "GET", "/v1/subscriptions", { as: "other", query: { pageSize: "200" } })
+    if (list.text.includes(id)) throw new Violation(`The list of another client shows ${id}.`, list)
+    const now = await got(context, id)
+    expectEqual(now.status, "active", "status", now.exchange)
+    return "hidden"
+  }),
+  must("error-body", "explains a refused delete in the error body of area D", { source: "Errors: Area D error body" }, async (context) => {
+    const exchange = expectStatus(await context.call("d", "DELETE", subscriptionPath(randomUUID())), 400, 403, 404)
+    expectProblem(exchange)
+    return String(exchange.status)
+  }),
+  should("error-media-type", "answers errors as application/problem+json, and explains each fault", {
+    source: "published definition of area D: application/problem+json"
+  }, async (context) => {
+    for (const exchange of [await context.call("d", "GET", subscriptionPath(randomUUID())), await context.call("d", "POST", "/v1/subscriptions", { body: {} })]) {
+      expectStatus(exchange, 400, 404, 422)
       expectProblem(exchange)
-      return String(exchange.status)
+      const type = exchange.headers.get("content-type") ?? "none"
+      if (!/^application\/problem\+json\b/iu.test(type)) throw new Violation(`${callText(exchange)} answered ${exchange.status} with the content type ${type}; application/problem+json is expected.`, exchange)
     }
-  },
-  {
-    id: "error-media-type",
-    level: "should",
-    source: "published definition of area D: application/problem+json",
-    sentence: "answers errors as application/problem+json, and explains each fault",
-    needs: ["customer"],
-    run: async (context) => {
-      for (const exchange of [await context.call("d", "GET", subscriptionPath(randomUUID())), await context.call("d", "POST", "/v1/subscriptions", { body: {} })]) {
-        expectStatus(exchange, 400, 404, 422)
-        expectProblem(exchange)
-        const type = exchange.headers.get("content-type") ?? "none"
-        if (!/^application\/problem\+json\b/iu.test(type)) throw new Violation(`${callText(exchange)} answered ${exchange.status} with the content type ${type}; application/problem+json is expected.`, exchange)
-      }
-      return "application/problem+json"
-    }
-  }
+    return "application/problem+json"
+  })
 ])
 
 export const eventSubscriptionRules = [...createRules, ...readRules, ...changeRules, ...accessRules]
