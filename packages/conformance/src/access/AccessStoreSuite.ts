@@ -1,8 +1,9 @@
 /** Conformance of `AccessStore`. The suite of the event log tests which events clients see. */
-import { AccessStore, type StoragePorts, type StoredApiKey } from "@waybill/core"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { AccessStore, type StoredApiKey } from "@waybill/core"
+import { assert } from "@effect/vitest"
+import { Effect, Option } from "effect"
 import { bytesOf, freshTenant, idOf } from "../StorageFixtures.ts"
+import { storeSuite } from "../shared/StoreSuite.ts"
 
 const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
   id: idOf(n),
@@ -18,273 +19,240 @@ const findKey = (tenantId: string, id: string) =>
 
 const storeNow = (tenantId: string) => Effect.flatMap(AccessStore, (store) => Effect.map(store.clientRows(tenantId, "nobody"), ({ now }) => now))
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: AccessStore`, (it) => {
-    it.effect("finds a tenant with its last stored values", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      assert.isTrue(Option.isNone(yield* store.findTenant(tenantId)))
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: ["a.example"] })
-      const renamed = { tenantId, name: "Acme \"Fracht\" & Söhne, {Inc}", hosts: ["b.example", "c.example"] }
-      yield* store.putTenant(renamed)
-      assert.deepStrictEqual(Option.getOrThrow(yield* store.findTenant(tenantId)), { ...renamed, state: "active" })
-    }))
-
-    it.effect("lists every tenant once, by id", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const mine = [freshTenant(), freshTenant(), freshTenant()]
-      for (const tenantId of mine) yield* store.putTenant({ tenantId, name: "One", hosts: [] })
-      yield* store.putTenant({ tenantId: mine[0]!, name: "Again", hosts: [] })
-      const listed = (yield* store.listTenants).map((each) => each.tenantId).filter((each) => mine.includes(each))
-      assert.deepStrictEqual(listed, mine.toSorted())
-    }))
-
-    it.effect("lists tenants page by page, by id", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const mine = [freshTenant(), freshTenant(), freshTenant()].toSorted()
-      for (const tenantId of mine) yield* store.putTenant({ tenantId, name: tenantId, hosts: ["a.example"] })
-      const walked: Array<string> = []
-      let after: string | undefined
-      for (;;) {
-        const rows = yield* store.pageTenants({ after, limit: 2 })
-        if (rows.length === 0) break
-        assert.isAtMost(rows.length, 2)
-        walked.push(...rows.map((each) => each.tenantId))
-        after = rows.at(-1)!.tenantId
-      }
-      assert.deepStrictEqual(walked, walked.toSorted())
-      assert.deepStrictEqual(walked.filter((each) => mine.includes(each)), mine)
-      assert.deepStrictEqual(yield* store.pageTenants({ after: walked.at(-1)!, limit: 2 }), [])
-    }))
-
-    it.effect("finds a tenant's last stored limits with its name and hosts", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      assert.isTrue(Option.isNone(yield* store.findLimits(tenantId)))
-      yield* store.putLimits(tenantId, "{\"subscriptions\":1}")
-      assert.isTrue(Option.isNone(yield* store.findLimits(tenantId)))
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: ["a.example"] })
-      assert.isUndefined(Option.getOrThrow(yield* store.findLimits(tenantId)))
-      yield* store.putLimits(tenantId, "{\"subscriptions\":2}")
-      yield* store.putTenant({ tenantId, name: "Acme again", hosts: [] })
-      assert.strictEqual(Option.getOrThrow(yield* store.findLimits(tenantId)), "{\"subscriptions\":2}")
-      assert.strictEqual(Option.getOrThrow(yield* store.findLimitsForUpdate(tenantId)), "{\"subscriptions\":2}")
-      assert.strictEqual(Option.getOrThrow(yield* store.findTenant(tenantId)).name, "Acme again")
-      assert.isTrue(Option.isNone(yield* store.findLimits(freshTenant())))
-    }))
-
-    it.effect("finds a key with all its stored fields", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-      const full = key(1, {
-        roles: ["carrier", "customer"],
-        accounts: ["A,B", "{C}", "\"D\"", "\\E", "NULL", "ä 船"],
-        dot: "1234567",
-        mc: "MC-9",
-        hash: Uint8Array.from([0, 1, 127, 128, 255])
-      })
-      yield* store.addKey(tenantId, full)
-      yield* store.addKey(tenantId, key(2))
-      const found = Option.getOrThrow(yield* findKey(tenantId, idOf(1)))
-      assert.deepStrictEqual({ ...found, hash: [...found.hash] }, { ...full, hash: [...full.hash], tenantState: "active" })
-      assert.deepStrictEqual(Object.keys(Option.getOrThrow(yield* findKey(tenantId, idOf(2)))).includes("dot"), false)
-    }))
-
-    it.effect("finds several keys at once, in the requested order and with repeats", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-      for (const n of [1, 2, 3]) yield* store.addKey(tenantId, key(n))
-      yield* store.revokeKey(tenantId, idOf(2))
-      const found = yield* store.findKeys(tenantId, [idOf(3), idOf(2), "no id", idOf(1), idOf(3)])
-      assert.deepStrictEqual(found.map((each) => Option.getOrUndefined(each)?.id), [idOf(3), undefined, undefined, idOf(1), idOf(3)])
-      assert.deepStrictEqual(yield* store.findKeys(tenantId, []), [])
-    }))
-
-    it.effect("finds no key for an unknown or malformed id", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      for (const id of [idOf(9), "", "no id", "-".repeat(36), "e".repeat(36)]) {
-        assert.isTrue(Option.isNone(yield* findKey(tenantId, id)), id)
-        assert.isTrue(Option.isNone(yield* store.revokeKey(tenantId, id)), id)
-      }
-    }))
-
-    it.effect("returns a revoked key once, and does not find it afterwards", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-      yield* store.addKey(tenantId, key(1))
-      assert.strictEqual(Option.getOrThrow(yield* store.revokeKey(tenantId, idOf(1))).name, "warehouse")
-      assert.isTrue(Option.isNone(yield* store.revokeKey(tenantId, idOf(1))))
-      assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(1))))
-    }))
-
-    it.effect("lists the live keys of one client", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-      for (const n of [1, 2, 3]) yield* store.addKey(tenantId, key(n))
-      yield* store.addKey(tenantId, key(4, { name: "somebody else" }))
-      yield* store.revokeKey(tenantId, idOf(2))
-      assert.deepStrictEqual((yield* store.keysOf(tenantId, "warehouse")).map((each) => each.id).sort(), [idOf(1), idOf(3)])
-      assert.deepStrictEqual(yield* store.keysOf(tenantId, "nobody"), [])
-    }))
-
-    it.effect("finds no key of a deleted tenant, and reports suspended tenants", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-      yield* store.addKey(tenantId, key(1))
-      assert.strictEqual(Option.getOrThrow(yield* store.setTenantState(tenantId, "suspended")).state, "suspended")
-      assert.strictEqual(Option.getOrThrow(yield* findKey(tenantId, idOf(1))).tenantState, "suspended")
-      assert.strictEqual(Option.getOrThrow(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })).state, "suspended")
-      assert.strictEqual(Option.getOrThrow(yield* store.setTenantState(tenantId, "active")).state, "active")
-      assert.notInclude(yield* store.deletedTenants, tenantId)
-      assert.isTrue(yield* store.deleteTenant(tenantId))
-      assert.isFalse(yield* store.deleteTenant(tenantId))
-      assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(1))))
-      assert.isTrue(Option.isNone(yield* store.findTenant(tenantId)))
-      assert.isTrue(Option.isNone(yield* store.findLimits(tenantId)))
-      assert.isTrue(Option.isNone(yield* store.setTenantState(tenantId, "active")))
-      assert.isTrue(Option.isNone(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })))
-      assert.notInclude((yield* store.listTenants).map((each) => each.tenantId), tenantId)
-      assert.include(yield* store.deletedTenants, tenantId)
-    }))
-
-    it.effect("removes all rows of a deleted tenant in steps, then its own row, and keeps other tenants", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const [tenantId, other] = [freshTenant(), freshTenant()]
-      for (const each of [tenantId, other]) {
-        yield* store.putTenant({ tenantId: each, name: "Acme", hosts: [] })
-        for (const n of [1, 2, 3]) yield* store.addKey(each, key(n))
-        yield* store.putClientAccess(each, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"] })
-      }
-      yield* store.deleteTenant(tenantId)
-      let steps = 0
-      while ((yield* store.purgeTenant(tenantId, 2)) > 0) steps += 1
-      assert.isAbove(steps, 0)
-      assert.isFalse(yield* store.dropTenant(tenantId, 3_600_000))
-      assert.isTrue(yield* store.dropTenant(tenantId, -1))
-      assert.isFalse(yield* store.dropTenant(other, -1))
-      assert.isTrue(Option.isSome(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })))
-      assert.deepStrictEqual(yield* store.pageKeys(tenantId, { after: undefined, limit: 9 }), [])
-      assert.deepStrictEqual(yield* store.pageClients(tenantId, { after: undefined, limit: 9 }), [])
-      assert.lengthOf(yield* store.pageKeys(other, { after: undefined, limit: 9 }), 3)
-    }))
-
-    it.effect("finds a key until it expires, and lists it afterwards", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-      const now = yield* storeNow(tenantId)
-      yield* store.addKey(tenantId, key(1, { expiresAt: now + 3_600_000 }))
-      yield* store.addKey(tenantId, key(2, { expiresAt: now - 1 }))
-      assert.strictEqual(Option.getOrThrow(yield* findKey(tenantId, idOf(1))).expiresAt, now + 3_600_000)
-      assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(2))))
-      assert.deepStrictEqual((yield* store.keysOf(tenantId, "warehouse")).map(({ id }) => id), [idOf(1)])
-      const listed = yield* store.pageKeys(tenantId, { after: undefined, limit: 10 })
-      assert.deepStrictEqual(listed.map(({ expiresAt, id }) => [id, expiresAt]), [[idOf(1), now + 3_600_000], [idOf(2), now - 1]])
-    }))
-
-    it.effect("lists keys page by page with their last use and without hashes", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-      for (const n of [3, 1, 4, 2]) yield* store.addKey(tenantId, key(n))
-      yield* store.revokeKey(tenantId, idOf(3))
-      yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"] })
-      const use = (n: number, at: number) => ({ id: idOf(n), client: "key:warehouse", at })
-      yield* store.touchKeys(tenantId, [use(2, 2_000), use(1, 1_000)])
-      yield* store.touchKeys(tenantId, [use(2, 1_500), use(9, 9_000)])
-      const first = yield* store.pageKeys(tenantId, { after: undefined, limit: 2 })
-      const second = yield* store.pageKeys(tenantId, { after: idOf(2), limit: 2 })
-      assert.deepStrictEqual([...first, ...second].map(({ id, lastUsedAt }) => [id, lastUsedAt]), [[idOf(1), 1_000], [idOf(2), 2_000], [idOf(4), undefined]])
-      assert.isFalse([...first, ...second].some((each) => "hash" in each))
-      const [client] = yield* store.pageClients(tenantId, { after: undefined, limit: 1 })
-      assert.strictEqual(client?.lastSeenAt, 9_000)
-    }))
-
-    it.effect("revokes every key with the same name", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-      for (const n of [1, 2]) yield* store.addKey(tenantId, key(n))
-      yield* store.addKey(tenantId, key(3, { name: "somebody else" }))
-      yield* store.revokeKeysOf(tenantId, "warehouse")
-      assert.deepStrictEqual((yield* store.pageKeys(tenantId, { after: undefined, limit: 10 })).map(({ id }) => id), [idOf(3)])
-    }))
-
-    it.effect("lists clients combined from their sources: roles, accounts, keys, and whether one source is live", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
-      yield* store.addKey(tenantId, key(1))
-      yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"], roles: ["customer"] })
-      yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["B"], roles: ["carrier"] })
-      yield* store.putClientAccess(tenantId, { client: "jwt:idp:warehouse", origin: "token", seesAll: false, accounts: ["C"], live: { forMillis: 3_600_000 } })
-      const page = yield* store.pageClients(tenantId, { after: undefined, limit: 10 })
-      assert.deepStrictEqual(page.map(({ lastSeenAt: _, ...each }) => each), [
-        { client: "jwt:idp:warehouse", roles: [], accounts: ["C"], keys: 0, subscriptions: 0, live: true },
-        { client: "key:warehouse", roles: ["carrier", "customer"], accounts: ["A", "B"], keys: 1, subscriptions: 0, live: true }
-      ])
-      assert.isTrue(page.every(({ lastSeenAt }) => lastSeenAt !== undefined))
-      assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: "jwt:idp:warehouse", limit: 10 })).map(({ client }) => client), ["key:warehouse"])
-    }))
-
-    it.effect("holds a client source by source, and removes dropped sources", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      const client = "key:warehouse"
-      const live = Effect.map(store.pageClients(tenantId, { after: undefined, limit: 1 }), ([found]) => found?.live)
-      for (const origin of ["key", "token"] as const) yield* store.putClientAccess(tenantId, { client, origin, seesAll: false, accounts: [origin] })
-      const { now } = yield* store.clientRows(tenantId, client)
-      const hold = (origin: "key" | "token") => store.holdClient(tenantId, { client, origin, until: now - 1_000, reviewAt: now - 500 })
-      assert.isUndefined(yield* store.findClientState(tenantId, "key:nobody"))
-      yield* hold("key")
-      assert.isTrue(yield* live)
-      assert.strictEqual(yield* store.findClientState(tenantId, client), "live")
-      yield* hold("token")
-      assert.isFalse(yield* live)
-      assert.strictEqual(yield* store.findClientState(tenantId, client), "held")
-      const held = yield* store.clientRows(tenantId, client)
-      assert.deepStrictEqual(held.rows.map(({ liveUntil, origin }) => [origin, liveUntil]).sort(), [["key", now - 1_000], ["token", now - 1_000]])
-      assert.isTrue((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId && each.client === client))
-      yield* store.dropClient(tenantId, client, "key")
-      assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).map(({ accounts }) => accounts), [["token"]])
-      yield* store.dropClient(tenantId, client)
-      assert.deepStrictEqual((yield* store.clientRows(tenantId, client)).rows, [])
-      assert.isUndefined(yield* live)
-    }))
-
-    it.effect("marks a known or unknown client for removal, and clears the mark", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })
-      for (const client of ["key:known", "key:unknown"]) {
-        yield* store.markEnding(tenantId, client, idOf(7))
-        assert.strictEqual((yield* store.clientRows(tenantId, client)).endingThrough, idOf(7))
-        assert.isTrue((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId && each.client === client))
-      }
-      assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 9 })).map(({ live }) => live), [false, false])
-      yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })
-      assert.strictEqual((yield* store.clientRows(tenantId, "key:known")).endingThrough, idOf(7))
-      yield* store.markEnding(tenantId, "key:known", undefined)
-      assert.isUndefined((yield* store.clientRows(tenantId, "key:known")).endingThrough)
-      assert.isTrue((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).every(({ live }) => live))
-    }))
-
-    it.effect("isolates tenants that share ids", Effect.fnUntraced(function*() {
-      const store = yield* AccessStore
-      const [one, other] = [freshTenant(), freshTenant()]
-      for (const tenantId of [one, other]) yield* store.putTenant({ tenantId, name: tenantId, hosts: [] })
-      yield* store.addKey(one, key(1, { dot: "1" }))
-      assert.isTrue(Option.isNone(yield* findKey(other, idOf(1))))
-      assert.deepStrictEqual(yield* store.keysOf(other, "warehouse"), [])
-      assert.isTrue(Option.isNone(yield* store.revokeKey(other, idOf(1))))
-      yield* store.addKey(other, key(1, { dot: "2" }))
-      yield* store.revokeKey(other, idOf(1))
-      assert.strictEqual(Option.getOrThrow(yield* findKey(one, idOf(1))).dot, "1")
-    }))
+export const suite = storeSuite("AccessStore", AccessStore, (test) => {
+  test("finds a tenant with its last stored values", function*({ store, tenantId }) {
+    assert.isTrue(Option.isNone(yield* store.findTenant(tenantId)))
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: ["a.example"] })
+    const renamed = { tenantId, name: "Acme \"Fracht\" & Söhne, {Inc}", hosts: ["b.example", "c.example"] }
+    yield* store.putTenant(renamed)
+    assert.deepStrictEqual(Option.getOrThrow(yield* store.findTenant(tenantId)), { ...renamed, state: "active" })
   })
+
+  test("lists every tenant once, by id", function*({ store }) {
+    const mine = [freshTenant(), freshTenant(), freshTenant()]
+    for (const tenantId of mine) yield* store.putTenant({ tenantId, name: "One", hosts: [] })
+    yield* store.putTenant({ tenantId: mine[0]!, name: "Again", hosts: [] })
+    const listed = (yield* store.listTenants).map((each) => each.tenantId).filter((each) => mine.includes(each))
+    assert.deepStrictEqual(listed, mine.toSorted())
+  })
+
+  test("lists tenants page by page, by id", function*({ store }) {
+    const mine = [freshTenant(), freshTenant(), freshTenant()].toSorted()
+    for (const tenantId of mine) yield* store.putTenant({ tenantId, name: tenantId, hosts: ["a.example"] })
+    const walked: Array<string> = []
+    let after: string | undefined
+    for (;;) {
+      const rows = yield* store.pageTenants({ after, limit: 2 })
+      if (rows.length === 0) break
+      assert.isAtMost(rows.length, 2)
+      walked.push(...rows.map((each) => each.tenantId))
+      after = rows.at(-1)!.tenantId
+    }
+    assert.deepStrictEqual(walked, walked.toSorted())
+    assert.deepStrictEqual(walked.filter((each) => mine.includes(each)), mine)
+    assert.deepStrictEqual(yield* store.pageTenants({ after: walked.at(-1)!, limit: 2 }), [])
+  })
+
+  test("finds a tenant's last stored limits with its name and hosts", function*({ store, tenantId }) {
+    assert.isTrue(Option.isNone(yield* store.findLimits(tenantId)))
+    yield* store.putLimits(tenantId, "{\"subscriptions\":1}")
+    assert.isTrue(Option.isNone(yield* store.findLimits(tenantId)))
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: ["a.example"] })
+    assert.isUndefined(Option.getOrThrow(yield* store.findLimits(tenantId)))
+    yield* store.putLimits(tenantId, "{\"subscriptions\":2}")
+    yield* store.putTenant({ tenantId, name: "Acme again", hosts: [] })
+    assert.strictEqual(Option.getOrThrow(yield* store.findLimits(tenantId)), "{\"subscriptions\":2}")
+    assert.strictEqual(Option.getOrThrow(yield* store.findLimitsForUpdate(tenantId)), "{\"subscriptions\":2}")
+    assert.strictEqual(Option.getOrThrow(yield* store.findTenant(tenantId)).name, "Acme again")
+    assert.isTrue(Option.isNone(yield* store.findLimits(freshTenant())))
+  })
+
+  test("finds a key with all its stored fields", function*({ store, tenantId }) {
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+    const full = key(1, {
+      roles: ["carrier", "customer"],
+      accounts: ["A,B", "{C}", "\"D\"", "\\E", "NULL", "ä 船"],
+      dot: "1234567",
+      mc: "MC-9",
+      hash: Uint8Array.from([0, 1, 127, 128, 255])
+    })
+    yield* store.addKey(tenantId, full)
+    yield* store.addKey(tenantId, key(2))
+    const found = Option.getOrThrow(yield* findKey(tenantId, idOf(1)))
+    assert.deepStrictEqual({ ...found, hash: [...found.hash] }, { ...full, hash: [...full.hash], tenantState: "active" })
+    assert.deepStrictEqual(Object.keys(Option.getOrThrow(yield* findKey(tenantId, idOf(2)))).includes("dot"), false)
+  })
+
+  test("finds several keys at once, in the requested order and with repeats", function*({ store, tenantId }) {
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+    for (const n of [1, 2, 3]) yield* store.addKey(tenantId, key(n))
+    yield* store.revokeKey(tenantId, idOf(2))
+    const found = yield* store.findKeys(tenantId, [idOf(3), idOf(2), "no id", idOf(1), idOf(3)])
+    assert.deepStrictEqual(found.map((each) => Option.getOrUndefined(each)?.id), [idOf(3), undefined, undefined, idOf(1), idOf(3)])
+    assert.deepStrictEqual(yield* store.findKeys(tenantId, []), [])
+  })
+
+  test("finds no key for an unknown or malformed id", function*({ store, tenantId }) {
+    for (const id of [idOf(9), "", "no id", "-".repeat(36), "e".repeat(36)]) {
+      assert.isTrue(Option.isNone(yield* findKey(tenantId, id)), id)
+      assert.isTrue(Option.isNone(yield* store.revokeKey(tenantId, id)), id)
+    }
+  })
+
+  test("returns a revoked key once, and does not find it afterwards", function*({ store, tenantId }) {
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+    yield* store.addKey(tenantId, key(1))
+    assert.strictEqual(Option.getOrThrow(yield* store.revokeKey(tenantId, idOf(1))).name, "warehouse")
+    assert.isTrue(Option.isNone(yield* store.revokeKey(tenantId, idOf(1))))
+    assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(1))))
+  })
+
+  test("lists the live keys of one client", function*({ store, tenantId }) {
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+    for (const n of [1, 2, 3]) yield* store.addKey(tenantId, key(n))
+    yield* store.addKey(tenantId, key(4, { name: "somebody else" }))
+    yield* store.revokeKey(tenantId, idOf(2))
+    assert.deepStrictEqual((yield* store.keysOf(tenantId, "warehouse")).map((each) => each.id).sort(), [idOf(1), idOf(3)])
+    assert.deepStrictEqual(yield* store.keysOf(tenantId, "nobody"), [])
+  })
+
+  test("finds no key of a deleted tenant, and reports suspended tenants", function*({ store, tenantId }) {
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+    yield* store.addKey(tenantId, key(1))
+    assert.strictEqual(Option.getOrThrow(yield* store.setTenantState(tenantId, "suspended")).state, "suspended")
+    assert.strictEqual(Option.getOrThrow(yield* findKey(tenantId, idOf(1))).tenantState, "suspended")
+    assert.strictEqual(Option.getOrThrow(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })).state, "suspended")
+    assert.strictEqual(Option.getOrThrow(yield* store.setTenantState(tenantId, "active")).state, "active")
+    assert.notInclude(yield* store.deletedTenants, tenantId)
+    assert.isTrue(yield* store.deleteTenant(tenantId))
+    assert.isFalse(yield* store.deleteTenant(tenantId))
+    assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(1))))
+    assert.isTrue(Option.isNone(yield* store.findTenant(tenantId)))
+    assert.isTrue(Option.isNone(yield* store.findLimits(tenantId)))
+    assert.isTrue(Option.isNone(yield* store.setTenantState(tenantId, "active")))
+    assert.isTrue(Option.isNone(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })))
+    assert.notInclude((yield* store.listTenants).map((each) => each.tenantId), tenantId)
+    assert.include(yield* store.deletedTenants, tenantId)
+  })
+
+  test("removes all rows of a deleted tenant in steps, then its own row, and keeps other tenants", function*({ store, tenantId }) {
+    const other = freshTenant()
+    for (const each of [tenantId, other]) {
+      yield* store.putTenant({ tenantId: each, name: "Acme", hosts: [] })
+      for (const n of [1, 2, 3]) yield* store.addKey(each, key(n))
+      yield* store.putClientAccess(each, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"] })
+    }
+    yield* store.deleteTenant(tenantId)
+    let steps = 0
+    while ((yield* store.purgeTenant(tenantId, 2)) > 0) steps += 1
+    assert.isAbove(steps, 0)
+    assert.isFalse(yield* store.dropTenant(tenantId, 3_600_000))
+    assert.isTrue(yield* store.dropTenant(tenantId, -1))
+    assert.isFalse(yield* store.dropTenant(other, -1))
+    assert.isTrue(Option.isSome(yield* store.putTenant({ tenantId, name: "Again", hosts: [] })))
+    assert.deepStrictEqual(yield* store.pageKeys(tenantId, { after: undefined, limit: 9 }), [])
+    assert.deepStrictEqual(yield* store.pageClients(tenantId, { after: undefined, limit: 9 }), [])
+    assert.lengthOf(yield* store.pageKeys(other, { after: undefined, limit: 9 }), 3)
+  })
+
+  test("finds a key until it expires, and lists it afterwards", function*({ store, tenantId }) {
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+    const now = yield* storeNow(tenantId)
+    yield* store.addKey(tenantId, key(1, { expiresAt: now + 3_600_000 }))
+    yield* store.addKey(tenantId, key(2, { expiresAt: now - 1 }))
+    assert.strictEqual(Option.getOrThrow(yield* findKey(tenantId, idOf(1))).expiresAt, now + 3_600_000)
+    assert.isTrue(Option.isNone(yield* findKey(tenantId, idOf(2))))
+    assert.deepStrictEqual((yield* store.keysOf(tenantId, "warehouse")).map(({ id }) => id), [idOf(1)])
+    const listed = yield* store.pageKeys(tenantId, { after: undefined, limit: 10 })
+    assert.deepStrictEqual(listed.map(({ expiresAt, id }) => [id, expiresAt]), [[idOf(1), now + 3_600_000], [idOf(2), now - 1]])
+  })
+
+  test("lists keys page by page with their last use and without hashes", function*({ store, tenantId }) {
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+    for (const n of [3, 1, 4, 2]) yield* store.addKey(tenantId, key(n))
+    yield* store.revokeKey(tenantId, idOf(3))
+    yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"] })
+    const use = (n: number, at: number) => ({ id: idOf(n), client: "key:warehouse", at })
+    yield* store.touchKeys(tenantId, [use(2, 2_000), use(1, 1_000)])
+    yield* store.touchKeys(tenantId, [use(2, 1_500), use(9, 9_000)])
+    const first = yield* store.pageKeys(tenantId, { after: undefined, limit: 2 })
+    const second = yield* store.pageKeys(tenantId, { after: idOf(2), limit: 2 })
+    assert.deepStrictEqual([...first, ...second].map(({ id, lastUsedAt }) => [id, lastUsedAt]), [[idOf(1), 1_000], [idOf(2), 2_000], [idOf(4), undefined]])
+    assert.isFalse([...first, ...second].some((each) => "hash" in each))
+    const [client] = yield* store.pageClients(tenantId, { after: undefined, limit: 1 })
+    assert.strictEqual(client?.lastSeenAt, 9_000)
+  })
+
+  test("revokes every key with the same name", function*({ store, tenantId }) {
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+    for (const n of [1, 2]) yield* store.addKey(tenantId, key(n))
+    yield* store.addKey(tenantId, key(3, { name: "somebody else" }))
+    yield* store.revokeKeysOf(tenantId, "warehouse")
+    assert.deepStrictEqual((yield* store.pageKeys(tenantId, { after: undefined, limit: 10 })).map(({ id }) => id), [idOf(3)])
+  })
+
+  test("lists clients combined from their sources: roles, accounts, keys, and whether one source is live", function*({ store, tenantId }) {
+    yield* store.putTenant({ tenantId, name: "Acme", hosts: [] })
+    yield* store.addKey(tenantId, key(1))
+    yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "key", seesAll: false, accounts: ["A"], roles: ["customer"] })
+    yield* store.putClientAccess(tenantId, { client: "key:warehouse", origin: "token", seesAll: true, accounts: ["B"], roles: ["carrier"] })
+    yield* store.putClientAccess(tenantId, { client: "jwt:idp:warehouse", origin: "token", seesAll: false, accounts: ["C"], live: { forMillis: 3_600_000 } })
+    const page = yield* store.pageClients(tenantId, { after: undefined, limit: 10 })
+    assert.deepStrictEqual(page.map(({ lastSeenAt: _, ...each }) => each), [
+      { client: "jwt:idp:warehouse", roles: [], accounts: ["C"], keys: 0, subscriptions: 0, live: true },
+      { client: "key:warehouse", roles: ["carrier", "customer"], accounts: ["A", "B"], keys: 1, subscriptions: 0, live: true }
+    ])
+    assert.isTrue(page.every(({ lastSeenAt }) => lastSeenAt !== undefined))
+    assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: "jwt:idp:warehouse", limit: 10 })).map(({ client }) => client), ["key:warehouse"])
+  })
+
+  test("holds a client source by source, and removes dropped sources", function*({ store, tenantId }) {
+    const client = "key:warehouse"
+    const live = Effect.map(store.pageClients(tenantId, { after: undefined, limit: 1 }), ([found]) => found?.live)
+    for (const origin of ["key", "token"] as const) yield* store.putClientAccess(tenantId, { client, origin, seesAll: false, accounts: [origin] })
+    const { now } = yield* store.clientRows(tenantId, client)
+    const hold = (origin: "key" | "token") => store.holdClient(tenantId, { client, origin, until: now - 1_000, reviewAt: now - 500 })
+    assert.isUndefined(yield* store.findClientState(tenantId, "key:nobody"))
+    yield* hold("key")
+    assert.isTrue(yield* live)
+    assert.strictEqual(yield* store.findClientState(tenantId, client), "live")
+    yield* hold("token")
+    assert.isFalse(yield* live)
+    assert.strictEqual(yield* store.findClientState(tenantId, client), "held")
+    const held = yield* store.clientRows(tenantId, client)
+    assert.deepStrictEqual(held.rows.map(({ liveUntil, origin }) => [origin, liveUntil]).sort(), [["key", now - 1_000], ["token", now - 1_000]])
+    assert.isTrue((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId && each.client === client))
+    yield* store.dropClient(tenantId, client, "key")
+    assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).map(({ accounts }) => accounts), [["token"]])
+    yield* store.dropClient(tenantId, client)
+    assert.deepStrictEqual((yield* store.clientRows(tenantId, client)).rows, [])
+    assert.isUndefined(yield* live)
+  })
+
+  test("marks a known or unknown client for removal, and clears the mark", function*({ store, tenantId }) {
+    yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })
+    for (const client of ["key:known", "key:unknown"]) {
+      yield* store.markEnding(tenantId, client, idOf(7))
+      assert.strictEqual((yield* store.clientRows(tenantId, client)).endingThrough, idOf(7))
+      assert.isTrue((yield* store.clientsDue(100_000)).some((each) => each.tenantId === tenantId && each.client === client))
+    }
+    assert.deepStrictEqual((yield* store.pageClients(tenantId, { after: undefined, limit: 9 })).map(({ live }) => live), [false, false])
+    yield* store.putClientAccess(tenantId, { client: "key:known", origin: "key", seesAll: false, accounts: ["A"] })
+    assert.strictEqual((yield* store.clientRows(tenantId, "key:known")).endingThrough, idOf(7))
+    yield* store.markEnding(tenantId, "key:known", undefined)
+    assert.isUndefined((yield* store.clientRows(tenantId, "key:known")).endingThrough)
+    assert.isTrue((yield* store.pageClients(tenantId, { after: undefined, limit: 1 })).every(({ live }) => live))
+  })
+
+  test("isolates tenants that share ids", function*({ store }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    for (const tenantId of [one, other]) yield* store.putTenant({ tenantId, name: tenantId, hosts: [] })
+    yield* store.addKey(one, key(1, { dot: "1" }))
+    assert.isTrue(Option.isNone(yield* findKey(other, idOf(1))))
+    assert.deepStrictEqual(yield* store.keysOf(other, "warehouse"), [])
+    assert.isTrue(Option.isNone(yield* store.revokeKey(other, idOf(1))))
+    yield* store.addKey(other, key(1, { dot: "2" }))
+    yield* store.revokeKey(other, idOf(1))
+    assert.strictEqual(Option.getOrThrow(yield* findKey(one, idOf(1))).dot, "1")
+  })
+})

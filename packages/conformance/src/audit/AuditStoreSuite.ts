@@ -1,8 +1,8 @@
 /** Conformance of `AuditStore`. */
-import { AccessStore, type AuditRecord, AuditStore, type StoragePorts } from "@waybill/core"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { AccessStore, type AuditRecord, AuditStore } from "@waybill/core"
+import { assert } from "@effect/vitest"
 import { freshTenant } from "../StorageFixtures.ts"
+import { storeSuite } from "../shared/StoreSuite.ts"
 
 /** Unique ids, oldest first. */
 const base = Date.now()
@@ -25,66 +25,57 @@ const record = (tenantId: string, parts: Partial<AuditRecord> = {}): AuditRecord
 
 const anything = { tenantId: undefined, actor: undefined, from: undefined, before: undefined, limit: 100 }
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: AuditStore`, (it) => {
-    it.effect("lists stored entries newest first, by tenant and by actor", Effect.fnUntraced(function*() {
-      const store = yield* AuditStore
-      const [one, other] = [freshTenant(), freshTenant()]
-      const odd = { actor: { kind: "client", name: `key:"ä" {1}, ${one}` }, address: undefined, object: { kind: "api-key", id: "" } } as const
-      const entries = [record(one), record(other), record(one, odd), record(one, { result: "refused", status: 403 })] as const
-      yield* store.put(entries)
-      assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: one }), [entries[3], entries[2], entries[0]])
-      assert.deepStrictEqual(yield* store.page({ ...anything, actor: odd.actor.name }), [entries[2]])
-      assert.deepStrictEqual(yield* store.page({ ...anything, actor: `operator ${one}`, tenantId: one, limit: 1 }), [entries[3]])
-      const all = (yield* store.page({ ...anything, from: entries[0].id })).map(({ id }) => id)
-      assert.deepStrictEqual(all.filter((id) => entries.some((each) => each.id === id)), entries.map(({ id }) => id).toReversed())
-    }))
-
-    it.effect("lists a range of ids without its end", Effect.fnUntraced(function*() {
-      const store = yield* AuditStore
-      const tenantId = freshTenant()
-      const entries = [record(tenantId), record(tenantId), record(tenantId)] as const
-      yield* store.put(entries)
-      const found = yield* store.page({ ...anything, tenantId, from: entries[1].id, before: entries[2].id })
-      assert.deepStrictEqual(found, [entries[1]])
-      assert.deepStrictEqual(yield* store.page({ ...anything, tenantId, before: entries[0].id }), [])
-    }))
-
-    it.effect("sets the outcome of an existing entry and changes nothing else", Effect.fnUntraced(function*() {
-      const store = yield* AuditStore
-      const tenantId = freshTenant()
-      const begun = record(tenantId, { status: 0 })
-      yield* store.put([begun])
-      yield* store.put([{ ...begun, action: "other", object: { kind: "tenant", id: "made" }, result: "refused", status: 409 }])
-      assert.deepStrictEqual(yield* store.page({ ...anything, tenantId }), [
-        { ...begun, object: { kind: "tenant", id: "made" }, result: "refused", status: 409 }
-      ])
-      yield* store.put([])
-    }))
-
-    it.effect("keeps the entries of a deleted tenant", Effect.fnUntraced(function*() {
-      const store = yield* AuditStore
-      const access = yield* AccessStore
-      const tenantId = freshTenant()
-      yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
-      const deletion = record(tenantId, { action: "tenant.delete" })
-      yield* store.put([deletion])
-      yield* access.deleteTenant(tenantId)
-      while ((yield* access.purgeTenant(tenantId, 1000)) > 0);
-      assert.isTrue(yield* access.dropTenant(tenantId, -1))
-      assert.deepStrictEqual(yield* store.page({ ...anything, tenantId }), [deletion])
-    }))
-
-    it.effect("removes entries older than an id, of every tenant", Effect.fnUntraced(function*() {
-      const store = yield* AuditStore
-      const [one, other] = [freshTenant(), freshTenant()]
-      const old = (n: number) => `00000000-000${n}-7000-8000-${crypto.randomUUID().slice(-12)}`
-      const kept = record(one)
-      yield* store.put([record(one, { id: old(1) }), record(other, { id: old(2) }), record("", { id: old(3) }), kept])
-      const before = "00000000-0004-7000-8000-000000000000"
-      assert.isAtLeast(yield* store.prune(before), 3)
-      assert.strictEqual(yield* store.prune(before), 0)
-      assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: one }), [kept])
-      assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: other }), [])
-    }))
+export const suite = storeSuite("AuditStore", AuditStore, (test) => {
+  test("lists stored entries newest first, by tenant and by actor", function*({ store }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    const odd = { actor: { kind: "client", name: `key:"ä" {1}, ${one}` }, address: undefined, object: { kind: "api-key", id: "" } } as const
+    const entries = [record(one), record(other), record(one, odd), record(one, { result: "refused", status: 403 })] as const
+    yield* store.put(entries)
+    assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: one }), [entries[3], entries[2], entries[0]])
+    assert.deepStrictEqual(yield* store.page({ ...anything, actor: odd.actor.name }), [entries[2]])
+    assert.deepStrictEqual(yield* store.page({ ...anything, actor: `operator ${one}`, tenantId: one, limit: 1 }), [entries[3]])
+    const all = (yield* store.page({ ...anything, from: entries[0].id })).map(({ id }) => id)
+    assert.deepStrictEqual(all.filter((id) => entries.some((each) => each.id === id)), entries.map(({ id }) => id).toReversed())
   })
+
+  test("lists a range of ids without its end", function*({ store, tenantId }) {
+    const entries = [record(tenantId), record(tenantId), record(tenantId)] as const
+    yield* store.put(entries)
+    const found = yield* store.page({ ...anything, tenantId, from: entries[1].id, before: entries[2].id })
+    assert.deepStrictEqual(found, [entries[1]])
+    assert.deepStrictEqual(yield* store.page({ ...anything, tenantId, before: entries[0].id }), [])
+  })
+
+  test("sets the outcome of an existing entry and changes nothing else", function*({ store, tenantId }) {
+    const begun = record(tenantId, { status: 0 })
+    yield* store.put([begun])
+    yield* store.put([{ ...begun, action: "other", object: { kind: "tenant", id: "made" }, result: "refused", status: 409 }])
+    assert.deepStrictEqual(yield* store.page({ ...anything, tenantId }), [
+      { ...begun, object: { kind: "tenant", id: "made" }, result: "refused", status: 409 }
+    ])
+    yield* store.put([])
+  })
+
+  test("keeps the entries of a deleted tenant", function*({ store, tenantId }) {
+    const access = yield* AccessStore
+    yield* access.putTenant({ tenantId, name: "Acme", hosts: [] })
+    const deletion = record(tenantId, { action: "tenant.delete" })
+    yield* store.put([deletion])
+    yield* access.deleteTenant(tenantId)
+    while ((yield* access.purgeTenant(tenantId, 1000)) > 0);
+    assert.isTrue(yield* access.dropTenant(tenantId, -1))
+    assert.deepStrictEqual(yield* store.page({ ...anything, tenantId }), [deletion])
+  })
+
+  test("removes entries older than an id, of every tenant", function*({ store }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    const old = (n: number) => `00000000-000${n}-7000-8000-${crypto.randomUUID().slice(-12)}`
+    const kept = record(one)
+    yield* store.put([record(one, { id: old(1) }), record(other, { id: old(2) }), record("", { id: old(3) }), kept])
+    const before = "00000000-0004-7000-8000-000000000000"
+    assert.isAtLeast(yield* store.prune(before), 3)
+    assert.strictEqual(yield* store.prune(before), 0)
+    assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: one }), [kept])
+    assert.deepStrictEqual(yield* store.page({ ...anything, tenantId: other }), [])
+  })
+})

@@ -1,9 +1,7 @@
 /** Conformance of `ChargeSubscriptionStore`. `ChargeWindowsSuite.ts` tests windows. */
-import { type StoragePorts, Transaction } from "@waybill/core"
-import { DeliveryQueue } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
-import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, type Layer, Option } from "effect"
+import { assert } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { drain, drainedBodies, hasWork } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, letSee, letSeeAll, occurredAt, rolledBack } from "../StorageFixtures.ts"
@@ -16,6 +14,7 @@ import {
   publishBills,
   subscribeToCharges
 } from "./ChargeFixtures.ts"
+import { storeSuite } from "../shared/StoreSuite.ts"
 
 /** The bills that a subscription has: in-flight and notified ones, with duplicates. */
 const knownBills = Effect.fnUntraced(function*(tenantId: string, subscribers: ReadonlyArray<{ readonly n: number; readonly client: string }>) {
@@ -24,361 +23,311 @@ const knownBills = Effect.fnUntraced(function*(tenantId: string, subscribers: Re
     Effect.map(inFlightBodies(tenantId, n, client), (inFlight) => [...inFlight, ...sent[n] ?? []].toSorted()))
 })
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: ChargeSubscriptionStore`, (it) => {
-    it.effect("finds a client's own subscription with the state of its destination", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      const doc = "{\"note\":\"ä\\\\ \\\" '\"}"
-      yield* subscribeToCharges(tenantId, { doc, state: "paused" })
-      const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
-      assert.deepStrictEqual({ ...found, destination: found.destination?.state }, {
-        id: idOf(1),
-        client: "client",
-        doc,
-        createdAt: occurredAt,
-        destination: "paused",
-        cancelledAt: undefined
-      })
-      assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
-    }))
-
-    it.effect("finds nothing for another client, an unknown id or a malformed id", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      yield* subscribeToCharges(tenantId)
-      assert.isTrue(Option.isNone(yield* store.find(tenantId, "somebody else", idOf(1))))
-      assert.deepStrictEqual(yield* store.inFlight(tenantId, "somebody else", idOf(1), { after: undefined, limit: 1000 }), [])
-      for (const id of foreignIds) {
-        assert.isTrue(Option.isNone(yield* store.find(tenantId, "client", id)), id)
-        assert.isTrue(Option.isNone(yield* store.findAny(tenantId, id)), id)
-        assert.isFalse(yield* store.cancel(tenantId, "client", id), id)
-        assert.deepStrictEqual(yield* store.inFlight(tenantId, "client", id, { after: undefined, limit: 1000 }), [], id)
-      }
-    }))
-
-    testDocuments(
-      it,
-      Effect.map(ChargeSubscriptionStore, ({ cancel, documents }) => ({ documents, end: cancel })),
-      (tenantId, n, client) => subscribeToCharges(tenantId, { n, client, accounts: [`A${n}`] })
-    )
-
-    it.effect("returns an account that the client's live subscriptions already cover", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A", "B"] })
-      yield* subscribeToCharges(tenantId, { n: 2, accounts: ["C"] })
-      yield* subscribeToCharges(tenantId, { n: 3, client: "other", accounts: ["D"] })
-      const covered = (accounts: ReadonlyArray<string> | undefined, client = "client") =>
-        Effect.map(transaction.run(store.covered(tenantId, client, accounts)), Option.getOrUndefined)
-      assert.strictEqual(yield* covered(["X", "C", "Y"]), "C")
-      assert.isTrue(["A", "B"].includes((yield* covered(["B", "A"]))!))
-      assert.strictEqual(yield* covered(["D", "E"]), undefined)
-      assert.strictEqual(yield* covered(["A"], "other"), undefined)
-      assert.isTrue(["A", "B", "C"].includes((yield* covered(undefined))!))
-      assert.strictEqual(yield* covered(undefined, "nobody"), undefined)
-    }))
-
-    it.effect("knows the client's own accounts, from keys and from tokens", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      assert.deepStrictEqual(yield* store.accountsOf(tenantId, "client"), [])
-      yield* letSee(tenantId, "client", ["A", "B"])
-      yield* letSee(tenantId, "client", ["B", "C"], "token")
-      yield* letSee(tenantId, "other", ["D"])
-      yield* letSeeAll(tenantId, "carrier")
-      assert.deepStrictEqual((yield* store.accountsOf(tenantId, "client")).toSorted(), ["A", "B", "C"])
-      assert.deepStrictEqual(yield* store.accountsOf(tenantId, "carrier"), [])
-      yield* letSee(tenantId, "client", [])
-      assert.deepStrictEqual((yield* store.accountsOf(tenantId, "client")).toSorted(), ["B", "C"])
-    }))
-
-    it.effect("covers every account of its client with a subscription to all accounts", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* subscribeToCharges(tenantId, { accounts: "all" })
-      const covered = (accounts: ReadonlyArray<string> | undefined, client = "client") =>
-        transaction.run(store.covered(tenantId, client, accounts))
-      assert.deepStrictEqual(yield* covered(["never heard of"]), Option.some("never heard of"))
-      assert.isTrue(Option.isSome(yield* covered(undefined)))
-      assert.isTrue(Option.isNone(yield* covered(["A"], "other")))
-      yield* subscribeToCharges(tenantId, { n: 2, client: "nobody knows", accounts: "all" })
-      assert.isTrue(Option.isSome(yield* covered(undefined, "nobody knows")))
-    }))
-
-    it.effect("covers nothing once it is cancelled", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      for (const accounts of [["A"], "all"] as const) {
-        const n = accounts === "all" ? 2 : 1
-        yield* subscribeToCharges(tenantId, { n, accounts })
-        yield* store.cancel(tenantId, "client", idOf(n))
-        assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", ["A"]))))
-        assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", undefined))))
-      }
-    }))
-
-    it.effect("creates one of several concurrent subscriptions of a client to the same account", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A", "B", "C"])
-      const wishes = [["A", "B"], "all", ["A"], ["C", "A"], "all", ["A"]] as const
-      const made = yield* Effect.all(wishes.map((accounts, at) => subscribeToCharges(tenantId, { n: at + 1, accounts }, ["A", "B", "C"])), { concurrency: "unbounded" })
-      assert.lengthOf(made.filter((taken) => taken === undefined), 1)
-      const found = yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))
-      assert.lengthOf(found.filter(Option.isSome), 1)
-    }))
-
-    it.effect("creates one of several concurrent subscriptions that overlap only by the client's current accounts", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      // they lock different accounts, so that they wait for each other only because of the client
-      const wishes = [["all", ["A"]], [["B"], ["B"]], ["all", ["C"]]] as const
-      const made = yield* Effect.all(wishes.map(([accounts, has], at) => subscribeToCharges(tenantId, { n: at + 1, accounts }, has)), { concurrency: "unbounded" })
-      assert.lengthOf(made.filter((taken) => taken === undefined), 1)
-      const found = yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))
-      assert.lengthOf(found.filter(Option.isSome), 1)
-    }))
-
-    it.effect("cancels a client's own subscription once, still shows it, and matches nothing for it", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const queue = yield* DeliveryQueue
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* subscribeToCharges(tenantId)
-      assert.isFalse(yield* store.cancel(tenantId, "somebody else", idOf(1)))
-      const before = yield* Clock.currentTimeMillis
-      const cancel = transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), (cancelled) =>
-        cancelled ? Effect.as(queue.closeDestination(tenantId, idOf(1)), true) : Effect.succeed(false)))
-      const answers = yield* Effect.all(Array.from({ length: 4 }, () => cancel), { concurrency: "unbounded" })
-      assert.deepStrictEqual(answers.filter((cancelled) => cancelled), [true])
-      const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
-      assert.deepStrictEqual([found.destination, found.doc], [undefined, "{\"n\":1}"])
-      assert.isBelow(Math.abs(found.cancelledAt! - before), 120_000)
-      assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
-      assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", chargeRecord().webhookUrl), [])
-      yield* publishBills(tenantId, [{ billId: "B" }])
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
-    }))
-
-    it.effect("lists a client's live subscriptions with an address, in every destination state", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      const webhookUrl = "https://other.example/a?b=ä"
-      yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A"], webhookUrl })
-      yield* subscribeToCharges(tenantId, { n: 2, accounts: ["B"], webhookUrl, state: "paused" })
-      yield* subscribeToCharges(tenantId, { n: 3, accounts: ["C"] })
-      yield* subscribeToCharges(tenantId, { n: 4, client: "other", webhookUrl })
-      yield* subscribeToCharges(tenantId, { n: 5, accounts: ["E"], webhookUrl })
-      yield* store.cancel(tenantId, "client", idOf(5))
-      assert.strictEqual(Option.getOrThrow(yield* store.find(tenantId, "client", idOf(5))).destination, undefined)
-      const found = yield* store.deliveringTo(tenantId, "client", webhookUrl)
-      assert.deepStrictEqual(found.map((each) => `${each.id} ${each.destination?.state}`).toSorted(), [`${idOf(1)} active`, `${idOf(2)} paused`])
-      assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", `${webhookUrl}/`), [])
-    }))
-
-    it.effect("lists the bills in flight at its creation, in their version of that time", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A", "B"])
-      yield* publishBills(tenantId, [{ billId: "b" }, { billId: "a", accounts: ["B", "C"] }, { billId: "foreign", accounts: ["C"] }, { billId: "B" }])
-      yield* publishBills(tenantId, [{ billId: "b" }, { billId: "final", state: "final" }])
-      yield* subscribeToCharges(tenantId, { accounts: ["A", "B"] })
-      yield* publishBills(tenantId, [{ billId: "a" }, { billId: "later" }])
-      assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1", "a/1", "b/2"])
-      yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
-      const body = "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\ {} NULL\"}"
-      const given = ["b", "x", "B"].map((billId) => inFlightOf({ billId, version: 1, accounts: ["A"] }, billId === "x" ? body : billId))
-      yield* store.insert(tenantId, chargeRecord({ n: 3 }))
-      yield* store.addInFlight(tenantId, idOf(3), given.slice(0, 2))
-      yield* store.addInFlight(tenantId, idOf(3), given.slice(2))
-      assert.deepStrictEqual(yield* inFlightBodies(tenantId, 3), ["B", "b", body])
-      const pieceAfter = (after: string | undefined) =>
-        Effect.map(store.inFlight(tenantId, "client", idOf(3), { after, limit: 2 }), (bills) => bills.map(({ billId }) => billId))
-      assert.deepStrictEqual(yield* Effect.forEach([undefined, "B", "b", "x"], pieceAfter), [["B", "b"], ["b", "x"], ["x"], []])
-      assert.deepStrictEqual(yield* inFlightBodies(tenantId, 2, "other"), [])
-    }))
-
-    it.effect("limits the in-flight list to the client's current accounts", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A", "B"])
-      yield* publishBills(tenantId, [{ billId: "a" }, { billId: "ab", accounts: ["A", "B"] }, { billId: "b", accounts: ["B"] }])
-      yield* subscribeToCharges(tenantId, { accounts: "all" }, ["A", "B"])
-      assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["a/1", "ab/1", "b/1"])
-      yield* letSee(tenantId, "client", ["B", "C"])
-      assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["ab/1", "b/1"])
-      yield* letSee(tenantId, "client", [])
-      yield* letSeeAll(tenantId, "client")
-      assert.deepStrictEqual(yield* inFlightBodies(tenantId), [])
-      yield* letSee(tenantId, "client", ["A"], "token")
-      assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["a/1", "ab/1"])
-    }))
-
-    it.effect("neither misses nor repeats bills that are published while it is created", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const subscribers = [1, 2, 3, 4].map((n) => ({ n, client: `client ${n}` }))
-      for (const { client } of subscribers) yield* letSee(tenantId, client, ["A", "B"])
-      const bills = Array.from({ length: 20 }, (_, n) => publishBills(tenantId, [{ billId: `bill ${n}`, accounts: [n % 2 === 0 ? "A" : "B"] }]))
-      const subscriptions = subscribers.map(({ client, n }) =>
-        subscribeToCharges(tenantId, { n, client, accounts: n % 2 === 0 ? "all" : ["B", "A"] }, n % 2 === 0 ? ["A", "B"] : ["B", "A"]))
-      const mixed = bills.flatMap((bill, n) => n % 5 === 2 ? [bill, subscriptions[Math.floor(n / 5)]!] : [bill])
-      yield* Effect.all(mixed, { concurrency: "unbounded" })
-      const everything = Array.from({ length: 20 }, (_, n) => `bill ${n}/1`).toSorted()
-      for (const known of yield* knownBills(tenantId, subscribers)) assert.deepStrictEqual(known, everything)
-    }))
-
-    it.effect("neither misses nor repeats versions of a bill that are published while it is created", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const subscribers = [1, 2, 3].map((n) => ({ n, client: `client ${n}` }))
-      for (const { client } of subscribers) yield* letSee(tenantId, client, ["A"])
-      yield* publishBills(tenantId, [{ billId: "bill" }])
-      const calls = Array.from({ length: 12 }, () => publishBills(tenantId, [{ billId: "bill" }]))
-      const mixed = calls.flatMap((call, n) => n % 4 === 1 ? [call, subscribeToCharges(tenantId, subscribers[Math.floor(n / 4)]!)] : [call])
-      yield* Effect.all(mixed, { concurrency: "unbounded" })
-      const sent = yield* drainedBodies(tenantId)
-      for (const { client, n } of subscribers) {
-        const [first] = yield* inFlightBodies(tenantId, n, client)
-        const version = Number(first!.slice("bill/".length))
-        assert.deepStrictEqual(sent[n] ?? [], Array.from({ length: 13 - version }, (_, at) => `bill/${version + at + 1}`))
-      }
-    }))
-
-    it.effect("waits for running publishers of its accounts, and lists their bills as in flight", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      const bills = yield* FreightBillStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      const [passed, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const publisher = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
-        yield* bills.lock(tenantId, ["B"])
-        yield* bills.gate(tenantId, ["A", "X"])
-        assert.deepStrictEqual(yield* bills.viewers(tenantId, ["A", "X"]), [])
-        yield* Deferred.succeed(passed, undefined)
-        yield* Deferred.await(goOn)
-        const bill = { billId: "B", version: 1, state: "open" as const, accounts: ["A", "X"], doc: "{}" }
-        yield* bills.append(tenantId, { bills: [bill], notices: [], notifications: [], traceparent: undefined })
-      })))
-      yield* Deferred.await(passed)
-      const subscriber = yield* Effect.forkChild(subscribeToCharges(tenantId))
-      yield* Effect.sleep(30)
-      assert.strictEqual(subscriber.pollUnsafe(), undefined)
-      yield* Deferred.succeed(goOn, undefined)
-      yield* Fiber.join(publisher)
-      yield* Fiber.join(subscriber)
-      assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
-    }))
-
-    it.effect("makes publishers of its accounts wait until it is created, and receives their bills", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      const [held, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const holder = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
-        yield* store.hold(tenantId, ["A"])
-        yield* Deferred.succeed(held, undefined)
-        yield* Deferred.await(goOn)
-        // the waiting transaction sees rows that are inserted this late
-        yield* subscribeToCharges(tenantId)
-      })))
-      yield* Deferred.await(held)
-      const publisher = yield* Effect.forkChild(publishBills(tenantId, [{ billId: "B" }]))
-      yield* Effect.sleep(30)
-      assert.strictEqual(publisher.pollUnsafe(), undefined)
-      yield* Deferred.succeed(goOn, undefined)
-      yield* Fiber.join(holder)
-      yield* Fiber.join(publisher)
-      assert.deepStrictEqual([yield* drainedBodies(tenantId), yield* inFlightBodies(tenantId)], [{ 1: ["B/1"] }, []])
-    }))
-
-    it.effect("is cancelled after running publishers, together with their entries", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      const bills = yield* FreightBillStore
-      const store = yield* ChargeSubscriptionStore
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* letSee(tenantId, "other", ["A"])
-      yield* subscribeToCharges(tenantId)
-      yield* subscribeToCharges(tenantId, { n: 2, client: "other", source: "freight-charge-windows" })
-      const closesAt = (yield* Clock.currentTimeMillis) + 3_600_000
-      const [told, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const publisher = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
-        yield* bills.append(tenantId, {
-          bills: [],
-          notices: [{ noticeId: "notice", billId: "B", version: 1, accounts: ["A"], body: bytesOf("B/1") }],
-          notifications: [
-            { subscriptionId: idOf(1), notice: 0, window: undefined },
-            { subscriptionId: idOf(2), notice: 0, window: { closesAt, following: closesAt + 1 } }
-          ],
-          traceparent: undefined
-        })
-        yield* Deferred.succeed(told, undefined)
-        yield* Deferred.await(goOn)
-      })))
-      yield* Deferred.await(told)
-      const cancel = (client: string, n: number) =>
-        Effect.forkChild(transaction.run(Effect.andThen(store.cancel(tenantId, client, idOf(n)), queue.closeDestination(tenantId, idOf(n)))))
-      const cancelling = [yield* cancel("client", 1), yield* cancel("other", 2)]
-      yield* Effect.sleep(30)
-      assert.deepStrictEqual(cancelling.map((each) => each.pollUnsafe()), [undefined, undefined])
-      yield* Deferred.succeed(goOn, undefined)
-      yield* Effect.forEach([publisher, ...cancelling], (each) => Fiber.join(each as Fiber.Fiber<unknown, unknown>))
-      yield* drain(tenantId)
-      // entries that are never dropped would have workers acquire their partition again and again
-      assert.isFalse(yield* hasWork(tenantId))
-      // and a notice that no window holds would never be removed
-      const now = yield* Clock.currentTimeMillis
-      yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 })
-      assert.strictEqual(yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 }), 0)
-      yield* publishBills(tenantId, [{ billId: "C" }])
-      assert.strictEqual(yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 }), 1)
-    }))
-
-    it.effect("leaves nothing behind when its transaction is rolled back", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A", "B"])
-      yield* publishBills(tenantId, [{ billId: "B" }])
-      yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A"] })
-      yield* rolledBack(Effect.gen(function*() {
-        yield* subscribeToCharges(tenantId, { n: 2, accounts: ["B"] })
-        yield* store.cancel(tenantId, "client", idOf(1))
-      }))
-      assert.isTrue(Option.isNone(yield* store.findAny(tenantId, idOf(2))))
-      assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", ["B"]))))
-      assert.strictEqual(Option.getOrThrow(yield* store.findAny(tenantId, idOf(1))).cancelledAt, undefined)
-      yield* publishBills(tenantId, [{ billId: "B", accounts: ["A", "B"] }])
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["B/2"] })
-      assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
-    }))
-
-    it.effect("isolates tenants that share ids", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const queue = yield* DeliveryQueue
-      const transaction = yield* Transaction
-      const [one, other] = [freshTenant(), freshTenant()]
-      for (const tenantId of [one, other]) yield* letSee(tenantId, "client", ["A"])
-      yield* publishBills(one, [{ billId: "B" }])
-      yield* subscribeToCharges(one)
-      assert.isTrue(Option.isNone(yield* store.find(other, "client", idOf(1))))
-      assert.isTrue(Option.isNone(yield* store.findAny(other, idOf(1))))
-      assert.isTrue(Option.isNone(yield* transaction.run(store.covered(other, "client", ["A"]))))
-      assert.deepStrictEqual(yield* store.deliveringTo(other, "client", chargeRecord().webhookUrl), [])
-      assert.deepStrictEqual(yield* inFlightBodies(other), [])
-      assert.isFalse(yield* store.cancel(other, "client", idOf(1)))
-      yield* queue.openDestination(other, chargeDestination())
-      yield* store.insert(other, chargeRecord())
-      assert.deepStrictEqual(yield* inFlightBodies(other), [])
-      yield* store.cancel(other, "client", idOf(1))
-      assert.strictEqual(Option.getOrThrow(yield* store.find(one, "client", idOf(1))).cancelledAt, undefined)
-      assert.deepStrictEqual(yield* inFlightBodies(one), ["B/1"])
-    }))
+export const suite = storeSuite("ChargeSubscriptionStore", ChargeSubscriptionStore, (test) => {
+  test("finds a client's own subscription with the state of its destination", function*({ store, tenantId }) {
+    const doc = "{\"note\":\"ä\\\\ \\\" '\"}"
+    yield* subscribeToCharges(tenantId, { doc, state: "paused" })
+    const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
+    assert.deepStrictEqual({ ...found, destination: found.destination?.state }, {
+      id: idOf(1),
+      client: "client",
+      doc,
+      createdAt: occurredAt,
+      destination: "paused",
+      cancelledAt: undefined
+    })
+    assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
   })
+
+  test("finds nothing for another client, an unknown id or a malformed id", function*({ store, tenantId }) {
+    yield* subscribeToCharges(tenantId)
+    assert.isTrue(Option.isNone(yield* store.find(tenantId, "somebody else", idOf(1))))
+    assert.deepStrictEqual(yield* store.inFlight(tenantId, "somebody else", idOf(1), { after: undefined, limit: 1000 }), [])
+    for (const id of foreignIds) {
+      assert.isTrue(Option.isNone(yield* store.find(tenantId, "client", id)), id)
+      assert.isTrue(Option.isNone(yield* store.findAny(tenantId, id)), id)
+      assert.isFalse(yield* store.cancel(tenantId, "client", id), id)
+      assert.deepStrictEqual(yield* store.inFlight(tenantId, "client", id, { after: undefined, limit: 1000 }), [], id)
+    }
+  })
+
+  testDocuments(test, ({ cancel, documents }) => ({ documents, end: cancel }), (tenantId, n, client) => subscribeToCharges(tenantId, { n, client, accounts: [`A${n}`] }))
+
+  test("returns an account that the client's live subscriptions already cover", function*({ store, tenantId, transaction }) {
+    yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A", "B"] })
+    yield* subscribeToCharges(tenantId, { n: 2, accounts: ["C"] })
+    yield* subscribeToCharges(tenantId, { n: 3, client: "other", accounts: ["D"] })
+    const covered = (accounts: ReadonlyArray<string> | undefined, client = "client") =>
+      Effect.map(transaction.run(store.covered(tenantId, client, accounts)), Option.getOrUndefined)
+    assert.strictEqual(yield* covered(["X", "C", "Y"]), "C")
+    assert.isTrue(["A", "B"].includes((yield* covered(["B", "A"]))!))
+    assert.strictEqual(yield* covered(["D", "E"]), undefined)
+    assert.strictEqual(yield* covered(["A"], "other"), undefined)
+    assert.isTrue(["A", "B", "C"].includes((yield* covered(undefined))!))
+    assert.strictEqual(yield* covered(undefined, "nobody"), undefined)
+  })
+
+  test("knows the client's own accounts, from keys and from tokens", function*({ store, tenantId }) {
+    assert.deepStrictEqual(yield* store.accountsOf(tenantId, "client"), [])
+    yield* letSee(tenantId, "client", ["A", "B"])
+    yield* letSee(tenantId, "client", ["B", "C"], "token")
+    yield* letSee(tenantId, "other", ["D"])
+    yield* letSeeAll(tenantId, "carrier")
+    assert.deepStrictEqual((yield* store.accountsOf(tenantId, "client")).toSorted(), ["A", "B", "C"])
+    assert.deepStrictEqual(yield* store.accountsOf(tenantId, "carrier"), [])
+    yield* letSee(tenantId, "client", [])
+    assert.deepStrictEqual((yield* store.accountsOf(tenantId, "client")).toSorted(), ["B", "C"])
+  })
+
+  test("covers every account of its client with a subscription to all accounts", function*({ store, tenantId, transaction }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* subscribeToCharges(tenantId, { accounts: "all" })
+    const covered = (accounts: ReadonlyArray<string> | undefined, client = "client") =>
+      transaction.run(store.covered(tenantId, client, accounts))
+    assert.deepStrictEqual(yield* covered(["never heard of"]), Option.some("never heard of"))
+    assert.isTrue(Option.isSome(yield* covered(undefined)))
+    assert.isTrue(Option.isNone(yield* covered(["A"], "other")))
+    yield* subscribeToCharges(tenantId, { n: 2, client: "nobody knows", accounts: "all" })
+    assert.isTrue(Option.isSome(yield* covered(undefined, "nobody knows")))
+  })
+
+  test("covers nothing once it is cancelled", function*({ store, tenantId, transaction }) {
+    for (const accounts of [["A"], "all"] as const) {
+      const n = accounts === "all" ? 2 : 1
+      yield* subscribeToCharges(tenantId, { n, accounts })
+      yield* store.cancel(tenantId, "client", idOf(n))
+      assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", ["A"]))))
+      assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", undefined))))
+    }
+  })
+
+  test("creates one of several concurrent subscriptions of a client to the same account", function*({ store, tenantId }) {
+    yield* letSee(tenantId, "client", ["A", "B", "C"])
+    const wishes = [["A", "B"], "all", ["A"], ["C", "A"], "all", ["A"]] as const
+    const made = yield* Effect.all(wishes.map((accounts, at) => subscribeToCharges(tenantId, { n: at + 1, accounts }, ["A", "B", "C"])), { concurrency: "unbounded" })
+    assert.lengthOf(made.filter((taken) => taken === undefined), 1)
+    const found = yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))
+    assert.lengthOf(found.filter(Option.isSome), 1)
+  })
+
+  test("creates one of several concurrent subscriptions that overlap only by the client's current accounts", function*({ store, tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    // they lock different accounts, so that they wait for each other only because of the client
+    const wishes = [["all", ["A"]], [["B"], ["B"]], ["all", ["C"]]] as const
+    const made = yield* Effect.all(wishes.map(([accounts, has], at) => subscribeToCharges(tenantId, { n: at + 1, accounts }, has)), { concurrency: "unbounded" })
+    assert.lengthOf(made.filter((taken) => taken === undefined), 1)
+    const found = yield* Effect.forEach(wishes, (_, at) => store.findAny(tenantId, idOf(at + 1)))
+    assert.lengthOf(found.filter(Option.isSome), 1)
+  })
+
+  test("cancels a client's own subscription once, still shows it, and matches nothing for it", function*({ queue, store, tenantId, transaction }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* subscribeToCharges(tenantId)
+    assert.isFalse(yield* store.cancel(tenantId, "somebody else", idOf(1)))
+    const before = yield* Clock.currentTimeMillis
+    const cancel = transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), (cancelled) =>
+      cancelled ? Effect.as(queue.closeDestination(tenantId, idOf(1)), true) : Effect.succeed(false)))
+    const answers = yield* Effect.all(Array.from({ length: 4 }, () => cancel), { concurrency: "unbounded" })
+    assert.deepStrictEqual(answers.filter((cancelled) => cancelled), [true])
+    const found = Option.getOrThrow(yield* store.find(tenantId, "client", idOf(1)))
+    assert.deepStrictEqual([found.destination, found.doc], [undefined, "{\"n\":1}"])
+    assert.isBelow(Math.abs(found.cancelledAt! - before), 120_000)
+    assert.deepStrictEqual(yield* store.findAny(tenantId, idOf(1)), Option.some(found))
+    assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", chargeRecord().webhookUrl), [])
+    yield* publishBills(tenantId, [{ billId: "B" }])
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
+  })
+
+  test("lists a client's live subscriptions with an address, in every destination state", function*({ store, tenantId }) {
+    const webhookUrl = "https://other.example/a?b=ä"
+    yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A"], webhookUrl })
+    yield* subscribeToCharges(tenantId, { n: 2, accounts: ["B"], webhookUrl, state: "paused" })
+    yield* subscribeToCharges(tenantId, { n: 3, accounts: ["C"] })
+    yield* subscribeToCharges(tenantId, { n: 4, client: "other", webhookUrl })
+    yield* subscribeToCharges(tenantId, { n: 5, accounts: ["E"], webhookUrl })
+    yield* store.cancel(tenantId, "client", idOf(5))
+    assert.strictEqual(Option.getOrThrow(yield* store.find(tenantId, "client", idOf(5))).destination, undefined)
+    const found = yield* store.deliveringTo(tenantId, "client", webhookUrl)
+    assert.deepStrictEqual(found.map((each) => `${each.id} ${each.destination?.state}`).toSorted(), [`${idOf(1)} active`, `${idOf(2)} paused`])
+    assert.deepStrictEqual(yield* store.deliveringTo(tenantId, "client", `${webhookUrl}/`), [])
+  })
+
+  test("lists the bills in flight at its creation, in their version of that time", function*({ store, tenantId }) {
+    yield* letSee(tenantId, "client", ["A", "B"])
+    yield* publishBills(tenantId, [{ billId: "b" }, { billId: "a", accounts: ["B", "C"] }, { billId: "foreign", accounts: ["C"] }, { billId: "B" }])
+    yield* publishBills(tenantId, [{ billId: "b" }, { billId: "final", state: "final" }])
+    yield* subscribeToCharges(tenantId, { accounts: ["A", "B"] })
+    yield* publishBills(tenantId, [{ billId: "a" }, { billId: "later" }])
+    assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1", "a/1", "b/2"])
+    yield* subscribeToCharges(tenantId, { n: 2, client: "other" })
+    const body = "{\"notes\":\"käse, \\\"船\\\" 😀 \\\\ {} NULL\"}"
+    const given = ["b", "x", "B"].map((billId) => inFlightOf({ billId, version: 1, accounts: ["A"] }, billId === "x" ? body : billId))
+    yield* store.insert(tenantId, chargeRecord({ n: 3 }))
+    yield* store.addInFlight(tenantId, idOf(3), given.slice(0, 2))
+    yield* store.addInFlight(tenantId, idOf(3), given.slice(2))
+    assert.deepStrictEqual(yield* inFlightBodies(tenantId, 3), ["B", "b", body])
+    const pieceAfter = (after: string | undefined) =>
+      Effect.map(store.inFlight(tenantId, "client", idOf(3), { after, limit: 2 }), (bills) => bills.map(({ billId }) => billId))
+    assert.deepStrictEqual(yield* Effect.forEach([undefined, "B", "b", "x"], pieceAfter), [["B", "b"], ["b", "x"], ["x"], []])
+    assert.deepStrictEqual(yield* inFlightBodies(tenantId, 2, "other"), [])
+  })
+
+  test("limits the in-flight list to the client's current accounts", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A", "B"])
+    yield* publishBills(tenantId, [{ billId: "a" }, { billId: "ab", accounts: ["A", "B"] }, { billId: "b", accounts: ["B"] }])
+    yield* subscribeToCharges(tenantId, { accounts: "all" }, ["A", "B"])
+    assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["a/1", "ab/1", "b/1"])
+    yield* letSee(tenantId, "client", ["B", "C"])
+    assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["ab/1", "b/1"])
+    yield* letSee(tenantId, "client", [])
+    yield* letSeeAll(tenantId, "client")
+    assert.deepStrictEqual(yield* inFlightBodies(tenantId), [])
+    yield* letSee(tenantId, "client", ["A"], "token")
+    assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["a/1", "ab/1"])
+  })
+
+  test("neither misses nor repeats bills that are published while it is created", function*({ tenantId }) {
+    const subscribers = [1, 2, 3, 4].map((n) => ({ n, client: `client ${n}` }))
+    for (const { client } of subscribers) yield* letSee(tenantId, client, ["A", "B"])
+    const bills = Array.from({ length: 20 }, (_, n) => publishBills(tenantId, [{ billId: `bill ${n}`, accounts: [n % 2 === 0 ? "A" : "B"] }]))
+    const subscriptions = subscribers.map(({ client, n }) =>
+      subscribeToCharges(tenantId, { n, client, accounts: n % 2 === 0 ? "all" : ["B", "A"] }, n % 2 === 0 ? ["A", "B"] : ["B", "A"]))
+    const mixed = bills.flatMap((bill, n) => n % 5 === 2 ? [bill, subscriptions[Math.floor(n / 5)]!] : [bill])
+    yield* Effect.all(mixed, { concurrency: "unbounded" })
+    const everything = Array.from({ length: 20 }, (_, n) => `bill ${n}/1`).toSorted()
+    for (const known of yield* knownBills(tenantId, subscribers)) assert.deepStrictEqual(known, everything)
+  })
+
+  test("neither misses nor repeats versions of a bill that are published while it is created", function*({ tenantId }) {
+    const subscribers = [1, 2, 3].map((n) => ({ n, client: `client ${n}` }))
+    for (const { client } of subscribers) yield* letSee(tenantId, client, ["A"])
+    yield* publishBills(tenantId, [{ billId: "bill" }])
+    const calls = Array.from({ length: 12 }, () => publishBills(tenantId, [{ billId: "bill" }]))
+    const mixed = calls.flatMap((call, n) => n % 4 === 1 ? [call, subscribeToCharges(tenantId, subscribers[Math.floor(n / 4)]!)] : [call])
+    yield* Effect.all(mixed, { concurrency: "unbounded" })
+    const sent = yield* drainedBodies(tenantId)
+    for (const { client, n } of subscribers) {
+      const [first] = yield* inFlightBodies(tenantId, n, client)
+      const version = Number(first!.slice("bill/".length))
+      assert.deepStrictEqual(sent[n] ?? [], Array.from({ length: 13 - version }, (_, at) => `bill/${version + at + 1}`))
+    }
+  })
+
+  test("waits for running publishers of its accounts, and lists their bills as in flight", function*({ tenantId, transaction }) {
+    const bills = yield* FreightBillStore
+    yield* letSee(tenantId, "client", ["A"])
+    const [passed, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const publisher = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
+      yield* bills.lock(tenantId, ["B"])
+      yield* bills.gate(tenantId, ["A", "X"])
+      assert.deepStrictEqual(yield* bills.viewers(tenantId, ["A", "X"]), [])
+      yield* Deferred.succeed(passed, undefined)
+      yield* Deferred.await(goOn)
+      const bill = { billId: "B", version: 1, state: "open" as const, accounts: ["A", "X"], doc: "{}" }
+      yield* bills.append(tenantId, { bills: [bill], notices: [], notifications: [], traceparent: undefined })
+    })))
+    yield* Deferred.await(passed)
+    const subscriber = yield* Effect.forkChild(subscribeToCharges(tenantId))
+    yield* Effect.sleep(30)
+    assert.strictEqual(subscriber.pollUnsafe(), undefined)
+    yield* Deferred.succeed(goOn, undefined)
+    yield* Fiber.join(publisher)
+    yield* Fiber.join(subscriber)
+    assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
+  })
+
+  test("makes publishers of its accounts wait until it is created, and receives their bills", function*({ store, tenantId, transaction }) {
+    yield* letSee(tenantId, "client", ["A"])
+    const [held, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const holder = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
+      yield* store.hold(tenantId, ["A"])
+      yield* Deferred.succeed(held, undefined)
+      yield* Deferred.await(goOn)
+      // the waiting transaction sees rows that are inserted this late
+      yield* subscribeToCharges(tenantId)
+    })))
+    yield* Deferred.await(held)
+    const publisher = yield* Effect.forkChild(publishBills(tenantId, [{ billId: "B" }]))
+    yield* Effect.sleep(30)
+    assert.strictEqual(publisher.pollUnsafe(), undefined)
+    yield* Deferred.succeed(goOn, undefined)
+    yield* Fiber.join(holder)
+    yield* Fiber.join(publisher)
+    assert.deepStrictEqual([yield* drainedBodies(tenantId), yield* inFlightBodies(tenantId)], [{ 1: ["B/1"] }, []])
+  })
+
+  test("is cancelled after running publishers, together with their entries", function*({ queue, store, tenantId, transaction }) {
+    const bills = yield* FreightBillStore
+    yield* letSee(tenantId, "client", ["A"])
+    yield* letSee(tenantId, "other", ["A"])
+    yield* subscribeToCharges(tenantId)
+    yield* subscribeToCharges(tenantId, { n: 2, client: "other", source: "freight-charge-windows" })
+    const closesAt = (yield* Clock.currentTimeMillis) + 3_600_000
+    const [told, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const publisher = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
+      yield* bills.append(tenantId, {
+        bills: [],
+        notices: [{ noticeId: "notice", billId: "B", version: 1, accounts: ["A"], body: bytesOf("B/1") }],
+        notifications: [
+          { subscriptionId: idOf(1), notice: 0, window: undefined },
+          { subscriptionId: idOf(2), notice: 0, window: { closesAt, following: closesAt + 1 } }
+        ],
+        traceparent: undefined
+      })
+      yield* Deferred.succeed(told, undefined)
+      yield* Deferred.await(goOn)
+    })))
+    yield* Deferred.await(told)
+    const cancel = (client: string, n: number) =>
+      Effect.forkChild(transaction.run(Effect.andThen(store.cancel(tenantId, client, idOf(n)), queue.closeDestination(tenantId, idOf(n)))))
+    const cancelling = [yield* cancel("client", 1), yield* cancel("other", 2)]
+    yield* Effect.sleep(30)
+    assert.deepStrictEqual(cancelling.map((each) => each.pollUnsafe()), [undefined, undefined])
+    yield* Deferred.succeed(goOn, undefined)
+    yield* Effect.forEach([publisher, ...cancelling], (each) => Fiber.join(each as Fiber.Fiber<unknown, unknown>))
+    yield* drain(tenantId)
+    // entries that are never dropped would have workers acquire their partition again and again
+    assert.isFalse(yield* hasWork(tenantId))
+    // and a notice that no window holds would never be removed
+    const now = yield* Clock.currentTimeMillis
+    yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 })
+    assert.strictEqual(yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 }), 0)
+    yield* publishBills(tenantId, [{ billId: "C" }])
+    assert.strictEqual(yield* bills.prune(tenantId, { ended: 0, noticed: now + 600_000 }), 1)
+  })
+
+  test("leaves nothing behind when its transaction is rolled back", function*({ store, tenantId, transaction }) {
+    yield* letSee(tenantId, "client", ["A", "B"])
+    yield* publishBills(tenantId, [{ billId: "B" }])
+    yield* subscribeToCharges(tenantId, { n: 1, accounts: ["A"] })
+    yield* rolledBack(Effect.gen(function*() {
+      yield* subscribeToCharges(tenantId, { n: 2, accounts: ["B"] })
+      yield* store.cancel(tenantId, "client", idOf(1))
+    }))
+    assert.isTrue(Option.isNone(yield* store.findAny(tenantId, idOf(2))))
+    assert.isTrue(Option.isNone(yield* transaction.run(store.covered(tenantId, "client", ["B"]))))
+    assert.strictEqual(Option.getOrThrow(yield* store.findAny(tenantId, idOf(1))).cancelledAt, undefined)
+    yield* publishBills(tenantId, [{ billId: "B", accounts: ["A", "B"] }])
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["B/2"] })
+    assert.deepStrictEqual(yield* inFlightBodies(tenantId), ["B/1"])
+  })
+
+  test("isolates tenants that share ids", function*({ queue, store, transaction }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    for (const tenantId of [one, other]) yield* letSee(tenantId, "client", ["A"])
+    yield* publishBills(one, [{ billId: "B" }])
+    yield* subscribeToCharges(one)
+    assert.isTrue(Option.isNone(yield* store.find(other, "client", idOf(1))))
+    assert.isTrue(Option.isNone(yield* store.findAny(other, idOf(1))))
+    assert.isTrue(Option.isNone(yield* transaction.run(store.covered(other, "client", ["A"]))))
+    assert.deepStrictEqual(yield* store.deliveringTo(other, "client", chargeRecord().webhookUrl), [])
+    assert.deepStrictEqual(yield* inFlightBodies(other), [])
+    assert.isFalse(yield* store.cancel(other, "client", idOf(1)))
+    yield* queue.openDestination(other, chargeDestination())
+    yield* store.insert(other, chargeRecord())
+    assert.deepStrictEqual(yield* inFlightBodies(other), [])
+    yield* store.cancel(other, "client", idOf(1))
+    assert.strictEqual(Option.getOrThrow(yield* store.find(one, "client", idOf(1))).cancelledAt, undefined)
+    assert.deepStrictEqual(yield* inFlightBodies(one), ["B/1"])
+  })
+})

@@ -1,13 +1,13 @@
 /** Conformance of hourly and daily windows: filled by a `FreightBillStore`, closed by a `ChargeSubscriptionStore`. */
-import { type StoragePorts, Transaction } from "@waybill/core"
-import { DeliveryControl, DeliveryQueue } from "@waybill/core/delivery"
+import { DeliveryControl } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeFrom, takeOne } from "../WorkerFixtures.ts"
 import { bytesOf, eventually, freshTenant, idOf, letSee, rolledBack, textOf } from "../StorageFixtures.ts"
 import { chargeDestination, publishBills, subscribeToCharges, type WindowOf } from "./ChargeFixtures.ts"
+import { storeSuite } from "../shared/StoreSuite.ts"
 
 const minutes = 60_000
 
@@ -46,306 +46,285 @@ const pruneNotices = (tenantId: string) =>
   Effect.flatMap(Effect.all([FreightBillStore, Clock.currentTimeMillis]), ([store, now]) =>
     store.prune(tenantId, { ended: 0, noticed: now + 10 * minutes }))
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: windows of freight charges`, (it) => {
-    it.effect("collect bills until they close, and queue them as one entry", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* collecting(tenantId)
-      const ending = yield* window(soon)
-      yield* publishBills(tenantId, [{ billId: "b", body: "{\"käse\":1}" }, { billId: "B", body: "{\"船\":2}" }], { window: ending })
-      yield* publishBills(tenantId, [{ billId: "10" }, { billId: "9" }], { window: ending })
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
-      assert.strictEqual(yield* closeDue(tenantId), 1)
-      const delivery = yield* takeOne(yield* acquire(tenantId))
-      assert.deepStrictEqual([delivery.lastKey, delivery.events, textOf(delivery.body)], ["window", 1, "10/1,9/1,{\"船\":2},{\"käse\":1}"])
-    }))
-
-    it.effect("are found by a bill in them, before and after they close", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const control = yield* DeliveryControl
-      const tenantId = freshTenant()
-      yield* collecting(tenantId)
-      const ending = yield* window(soon)
-      yield* publishBills(tenantId, [{ billId: "ONE" }, { billId: "TWO" }], { window: ending })
-      assert.deepStrictEqual(yield* store.windowsWith(tenantId, idOf(1), ["ONE"]), { closesAt: ending(0)!.closesAt, orderIds: [] })
-      assert.deepStrictEqual(yield* store.windowsWith(tenantId, idOf(1), ["OTHER"]), { closesAt: undefined, orderIds: [] })
-      yield* closeDue(tenantId)
-      const { closesAt, orderIds } = yield* store.windowsWith(tenantId, idOf(1), ["TWO", "OTHER"])
-      assert.deepStrictEqual([closesAt, orderIds.length], [undefined, 1])
-      assert.isTrue((yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })).waiting)
-      assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["OTHER"])).orderIds, [])
-      yield* drain(tenantId)
-      assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["ONE"])).orderIds, orderIds)
-      const traced = yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })
-      assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
-    }))
-
-    it.effect("keep only the latest notice of a bill, in one call and across calls", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* collecting(tenantId)
-      const ending = yield* window(soon)
-      yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: ending })
-      yield* publishBills(tenantId, [{ billId: "B" }], { window: ending })
-      const versions = [4, 5].map((version) => ({ noticeId: `D/${version}`, billId: "D", version, accounts: ["A"], body: bytesOf(`D/${version}`) }))
-      yield* (yield* FreightBillStore).append(tenantId, {
-        bills: [],
-        notices: versions,
-        notifications: versions.map((_, notice) => ({ subscriptionId: idOf(1), notice, window: ending(0) })),
-        traceparent: undefined
-      })
-      yield* publishBills(tenantId, [{ billId: "B" }, { billId: "C" }], { window: ending })
-      assert.strictEqual(yield* closeDue(tenantId), 1)
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1,B/3,C/1,D/5"] })
-    }))
-
-    it.effect("close once, also with concurrent closers", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      for (const n of [1, 2, 3]) yield* collecting(tenantId, n, `client ${n}`)
-      yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: yield* window(200) })
-      yield* eventually(isDue(tenantId), (due) => due)
-      const counts = yield* Effect.all(Array.from({ length: 8 }, () => close(tenantId)), { concurrency: "unbounded" })
-      assert.isAtMost(counts.reduce((sum, count) => sum + count, 0), 3)
-      // a window that another process is closing may be left to the next call
-      yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1,B/1"], 2: ["A/1,B/1"], 3: ["A/1,B/1"] })
-      assert.strictEqual(yield* close(tenantId), 0)
-    }))
-
-    it.effect("close when they are due and not before", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* collecting(tenantId)
-      yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(10 * minutes) })
-      assert.strictEqual(yield* close(tenantId), 0)
-      assert.isFalse(yield* isDue(tenantId))
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
-    }))
-
-    it.effect("add late notices to the next window once they are closed", () =>
-      inTime(Effect.fnUntraced(function*(millis) {
-        const tenantId = freshTenant()
-        yield* collecting(tenantId)
-        const ending = yield* window(300, millis)
-        const { following } = ending(0)!
-        yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
-        assert.strictEqual(yield* closeDue(tenantId), 1)
-        yield* publishBills(tenantId, [{ billId: "A" }, { billId: "late" }], { window: ending })
-        const closed = yield* close(tenantId)
-        if ((yield* Clock.currentTimeMillis) >= following) return false
-        assert.strictEqual(closed, 0)
-        yield* publishBills(tenantId, [{ billId: "in time" }], { window: () => ({ ...ending(0)!, closesAt: following }) })
-        if ((yield* Clock.currentTimeMillis) >= following) return false
-        assert.strictEqual(yield* closeDue(tenantId), 1)
-        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1", "A/2,in time/1,late/1"] })
-        return true
-      })), 60_000)
-
-    it.effect("stay separate from the next window while they wait to be closed", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* collecting(tenantId)
-      yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
-      yield* eventually(isDue(tenantId), (due) => due)
-      yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(60 * minutes) })
-      yield* close(tenantId)
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
-      assert.isFalse(yield* isDue(tenantId))
-    }))
-
-    it.effect("lose no notice of publishers that run while they close", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* collecting(tenantId)
-      const ending = yield* window(150, 2500)
-      const publishing = Array.from({ length: 30 }, (_, n) =>
-        Effect.andThen(Effect.sleep(n * 10), publishBills(tenantId, [{ billId: `bill ${n}` }], { window: ending })))
-      const closing = Array.from({ length: 30 }, (_, n) => Effect.andThen(Effect.sleep(n * 10), close(tenantId)))
-      yield* Effect.all([...publishing, ...closing], { concurrency: "unbounded" })
-      yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
-      yield* Effect.sleep(Math.max(0, ending(0)!.following - (yield* Clock.currentTimeMillis)))
-      yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
-      const [bodies] = Object.values(yield* drainedBodies(tenantId))
-      assert.deepStrictEqual(bodies!.flatMap((body) => body.split(",")).toSorted(), Array.from({ length: 30 }, (_, n) => `bill ${n}/1`).toSorted())
-    }))
-
-    it.effect("are separate for each subscription", Effect.fnUntraced(function*() {
-      const store = yield* FreightBillStore
-      const tenantId = freshTenant()
-      yield* collecting(tenantId, 1, "one")
-      yield* collecting(tenantId, 2, "two")
-      const [first, second] = [(yield* window(300))(0), (yield* window(10 * minutes))(0)]
-      const notice = (billId: string) => ({ noticeId: `notice ${billId}`, billId, version: 1, accounts: ["A"], body: bytesOf(billId) })
-      yield* store.append(tenantId, {
-        bills: [],
-        notices: [notice("A"), notice("B")],
-        notifications: [
-          { subscriptionId: idOf(1), notice: 0, window: first },
-          { subscriptionId: idOf(1), notice: 1, window: first },
-          { subscriptionId: idOf(2), notice: 1, window: second }
-        ],
-        traceparent: undefined
-      })
-      assert.strictEqual(yield* closeDue(tenantId), 1)
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A,B"] })
-    }))
-
-    it.effect("are due by the store's clock, tenant by tenant, with the time of the next one", Effect.fnUntraced(function*() {
-      const store = yield* ChargeSubscriptionStore
-      const [one, other] = [freshTenant(), freshTenant()]
-      for (const tenantId of [one, other]) yield* collecting(tenantId)
-      yield* publishBills(one, [{ billId: "A" }], { window: yield* window(500) })
-      yield* publishBills(other, [{ billId: "A" }], { window: yield* window(10 * minutes) })
-      const isForetold = Effect.fnUntraced(function*() {
-        const { nextDueInMillis } = yield* store.windowsDue(100_000)
-        assert.isAtMost(nextDueInMillis!, 10 * minutes)
-        assert.isAbove(nextDueInMillis!, 0)
-      })
-      yield* isForetold()
-      yield* eventually(isDue(one), (due) => due)
-      yield* isForetold()
-      assert.isFalse(yield* isDue(other))
-      assert.deepStrictEqual((yield* store.windowsDue(0)).tenantIds, [])
-      assert.isAtMost((yield* store.windowsDue(1)).tenantIds.length, 1)
-      yield* close(one)
-      assert.isFalse(yield* isDue(one))
-    }))
-
-    it.effect("make their destination due when they close", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* collecting(tenantId)
-      const destinationIsDue = hasWork(tenantId)
-      yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
-      assert.isFalse(yield* destinationIsDue)
-      yield* closeDue(tenantId)
-      assert.isTrue(yield* destinationIsDue)
-    }))
-
-    it.effect("close for a paused destination as well, and wait in it", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* subscribeToCharges(tenantId, { source: "freight-charge-windows", state: "paused" })
-      yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
-      yield* closeDue(tenantId)
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
-      yield* queue.changeDestination(tenantId, chargeDestination({ source: "freight-charge-windows" }))
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
-    }))
-
-    it.effect("are dropped with their notices when their subscription is cancelled", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      const queue = yield* DeliveryQueue
-      const store = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      yield* collecting(tenantId, 1)
-      yield* collecting(tenantId, 2, "other")
-      const ending = yield* window(400)
-      yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
-      yield* transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), queue.closeDestination(tenantId, idOf(1))))
-      // a publisher that saw it before it was cancelled
-      yield* (yield* FreightBillStore).append(tenantId, {
-        bills: [],
-        notices: [{ noticeId: "late", billId: "B", version: 1, accounts: ["A"], body: bytesOf("late") }],
-        notifications: [{ subscriptionId: idOf(1), notice: 0, window: ending(0) }],
-        traceparent: undefined
-      })
-      assert.strictEqual(yield* closeDue(tenantId), 1)
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 2: ["A/1"] })
-    }))
-
-    it.effect("collect nothing from a rolled back call, and stay open when their closing is rolled back", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* collecting(tenantId)
-      const ending = yield* window(500)
-      const taken = publishBills(tenantId, [{ billId: "B" }], { window: ending })
-      yield* rolledBack(taken)
-      yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
-      yield* eventually(isDue(tenantId), (due) => due)
-      yield* rolledBack(close(tenantId))
-      assert.isTrue(yield* isDue(tenantId))
-      assert.strictEqual(yield* close(tenantId), 1)
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
-    }))
-
-    it.effect("protect their notices from pruning, open and closed", Effect.fnUntraced(function*() {
-      const queue = yield* DeliveryQueue
-      const tenantId = freshTenant()
-      yield* collecting(tenantId)
-      yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: yield* window(300) })
-      assert.strictEqual(yield* pruneNotices(tenantId), 0)
-      yield* closeDue(tenantId)
-      assert.strictEqual(yield* pruneNotices(tenantId), 0)
-      const worker = yield* acquire(tenantId)
-      const delivery = yield* takeOne(worker)
-      assert.strictEqual(textOf(delivery.body), "A/1,B/1")
-      assert.strictEqual(yield* pruneNotices(tenantId), 0)
-      yield* end(worker, [delivery], { state: "dead" })
-      assert.strictEqual(yield* pruneNotices(tenantId), 0)
-      yield* queue.retry(tenantId, delivery.deliveryId)
-      const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
-      assert.strictEqual(textOf(again.body), "A/1,B/1")
-      yield* end(worker, [again], { state: "waiting" })
-      assert.strictEqual(yield* pruneNotices(tenantId), 0)
-      yield* queue.closeDestination(tenantId, idOf(1))
-      assert.isAbove(yield* pruneNotices(tenantId), 0)
-    }))
-
-    it.effect("of one tenant close without those of another", Effect.fnUntraced(function*() {
-      const [one, other] = [freshTenant(), freshTenant()]
-      for (const tenantId of [one, other]) {
-        yield* collecting(tenantId)
-        yield* publishBills(tenantId, [{ billId: "A", body: tenantId }], { window: yield* window(200) })
-      }
-      assert.strictEqual(yield* closeDue(one), 1)
-      assert.deepStrictEqual([yield* drainedBodies(one), yield* drainedBodies(other)], [{ 1: [one] }, {}])
-      assert.strictEqual(yield* closeDue(other), 1)
-      assert.deepStrictEqual(yield* drainedBodies(other), { 1: [other] })
-    }))
-
-    it.effect("removes notices for accounts that the client has lost from a closed window", Effect.fnUntraced(function*() {
-      const windows = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A", "C"])
-      yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
-      const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
-      yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
-      yield* windows.closeWindows(tenantId)
-      yield* letSee(tenantId, "client", ["A"])
-      const { dropped, sent } = yield* drain(tenantId)
-      assert.deepStrictEqual([dropped, sent.map(({ body }) => textOf(body))], [1, ["1/1,3/1"]])
-    }))
-
-    it.effect("send nothing of a later window before what is left of an earlier one", Effect.fnUntraced(function*() {
-      const windows = yield* ChargeSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A", "C"])
-      yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
-      yield* publishBills(tenantId, [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }], { window: (now) => ({ closesAt: now - 2, following: now + 600_000 }) })
-      yield* windows.closeWindows(tenantId)
-      yield* publishBills(tenantId, [{ billId: "3", accounts: ["A"] }], { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
-      yield* windows.closeWindows(tenantId)
-      yield* letSee(tenantId, "client", ["A"])
-      const worker = yield* acquire(tenantId)
-      const { deliveries, found } = yield* takeFrom(worker)
-      assert.deepStrictEqual([deliveries, found!.unseenKeys], [[], ["window"]])
-      yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "window" }] })
-      const first = yield* takeOne(worker)
-      yield* end(worker, [first])
-      assert.deepStrictEqual([textOf(first.body), textOf((yield* takeOne(worker)).body)], ["1/1", "3/1"])
-    }))
-
-    it.effect("drops what a window collected for accounts that its client lost before it closed", () =>
-      inTime(Effect.fnUntraced(function*(millis) {
-        const tenantId = freshTenant()
-        let closesAt = 0
-        yield* letSee(tenantId, "client", ["A", "C"])
-        yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
-        yield* publishBills(tenantId, [{ billId: "1", accounts: ["C"] }], { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
-        yield* publishBills(tenantId, [{ billId: "2", accounts: ["A"] }], { window: (now) => ({ closesAt: closesAt = now + millis, following: now + 600_000 }) })
-        yield* letSee(tenantId, "client", ["C"])
-        yield* close(tenantId)
-        if ((yield* Clock.currentTimeMillis) >= closesAt) return false
-        assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["1/1"] })
-        yield* closeDue(tenantId)
-        const { dropped, sent } = yield* drain(tenantId)
-        assert.deepStrictEqual([dropped, sent], [1, []])
-        return true
-      })), 60_000)
+export const suite = storeSuite("windows of freight charges", ChargeSubscriptionStore, (test) => {
+  test("collect bills until they close, and queue them as one entry", function*({ tenantId }) {
+    yield* collecting(tenantId)
+    const ending = yield* window(soon)
+    yield* publishBills(tenantId, [{ billId: "b", body: "{\"käse\":1}" }, { billId: "B", body: "{\"船\":2}" }], { window: ending })
+    yield* publishBills(tenantId, [{ billId: "10" }, { billId: "9" }], { window: ending })
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
+    assert.strictEqual(yield* closeDue(tenantId), 1)
+    const delivery = yield* takeOne(yield* acquire(tenantId))
+    assert.deepStrictEqual([delivery.lastKey, delivery.events, textOf(delivery.body)], ["window", 1, "10/1,9/1,{\"船\":2},{\"käse\":1}"])
   })
+
+  test("are found by a bill in them, before and after they close", function*({ store, tenantId }) {
+    const control = yield* DeliveryControl
+    yield* collecting(tenantId)
+    const ending = yield* window(soon)
+    yield* publishBills(tenantId, [{ billId: "ONE" }, { billId: "TWO" }], { window: ending })
+    assert.deepStrictEqual(yield* store.windowsWith(tenantId, idOf(1), ["ONE"]), { closesAt: ending(0)!.closesAt, orderIds: [] })
+    assert.deepStrictEqual(yield* store.windowsWith(tenantId, idOf(1), ["OTHER"]), { closesAt: undefined, orderIds: [] })
+    yield* closeDue(tenantId)
+    const { closesAt, orderIds } = yield* store.windowsWith(tenantId, idOf(1), ["TWO", "OTHER"])
+    assert.deepStrictEqual([closesAt, orderIds.length], [undefined, 1])
+    assert.isTrue((yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })).waiting)
+    assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["OTHER"])).orderIds, [])
+    yield* drain(tenantId)
+    assert.deepStrictEqual((yield* store.windowsWith(tenantId, idOf(1), ["ONE"])).orderIds, orderIds)
+    const traced = yield* control.trace(tenantId, idOf(1), { key: "window", orderIds })
+    assert.deepStrictEqual([traced.waiting, traced.deliveries.map(({ state }) => state)], [false, ["delivered"]])
+  })
+
+  test("keep only the latest notice of a bill, in one call and across calls", function*({ tenantId }) {
+    yield* collecting(tenantId)
+    const ending = yield* window(soon)
+    yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: ending })
+    yield* publishBills(tenantId, [{ billId: "B" }], { window: ending })
+    const versions = [4, 5].map((version) => ({ noticeId: `D/${version}`, billId: "D", version, accounts: ["A"], body: bytesOf(`D/${version}`) }))
+    yield* (yield* FreightBillStore).append(tenantId, {
+      bills: [],
+      notices: versions,
+      notifications: versions.map((_, notice) => ({ subscriptionId: idOf(1), notice, window: ending(0) })),
+      traceparent: undefined
+    })
+    yield* publishBills(tenantId, [{ billId: "B" }, { billId: "C" }], { window: ending })
+    assert.strictEqual(yield* closeDue(tenantId), 1)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1,B/3,C/1,D/5"] })
+  })
+
+  test("close once, also with concurrent closers", function*({ tenantId }) {
+    for (const n of [1, 2, 3]) yield* collecting(tenantId, n, `client ${n}`)
+    yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: yield* window(200) })
+    yield* eventually(isDue(tenantId), (due) => due)
+    const counts = yield* Effect.all(Array.from({ length: 8 }, () => close(tenantId)), { concurrency: "unbounded" })
+    assert.isAtMost(counts.reduce((sum, count) => sum + count, 0), 3)
+    // a window that another process is closing may be left to the next call
+    yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1,B/1"], 2: ["A/1,B/1"], 3: ["A/1,B/1"] })
+    assert.strictEqual(yield* close(tenantId), 0)
+  })
+
+  test("close when they are due and not before", function*({ tenantId }) {
+    yield* collecting(tenantId)
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(10 * minutes) })
+    assert.strictEqual(yield* close(tenantId), 0)
+    assert.isFalse(yield* isDue(tenantId))
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
+  })
+
+  test("add late notices to the next window once they are closed", function*() {
+    yield* inTime(Effect.fnUntraced(function*(millis) {
+      const tenantId = freshTenant()
+      yield* collecting(tenantId)
+      const ending = yield* window(300, millis)
+      const { following } = ending(0)!
+      yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
+      assert.strictEqual(yield* closeDue(tenantId), 1)
+      yield* publishBills(tenantId, [{ billId: "A" }, { billId: "late" }], { window: ending })
+      const closed = yield* close(tenantId)
+      if ((yield* Clock.currentTimeMillis) >= following) return false
+      assert.strictEqual(closed, 0)
+      yield* publishBills(tenantId, [{ billId: "in time" }], { window: () => ({ ...ending(0)!, closesAt: following }) })
+      if ((yield* Clock.currentTimeMillis) >= following) return false
+      assert.strictEqual(yield* closeDue(tenantId), 1)
+      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1", "A/2,in time/1,late/1"] })
+      return true
+    }))
+  }, 60_000)
+
+  test("stay separate from the next window while they wait to be closed", function*({ tenantId }) {
+    yield* collecting(tenantId)
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
+    yield* eventually(isDue(tenantId), (due) => due)
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(60 * minutes) })
+    yield* close(tenantId)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
+    assert.isFalse(yield* isDue(tenantId))
+  })
+
+  test("lose no notice of publishers that run while they close", function*({ tenantId }) {
+    yield* collecting(tenantId)
+    const ending = yield* window(150, 2500)
+    const publishing = Array.from({ length: 30 }, (_, n) =>
+      Effect.andThen(Effect.sleep(n * 10), publishBills(tenantId, [{ billId: `bill ${n}` }], { window: ending })))
+    const closing = Array.from({ length: 30 }, (_, n) => Effect.andThen(Effect.sleep(n * 10), close(tenantId)))
+    yield* Effect.all([...publishing, ...closing], { concurrency: "unbounded" })
+    yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
+    yield* Effect.sleep(Math.max(0, ending(0)!.following - (yield* Clock.currentTimeMillis)))
+    yield* eventually(Effect.andThen(close(tenantId), isDue(tenantId)), (due) => !due)
+    const [bodies] = Object.values(yield* drainedBodies(tenantId))
+    assert.deepStrictEqual(bodies!.flatMap((body) => body.split(",")).toSorted(), Array.from({ length: 30 }, (_, n) => `bill ${n}/1`).toSorted())
+  })
+
+  test("are separate for each subscription", function*({ tenantId }) {
+    const store = yield* FreightBillStore
+    yield* collecting(tenantId, 1, "one")
+    yield* collecting(tenantId, 2, "two")
+    const [first, second] = [(yield* window(300))(0), (yield* window(10 * minutes))(0)]
+    const notice = (billId: string) => ({ noticeId: `notice ${billId}`, billId, version: 1, accounts: ["A"], body: bytesOf(billId) })
+    yield* store.append(tenantId, {
+      bills: [],
+      notices: [notice("A"), notice("B")],
+      notifications: [
+        { subscriptionId: idOf(1), notice: 0, window: first },
+        { subscriptionId: idOf(1), notice: 1, window: first },
+        { subscriptionId: idOf(2), notice: 1, window: second }
+      ],
+      traceparent: undefined
+    })
+    assert.strictEqual(yield* closeDue(tenantId), 1)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A,B"] })
+  })
+
+  test("are due by the store's clock, tenant by tenant, with the time of the next one", function*({ store }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    for (const tenantId of [one, other]) yield* collecting(tenantId)
+    yield* publishBills(one, [{ billId: "A" }], { window: yield* window(500) })
+    yield* publishBills(other, [{ billId: "A" }], { window: yield* window(10 * minutes) })
+    const isForetold = Effect.fnUntraced(function*() {
+      const { nextDueInMillis } = yield* store.windowsDue(100_000)
+      assert.isAtMost(nextDueInMillis!, 10 * minutes)
+      assert.isAbove(nextDueInMillis!, 0)
+    })
+    yield* isForetold()
+    yield* eventually(isDue(one), (due) => due)
+    yield* isForetold()
+    assert.isFalse(yield* isDue(other))
+    assert.deepStrictEqual((yield* store.windowsDue(0)).tenantIds, [])
+    assert.isAtMost((yield* store.windowsDue(1)).tenantIds.length, 1)
+    yield* close(one)
+    assert.isFalse(yield* isDue(one))
+  })
+
+  test("make their destination due when they close", function*({ tenantId }) {
+    yield* collecting(tenantId)
+    const destinationIsDue = hasWork(tenantId)
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
+    assert.isFalse(yield* destinationIsDue)
+    yield* closeDue(tenantId)
+    assert.isTrue(yield* destinationIsDue)
+  })
+
+  test("close for a paused destination as well, and wait in it", function*({ queue, tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* subscribeToCharges(tenantId, { source: "freight-charge-windows", state: "paused" })
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: yield* window(100) })
+    yield* closeDue(tenantId)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), {})
+    yield* queue.changeDestination(tenantId, chargeDestination({ source: "freight-charge-windows" }))
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
+  })
+
+  test("are dropped with their notices when their subscription is cancelled", function*({ queue, store, tenantId, transaction }) {
+    yield* collecting(tenantId, 1)
+    yield* collecting(tenantId, 2, "other")
+    const ending = yield* window(400)
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
+    yield* transaction.run(Effect.andThen(store.cancel(tenantId, "client", idOf(1)), queue.closeDestination(tenantId, idOf(1))))
+    // a publisher that saw it before it was cancelled
+    yield* (yield* FreightBillStore).append(tenantId, {
+      bills: [],
+      notices: [{ noticeId: "late", billId: "B", version: 1, accounts: ["A"], body: bytesOf("late") }],
+      notifications: [{ subscriptionId: idOf(1), notice: 0, window: ending(0) }],
+      traceparent: undefined
+    })
+    assert.strictEqual(yield* closeDue(tenantId), 1)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 2: ["A/1"] })
+  })
+
+  test("collect nothing from a rolled back call, and stay open when their closing is rolled back", function*({ tenantId }) {
+    yield* collecting(tenantId)
+    const ending = yield* window(500)
+    const taken = publishBills(tenantId, [{ billId: "B" }], { window: ending })
+    yield* rolledBack(taken)
+    yield* publishBills(tenantId, [{ billId: "A" }], { window: ending })
+    yield* eventually(isDue(tenantId), (due) => due)
+    yield* rolledBack(close(tenantId))
+    assert.isTrue(yield* isDue(tenantId))
+    assert.strictEqual(yield* close(tenantId), 1)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["A/1"] })
+  })
+
+  test("protect their notices from pruning, open and closed", function*({ queue, tenantId }) {
+    yield* collecting(tenantId)
+    yield* publishBills(tenantId, [{ billId: "A" }, { billId: "B" }], { window: yield* window(300) })
+    assert.strictEqual(yield* pruneNotices(tenantId), 0)
+    yield* closeDue(tenantId)
+    assert.strictEqual(yield* pruneNotices(tenantId), 0)
+    const worker = yield* acquire(tenantId)
+    const delivery = yield* takeOne(worker)
+    assert.strictEqual(textOf(delivery.body), "A/1,B/1")
+    assert.strictEqual(yield* pruneNotices(tenantId), 0)
+    yield* end(worker, [delivery], { state: "dead" })
+    assert.strictEqual(yield* pruneNotices(tenantId), 0)
+    yield* queue.retry(tenantId, delivery.deliveryId)
+    const again = yield* takeOne(worker, 1, { again: [delivery.deliveryId] })
+    assert.strictEqual(textOf(again.body), "A/1,B/1")
+    yield* end(worker, [again], { state: "waiting" })
+    assert.strictEqual(yield* pruneNotices(tenantId), 0)
+    yield* queue.closeDestination(tenantId, idOf(1))
+    assert.isAbove(yield* pruneNotices(tenantId), 0)
+  })
+
+  test("of one tenant close without those of another", function*() {
+    const [one, other] = [freshTenant(), freshTenant()]
+    for (const tenantId of [one, other]) {
+      yield* collecting(tenantId)
+      yield* publishBills(tenantId, [{ billId: "A", body: tenantId }], { window: yield* window(200) })
+    }
+    assert.strictEqual(yield* closeDue(one), 1)
+    assert.deepStrictEqual([yield* drainedBodies(one), yield* drainedBodies(other)], [{ 1: [one] }, {}])
+    assert.strictEqual(yield* closeDue(other), 1)
+    assert.deepStrictEqual(yield* drainedBodies(other), { 1: [other] })
+  })
+
+  test("removes notices for accounts that the client has lost from a closed window", function*({ tenantId }) {
+    const windows = yield* ChargeSubscriptionStore
+    yield* letSee(tenantId, "client", ["A", "C"])
+    yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+    const bills = [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }, { billId: "3", accounts: ["A"] }]
+    yield* publishBills(tenantId, bills, { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
+    yield* windows.closeWindows(tenantId)
+    yield* letSee(tenantId, "client", ["A"])
+    const { dropped, sent } = yield* drain(tenantId)
+    assert.deepStrictEqual([dropped, sent.map(({ body }) => textOf(body))], [1, ["1/1,3/1"]])
+  })
+
+  test("send nothing of a later window before what is left of an earlier one", function*({ tenantId }) {
+    const windows = yield* ChargeSubscriptionStore
+    yield* letSee(tenantId, "client", ["A", "C"])
+    yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+    yield* publishBills(tenantId, [{ billId: "1", accounts: ["A"] }, { billId: "2", accounts: ["C"] }], { window: (now) => ({ closesAt: now - 2, following: now + 600_000 }) })
+    yield* windows.closeWindows(tenantId)
+    yield* publishBills(tenantId, [{ billId: "3", accounts: ["A"] }], { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
+    yield* windows.closeWindows(tenantId)
+    yield* letSee(tenantId, "client", ["A"])
+    const worker = yield* acquire(tenantId)
+    const { deliveries, found } = yield* takeFrom(worker)
+    assert.deepStrictEqual([deliveries, found!.unseenKeys], [[], ["window"]])
+    yield* drop(worker, { keys: [{ destinationId: idOf(1), key: "window" }] })
+    const first = yield* takeOne(worker)
+    yield* end(worker, [first])
+    assert.deepStrictEqual([textOf(first.body), textOf((yield* takeOne(worker)).body)], ["1/1", "3/1"])
+  })
+
+  test("drops what a window collected for accounts that its client lost before it closed", function*() {
+    yield* inTime(Effect.fnUntraced(function*(millis) {
+      const tenantId = freshTenant()
+      let closesAt = 0
+      yield* letSee(tenantId, "client", ["A", "C"])
+      yield* subscribeToCharges(tenantId, { accounts: ["A", "C"], source: "freight-charge-windows" })
+      yield* publishBills(tenantId, [{ billId: "1", accounts: ["C"] }], { window: (now) => ({ closesAt: now - 1, following: now + 600_000 }) })
+      yield* publishBills(tenantId, [{ billId: "2", accounts: ["A"] }], { window: (now) => ({ closesAt: closesAt = now + millis, following: now + 600_000 }) })
+      yield* letSee(tenantId, "client", ["C"])
+      yield* close(tenantId)
+      if ((yield* Clock.currentTimeMillis) >= closesAt) return false
+      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["1/1"] })
+      yield* closeDue(tenantId)
+      const { dropped, sent } = yield* drain(tenantId)
+      assert.deepStrictEqual([dropped, sent], [1, []])
+      return true
+    }))
+  }, 60_000)
+})

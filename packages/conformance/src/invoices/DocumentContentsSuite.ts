@@ -1,11 +1,11 @@
 /** Conformance of `DocumentContents`. */
-import type { StoragePorts } from "@waybill/core"
 import { DocumentContents } from "@waybill/core/invoices"
-import { assert, layer } from "@effect/vitest"
-import { Bytes, Effect, Exit, type Layer } from "effect"
+import { assert } from "@effect/vitest"
+import { Bytes, Effect, Exit } from "effect"
 import * as Clock from "effect/Clock"
 import { freshTenant, idOf, rolledBack } from "../StorageFixtures.ts"
 import { fileContent } from "./InvoiceFixtures.ts"
+import { storeSuite } from "../shared/StoreSuite.ts"
 
 const maxChunkBytes = 256 * 1024
 
@@ -39,123 +39,106 @@ const chunks = Effect.fnUntraced(function*(tenantId: string, contentId: string) 
 
 const sizes = (tenantId: string, contentId: string) => Effect.map(chunks(tenantId, contentId), (read) => Bytes.concat(read).length)
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: DocumentContents`, (it) => {
-    it.effect("returns the written bytes in chunks of equal length except the last", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const content = fileContent(700_001)
-      for (const lengths of [[700_001], [65_536], [1, 70_000, 13], [262_144, 0, 5]]) {
-        const contentId = yield* written(tenantId, content, lengths)
-        const read = yield* chunks(tenantId, contentId)
-        assert.strictEqual(Buffer.compare(Bytes.concat(read), content), 0)
-        const rest = read.pop()!
-        assert.deepStrictEqual([...new Set(read.map((each) => each.length))], [read[0]!.length])
-        assert.isAtMost(read[0]!.length, maxChunkBytes)
-        assert.isAtMost(rest.length, read[0]!.length)
-        assert.isAbove(rest.length, 0)
-      }
-    }))
-
-    it.effect("keeps small contents, and the empty one", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      for (const size of [0, 1, 5]) {
-        const contentId = yield* written(tenantId, fileContent(size), [1])
-        assert.strictEqual(yield* sizes(tenantId, contentId), size)
-      }
-    }))
-
-    it.effect("hides a content until it is kept, and discards it when its writer ends early", Effect.fnUntraced(function*() {
-      const contents = yield* DocumentContents
-      const tenantId = freshTenant()
-      const contentId = yield* Effect.scoped(Effect.gen(function*() {
-        const writer = yield* contents.open(tenantId)
-        yield* writer.write(fileContent(600_000))
-        yield* writer.finish
-        assert.isUndefined(yield* contents.read(tenantId, writer.contentId, 0))
-        return writer.contentId
-      }))
-      assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
-      assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 0)
-    }))
-
-    it.effect("discards a content that a failed transaction kept", Effect.fnUntraced(function*() {
-      const contents = yield* DocumentContents
-      const tenantId = freshTenant()
-      const contentId = yield* Effect.scoped(Effect.gen(function*() {
-        const writer = yield* contents.open(tenantId)
-        yield* writer.write(fileContent(300_000))
-        yield* writer.finish
-        yield* rolledBack(contents.keep(tenantId, [writer.contentId]))
-        return writer.contentId
-      }))
-      assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
-      assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 0)
-    }))
-
-    it.effect("writes several contents concurrently", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const files = Array.from({ length: 8 }, (_, seed) => fileContent(300_000 + seed, seed))
-      const contentIds = yield* Effect.all(files.map((file) => written(tenantId, file, [50_000])), { concurrency: "unbounded" })
-      for (const [at, contentId] of contentIds.entries()) {
-        assert.strictEqual(Buffer.compare(Bytes.concat(yield* chunks(tenantId, contentId)), files[at]!), 0)
-      }
-    }))
-
-    it.effect("removes contents with all their chunks, and nothing else", Effect.fnUntraced(function*() {
-      const contents = yield* DocumentContents
-      const tenantId = freshTenant()
-      const [one, two, three] = [yield* written(tenantId, fileContent(600_000), [60_000]), yield* written(tenantId, fileContent(10), [10]), yield* written(tenantId, fileContent(11), [10])]
-      yield* contents.remove(tenantId, [one, two, idOf(1)])
-      yield* contents.remove(tenantId, [])
-      assert.deepStrictEqual([yield* sizes(tenantId, one), yield* sizes(tenantId, two), yield* sizes(tenantId, three)], [0, 0, 11])
-    }))
-
-    it.effect("restores removed contents when the transaction fails", Effect.fnUntraced(function*() {
-      const contents = yield* DocumentContents
-      const tenantId = freshTenant()
-      const contentId = yield* written(tenantId, fileContent(10), [10])
-      yield* rolledBack(contents.remove(tenantId, [contentId]))
-      assert.strictEqual(yield* sizes(tenantId, contentId), 10)
-    }))
-
-    it.effect("sweeps only old contents that were never kept", Effect.fnUntraced(function*() {
-      const contents = yield* DocumentContents
-      const tenantId = freshTenant()
-      const kept = yield* written(tenantId, fileContent(10), [10])
-      yield* Effect.scoped(Effect.gen(function*() {
-        const abandoned = yield* contents.open(tenantId)
-        yield* abandoned.write(fileContent(300_000))
-        const now = yield* Clock.currentTimeMillis
-        assert.strictEqual(yield* contents.sweep(tenantId, now - 600_000), 0)
-        assert.strictEqual(yield* contents.sweep(tenantId, now + 600_000), 1)
-        assert.strictEqual(yield* contents.sweep(tenantId, now + 600_000), 0)
-      }))
-      assert.strictEqual(yield* sizes(tenantId, kept), 10)
-    }))
-
-    it.effect("refuses to keep a content that was swept before its writer finished", Effect.fnUntraced(function*() {
-      const contents = yield* DocumentContents
-      const tenantId = freshTenant()
-      const contentId = yield* Effect.scoped(Effect.gen(function*() {
-        const late = yield* contents.open(tenantId)
-        yield* late.write(fileContent(300_000))
-        assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 1)
-        assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.andThen(late.finish, contents.keep(tenantId, [late.contentId])))))
-        return late.contentId
-      }))
-      assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
-    }))
-
-    it.effect("finds nothing for another tenant, an unknown id or a malformed id", Effect.fnUntraced(function*() {
-      const contents = yield* DocumentContents
-      const [one, other] = [freshTenant(), freshTenant()]
-      const contentId = yield* written(one, fileContent(10), [10])
-      for (const [tenantId, id] of [[other, contentId], [one, idOf(1)], [one, "garbage"], [one, ""]] as const) {
-        assert.isUndefined(yield* contents.read(tenantId, id, 0))
-      }
-      assert.isUndefined(yield* contents.read(one, contentId, 1))
-      yield* contents.remove(other, [contentId])
-      yield* Effect.ignore(contents.keep(other, [contentId]))
-      assert.strictEqual(yield* sizes(one, contentId), 10)
-    }))
+export const suite = storeSuite("DocumentContents", DocumentContents, (test) => {
+  test("returns the written bytes in chunks of equal length except the last", function*({ tenantId }) {
+    const content = fileContent(700_001)
+    for (const lengths of [[700_001], [65_536], [1, 70_000, 13], [262_144, 0, 5]]) {
+      const contentId = yield* written(tenantId, content, lengths)
+      const read = yield* chunks(tenantId, contentId)
+      assert.strictEqual(Buffer.compare(Bytes.concat(read), content), 0)
+      const rest = read.pop()!
+      assert.deepStrictEqual([...new Set(read.map((each) => each.length))], [read[0]!.length])
+      assert.isAtMost(read[0]!.length, maxChunkBytes)
+      assert.isAtMost(rest.length, read[0]!.length)
+      assert.isAbove(rest.length, 0)
+    }
   })
+
+  test("keeps small contents, and the empty one", function*({ tenantId }) {
+    for (const size of [0, 1, 5]) {
+      const contentId = yield* written(tenantId, fileContent(size), [1])
+      assert.strictEqual(yield* sizes(tenantId, contentId), size)
+    }
+  })
+
+  test("hides a content until it is kept, and discards it when its writer ends early", function*({ store: contents, tenantId }) {
+    const contentId = yield* Effect.scoped(Effect.gen(function*() {
+      const writer = yield* contents.open(tenantId)
+      yield* writer.write(fileContent(600_000))
+      yield* writer.finish
+      assert.isUndefined(yield* contents.read(tenantId, writer.contentId, 0))
+      return writer.contentId
+    }))
+    assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
+    assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 0)
+  })
+
+  test("discards a content that a failed transaction kept", function*({ store: contents, tenantId }) {
+    const contentId = yield* Effect.scoped(Effect.gen(function*() {
+      const writer = yield* contents.open(tenantId)
+      yield* writer.write(fileContent(300_000))
+      yield* writer.finish
+      yield* rolledBack(contents.keep(tenantId, [writer.contentId]))
+      return writer.contentId
+    }))
+    assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
+    assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 0)
+  })
+
+  test("writes several contents concurrently", function*({ tenantId }) {
+    const files = Array.from({ length: 8 }, (_, seed) => fileContent(300_000 + seed, seed))
+    const contentIds = yield* Effect.all(files.map((file) => written(tenantId, file, [50_000])), { concurrency: "unbounded" })
+    for (const [at, contentId] of contentIds.entries()) {
+      assert.strictEqual(Buffer.compare(Bytes.concat(yield* chunks(tenantId, contentId)), files[at]!), 0)
+    }
+  })
+
+  test("removes contents with all their chunks, and nothing else", function*({ store: contents, tenantId }) {
+    const [one, two, three] = [yield* written(tenantId, fileContent(600_000), [60_000]), yield* written(tenantId, fileContent(10), [10]), yield* written(tenantId, fileContent(11), [10])]
+    yield* contents.remove(tenantId, [one, two, idOf(1)])
+    yield* contents.remove(tenantId, [])
+    assert.deepStrictEqual([yield* sizes(tenantId, one), yield* sizes(tenantId, two), yield* sizes(tenantId, three)], [0, 0, 11])
+  })
+
+  test("restores removed contents when the transaction fails", function*({ store: contents, tenantId }) {
+    const contentId = yield* written(tenantId, fileContent(10), [10])
+    yield* rolledBack(contents.remove(tenantId, [contentId]))
+    assert.strictEqual(yield* sizes(tenantId, contentId), 10)
+  })
+
+  test("sweeps only old contents that were never kept", function*({ store: contents, tenantId }) {
+    const kept = yield* written(tenantId, fileContent(10), [10])
+    yield* Effect.scoped(Effect.gen(function*() {
+      const abandoned = yield* contents.open(tenantId)
+      yield* abandoned.write(fileContent(300_000))
+      const now = yield* Clock.currentTimeMillis
+      assert.strictEqual(yield* contents.sweep(tenantId, now - 600_000), 0)
+      assert.strictEqual(yield* contents.sweep(tenantId, now + 600_000), 1)
+      assert.strictEqual(yield* contents.sweep(tenantId, now + 600_000), 0)
+    }))
+    assert.strictEqual(yield* sizes(tenantId, kept), 10)
+  })
+
+  test("refuses to keep a content that was swept before its writer finished", function*({ store: contents, tenantId }) {
+    const contentId = yield* Effect.scoped(Effect.gen(function*() {
+      const late = yield* contents.open(tenantId)
+      yield* late.write(fileContent(300_000))
+      assert.strictEqual(yield* contents.sweep(tenantId, (yield* Clock.currentTimeMillis) + 600_000), 1)
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(Effect.andThen(late.finish, contents.keep(tenantId, [late.contentId])))))
+      return late.contentId
+    }))
+    assert.isUndefined(yield* contents.read(tenantId, contentId, 0))
+  })
+
+  test("finds nothing for another tenant, an unknown id or a malformed id", function*({ store: contents }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    const contentId = yield* written(one, fileContent(10), [10])
+    for (const [tenantId, id] of [[other, contentId], [one, idOf(1)], [one, "garbage"], [one, ""]] as const) {
+      assert.isUndefined(yield* contents.read(tenantId, id, 0))
+    }
+    assert.isUndefined(yield* contents.read(one, contentId, 1))
+    yield* contents.remove(other, [contentId])
+    yield* Effect.ignore(contents.keep(other, [contentId]))
+    assert.strictEqual(yield* sizes(one, contentId), 10)
+  })
+})

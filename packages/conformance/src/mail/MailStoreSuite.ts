@@ -1,8 +1,9 @@
 /** Conformance of `MailStore`. */
-import { AccessStore, type Mail, mailsPerTenant, MailStore, type StoragePorts, Transaction } from "@waybill/core"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { AccessStore, type Mail, mailsPerTenant, MailStore } from "@waybill/core"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
 import { freshTenant } from "../StorageFixtures.ts"
+import { storeSuite } from "../shared/StoreSuite.ts"
 
 const mailOf = (id: string): Mail => ({ id, to: "edi@shipper.example", subject: `Subject of ${id}`, text: "First line\nsecond line\n" })
 
@@ -16,85 +17,75 @@ const tenantWithMail = Effect.fnUntraced(function*(...ids: ReadonlyArray<string>
 
 const minute = 60_000
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: MailStore`, (it) => {
-    it.effect("gives a due mail to one of several callers, as it was put, with its attempt counted", Effect.fnUntraced(function*() {
-      const store = yield* MailStore
-      const tenantId = yield* tenantWithMail("a.1")
-      const taken = yield* Effect.all(Array.from({ length: 8 }, () => store.take(tenantId, 5, minute)), { concurrency: "unbounded" })
-      assert.strictEqual(taken.flat().length, 1)
-      const { attempt, waitedMillis, ...mail } = taken.flat()[0]!
-      assert.deepStrictEqual(mail, mailOf("a.1"))
-      assert.strictEqual(attempt, 1)
-      assert.isAtLeast(waitedMillis, 0)
-      assert.isBelow(waitedMillis, minute)
-    }))
-
-    it.effect("gives a mail again when its lease has ended or it was postponed to now, and not after it was removed", Effect.fnUntraced(function*() {
-      const store = yield* MailStore
-      const tenantId = yield* tenantWithMail("a.1", "a.2")
-      assert.strictEqual((yield* store.take(tenantId, 5, 0)).length, 2)
-      const again = yield* store.take(tenantId, 1, minute)
-      assert.deepStrictEqual(again.map(({ attempt }) => attempt), [2])
-      yield* store.postpone(tenantId, again[0]!.id, 0)
-      assert.deepStrictEqual((yield* store.take(tenantId, 5, minute)).map(({ id }) => id).toSorted(), ["a.1", "a.2"])
-      for (const id of ["a.1", "a.2", "a.3"]) yield* store.remove(tenantId, id)
-      yield* store.postpone(tenantId, "a.1", 0)
-      assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
-    }))
-
-    it.effect("keeps a mail once under its id, separately for each tenant", Effect.fnUntraced(function*() {
-      const store = yield* MailStore
-      const tenantId = yield* tenantWithMail("a.1", "a.1")
-      assert.deepStrictEqual(yield* store.take(freshTenant(), 5, minute), [])
-      assert.strictEqual((yield* store.take(tenantId, 5, minute)).length, 1)
-      assert.isTrue(yield* store.put(tenantId, { ...mailOf("a.1"), subject: "Another" }))
-      assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
-    }))
-
-    it.effect("names tenants with due mails, and no others", Effect.fnUntraced(function*() {
-      const store = yield* MailStore
-      const [due, later] = [yield* tenantWithMail("a.1"), yield* tenantWithMail("a.1")]
-      yield* store.take(later, 5, minute)
-      const named = yield* store.tenants(1000)
-      assert.include(named, due)
-      assert.notInclude(named, later)
-      assert.strictEqual((yield* store.tenants(1)).length, 1)
-      yield* store.remove(due, "a.1")
-      assert.notInclude(yield* store.tenants(1000), due)
-    }))
-
-    it.effect("tells how long the mail that is due first has waited, without mails that are sent or tried again later", Effect.fnUntraced(function*() {
-      const store = yield* MailStore
-      // mails of other tests in the same storage are due as well
-      const leases = (tenantIds: ReadonlyArray<string>) => Effect.forEach(tenantIds, (tenantId) => store.take(tenantId, mailsPerTenant, minute), { discard: true })
-      yield* Effect.flatMap(store.tenants(1000), leases)
-      assert.strictEqual(yield* store.lagMillis, 0)
-      const tenantId = yield* tenantWithMail("a.1", "a.2")
-      yield* store.postpone(tenantId, "a.1", -minute)
-      const lag = yield* store.lagMillis
-      assert.isAtLeast(lag, minute)
-      assert.isBelow(lag, 2 * minute)
-      yield* leases([tenantId])
-      assert.strictEqual(yield* store.lagMillis, 0)
-    }))
-
-    it.effect("keeps nothing of a transaction that failed", Effect.fnUntraced(function*() {
-      const store = yield* MailStore
-      const transaction = yield* Transaction
-      const tenantId = yield* tenantWithMail()
-      yield* Effect.flip(transaction.run(Effect.andThen(store.put(tenantId, mailOf("a.1")), Effect.fail("refused"))))
-      assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
-    }))
-
-    it.effect("refuses mails of a tenant that has too many, and removes old ones in steps", Effect.fnUntraced(function*() {
-      const store = yield* MailStore
-      const transaction = yield* Transaction
-      const tenantId = yield* tenantWithMail()
-      yield* transaction.run(Effect.forEach(Array.from({ length: mailsPerTenant }, (_, n) => `a.${n}`), (id) => store.put(tenantId, mailOf(id)), { discard: true }))
-      assert.isFalse(yield* store.put(tenantId, mailOf("one.more")))
-      assert.strictEqual(yield* store.prune(tenantId, Date.now() - 3_600_000), 0)
-      assert.strictEqual(yield* store.prune(tenantId, Date.now() + 3_600_000), 1_000)
-      assert.isTrue(yield* store.put(tenantId, mailOf("one.more")))
-    }))
+export const suite = storeSuite("MailStore", MailStore, (test) => {
+  test("gives a due mail to one of several callers, as it was put, with its attempt counted", function*({ store }) {
+    const tenantId = yield* tenantWithMail("a.1")
+    const taken = yield* Effect.all(Array.from({ length: 8 }, () => store.take(tenantId, 5, minute)), { concurrency: "unbounded" })
+    assert.strictEqual(taken.flat().length, 1)
+    const { attempt, waitedMillis, ...mail } = taken.flat()[0]!
+    assert.deepStrictEqual(mail, mailOf("a.1"))
+    assert.strictEqual(attempt, 1)
+    assert.isAtLeast(waitedMillis, 0)
+    assert.isBelow(waitedMillis, minute)
   })
+
+  test("gives a mail again when its lease has ended or it was postponed to now, and not after it was removed", function*({ store }) {
+    const tenantId = yield* tenantWithMail("a.1", "a.2")
+    assert.strictEqual((yield* store.take(tenantId, 5, 0)).length, 2)
+    const again = yield* store.take(tenantId, 1, minute)
+    assert.deepStrictEqual(again.map(({ attempt }) => attempt), [2])
+    yield* store.postpone(tenantId, again[0]!.id, 0)
+    assert.deepStrictEqual((yield* store.take(tenantId, 5, minute)).map(({ id }) => id).toSorted(), ["a.1", "a.2"])
+    for (const id of ["a.1", "a.2", "a.3"]) yield* store.remove(tenantId, id)
+    yield* store.postpone(tenantId, "a.1", 0)
+    assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
+  })
+
+  test("keeps a mail once under its id, separately for each tenant", function*({ store }) {
+    const tenantId = yield* tenantWithMail("a.1", "a.1")
+    assert.deepStrictEqual(yield* store.take(freshTenant(), 5, minute), [])
+    assert.strictEqual((yield* store.take(tenantId, 5, minute)).length, 1)
+    assert.isTrue(yield* store.put(tenantId, { ...mailOf("a.1"), subject: "Another" }))
+    assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
+  })
+
+  test("names tenants with due mails, and no others", function*({ store }) {
+    const [due, later] = [yield* tenantWithMail("a.1"), yield* tenantWithMail("a.1")]
+    yield* store.take(later, 5, minute)
+    const named = yield* store.tenants(1000)
+    assert.include(named, due)
+    assert.notInclude(named, later)
+    assert.strictEqual((yield* store.tenants(1)).length, 1)
+    yield* store.remove(due, "a.1")
+    assert.notInclude(yield* store.tenants(1000), due)
+  })
+
+  test("tells how long the mail that is due first has waited, without mails that are sent or tried again later", function*({ store }) {
+    // mails of other tests in the same storage are due as well
+    const leases = (tenantIds: ReadonlyArray<string>) => Effect.forEach(tenantIds, (tenantId) => store.take(tenantId, mailsPerTenant, minute), { discard: true })
+    yield* Effect.flatMap(store.tenants(1000), leases)
+    assert.strictEqual(yield* store.lagMillis, 0)
+    const tenantId = yield* tenantWithMail("a.1", "a.2")
+    yield* store.postpone(tenantId, "a.1", -minute)
+    const lag = yield* store.lagMillis
+    assert.isAtLeast(lag, minute)
+    assert.isBelow(lag, 2 * minute)
+    yield* leases([tenantId])
+    assert.strictEqual(yield* store.lagMillis, 0)
+  })
+
+  test("keeps nothing of a transaction that failed", function*({ store, transaction }) {
+    const tenantId = yield* tenantWithMail()
+    yield* Effect.flip(transaction.run(Effect.andThen(store.put(tenantId, mailOf("a.1")), Effect.fail("refused"))))
+    assert.deepStrictEqual(yield* store.take(tenantId, 5, minute), [])
+  })
+
+  test("refuses mails of a tenant that has too many, and removes old ones in steps", function*({ store, transaction }) {
+    const tenantId = yield* tenantWithMail()
+    yield* transaction.run(Effect.forEach(Array.from({ length: mailsPerTenant }, (_, n) => `a.${n}`), (id) => store.put(tenantId, mailOf(id)), { discard: true }))
+    assert.isFalse(yield* store.put(tenantId, mailOf("one.more")))
+    assert.strictEqual(yield* store.prune(tenantId, Date.now() - 3_600_000), 0)
+    assert.strictEqual(yield* store.prune(tenantId, Date.now() + 3_600_000), 1_000)
+    assert.isTrue(yield* store.put(tenantId, mailOf("one.more")))
+  })
+})

@@ -1,10 +1,10 @@
 /** Conformance of the work list of `PickupStore`, and of `PickupSignals`. */
-import { type StoragePorts, Transaction } from "@waybill/core"
 import { changesPerRead, type PickupChangeRange, PickupSignals, PickupStore } from "@waybill/core/pickups"
-import { assert, layer } from "@effect/vitest"
-import { Deferred, Effect, Fiber, type Layer } from "effect"
+import { assert } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
 import { bytesOf, freshTenant, idOf, occurredAt, rolledBack, textOf } from "../StorageFixtures.ts"
 import { historyEntry, pickupRow } from "./PickupFixtures.ts"
+import { storeSuite, type Suite } from "../shared/StoreSuite.ts"
 
 const change = (body: string) => ({ body: bytesOf(body), traceparent: undefined })
 
@@ -26,157 +26,142 @@ const report = Effect.fnUntraced(function*(tenantId: string, n: number, position
   yield* store.update(tenantId, pickupRow(n, parts), historyEntry(n, position), change(`report ${n}/${position}`))
 })
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void => {
-  layer(storage, { excludeTestServices: true })(`${name}: PickupStore.changes`, (it) => {
-    it.effect("returns each change once, in order, from any cursor", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      assert.deepStrictEqual(yield* Effect.map(read(tenantId), ({ bodies, more, through }) => [bodies, more, through]), [[], false, 0])
-      yield* order(tenantId, 1)
-      yield* order(tenantId, 2)
-      yield* report(tenantId, 1, 2)
-      const all = yield* read(tenantId)
-      assert.deepStrictEqual(all.bodies, ["ordered 1", "ordered 2", "report 1/2"])
-      for (const [at, { changeNo }] of all.entries.entries()) {
-        assert.deepStrictEqual((yield* read(tenantId, { after: changeNo })).bodies, all.bodies.slice(at + 1))
-      }
-      const last = all.entries.at(-1)!.changeNo
-      assert.strictEqual((yield* read(tenantId, { after: last })).through, last)
-      assert.deepStrictEqual((yield* read(freshTenant())).bodies, [])
-    }))
-
-    it.effect("does not list tests", Effect.fnUntraced(function*() {
-      const store = yield* PickupStore
-      const tenantId = freshTenant()
-      yield* store.insert(tenantId, pickupRow(1, { isTest: true }), historyEntry(1))
-      assert.deepStrictEqual((yield* read(tenantId)).bodies, [])
-    }))
-
-    it.effect("leaves out what was rolled back, and numbers its successor", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* order(tenantId, 1)
-      yield* rolledBack(order(tenantId, 2))
-      yield* order(tenantId, 3)
-      assert.deepStrictEqual((yield* read(tenantId)).bodies, ["ordered 1", "ordered 3"])
-    }))
-
-    it.effect("shows nothing after a change that is not committed", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      const [written, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const slow = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
-        yield* order(tenantId, 1)
-        yield* Deferred.succeed(written, undefined)
-        yield* Deferred.await(goOn)
-      })))
-      yield* Deferred.await(written)
-      const fast = yield* Effect.forkChild(order(tenantId, 2))
-      yield* Effect.sleep(30)
-      assert.strictEqual(fast.pollUnsafe(), undefined)
-      yield* Deferred.succeed(goOn, undefined)
-      yield* Fiber.join(slow)
-      yield* Fiber.join(fast)
-      assert.deepStrictEqual((yield* read(tenantId)).bodies, ["ordered 1", "ordered 2"])
-    }))
-
-    it.effect("gives a poller every change of concurrent transactions exactly once", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      const writing = yield* Effect.forkChild(Effect.all(
-        Array.from({ length: 8 }, (_, n) => transaction.run(Effect.andThen(order(tenantId, n + 1), report(tenantId, n + 1, 2)))),
-        { concurrency: "unbounded" }
-      ))
-      const seen: Array<string> = []
-      for (let after = 0; seen.length < 16;) {
-        const { bodies, entries, through } = yield* read(tenantId, { after, limit: 3 })
-        seen.push(...bodies)
-        after = entries.at(-1)?.changeNo ?? through
-        yield* Effect.sleep(1)
-      }
-      yield* Fiber.join(writing)
-      assert.strictEqual(new Set(seen).size, 16)
-      for (let n = 1; n <= 8; n++) assert.isBelow(seen.indexOf(`ordered ${n}`), seen.indexOf(`report ${n}/2`))
-    }))
-
-    it.effect("filters by the pickup's present status and by time", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* order(tenantId, 1)
-      yield* order(tenantId, 2)
-      yield* report(tenantId, 1, 500, { status: "En Route" })
-      yield* order(tenantId, 3)
-      const last = (yield* read(tenantId)).entries.at(-1)!.changeNo
-      assert.deepStrictEqual((yield* read(tenantId, { status: "En Route" })).bodies, ["ordered 1", "report 1/500"])
-      assert.deepStrictEqual((yield* read(tenantId, { status: "Accepted" })).bodies, ["ordered 2", "ordered 3"])
-      const none = yield* read(tenantId, { status: "Rejected" })
-      assert.deepStrictEqual([none.bodies, none.through, none.more], [[], last, false])
-      // the list is in the order of commits, so a change after a later one counts as late as that
-      assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 500 })).bodies, ["report 1/500", "ordered 3"])
-      assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 500, after: last - 1 })).bodies, ["ordered 3"])
-      const future = yield* read(tenantId, { since: occurredAt + 501 })
-      assert.deepStrictEqual([future.bodies, future.through, future.more], [[], last, false])
-    }))
-
-    it.effect("shows carriers with a number what they or no carrier has decided", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* order(tenantId, 1)
-      yield* order(tenantId, 2)
-      const [one, other] = [{ carrier: [" dot 1"] }, { carrier: [" dot 2", " mc 1"] }]
-      assert.deepStrictEqual((yield* read(tenantId, { viewer: other })).bodies, ["ordered 1", "ordered 2"])
-      yield* report(tenantId, 1, 2, { carrier: [" dot 1"] })
-      assert.deepStrictEqual((yield* read(tenantId, { viewer: one })).bodies, ["ordered 1", "ordered 2", "report 1/2"])
-      assert.deepStrictEqual((yield* read(tenantId, { viewer: other })).bodies, ["ordered 2"])
-    }))
-
-    it.effect("limits rows and bytes, and returns at least one", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      for (const n of [1, 2, 3]) yield* order(tenantId, n)
-      assert.deepStrictEqual((yield* read(tenantId, { limit: 2 })).bodies, ["ordered 1", "ordered 2"])
-      assert.deepStrictEqual((yield* read(tenantId, { bytes: 1 })).bodies, ["ordered 1"])
-      assert.deepStrictEqual((yield* read(tenantId, { bytes: 18 })).bodies, ["ordered 1", "ordered 2"])
-    }))
-
-    it.effect("compares a limited number of changes per read, and says where it stopped", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      const store = yield* PickupStore
-      const tenantId = freshTenant()
-      yield* transaction.run(Effect.gen(function*() {
-        yield* order(tenantId, 1)
-        for (let n = 2; n <= changesPerRead + 1; n++) yield* store.update(tenantId, pickupRow(1), historyEntry(1, n), change("report"))
-        yield* order(tenantId, 2, { status: "Call us" })
-      }))
-      const first = yield* read(tenantId, { status: "Call us" })
-      assert.deepStrictEqual([first.bodies, first.more], [[], true])
-      assert.deepStrictEqual((yield* read(tenantId, { status: "Call us", after: first.through })).bodies, ["ordered 2"])
-    }), 120_000)
-
-    it.effect("prunes the changes of old pickups, and a cursor stays valid", Effect.fnUntraced(function*() {
-      const store = yield* PickupStore
-      const tenantId = freshTenant()
-      yield* order(tenantId, 1, { createdAt: 1000 })
-      yield* order(tenantId, 2, { createdAt: 2000 })
-      const [first] = (yield* read(tenantId)).entries
-      assert.strictEqual(yield* store.prune(tenantId, { ordered: 1500, answered: 0 }), 1)
-      assert.deepStrictEqual((yield* read(tenantId)).bodies, ["ordered 2"])
-      assert.deepStrictEqual((yield* read(tenantId, { after: first!.changeNo })).bodies, ["ordered 2"])
-    }))
+const changes = storeSuite("PickupStore.changes", PickupStore, (test) => {
+  test("returns each change once, in order, from any cursor", function*({ tenantId }) {
+    assert.deepStrictEqual(yield* Effect.map(read(tenantId), ({ bodies, more, through }) => [bodies, more, through]), [[], false, 0])
+    yield* order(tenantId, 1)
+    yield* order(tenantId, 2)
+    yield* report(tenantId, 1, 2)
+    const all = yield* read(tenantId)
+    assert.deepStrictEqual(all.bodies, ["ordered 1", "ordered 2", "report 1/2"])
+    for (const [at, { changeNo }] of all.entries.entries()) {
+      assert.deepStrictEqual((yield* read(tenantId, { after: changeNo })).bodies, all.bodies.slice(at + 1))
+    }
+    const last = all.entries.at(-1)!.changeNo
+    assert.strictEqual((yield* read(tenantId, { after: last })).through, last)
+    assert.deepStrictEqual((yield* read(freshTenant())).bodies, [])
   })
 
-  layer(storage, { excludeTestServices: true })(`${name}: PickupSignals`, (it) => {
-    it.effect("wakes every call that waits for the pickup when the transaction commits, and no other", () =>
-      Effect.scoped(Effect.gen(function*() {
-        const signals = yield* PickupSignals
-        const transaction = yield* Transaction
-        const tenantId = freshTenant()
-        const [one, another] = [yield* signals.listen(tenantId, idOf(1)), yield* signals.listen(tenantId, idOf(1))]
-        const ofOthers = yield* Effect.forEach([[tenantId, idOf(2)], [freshTenant(), idOf(1)]] as const, ([tenant, id]) => signals.listen(tenant, id))
-        // all are woken once when the connection that listens is there
-        yield* Effect.all([one, another, ...ofOthers].map((signal) => Effect.timeoutOption(signal, 500)), { concurrency: "unbounded" })
-        const waiting = yield* Effect.forkChild(Effect.all([one, another], { concurrency: "unbounded" }))
-        const unaware = yield* Effect.forkChild(Effect.raceAll(ofOthers))
-        yield* transaction.run(signals.decided(tenantId, idOf(1)))
-        yield* Fiber.join(waiting)
-        yield* Effect.sleep(50)
-        assert.strictEqual(unaware.pollUnsafe(), undefined)
-        yield* Fiber.interrupt(unaware)
-      })), 20_000)
+  test("does not list tests", function*({ store, tenantId }) {
+    yield* store.insert(tenantId, pickupRow(1, { isTest: true }), historyEntry(1))
+    assert.deepStrictEqual((yield* read(tenantId)).bodies, [])
   })
+
+  test("leaves out what was rolled back, and numbers its successor", function*({ tenantId }) {
+    yield* order(tenantId, 1)
+    yield* rolledBack(order(tenantId, 2))
+    yield* order(tenantId, 3)
+    assert.deepStrictEqual((yield* read(tenantId)).bodies, ["ordered 1", "ordered 3"])
+  })
+
+  test("shows nothing after a change that is not committed", function*({ tenantId, transaction }) {
+    const [written, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+    const slow = yield* Effect.forkChild(transaction.run(Effect.gen(function*() {
+      yield* order(tenantId, 1)
+      yield* Deferred.succeed(written, undefined)
+      yield* Deferred.await(goOn)
+    })))
+    yield* Deferred.await(written)
+    const fast = yield* Effect.forkChild(order(tenantId, 2))
+    yield* Effect.sleep(30)
+    assert.strictEqual(fast.pollUnsafe(), undefined)
+    yield* Deferred.succeed(goOn, undefined)
+    yield* Fiber.join(slow)
+    yield* Fiber.join(fast)
+    assert.deepStrictEqual((yield* read(tenantId)).bodies, ["ordered 1", "ordered 2"])
+  })
+
+  test("gives a poller every change of concurrent transactions exactly once", function*({ tenantId, transaction }) {
+    const writing = yield* Effect.forkChild(Effect.all(
+      Array.from({ length: 8 }, (_, n) => transaction.run(Effect.andThen(order(tenantId, n + 1), report(tenantId, n + 1, 2)))),
+      { concurrency: "unbounded" }
+    ))
+    const seen: Array<string> = []
+    for (let after = 0; seen.length < 16;) {
+      const { bodies, entries, through } = yield* read(tenantId, { after, limit: 3 })
+      seen.push(...bodies)
+      after = entries.at(-1)?.changeNo ?? through
+      yield* Effect.sleep(1)
+    }
+    yield* Fiber.join(writing)
+    assert.strictEqual(new Set(seen).size, 16)
+    for (let n = 1; n <= 8; n++) assert.isBelow(seen.indexOf(`ordered ${n}`), seen.indexOf(`report ${n}/2`))
+  })
+
+  test("filters by the pickup's present status and by time", function*({ tenantId }) {
+    yield* order(tenantId, 1)
+    yield* order(tenantId, 2)
+    yield* report(tenantId, 1, 500, { status: "En Route" })
+    yield* order(tenantId, 3)
+    const last = (yield* read(tenantId)).entries.at(-1)!.changeNo
+    assert.deepStrictEqual((yield* read(tenantId, { status: "En Route" })).bodies, ["ordered 1", "report 1/500"])
+    assert.deepStrictEqual((yield* read(tenantId, { status: "Accepted" })).bodies, ["ordered 2", "ordered 3"])
+    const none = yield* read(tenantId, { status: "Rejected" })
+    assert.deepStrictEqual([none.bodies, none.through, none.more], [[], last, false])
+    // the list is in the order of commits, so a change after a later one counts as late as that
+    assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 500 })).bodies, ["report 1/500", "ordered 3"])
+    assert.deepStrictEqual((yield* read(tenantId, { since: occurredAt + 500, after: last - 1 })).bodies, ["ordered 3"])
+    const future = yield* read(tenantId, { since: occurredAt + 501 })
+    assert.deepStrictEqual([future.bodies, future.through, future.more], [[], last, false])
+  })
+
+  test("shows carriers with a number what they or no carrier has decided", function*({ tenantId }) {
+    yield* order(tenantId, 1)
+    yield* order(tenantId, 2)
+    const [one, other] = [{ carrier: [" dot 1"] }, { carrier: [" dot 2", " mc 1"] }]
+    assert.deepStrictEqual((yield* read(tenantId, { viewer: other })).bodies, ["ordered 1", "ordered 2"])
+    yield* report(tenantId, 1, 2, { carrier: [" dot 1"] })
+    assert.deepStrictEqual((yield* read(tenantId, { viewer: one })).bodies, ["ordered 1", "ordered 2", "report 1/2"])
+    assert.deepStrictEqual((yield* read(tenantId, { viewer: other })).bodies, ["ordered 2"])
+  })
+
+  test("limits rows and bytes, and returns at least one", function*({ tenantId }) {
+    for (const n of [1, 2, 3]) yield* order(tenantId, n)
+    assert.deepStrictEqual((yield* read(tenantId, { limit: 2 })).bodies, ["ordered 1", "ordered 2"])
+    assert.deepStrictEqual((yield* read(tenantId, { bytes: 1 })).bodies, ["ordered 1"])
+    assert.deepStrictEqual((yield* read(tenantId, { bytes: 18 })).bodies, ["ordered 1", "ordered 2"])
+  })
+
+  test("compares a limited number of changes per read, and says where it stopped", function*({ store, tenantId, transaction }) {
+    yield* transaction.run(Effect.gen(function*() {
+      yield* order(tenantId, 1)
+      for (let n = 2; n <= changesPerRead + 1; n++) yield* store.update(tenantId, pickupRow(1), historyEntry(1, n), change("report"))
+      yield* order(tenantId, 2, { status: "Call us" })
+    }))
+    const first = yield* read(tenantId, { status: "Call us" })
+    assert.deepStrictEqual([first.bodies, first.more], [[], true])
+    assert.deepStrictEqual((yield* read(tenantId, { status: "Call us", after: first.through })).bodies, ["ordered 2"])
+  }, 120_000)
+
+  test("prunes the changes of old pickups, and a cursor stays valid", function*({ store, tenantId }) {
+    yield* order(tenantId, 1, { createdAt: 1000 })
+    yield* order(tenantId, 2, { createdAt: 2000 })
+    const [first] = (yield* read(tenantId)).entries
+    assert.strictEqual(yield* store.prune(tenantId, { ordered: 1500, answered: 0 }), 1)
+    assert.deepStrictEqual((yield* read(tenantId)).bodies, ["ordered 2"])
+    assert.deepStrictEqual((yield* read(tenantId, { after: first!.changeNo })).bodies, ["ordered 2"])
+  })
+})
+
+const signals = storeSuite("PickupSignals", PickupSignals, (test) => {
+  test("wakes every call that waits for the pickup when the transaction commits, and no other", function*({ store, tenantId, transaction }) {
+    yield* Effect.scoped(Effect.gen(function*() {
+      const [one, another] = [yield* store.listen(tenantId, idOf(1)), yield* store.listen(tenantId, idOf(1))]
+      const ofOthers = yield* Effect.forEach([[tenantId, idOf(2)], [freshTenant(), idOf(1)]] as const, ([tenant, id]) => store.listen(tenant, id))
+      // all are woken once when the connection that listens is there
+      yield* Effect.all([one, another, ...ofOthers].map((signal) => Effect.timeoutOption(signal, 500)), { concurrency: "unbounded" })
+      const waiting = yield* Effect.forkChild(Effect.all([one, another], { concurrency: "unbounded" }))
+      const unaware = yield* Effect.forkChild(Effect.raceAll(ofOthers))
+      yield* transaction.run(store.decided(tenantId, idOf(1)))
+      yield* Fiber.join(waiting)
+      yield* Effect.sleep(50)
+      assert.strictEqual(unaware.pollUnsafe(), undefined)
+      yield* Fiber.interrupt(unaware)
+    }))
+  }, 20_000)
+})
+
+export const suite: Suite = (name, storage) => {
+  changes(name, storage)
+  signals(name, storage)
 }

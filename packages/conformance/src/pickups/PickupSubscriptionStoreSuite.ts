@@ -1,5 +1,5 @@
 /** Conformance of `PickupSubscriptionStore`, and of the changes that `PickupStore` queues for subscriptions. */
-import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
+import { AccessStore, Transaction } from "@waybill/core"
 import { DeliveryQueue, type DestinationState } from "@waybill/core/delivery"
 import {
   pickupBatchEnvelope,
@@ -8,11 +8,12 @@ import {
   type PickupSubscriptionRecord,
   PickupSubscriptionStore
 } from "@waybill/core/pickups"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect, Option } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSeeAll, occurredAt } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { historyEntry, pickupRow } from "./PickupFixtures.ts"
+import { storeSuite } from "../shared/StoreSuite.ts"
 
 const record = (n: number, parts: Partial<PickupSubscriptionRecord> = {}): PickupSubscriptionRecord =>
   ({ id: idOf(n), client: "carrier", doc: `{"n":${n}}`, createdAt: occurredAt, updatedAt: occurredAt, matched: true, ...parts })
@@ -41,109 +42,94 @@ const waiting = Effect.fnUntraced(function*(tenantId: string) {
   return Object.fromEntries(destinations.map((each) => [Number(each.destinationId.slice(-4)), each.waiting]))
 })
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: PickupSubscriptionStore`, (it) => {
-    testDocuments(
-      it,
-      Effect.map(PickupSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove })),
-      (tenantId, n, client) => subscribe(tenantId, n, { client })
-    )
+export const suite = storeSuite("PickupSubscriptionStore", PickupSubscriptionStore, (test) => {
+  testDocuments(test, ({ documents, remove }) => ({ documents, end: remove }), (tenantId, n, client) => subscribe(tenantId, n, { client }))
 
-    it.effect("finds and lists a client's own subscriptions, and no other's", Effect.fnUntraced(function*() {
-      const store = yield* PickupSubscriptionStore
-      const [tenantId, other] = [freshTenant(), freshTenant()]
-      for (const n of [2, 1, 3]) yield* subscribe(tenantId, n)
-      yield* subscribe(tenantId, 4, { client: "rival" })
-      const { matched: _, ...first } = record(1)
-      const { destination, ...found } = Option.getOrThrow(yield* store.find(tenantId, "carrier", idOf(1)))
-      assert.deepStrictEqual([found, destination.state], [first, "active"])
-      for (const [tenant, client, id] of [[tenantId, "rival", idOf(1)], [other, "carrier", idOf(1)], ...foreignIds.map((id) => [tenantId, "carrier", id] as const)] as const) {
-        assert.isTrue(Option.isNone(yield* store.find(tenant, client, id)), id)
-        assert.strictEqual(yield* store.remove(tenant, client, id), "unknown", id)
-      }
-      const list = (range: { readonly after: string | undefined; readonly limit: number }) => Effect.map(store.list(tenantId, "carrier", range), (rows) => rows.map(({ id }) => id))
-      assert.deepStrictEqual(yield* list({ after: undefined, limit: 2 }), [idOf(1), idOf(2)])
-      assert.deepStrictEqual(yield* list({ after: idOf(2), limit: 2 }), [idOf(3)])
-    }))
-
-    it.effect("replaces document, time and matching, and nothing else", Effect.fnUntraced(function*() {
-      const store = yield* PickupSubscriptionStore
-      const tenantId = freshTenant()
-      yield* subscribe(tenantId, 1)
-      yield* store.update(tenantId, record(1, { client: "thief", doc: "{}", createdAt: 1, updatedAt: occurredAt + 5, matched: false }))
-      const { destination: _, ...found } = Option.getOrThrow(yield* store.find(tenantId, "carrier", idOf(1), true))
-      assert.deepStrictEqual(found, { id: idOf(1), client: "carrier", doc: "{}", createdAt: occurredAt, updatedAt: occurredAt + 5 })
-    }))
-
-    it.effect("removes once, for its client", Effect.fnUntraced(function*() {
-      const store = yield* PickupSubscriptionStore
-      const tenantId = freshTenant()
-      yield* subscribe(tenantId, 1)
-      const remove = (client: string, id = idOf(1)) => store.remove(tenantId, client, id)
-      assert.deepStrictEqual([yield* remove("rival"), yield* remove("carrier", idOf(2)), yield* remove("carrier"), yield* remove("carrier"), yield* remove("rival")], ["unknown", "unknown", "removed", "gone", "unknown"])
-      assert.isTrue(Option.isNone(yield* store.find(tenantId, "carrier", idOf(1))))
-      assert.deepStrictEqual(yield* store.documents(tenantId, [idOf(1)]), new Map())
-    }))
-
-    it.effect("is queued every change of a pickup that its client sees, while it matches", Effect.fnUntraced(function*() {
-      const store = yield* PickupSubscriptionStore
-      const pickups = yield* PickupStore
-      const tenantId = freshTenant()
-      yield* letSeeAll(tenantId, "all")
-      yield* letCarrierSee(tenantId, "one", [" dot 1", " dot 1 A"])
-      yield* letCarrierSee(tenantId, "two", [" mc 2"])
-      yield* letCarrierSee(tenantId, "shipper", ["A"])
-      for (const [n, client] of [[1, "all"], [2, "one"], [3, "two"], [4, "shipper"], [5, "unknown"]] as const) yield* subscribe(tenantId, n, { client })
-      yield* order(tenantId, 1, { accounts: ["A"] })
-      assert.deepStrictEqual(yield* waiting(tenantId), { 1: 1, 2: 1, 3: 1, 4: 0, 5: 0 })
-      yield* pickups.update(tenantId, pickupRow(1, { carrier: [" dot 1"] }), historyEntry(1, 2), { body: bytesOf("{}"), traceparent: undefined })
-      assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 2, 3: 1, 4: 0, 5: 0 })
-      // a test has no entry
-      yield* pickups.insert(tenantId, pickupRow(2, { isTest: true }), historyEntry(2))
-      yield* store.update(tenantId, record(1, { matched: false }))
-      yield* store.remove(tenantId, "two", idOf(3))
-      yield* order(tenantId, 3)
-      assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 3, 3: 1, 4: 0, 5: 0 })
-      yield* order(freshTenant(), 4)
-      assert.deepStrictEqual((yield* waiting(tenantId))[2], 3)
-    }))
-
-    it.effect("is queued past changes again, within the time, that its client sees now and that do not wait", Effect.fnUntraced(function*() {
-      const store = yield* PickupSubscriptionStore
-      const pickups = yield* PickupStore
-      const tenantId = freshTenant()
-      yield* letCarrierSee(tenantId, "one", [" dot 1"])
-      const changeAt = (n: number, position: number, at: number, carrier?: ReadonlyArray<string>) =>
-        pickups[position === 1 ? "insert" : "update"](tenantId, pickupRow(n, { carrier }), { ...historyEntry(n, position), at }, { body: bytesOf(`{"n":${n}}`), traceparent: undefined })
-      yield* changeAt(1, 1, occurredAt)
-      yield* changeAt(2, 1, occurredAt + 1000)
-      yield* changeAt(2, 2, occurredAt + 2000, [" dot 2"])
-      yield* changeAt(3, 1, occurredAt + 3000)
-      yield* changeAt(3, 2, occurredAt + 4000, [" dot 1"])
-      yield* subscribe(tenantId, 1, { client: "one" })
-      yield* subscribe(tenantId, 2, { client: "one" })
-      const replay = (from: number, to?: number, id = idOf(1)) => store.replay(tenantId, id, { from: occurredAt + from, to: to === undefined ? undefined : occurredAt + to })
-      assert.deepStrictEqual(yield* replay(1, 3000), Option.some(0))
-      assert.deepStrictEqual(yield* replay(0, 4000), Option.some(2))
-      assert.deepStrictEqual(yield* replay(0), Option.some(1))
-      assert.deepStrictEqual(yield* waiting(tenantId), { 1: 3, 2: 0 })
-      for (const id of [idOf(9), "garbage"]) assert.isTrue(Option.isNone(yield* replay(0, undefined, id)))
-      yield* store.remove(tenantId, "one", idOf(2))
-      assert.isTrue(Option.isNone(yield* replay(0, undefined, idOf(2))))
-      assert.isTrue(Option.isNone(yield* store.replay(freshTenant(), idOf(1), { from: 0, to: undefined })))
-    }))
-
-    it.effect("says which pickups a client sees now", Effect.fnUntraced(function*() {
-      const { clientSees } = yield* PickupSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSeeAll(tenantId, "all")
-      yield* letCarrierSee(tenantId, "one", [" dot 1"])
-      yield* letCarrierSee(tenantId, "two", [" mc 2"])
-      yield* order(tenantId, 1)
-      yield* order(tenantId, 2, { carrier: [" dot 1"] })
-      const seen = (client: string, tenant = tenantId) => Effect.forEach([idOf(1), idOf(2), "garbage"], (id) => clientSees(tenant, client, id))
-      assert.deepStrictEqual((yield* seen("all")).slice(0, 2), [true, true])
-      assert.deepStrictEqual([yield* seen("one"), yield* seen("two"), yield* seen("unknown")], [[true, true, false], [true, false, false], [false, false, false]])
-      assert.deepStrictEqual(yield* seen("one", freshTenant()), [false, false, false])
-    }))
+  test("finds and lists a client's own subscriptions, and no other's", function*({ store, tenantId }) {
+    const other = freshTenant()
+    for (const n of [2, 1, 3]) yield* subscribe(tenantId, n)
+    yield* subscribe(tenantId, 4, { client: "rival" })
+    const { matched: _, ...first } = record(1)
+    const { destination, ...found } = Option.getOrThrow(yield* store.find(tenantId, "carrier", idOf(1)))
+    assert.deepStrictEqual([found, destination.state], [first, "active"])
+    for (const [tenant, client, id] of [[tenantId, "rival", idOf(1)], [other, "carrier", idOf(1)], ...foreignIds.map((id) => [tenantId, "carrier", id] as const)] as const) {
+      assert.isTrue(Option.isNone(yield* store.find(tenant, client, id)), id)
+      assert.strictEqual(yield* store.remove(tenant, client, id), "unknown", id)
+    }
+    const list = (range: { readonly after: string | undefined; readonly limit: number }) => Effect.map(store.list(tenantId, "carrier", range), (rows) => rows.map(({ id }) => id))
+    assert.deepStrictEqual(yield* list({ after: undefined, limit: 2 }), [idOf(1), idOf(2)])
+    assert.deepStrictEqual(yield* list({ after: idOf(2), limit: 2 }), [idOf(3)])
   })
+
+  test("replaces document, time and matching, and nothing else", function*({ store, tenantId }) {
+    yield* subscribe(tenantId, 1)
+    yield* store.update(tenantId, record(1, { client: "thief", doc: "{}", createdAt: 1, updatedAt: occurredAt + 5, matched: false }))
+    const { destination: _, ...found } = Option.getOrThrow(yield* store.find(tenantId, "carrier", idOf(1), true))
+    assert.deepStrictEqual(found, { id: idOf(1), client: "carrier", doc: "{}", createdAt: occurredAt, updatedAt: occurredAt + 5 })
+  })
+
+  test("removes once, for its client", function*({ store, tenantId }) {
+    yield* subscribe(tenantId, 1)
+    const remove = (client: string, id = idOf(1)) => store.remove(tenantId, client, id)
+    assert.deepStrictEqual([yield* remove("rival"), yield* remove("carrier", idOf(2)), yield* remove("carrier"), yield* remove("carrier"), yield* remove("rival")], ["unknown", "unknown", "removed", "gone", "unknown"])
+    assert.isTrue(Option.isNone(yield* store.find(tenantId, "carrier", idOf(1))))
+    assert.deepStrictEqual(yield* store.documents(tenantId, [idOf(1)]), new Map())
+  })
+
+  test("is queued every change of a pickup that its client sees, while it matches", function*({ store, tenantId }) {
+    const pickups = yield* PickupStore
+    yield* letSeeAll(tenantId, "all")
+    yield* letCarrierSee(tenantId, "one", [" dot 1", " dot 1 A"])
+    yield* letCarrierSee(tenantId, "two", [" mc 2"])
+    yield* letCarrierSee(tenantId, "shipper", ["A"])
+    for (const [n, client] of [[1, "all"], [2, "one"], [3, "two"], [4, "shipper"], [5, "unknown"]] as const) yield* subscribe(tenantId, n, { client })
+    yield* order(tenantId, 1, { accounts: ["A"] })
+    assert.deepStrictEqual(yield* waiting(tenantId), { 1: 1, 2: 1, 3: 1, 4: 0, 5: 0 })
+    yield* pickups.update(tenantId, pickupRow(1, { carrier: [" dot 1"] }), historyEntry(1, 2), { body: bytesOf("{}"), traceparent: undefined })
+    assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 2, 3: 1, 4: 0, 5: 0 })
+    // a test has no entry
+    yield* pickups.insert(tenantId, pickupRow(2, { isTest: true }), historyEntry(2))
+    yield* store.update(tenantId, record(1, { matched: false }))
+    yield* store.remove(tenantId, "two", idOf(3))
+    yield* order(tenantId, 3)
+    assert.deepStrictEqual(yield* waiting(tenantId), { 1: 2, 2: 3, 3: 1, 4: 0, 5: 0 })
+    yield* order(freshTenant(), 4)
+    assert.deepStrictEqual((yield* waiting(tenantId))[2], 3)
+  })
+
+  test("is queued past changes again, within the time, that its client sees now and that do not wait", function*({ store, tenantId }) {
+    const pickups = yield* PickupStore
+    yield* letCarrierSee(tenantId, "one", [" dot 1"])
+    const changeAt = (n: number, position: number, at: number, carrier?: ReadonlyArray<string>) =>
+      pickups[position === 1 ? "insert" : "update"](tenantId, pickupRow(n, { carrier }), { ...historyEntry(n, position), at }, { body: bytesOf(`{"n":${n}}`), traceparent: undefined })
+    yield* changeAt(1, 1, occurredAt)
+    yield* changeAt(2, 1, occurredAt + 1000)
+    yield* changeAt(2, 2, occurredAt + 2000, [" dot 2"])
+    yield* changeAt(3, 1, occurredAt + 3000)
+    yield* changeAt(3, 2, occurredAt + 4000, [" dot 1"])
+    yield* subscribe(tenantId, 1, { client: "one" })
+    yield* subscribe(tenantId, 2, { client: "one" })
+    const replay = (from: number, to?: number, id = idOf(1)) => store.replay(tenantId, id, { from: occurredAt + from, to: to === undefined ? undefined : occurredAt + to })
+    assert.deepStrictEqual(yield* replay(1, 3000), Option.some(0))
+    assert.deepStrictEqual(yield* replay(0, 4000), Option.some(2))
+    assert.deepStrictEqual(yield* replay(0), Option.some(1))
+    assert.deepStrictEqual(yield* waiting(tenantId), { 1: 3, 2: 0 })
+    for (const id of [idOf(9), "garbage"]) assert.isTrue(Option.isNone(yield* replay(0, undefined, id)))
+    yield* store.remove(tenantId, "one", idOf(2))
+    assert.isTrue(Option.isNone(yield* replay(0, undefined, idOf(2))))
+    assert.isTrue(Option.isNone(yield* store.replay(freshTenant(), idOf(1), { from: 0, to: undefined })))
+  })
+
+  test("says which pickups a client sees now", function*({ tenantId }) {
+    const { clientSees } = yield* PickupSubscriptionStore
+    yield* letSeeAll(tenantId, "all")
+    yield* letCarrierSee(tenantId, "one", [" dot 1"])
+    yield* letCarrierSee(tenantId, "two", [" mc 2"])
+    yield* order(tenantId, 1)
+    yield* order(tenantId, 2, { carrier: [" dot 1"] })
+    const seen = (client: string, tenant = tenantId) => Effect.forEach([idOf(1), idOf(2), "garbage"], (id) => clientSees(tenant, client, id))
+    assert.deepStrictEqual((yield* seen("all")).slice(0, 2), [true, true])
+    assert.deepStrictEqual([yield* seen("one"), yield* seen("two"), yield* seen("unknown")], [[true, true, false], [true, false, false], [false, false, false]])
+    assert.deepStrictEqual(yield* seen("one", freshTenant()), [false, false, false])
+  })
+})

@@ -1,13 +1,14 @@
 /** Conformance of `Transaction`, over all its ports. */
-import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
+import { AccessStore, Transaction } from "@waybill/core"
 import { DeliveryQueue, SecretStore } from "@waybill/core/delivery"
 import { ChargeSubscriptionStore, FreightBillStore } from "@waybill/core/freight-charges"
 import { ShipmentStatusStore, StatusSubscriptionStore } from "@waybill/core/shipment-status"
 import { TransitEventStore, TransitSubscriptionStore } from "@waybill/core/transit-events"
-import { assert, layer } from "@effect/vitest"
-import { Data, Deferred, Effect, Exit, Fiber, type Layer, Option } from "effect"
+import { assert } from "@effect/vitest"
+import { Data, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { drain, hasWork } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, destinationSettings, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
+import { storeSuite } from "../shared/StoreSuite.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 
@@ -113,109 +114,95 @@ const nothing: Seen = {
   entries: 0
 }
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: Transaction`, (it) => {
-    it.effect("shows all its writes once it commits", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      assert.strictEqual(yield* writeEverywhere(tenantId, Effect.succeed(7)), 7)
-      assert.deepStrictEqual(yield* seenOf(tenantId), all)
-    }))
-
-    it.effect("leaves nothing behind in any port when it fails, and passes on the failure", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const failed = yield* Effect.flip(writeEverywhere(tenantId, Effect.fail(new Refused({ why: "on purpose" }))))
-      assert.deepStrictEqual(failed, new Refused({ why: "on purpose" }))
-      assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
-    }))
-
-    it.effect("leaves nothing behind when it dies", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(writeEverywhere(tenantId, Effect.die(new Error("on purpose"))))))
-      assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
-    }))
-
-    it.effect("leaves nothing behind when it is interrupted", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const written = yield* Deferred.make<void>()
-      const fiber = yield* Effect.forkChild(writeEverywhere(tenantId, Effect.andThen(Deferred.succeed(written, undefined), Effect.never)))
-      yield* Deferred.await(written)
-      yield* Fiber.interrupt(fiber)
-      assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
-    }))
-
-    it.effect("reuses the numbers of a rolled back publication", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* Effect.exit(writeEverywhere(tenantId, Effect.fail(new Refused({ why: "on purpose" }))))
-      const [event] = yield* publish(tenantId, [{ shipmentId: "S" }])
-      assert.strictEqual(event!.sequence, 1)
-    }))
-
-    it.effect("hides uncommitted writes from others", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const access = yield* AccessStore
-      const written = yield* Deferred.make<void>()
-      const goOn = yield* Deferred.make<void>()
-      const writer = yield* Effect.forkChild(Effect.exit(writeEverywhere(
-        tenantId,
-        Deferred.succeed(written, undefined).pipe(Effect.andThen(Deferred.await(goOn)), Effect.andThen(Effect.fail(new Refused({ why: "late" }))))
-      )))
-      yield* Deferred.await(written)
-      // a store may answer at once, or wait for the writer: it must never return rolled-back rows
-      const reader = yield* Effect.forkChild(access.findTenant(tenantId))
-      yield* Effect.yieldNow
-      yield* Deferred.succeed(goOn, undefined)
-      yield* Fiber.join(writer)
-      assert.isTrue(Option.isNone(yield* Fiber.join(reader)))
-    }))
-
-    it.effect("is rolled back with the outer transaction", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const transaction = yield* Transaction
-      yield* Effect.exit(transaction.run(Effect.andThen(writeEverywhere(tenantId, Effect.void), Effect.fail(new Refused({ why: "outside" })))))
-      assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
-    }))
-
-    it.effect("rolls back only its own part when the outer transaction continues", Effect.fnUntraced(function*() {
-      const [outer, inner] = [freshTenant(), freshTenant()]
-      const transaction = yield* Transaction
-      const access = yield* AccessStore
-      yield* transaction.run(Effect.gen(function*() {
-        yield* access.putTenant({ tenantId: outer, name: "Outer", hosts: [] })
-        yield* Effect.exit(writeEverywhere(inner, Effect.fail(new Refused({ why: "inside" }))))
-        assert.isTrue(Option.isSome(yield* access.findTenant(outer)))
-      }))
-      assert.isTrue(Option.isSome(yield* access.findTenant(outer)))
-      assert.deepStrictEqual(yield* seenOf(inner), nothing)
-    }))
-
-    it.effect("has a handle while it is open", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      assert.isObject(yield* transaction.run(Effect.scoped(transaction.handle)))
-    }))
-
-    it.effect("sees its own writes", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const store = yield* TransitEventStore
-      yield* subscribe(tenantId)
-      const found = yield* writeEverywhere(freshTenant(), Effect.andThen(
-        publish(tenantId, [{ shipmentId: "S", eventId: "own" }]),
-        store.find(tenantId, ["own"])
-      ))
-      assert.lengthOf(found, 1)
-    }))
-
-    it.effect("waits for another transaction that changes the same secret, so that no change is lost", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const transaction = yield* Transaction
-      const secrets = yield* SecretStore
-      yield* secrets.put(tenantId, "main", secret("0"))
-      const increment = transaction.run(Effect.gen(function*() {
-        const stored = Option.getOrThrow(yield* secrets.findForUpdate(tenantId, "main"))
-        const count = Number(new TextDecoder().decode(stored.versions[0]!.sealed))
-        yield* Effect.yieldNow
-        yield* secrets.put(tenantId, "main", secret(String(count + 1)))
-      }))
-      yield* Effect.all(Array.from({ length: 8 }, () => increment), { concurrency: "unbounded" })
-      assert.deepStrictEqual(Option.getOrThrow(yield* secrets.find(tenantId, "main")), secret("8"))
-    }))
+export const suite = storeSuite("Transaction", Transaction, (test) => {
+  test("shows all its writes once it commits", function*({ tenantId }) {
+    assert.strictEqual(yield* writeEverywhere(tenantId, Effect.succeed(7)), 7)
+    assert.deepStrictEqual(yield* seenOf(tenantId), all)
   })
+
+  test("leaves nothing behind in any port when it fails, and passes on the failure", function*({ tenantId }) {
+    const failed = yield* Effect.flip(writeEverywhere(tenantId, Effect.fail(new Refused({ why: "on purpose" }))))
+    assert.deepStrictEqual(failed, new Refused({ why: "on purpose" }))
+    assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
+  })
+
+  test("leaves nothing behind when it dies", function*({ tenantId }) {
+    assert.isTrue(Exit.isFailure(yield* Effect.exit(writeEverywhere(tenantId, Effect.die(new Error("on purpose"))))))
+    assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
+  })
+
+  test("leaves nothing behind when it is interrupted", function*({ tenantId }) {
+    const written = yield* Deferred.make<void>()
+    const fiber = yield* Effect.forkChild(writeEverywhere(tenantId, Effect.andThen(Deferred.succeed(written, undefined), Effect.never)))
+    yield* Deferred.await(written)
+    yield* Fiber.interrupt(fiber)
+    assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
+  })
+
+  test("reuses the numbers of a rolled back publication", function*({ tenantId }) {
+    yield* Effect.exit(writeEverywhere(tenantId, Effect.fail(new Refused({ why: "on purpose" }))))
+    const [event] = yield* publish(tenantId, [{ shipmentId: "S" }])
+    assert.strictEqual(event!.sequence, 1)
+  })
+
+  test("hides uncommitted writes from others", function*({ tenantId }) {
+    const access = yield* AccessStore
+    const written = yield* Deferred.make<void>()
+    const goOn = yield* Deferred.make<void>()
+    const writer = yield* Effect.forkChild(Effect.exit(writeEverywhere(
+      tenantId,
+      Deferred.succeed(written, undefined).pipe(Effect.andThen(Deferred.await(goOn)), Effect.andThen(Effect.fail(new Refused({ why: "late" }))))
+    )))
+    yield* Deferred.await(written)
+    // a store may answer at once, or wait for the writer: it must never return rolled-back rows
+    const reader = yield* Effect.forkChild(access.findTenant(tenantId))
+    yield* Effect.yieldNow
+    yield* Deferred.succeed(goOn, undefined)
+    yield* Fiber.join(writer)
+    assert.isTrue(Option.isNone(yield* Fiber.join(reader)))
+  })
+
+  test("is rolled back with the outer transaction", function*({ tenantId, transaction }) {
+    yield* Effect.exit(transaction.run(Effect.andThen(writeEverywhere(tenantId, Effect.void), Effect.fail(new Refused({ why: "outside" })))))
+    assert.deepStrictEqual(yield* seenOf(tenantId), nothing)
+  })
+
+  test("rolls back only its own part when the outer transaction continues", function*({ transaction }) {
+    const [outer, inner] = [freshTenant(), freshTenant()]
+    const access = yield* AccessStore
+    yield* transaction.run(Effect.gen(function*() {
+      yield* access.putTenant({ tenantId: outer, name: "Outer", hosts: [] })
+      yield* Effect.exit(writeEverywhere(inner, Effect.fail(new Refused({ why: "inside" }))))
+      assert.isTrue(Option.isSome(yield* access.findTenant(outer)))
+    }))
+    assert.isTrue(Option.isSome(yield* access.findTenant(outer)))
+    assert.deepStrictEqual(yield* seenOf(inner), nothing)
+  })
+
+  test("has a handle while it is open", function*({ transaction }) {
+    assert.isObject(yield* transaction.run(Effect.scoped(transaction.handle)))
+  })
+
+  test("sees its own writes", function*({ tenantId }) {
+    const store = yield* TransitEventStore
+    yield* subscribe(tenantId)
+    const found = yield* writeEverywhere(freshTenant(), Effect.andThen(
+      publish(tenantId, [{ shipmentId: "S", eventId: "own" }]),
+      store.find(tenantId, ["own"])
+    ))
+    assert.lengthOf(found, 1)
+  })
+
+  test("waits for another transaction that changes the same secret, so that no change is lost", function*({ tenantId, transaction }) {
+    const secrets = yield* SecretStore
+    yield* secrets.put(tenantId, "main", secret("0"))
+    const increment = transaction.run(Effect.gen(function*() {
+      const stored = Option.getOrThrow(yield* secrets.findForUpdate(tenantId, "main"))
+      const count = Number(new TextDecoder().decode(stored.versions[0]!.sealed))
+      yield* Effect.yieldNow
+      yield* secrets.put(tenantId, "main", secret(String(count + 1)))
+    }))
+    yield* Effect.all(Array.from({ length: 8 }, () => increment), { concurrency: "unbounded" })
+    assert.deepStrictEqual(Option.getOrThrow(yield* secrets.find(tenantId, "main")), secret("8"))
+  })
+})

@@ -1,114 +1,94 @@
 /** Conformance of `StatusSubscriptionStore`. `StatusNoticesSuite.ts` tests matching. */
-import { type StoragePorts, Transaction } from "@waybill/core"
-import { DeliveryQueue } from "@waybill/core/delivery"
 import { StatusSubscriptionStore } from "@waybill/core/shipment-status"
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { assert } from "@effect/vitest"
+import { Effect } from "effect"
 import { freshTenant, idOf, letSee, occurredAt, rolledBack } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { drainedBodies } from "../WorkerFixtures.ts"
 import { follow, report } from "./StatusFixtures.ts"
+import { storeSuite } from "../shared/StoreSuite.ts"
 
 const tell = (tenantId: string, shipmentId: string, sequence: number, references: ReadonlyArray<string> = ["r"]) =>
   report(tenantId, [{ shipmentId, references }], { accounts: ["A"], notices: [{ shipmentId, sequence }] })
 
-export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void =>
-  layer(storage, { excludeTestServices: true })(`${name}: StatusSubscriptionStore`, (it) => {
-    it.effect("matches new notices, and not earlier ones", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* tell(tenantId, "S", 1)
-      yield* follow(tenantId, { references: ["r"] })
-      yield* tell(tenantId, "S", 2)
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2"] })
-    }))
-
-    it.effect("accepts references without a shipment, and compares them literally", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      const odd = ["A,B", "{C}", "\"D\"", "\\E", "NULL", "Ä 船 😀", "%", "'"]
-      yield* letSee(tenantId, "client", ["A"])
-      yield* follow(tenantId, { n: 1, references: odd })
-      for (const [at, reference] of odd.entries()) yield* follow(tenantId, { n: at + 2, references: [reference] })
-      for (const [at, reference] of odd.entries()) yield* tell(tenantId, `S${at}`, 1, [reference])
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), {
-        1: odd.map((_, at) => `S${at}/1`),
-        ...Object.fromEntries(odd.map((_, at) => [at + 2, [`S${at}/1`]]))
-      })
-    }))
-
-    it.effect("accepts the maximum number of references", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* follow(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })
-      yield* tell(tenantId, "S", 1, ["reference 7"])
-      yield* tell(tenantId, "T", 1, ["reference 999"])
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1", "T/1"] })
-    }))
-
-    testDocuments(
-      it,
-      Effect.map(StatusSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove })),
-      (tenantId, n, client) => follow(tenantId, { n, client, references: ["r"] })
-    )
-
-    it.effect("removes a client's own subscription once, and matches nothing for it afterwards", Effect.fnUntraced(function*() {
-      const store = yield* StatusSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* follow(tenantId, { n: 1, references: ["r", "q"] })
-      yield* follow(tenantId, { n: 2, references: ["r"] })
-      assert.isFalse(yield* store.remove(tenantId, "somebody else", idOf(1)))
-      yield* tell(tenantId, "S", 1)
-      assert.isTrue(yield* store.remove(tenantId, "client", idOf(1)))
-      assert.isFalse(yield* store.remove(tenantId, "client", idOf(1)))
-      yield* tell(tenantId, "S", 2, ["r", "q"])
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["S/1", "S/2"] })
-    }))
-
-    it.effect("removes nothing for an unknown or malformed id", Effect.fnUntraced(function*() {
-      const store = yield* StatusSubscriptionStore
-      const tenantId = freshTenant()
-      yield* follow(tenantId, { references: ["r"] })
-      for (const id of foreignIds) {
-        assert.isFalse(yield* store.remove(tenantId, "client", id), id)
-      }
-    }))
-
-    it.effect("removes once among concurrent requests", Effect.fnUntraced(function*() {
-      const transaction = yield* Transaction
-      const queue = yield* DeliveryQueue
-      const store = yield* StatusSubscriptionStore
-      const tenantId = freshTenant()
-      yield* follow(tenantId, { references: ["r"] })
-      const remove = transaction.run(Effect.andThen(store.remove(tenantId, "client", idOf(1)), (removed) =>
-        removed ? Effect.as(queue.closeDestination(tenantId, idOf(1)), true) : Effect.succeed(false)))
-      const answers = yield* Effect.all(Array.from({ length: 6 }, () => remove), { concurrency: "unbounded" })
-      assert.deepStrictEqual(answers.filter((removed) => removed), [true])
-    }))
-
-    it.effect("leaves nothing behind when its transaction is rolled back", Effect.fnUntraced(function*() {
-      const store = yield* StatusSubscriptionStore
-      const tenantId = freshTenant()
-      yield* letSee(tenantId, "client", ["A"])
-      yield* follow(tenantId, { n: 1, references: ["r"] })
-      yield* rolledBack(Effect.gen(function*() {
-        yield* follow(tenantId, { n: 2, references: ["r"] })
-        yield* store.remove(tenantId, "client", idOf(1))
-      }))
-      yield* tell(tenantId, "S", 1)
-      assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
-      assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))
-    }))
-
-    it.effect("isolates tenants that share ids", Effect.fnUntraced(function*() {
-      const store = yield* StatusSubscriptionStore
-      const [one, other] = [freshTenant(), freshTenant()]
-      yield* letSee(one, "client", ["A"])
-      yield* follow(one, { references: ["r"] })
-      assert.isFalse(yield* store.remove(other, "client", idOf(1)))
-      yield* store.insert(other, { id: idOf(1), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
-      assert.isTrue(yield* store.remove(other, "client", idOf(1)))
-      yield* tell(one, "S", 1)
-      assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["S/1"] })
-    }))
+export const suite = storeSuite("StatusSubscriptionStore", StatusSubscriptionStore, (test) => {
+  test("matches new notices, and not earlier ones", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* tell(tenantId, "S", 1)
+    yield* follow(tenantId, { references: ["r"] })
+    yield* tell(tenantId, "S", 2)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/2"] })
   })
+
+  test("accepts references without a shipment, and compares them literally", function*({ tenantId }) {
+    const odd = ["A,B", "{C}", "\"D\"", "\\E", "NULL", "Ä 船 😀", "%", "'"]
+    yield* letSee(tenantId, "client", ["A"])
+    yield* follow(tenantId, { n: 1, references: odd })
+    for (const [at, reference] of odd.entries()) yield* follow(tenantId, { n: at + 2, references: [reference] })
+    for (const [at, reference] of odd.entries()) yield* tell(tenantId, `S${at}`, 1, [reference])
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), {
+      1: odd.map((_, at) => `S${at}/1`),
+      ...Object.fromEntries(odd.map((_, at) => [at + 2, [`S${at}/1`]]))
+    })
+  })
+
+  test("accepts the maximum number of references", function*({ tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* follow(tenantId, { references: Array.from({ length: 1000 }, (_, n) => `reference ${n}`) })
+    yield* tell(tenantId, "S", 1, ["reference 7"])
+    yield* tell(tenantId, "T", 1, ["reference 999"])
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1", "T/1"] })
+  })
+
+  testDocuments(test, ({ documents, remove }) => ({ documents, end: remove }), (tenantId, n, client) => follow(tenantId, { n, client, references: ["r"] }))
+
+  test("removes a client's own subscription once, and matches nothing for it afterwards", function*({ store, tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* follow(tenantId, { n: 1, references: ["r", "q"] })
+    yield* follow(tenantId, { n: 2, references: ["r"] })
+    assert.isFalse(yield* store.remove(tenantId, "somebody else", idOf(1)))
+    yield* tell(tenantId, "S", 1)
+    assert.isTrue(yield* store.remove(tenantId, "client", idOf(1)))
+    assert.isFalse(yield* store.remove(tenantId, "client", idOf(1)))
+    yield* tell(tenantId, "S", 2, ["r", "q"])
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"], 2: ["S/1", "S/2"] })
+  })
+
+  test("removes nothing for an unknown or malformed id", function*({ store, tenantId }) {
+    yield* follow(tenantId, { references: ["r"] })
+    for (const id of foreignIds) {
+      assert.isFalse(yield* store.remove(tenantId, "client", id), id)
+    }
+  })
+
+  test("removes once among concurrent requests", function*({ queue, store, tenantId, transaction }) {
+    yield* follow(tenantId, { references: ["r"] })
+    const remove = transaction.run(Effect.andThen(store.remove(tenantId, "client", idOf(1)), (removed) =>
+      removed ? Effect.as(queue.closeDestination(tenantId, idOf(1)), true) : Effect.succeed(false)))
+    const answers = yield* Effect.all(Array.from({ length: 6 }, () => remove), { concurrency: "unbounded" })
+    assert.deepStrictEqual(answers.filter((removed) => removed), [true])
+  })
+
+  test("leaves nothing behind when its transaction is rolled back", function*({ store, tenantId }) {
+    yield* letSee(tenantId, "client", ["A"])
+    yield* follow(tenantId, { n: 1, references: ["r"] })
+    yield* rolledBack(Effect.gen(function*() {
+      yield* follow(tenantId, { n: 2, references: ["r"] })
+      yield* store.remove(tenantId, "client", idOf(1))
+    }))
+    yield* tell(tenantId, "S", 1)
+    assert.deepStrictEqual(yield* drainedBodies(tenantId), { 1: ["S/1"] })
+    assert.isFalse(yield* store.remove(tenantId, "client", idOf(2)))
+  })
+
+  test("isolates tenants that share ids", function*({ store }) {
+    const [one, other] = [freshTenant(), freshTenant()]
+    yield* letSee(one, "client", ["A"])
+    yield* follow(one, { references: ["r"] })
+    assert.isFalse(yield* store.remove(other, "client", idOf(1)))
+    yield* store.insert(other, { id: idOf(1), client: "client", doc: "{}", references: ["r"], createdAt: occurredAt })
+    assert.isTrue(yield* store.remove(other, "client", idOf(1)))
+    yield* tell(one, "S", 1)
+    assert.deepStrictEqual(yield* drainedBodies(one), { 1: ["S/1"] })
+  })
+})

@@ -1,0 +1,34 @@
+/** The frame of the suites: each test is given the store under test, and a tenant of its own. */
+import { type StoragePorts, Transaction } from "@waybill/core"
+import { DeliveryQueue } from "@waybill/core/delivery"
+import { layer } from "@effect/vitest"
+import { Effect, type Layer } from "effect"
+import { freshTenant } from "../StorageFixtures.ts"
+
+export interface Given<Store> {
+  readonly store: Store
+  readonly tenantId: string
+  readonly transaction: Transaction["Service"]
+  readonly queue: DeliveryQueue["Service"]
+}
+
+export type Test<Store> = (
+  sentence: string,
+  body: (given: Given<Store>) => Generator<Effect.Effect<unknown, unknown, StoragePorts>, void, never>,
+  timeoutMillis?: number
+) => void
+
+/** Runs the tests on one storage. `name` is the prefix of their names. */
+export type Suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>) => void
+
+export const storeSuite = <Store>(
+  title: string,
+  port: Effect.Effect<Store, never, StoragePorts>,
+  tests: (test: Test<Store>) => void
+): Suite =>
+(name, storage) =>
+  layer(storage, { excludeTestServices: true })(`${name}: ${title}`, (it) =>
+    tests((sentence, body, timeoutMillis) => {
+      const given = Effect.all({ store: port, tenantId: Effect.sync(freshTenant), transaction: Transaction, queue: DeliveryQueue })
+      it.effect(sentence, () => Effect.flatMap(given, Effect.fnUntraced(body)), timeoutMillis)
+    }))
