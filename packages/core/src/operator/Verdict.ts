@@ -1,6 +1,6 @@
 /** Decides the verdict on a subject for a subscription, from the state of the subscription's destination. */
 import type { DestinationTrace, TracedDelivery } from "../delivery/DeliveryControl.ts"
-import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
+import type { DestinationOverview, PausedBy } from "../delivery/DeliveryQueue.ts"
 import { breakerState } from "../delivery/model/Breaker.ts"
 import { rateMarkAfter, takeFromRate } from "../delivery/model/RateLimit.ts"
 import { formatInstant } from "../shared/Instant.ts"
@@ -43,10 +43,12 @@ export const verdictOf = (destination: DestinationOverview, trace: DestinationTr
   return last === undefined ? undefined : ended(destination, last)
 }
 
+const pausers: Readonly<Record<PausedBy, string>> = { client: "its client", engine: "the service", operator: "the operator" }
+
 /** The reason why all entries of the destination wait, if there is one. */
 const held = ({ held, status }: DestinationOverview): Verdict | undefined => {
   if (status.state !== "active") {
-    const by = status.pausedBy === undefined ? "" : ` by ${status.pausedBy}`
+    const by = status.pausedBy === undefined ? "" : ` by ${pausers[status.pausedBy]}`
     return waits("paused", reason("state", "active", `${status.state}${by}${status.reason === undefined ? "" : `: ${status.reason}`}`))
   }
   return held ? waits("access", reason("access", "the client and its tenant have access", "the client has no valid key or token, or its tenant is suspended")) : undefined

@@ -9,6 +9,7 @@ export type Route =
   | { readonly view: "shipments"; readonly tenantId: string; readonly reference?: string | undefined }
   | { readonly view: "journey"; readonly tenantId: string; readonly shipmentId: string }
   | { readonly view: "pickups"; readonly tenantId: string; readonly state?: string | undefined; readonly cursor?: string | undefined }
+  | ({ readonly view: "explain"; readonly tenantId: string } & ExplainQuestion)
   | { readonly view: "nowhere" }
 
 export interface SubscriptionsFilter {
@@ -28,6 +29,13 @@ export interface DeliveriesFilter {
   readonly since?: string | undefined
   readonly until?: string | undefined
   readonly cursor?: string | undefined
+}
+
+export interface ExplainQuestion {
+  readonly subscriptionId?: string | undefined
+  /** What `value` is, such as `eventId`. */
+  readonly by?: string | undefined
+  readonly value?: string | undefined
 }
 
 /** Parses `location.hash`. Never throws; an unknown hash has its own route. */
@@ -54,6 +62,8 @@ export const routeOf = (hash: string): Route => {
       return id === undefined ? { view: "shipments", tenantId, reference: query("reference") } : { view: "journey", tenantId, shipmentId: id }
     case "pickups":
       return id === undefined ? { view: "pickups", tenantId, state: query("state"), cursor: query("cursor") } : { view: "nowhere" }
+    case "explain":
+      return id === undefined ? { view: "explain", tenantId, subscriptionId: query("subscriptionId"), by: query("by"), value: query("value") } : { view: "nowhere" }
     default:
       return { view: "nowhere" }
   }
@@ -82,6 +92,8 @@ export const hashOf = (route: Route): string => {
       return inTenant(route.tenantId, "shipments", route.shipmentId)
     case "pickups":
       return `${inTenant(route.tenantId, "pickups")}${searchOf({ state: route.state, cursor: route.cursor })}`
+    case "explain":
+      return `${inTenant(route.tenantId, "explain")}${searchOf({ subscriptionId: route.subscriptionId, by: route.by, value: route.value })}`
     case "nowhere":
       return "#/"
   }
@@ -98,6 +110,8 @@ export const placeOf = (route: Route): string => {
       return hashOf({ view: "shipments", tenantId: route.tenantId })
     case "pickups":
       return hashOf({ view: "pickups", tenantId: route.tenantId, cursor: route.cursor })
+    case "explain":
+      return hashOf({ view: "explain", tenantId: route.tenantId })
     default:
       return hashOf(route)
   }

@@ -66,6 +66,32 @@ const pausers: Readonly<Record<string, string>> = { client: "by its client", eng
 
 export const pausedByText = (by: string): string => pausers[by] ?? `by ${by}`
 
+/** What an explanation can be asked about. */
+export const subjects = [["eventId", "Event id"], ["shipmentId", "Shipment id"], ["pro", "PRO number"], ["pickupId", "Pickup number or id"]] as const
+
+const verdicts: Readonly<Record<string, string>> = {
+  delivered: "Delivered: the receiver answered 2xx",
+  in_flight: "In flight: an attempt is in progress",
+  dead: "Dead letter: its attempts are used up, or an operator dismissed it",
+  dropped: "Dropped: removed without being sent",
+  not_matched: "Not matched: the subscription's filters do not select it",
+  not_visible: "Not visible: the client has none of its accounts",
+  before_subscription: "Stored before the subscription was created"
+}
+
+const waitReasons: Readonly<Record<string, string>> = {
+  turn: "the next free worker, or the end of its window",
+  order: "an earlier entry of its shipment or bill",
+  rate: "the rate limit of the subscription",
+  retry: "its next attempt",
+  breaker: "the circuit breaker of the endpoint",
+  paused: "the subscription to be resumed",
+  access: "access of the client or its tenant"
+}
+
+export const verdictText = (verdict: string, waitingFor: string | null): string =>
+  waitingFor === null ? verdicts[verdict] ?? verdict : `Waiting for ${waitReasons[waitingFor] ?? waitingFor}`
+
 export const outcomeText = (outcome: string): string => outcomes[outcome] ?? outcome
 
 /** Where the server stops counting the rows of a list. */

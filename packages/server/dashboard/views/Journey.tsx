@@ -30,12 +30,12 @@ export const Journey = ({ route }: { readonly route: JourneyRoute }) => {
   return (
     <>
       <h1 tabIndex={-1}>Shipment <Shown text={shipmentId} /></h1>
-      <Answered of={polled} missing="Shipment not found in any area.">{(journey) => <ActionResult tenantId={tenantId} journey={journey} />}</Answered>
+      <Answered of={polled} missing="Shipment not found in any area.">{(journey) => <JourneyParts tenantId={tenantId} journey={journey} />}</Answered>
     </>
   )
 }
 
-const ActionResult = ({ journey, tenantId }: { readonly tenantId: string; readonly journey: ShipmentJourney }) => {
+const JourneyParts = ({ journey, tenantId }: { readonly tenantId: string; readonly journey: ShipmentJourney }) => {
   const { accounts, bolNumber, deliveries, deliveriesSince, entries, proNumber, shipmentId, truncated } = journey
   return (
     <>
@@ -61,6 +61,7 @@ const ActionResult = ({ journey, tenantId }: { readonly tenantId: string; readon
         {deliveries.length === 0
           ? <Empty>None{deliveriesSince === null ? "" : " among the newest deliveries"}.</Empty>
           : <TenantDeliveryRows tenantId={tenantId} question={`journey ${shipmentId}`} caption={plural(deliveries.length, "delivery", "deliveries")} deliveries={deliveries} subscriptions />}
+        <p><a href={hashOf({ view: "explain", tenantId, by: "shipmentId", value: shipmentId })}>Explain a missing delivery</a></p>
         {deliveriesSince !== null && <p><small>Deliveries created before <When at={deliveriesSince} /> were not searched.</small></p>}
       </section>
     </>

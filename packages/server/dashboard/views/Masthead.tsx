@@ -29,7 +29,7 @@ export const Masthead = ({ children, forget, route }: MastheadProps) => {
 const Sections = ({ route, tenantId }: { readonly route: Route; readonly tenantId: string }) => {
   const dead = route.view === "deliveries" && route.state === "dead"
   const sections = [
-    { name: "Subscriptions", to: hashOf({ view: "subscriptions", tenantId }), here: route.view === "subscriptions" || route.view === "subscription" },
+    { name: "Subscriptions", to: hashOf({ view: "subscriptions", tenantId }), here: ["subscriptions", "subscription", "explain"].includes(route.view) },
     { name: "Deliveries", to: hashOf({ view: "deliveries", tenantId }), here: (route.view === "deliveries" && !dead) || route.view === "delivery" },
     { name: "Dead letters", to: hashOf({ view: "deliveries", tenantId, state: "dead" }), here: dead },
     { name: "Shipments", to: hashOf({ view: "shipments", tenantId }), here: route.view === "shipments" || route.view === "journey" },

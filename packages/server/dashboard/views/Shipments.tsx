@@ -9,7 +9,7 @@ import { Table } from "../parts/Table.tsx"
 import { When } from "../parts/When.tsx"
 import { usePolled } from "../session/usePolled.ts"
 
-const columns = [{ name: "Shipment" }, { name: "PRO" }, { name: "BOL" }, { name: "Carrier" }, { name: "Status" }, { name: "Last connectionChanged of" }]
+const columns = [{ name: "Shipment" }, { name: "PRO" }, { name: "BOL" }, { name: "Carrier" }, { name: "Status" }, { name: "Last change" }]
 
 export const Shipments = ({ route }: { readonly route: Extract<Route, { readonly view: "shipments" }> }) => {
   const { reference, tenantId } = route

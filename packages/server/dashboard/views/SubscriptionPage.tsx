@@ -88,6 +88,7 @@ const Seen = ({ ask, dead, deliveries, subscription, route: { subscriptionId, te
         {replayed.includes(subscription.area) && <button type="button" class="secondary" onClick={() => ask({ replayArea: subscription.area })}>Replay …</button>}
         <button type="button" class="secondary" onClick={() => ask("purge")}>Purge …</button>
         <button type="button" class="secondary" onClick={() => ask("delete")}>Delete …</button>
+        <a href={hashOf({ view: "explain", tenantId, subscriptionId })}>Explain a missing delivery</a>
       </div>
       <Charts tenantId={tenantId} subscriptionId={subscriptionId} />
       <section aria-labelledby="dead">

@@ -3,6 +3,7 @@ import { useEffect } from "preact/hooks"
 import type { Route } from "../model/routes.ts"
 import { Deliveries } from "./Deliveries.tsx"
 import { DeliveryPage } from "./DeliveryPage.tsx"
+import { Explain } from "./Explain.tsx"
 import { Journey } from "./Journey.tsx"
 import { Pickups } from "./Pickups.tsx"
 import { SubscriptionPage } from "./SubscriptionPage.tsx"
@@ -32,6 +33,8 @@ export const View = ({ route }: { readonly route: Route }) => {
       return <Journey route={route} />
     case "pickups":
       return <Pickups route={route} />
+    case "explain":
+      return <Explain route={route} />
     case "nowhere":
       return (
         <>
@@ -60,6 +63,8 @@ const titleOf = (route: Route): string => {
       return `Shipment ${route.shipmentId}`
     case "pickups":
       return `Pickups of ${route.tenantId}`
+    case "explain":
+      return `Explain a delivery of ${route.tenantId}`
     case "nowhere":
       return "Nothing here"
   }

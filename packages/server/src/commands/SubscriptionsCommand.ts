@@ -16,11 +16,15 @@ const sample = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
 
 const many = (count: number): string => count >= 1000 ? "1000+" : String(count)
 
+const pausers: Readonly<Record<string, string>> = { client: "its client", engine: "the service", operator: "the operator" }
+
+const stateText = ({ pausedBy, state }: OperatorSubscription): string => pausedBy === null ? state : `${state} by ${pausers[pausedBy] ?? pausedBy}`
+
 const rowOf = (subscription: OperatorSubscription): ReadonlyArray<string> => [
   subscription.subscriptionId,
   subscription.area,
   printable(subscription.client),
-  subscription.pausedBy === null ? subscription.state : `${subscription.state} by ${subscription.pausedBy}`,
+  stateText(subscription),
   `${many(subscription.waiting)} waiting, ${many(subscription.inFlight)} in progress, ${many(subscription.dead)} dead`,
   printable(subscription.endpointUrl)
 ]
@@ -36,7 +40,7 @@ const textOf = (subscription: OperatorSubscription): string => {
     ["filters", JSON.stringify(subscription.filters)],
     ["accounts", subscription.accounts === null ? "all of its client" : subscription.accounts.join(", ")],
     ["delivery", JSON.stringify(delivery)],
-    ["state", `${subscription.state}${subscription.pausedBy === null ? "" : ` by ${subscription.pausedBy}`} since ${subscription.since}`],
+    ["state", `${stateText(subscription)} since ${subscription.since}`],
     ...subscription.reason === null ? [] : [["reason", subscription.reason]],
     ...subscription.held ? [["access", "none at present: its client or its tenant"]] : [],
     ["breaker", `${breaker.state}, ${counted(breaker.failures, "failure")} in a row${breaker.until === null ? "" : `, until ${breaker.until}`}`],

@@ -1,5 +1,5 @@
 /** Serves the page with a fake operator API: failures, delays, and responses that a real server would not send. */
-import type { Delivery, DeliveryInFull, NamedShipment, OperatorPickup, OperatorSubscription, ShipmentJourney, Statistics, Tenant } from "@waybill/client"
+import type { Delivery, DeliveryInFull, Explanation, NamedShipment, OperatorPickup, OperatorSubscription, ShipmentJourney, Statistics, Tenant } from "@waybill/client"
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
@@ -23,6 +23,7 @@ export interface Freight {
   shipments: Array<NamedShipment>
   pickups: Array<OperatorPickup>
   journey: ShipmentJourney
+  explanation: Explanation
 }
 
 export interface FakeOperatorApi {
@@ -137,6 +138,7 @@ const answerFrom = (freight: Freight, { body, method, path, query }: ApiRequest)
     Object.assign(pickup, { waitingFor: null, waitingSince: null, status: "Accepted", confirmationNumber: body.confirmationNumber ?? "100000009" })
     return ok({ result: "accepted", pickupId: id, carrierPickupNumber: pickup.confirmationNumber, status: pickup.status })
   }
+  if (kind === "explain") return query.get("eventId") === "nothing" ? notFound : ok(freight.explanation)
   if (kind === "statistics") return ok(statisticsSample(query))
   if (kind === "shipments" && act === "journey") return id === freight.journey.shipmentId ? ok(freight.journey) : notFound
   if (kind === "shipments") return ok({ data: freight.shipments.filter(({ shipmentId }) => query.get("reference") !== "nothing" || shipmentId === "nothing") })
@@ -276,5 +278,11 @@ export const sampleFreight = (): Freight => ({
     truncated: false,
     deliveries: [{ ...deliverySample(4), area: "transit-events" }],
     deliveriesSince: null
+  },
+  explanation: {
+    verdict: "waiting",
+    waitingFor: "paused",
+    reasons: [{ rule: "state", expected: "active", actual: "paused by the service: The receiver answered 410 Gone." }],
+    deliveries: [{ deliveryId: idOf(0x1001), state: "dead", attempts: 3, lastStatus: 503, at: instantOf(1) }]
   }
 })

@@ -46,6 +46,7 @@ const stops: ReadonlyArray<Stop> = [
       await page.getByText("\"pickup\": true").waitFor()
     }
   },
+  { what: "an explanation", hash: `#/t/acme/explain?subscriptionId=${idOf(2)}&by=eventId&value=E-1`, until: table },
   { what: "pickups", hash: "#/t/acme/pickups", until: table },
   { what: "accepting", hash: "#/t/acme/pickups", until: press("Accept") },
   { what: "no subscription", hash: `#/t/acme/subscriptions/${idOf(99)}`, until: (page) => page.getByText("Subscription not found.").waitFor() },

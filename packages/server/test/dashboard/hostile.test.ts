@@ -45,6 +45,7 @@ const views = (freight: Freight): ReadonlyArray<Route> => {
     { view: "delivery", tenantId, deliveryId: freight.deliveries[0]!.deliveryId },
     { view: "shipments", tenantId, reference: evil },
     { view: "pickups", tenantId, state: "all" },
+    { view: "explain", tenantId, subscriptionId: freight.subscriptions[1]!.subscriptionId, by: "eventId", value: evil },
     { view: "journey", tenantId, shipmentId: freight.journey.shipmentId }
   ]
 }

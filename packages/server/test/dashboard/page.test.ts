@@ -326,6 +326,26 @@ describe.skipIf(noBrowser)("the dashboard's page", { timeout: 60_000 }, () => {
     expect(violations.seen).toEqual([])
   })
 
+  it("explains why a subscription did not receive an event, and what is not known", async () => {
+    const api = await startFakeApi()
+    const { page } = await openView(api, `#/t/acme/subscriptions/${idOf(2)}`)
+    await page.getByRole("link", { name: "Explain a missing delivery" }).click()
+    expect(await page.getByLabel("Subscription", { exact: true }).inputValue()).toBe(idOf(2))
+    await page.getByLabel("Find by").selectOption("eventId")
+    await page.getByLabel("Number or id").fill(" E-1 ")
+    await page.keyboard.press("Enter")
+    await page.getByText("Waiting for the subscription to be resumed").waitFor()
+    const { query } = api.requests.find(({ path }) => path === "/acme/explain")!
+    expect(Object.fromEntries(query)).toEqual({ subscriptionId: idOf(2), eventId: "E-1" })
+    expect(await page.getByRole("table", { name: "Rules that decided" }).innerText()).toContain("paused by the service: The receiver answered 410 Gone.")
+    await page.getByRole("table", { name: "1 delivery" }).getByRole("link").click()
+    await page.getByRole("heading", { name: "Delivery" }).first().waitFor()
+    await page.goBack()
+    await page.getByLabel("Number or id").fill("nothing")
+    await page.getByRole("button", { name: "Explain" }).click()
+    await page.getByText("Not found. Check the subscription and the number").waitFor()
+  })
+
   it("finds a shipment and shows its journey across the areas, oldest first", async () => {
     const api = await startFakeApi()
     const { page } = await openView(api, "#/t/acme/shipments")

@@ -12,7 +12,8 @@ describe("routes", () => {
       { view: "delivery", tenantId: odd, deliveryId: odd },
       { view: "shipments", tenantId: odd, reference: odd },
       { view: "journey", tenantId: odd, shipmentId: odd },
-      { view: "pickups", tenantId: odd, state: "all", cursor: odd }
+      { view: "pickups", tenantId: odd, state: "all", cursor: odd },
+      { view: "explain", tenantId: odd, subscriptionId: odd, by: "eventId", value: odd }
     ]
     for (const route of routes) expect(routeOf(hashOf(route))).toEqual(route)
     expect(hashOf({ view: "deliveries", tenantId: "acme", state: "dead" })).toBe("#/t/acme/deliveries?state=dead")

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { noneText, totalText } from "../../../dashboard/model/words.ts"
+import { noneText, totalText, verdictText } from "../../../dashboard/model/words.ts"
 
 it("an empty page says whether the search goes on", () => {
   expect(noneText("delivery", "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10")).toBe("No delivery on this page matches. The next page searches on.")
@@ -9,4 +9,10 @@ it("an empty page says whether the search goes on", () => {
 it("a total says where the count stopped", () => {
   expect(totalText(1, "dead letter")).toBe("1 dead letter")
   expect(totalText(10_000, "dead letter")).toBe("10,000 or more dead letters")
+})
+
+it("a verdict is a sentence, and an unknown one is shown as it is", () => {
+  expect(verdictText("waiting", "breaker")).toBe("Waiting for the circuit breaker of the endpoint")
+  expect(verdictText("dropped", null)).toBe("Dropped: removed without being sent")
+  expect(verdictText("later", null)).toBe("later")
 })
