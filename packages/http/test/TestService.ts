@@ -7,6 +7,7 @@ import { Effect, Exit, Layer, Logger, Metric, Redacted, References, Scope } from
 import { HttpEffect, type HttpServerRequest } from "effect/http"
 import type { AccessPorts } from "../src/access/TokenAccess.ts"
 import { type ApiDescription, descriptionOf } from "./openapi/ApiDescription.ts"
+import { endAfterwards } from "./endAfterwards.ts"
 import { recorded } from "./openapi/SentBody.ts"
 import { AuthenticatorStandard, type AuthenticatorStandardOptions, Readiness, type ReadinessCheck, type WaybillApps, WaybillHttp, type WaybillHttpOptions } from "../src/index.ts"
 
@@ -180,6 +181,13 @@ export const startService = async (options: TestServiceOptions = {}) => {
     deliver: () => run(Effect.flatMap(DeliveryWorker, (worker) => worker.drain)),
     stop: () => Effect.runPromise(Scope.close(scope, Exit.void))
   }
+}
+
+/** A service that stops after the test or the file that started it. */
+export const runningService = async (options?: TestServiceOptions): Promise<TestService> => {
+  const service = await startService(options)
+  endAfterwards(() => service.stop())
+  return service
 }
 
 export type TestService = Awaited<ReturnType<typeof startService>>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { AuthenticatorHost, type HostOperator, type HostPrincipal } from "../../src/index.ts"
 import { start } from "../facade/Host.ts"
-import { problemCode, reportedEvent, startService } from "../TestService.ts"
+import { problemCode, reportedEvent, runningService } from "../TestService.ts"
 
 const sessions: Readonly<Record<string, HostPrincipal | HostOperator>> = {
   carrier: { tenantId: "acme", client: "tms", roles: ["carrier"] },
@@ -11,7 +11,7 @@ const sessions: Readonly<Record<string, HostPrincipal | HostOperator>> = {
 }
 
 const startHost = async (seen: Array<Request> = []) => {
-  const service = await startService({
+  const service = await runningService({
     authenticator: AuthenticatorHost.layer(async (request) => {
       seen.push(request)
       const session = /session=(\w+)/.exec(request.headers.get("cookie") ?? "")?.[1]
@@ -22,21 +22,20 @@ const startHost = async (seen: Array<Request> = []) => {
   const ask = (session: string | undefined, method = "GET", path = "/visibility/v1/events", body?: unknown) =>
     service.send(method, path, { ...(session === undefined ? {} : { headers: { cookie: `session=${session}` } }), ...(body === undefined ? {} : { body }) })
   await ask("admin", "PUT", "/operator/v1/tenants/acme", { name: "Acme" })
-  return { service, ask }
+  return { ask }
 }
 
 it("accepts the host's principal", async () => {
-  const { ask, service } = await startHost()
+  const { ask } = await startHost()
   const events = [reportedEvent("S1", { eventId: "a", accounts: ["A1"] }), reportedEvent("S2", { eventId: "b", accounts: ["A2"] })]
   expect((await ask("carrier", "POST", "/intake/v1/transit-events", { events })).status).toBe(200)
   expect((await ask("shop")).json.data.map((event: { eventId: string }) => event.eventId)).toEqual(["a"])
   expect((await ask("shop", "GET", "/operator/v1/tenants/acme/deliveries")).status).toBe(403)
   expect((await ask("admin", "GET", "/operator/v1/tenants/acme/deliveries")).status).toBe(200)
-  await service.stop()
 })
 
 it("answers 401 when the host does not know the caller, and 503 when the host fails", async () => {
-  const { ask, service } = await startHost()
+  const { ask } = await startHost()
   for (const session of [undefined, "unknown"]) {
     const answer = await ask(session)
     expect([answer.status, problemCode(answer)]).toEqual([401, "unauthenticated"])
@@ -44,24 +43,21 @@ it("answers 401 when the host does not know the caller, and 503 when the host fa
   const failure = await ask("failure")
   expect([failure.status, problemCode(failure)]).toEqual([503, "authentication_unavailable"])
   expect(failure.text).not.toContain("session store")
-  await service.stop()
 })
 
 it("refuses an invalid principal before it reaches a store", async () => {
-  const { ask, service } = await startHost()
+  const { ask } = await startHost()
   expect((await ask("nonsense")).status).toBe(500)
-  await service.stop()
 })
 
 it("passes method, address and headers to the host, and leaves the body unread", async () => {
   const seen: Array<Request> = []
-  const { ask, service } = await startHost(seen)
+  const { ask } = await startHost(seen)
   await ask("carrier", "POST", "/intake/v1/transit-events?partial=true", { events: [reportedEvent("S1")] })
   const request = seen.at(-1)!
   expect([request.method, new URL(request.url).pathname + new URL(request.url).search]).toEqual(["POST", "/intake/v1/transit-events?partial=true"])
   expect(request.headers.get("cookie")).toBe("session=carrier")
   expect(request.body).toBe(null)
-  await service.stop()
 })
 
 describe("beside API keys", () => {

@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from "jose"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { beforeEach, describe, expect, it } from "vitest"
+import { endAfterwards } from "../endAfterwards.ts"
+import { type Answer, operatorKey, problemCode, reportedEvent, runningService, type TestService } from "../TestService.ts"
 
 const issuer = "https://login.example/"
 const audience = "waybill"
@@ -27,28 +28,18 @@ const startKeys = async () => {
   })
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
   const { port } = server.address() as AddressInfo
+  endAfterwards(() => new Promise((resolve) => server.close(resolve)))
   return {
     url: `http://127.0.0.1:${port}/jwks`,
     state,
     key: pairs[0]!.privateKey,
-    rsa: rsa.privateKey,
-    close: () => new Promise((resolve) => server.close(resolve))
+    rsa: rsa.privateKey
   }
 }
 
-let keys: Awaited<ReturnType<typeof startKeys>>
-let service: TestService
-let acme: TestTenant
-
-beforeAll(async () => {
-  keys = await startKeys()
-  service = await startService({ trustForwarded: true, standard: { jwt: { jwksUrl: keys.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
-  acme = await service.tenant("acme")
-})
-afterAll(async () => {
-  await service.stop()
-  await keys.close()
-})
+const keys = await startKeys()
+const service = await runningService({ trustForwarded: true, standard: { jwt: { jwksUrl: keys.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
+const acme = await service.tenant("acme")
 
 const now = () => Math.floor(Date.now() / 1000)
 
@@ -239,11 +230,7 @@ describe("an unreachable provider", () => {
   beforeEach(async () => {
     failing = await startKeys()
     failing.state.failing = true
-    lonely = await startService({ standard: { jwt: { jwksUrl: failing.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
-    return async () => {
-      await lonely.stop()
-      await failing.close()
-    }
+    lonely = await runningService({ standard: { jwt: { jwksUrl: failing.url, allowHttpHosts: ["127.0.0.1"], issuer, audience } } })
   })
 
   const ask = async () => {
@@ -269,10 +256,9 @@ describe("an unreachable provider", () => {
 
 describe("without a provider", () => {
   it("refuses tokens with 401", async () => {
-    const plain = await startService()
+    const plain = await runningService()
     await plain.tenant("acme")
     const answer = await plain.send("GET", "/visibility/v1/events", { headers: { authorization: `Bearer ${await token()}` } })
     expect(answer.status).toBe(401)
-    await plain.stop()
   })
 })

@@ -1,17 +1,11 @@
 import { Effect, Exit, Logger } from "effect"
-import { afterEach, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { FailedCredentials, failuresPerMinute, maxRemembered, type CountedCredentials, countedCredentials } from "../../src/access/FailedCredentials.ts"
 import { linesPerMinute, mostAddresses, RefusalLog } from "../../src/access/RefusalLog.ts"
-import { operatorKey, problemCode, startService, type TestService, type TestServiceOptions } from "../TestService.ts"
-
-const open: Array<TestService> = []
-afterEach(async () => {
-  for (const service of open.splice(0)) await service.stop()
-})
+import { operatorKey, problemCode, runningService, type TestServiceOptions } from "../TestService.ts"
 
 const start = async (options: TestServiceOptions = {}) => {
-  const service = await startService({ trustForwarded: true, ...options })
-  open.push(service)
+  const service = await runningService({ trustForwarded: true, ...options })
   const acme = await service.tenant("acme")
   const ask = (key: string, address: string, path = "/visibility/v1/events") =>
     service.send("GET", path, { key, headers: { "x-forwarded-for": address } })

@@ -1,7 +1,7 @@
 import { Redacted, Result } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { parseOperatorKeys } from "../../src/index.ts"
-import { operatorKey, problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { operatorKey, problemCode, reportedEvent, runningService } from "../TestService.ts"
 
 const reader = "key-of-the-read-only-one"
 const nightly = "key-of-the-nightly-job-1"
@@ -39,17 +39,11 @@ describe("a list of operator keys", () => {
   })
 })
 
+const keys = Result.getOrThrow(parseOperatorKeys(`${operatorKey},nightly:${nightly},nightly:${newNightly},grafana:read:${reader}`))
+const service = await runningService({ standard: { operatorKeys: keys } })
+const acme = await service.tenant("acme")
+
 describe("an operator key", () => {
-  let service: TestService
-  let acme: TestTenant
-
-  beforeAll(async () => {
-    const keys = Result.getOrThrow(parseOperatorKeys(`${operatorKey},nightly:${nightly},nightly:${newNightly},grafana:read:${reader}`))
-    service = await startService({ standard: { operatorKeys: keys } })
-    acme = await service.tenant("acme")
-  })
-  afterAll(() => service.stop())
-
   const clientOf = (id: string) => service.log.find(({ annotations }) => annotations["correlationId"] === id && annotations["client"] !== undefined)?.annotations["client"]
 
   it("names its operator in the log, and several work at once", async () => {

@@ -4,35 +4,27 @@ import { once } from "node:events"
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http"
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2"
 import { type AddressInfo, connect } from "node:net"
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
-import { createWaybill, type NodeRequest, toNodeHandler, type Waybill } from "../../src/index.ts"
+import { afterAll, describe, expect, it, onTestFinished } from "vitest"
+import { createWaybill, type NodeRequest, toNodeHandler } from "../../src/index.ts"
 import { reportedEvent } from "../TestService.ts"
 
-let waybill: Waybill
-const closing: Array<() => Promise<unknown>> = []
-
-beforeAll(async () => {
-  waybill = createWaybill({
-    storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
-    sealingKeys: [new Uint8Array(32)],
-    authenticate: async () => ({ tenantId: "acme", client: "tms", roles: ["carrier"] }),
-    log: () => {}
-  })
-  await waybill.tenants.put("acme", { name: "Acme" })
-  await waybill.secrets.put("acme", "main", { anyClient: true })
+const waybill = createWaybill({
+  storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
+  sealingKeys: [new Uint8Array(32)],
+  authenticate: async () => ({ tenantId: "acme", client: "tms", roles: ["carrier"] }),
+  log: () => {}
 })
 afterAll(() => waybill.stop())
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close()
-})
+await waybill.tenants.put("acme", { name: "Acme" })
+await waybill.secrets.put("acme", "main", { anyClient: true })
 
 const serve = async (listener: RequestListener): Promise<string> => {
   const server = createServer(listener)
   server.listen(0, "127.0.0.1")
   await once(server, "listening")
-  closing.push(() => {
+  onTestFinished(() => {
+    server.close()
     server.closeAllConnections()
-    return new Promise((resolve) => server.close(resolve))
   })
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }

@@ -1,15 +1,11 @@
 import { Receiver } from "@waybill/testkit"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { operatorKey, startService, type TestService } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { operatorKey, runningService } from "../TestService.ts"
 import { charge } from "./FreightChargeSamples.ts"
 
-let service: TestService
 let tenants = 0
 
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await runningService()
 
 /** A tenant with a subscribed debtor. */
 const subscribed = async (more: object = {}) => {

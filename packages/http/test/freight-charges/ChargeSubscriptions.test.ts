@@ -1,19 +1,13 @@
 import { Receiver } from "@waybill/testkit"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { type Answer, operatorKey, runningService } from "../TestService.ts"
 import { charge } from "./FreightChargeSamples.ts"
 
-let service: TestService
-let acme: TestTenant
-let debtor: string
 let clients = 0
 
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  debtor = await acme.customer("debtor", ["A1", "A2"])
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const debtor = await acme.customer("debtor", ["A1", "A2"])
 
 /** A new client, so that no earlier subscription conflicts. */
 const nextDebtor = (...accounts: ReadonlyArray<string>) => acme.customer(`debtor-${clients++}`, accounts)

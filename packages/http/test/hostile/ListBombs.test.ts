@@ -1,8 +1,7 @@
 /** Sends too long lists at every location that takes one. The locations come from the contracts, so new calls are covered. */
 import { type ListLimits, listLimitsOf } from "@waybill/core"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import type { Answer, TestService } from "../TestService.ts"
-import { startService } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { type Answer, runningService } from "../TestService.ts"
 import { callOf, contentTypeOf, targetOf } from "./Calls.ts"
 import { fuzzRandomOf } from "./FuzzRandom.ts"
 import { type Operation, operations } from "./Operations.ts"
@@ -40,16 +39,10 @@ const placed = (body: unknown, [part, ...rest]: Path, bomb: unknown): unknown =>
   return { ...object, [part]: placed(object[part], rest, bomb) }
 }
 
-let service: TestService
-let keys: Parameters<typeof keysOf>[1]
-
-beforeAll(async () => {
-  service = await startService({ logLevel: "Error" })
-  const acme = await service.tenant("acme")
-  const customer = await acme.customer("shop", ["A1"])
-  keys = { carrier: acme.carrier, customer, others: [customer] }
-})
-afterAll(() => service.stop())
+const service = await runningService({ logLevel: "Error" })
+const acme = await service.tenant("acme")
+const customer = await acme.customer("shop", ["A1"])
+const keys = { carrier: acme.carrier, customer, others: [customer] }
 
 const send = async (operation: Operation, body: (call: unknown) => unknown): Promise<{ readonly answer: Answer; readonly fault: string | undefined }> => {
   const call = callOf(operation, subject, fuzzRandomOf(1), { full: true })

@@ -1,14 +1,12 @@
 /** Clients above their quotas: subscription floods, request floods, endless uploads. */
 import { documentsSample } from "@waybill/testkit"
-import { afterEach, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, problemCode, startService, type TestService } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { type Answer, operatorKey, problemCode, runningService, type TestService } from "../TestService.ts"
 
 let service: TestService
 
-afterEach(() => service.stop())
-
 const started = async (limits: object) => {
-  service = await startService({ logLevel: "Error" })
+  service = await runningService({ logLevel: "Error" })
   const acme = await service.tenant("acme")
   const set = await service.send("PUT", "/operator/v1/tenants/acme/limits", { key: operatorKey, body: limits })
   expect(set.status).toBe(200)

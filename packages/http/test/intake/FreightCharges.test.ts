@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, it } from "vitest"
+import { expect, it } from "vitest"
 import { bill, charge } from "../freight-charges/FreightChargeSamples.ts"
-import { problemCode, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { problemCode, runningService } from "../TestService.ts"
 
-let service: TestService
-let acme: TestTenant
-
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
 
 const post = (body: unknown, query = "") => service.send("POST", `/intake/v1/freight-charges${query}`, { key: acme.carrier, body })
 

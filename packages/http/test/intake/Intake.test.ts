@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, expect, it } from "vitest"
-import { problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { expect, it } from "vitest"
+import { problemCode, reportedEvent, runningService } from "../TestService.ts"
 
-let service: TestService
-let acme: TestTenant
-
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
 
 const report = (body: unknown, query = "") => service.send("POST", `/intake/v1/transit-events${query}`, { key: acme.carrier, body })
 

@@ -1,19 +1,12 @@
 import { pickupRequest } from "@waybill/testkit"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { operatorKey, problemCode, startService, type TestService, type TestTenant } from "../TestService.ts"
-
-let service: TestService
-let acme: TestTenant
-let shipper: string
+import { describe, expect, it } from "vitest"
+import { operatorKey, problemCode, runningService } from "../TestService.ts"
 
 const day = `${new Date().getUTCFullYear() + 1}-11-20`
 
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  shipper = await acme.customer("shipper", ["A1"])
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const shipper = await acme.customer("shipper", ["A1"])
 
 const order = async (): Promise<string> => {
   const answer = await service.send("POST", "/pickup/v1/pickups", { key: shipper, body: pickupRequest({ day }) })

@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { movingShipment, reportedShipment } from "../shipment-status/ShipmentSamples.ts"
-import { operatorKey, problemCode, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { operatorKey, problemCode, runningService } from "../TestService.ts"
 
-let service: TestService
-let acme: TestTenant
-let customer: string
-
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  customer = await acme.customer("shop", ["A1"])
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const customer = await acme.customer("shop", ["A1"])
 
 const post = (call: string, body: unknown, { key = acme.carrier, query = "" } = {}) => service.send("POST", `/intake/v1/${call}${query}`, { key, body })
 

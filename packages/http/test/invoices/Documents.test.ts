@@ -1,20 +1,14 @@
 import { documentsSample, fileSample, invoiceSample } from "@waybill/testkit"
 import { createHash } from "node:crypto"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { type Answer, operatorKey, runningService } from "../TestService.ts"
 import { counted, mebibyte, pdfChunks, uploadBody } from "./UploadBodies.ts"
 
-let service: TestService
-let acme: TestTenant
-let debtor: string
 let numbers = 0
 
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  debtor = await acme.customer("debtor", ["A1"])
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const debtor = await acme.customer("debtor", ["A1"])
 
 const call = (method: string, path: string, key?: string, body?: unknown) =>
   service.send(method, `/invoicing${path}`, { key, headers: { "x-request-id": "same" }, ...(body === undefined ? {} : { body }) })
@@ -172,7 +166,7 @@ describe("uploading documents", () => {
     }
     expect(refusal(await uploadStream(begun((controller) => controller.error(new Error("gone")))))).toEqual([400, "application/json", ["400"]])
     await nothingOf(number)
-    const hasty = await startService({ bodyTimeoutMillis: 30 })
+    const hasty = await runningService({ bodyTimeoutMillis: 30 })
     const tenant = await hasty.tenant("acme")
     const slow = (stream: ReadableStream<Uint8Array>) =>
       hasty.fetch(new Request("http://waybill.test/invoicing/documents", { method: "POST", headers: { "x-api-key": tenant.carrier, "content-type": "application/json" }, body: stream, duplex: "half" } as RequestInit))
@@ -184,7 +178,6 @@ describe("uploading documents", () => {
       }
     })
     expect(refusal(await slow(trickle))).toEqual([408, "application/json", ["400"]])
-    await hasty.stop()
   })
 
   it("logs no file content and nothing of the request body", async () => {

@@ -1,8 +1,8 @@
 /** Measures how much of a file is in memory between request and storage. */
 import { DocumentContents, InvoiceDocuments } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest"
-import { startService, type TestService, type TestTenant } from "../TestService.ts"
+import { beforeEach, describe, expect, it } from "vitest"
+import { runningService } from "../TestService.ts"
 import { mebibyte, uploadBody } from "./UploadBodies.ts"
 
 const size = 25 * mebibyte
@@ -10,8 +10,6 @@ const size = 25 * mebibyte
 /** A few hundred kilobytes. */
 const few = 400 * 1024
 
-let service: TestService
-let acme: TestTenant
 let written = 0
 let read = 0
 let observe = () => {}
@@ -40,16 +38,13 @@ const watched = Layer.effect(
   })
 )
 
-beforeAll(async () => {
-  service = await startService({ over: Layer.fresh(InvoiceDocuments.layer).pipe(Layer.provide(watched)) })
-  acme = await service.tenant("acme")
-})
+const service = await runningService({ over: Layer.fresh(InvoiceDocuments.layer).pipe(Layer.provide(watched)) })
+const acme = await service.tenant("acme")
 beforeEach(() => {
   written = 0
   read = 0
   observe = () => {}
 })
-afterAll(() => service.stop())
 
 describe("a file of 25 MiB", () => {
   it("is never in memory as a whole: received and written bytes stay close together", async () => {

@@ -6,8 +6,9 @@ import { Context, Effect, Exit, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { createServer, type IncomingMessage, request as send } from "node:http"
 import type { AddressInfo } from "node:net"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { createStartupBufferServer, toNodeHandler, WaybillHttp } from "../../src/index.ts"
+import { endAfterwards } from "../endAfterwards.ts"
 import { carrier, start as startHost } from "../facade/Host.ts"
 import { layerOfService, type TestServiceOptions } from "../TestService.ts"
 import { mebibyte, uploadBody } from "./UploadBodies.ts"
@@ -27,15 +28,11 @@ const start = async (options: TestServiceOptions = {}) => {
     return Redacted.value((yield* (yield* ApiKeys).create("acme", { name: "carrier", roles: ["carrier"] })).key)
   }))
   const { port } = Context.get(context, HttpServer.HttpServer).address as unknown as { readonly port: number }
-  return { key, url: `http://127.0.0.1:${port}/invoicing/documents`, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  endAfterwards(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+  return { key, url: `http://127.0.0.1:${port}/invoicing/documents` }
 }
 
-let server: Awaited<ReturnType<typeof start>>
-
-beforeAll(async () => {
-  server = await start()
-})
-afterAll(() => server.stop())
+const server = await start()
 
 const upload = (to: { readonly url: string; readonly key: string }, body: ReadableStream<Uint8Array>) =>
   fetch(to.url, { method: "POST", headers: { "x-api-key": to.key, "content-type": "application/json" }, body, duplex: "half" } as RequestInit)
@@ -119,6 +116,5 @@ describe("a document over a socket", () => {
     })
     expect(outcome).toBe("200 aborted true")
     expect(log.slice(before).filter((line) => line.startsWith("Response aborted, its body failed."))).toEqual([expect.stringContaining("\"correlationId\":\"lost\"")])
-    await faulty.stop()
   }, 60_000)
 })

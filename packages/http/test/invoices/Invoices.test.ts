@@ -1,21 +1,15 @@
 import { Invoices } from "@waybill/core/invoices"
 import { invoiceSample } from "@waybill/testkit"
 import { Effect } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { movingShipment } from "../shipment-status/ShipmentSamples.ts"
-import { type Answer, operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { type Answer, operatorKey, runningService } from "../TestService.ts"
 
-let service: TestService
-let acme: TestTenant
-let debtor: string
 let numbers = 0
 
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  debtor = await acme.customer("debtor", ["A1"])
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const debtor = await acme.customer("debtor", ["A1"])
 
 const call = (method: string, path: string, key?: string, body?: unknown) =>
   service.send(method, `/invoicing${path}`, { key, headers: { "x-request-id": "same" }, ...(body === undefined ? {} : { body }) })

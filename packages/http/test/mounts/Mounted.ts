@@ -3,7 +3,7 @@ import { documentsSample, fileSample } from "@waybill/testkit"
 import { once } from "node:events"
 import { type IncomingMessage, request } from "node:http"
 import { connect } from "node:net"
-import { expect, onTestFinished } from "vitest"
+import { expect } from "vitest"
 import type { HandlerOptions, HostOperator, HostPrincipal, Waybill, WaybillOptions } from "../../src/index.ts"
 import { start } from "../facade/Host.ts"
 import { reportedEvent } from "../TestService.ts"
@@ -26,8 +26,6 @@ export const startWaybill = async (userOf: (host: any) => User | undefined, opti
   await waybill.secrets.put("acme", "main", { anyClient: true })
   return waybill
 }
-
-export const closeAfterwards = (close: () => unknown) => onTestFinished(async () => void await close())
 
 const bearer = (user: string) => ({ authorization: `Bearer ${user}` })
 

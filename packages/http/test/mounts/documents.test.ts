@@ -10,7 +10,8 @@ import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
 import { toHonoHandler } from "../../src/mounts/hono.ts"
 import { expectOwnCalls, openApiAt } from "./Documents.ts"
-import { closeAfterwards, startWaybill, type User, userNamed } from "./Mounted.ts"
+import { endAfterwards } from "../endAfterwards.ts"
+import { startWaybill, type User, userNamed } from "./Mounted.ts"
 
 // It has no types.
 const express = createRequire(import.meta.url)("express")
@@ -20,7 +21,7 @@ type Handler = Pick<Waybill, "handler">
 /** Waits until the server listens, and returns its URL. */
 const listening = async (server: Server): Promise<string> => {
   if (!server.listening) await once(server, "listening")
-  closeAfterwards(() => {
+  endAfterwards(() => {
     server.closeAllConnections()
     return new Promise((resolve) => server.close(resolve))
   })
@@ -35,7 +36,7 @@ const mountedIn = {
   Fastify: async (handler: Handler) => {
     const app = fastify({ forceCloseConnections: true })
     app.register(toFastifyPlugin(handler), { prefix: "/api/freight" })
-    closeAfterwards(() => app.close())
+    endAfterwards(() => app.close())
     return `${await app.listen({ host: "127.0.0.1", port: 0 })}/api/freight`
   },
   Hono: async (handler: Handler) => {

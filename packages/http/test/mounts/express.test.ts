@@ -5,7 +5,8 @@ import type { AddressInfo } from "node:net"
 import { describe, expect, it } from "vitest"
 import { toNodeHandler } from "../../src/index.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, upload, userNamed } from "./Mounted.ts"
+import { endAfterwards } from "../endAfterwards.ts"
+import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, upload, userNamed } from "./Mounted.ts"
 
 // It has no types.
 const express = createRequire(import.meta.url)("express")
@@ -13,7 +14,7 @@ const express = createRequire(import.meta.url)("express")
 const listen = async (app: any): Promise<string> => {
   const server = createServer(app)
   await once(server.listen(0, "127.0.0.1"), "listening")
-  closeAfterwards(() => {
+  endAfterwards(() => {
     server.closeAllConnections()
     return new Promise((resolve) => server.close(resolve))
   })

@@ -5,13 +5,14 @@ import { describe, expect, it } from "vitest"
 import type { Waybill } from "../../src/index.ts"
 import { toFastifyPlugin } from "../../src/mounts/fastify.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed } from "./Mounted.ts"
+import { endAfterwards } from "../endAfterwards.ts"
+import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed } from "./Mounted.ts"
 
 type LoggedIn = FastifyRequest & { user?: User | undefined }
 
 const appOf = (options: FastifyServerOptions = {}) => {
   const app = fastify({ forceCloseConnections: true, ...options })
-  closeAfterwards(() => app.close())
+  endAfterwards(() => app.close())
   return app
 }
 
@@ -114,7 +115,7 @@ describe("Fastify", () => {
     const app = fastify({ http2: true })
     app.register(toFastifyPlugin(waybill), { prefix: "/freight" })
     const session = connect(await listen(app))
-    closeAfterwards(() => app.close())
+    endAfterwards(() => app.close())
     const get = (path: string) =>
       new Promise((resolve, reject) => session.request({ ":path": path }).on("response", (headers) => resolve(headers[":status"])).on("error", reject).resume())
     expect(await get("/freight/healthz")).toBe(200)

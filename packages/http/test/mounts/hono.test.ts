@@ -7,7 +7,8 @@ import { validator } from "hono/validator"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type HonoContext, toHonoHandler } from "../../src/mounts/hono.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed } from "./Mounted.ts"
+import { endAfterwards } from "../endAfterwards.ts"
+import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, expectAborts, publish, remembering, startWaybill, failingService, type User, userNamed } from "./Mounted.ts"
 
 interface Env {
   readonly Variables: { user: User | undefined }
@@ -16,7 +17,7 @@ interface Env {
 const listen = async (app: { fetch: (request: Request, env: object) => Response | Promise<Response> }): Promise<string> => {
   const server = serve({ fetch: app.fetch, hostname: "127.0.0.1", port: 0 }) as Server
   await once(server, "listening")
-  closeAfterwards(() => {
+  endAfterwards(() => {
     server.closeAllConnections()
     return new Promise((resolve) => server.close(resolve))
   })

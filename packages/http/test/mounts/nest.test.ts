@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest"
 import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { withNestLifecycle } from "../../src/mounts/nest.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, publish, startWaybill, userNamed } from "./Mounted.ts"
+import { endAfterwards } from "../endAfterwards.ts"
+import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, publish, startWaybill, userNamed } from "./Mounted.ts"
 
 const WAYBILL = Symbol("Waybill")
 
@@ -21,7 +22,7 @@ const moduleOf = (waybill: object, Root: new() => object = class {}): DynamicMod
 
 const startApp = async (module: DynamicModule, options: object, prepare: (app: any) => void) => {
   const app = await NestFactory.create(module, { logger: false, forceCloseConnections: true, ...options })
-  closeAfterwards(() => app.close())
+  endAfterwards(() => app.close())
   app.use(logIn)
   prepare(app)
   await app.listen(0, "127.0.0.1")

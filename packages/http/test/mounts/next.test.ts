@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest"
 import { toNodeHandler, type Waybill } from "../../src/index.ts"
 import { type NextHandlers, type NextRoute, toNextHandlers } from "../../src/mounts/next.ts"
 import { expectOwnDocuments } from "./Documents.ts"
-import { closeAfterwards, echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, remembering, startWaybill, userNamed } from "./Mounted.ts"
+import { endAfterwards } from "../endAfterwards.ts"
+import { echo, expectDocuments, expectIsolatedCallers, expectService, expectStreams, remembering, startWaybill, userNamed } from "./Mounted.ts"
 
 /** Calls the route of a catch-all folder like Next: with decoded parameters in a promise. */
 const folder = "/api/freight/"
@@ -18,7 +19,7 @@ const started = async (waybill: Pick<Waybill, "handler">): Promise<string> => {
   const handlers = toNextHandlers(waybill)
   const server = createServer(toNodeHandler({ handler: (request) => called(handlers, request) }))
   await once(server.listen(0, "127.0.0.1"), "listening")
-  closeAfterwards(() => {
+  endAfterwards(() => {
     server.closeAllConnections()
     return new Promise((resolve) => server.close(resolve))
   })

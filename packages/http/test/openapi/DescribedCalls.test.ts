@@ -1,17 +1,11 @@
 import { documentsSample, invoiceSample, pickupRequest } from "@waybill/testkit"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { charge } from "../freight-charges/FreightChargeSamples.ts"
 import { movingShipment } from "../shipment-status/ShipmentSamples.ts"
-import { operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { operatorKey, runningService } from "../TestService.ts"
 
-let service: TestService
-let acme: TestTenant
-
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
 
 /** The service throws when a response, an accepted request or a notification is not as the document describes it. */
 describe("the calls of every area", () => {

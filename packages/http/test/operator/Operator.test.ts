@@ -1,14 +1,9 @@
 import { Receiver, ScriptedReceivers } from "@waybill/testkit"
 import { Effect } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { type Answer, operatorKey, problemCode, reportedEvent, runningService } from "../TestService.ts"
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await runningService()
 
 const operate = (method: string, path: string, body?: unknown): Promise<Answer> =>
   service.send(method, `/operator/v1/tenants/${path}`, { key: operatorKey, ...(body === undefined ? {} : { body }) })

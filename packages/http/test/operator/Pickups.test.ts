@@ -1,21 +1,14 @@
 import { PickupDesk } from "@waybill/core/pickups"
 import { pickupRequest, TestWaybill } from "@waybill/testkit"
 import { Layer } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { operatorKey, problemCode, readOnlyKey, startService, type TestService, type TestTenant } from "../TestService.ts"
-
-let service: TestService
-let acme: TestTenant
-let shipper: string
+import { describe, expect, it } from "vitest"
+import { operatorKey, problemCode, readOnlyKey, runningService } from "../TestService.ts"
 
 const day = `${new Date().getUTCFullYear() + 1}-11-20`
 
-beforeAll(async () => {
-  service = await startService({ waybill: TestWaybill.layer().pipe(Layer.provide(Layer.succeed(PickupDesk, { waitMillis: 0 }))) })
-  acme = await service.tenant("acme")
-  shipper = await acme.customer("shipper", ["A1"])
-})
-afterAll(() => service.stop())
+const service = await runningService({ waybill: TestWaybill.layer().pipe(Layer.provide(Layer.succeed(PickupDesk, { waitMillis: 0 }))) })
+const acme = await service.tenant("acme")
+const shipper = await acme.customer("shipper", ["A1"])
 
 const order = async (request: object = {}): Promise<string | null> =>
   (await service.send("POST", "/pickup/v1/pickups", { key: shipper, body: { ...pickupRequest({ day }), ...request } })).json[0].carrierPickupNumber

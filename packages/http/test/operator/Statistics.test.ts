@@ -1,10 +1,8 @@
 import { StatisticsStore } from "@waybill/core/delivery"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { operatorKey, readOnlyKey, startService, type TestService } from "../TestService.ts"
-
-let service: TestService
+import { describe, expect, it } from "vitest"
+import { operatorKey, readOnlyKey, runningService } from "../TestService.ts"
 
 const minute = Math.floor(Date.now() / 60_000) * 60_000 - 600_000
 const id = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
@@ -13,12 +11,9 @@ const id = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
 const counted = Layer.effectDiscard(Effect.orDie(Effect.flatMap(StatisticsStore, (store) =>
   Effect.forEach(["acme", "beta"], (tenantId, n) => store.add(tenantId, [{ destinationId: id, at: minute, deliveries: 3 + n, failures: 1, latencyMillis: 100, maxLatencyMillis: 70 }])))))
 
-beforeAll(async () => {
-  service = await startService({ waybill: Layer.provideMerge(counted, TestWaybill.layer()) })
-  await service.tenant("acme")
-  await service.tenant("beta")
-})
-afterAll(() => service.stop())
+const service = await runningService({ waybill: Layer.provideMerge(counted, TestWaybill.layer()) })
+await service.tenant("acme")
+await service.tenant("beta")
 
 const get = (query: string, tenantId = "acme", key = operatorKey) => service.send("GET", `/operator/v1/tenants/${tenantId}/statistics${query}`, { key })
 

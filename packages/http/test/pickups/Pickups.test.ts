@@ -1,20 +1,13 @@
 import { type PickupJson, pickupRequest } from "@waybill/testkit"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
-
-let service: TestService
-let acme: TestTenant
-let shipper: string
+import { describe, expect, it } from "vitest"
+import { type Answer, operatorKey, runningService } from "../TestService.ts"
 
 /** Far enough in the future that no window of a test is over. */
 const day = `${new Date().getUTCFullYear() + 1}-11-20`
 
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  shipper = await acme.customer("shipper", ["A1"])
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const shipper = await acme.customer("shipper", ["A1"])
 
 const call = (method: string, path: string, key?: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) =>
   service.send(method, `/pickup/v1/pickups${path}`, { key, headers: { "x-request-id": "same", ...headers }, ...(body === undefined ? {} : { body }) })

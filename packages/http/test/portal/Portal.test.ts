@@ -2,24 +2,15 @@ import { PortalAccess } from "@waybill/core"
 import { Receiver } from "@waybill/testkit"
 import { Effect } from "effect"
 import { SignJWT } from "jose"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { operations } from "../hostile/Operations.ts"
-import { operatorKey, readOnlyKey, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
-
-let service: TestService
-let acme: TestTenant
-let ownKey: string
-let otherKey: string
+import { operatorKey, readOnlyKey, reportedEvent, runningService } from "../TestService.ts"
 
 /** What one client has: a subscription with a delivery, and a secret of its own. */
 interface Own {
   readonly subscriptionId: string
   readonly deliveryId: string
 }
-
-let own: Own
-let other: Own
-let token: string
 
 const operator = (method: string, path: string, body?: unknown) => service.send(method, `/operator/v1/tenants/acme${path}`, { key: operatorKey, body })
 
@@ -42,16 +33,13 @@ const plant = async (name: string, key: string): Promise<Own> => {
   return { subscriptionId: json.id, deliveryId: deliveries.data[0].deliveryId }
 }
 
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  ownKey = await acme.customer("shop", ["SHOP"])
-  otherKey = await acme.customer("rival", ["RIVAL"])
-  own = await plant("shop", ownKey)
-  other = await plant("rival", otherKey)
-  token = (await linkFor("shop")).json.token
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const ownKey = await acme.customer("shop", ["SHOP"])
+const otherKey = await acme.customer("rival", ["RIVAL"])
+const own = await plant("shop", ownKey)
+const other = await plant("rival", otherKey)
+const token = (await linkFor("shop")).json.token
 
 describe("a portal link", () => {
   it("opens the subscriptions, deliveries and secrets of its client", async () => {

@@ -1,17 +1,15 @@
 import { AuditLog, AuditStore, StorageError } from "@waybill/core"
 import { Effect, Layer } from "effect"
-import { afterEach, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { operations } from "../hostile/Operations.ts"
-import { operatorKey, reportedEvent, startService, type TestService, type TestServiceOptions } from "../TestService.ts"
+import { operatorKey, reportedEvent, runningService, type TestService, type TestServiceOptions } from "../TestService.ts"
 
 let service: TestService
 
 const start = async (options: TestServiceOptions = {}) => {
-  service = await startService(options)
+  service = await runningService(options)
   return await service.tenant("acme")
 }
-
-afterEach(() => service?.stop())
 
 /** Waits for intake's entries, which are written in batches within a second. */
 const entries = async (query = "", atLeast = 0): Promise<ReadonlyArray<any>> => {

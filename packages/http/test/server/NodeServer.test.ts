@@ -6,8 +6,9 @@ import { TransitEvents } from "@waybill/core/transit-events"
 import { Context, Effect, Exit, Latch, Layer, Logger, Redacted, Scope } from "effect"
 import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
 import { connect } from "node:net"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { createStartupBufferServer, WaybillHttp } from "../../src/index.ts"
+import { endAfterwards } from "../endAfterwards.ts"
 import { layerOfService, reportedEvent, type TestServiceOptions } from "../TestService.ts"
 
 type Routes = Layer.Layer<never, never, HttpServer.HttpServer | Layer.Success<ReturnType<typeof layerOfService>>>
@@ -27,15 +28,12 @@ const start = async (routes: Routes = WaybillHttp.serve(), options: TestServiceO
   }))
   const { address } = Context.get(context, HttpServer.HttpServer)
   const port = (address as unknown as { readonly port: number }).port
-  return { key, port, url: `http://127.0.0.1:${port}`, stop: () => Effect.runPromise(Scope.close(scope, Exit.void)) }
+  const stop = () => Effect.runPromise(Scope.close(scope, Exit.void))
+  endAfterwards(stop)
+  return { key, port, url: `http://127.0.0.1:${port}`, stop }
 }
 
-let server: Awaited<ReturnType<typeof start>>
-
-beforeAll(async () => {
-  server = await start()
-})
-afterAll(() => server.stop())
+const server = await start()
 
 /** Writes raw bytes and returns everything received until the connection ended. */
 const raw = (port: number, ...parts: ReadonlyArray<string | Uint8Array>): Promise<string> =>
@@ -165,7 +163,6 @@ describe("in a host's router", () => {
     const wrong = await fetch(`${mounted.url}/operator/v1/tenants/acme`, { method: "PATCH" })
     expect([wrong.status, wrong.headers.get("content-type")]).toEqual([405, "application/problem+json"])
     expect((await get("/elsewhere")).headers.get("content-type")).not.toBe("application/problem+json")
-    await mounted.stop()
   })
 
   it("URLs keep the prefix that the host's router removed", async () => {
@@ -185,6 +182,5 @@ describe("in a host's router", () => {
     expect((await fetch(location, { headers: { "x-api-key": mounted.key } })).status).toBe(200)
     const document = await (await fetch(`${mounted.url}/api/freight/openapi.json`)).json() as { readonly servers: unknown }
     expect(document.servers).toEqual([{ url: `${mounted.url}/api/freight` }])
-    await mounted.stop()
   })
 })

@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { operatorKey, runningService } from "../TestService.ts"
 
 type Json = { readonly [key: string]: unknown }
 
-let service: TestService
-let acme: TestTenant
 const areas = ["shipment-status", "invoices", "pickups", "transit-events", "freight-charges", "intake", "portal", "operator"]
 const documents = new Map<string, Json>()
 
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  for (const path of ["/openapi.json", ...areas.map((area) => `/openapi/${area}.json`)]) {
-    const answer = await service.send("GET", path)
-    expect([path, answer.status, answer.headers.get("content-type")]).toEqual([path, 200, "application/json"])
-    documents.set(path, answer.json)
-  }
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+for (const path of ["/openapi.json", ...areas.map((area) => `/openapi/${area}.json`)]) {
+  const answer = await service.send("GET", path)
+  expect([path, answer.status, answer.headers.get("content-type")]).toEqual([path, 200, "application/json"])
+  documents.set(path, answer.json)
+}
 
 const each = (check: (document: Json, path: string) => void) => documents.forEach(check)
 

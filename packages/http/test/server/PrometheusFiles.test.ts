@@ -5,9 +5,9 @@ import { Receiver } from "@waybill/testkit"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
-import { beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
-import { operatorKey, reportedEvent, startService } from "../TestService.ts"
+import { operatorKey, reportedEvent, runningService } from "../TestService.ts"
 
 const textOf = (path: string) => readFileSync(join(import.meta.dirname, "../../../../docs/deploy", path), "utf8")
 
@@ -46,7 +46,7 @@ const labelsIn = (expr: string) => [...listed(expr, "by|on"), ...matched(expr)]
 
 /** Labels of a metric by its name, from a service that delivered, failed, paused and dropped. */
 const servedMetrics = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
-  const service = await startService()
+  const service = await runningService()
   const tenant = await service.tenant("acme")
   const subscribeAt = async (name: string, maxAttempts: number) =>
     (await tenant.subscribe(tenant.carrier, { endpointUrl: `https://${name}.example/hook`, delivery: { maxAttempts, batchMaxSize: 1 } })).json.id as string
@@ -65,7 +65,6 @@ const servedMetrics = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>
   expect((await service.send("PUT", "/operator/v1/tenants/acme/limits", { key: operatorKey, body: { waitingPerSubscription: 1 } })).status).toBe(200)
   expect(await service.run(Effect.flatMap(Backlogs, (backlogs) => backlogs.sweep))).toBeGreaterThan(0)
   const { text } = await service.send("GET", "/metrics", { key: operatorKey })
-  await service.stop()
   const labels = new Map<string, Set<string>>([["up", new Set()], [lostLeasesTotal.id, new Set()], [unreadableSecretsTotal.id, new Set()]])
   for (const [, name, list = ""] of text.matchAll(/^(\w+)(?:\{(.*)\})? \S+$/gm)) {
     const known = labels.get(name!) ?? new Set()
@@ -75,10 +74,7 @@ const servedMetrics = async (): Promise<ReadonlyMap<string, ReadonlySet<string>>
   return labels
 }
 
-let served: ReadonlyMap<string, ReadonlySet<string>>
-beforeAll(async () => {
-  served = await servedMetrics()
-})
+const served = await servedMetrics()
 
 /** Names and labels of an expression that none of `metrics` has. */
 const unknownIn = (expr: string, metrics: ReadonlyMap<string, ReadonlySet<string>>, more: ReadonlyArray<string> = []) => {

@@ -1,14 +1,9 @@
 import { DeliveryControl } from "@waybill/core/delivery"
 import { Effect } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { operatorKey, readOnlyKey, reportedEvent, startService, type TestService } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { operatorKey, readOnlyKey, reportedEvent, runningService } from "../TestService.ts"
 
-let service: TestService
-
-beforeAll(async () => {
-  service = await startService()
-})
-afterAll(() => service.stop())
+const service = await runningService()
 
 describe("probes", () => {
   it("report that the process lives and the storage answers, without credentials", async () => {
@@ -17,7 +12,7 @@ describe("probes", () => {
   })
 
   it("name the failed check, and only log the reason", async () => {
-    const unready = await startService({
+    const unready = await runningService({
       readiness: [
         { name: "database", check: Effect.fail(new Error("connect ECONNREFUSED 10.0.0.7")) },
         { name: "migrations", check: Effect.void },
@@ -32,7 +27,6 @@ describe("probes", () => {
     })
     expect((await unready.send("GET", "/healthz")).status).toBe(200)
     expect(unready.log.some(({ cause }) => cause?.includes("ECONNREFUSED") === true)).toBe(true)
-    await unready.stop()
   })
 
   it("do not fill the log", async () => {
@@ -70,7 +64,7 @@ describe("the two parts of the service", () => {
   })
 
   it("count failed credentials together", async () => {
-    const failing = await startService({ trustForwarded: true })
+    const failing = await runningService({ trustForwarded: true })
     const ask = (part: "customers" | "operators", path: string) =>
       failing.fetch(new Request(`http://waybill.test${path}`, { headers: { "x-api-key": "wrong", "x-forwarded-for": "198.51.100.7" } }), part)
     for (let n = 0; n < 30; n++) {
@@ -78,7 +72,6 @@ describe("the two parts of the service", () => {
       expect((await ask("operators", "/operator/v1/tenants")).status).toBe(401)
     }
     expect((await ask("operators", "/operator/v1/tenants")).status).toBe(429)
-    await failing.stop()
   })
 })
 
@@ -88,10 +81,9 @@ describe("/metrics", () => {
     expect((await service.send("GET", "/metrics")).status).toBe(401)
     expect((await service.send("GET", "/metrics", { key: tenant.carrier })).status).toBe(403)
     expect((await service.send("GET", "/metrics", { key: readOnlyKey })).status).toBe(200)
-    const open = await startService({ publicMetrics: true })
+    const open = await runningService({ publicMetrics: true })
     expect((await open.send("GET", "/metrics")).status).toBe(200)
     expect((await open.fetch(new Request("http://waybill.test/metrics"), "customers")).status).toBe(404)
-    await open.stop()
   })
 
   it("shows operators unhealthy subscriptions with tenant and id, until they recover", async () => {
@@ -120,14 +112,13 @@ describe("/metrics", () => {
   })
 
   it("names no tenant where everybody may read it", async () => {
-    const open = await startService({ publicMetrics: true })
+    const open = await runningService({ publicMetrics: true })
     const control = await open.run(DeliveryControl)
     Object.assign(control, {
       troubles: Effect.succeed({ sources: [], destinations: [{ tenantId: "hidden", destinationId: "d", source: "transit-events", paused: true, breakerOpen: true, dead: 1, waitingMillis: 1 }] })
     })
     expect((await open.send("GET", "/metrics")).text).not.toContain("hidden")
     expect((await open.fetch(new Request("http://waybill.test/metrics"), "operators")).text).toContain("tenant=\"hidden\"")
-    await open.stop()
   })
 
   it("is Prometheus text with the requests and the queue depth", async () => {

@@ -2,33 +2,21 @@
 import { assert, describe, it } from "@effect/vitest"
 import { documentsSample, invoiceSample, pickupRequest } from "@waybill/testkit"
 import { Effect, Schema } from "effect"
-import { afterAll, beforeAll } from "vitest"
 import { charge } from "../freight-charges/FreightChargeSamples.ts"
 import { type FuzzRandom, fuzzRandomOf } from "../hostile/FuzzRandom.ts"
 import { movingShipment } from "../shipment-status/ShipmentSamples.ts"
-import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { type Answer, operatorKey, problemCode, reportedEvent, runningService } from "../TestService.ts"
 
-let service: TestService
-let acme: TestTenant
-let customer: string
-let subscriptionId: string
-let chargeSubscriptionId: string
-let pickupNumber: string
-
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  customer = await acme.customer("shop", ["A1"])
-  await acme.publish(reportedEvent("S1", { eventId: "known", accounts: ["A1"] }))
-  subscriptionId = (await acme.subscribe(acme.carrier)).json.id
-  await acme.register(movingShipment("S1", { accounts: ["A1"] }))
-  await acme.charge(charge("created", "B1"))
-  await service.send("POST", "/invoicing/invoices", { key: acme.carrier, body: invoiceSample({ accounts: ["A1"] }) })
-  await service.send("POST", "/invoicing/documents", { key: acme.carrier, body: validBodies().documents })
-  pickupNumber = (await service.send("POST", "/pickup/v1/pickups", { key: customer, body: validBodies().pickup })).json[0].carrierPickupNumber
-  chargeSubscriptionId = (await acme.subscribeToCharges(customer, ["A1"])).json.subscriptionId
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const customer = await acme.customer("shop", ["A1"])
+await acme.publish(reportedEvent("S1", { eventId: "known", accounts: ["A1"] }))
+const subscriptionId = (await acme.subscribe(acme.carrier)).json.id
+await acme.register(movingShipment("S1", { accounts: ["A1"] }))
+await acme.charge(charge("created", "B1"))
+await service.send("POST", "/invoicing/invoices", { key: acme.carrier, body: invoiceSample({ accounts: ["A1"] }) })
+let pickupNumber = ""
+const chargeSubscriptionId = (await acme.subscribeToCharges(customer, ["A1"])).json.subscriptionId
 
 /** Two 16-bit halves, because plain integers are too small to make many different requests. */
 const Half = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 65_535 }))
@@ -102,6 +90,9 @@ const validBodies = () => ({
   recover: { since: "2026-11-20T08:15:00-06:00" },
   replay: { from: "2026-11-20T08:15:00-06:00", to: "2026-11-21T08:15:00-06:00", shipmentIds: ["S1"] }
 })
+
+await service.send("POST", "/invoicing/documents", { key: acme.carrier, body: validBodies().documents })
+pickupNumber = (await service.send("POST", "/pickup/v1/pickups", { key: customer, body: validBodies().pickup })).json[0].carrierPickupNumber
 
 const parameters = [
   "shipmentId", "eventTypes", "occurredFrom", "occurredTo", "page", "pageSize", "order", "status", "state", "subscriptionId", "since", "cursor", "limit",

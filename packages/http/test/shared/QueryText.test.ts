@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { Schema } from "effect"
 import { type QueryParameters, readQuery } from "../../src/shared/QueryText.ts"
-import { startService } from "../TestService.ts"
+import { runningService } from "../TestService.ts"
 
 const text = (kind: "text" | "list") => ({ kind, schema: Schema.String, description: "" }) as const
 
@@ -35,7 +35,7 @@ describe("an unknown query parameter (SPEC-GAP-X4)", () => {
   })
 
   it("is refused by a call of every area in the format of the area, and ignored by probes", async () => {
-    const service = await startService()
+    const service = await runningService()
     const acme = await service.tenant("acme")
     const calls = [
       ["GET", "/in-transit/v1/shipment/pro/1/public"],
@@ -54,6 +54,5 @@ describe("an unknown query parameter (SPEC-GAP-X4)", () => {
       expect([path, answer.status, answer.text + answer.headers.get("x-waybill-detail")]).toEqual([path, 400, expect.stringContaining("verbose")])
     }
     expect((await service.send("GET", "/healthz?verbose=1")).status).toBe(200)
-    await service.stop()
   })
 })

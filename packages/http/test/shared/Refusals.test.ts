@@ -1,17 +1,11 @@
 import { StorageError, TransitEventIntake } from "@waybill/core"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Effect, Layer } from "effect"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, problemCode, reportedEvent, startService, type TestService, type TestServiceOptions, type TestTenant } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { type Answer, operatorKey, problemCode, reportedEvent, runningService, type TestServiceOptions } from "../TestService.ts"
 
-let service: TestService
-let acme: TestTenant
-
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
 
 const statusAndCode = (answer: Answer) => [answer.status, problemCode(answer)]
 
@@ -153,7 +147,7 @@ describe("bodies", () => {
   it("that break off or never end are aborted", async () => {
     const broken = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(new Error("gone")) })
     expect(statusAndCode(await create({ body: broken }))).toEqual([400, "body_incomplete"])
-    const hasty = await startService({ bodyTimeoutMillis: 20 })
+    const hasty = await runningService({ bodyTimeoutMillis: 20 })
     const tenant = await hasty.tenant("acme")
     const silent = new ReadableStream<Uint8Array>({ pull: () => new Promise(() => {}) })
     const answer = await hasty.fetch(
@@ -165,7 +159,6 @@ describe("bodies", () => {
       } as RequestInit)
     )
     expect(statusAndCode(answer)).toEqual([408, "body_too_slow"])
-    await hasty.stop()
   })
 
   it.each([
@@ -205,7 +198,7 @@ describe("bodies", () => {
 describe("failures of the service", () => {
   /** The service with a failing use case, and a key of its own. */
   const startFaulty = async (over: TestServiceOptions["over"]) => {
-    const faulty = await startService({ over })
+    const faulty = await runningService({ over })
     const tenant = await faulty.tenant("acme")
     const ask = (method: string, path: string) =>
       faulty.send(method, path, { key: tenant.carrier, ...(method === "POST" ? { body: { events: [reportedEvent("S1")] } } : {}) })

@@ -1,19 +1,13 @@
 import { ShipmentIntake, Tenants } from "@waybill/core"
 import type { PostedShipment } from "@waybill/core/shipment-status"
 import { Effect } from "effect"
-import { afterEach, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { AuthenticatorHost } from "../../src/index.ts"
-import { operatorKey, startService, type TestService, type TestServiceOptions } from "../TestService.ts"
+import { operatorKey, runningService, type TestServiceOptions } from "../TestService.ts"
 import { movingShipment, reportedShipment } from "./ShipmentSamples.ts"
 
-const open: Array<TestService> = []
-afterEach(async () => {
-  for (const service of open.splice(0)) await service.stop()
-})
-
 const start = async (options: TestServiceOptions = {}) => {
-  const service = await startService(options)
-  open.push(service)
+  const service = await runningService(options)
   const look = (path: string, headers: Readonly<Record<string, string>> = {}, key?: string) =>
     service.send("GET", `/in-transit/v1/shipment/${path}/public`, { key, headers })
   return { service, look }

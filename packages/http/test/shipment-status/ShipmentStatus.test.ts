@@ -1,22 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { beforeAll, describe, expect, it } from "vitest"
+import { type Answer, operatorKey, runningService } from "../TestService.ts"
 import { movingShipment, reportedShipment } from "./ShipmentSamples.ts"
 
-let service: TestService
-let acme: TestTenant
-let rival: TestTenant
-let owner: string
-let stranger: string
-
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  rival = await service.tenant("rival")
-  owner = await acme.customer("shop", ["A1"])
-  stranger = await acme.customer("stranger", ["A9"])
-  await acme.register(movingShipment("S1", { accounts: ["A1"] }))
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const rival = await service.tenant("rival")
+const owner = await acme.customer("shop", ["A1"])
+const stranger = await acme.customer("stranger", ["A9"])
+await acme.register(movingShipment("S1", { accounts: ["A1"] }))
 
 const get = (path: string, key?: string, headers: Readonly<Record<string, string>> = {}) =>
   service.send("GET", `/in-transit/v1/shipment/${path}`, { key, headers: { "x-request-id": "same", ...headers } })
@@ -147,6 +138,7 @@ describe("an account's shipments by pickup date", () => {
   const range = (account: string, from: string, to: string, key?: string) =>
     get(`po/${encodeURIComponent(account)}/${encodeURIComponent(from)}/${encodeURIComponent(to)}/verified`, key)
 
+  let ranger = ""
   beforeAll(async () => {
     await acme.register(
       movingShipment("R1", { accounts: ["A 5/5"], pickupDate: "2026-10-01T00:00:00Z" }),
@@ -154,12 +146,12 @@ describe("an account's shipments by pickup date", () => {
       movingShipment("R3", { accounts: ["A6"], pickupDate: "2026-10-02T12:00:00Z" }),
       reportedShipment("R4", { accounts: ["A 5/5"], pickupDate: "2026-10-02T12:00:00Z" })
     )
-    owner = await acme.customer("ranger", ["A 5/5", "A7"])
+    ranger = await acme.customer("ranger", ["A 5/5", "A7"])
   })
 
   it("are an array by pickup time, with an inclusive range of dates or times with an offset", async () => {
     const idsOf = async (from: string, to: string) => {
-      const answer = await range("A 5/5", from, to, owner)
+      const answer = await range("A 5/5", from, to, ranger)
       return answer.status === 204 ? [] : answer.json.map((each: { ProNumber: string }) => each.ProNumber)
     }
     expect(await idsOf("2026-10-01", "2026-10-02")).toEqual(["PRO-R1", "PRO-R2"])
@@ -169,19 +161,19 @@ describe("an account's shipments by pickup date", () => {
   })
 
   it("accept offsets in the path, encoded or not", async () => {
-    const bare = await get("po/A7/2026-10-01T00:00:00+02:00/2026-10-02T00:00:00+02:00/verified", owner)
+    const bare = await get("po/A7/2026-10-01T00:00:00+02:00/2026-10-02T00:00:00+02:00/verified", ranger)
     expect(bare.status).toBe(204)
   })
 
   it("get 204 when nothing was picked up", async () => {
-    const answer = await range("A7", "2026-10-01", "2026-10-02", owner)
+    const answer = await range("A7", "2026-10-01", "2026-10-02", ranger)
     expect([answer.status, answer.text, answer.headers.get("content-type")]).toEqual([204, "", null])
   })
 
   it("get 401 for an account of another client, and 404 for an unknown one", async () => {
-    const foreign = await range("A6", "2026-10-01", "2026-10-02", owner)
+    const foreign = await range("A6", "2026-10-01", "2026-10-02", ranger)
     expect([foreign.status, Object.keys(foreign.json), foreign.headers.get("www-authenticate")]).toEqual([401, ["message"], "Bearer realm=\"waybill\""])
-    const unknown = await range("A404", "2026-10-01", "2026-10-02", owner)
+    const unknown = await range("A404", "2026-10-01", "2026-10-02", ranger)
     expect([unknown.status, Object.keys(unknown.json)]).toEqual([404, ["message"]])
     expect((await range("A6", "2026-10-01", "2026-10-02")).status).toBe(401)
   })
@@ -199,7 +191,7 @@ describe("an account's shipments by pickup date", () => {
     ["2026-10-01T00:00:00", "2026-10-02", "startDate"],
     ["2026-10-01", "%00", "endDate"]
   ])("refuses %s to %s and names what is wrong", async (from, to, name) => {
-    const answer = await range("A7", from, to, owner)
+    const answer = await range("A7", from, to, ranger)
     expect([answer.status, answer.json.message]).toEqual([400, expect.stringContaining(name)])
   })
 })

@@ -1,18 +1,11 @@
 import { Receiver } from "@waybill/testkit"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Answer, operatorKey, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { type Answer, operatorKey, reportedEvent, runningService } from "../TestService.ts"
 import { movingShipment, reportedShipment } from "./ShipmentSamples.ts"
 
-let service: TestService
-let acme: TestTenant
-let owner: string
-
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-  owner = await acme.customer("shop", ["A1"])
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
+const owner = await acme.customer("shop", ["A1"])
 
 const subscribe = (body: unknown, key: string | undefined = owner) => service.send("POST", "/in-transit/v1/notifications/subscribe", { key, body })
 

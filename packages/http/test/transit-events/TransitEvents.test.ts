@@ -1,14 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Answer, problemCode, reportedEvent, startService, type TestService, type TestTenant } from "../TestService.ts"
+import { describe, expect, it } from "vitest"
+import { type Answer, problemCode, reportedEvent, runningService } from "../TestService.ts"
 
-let service: TestService
-let acme: TestTenant
-
-beforeAll(async () => {
-  service = await startService()
-  acme = await service.tenant("acme")
-})
-afterAll(() => service.stop())
+const service = await runningService()
+const acme = await service.tenant("acme")
 
 const linksOf = (answer: Answer): Readonly<Record<string, string>> =>
   Object.fromEntries([...answer.headers.get("link")!.matchAll(/<([^>]+)>; rel="([a-z]+)"/g)].map(([, target, rel]) => [rel, target]))
@@ -319,7 +313,7 @@ describe("paths", () => {
   })
 
   it("follow their base path (SPEC-GAP-D1)", async () => {
-    const moved = await startService({ basePaths: { transitEvents: "/api/freight/" }, publicBaseUrl: "https://freight.example.com/edge/" })
+    const moved = await runningService({ basePaths: { transitEvents: "/api/freight/" }, publicBaseUrl: "https://freight.example.com/edge/" })
     const tenant = await moved.tenant("acme")
     expect((await moved.send("GET", "/visibility/v1/events", { key: tenant.carrier })).status).toBe(404)
     const created = await moved.send("POST", "/api/freight/v1/subscriptions", {
@@ -330,19 +324,17 @@ describe("paths", () => {
     const document = await moved.send("GET", "/openapi.json")
     expect(Object.keys(document.json.paths)).toContain("/api/freight/v1/events")
     expect(document.json.servers).toEqual([{ url: "https://freight.example.com/edge" }])
-    await moved.stop()
   })
 
   it("trust forwarded headers only if configured", async () => {
     const headers = { "x-forwarded-proto": "https", "x-forwarded-host": "freight.example.com" }
     const own = await service.send("GET", "/visibility/v1/events", { key: acme.carrier, headers })
     expect(linksOf(own)["first"]).toMatch(/^http:\/\/waybill\.test\//)
-    const trusting = await startService({ trustForwarded: true })
+    const trusting = await runningService({ trustForwarded: true })
     const tenant = await trusting.tenant("acme")
     const behind = await trusting.send("GET", "/visibility/v1/events", { key: tenant.carrier, headers })
     expect(linksOf(behind)["first"]).toMatch(/^https:\/\/freight\.example\.com\/visibility\//)
     const forged = await trusting.send("GET", "/visibility/v1/events", { key: tenant.carrier, headers: { "x-forwarded-host": "a>; rel=\"next\"" } })
     expect(linksOf(forged)["first"]).toMatch(/^\/visibility\//)
-    await trusting.stop()
   })
 })

@@ -2,18 +2,17 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { type AddressInfo, createServer, type Socket } from "node:net"
 import type { TLSSocket } from "node:tls"
-import { afterAll, beforeAll } from "vitest"
 import { WebhookSender } from "@waybill/core/delivery"
-import { type HostileReceiver, makeCertificate, startHostileReceiver } from "@waybill/conformance/hostile"
+import { makeCertificate, startHostileReceiver } from "@waybill/conformance/hostile"
+import { endAfterwards } from "../endAfterwards.ts"
 import { addressNotAllowed } from "../../src/webhook-sender/AddressGuard.ts"
 import { makeGuardedConnector } from "../../src/webhook-sender/GuardedConnector.ts"
 import { WebhookSenderHttp } from "../../src/webhook-sender/index.ts"
 import { makeReceiver } from "./Receiver.ts"
 import { allowing, loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
 
-let hostile: HostileReceiver
-beforeAll(async () => void (hostile = await startHostileReceiver({ behaviours: [] })))
-afterAll(() => hostile.stop())
+const hostile = await startHostileReceiver({ behaviours: [] })
+endAfterwards(() => hostile.stop())
 
 const refused = { _tag: "Failed", failure: "address_not_allowed", detail: addressNotAllowed } as const
 

@@ -1,16 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readFileSync } from "node:fs"
-import { afterAll, beforeAll } from "vitest"
-import { hostileBehaviours, type HostileReceiver, startHostileReceiver } from "@waybill/conformance/hostile"
+import { hostileBehaviours, startHostileReceiver } from "@waybill/conformance/hostile"
+import { endAfterwards } from "../endAfterwards.ts"
 import { attacks } from "./AttackList.ts"
 
 const packages = new URL("../../../", import.meta.url)
 
 const all = Object.values(attacks)
 
-let hostile: HostileReceiver
-beforeAll(async () => void (hostile = await startHostileReceiver({ behaviours: [] })))
-afterAll(() => hostile.stop())
+const hostile = await startHostileReceiver({ behaviours: [] })
+endAfterwards(() => hostile.stop())
 
 describe("the list of attacks", () => {
   it("has 58, numbered without a gap", () => {

@@ -1,15 +1,15 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
-import { afterAll, beforeAll, vi } from "vitest"
+import { vi } from "vitest"
 import type { AttemptOutcome, WebhookRequest } from "@waybill/core/delivery"
-import { hostileBehaviours, type HostileBehaviourName, type HostileReceiver, startHostileReceiver } from "@waybill/conformance/hostile"
+import { hostileBehaviours, type HostileBehaviourName, startHostileReceiver } from "@waybill/conformance/hostile"
+import { endAfterwards } from "../endAfterwards.ts"
 import type { WebhookSenderHttpOptions } from "../../src/webhook-sender/index.ts"
 import { assertInert, codes, until, wanted } from "./Hostile.ts"
 import { loopbackSender, send, shortDeadline, summary } from "./Sending.ts"
 
-let hostile: HostileReceiver
-beforeAll(async () => void (hostile = await startHostileReceiver()))
-afterAll(() => hostile.stop())
+const hostile = await startHostileReceiver()
+endAfterwards(() => hostile.stop())
 
 /** With a sender that trusts the receiver's valid certificates. */
 const sending = <A, E, R>(effect: Effect.Effect<A, E, R>, options: WebhookSenderHttpOptions = {}) =>
