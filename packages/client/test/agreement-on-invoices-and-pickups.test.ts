@@ -1,80 +1,19 @@
 /** Invoices, documents and pickups over HTTP, against the service with in-memory storage. */
-import { makeStorage } from "@waybill/core"
-import { createWaybill, toNodeHandler } from "@waybill/http"
-import { StorageMemory } from "@waybill/testkit"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import { afterEach, describe, expect, it } from "vitest"
-import { IntakeClient } from "../src/intake/index.ts"
-import { DocumentsClient, InvoicesClient } from "../src/invoices/index.ts"
+import { describe, expect, it } from "vitest"
+import { DocumentsClient } from "../src/invoices/index.ts"
 import { OperatorClient } from "../src/operator/index.ts"
-import { PickupsClient } from "../src/pickups/index.ts"
 import { invoice, invoiceOf, pdf, uploadOf } from "./invoice-samples.ts"
 import { fullOrder, leastOrder } from "./pickup-samples.ts"
 import { forRandom } from "./random.ts"
-
-const open: Array<() => Promise<unknown>> = []
-afterEach(async () => {
-  for (const close of open.splice(0).toReversed()) await close()
-})
-
-const operatorKey = "operator-key-of-the-test"
-
-/** A tenant with two carriers, a shipper and a broker, and a client of every kind for each; optionally over real sockets. */
-const service = async ({ sockets = false } = {}) => {
-  const waybill = globalThis.waybillOpenApi!.describedHandlers(createWaybill({
-    storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
-    sealingKeys: [new Uint8Array(32).fill(7)],
-    operatorKeys: [operatorKey],
-    log: () => {}
-  }))
-  open.push(() => waybill.stop())
-  const world = { lose: 0 }
-  const fetch = async (url: string, init: RequestInit) => {
-    const response = await (sockets ? globalThis.fetch(url, init) : waybill.handler(new Request(url, init)))
-    if (world.lose-- > 0) throw new TypeError("fetch failed")
-    return response
-  }
-  let baseUrl = "https://waybill.test"
-  if (sockets) {
-    const server = createServer(toNodeHandler(waybill))
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-    open.push(() => new Promise((resolve) => {
-      server.close(resolve)
-      server.closeAllConnections()
-    }))
-    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  }
-  const operator = new OperatorClient({ baseUrl, apiKey: operatorKey, fetch })
-  await operator.putTenant("acme", { name: "Acme" })
-  const calling = async (name: string, key: { readonly roles: ReadonlyArray<"carrier" | "customer">; readonly accounts?: ReadonlyArray<string>; readonly dot?: string }) => {
-    const { key: apiKey } = await operator.createApiKey("acme", { name, ...key })
-    const options = { baseUrl, apiKey, fetch, retry: { firstPauseMillis: 1 } } as const
-    return { intake: new IntakeClient(options), invoices: new InvoicesClient(options), documents: new DocumentsClient(options), pickups: new PickupsClient(options) }
-  }
-  return {
-    world,
-    baseUrl,
-    carrier: await calling("tms", { roles: ["carrier"] }),
-    other: await calling("other", { roles: ["carrier"], dot: "999" }),
-    shipper: await calling("shipper", { roles: ["customer"], accounts: ["4711"] }),
-    broker: await calling("broker", { roles: ["customer"], accounts: ["0815"] })
-  }
-}
-
-const collect = async <A>(items: AsyncIterable<A>) => {
-  const all: Array<A> = []
-  for await (const item of items) all.push(item)
-  return all
-}
+import { operatorKey, startService } from "./ServiceInMemory.ts"
 
 describe("Invoices between client and service", () => {
   it("are created, read by their addressees, replaced and removed", async () => {
-    const { broker, carrier, other, shipper } = await service()
+    const { broker, carrier, other, shipper } = await startService()
     expect(await carrier.invoices.create(invoice)).toEqual({ message: expect.any(String) })
     expect(await shipper.invoices.get("I/1")).toEqual({ invoice })
-    expect(await collect(shipper.invoices.all({ DOT: "123456" }))).toEqual([invoice])
-    expect(await collect(broker.invoices.all())).toEqual([])
+    expect(await Array.fromAsync(shipper.invoices.all({ DOT: "123456" }))).toEqual([invoice])
+    expect(await Array.fromAsync(broker.invoices.all())).toEqual([])
     await expect(broker.invoices.get("I/1")).rejects.toMatchObject({ status: 404, codes: ["300"], detail: expect.stringContaining("I/1") })
     await expect(shipper.invoices.create(invoice)).rejects.toMatchObject({ status: 403, codes: ["500"] })
     await expect(other.invoices.create(invoice)).rejects.toMatchObject({ status: 403, codes: ["600"], detail: expect.stringContaining("999") })
@@ -87,7 +26,7 @@ describe("Invoices between client and service", () => {
   })
 
   it("keep amounts as they were written, and return a warning when they do not add up", async () => {
-    const { carrier } = await service()
+    const { carrier } = await startService()
     await forRandom(30, async (random) => {
       const digits = (most: number) => Array.from({ length: 1 + random.below(most) }, () => random.below(10)).join("")
       const value = `${random.pick(["", "-"])}${digits(14)}${random.pick(["", `.${digits(15)}`])}`
@@ -100,23 +39,23 @@ describe("Invoices between client and service", () => {
   })
 
   it("are created once, however often the response is lost", async () => {
-    const { carrier, world } = await service()
-    world.lose = 1
+    const { carrier, lost } = await startService()
+    lost.next = 1
     await carrier.invoices.create(invoice)
     await expect(carrier.invoices.create({ ...invoice, shipmentID: "S2" })).rejects.toMatchObject({ status: 400, codes: ["500"], detail: expect.stringContaining("exists") })
-    world.lose = 1
+    lost.next = 1
     await carrier.invoices.remove("I/1")
-    expect(await collect(carrier.invoices.all())).toEqual([])
+    expect(await Array.fromAsync(carrier.invoices.all())).toEqual([])
   })
 
   it("are listed page by page", async () => {
-    const { carrier } = await service()
+    const { carrier } = await startService()
     const ids = ["a", "b", "c", "d", "e"]
     for (const id of ids) await carrier.invoices.create(invoiceOf(id))
     const first = await carrier.invoices.list({ limit: 2 })
     expect([first.data.length, typeof first.nextCursor]).toEqual([2, "string"])
-    expect((await collect(carrier.invoices.all({ limit: 2 }))).map(({ uniqueID }) => uniqueID)).toEqual(ids)
-    expect((await collect(carrier.invoices.all({ invoiceNumber: "N-c" }))).map(({ uniqueID }) => uniqueID)).toEqual(["c"])
+    expect((await Array.fromAsync(carrier.invoices.all({ limit: 2 }))).map(({ uniqueID }) => uniqueID)).toEqual(ids)
+    expect((await Array.fromAsync(carrier.invoices.all({ invoiceNumber: "N-c" }))).map(({ uniqueID }) => uniqueID)).toEqual(["c"])
     await expect(carrier.invoices.list({ cursor: "made up" })).rejects.toMatchObject({ status: 400, detail: expect.stringContaining("cursor") })
   })
 })
@@ -125,7 +64,7 @@ describe("Documents between client and service", () => {
   const files = [pdf(300_001, 1), pdf(5, 2), pdf(70_000, 3)] as const
 
   it("are uploaded, read by their addressees, downloaded and removed", async () => {
-    const { broker, carrier, shipper } = await service()
+    const { broker, carrier, shipper } = await startService()
     const upload = uploadOf([
       { documentType: "POD", files: [files[0], new Blob([files[1]])] },
       { documentType: "W&I", files: [Buffer.from(files[2]).toString("base64")] }
@@ -144,7 +83,7 @@ describe("Documents between client and service", () => {
     const seen: Array<readonly [string, Uint8Array]> = []
     await shipper.documents.download("N/1", async ({ id }, content) => void seen.push([id, new Uint8Array(await new Response(content).arrayBuffer())]))
     expect(seen).toEqual(fileIds.map((id, at) => [id, files[at]]))
-    expect(await collect(shipper.documents.all({ documentType: ["W&I", "BOL"] }))).toEqual([{ ...expected, documents: [expected.documents[1]] }])
+    expect(await Array.fromAsync(shipper.documents.all({ documentType: ["W&I", "BOL"] }))).toEqual([{ ...expected, documents: [expected.documents[1]] }])
     await expect(broker.documents.get("N/1")).rejects.toMatchObject({ status: 404, codes: ["300"] })
     await expect(carrier.documents.remove("N/1", { fileIds: [fileIds[0]!, "unknown"] })).rejects.toMatchObject({ status: 404 })
     await carrier.documents.remove("N/1", { fileIds: [fileIds[0]!, fileIds[2]!], comment: { commentText: "blurred" }, carrier: { DOT: "123456" } })
@@ -154,7 +93,7 @@ describe("Documents between client and service", () => {
   })
 
   it("are refused as a whole, with a reason", async () => {
-    const { carrier } = await service()
+    const { carrier } = await startService()
     const bad = [
       [new TextEncoder().encode("<html>"), "PDF"],
       ["not base64!", "base64"],
@@ -169,17 +108,17 @@ describe("Documents between client and service", () => {
   })
 
   it("are listed page by page", async () => {
-    const { carrier } = await service()
+    const { carrier } = await startService()
     for (const invoiceNumber of ["a", "b", "c"]) {
       await carrier.documents.upload({ ...uploadOf([{ documentType: "POD", files: [files[1]] }]), invoiceNumber })
     }
     expect((await carrier.documents.list({ limit: 2 })).data.map(({ invoiceNumber }) => invoiceNumber)).toEqual(["a", "b"])
-    expect((await collect(carrier.documents.all({ limit: 1 }))).map(({ invoiceNumber }) => invoiceNumber)).toEqual(["a", "b", "c"])
+    expect((await Array.fromAsync(carrier.documents.all({ limit: 1 }))).map(({ invoiceNumber }) => invoiceNumber)).toEqual(["a", "b", "c"])
   })
 
   describe("over sockets", () => {
     it.each([[true, 25 * 1024 * 1024], [false, 3_000_000]])("are uploaded with streaming: %s, %i bytes", async (streamUploads, size) => {
-      const { baseUrl, carrier } = await service({ sockets: true })
+      const { baseUrl, carrier } = await startService({ sockets: true })
       const large = pdf(size, 5)
       const sending = streamUploads ? carrier.documents : await blobClient(baseUrl)
       await sending.upload(uploadOf([{ documentType: "POD", files: [new Blob([large])] }]))
@@ -197,7 +136,7 @@ describe("Documents between client and service", () => {
     }, 60_000)
 
     it("are refused before the upload ends: too large, unknown format, no credentials", async () => {
-      const { baseUrl, carrier } = await service({ sockets: true })
+      const { baseUrl, carrier } = await startService({ sockets: true })
       const huge = new Blob([pdf(25 * 1024 * 1024 + 1)])
       await expect(carrier.documents.upload(uploadOf([{ documentType: "POD", files: [huge] }]))).rejects.toMatchObject({ status: 413, codes: ["300"] })
       const odd = new Blob([new Uint8Array(10_000_000)])
@@ -219,7 +158,7 @@ const blobClient = async (baseUrl: string) => {
 
 describe("Pickups between client and service", () => {
   it("are ordered, read, changed and cancelled", async () => {
-    const { broker, shipper } = await service()
+    const { broker, shipper } = await startService()
     const [answer] = await shipper.pickups.create(fullOrder)
     const number = answer.carrierPickupNumber!
     expect(answer).toMatchObject({ pickupStatus: "Accept", carrierPickupNumber: expect.stringMatching(/^\d{9}$/), shipperRef: ["R-1", "041-8367745"], pickupMessage: ["No e-mail is sent to confirmationEmail. This answer is the confirmation."] })
@@ -241,22 +180,22 @@ describe("Pickups between client and service", () => {
   })
 
   it("are ordered once, however often the response is lost", async () => {
-    const { carrier, shipper, world } = await service()
-    world.lose = 2
+    const { carrier, lost, shipper } = await startService()
+    lost.next = 2
     const [first] = await shipper.pickups.create(leastOrder)
-    world.lose = 3
-    const lost = await shipper.pickups.create(leastOrder).catch((error: unknown) => error) as { readonly call: { readonly idempotencyKey: string } }
-    const [second] = await shipper.pickups.create(leastOrder, { idempotencyKey: lost.call.idempotencyKey })
-    const [again] = await shipper.pickups.create(leastOrder, { idempotencyKey: lost.call.idempotencyKey })
+    lost.next = 3
+    const failed = await shipper.pickups.create(leastOrder).catch((error: unknown) => error) as { readonly call: { readonly idempotencyKey: string } }
+    const [second] = await shipper.pickups.create(leastOrder, { idempotencyKey: failed.call.idempotencyKey })
+    const [again] = await shipper.pickups.create(leastOrder, { idempotencyKey: failed.call.idempotencyKey })
     const [third] = await shipper.pickups.create(leastOrder)
     expect([first, second, again, third].map(({ carrierPickupNumber }) => Number(carrierPickupNumber) - Number(first.carrierPickupNumber))).toEqual([0, 1, 1, 2])
-    await expect(shipper.pickups.create({ ...leastOrder, linearFeet: 5 }, { idempotencyKey: lost.call.idempotencyKey }))
-      .rejects.toMatchObject({ status: 400, detail: expect.stringContaining("Idempotency-Key"), call: { idempotencyKey: lost.call.idempotencyKey } })
+    await expect(shipper.pickups.create({ ...leastOrder, linearFeet: 5 }, { idempotencyKey: failed.call.idempotencyKey }))
+      .rejects.toMatchObject({ status: 400, detail: expect.stringContaining("Idempotency-Key"), call: { idempotencyKey: failed.call.idempotencyKey } })
     expect((await carrier.intake.getPickupRecord(third.carrierPickupNumber!)).history).toHaveLength(1)
   })
 
   it("are kept apart from real ones when they are tests", async () => {
-    const { shipper } = await service()
+    const { shipper } = await startService()
     const [test] = await shipper.pickups.create({ ...fullOrder, isTest: true })
     const by = { confirmationId: test.carrierPickupNumber! }
     await expect(shipper.pickups.visibility(by)).rejects.toMatchObject({ status: 404 })
@@ -267,13 +206,13 @@ describe("Pickups between client and service", () => {
   })
 
   it("show the reports of the carrier, which the carrier can read back", async () => {
-    const { carrier, shipper, world } = await service()
+    const { carrier, lost, shipper } = await startService()
     const number = (await shipper.pickups.create(fullOrder))[0].carrierPickupNumber!
     const report = {
       status: "En Route", stopEta: "2099-11-20T09:15:00", stopEtaTimeZone: "America/Chicago",
       equipmentInformation: { driverName: "Pat", stopsAway: 3, gpsCoordinates: { latitude: 41.25, longitude: -95.99 } }
     } as const
-    world.lose = 1
+    lost.next = 1
     expect(await carrier.intake.reportPickupStatus(number, report)).toEqual({ result: "duplicate", pickupId: expect.any(String), carrierPickupNumber: number, status: "En Route" })
     expect(await shipper.pickups.visibility({ confirmationId: number })).toMatchObject({
       status: "En Route", stopEta: "2099-11-20T09:15:00", stopEtaTimeZone: "UTC-6",

@@ -1,53 +1,13 @@
 /** The client against the service over HTTP, with in-memory storage. */
-import { makeStorage } from "@waybill/core"
-import { createWaybill, type Waybill } from "@waybill/http"
-import { StorageMemory } from "@waybill/testkit"
-import { createServer } from "node:http"
-import type { AddressInfo } from "node:net"
-import { afterEach, describe, expect, it } from "vitest"
-import { FreightChargesClient, type PreliminaryFreightCharge } from "../src/freight-charges/index.ts"
-import { IntakeClient, type ReportedCharge, type ReportedShipment } from "../src/intake/index.ts"
-import { OperatorClient } from "../src/operator/index.ts"
+import { describe, expect, it } from "vitest"
+import type { PreliminaryFreightCharge } from "../src/freight-charges/index.ts"
+import type { ReportedCharge, ReportedShipment } from "../src/intake/index.ts"
 import { DeliveryReceiver, type DeliveryReceiverOptions, type NotificationContext, SeenInMemory } from "../src/receiver/index.ts"
-import { ShipmentStatusClient, type StatusNotification } from "../src/shipment-status/index.ts"
+import type { StatusNotification } from "../src/shipment-status/index.ts"
 import { pickupBody } from "../src/pickups/PickupRequest.ts"
 import { leastOrder } from "./pickup-samples.ts"
 import { chargeOf, verifiedShipment } from "./samples.ts"
-
-const open: Array<() => Promise<unknown>> = []
-afterEach(async () => {
-  for (const close of open.splice(0).toReversed()) await close()
-})
-
-const baseUrl = "https://waybill.test"
-
-/** A tenant with a carrier, a shipper and a broker, and a client of every kind for each. */
-const service = async () => {
-  const waybill: Waybill = globalThis.waybillOpenApi!.describedHandlers(createWaybill({
-    storage: makeStorage({ layer: StorageMemory.layer, joined: () => (effect) => effect }),
-    sealingKeys: [new Uint8Array(32).fill(7)],
-    operatorKeys: ["operator-key-of-the-test"],
-    egressAllow: ["127.0.0.1"],
-    log: () => {}
-  }))
-  open.push(() => waybill.stop())
-  const fetch = (url: string, init: RequestInit) => waybill.handler(new Request(url, init))
-  const operator = new OperatorClient({ baseUrl, apiKey: "operator-key-of-the-test", fetch })
-  await operator.putTenant("acme", { name: "Acme" })
-  const calling = async (name: string, roles: ReadonlyArray<"carrier" | "customer">, accounts: ReadonlyArray<string> = []) => {
-    const { key: apiKey } = await operator.createApiKey("acme", { name, roles, accounts })
-    const options = { baseUrl, apiKey, fetch, retry: false } as const
-    return { intake: new IntakeClient(options), shipments: new ShipmentStatusClient(options), charges: new FreightChargesClient(options) }
-  }
-  return {
-    waybill,
-    operator,
-    carrier: await calling("tms", ["carrier"]),
-    shipper: await calling("shipper", ["customer"], ["4711"]),
-    broker: await calling("broker", ["customer"], ["0815"]),
-    anonymous: new ShipmentStatusClient({ baseUrl, fetch, retry: false })
-  }
-}
+import { listen, startService } from "./ServiceInMemory.ts"
 
 /** A reachable receiver that records the arguments of its handlers. */
 const receiverOf = async (options: Partial<DeliveryReceiverOptions> = {}) => {
@@ -61,15 +21,13 @@ const receiverOf = async (options: Partial<DeliveryReceiverOptions> = {}) => {
     onCharges: (charges, context) => void charged.push({ charges, context }),
     ...options
   })
-  const server = createServer(async (request, response) => {
+  const address = await listen(async (request, response) => {
     const chunks: Array<Uint8Array> = []
     for await (const chunk of request) chunks.push(chunk as Uint8Array)
     const answer = endpoint.broken ? { status: 410, headers: {}, body: "" } : await receiver.answer({ headers: request.headers, body: Buffer.concat(chunks) })
     response.writeHead(answer.status, answer.headers).end(answer.body)
   })
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
-  open.push(() => new Promise((resolve) => server.close(resolve)))
-  return { received, charged, endpoint, webhookUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+  return { received, charged, endpoint, webhookUrl: `${address}/hook` }
 }
 
 const { ShipmentMilestoneStatus: _milestone, ...described } = verifiedShipment
@@ -85,7 +43,7 @@ const version = (uniqueID: string, total: number): ReportedCharge => {
 
 describe("Client and service agree", () => {
   it("on lookups by every identifier: all fields for the owner, four for others and anonymous callers", async () => {
-    const { broker, carrier, shipper, anonymous } = await service()
+    const { broker, carrier, shipper, anonymous } = await startService()
     expect(await carrier.intake.registerShipments([shipment])).toEqual({ results: [{ index: 0, result: "accepted", shipmentId: "S/1" }] })
     expect(await carrier.intake.registerShipments([shipment])).toEqual({ results: [{ index: 0, result: "duplicate", shipmentId: "S/1" }] })
     const lookups = [
@@ -104,7 +62,7 @@ describe("Client and service agree", () => {
   })
 
   it("on the carrier's work list of pickups and subscriptions to it", async () => {
-    const { carrier, operator, waybill } = await service()
+    const { carrier, operator, waybill } = await startService()
     await operator.putSecret("acme", "main", { anyClient: true })
     const { intake } = carrier
     const subscription = { topics: ["pickups"], endpointUrl: "https://carrier.example/pickups", hmacSecretId: "main" } as const
@@ -129,7 +87,7 @@ describe("Client and service agree", () => {
   })
 
   it("on shipments picked up for an account", async () => {
-    const { carrier, shipper } = await service()
+    const { carrier, shipper } = await startService()
     await carrier.intake.registerShipments([shipment])
     const ids = (range: { readonly startDate: string | Date; readonly endDate: string | Date }) =>
       shipper.shipments.pickedUp("4711", range).then((found) => found.map(({ UniqueID }) => UniqueID))
@@ -141,7 +99,7 @@ describe("Client and service agree", () => {
   })
 
   it("on reports, their refusals, and the shipment record", async () => {
-    const { carrier, shipper } = await service()
+    const { carrier, shipper } = await startService()
     await carrier.intake.registerShipments([shipment])
     const moved = { shipmentId: "S/1", occurredAt: "2020-01-02T08:00:00-06:00", updateId: "u-1", shipmentMilestoneStatus: "In Transit" } as const
     const wrong = { proNumber: "041-8367745", occurredAt: "2020-01-02T09:00:00-06:00", shipmentMilestoneStatus: "Picked-up" } as const
@@ -160,7 +118,7 @@ describe("Client and service agree", () => {
   })
 
   it("on notifications: unsigned at first, signed once a secret exists, none after unsubscribing", async () => {
-    const { carrier, operator, shipper, waybill } = await service()
+    const { carrier, operator, shipper, waybill } = await startService()
     const current: Array<string> = []
     const receiver = await receiverOf()
     await carrier.intake.registerShipments([shipment])
@@ -185,7 +143,7 @@ describe("Client and service agree", () => {
   })
 
   it("on freight charges: subscribing, bills in flight, versions, cancelling", async () => {
-    const { broker, carrier, shipper, waybill } = await service()
+    const { broker, carrier, shipper, waybill } = await startService()
     const receiver = await receiverOf()
     expect(await carrier.intake.publishFreightCharges([{ change: "created", pfc: version("B1", 100) }])).toEqual({ results: [{ index: 0, result: "accepted", uniqueID: "B1", version: 1 }] })
     const wanted = { webhookUrl: receiver.webhookUrl, accounts: ["4711"], dataOptions: {} }
@@ -210,7 +168,7 @@ describe("Client and service agree", () => {
   })
 
   it("on webhook tests and how they resume a suspended subscription", async () => {
-    const { carrier, operator, shipper, waybill } = await service()
+    const { carrier, operator, shipper, waybill } = await startService()
     const receiver = await receiverOf()
     const { webhookUrl, endpoint } = receiver
     const { subscriptionId } = await shipper.charges.create({ webhookUrl, accounts: ["4711"], dataOptions: {} })
@@ -232,7 +190,7 @@ describe("Client and service agree", () => {
     await expect(operator.resume("acme", "0199-unknown")).rejects.toMatchObject({ status: 404 })
   })
   it("on the operator's reads: tenants, subscriptions and shipments", async () => {
-    const { carrier, operator, shipper, waybill } = await service()
+    const { carrier, operator, shipper, waybill } = await startService()
     await operator.putTenant("beta", { name: "Beta", hosts: ["beta.test"] })
     const tenants: Array<string> = []
     for await (const { tenantId } of operator.allTenants({ limit: 1 })) tenants.push(tenantId)

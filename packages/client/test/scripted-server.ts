@@ -31,6 +31,14 @@ export const scriptedServer = (answer: AnswerRequest) => {
   return { received, fetch }
 }
 
+/** Makes a client, the `fetch` of which is a scripted server of its own. */
+export const clientsOf = <Client, Options extends object>(Client: new (options: Options) => Client, credentials: object = { apiKey: "k" }) =>
+  (answer: AnswerRequest, options: Partial<Options> = {}) => {
+    const server = scriptedServer(answer)
+    const client = new Client({ baseUrl: "https://waybill.test", fetch: server.fetch, retry: { firstPauseMillis: 1 }, ...credentials, ...options } as unknown as Options)
+    return { ...server, client }
+  }
+
 export const json = (body: unknown, status = 200, headers: HeadersInit = {}): Response => Response.json(body, { status, headers })
 
 export const problem = (status: number, body: object = {}, headers: HeadersInit = {}): Response =>

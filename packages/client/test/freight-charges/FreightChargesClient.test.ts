@@ -1,13 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { type ChargeSubscription, type ChargeSubscriptionCreate, FreightChargesClient } from "../../src/freight-charges/index.ts"
 import { chargeOf } from "../samples.ts"
-import { type AnswerRequest, json, scriptedServer } from "../scripted-server.ts"
+import { clientsOf, json } from "../scripted-server.ts"
 
-const clientOf = (answer: AnswerRequest, options: { readonly basePath?: string } = {}) => {
-  const server = scriptedServer(answer)
-  const client = new FreightChargesClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 }, ...options })
-  return { ...server, client }
-}
+const clientOf = clientsOf(FreightChargesClient)
 const refusal = (status: number, code: string, message: string, details?: object, headers: HeadersInit = {}) => json({ code, message, details }, status, headers)
 const lost = () => Promise.reject(new TypeError("fetch failed"))
 

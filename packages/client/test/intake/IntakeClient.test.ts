@@ -15,12 +15,9 @@ import { pickupBody } from "../../src/pickups/PickupRequest.ts"
 import type { PickupRequest } from "../../src/pickups/index.ts"
 import { fullOrder, fullReport, pickupVisibility } from "../pickup-samples.ts"
 import { chargeOf, verifiedShipment } from "../samples.ts"
-import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
+import { clientsOf, json, problem } from "../scripted-server.ts"
 
-const clientOf = (answer: AnswerRequest) => {
-  const server = scriptedServer(answer)
-  return { ...server, client: new IntakeClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 } }) }
-}
+const clientOf = clientsOf(IntakeClient)
 const reported: ReportedEvent = {
   type: "PICKED_UP",
   occurredAt: "2026-11-20T08:15:00-06:00",

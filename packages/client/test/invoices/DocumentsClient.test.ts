@@ -2,21 +2,12 @@ import { describe, expect, it } from "vitest"
 import { type ArrivingFile, DocumentsClient, type DocumentsClientOptions, type SupportingDocuments } from "../../src/invoices/index.ts"
 import { pdf, storedDocuments, uploadOf, wireOf } from "../invoice-samples.ts"
 import { bytesOf } from "../samples.ts"
-import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
+import { clientsOf, json, problem } from "../scripted-server.ts"
 
-const clientOf = (answer: AnswerRequest, options: Partial<DocumentsClientOptions> = {}) => {
-  const server = scriptedServer(answer)
-  const client = new DocumentsClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 }, ...options })
-  return { ...server, client }
-}
+const clientOf = clientsOf(DocumentsClient)
 const message = "3 files were added to invoice number N/1."
 const wire = wireOf(storedDocuments)
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => "it did not fail", (error: unknown) => error)
-const collect = async <A>(items: AsyncIterable<A>) => {
-  const all: Array<A> = []
-  for await (const item of items) all.push(item)
-  return all
-}
 const bytesIn = async (content: ReadableStream<Uint8Array>) => new Uint8Array(await new Response(content as ReadableStream<Uint8Array<ArrayBuffer>>).arrayBuffer())
 const withoutContents = ({ documents, ...rest }: SupportingDocuments) => ({
   ...rest, documents: documents.map(({ documentType, files }) => ({ documentType, files: files.map(({ id }) => ({ id })) }))
@@ -244,7 +235,7 @@ describe("DocumentsClient", () => {
 
     it("every record, one by one", async () => {
       const { client, received } = paged()
-      expect(await collect(client.all({ documentType: ["POD"] }))).toEqual([storedDocuments, other, storedDocuments])
+      expect(await Array.fromAsync(client.all({ documentType: ["POD"] }))).toEqual([storedDocuments, other, storedDocuments])
       expect(received.map(({ path }) => path)).toEqual(["/invoicing/documents?documentType=POD", "/invoicing/documents?documentType=POD&cursor=c-1"])
     })
 
@@ -252,7 +243,7 @@ describe("DocumentsClient", () => {
       const { client } = paged()
       const lengths: Array<number> = []
       const records = client.downloadAll({}, async (_, content) => void lengths.push((await bytesIn(content)).length))
-      expect(await collect(records)).toEqual([storedDocuments, other, storedDocuments].map(withoutContents))
+      expect(await Array.fromAsync(records)).toEqual([storedDocuments, other, storedDocuments].map(withoutContents))
       expect(lengths).toEqual([10, 2000, 7, 10, 2000, 7, 10, 2000, 7])
     })
 
@@ -273,9 +264,9 @@ describe("DocumentsClient", () => {
     })
 
     it("nothing, and never the same page in a loop", async () => {
-      expect(await collect(clientOf(() => json([])).client.all())).toEqual([])
+      expect(await Array.fromAsync(clientOf(() => json([])).client.all())).toEqual([])
       const { client } = clientOf(() => json([wire], 200, { "x-next-cursor": "c" }))
-      await expect(collect(client.all())).rejects.toMatchObject({ reason: "unreadable_answer" })
+      await expect(Array.fromAsync(client.all())).rejects.toMatchObject({ reason: "unreadable_answer" })
       await expect(client.list({ cursor: "c" })).rejects.toMatchObject({ reason: "unreadable_answer" })
     })
   })
@@ -308,7 +299,7 @@ describe("DocumentsClient", () => {
   it("fails with the codes and the message of an error, in every call", async () => {
     const { client } = clientOf(() => json(["300"], 413, { "x-waybill-detail": "documents[0].files[0] has more than 26214400 bytes." }))
     const calls = [
-      client.upload(uploadOf([])), client.list(), collect(client.all()), collect(client.downloadAll({}, () => undefined)), client.get("N1"),
+      client.upload(uploadOf([])), client.list(), Array.fromAsync(client.all()), Array.fromAsync(client.downloadAll({}, () => undefined)), client.get("N1"),
       client.download("N1", () => undefined), client.remove("N1")
     ]
     for (const call of calls) {
@@ -318,9 +309,9 @@ describe("DocumentsClient", () => {
 
   it("refuses any other response", async () => {
     const odd: ReadonlyArray<readonly [unknown, ReadonlyArray<(client: DocumentsClient) => Promise<unknown>>]> = [
-      [{}, [(client) => client.upload(uploadOf([])), (client) => client.list(), (client) => collect(client.all()), (client) => client.get("N1")]],
+      [{}, [(client) => client.upload(uploadOf([])), (client) => client.list(), (client) => Array.fromAsync(client.all()), (client) => client.get("N1")]],
       [[wire], [(client) => client.get("N1"), (client) => client.download("N1", () => undefined)]],
-      [wire, [(client) => client.list(), (client) => collect(client.downloadAll({}, () => undefined))]],
+      [wire, [(client) => client.list(), (client) => Array.fromAsync(client.downloadAll({}, () => undefined))]],
       [{ documents: [{ files: [{ id: "f-1" }] }] }, [(client) => client.get("N1")]],
       [{ documents: [{ files: [{ id: "f-1", content: null }] }] }, [(client) => client.get("N1")]],
       [{ documents: [{ files: [{ id: "f-1", content: "no_base64" }] }] }, [(client) => client.get("N1")]],
@@ -339,8 +330,8 @@ describe("DocumentsClient", () => {
     const { client, received } = clientOf(() => json(wire))
     const signal = AbortSignal.abort(new Error("over"))
     const calls = [
-      client.upload(uploadOf([]), { signal }), client.list({}, { signal }), collect(client.all({}, { signal })),
-      collect(client.downloadAll({}, () => undefined, { signal })), client.get("N1", { signal }), client.download("N1", () => undefined, { signal }),
+      client.upload(uploadOf([]), { signal }), client.list({}, { signal }), Array.fromAsync(client.all({}, { signal })),
+      Array.fromAsync(client.downloadAll({}, () => undefined, { signal })), client.get("N1", { signal }), client.download("N1", () => undefined, { signal }),
       client.remove("N1", { signal })
     ]
     for (const call of calls) await expect(call).rejects.toThrow("over")

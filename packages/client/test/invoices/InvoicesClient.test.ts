@@ -1,20 +1,11 @@
 import { describe, expect, it } from "vitest"
 import { type Invoice, InvoicesClient } from "../../src/invoices/index.ts"
 import { invoice, invoiceOf } from "../invoice-samples.ts"
-import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
+import { clientsOf, json, problem } from "../scripted-server.ts"
 
-const clientOf = (answer: AnswerRequest) => {
-  const server = scriptedServer(answer)
-  const client = new InvoicesClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 } })
-  return { ...server, client }
-}
+const clientOf = clientsOf(InvoicesClient)
 const message = "Done."
 const warning = "The charge lines add up to 150.66 USD, the invoice amount is 150.65 USD."
-const collect = async <A>(items: AsyncIterable<A>) => {
-  const all: Array<A> = []
-  for await (const item of items) all.push(item)
-  return all
-}
 
 describe("InvoicesClient", () => {
   it("creates an invoice and keeps every amount as it was written", async () => {
@@ -81,7 +72,7 @@ describe("InvoicesClient", () => {
 
     it("page by page, with the same conditions", async () => {
       const { client, received } = paged()
-      expect((await collect(client.all({ DOT: "1", limit: 2 }))).map(({ uniqueID }) => uniqueID)).toEqual(["a", "b", "c"])
+      expect((await Array.fromAsync(client.all({ DOT: "1", limit: 2 }))).map(({ uniqueID }) => uniqueID)).toEqual(["a", "b", "c"])
       expect(received.map(({ path }) => path)).toEqual([
         "/invoicing/invoices?DOT=1&limit=2", "/invoicing/invoices?DOT=1&limit=2&cursor=c-1", "/invoicing/invoices?DOT=1&limit=2&cursor=c-2"
       ])
@@ -95,13 +86,13 @@ describe("InvoicesClient", () => {
 
     it("in one page from a server without pagination", async () => {
       const { client, received } = clientOf(() => json([invoice]))
-      expect(await collect(client.all())).toEqual([invoice])
+      expect(await Array.fromAsync(client.all())).toEqual([invoice])
       expect(received).toHaveLength(1)
     })
 
     it("and fails on a repeated cursor", async () => {
       const { client, received } = clientOf(() => json([invoice], 200, { "x-next-cursor": "c" }))
-      await expect(collect(client.all())).rejects.toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
+      await expect(Array.fromAsync(client.all())).rejects.toMatchObject({ name: "WaybillCallFailed", reason: "unreadable_answer" })
       expect(received).toHaveLength(2)
     })
   })
@@ -129,7 +120,7 @@ describe("InvoicesClient", () => {
   const calls: ReadonlyArray<readonly [string, number, (client: InvoicesClient, signal?: AbortSignal) => Promise<unknown>]> = [
     ["create", 2, (client, signal) => client.create(invoice as Invoice, { signal })],
     ["list", 2, (client, signal) => client.list({}, { signal })],
-    ["all", 2, (client, signal) => collect(client.all({}, { signal }))],
+    ["all", 2, (client, signal) => Array.fromAsync(client.all({}, { signal }))],
     ["get", 2, (client, signal) => client.get("I1", { signal })],
     ["replace", 1, (client, signal) => client.replace(invoice, { signal })],
     ["remove", 2, (client, signal) => client.remove("I1", { signal })]

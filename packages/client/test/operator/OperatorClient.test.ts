@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { type Delivery, OperatorClient } from "../../src/operator/index.ts"
-import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
+import { clientsOf, json, problem } from "../scripted-server.ts"
 
-const clientOf = (answer: AnswerRequest) => {
-  const server = scriptedServer(answer)
-  return { ...server, client: new OperatorClient({ baseUrl: "https://waybill.test", apiKey: "op", fetch: server.fetch, retry: { firstPauseMillis: 1 } }) }
-}
+const clientOf = clientsOf(OperatorClient, { apiKey: "op" })
 const delivery: Delivery = {
   deliveryId: "d-1",
   subscriptionId: "s-1",

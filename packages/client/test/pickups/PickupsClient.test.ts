@@ -1,13 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { type PickupOrder, PickupsClient } from "../../src/pickups/index.ts"
 import { fullOrder, leastOrder, pickupAnswer, pickupVisibility } from "../pickup-samples.ts"
-import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
+import { clientsOf, json, problem } from "../scripted-server.ts"
 
-const clientOf = (answer: AnswerRequest) => {
-  const server = scriptedServer(answer)
-  const client = new PickupsClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, retry: { firstPauseMillis: 1 } })
-  return { ...server, client }
-}
+const clientOf = clientsOf(PickupsClient)
 const failure = (promise: Promise<unknown>): Promise<unknown> => promise.then(() => "it did not fail", (error: unknown) => error)
 const keysOf = (received: ReadonlyArray<{ readonly headers: Headers }>) => received.map(({ headers }) => headers.get("idempotency-key"))
 

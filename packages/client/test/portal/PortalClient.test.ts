@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { PortalClient } from "../../src/portal/index.ts"
-import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
+import { clientsOf, json, problem } from "../scripted-server.ts"
 
-const clientOf = (answer: AnswerRequest) => {
-  const server = scriptedServer(answer)
-  return { ...server, client: new PortalClient({ baseUrl: "https://waybill.test", bearer: "link", fetch: server.fetch, retry: { firstPauseMillis: 1 } }) }
-}
+const clientOf = clientsOf(PortalClient, { bearer: "link" })
 
 describe("PortalClient", () => {
   const calls: ReadonlyArray<readonly [string, (client: PortalClient) => Promise<unknown>, unknown, object, unknown]> = [

@@ -1,17 +1,9 @@
 import { describe, expect, it } from "vitest"
 import { type EventQuery, TransitEventsClient, type TransitSubscription } from "../../src/transit-events/index.ts"
 import { eventOf } from "../samples.ts"
-import { type AnswerRequest, json, problem, scriptedServer } from "../scripted-server.ts"
+import { clientsOf, json, problem } from "../scripted-server.ts"
 
-const clientOf = (answer: AnswerRequest, options: { readonly basePath?: string } = {}) => {
-  const server = scriptedServer(answer)
-  return { ...server, client: new TransitEventsClient({ baseUrl: "https://waybill.test", apiKey: "k", fetch: server.fetch, ...options }) }
-}
-const collect = async <A>(items: AsyncIterable<A>) => {
-  const all: Array<A> = []
-  for await (const item of items) all.push(item)
-  return all
-}
+const clientOf = clientsOf(TransitEventsClient)
 const page = (data: ReadonlyArray<unknown>, more: object = {}) => ({ data, page: 1, pageSize: 2, totalPages: null, totalCount: null, ...more })
 const subscription: TransitSubscription = {
   id: "sub-1",
@@ -63,7 +55,7 @@ describe("TransitEventsClient", () => {
       const { client, received } = clientOf((_, count) =>
         count === 2 ? json(page(events.slice(4)), 200, { link: "</visibility/v1/events?page=1>; rel=\"first\"" })
           : json(page(events.slice(count * 2, count * 2 + 2), { totalPages: 99 }), 200, next(`/visibility/v1/events?pageSize=2&page=${count + 2}&cursor=w1`)))
-      expect(await collect(client.allEvents({ pageSize: 2 }))).toEqual(events)
+      expect(await Array.fromAsync(client.allEvents({ pageSize: 2 }))).toEqual(events)
       expect(received.map(({ path }) => path)).toEqual([
         "/visibility/v1/events?pageSize=2",
         "/visibility/v1/events?pageSize=2&page=2&cursor=w1",
@@ -79,7 +71,7 @@ describe("TransitEventsClient", () => {
       "?cursor=w1"
     ])("never leaves the address it calls for %s", async (target) => {
       const { client, received } = clientOf((_, count) => count === 0 ? json(page(events), 200, next(target)) : json(page([])))
-      await collect(client.allEvents())
+      await Array.fromAsync(client.allEvents())
       expect(received.map(({ url }) => url)).toEqual(["https://waybill.test/visibility/v1/events", "https://waybill.test/visibility/v1/events?cursor=w1"])
     })
 
@@ -91,7 +83,7 @@ describe("TransitEventsClient", () => {
 
     it("counts pages when a server sends totals and no links", async () => {
       const { client, received } = clientOf((_, count) => json(page(events.slice(count * 2, count * 2 + 2), { page: count + 1, totalPages: 3 })))
-      expect(await collect(client.allEvents({ shipmentId: "S1" }))).toEqual(events)
+      expect(await Array.fromAsync(client.allEvents({ shipmentId: "S1" }))).toEqual(events)
       expect(received.map(({ path }) => path)).toEqual([
         "/visibility/v1/events?shipmentId=S1",
         "/visibility/v1/events?shipmentId=S1&page=2",
@@ -101,15 +93,15 @@ describe("TransitEventsClient", () => {
 
     it("ends after one page without links or totals", async () => {
       const { client, received } = clientOf(() => json(page(events)))
-      expect(await collect(client.allEvents())).toEqual(events)
+      expect(await Array.fromAsync(client.allEvents())).toEqual(events)
       expect(received).toHaveLength(1)
     })
 
     it("fails on a page or link that repeats", async () => {
       const same = clientOf(() => json(page(events), 200, next("?cursor=1")))
-      await expect(collect(same.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer", message: expect.stringContaining("the same page again") })
+      await expect(Array.fromAsync(same.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer", message: expect.stringContaining("the same page again") })
       const broken = clientOf(() => json(page(events), 200, next("http://[")))
-      await expect(collect(broken.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer" })
+      await expect(Array.fromAsync(broken.client.allEvents())).rejects.toMatchObject({ reason: "unreadable_answer" })
     })
 
     it("fails at the page that fails", async () => {
@@ -133,7 +125,7 @@ describe("TransitEventsClient", () => {
   it("lists subscriptions, by status or all of them", async () => {
     const { client, received } = clientOf(() => json(page([subscription])))
     expect((await client.listSubscriptions({ status: "paused", page: 2, pageSize: 10 })).data).toEqual([subscription])
-    expect(await collect(client.allSubscriptions())).toEqual([subscription])
+    expect(await Array.fromAsync(client.allSubscriptions())).toEqual([subscription])
     expect(received.map(({ path }) => path)).toEqual(["/visibility/v1/subscriptions?status=paused&page=2&pageSize=10", "/visibility/v1/subscriptions"])
   })
 
