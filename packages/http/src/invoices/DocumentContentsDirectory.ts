@@ -5,6 +5,7 @@ import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises"
 import { join, resolve } from "node:path"
+import { makeDirectory } from "../shared/MakeDirectory.ts"
 import { externalDocumentContents } from "./ExternalDocumentContents.ts"
 
 /** Bytes per read. */
@@ -25,7 +26,7 @@ const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A,
 
 const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirectoryOptions) {
   const root = resolve(directory)
-  yield* attempt("layer", () => mkdir(root, { recursive: true }))
+  yield* attempt("layer", () => makeDirectory(root))
 
   const folderOf = (tenantId: string) => join(root, folderName(tenantId))
   const incomingOf = (tenantId: string) => join(folderOf(tenantId), "incoming")

@@ -1,9 +1,9 @@
 /** The data directory: generated keys, the embedded database, and the demo's state. */
-import { type OperatorKey, parseOperatorKeys } from "@waybill/http"
+import { makeDirectory, type OperatorKey, parseOperatorKeys } from "@waybill/http"
 import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
 import { constants } from "node:fs"
-import { chmod, link, mkdir, open, readFile, rename, rm } from "node:fs/promises"
+import { chmod, link, open, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import type { SealingKeys, ServerConfig } from "./ServerConfig.ts"
@@ -52,8 +52,8 @@ const attempt = <A>(dir: string, what: string, run: () => Promise<A>): Effect.Ef
  */
 export const makeDataDir = (dir: string): Effect.Effect<void, DataDirUnusable> =>
   attempt(dir, "The data directory could not be created", async () => {
-    const made = await mkdir(dir, { recursive: true, mode: 0o700 })
-    if (made !== undefined && process.getuid?.() === 0) await chmod(dir, 0o711)
+    const made = await makeDirectory(dir, 0o700)
+    if (made && process.getuid?.() === 0) await chmod(dir, 0o711)
   })
 
 /**

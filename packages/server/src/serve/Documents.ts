@@ -1,11 +1,11 @@
 /** Storage of document contents: database, directory or S3, or two of them. */
 import { Transaction } from "@waybill/core"
 import { DocumentContents, inTwoStores } from "@waybill/core/invoices"
-import { DocumentContentsDirectory } from "@waybill/http"
+import { DocumentContentsDirectory, makeDirectory } from "@waybill/http"
 import type { S3Calls } from "@waybill/http/s3"
 import { Context, Effect, Layer, Schema } from "effect"
 import { constants } from "node:fs"
-import { access, mkdir } from "node:fs/promises"
+import { access } from "node:fs/promises"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { DocumentsPlace } from "../config/Variables.ts"
 
@@ -54,7 +54,7 @@ const inDirectory = (path: string) => {
     })
   const made = Effect.tryPromise({
     try: async () => {
-      await mkdir(path, { recursive: true, mode: 0o700 })
+      await makeDirectory(path, 0o700)
       await access(path, constants.R_OK | constants.W_OK | constants.X_OK)
     },
     catch: unusable

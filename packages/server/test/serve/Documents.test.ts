@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Transaction } from "@waybill/core"
 import { DocumentContents } from "@waybill/core/invoices"
 import { Effect, Exit, Layer } from "effect"
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished, vi } from "vitest"
@@ -55,6 +55,12 @@ describe("the documents setting", () => {
     const message = yield* refusal({ documents: { kind: "directory", path: join(file, "papers") }, documentsAlso: undefined, s3Endpoint: undefined })
     assert.include(message, `Documents cannot be kept in ${join(file, "papers")}: `)
     assert.include(message, "Point WAYBILL_DOCUMENTS at a directory that this user may write to.")
+  }))
+
+  // Node's own recursive mkdir never ends there
+  it.effect.skipIf(!existsSync("/proc/self"))("refuses a directory that cannot be created in /proc", Effect.fnUntraced(function*() {
+    const message = yield* refusal({ documents: { kind: "directory", path: "/proc/waybill/papers" }, documentsAlso: undefined, s3Endpoint: undefined })
+    assert.include(message, "Documents cannot be kept in /proc/waybill/papers: ENOENT")
   }))
 
   it.effect("selects a bucket in the region of the S3 client's own settings", () => {

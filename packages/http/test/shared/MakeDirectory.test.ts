@@ -1,0 +1,37 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { makeDirectory } from "../../src/shared/MakeDirectory.ts"
+
+const temporary = () => {
+  const path = mkdtempSync(join(tmpdir(), "waybill-directory-"))
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }))
+  return path
+}
+
+describe("a directory", () => {
+  it("is created with those above it, once, by any number of callers", async () => {
+    const path = join(temporary(), "a/b/c")
+    const created = await Promise.all(Array.from({ length: 20 }, () => makeDirectory(path, 0o700)))
+    expect(created.filter((each) => each)).toHaveLength(1)
+    expect(statSync(path).mode & 0o777).toBe(0o700)
+    expect(await makeDirectory(path)).toBe(false)
+  })
+
+  it("is refused below a file", async () => {
+    const path = temporary()
+    writeFileSync(join(path, "file"), "")
+    await expect(makeDirectory(join(path, "file/a"))).rejects.toThrow("EEXIST")
+  })
+
+  it.skipIf(process.getuid?.() === 0)("is refused where this user may not write", async () => {
+    const path = temporary()
+    mkdirSync(join(path, "closed"), { mode: 0o500 })
+    await expect(makeDirectory(join(path, "closed/a"))).rejects.toThrow("EACCES")
+  })
+
+  it.skipIf(!existsSync("/proc/self"))("is refused in /proc, where Node's own function never ends", async () => {
+    await expect(makeDirectory("/proc/waybill/a")).rejects.toThrow("ENOENT")
+  })
+})
