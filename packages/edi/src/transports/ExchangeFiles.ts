@@ -18,6 +18,8 @@ export interface ExchangeOptions {
   readonly onFile?: ((file: ExchangedFile | FailedFile) => void) | undefined
   /** Most files of one call in each direction. Default 100. */
   readonly limit?: number | undefined
+  /** False fetches nothing, for example because too many files wait here. Default true. */
+  readonly receive?: boolean | undefined
   /** Ends the exchange: no other file begins, and the mailbox is closed. */
   readonly signal?: AbortSignal | undefined
 }
@@ -26,7 +28,7 @@ export interface ExchangeOptions {
  * Returns the numbers of files. A file that is refused does not hold up the others; the call rejects when the partner's end cannot be used. A file
  * whose exchange is interrupted is exchanged again, so the partner may get it twice, with the same control number. Closes the mailbox.
  */
-export const exchangeFiles = async ({ limit = 100, mailbox, onFile, signal, spool }: ExchangeOptions): Promise<{ readonly received: number; readonly sent: number }> => {
+export const exchangeFiles = async ({ limit = 100, mailbox, onFile, receive = true, signal, spool }: ExchangeOptions): Promise<{ readonly received: number; readonly sent: number }> => {
   const counts = { received: 0, sent: 0 }
   const exchange = async (file: ExchangedFile, one: () => Promise<boolean>) => {
     signal?.throwIfAborted()
@@ -45,6 +47,7 @@ export const exchangeFiles = async ({ limit = 100, mailbox, onFile, signal, spoo
   try {
     // first what is ours to give: the partner may wait for an acknowledgement
     for (const name of await spool.outgoing(limit)) await exchange({ name, direction: "sent" }, () => sendOne(mailbox, spool, name))
+    if (!receive) return counts
     for (const file of await mailbox.waiting(limit)) await exchange({ name: file.name, direction: "received" }, () => receiveOne(mailbox, spool, file))
     return counts
   } finally {

@@ -47,6 +47,13 @@ describe("an exchange of files", () => {
     expect([names(path, "outbox"), names(path, "sending"), names(path, "sent")]).toEqual([[], [], ["1.edi", "2.edi", "3.edi"]])
   })
 
+  it("sends files and leaves those of the partner where they are when it is told to", async () => {
+    const path = directory({ "1.edi": "one" })
+    const { files, mailbox, sent } = mailboxOf({ "a.edi": "a" })
+    expect(await exchangeFiles({ mailbox, spool: directoryTransport(path), receive: false })).toEqual({ received: 0, sent: 1 })
+    expect([sent, [...files.keys()], names(path, "inbox")]).toEqual([["1.edi: one"], ["a.edi"], []])
+  })
+
   it("sends a file again whose process was killed, when no exchange can last that long", async () => {
     const path = directory({ "1.edi": "one" })
     let now = Date.now()

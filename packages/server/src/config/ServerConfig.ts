@@ -4,6 +4,7 @@ import { DeliveryOptions, type DeliveryOptionValues } from "@waybill/core/delive
 import { type AreaKey, areaOverviews, type BasePaths, defaultBasePaths, type EgressPolicy, isOpenedHost, type JwtOptions, type OperatorKey, publicOnly, refusalOfJwksUrl } from "@waybill/http"
 import { Effect, type LogLevel, Redacted, Schema } from "effect"
 import { resolve } from "node:path"
+import { defaultEdiLimits, type EdiLimits } from "../edi/EdiPartners.ts"
 import { readVariable, type Variable, type VariableFault } from "./Variable.ts"
 import { basePathNameOf, type DocumentsPlace, variableNames, variables } from "./Variables.ts"
 
@@ -42,6 +43,7 @@ export interface ServerConfig {
   readonly demo: boolean
   /** Absolute path; `undefined`: no EDI files are exchanged. */
   readonly ediDir: string | undefined
+  readonly ediLimits: EdiLimits
   /** The carrier of the demo sends its events as EDI. */
   readonly demoEdi: boolean
   /** Whether to serve the dashboard. */
@@ -127,6 +129,10 @@ export const readServerConfig = Effect.fnUntraced(function*(environment: {
     role,
     demo: given.demo ?? (given.databaseUrl === undefined && given.operatorKeys === undefined && role === "all"),
     ediDir: given.ediDir === undefined ? undefined : resolve(environment.directory, given.ediDir),
+    ediLimits: {
+      keepMillis: given.keepEdiFilesDays === undefined ? defaultEdiLimits.keepMillis : days(given.keepEdiFilesDays),
+      maxWaitingFiles: given.ediMaxWaitingFiles ?? defaultEdiLimits.maxWaitingFiles
+    },
     demoEdi: false,
     dashboard: given.dashboard ?? true,
     portalFrameAncestors: given.portalFrameAncestors ?? [],
@@ -309,6 +315,8 @@ export const summaryOf = (config: ServerConfig): Readonly<Record<string, string 
   telemetry: config.telemetry,
   demo: config.demo,
   edi: config.ediDir ?? "off",
+  ediMaxWaitingFiles: config.ediLimits.maxWaitingFiles,
+  keepEdiFilesDays: inDays(config.ediLimits.keepMillis),
   dashboard: config.dashboard,
   mail: config.mail === undefined ? "off" : `${new URL(Redacted.value(config.mail.url)).host}, from ${config.mail.from}`,
   noticeAfterSeconds: config.noticeAfterMillis / 1000,

@@ -239,6 +239,12 @@ export const variables = {
     integer(60, 2_592_000)
   ),
   ediDir: variable("WAYBILL_EDI_DIR", "none: no EDI files are exchanged", "exchanges EDI files with partners: a folder <tenant>/<partner> with a profile.json for each", text((value) => !value.includes("\0"), "is not a path")),
+  ediMaxWaitingFiles: variable(
+    "WAYBILL_EDI_MAX_WAITING_FILES",
+    "5000",
+    "files in a partner's outbox; beyond it the partner's files are not read and nothing is written for it. No more than these are fetched into its inbox, either",
+    integer(1, 10_000)
+  ),
   demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "plays a journey for the tenant demo", onOff),
   publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the address that callers see, for links in answers", webAddress),
   trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "take X-Forwarded-Proto, -Host and -For at their word; only behind a proxy that sets them", onOff),
@@ -289,6 +295,7 @@ export const variables = {
   keepPickupsDays: variable("WAYBILL_KEEP_PICKUPS_DAYS", "365", "pickups are kept after they were ordered", days),
   keepAuditDays: variable("WAYBILL_KEEP_AUDIT_DAYS", "400", "entries of the audit log are kept", days),
   keepStatisticsDays: variable("WAYBILL_KEEP_STATISTICS_DAYS", "90", "delivery statistics by hour are kept; those by minute are kept for a day", days),
+  keepEdiFilesDays: variable("WAYBILL_KEEP_EDI_FILES_DAYS", "365", "EDI files are kept after they were read or sent", days),
   keepNoticesDays: variable("WAYBILL_KEEP_NOTICES_DAYS", "180", "bodies of status and charge notifications are kept; never less than deliveries", days),
   logFormat: variable("WAYBILL_LOG_FORMAT", "pretty on a terminal, else json", "json or pretty", oneOf(["json", "pretty"])),
   logLevel: variable("WAYBILL_LOG_LEVEL", "info", "the least that is logged", oneOf(["debug", "info", "warn", "error"])),

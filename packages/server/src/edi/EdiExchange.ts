@@ -4,13 +4,13 @@
  */
 import { Tenants } from "@waybill/core"
 import { WebhookSender } from "@waybill/core/delivery"
-import { directoryTransport, type ExchangedFile, exchangeFiles, type EdiMailbox, type FailedFile, MailboxError } from "@waybill/edi/transports"
+import { directoryTransport, type ExchangedFile, exchangeFiles, type EdiMailbox, type FailedFile, isFull, MailboxError } from "@waybill/edi/transports"
 import { Effect, Metric, Option } from "effect"
 import * as Clock from "effect/Clock"
 import * as Semaphore from "effect/Semaphore"
 import { join } from "node:path"
 import { mailboxOf, type Post, postWith } from "./EdiMailboxes.ts"
-import { foldersIn, type Partner, profileIn } from "./EdiPartners.ts"
+import { defaultEdiLimits, type EdiLimits, foldersIn, type Partner, profileIn } from "./EdiPartners.ts"
 
 const defaultEverySeconds = 60
 /** Pause before the next try of a partner that cannot be reached, unless its own is longer. */
@@ -31,17 +31,19 @@ interface Standing {
   problem: string | undefined
   /** Problems of files, which are logged once until they change. */
   refused: ReadonlySet<string>
+  /** Whether too many files wait in the inbox. */
+  isFull: boolean
   mailbox: { readonly version: string; readonly mailbox: EdiMailbox } | undefined
 }
 
 export type Standings = Map<string, Standing>
 
 /** Runs until interrupted; then files on their way wait again. */
-export const runEdiExchange = (directory: string): Effect.Effect<never, never, Tenants | WebhookSender> =>
+export const runEdiExchange = (directory: string, limits: EdiLimits): Effect.Effect<never, never, Tenants | WebhookSender> =>
   Effect.scoped(Effect.gen(function*() {
     const standings: Standings = new Map()
     const permits = yield* Semaphore.make(maxExchanges)
-    return yield* exchangeDue(directory, standings).pipe(
+    return yield* exchangeDue(directory, standings, limits).pipe(
       Effect.flatMap((due) => Effect.forEach(due, (exchange) => Effect.forkScoped(permits.withPermit(exchange)), { discard: true })),
       Effect.catchCause((cause) => Effect.logError("EDI exchange with partners failed, trying again.", cause)),
       Effect.andThen(Effect.sleep(lookMillis)),
@@ -50,7 +52,7 @@ export const runEdiExchange = (directory: string): Effect.Effect<never, never, T
   }))
 
 /** One exchange for each partner that is due. The caller runs them. */
-export const exchangeDue = Effect.fnUntraced(function*(directory: string, standings: Standings) {
+export const exchangeDue = Effect.fnUntraced(function*(directory: string, standings: Standings, limits: EdiLimits = defaultEdiLimits) {
   const tenants = yield* Tenants
   const post = postWith(yield* WebhookSender)
   const now = yield* Clock.currentTimeMillis
@@ -59,7 +61,7 @@ export const exchangeDue = Effect.fnUntraced(function*(directory: string, standi
   for (const { partner, tenantId } of yield* Effect.promise(() => foldersIn(directory))) {
     const folder = join(directory, tenantId, partner)
     present.add(folder)
-    const standing = standings.get(folder) ?? { dueAt: 0, isRunning: false, failures: 0, problem: undefined, refused: new Set<string>(), mailbox: undefined }
+    const standing = standings.get(folder) ?? { dueAt: 0, isRunning: false, failures: 0, problem: undefined, refused: new Set<string>(), isFull: false, mailbox: undefined }
     standings.set(folder, standing)
     if (standing.isRunning || standing.dueAt > now) continue
     const profile = yield* Effect.promise(() => profileIn(folder))
@@ -67,16 +69,23 @@ export const exchangeDue = Effect.fnUntraced(function*(directory: string, standi
     if ("problem" in profile || profile.transport === undefined) continue
     if (!(yield* Effect.match(tenants.admit(tenantId), { onSuccess: Option.isSome, onFailure: () => false }))) continue
     standing.isRunning = true
-    due.push(exchangeWith({ tenantId, folder, profile }, standing, post))
+    due.push(exchangeWith({ tenantId, folder, profile }, standing, { post, ...limits }))
   }
   for (const folder of standings.keys()) if (!present.has(folder)) standings.delete(folder)
   return due
 })
 
-const exchangeWith = Effect.fnUntraced(function*(partner: Partner, standing: Standing, post: Post) {
+/** Limits, and how files are posted. */
+interface ExchangeLimits extends EdiLimits {
+  readonly post: Post
+}
+
+const exchangeWith = Effect.fnUntraced(function*(partner: Partner, standing: Standing, limits: ExchangeLimits) {
   const { everySeconds = defaultEverySeconds } = partner.profile.transport ?? {}
   const files: Array<ExchangedFile | FailedFile> = []
-  const failure = yield* exchanged(partner, standing, post, files)
+  const wasFull = standing.isFull
+  const failure = yield* exchanged(partner, standing, limits, files)
+  if (standing.isFull && !wasFull) yield* Effect.logWarning("EDI files not fetched from a partner, inbox full.").pipe(Effect.annotateLogs({ files: limits.maxWaitingFiles }))
   standing.failures = failure === undefined ? 0 : standing.failures + 1
   const pause = Math.max(everySeconds, Math.min(everySeconds * 2 ** standing.failures, maxPauseSeconds))
   standing.dueAt = (yield* Clock.currentTimeMillis) + (failure === undefined ? everySeconds : pause) * 1000
@@ -88,14 +97,15 @@ const exchangeWith = Effect.fnUntraced(function*(partner: Partner, standing: Sta
 }, (effect, { profile, tenantId }) => Effect.annotateLogs(effect, { tenant: tenantId, partner: profile.partner }))
 
 /** The failure of the whole exchange. Ends early, and in order, when interrupted. */
-const exchanged = ({ folder, profile }: Partner, standing: Standing, post: Post, files: Array<ExchangedFile | FailedFile>): Effect.Effect<unknown> =>
+const exchanged = ({ folder, profile }: Partner, standing: Standing, { maxWaitingFiles, post }: ExchangeLimits, files: Array<ExchangedFile | FailedFile>): Effect.Effect<unknown> =>
   Effect.callback((resume) => {
     const stop = new AbortController()
     const running = (async () => {
       const source = await mailboxOf(folder, profile.transport!, post)
       if (source === undefined) return
       if (standing.mailbox?.version !== source.version) standing.mailbox = { version: source.version, mailbox: source.open() }
-      await exchangeFiles({ mailbox: standing.mailbox.mailbox, spool: directoryTransport(folder), signal: stop.signal, onFile: (file) => files.push(file) })
+      standing.isFull = await isFull(folder, "inbox", maxWaitingFiles)
+      await exchangeFiles({ mailbox: standing.mailbox.mailbox, spool: directoryTransport(folder), receive: !standing.isFull, signal: stop.signal, onFile: (file) => files.push(file) })
     })().then(() => undefined, (error: unknown) => error ?? new Error("The exchange failed."))
     void running.then((failure) => resume(Effect.succeed(failure)))
     return Effect.promise(() => {

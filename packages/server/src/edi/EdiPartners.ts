@@ -10,6 +10,16 @@ export interface Partner {
   readonly profile: PartnerProfile
 }
 
+/** What the folder of a partner holds at most. */
+export interface EdiLimits {
+  /** How long files that were read or sent are kept. */
+  readonly keepMillis: number
+  /** Files that wait in `inbox`, from a transport, and in `outbox`. */
+  readonly maxWaitingFiles: number
+}
+
+export const defaultEdiLimits: EdiLimits = { keepMillis: 365 * 86_400_000, maxWaitingFiles: 5_000 }
+
 /** The folder of files that are read while their sender waits. */
 export const postedFolder = "posted"
 

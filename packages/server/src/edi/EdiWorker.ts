@@ -4,12 +4,12 @@
  */
 import { AuditLog, Tenants } from "@waybill/core"
 import { placeOf } from "@waybill/edi"
-import { directoryTransport, type IdlePosition, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
+import { makeDirectory } from "@waybill/http"
+import { directoryTransport, type IdlePosition, isFull, type ReceivedFile, receiveWaiting, removeKept, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
-import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
-import { clientOf, foldersIn, type Partner, postedFolder, profileIn } from "./EdiPartners.ts"
+import { clientOf, defaultEdiLimits, type EdiLimits, foldersIn, type Partner, postedFolder, profileIn } from "./EdiPartners.ts"
 import { handlersOf, type ReceivingServices } from "./EdiReceiving.ts"
 import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"
 
@@ -26,6 +26,9 @@ const maxPauseMillis = 15 * 60_000
 
 /** Failed files that are remembered for a folder. */
 const maxUnread = 1_000
+
+/** Pause between two looks for files that were kept long enough. */
+const cleanUpMillis = 3_600_000
 
 /** Longer than a sender waits for its answer. */
 const postedMillis = 15 * 60 * 1000
@@ -44,6 +47,10 @@ export interface EdiMemory {
   readonly lookedAt: Map<string, number>
   /** Files that failed, by folder and name. */
   readonly unread: Map<string, Map<string, Unread>>
+  /** Folders in whose outbox too many files wait. */
+  readonly full: Set<string>
+  /** When files of a folder were last removed. */
+  readonly cleanedAt: Map<string, number>
 }
 
 interface Unread {
@@ -51,14 +58,14 @@ interface Unread {
   readonly dueAt: number
 }
 
-export const ediMemory = (): EdiMemory => ({ problems: new Map(), idle: new Map(), running: new Map(), lookedAt: new Map(), unread: new Map() })
+export const ediMemory = (): EdiMemory => ({ problems: new Map(), idle: new Map(), running: new Map(), lookedAt: new Map(), unread: new Map(), full: new Set(), cleanedAt: new Map() })
 
 /** Reads what waits and writes what is new, again and again, until interrupted. */
-export const runEdi = (directory: string): Effect.Effect<never, never, Services> => {
+export const runEdi = (directory: string, limits: EdiLimits): Effect.Effect<never, never, Services> => {
   const memory = ediMemory()
   return Effect.scoped(
-    Effect.promise(() => mkdir(directory, { recursive: true })).pipe(
-      Effect.andThen(looksDue(directory, memory)),
+    Effect.promise(() => makeDirectory(directory)).pipe(
+      Effect.andThen(looksDue(directory, memory, limits)),
       Effect.flatMap((looks) => Effect.forEach(looks, (look) => Effect.forkScoped(look), { discard: true })),
       Effect.catchCause((cause) => Effect.logError("EDI directory not read, trying again.", cause)),
       Effect.andThen(Effect.sleep(pauseMillis)),
@@ -68,15 +75,15 @@ export const runEdi = (directory: string): Effect.Effect<never, never, Services>
 }
 
 /** One look at every partner; the caller waits for all of them. */
-export const lookAtPartners = (directory: string, memory: EdiMemory) =>
-  Effect.flatMap(looksDue(directory, memory), (looks) => Effect.all(looks, { concurrency: "unbounded", discard: true }))
+export const lookAtPartners = (directory: string, memory: EdiMemory, limits: EdiLimits = defaultEdiLimits) =>
+  Effect.flatMap(looksDue(directory, memory, limits), (looks) => Effect.all(looks, { concurrency: "unbounded", discard: true }))
 
 /**
  * A look at each partner that is not looked at already, those first that waited longest. The caller runs them at the same time, so that none holds up
  * another. A problem of a profile is logged once, until it changes.
  */
-export const looksDue = Effect.fnUntraced(function*(directory: string, memory: EdiMemory) {
-  const { lookedAt, problems, running, unread } = memory
+export const looksDue = Effect.fnUntraced(function*(directory: string, memory: EdiMemory, limits: EdiLimits = defaultEdiLimits) {
+  const { cleanedAt, full, lookedAt, problems, running, unread } = memory
   const tenants = yield* Tenants
   const ready: Array<Partner> = []
   const present = new Set<string>()
@@ -94,7 +101,7 @@ export const looksDue = Effect.fnUntraced(function*(directory: string, memory: E
     else problems.set(folder, problem)
     if (problem === undefined && !("problem" in profile) && !running.has(folder)) ready.push({ tenantId, folder, profile })
   }
-  for (const known of [lookedAt, problems, unread]) for (const folder of known.keys()) if (!present.has(folder)) known.delete(folder)
+  for (const known of [cleanedAt, full, lookedAt, problems, unread]) for (const folder of known.keys()) if (!present.has(folder)) known.delete(folder)
   const now = yield* Clock.currentTimeMillis
   const looks: Array<ReturnType<typeof lookAt>> = []
   for (const partner of ready.sort((a, b) => (lookedAt.get(a.folder) ?? -1) - (lookedAt.get(b.folder) ?? -1))) {
@@ -102,18 +109,40 @@ export const looksDue = Effect.fnUntraced(function*(directory: string, memory: E
     if (running.size >= maxLooks || [...running.values()].filter((each) => each === tenantId).length >= maxLooksOfTenant) continue
     running.set(folder, tenantId)
     lookedAt.set(folder, now)
-    looks.push(Effect.ensuring(lookAt(partner, memory), Effect.sync(() => void running.delete(folder))))
+    looks.push(Effect.ensuring(lookAt(partner, memory, limits), Effect.sync(() => void running.delete(folder))))
   }
   return looks
 })
 
 /** A partner whose data cannot be stored or read now does not hold up the others. */
-const lookAt = (partner: Partner, memory: EdiMemory) =>
+const lookAt = (partner: Partner, memory: EdiMemory, limits: EdiLimits) =>
   startSending(partner).pipe(
-    Effect.andThen(receiveOf(partner, memory)),
-    Effect.andThen(sendTo(partner, memory.idle)),
+    Effect.andThen(removeOldFiles(partner, memory, limits)),
+    Effect.andThen(hasRoom(partner, memory, limits)),
+    Effect.flatMap((room) => room ? Effect.andThen(receiveOf(partner, memory), sendTo(partner, memory.idle)) : Effect.void),
     Effect.catchCause((cause) => Effect.logError("EDI folder of a partner not checked, trying again.", cause).pipe(Effect.annotateLogs({ tenant: partner.tenantId, partner: partner.profile.partner })))
   )
+
+/** A partner that takes no files away is sent no more: what is read is acknowledged. It is logged once, until there is room. */
+const hasRoom = Effect.fnUntraced(function*({ folder, profile, tenantId }: Partner, { full }: EdiMemory, { maxWaitingFiles }: EdiLimits) {
+  if (!(yield* Effect.promise(() => isFull(folder, "outbox", maxWaitingFiles)))) {
+    full.delete(folder)
+    return true
+  }
+  if (!full.has(folder)) {
+    yield* Effect.logWarning("EDI partner not read and sent nothing, outbox full.").pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, files: maxWaitingFiles }))
+  }
+  full.add(folder)
+  return false
+})
+
+const removeOldFiles = Effect.fnUntraced(function*({ folder, profile, tenantId }: Partner, { cleanedAt }: EdiMemory, { keepMillis }: EdiLimits) {
+  const now = yield* Clock.currentTimeMillis
+  if (now - (cleanedAt.get(folder) ?? -Infinity) < cleanUpMillis) return
+  cleanedAt.set(folder, now)
+  const removed = yield* Effect.promise(() => removeKept(folder, now - keepMillis))
+  if (removed > 0) yield* Effect.logInfo("Old EDI files removed.").pipe(Effect.annotateLogs({ tenant: tenantId, partner: profile.partner, files: removed }))
+})
 
 const receiveOf = Effect.fnUntraced(function*(partner: Partner, { unread }: EdiMemory) {
   const failed = unread.get(partner.folder) ?? new Map<string, Unread>()

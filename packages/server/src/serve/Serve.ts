@@ -56,8 +56,8 @@ export const serve = (config: ServerConfig) =>
     // a process that keeps e-mails sends them too, whatever the settings of the workers
     yield* (config.role === "api" ? runMails : runBackground).pipe(Effect.provideContext(services), Effect.forkIn(running))
     if (config.role !== "api" && config.ediDir !== undefined) {
-      yield* runEdi(config.ediDir).pipe(Effect.provideContext(services), Effect.forkIn(running))
-      yield* runEdiExchange(config.ediDir).pipe(Effect.provideContext(services), Effect.forkIn(running))
+      yield* runEdi(config.ediDir, config.ediLimits).pipe(Effect.provideContext(services), Effect.forkIn(running))
+      yield* runEdiExchange(config.ediDir, config.ediLimits).pipe(Effect.provideContext(services), Effect.forkIn(running))
     }
     const demoScope = yield* Scope.fork(yield* Effect.scope)
     // Added last, so that a stop begins with it: everything above still works until it ends.

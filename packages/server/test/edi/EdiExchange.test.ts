@@ -9,6 +9,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
 import { exchangeDue, type Standings } from "../../src/edi/EdiExchange.ts"
+import { defaultEdiLimits } from "../../src/edi/EdiPartners.ts"
 import { ediMemory, lookAtPartners } from "../../src/edi/EdiWorker.ts"
 import { directory } from "../program/Program.ts"
 import { noSshd, startSshd, transportTo } from "./Sshd.ts"
@@ -156,6 +157,22 @@ describe("exchanges of EDI files with partners", () => {
       `EDI partner not reachable, trying again. connection ${host} answered 503.`,
       "EDI partner reachable again."
     ])
+  }))
+
+  test("fetch nothing into a full inbox, with one log line, and go on sending", (log) => Effect.gen(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const partner = yield* Effect.promise(() => partnerServer())
+    const root = directory()
+    const folder = partnerFolder(root, tenant.tenantId, { kind: "http", sendTo: partner.url, everySeconds: 5 })
+    writeFileSync(join(folder, "inbox/a.edi"), file)
+    const standings: Standings = new Map()
+    for (const name of ["1.edi", "2.edi"]) {
+      writeFileSync(join(folder, "outbox", name), file)
+      yield* Effect.all(yield* exchangeDue(root, standings, { ...defaultEdiLimits, maxWaitingFiles: 1 }))
+      yield* TestClock.adjust(5_000)
+    }
+    assert.deepStrictEqual(names(folder, "sent"), ["1.edi", "2.edi"])
+    assert.deepStrictEqual(log.filter(isProblem), ["EDI files not fetched from a partner, inbox full."])
   }))
 
   test("post nothing to addresses that webhooks may not reach, nor to where a partner redirects", (log) => Effect.gen(function*() {

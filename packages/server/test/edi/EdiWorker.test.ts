@@ -5,9 +5,10 @@ import { TransitEvents } from "@waybill/core/transit-events"
 import { postedShipment, TestWaybill } from "@waybill/testkit"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { cpSync, readdirSync, utimesSync, writeFileSync } from "node:fs"
+import { cpSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { openEdiCarrier } from "../../src/demo/DemoEdi.ts"
+import { defaultEdiLimits } from "../../src/edi/EdiPartners.ts"
 import { ediMemory, lookAtPartners, looksDue } from "../../src/edi/EdiWorker.ts"
 import { journeyFrom } from "../../src/demo/DemoJourney.ts"
 import { directory } from "../program/Program.ts"
@@ -156,6 +157,40 @@ describe("the EDI worker", () => {
     yield* TestClock.adjust("1 minute")
     yield* lookAtPartners(root, memory)
     assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...memory.unread]], [[], []])
+  }))
+
+  test("reads no files of a partner whose outbox is full, and all of them when there is room", Effect.gen(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const root = directory()
+    const folder = partnerFolder(root, tenant.tenantId)
+    const memory = ediMemory()
+    const look = lookAtPartners(root, memory, { ...defaultEdiLimits, maxWaitingFiles: 1 })
+    put(folder, "a.edi", status)
+    yield* look
+    const [acknowledgement] = readdirSync(join(folder, "outbox"))
+    put(folder, "b.edi", invoice("26378"))
+    yield* look
+    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...memory.full]], [["b.edi"], [folder]])
+    rmSync(join(folder, "outbox", acknowledgement!))
+    yield* look
+    assert.deepStrictEqual([readdirSync(join(folder, "inbox")), [...memory.full]], [[], []])
+  }))
+
+  test("removes files that were read, with their reports, after their days", Effect.gen(function*() {
+    const tenant = yield* TestWaybill.tenant()
+    const root = directory()
+    const folder = partnerFolder(root, tenant.tenantId)
+    const memory = ediMemory()
+    put(folder, "a.edi", status)
+    yield* TestClock.setTime(Date.now())
+    yield* lookAtPartners(root, memory)
+    yield* TestClock.adjust("364 days")
+    yield* lookAtPartners(root, memory)
+    assert.deepStrictEqual(readdirSync(join(folder, "done")), ["a.edi", "a.edi.report.jsonl"])
+    yield* TestClock.adjust("2 days")
+    yield* lookAtPartners(root, memory)
+    assert.deepStrictEqual(readdirSync(join(folder, "done")), [])
+    assert.lengthOf(readdirSync(join(folder, "outbox")), 1)
   }))
 
   test("reads every event that the demo's carrier writes, once", Effect.gen(function*() {

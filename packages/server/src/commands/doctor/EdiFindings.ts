@@ -1,10 +1,11 @@
 /** Checks of the EDI directory: its partners' profiles, and whether their secrets can be read. Connects to nobody. */
+import { isFull } from "@waybill/edi/transports"
 import { Effect } from "effect"
 import { access, constants } from "node:fs/promises"
 import { join } from "node:path"
 import type { ServerConfig } from "../../config/ServerConfig.ts"
 import { checkSecrets } from "../../edi/EdiMailboxes.ts"
-import { foldersIn, profileIn } from "../../edi/EdiPartners.ts"
+import { type EdiLimits, foldersIn, profileIn } from "../../edi/EdiPartners.ts"
 import { counted } from "../shared/Output.ts"
 import { broken, type Finding, ok } from "./Finding.ts"
 
@@ -13,10 +14,10 @@ const name = "edi"
 /** More would be a list that nobody reads. */
 const maxProblems = 5
 
-export const ediFinding = ({ ediDir }: Pick<ServerConfig, "ediDir">): Effect.Effect<Finding> =>
-  ediDir === undefined ? Effect.succeed(ok(name, "no EDI files are read")) : Effect.promise(() => findingOf(ediDir))
+export const ediFinding = ({ ediDir, ediLimits }: Pick<ServerConfig, "ediDir" | "ediLimits">): Effect.Effect<Finding> =>
+  ediDir === undefined ? Effect.succeed(ok(name, "no EDI files are read")) : Effect.promise(() => findingOf(ediDir, ediLimits))
 
-const findingOf = async (directory: string): Promise<Finding> => {
+const findingOf = async (directory: string, limits: EdiLimits): Promise<Finding> => {
   try {
     await access(directory, constants.W_OK)
   } catch (error) {
@@ -25,19 +26,21 @@ const findingOf = async (directory: string): Promise<Finding> => {
     return broken(name, `${directory} cannot be written to`, "Correct WAYBILL_EDI_DIR, or the owner of the directory.")
   }
   const partners = await foldersIn(directory)
-  const problems = (await Promise.all(partners.map(({ partner, tenantId }) => problemOf(join(directory, tenantId, partner))))).filter((problem) => problem !== undefined)
+  const problems = (await Promise.all(partners.map(({ partner, tenantId }) => problemOf(join(directory, tenantId, partner), limits)))).filter((problem) => problem !== undefined)
   return problems.length === 0
     ? ok(name, `${counted(partners.length, "partner")} in ${directory}`)
     : broken(name, problems.slice(0, maxProblems).join(" "), `Correct ${counted(problems.length, "partner")}; \`waybill edi check <profile> --connect\` tries one. The others are served.`)
 }
 
-const problemOf = async (folder: string): Promise<string | undefined> => {
+const problemOf = async (folder: string, { maxWaitingFiles }: EdiLimits): Promise<string | undefined> => {
   const profile = await profileIn(folder)
   if ("problem" in profile) return profile.problem
   try {
     if (profile.transport !== undefined) await checkSecrets(folder, profile.transport)
-    return undefined
   } catch (error) {
     return `${join(folder, "profile.json")}: ${error instanceof Error ? error.message : String(error)}`
   }
+  return await isFull(folder, "outbox", maxWaitingFiles)
+    ? `${join(folder, "outbox")} is full: ${maxWaitingFiles} files wait for the partner, which is not read until they are taken away.`
+    : undefined
 }

@@ -1,0 +1,45 @@
+/** Limits of a partner's directory: how many files wait in it, and how long files stay that were read or sent. */
+import { lstat, opendir, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { isUnfinished } from "./EdiMailbox.ts"
+
+/** Folders whose files are only kept to look them up. */
+const keptFolders = ["done", "failed", "sent"]
+
+/** Whether this many files wait in the folder. It is not read further. */
+export const isFull = async (directory: string, folder: "inbox" | "outbox", limit: number): Promise<boolean> => {
+  let count = 0
+  for await (const entry of entriesIn(join(directory, folder))) {
+    if (!entry.isFile() || isUnfinished(entry.name)) continue
+    count += 1
+    if (count >= limit) return true
+  }
+  return false
+}
+
+/** Removes files that were read or sent before this time, with their reports. Returns their number. */
+export const removeKept = async (directory: string, before: number): Promise<number> => {
+  let removed = 0
+  for (const folder of keptFolders) {
+    for await (const entry of entriesIn(join(directory, folder))) {
+      const path = join(directory, folder, entry.name)
+      // when it was renamed into the folder; writers may set the other time
+      const file = entry.isFile() ? await lstat(path).catch(ignoreMissing) : undefined
+      if (file === undefined || file.ctimeMs >= before) continue
+      await rm(path, { force: true })
+      removed += 1
+    }
+  }
+  return removed
+}
+
+/** A folder is created with its first file. */
+async function* entriesIn(path: string) {
+  const folder = await opendir(path).catch(ignoreMissing)
+  if (folder !== undefined) yield* folder
+}
+
+const ignoreMissing = (error: unknown): undefined => {
+  if ((error as { readonly code?: unknown } | null)?.code !== "ENOENT") throw error
+  return undefined
+}
