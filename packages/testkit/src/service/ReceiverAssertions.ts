@@ -12,6 +12,22 @@ export interface ReceiverAssertions {
   readonly assertNoDuplicates: () => void
 }
 
+/** More would hide the first line of the message. */
+const maxListed = 20
+
+/** What arrived, for the end of a message: a line for each request. */
+const listOf = (came: ReadonlyArray<ReceivedDelivery>): string => {
+  if (came.length === 0) return ""
+  const lines = came.slice(0, maxListed).map(({ at, deliveryId, signature, ...content }) =>
+    `  ${at.toISOString()} ${deliveryId}${signature === "good" ? "" : ` (signature ${signature})`} ${contentOf(content)}`)
+  return `\nreceiver.received has:\n${lines.join("\n")}${came.length > maxListed ? `\n  and ${came.length - maxListed} more` : ""}`
+}
+
+const contentOf = ({ charges, events }: Pick<ReceivedDelivery, "charges" | "events">): string => {
+  if (events.length > 0) return events.map(({ sequence, shipment, type }) => `${shipment.shipmentId} #${sequence} ${type}`).join(", ")
+  return charges.length > 0 ? `${charges.length} freight charges` : "one notification"
+}
+
 export const receiverAssertions = (url: string, received: () => ReadonlyArray<ReceivedDelivery>): ReceiverAssertions => {
   /** Fails without requests, because an assertion about every request would pass. */
   const receivedOrFail = (): ReadonlyArray<ReceivedDelivery> => {
@@ -24,12 +40,12 @@ export const receiverAssertions = (url: string, received: () => ReadonlyArray<Re
     assertReceived: (count) => {
       const came = received()
       if (came.length !== count) {
-        throw new Error(`${url} received ${came.length} requests instead of ${count}. Look at receiver.received, and advance the clock if retries or windows are still to come.`)
+        throw new Error(`${url} received ${came.length} requests instead of ${count}. Advance the clock if retries or windows are still to come.${listOf(came)}`)
       }
     },
     assertSigned: () => {
       for (const { deliveryId, signature } of receivedOrFail()) {
-        if (signature !== "good") throw new Error(`The signature of ${deliveryId} at ${url} is ${signature}. Look at its headers, and at hmacSecretId of the subscription.`)
+        if (signature !== "good") throw new Error(`The signature of ${deliveryId} at ${url} is ${signature}. Look at its headers, and at hmacSecretId of the subscription.${listOf(received())}`)
       }
     },
     assertInOrder: () => {
@@ -38,10 +54,10 @@ export const receiverAssertions = (url: string, received: () => ReadonlyArray<Re
         for (const { sequence, shipment } of events) {
           const before = last.get(shipment.shipmentId)
           if (sequence === before) {
-            throw new Error(`Event ${sequence} of ${shipment.shipmentId} arrived at ${url} again, in ${deliveryId}: a repeat or a retry. Look at receiver.received for when.`)
+            throw new Error(`Event ${sequence} of ${shipment.shipmentId} arrived at ${url} again, in ${deliveryId}: a repeat or a retry.${listOf(received())}`)
           }
           if (before !== undefined && sequence < before) {
-            throw new Error(`Event ${sequence} of ${shipment.shipmentId} arrived at ${url} after event ${before}, in ${deliveryId}. Look at receiver.received for what came before.`)
+            throw new Error(`Event ${sequence} of ${shipment.shipmentId} arrived at ${url} after event ${before}, in ${deliveryId}.${listOf(received())}`)
           }
           last.set(shipment.shipmentId, sequence)
         }
@@ -51,7 +67,7 @@ export const receiverAssertions = (url: string, received: () => ReadonlyArray<Re
     assertNoDuplicates: () => {
       const seen = new Set<string>()
       for (const { deliveryId } of receivedOrFail()) {
-        if (seen.has(deliveryId)) throw new Error(`${deliveryId} arrived at ${url} more than once. Look at receiver.received for when.`)
+        if (seen.has(deliveryId)) throw new Error(`${deliveryId} arrived at ${url} more than once.${listOf(received())}`)
         seen.add(deliveryId)
       }
     }
