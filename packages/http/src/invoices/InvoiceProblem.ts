@@ -17,6 +17,7 @@ const codesOf = ({ code, errors = [], status }: Problem): ReadonlyArray<string> 
     case "invoice_exists":
     case "unauthenticated":
     case "not_permitted":
+    case "tenant_suspended":
     case "quota_exceeded":
       return ["500"]
     case "file_too_large":

@@ -1,4 +1,4 @@
-import { InvalidInput, NotPermitted, StorageError, Unauthenticated } from "@waybill/core"
+import { InvalidInput, NotPermitted, StorageError, TenantSuspended, Unauthenticated } from "@waybill/core"
 import { InvoiceNotYours } from "@waybill/core/invoices"
 import { describe, expect, it } from "vitest"
 import { headerText, invoiceProblem, maxDetailLength } from "../../src/invoices/InvoiceProblem.ts"
@@ -17,6 +17,7 @@ describe("an error of area B (SPEC-GAP-B30)", () => {
     ["another carrier's number", problemOf(new InvoiceNotYours({ numbers: "DOT 1" })), ["600"]],
     ["no credentials", problemOf(new Unauthenticated({ presented: false })), ["500"]],
     ["no business of the caller's", problemOf(new NotPermitted({ needed: "carrier" })), ["500"]],
+    ["a suspended tenant", problemOf(new TenantSuspended({ tenantId: "acme" })), ["500"]],
     ["a body that is too large", bodyTooLarge(1).problem, ["300"]],
     ["a body that breaks off", bodyBroken.problem, ["400"]],
     ["a path that is none", unknownPath.problem, ["400"]],
