@@ -32,12 +32,17 @@ export interface ReceivedDelivery {
   readonly signature: SignatureState
   /** On the virtual clock. */
   readonly at: Date
+  /**
+   * The status that your handler or the scripted answer gave, `refuse`, or `hang` when the sender's deadline passed. `undefined` until then.
+   * A fault on the way may keep it from the sender.
+   */
+  readonly answer: number | "refuse" | "hang" | undefined
 }
 
 /** The clock tolerance of Standard Webhooks. */
 const toleranceMillis = 300_000
 
-export const receivedDelivery = (request: ReceivedRequest, secrets: Iterable<string>, at: number): ReceivedDelivery => ({
+export const receivedDelivery = (request: ReceivedRequest, secrets: Iterable<string>, at: number): Omit<ReceivedDelivery, "answer"> => ({
   deliveryId: request.headers["webhook-id"] ?? "",
   headers: request.headers,
   ...readAs(jsonOf(request)),

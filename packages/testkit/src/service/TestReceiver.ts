@@ -49,8 +49,12 @@ export const makeTestReceiver = (url: string, around: ReceiverSurroundings): { r
 
   const handOver: Behaviour = (request) =>
     Effect.suspend(() => {
-      received.push(receivedDelivery(request, around.secrets, around.now()))
-      return answer(request)
+      const delivery = { ...receivedDelivery(request, around.secrets, around.now()), answer: undefined as ReceivedDelivery["answer"] }
+      received.push(delivery)
+      return Effect.map(answer(request), (outcome) => {
+        delivery.answer = answerIn(outcome)
+        return outcome
+      })
     })
 
   const behaviour: Behaviour = (request) =>
@@ -102,6 +106,11 @@ export const makeTestReceiver = (url: string, around: ReceiverSurroundings): { r
   }
 
   return { receiver, behaviour }
+}
+
+const answerIn = (outcome: AttemptOutcome): ReceivedDelivery["answer"] => {
+  if (outcome._tag === "Interrupted") return undefined
+  return outcome.status ?? (outcome._tag === "Failed" && outcome.failure === "connect_refused" ? "refuse" : "hang")
 }
 
 /** The request is delivered even if the sender no longer waits for the response. */

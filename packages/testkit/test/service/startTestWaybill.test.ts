@@ -72,7 +72,18 @@ describe("startTestWaybill", () => {
     expect(bodies.length).toBe(2)
     expect(bodies[0]).toBe(bodies[1])
     expect(receiver.handlerErrors).toEqual([new Error("not yet")])
+    expect(receiver.received.map(({ answer }) => answer)).toEqual([500, 204])
     expect((await waybill.deliveries.list("acme")).data[0]).toMatchObject({ state: "delivered" })
+  })
+
+  it("shows what a receiver answered to each request", async () => {
+    const { publish, receiver, waybill } = await following()
+    receiver.answers(302, "refuse", "hang", 202)
+    await publish()
+    await waybill.advance("10 seconds")
+    expect(receiver.received.map(({ answer }) => answer)).toEqual([302, "refuse"])
+    await waybill.advance("2 minutes")
+    expect(receiver.received.map(({ answer }) => answer)).toEqual([302, "refuse", "hang", 202])
   })
 
   it("reports a handler that returns no answer", async () => {
