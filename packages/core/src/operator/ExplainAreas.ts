@@ -79,7 +79,10 @@ export const makeExplainAreas = Effect.gen(function*() {
   const isVisible = Effect.fnUntraced(function*(tenantId: string, { client }: DestinationOverview, shipmentIds: ReadonlyArray<string>) {
     for (const shipmentId of shipmentIds) if (yield* transit.clientSees(tenantId, client, shipmentId)) return undefined
     const { accounts } = yield* events.recent(tenantId, shipmentIds[0]!, 1)
-    return decided("not_visible", reason("access", "an account of the shipment, or all of the tenant", `${client} has none of ${named(accounts)}`))
+    const actual = accounts.length === 0
+      ? "the shipment has no accounts, so only carriers see it: name them in parties of an event, or in accounts of the shipment"
+      : `${client} has none of ${named(accounts)}`
+    return decided("not_visible", reason("access", "an account of the shipment, or all of the tenant", actual))
   })
 
   const ofTransit = Effect.fnUntraced(function*(tenantId: string, destination: DestinationOverview, { event, shipmentIds }: Subject) {

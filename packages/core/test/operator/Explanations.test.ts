@@ -148,6 +148,14 @@ describe("Explanations", () => {
     assert.deepInclude(verdictOf({ ...destination!, held: true }, trace), { verdict: "waiting", waitingFor: "access" })
   }, inEngine))
 
+  it.effect("say that the shipment has no accounts if no event has named any", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* publishE(engine, { accounts: [] })
+    const { reasons, verdict } = yield* explain({ subscriptionId: engine.subscription.id, eventId: "E" })
+    assert.deepStrictEqual([verdict, reasons.length], ["not_visible", 1])
+    assert.match(reasons[0]!.actual, /^the shipment has no accounts, .* parties /u)
+  }, inEngine))
+
   it.effect("give the verdict before_subscription for earlier events", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine()
     yield* publishE(engine)
