@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { FreightBillStore } from "@waybill/core/freight-charges"
+import { FreightBillStore, readChange } from "@waybill/core/freight-charges"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { untyped } from "../untyped.ts"
-import { change } from "./Charges.ts"
+import { change, charge } from "./Charges.ts"
 import { codes, hook, makeDebtors, named } from "./Debtors.ts"
 import { inService } from "../inService.ts"
 
@@ -35,6 +35,15 @@ describe("a freight bill", () => {
     assert.deepStrictEqual(notifiedRest as unknown, expected)
     assert.deepStrictEqual(notifiedPfc as unknown, { ...pfc as object, uniqueID: "1234567890EXLA20241120", function: "PFC1", header: { function: "PFC1" } })
   }, inService))
+
+  it.effect("needs the published members, and takes any text for terms, units and currencies (SPEC-GAP-E21)", Effect.fnUntraced(function*() {
+    for (const member of Object.keys(charge())) {
+      const { faults } = yield* Effect.flip(readChange(change("created", { more: { [member]: null } }), ["charges", 0]))
+      assert.deepStrictEqual(faults.map(({ code, pointer }) => `${pointer} ${code}`), [`/charges/0/pfc/${member} required`])
+    }
+    const { shipmentTotals } = charge()
+    yield* readChange(change("created", { terms: "30 days", more: { shipmentTotals: { ...shipmentTotals, weightUnit: "Stone", currency: "XTS" } } }), ["charges", 0])
+  }))
 
   it.effect("is notified only to its debtors (SPEC-GAP-E6)", Effect.fnUntraced(function*() {
     const { debtor, received, report, subscribe, tenant } = yield* makeDebtors

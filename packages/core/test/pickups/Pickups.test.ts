@@ -184,7 +184,7 @@ describe("Pickups.visibility", () => {
       assert.strictEqual((yield* Effect.flip(look(`0${pro}`, { lookupType: "PRO" })))._tag, "PickupNotFound")
     })))
 
-  it.effect("shows the requested values until the carrier reports (SPEC-GAP-C15, SPEC-GAP-C16)", Effect.fnUntraced(function*() {
+  it.effect("shows the requested values until the carrier reports (SPEC-GAP-C15, SPEC-GAP-C16, SPEC-GAP-C37)", Effect.fnUntraced(function*() {
     const { look, order } = yield* setup
     yield* order({ zone: "America/New_York" })
     assert.deepStrictEqual(yield* look("100000001"), {

@@ -169,7 +169,7 @@ export type PreliminaryFreightCharge = typeof PreliminaryFreightCharge.Type
 
 const version = { function: optional(VersionName), header: optional(Schema.Struct({ function: optional(VersionName) })) }
 
-/** As the carrier's system posts it. Waybill assigns the version if it is left out. */
+/** As the carrier's system posts it. Waybill assigns the version if it is left out. Required members are the published ones. SPEC-GAP-E21 */
 export const ReportedCharge = Schema.Struct({ pfc: Schema.Struct({ ...identity, ...version }), ...describedAs("Reported", reportedLog) }).annotate({
   identifier: "ReportedFreightCharge"
 })

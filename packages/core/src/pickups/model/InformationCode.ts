@@ -183,5 +183,6 @@ export const shipperRescheduled = publishedCode("300", "3")
 /** The shipper cancelled the pickup. */
 export const shipperCancelled = publishedCode("400", "2")
 
+/** Before the carrier has reported a code, the status describes itself. SPEC-GAP-C37 */
 export const visibleInformationCode = (kept: KeptInformationCode | null, status: string): InformationCode =>
   kept ?? { code: null, codeDescription: status, subCode: null, subCodeDescription: null }

@@ -1,4 +1,4 @@
-/** Published code lists of shipment status. Closed lists refuse unknown codes; open lists accept new codes of a known form. */
+/** Published code lists of shipment status. Closed lists refuse unknown codes; open lists accept new codes of a known form. SPEC-GAP-A25 */
 import { Schema } from "effect"
 
 /** `identifier` differs from those of other lists by more than case, because code generators write a file for each. `member` names the value in messages. */

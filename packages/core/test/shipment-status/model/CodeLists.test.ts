@@ -5,13 +5,14 @@ import {
   delayReasonCodes,
   LimitedAccessType,
   ShipmentMilestoneStatus,
+  TimeCriticalType,
   unstatedDelay
 } from "@waybill/core/shipment-status"
 import { Schema } from "effect"
 
 const takes = (schema: Schema.Codec<string, unknown>) => Schema.is(schema)
 
-describe("code lists", () => {
+describe("code lists (SPEC-GAP-A25)", () => {
   it("accept every published delay reason, and any sub code of a published basic code", () => {
     const takesCode = takes(DelayReasonCode)
     assert.lengthOf(delayReasonCodes, 39)
@@ -45,5 +46,6 @@ describe("code lists", () => {
 
   it("refuse unknown values of a closed list", () => {
     for (const milestone of ["Picked Up", "In-Transit", "delivered", "", null]) assert.isFalse(takes(ShipmentMilestoneStatus)(milestone))
+    assert.deepStrictEqual(["Deliver By Date", "deliver by date"].map(takes(TimeCriticalType)), [true, false])
   })
 })
