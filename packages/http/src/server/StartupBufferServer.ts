@@ -1,6 +1,6 @@
 /**
  * A `node:http` server that loses no request at startup or shutdown: requests between listening and readiness wait, and
- * requests while stopping get 503.
+ * requests while stopping get 503. With `maxConnections`, connections without a request take at most half of it.
  */
 import { type IncomingMessage, Server, type ServerOptions, type ServerResponse } from "node:http"
 import type { Socket } from "node:net"
@@ -18,6 +18,8 @@ class StartupBufferServer extends Server {
   #held: Array<readonly [IncomingMessage, ServerResponse]> = []
   #running = new Set<ServerResponse>()
   #stopping = false
+  /** Connections whose first request has not arrived, the oldest first. */
+  #silent = new Set<Socket>()
 
   constructor(options: ServerOptions) {
     super(options)
@@ -26,11 +28,21 @@ class StartupBufferServer extends Server {
       if (event === "request") setImmediate(() => this.#release())
     })
     super.on("clientError", answerBrokenRequest)
+    super.on("connection", (socket: Socket) => {
+      this.#silent.add(socket)
+      socket.once("close", () => this.#silent.delete(socket))
+      // A caller without credentials could otherwise hold all connections and never send a request.
+      if (this.#silent.size > this.maxConnections / 2) this.#closeOldestSilent()
+    })
+    super.on("drop", () => {
+      if (!this.#closeOldestSilent()) this.closeIdleConnections()
+    })
   }
 
   override emit(event: string, ...args: ReadonlyArray<never>): boolean {
     if (event !== "request" && event !== "checkContinue") return super.emit(event, ...args)
     const [request, response] = args as unknown as readonly [IncomingMessage, ServerResponse]
+    this.#silent.delete(request.socket)
     if (this.#stopping) return refuse(response)
     if (event === "request" && this.listenerCount("request") === 0) {
       if (this.#held.length >= maxHeld) return refuse(response)
@@ -48,6 +60,14 @@ class StartupBufferServer extends Server {
     for (const response of this.#running) if (!response.headersSent) response.shouldKeepAlive = false
     for (const [, response] of this.#held.splice(0)) refuse(response)
     return super.close(callback)
+  }
+
+  #closeOldestSilent(): boolean {
+    const [oldest] = this.#silent
+    if (oldest === undefined) return false
+    this.#silent.delete(oldest)
+    oldest.destroy()
+    return true
   }
 
   #release(): void {

@@ -1,7 +1,7 @@
 import { once } from "node:events"
 import { Agent, get, type IncomingMessage, type Server } from "node:http"
-import type { AddressInfo } from "node:net"
-import { expect, it } from "vitest"
+import { type AddressInfo, connect } from "node:net"
+import { expect, it, onTestFinished } from "vitest"
 import { createStartupBufferServer } from "../../src/index.ts"
 
 const listen = async (server: Server) => {
@@ -102,4 +102,37 @@ it("answers held requests when it stops before it was ready", async () => {
   await arrived(server, 1)
   server.close()
   expect((await early).status).toBe(503)
+})
+
+/** A connection that records whether the server closed it. */
+const connection = async (port: number) => {
+  const socket = connect(port, "127.0.0.1").on("error", () => undefined).resume()
+  await once(socket, "connect")
+  onTestFinished(() => void socket.destroy())
+  const request = async () => {
+    socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    return String((await once(socket, "data"))[0]).slice(0, 15)
+  }
+  return { socket, request, closed: once(socket, "close") }
+}
+
+it("closes the oldest connections without a request beyond half of maxConnections, and idle ones beyond all of it", async () => {
+  const server = createStartupBufferServer()
+  server.maxConnections = 4
+  server.on("request", (_request, response) => response.end("answered"))
+  const port = await listen(server)
+  onTestFinished(() => void server.close())
+  const kept = await connection(port)
+  expect(await kept.request()).toBe("HTTP/1.1 200 OK")
+  const [silent, halfway] = [await connection(port), await connection(port)]
+  halfway.socket.write("GET / HTTP/1.1\r\nHost: ")
+  const second = await connection(port)
+  await silent.closed
+  const third = await connection(port)
+  await halfway.closed
+  for (const each of [second, third, kept]) expect(await each.request()).toBe("HTTP/1.1 200 OK")
+  const fourth = await connection(port)
+  expect(await fourth.request()).toBe("HTTP/1.1 200 OK")
+  const beyond = await connection(port)
+  await Promise.all([kept, second, third, fourth, beyond].map(({ closed }) => closed))
 })

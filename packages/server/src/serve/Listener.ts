@@ -5,6 +5,7 @@ import { Effect, Exit, Schema, Scope } from "effect"
 import { HttpMiddleware } from "effect/http"
 import type { Server } from "node:http"
 import type { AddressInfo } from "node:net"
+import { connectionsFor, limitConnections, shareOfFiles } from "./ConnectionLimit.ts"
 
 export class ListenFailed extends Schema.TaggedError<ListenFailed>()("ListenFailed", {
   host: Schema.String,
@@ -59,7 +60,7 @@ export const listen = (
         })
       }),
       (server) => closed(server, 0)
-    ),
+    ).pipe(Effect.tap((server) => limitConnections(server, connectionsFor(setting === "WAYBILL" ? shareOfFiles.customers : shareOfFiles.operators)))),
     (server) => {
       const { port } = server.address() as AddressInfo
       return { server, port, url: `http://${reachableHost(options.host)}:${port}` }

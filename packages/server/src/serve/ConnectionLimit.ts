@@ -1,0 +1,46 @@
+/**
+ * Limits the open connections of a listener. Without a limit, callers without credentials could take every file descriptor of the process, which
+ * also needs them for the database and for receivers.
+ */
+import { Effect } from "effect"
+import { readFileSync } from "node:fs"
+import type { Server } from "node:http"
+
+/** Above any real number of callers of one process, in bounded memory. */
+const mostConnections = 10_000
+
+/** Connections of customers, and of operators on a port of their own. The rest is for the database, receivers and files. */
+export const shareOfFiles = { customers: 1 / 2, operators: 1 / 10 } as const
+
+/** How many connections a listener accepts with this share of the open files that the system allows. */
+export const connectionsFor = (share: number, openFiles: number | undefined = allowedOpenFiles()): number =>
+  openFiles === undefined ? mostConnections : Math.max(1, Math.min(mostConnections, Math.floor(openFiles * share)))
+
+/** `undefined` where there is no limit, and where the system does not tell it in a file. */
+const allowedOpenFiles = (): number | undefined => {
+  try {
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync("/proc/self/limits", "utf8"))?.[1]
+    return soft === undefined ? undefined : Number(soft)
+  } catch {
+    return undefined
+  }
+}
+
+const logMillis = 60_000
+
+/** Refuses connections beyond `most`, and logs it. */
+export const limitConnections = (server: Server, most: number): Effect.Effect<void> =>
+  Effect.map(Effect.context(), (context) => {
+    const fork = Effect.runForkWith(context)
+    let refused = 0
+    let loggedAt = -Infinity
+    server.maxConnections = most
+    server.on("drop", () => {
+      refused += 1
+      const now = performance.now()
+      if (now - loggedAt < logMillis) return
+      loggedAt = now
+      fork(Effect.annotateLogs(Effect.logWarning(`HTTP connections refused: ${most} are open, which is the limit of this process.`), { refused }))
+      refused = 0
+    })
+  })
