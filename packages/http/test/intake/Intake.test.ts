@@ -64,9 +64,3 @@ it("accepts a thousand large events in one call, and at most 16 MiB", async () =
   const tooMany = await report({ events: many.map((event) => ({ ...event, attributes: { more: note } })) })
   expect([tooMany.status, problemCode(tooMany)]).toEqual([413, "body_too_large"])
 })
-
-it("requires the role carrier", async () => {
-  const customer = await acme.customer("shop", ["A1"])
-  const answer = await service.send("POST", "/intake/v1/transit-events", { key: customer, body: { events: [reportedEvent("I7")] } })
-  expect([answer.status, problemCode(answer)]).toEqual([403, "not_permitted"])
-})

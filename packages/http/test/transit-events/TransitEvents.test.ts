@@ -272,28 +272,6 @@ describe("subscriptions", () => {
       }
     }
   )
-
-  it("of others get the same response as unknown ones", async () => {
-    const rival = await service.tenant("rival")
-    const foreign = [
-      (await rival.subscribe(rival.carrier)).json.id,
-      (await acme.subscribe(await acme.customer("shop", ["A1"]))).json.id
-    ]
-    const unknown = "0b8f2c1e-6f0a-7c3d-9a55-2d1f0c9e8b77"
-    for (const id of foreign) {
-      for (const method of ["GET", "PATCH", "DELETE"]) {
-        const body = method === "PATCH" ? { body: { status: "inactive" } } : {}
-        const ask = (to: string) =>
-          service.send(method, `/visibility/v1/subscriptions/${to}`, { key: acme.carrier, headers: { "x-request-id": "same" }, ...body })
-        const [theirs, nobodys] = [await ask(id), await ask(unknown)]
-        expect(theirs.status).toBe(404)
-        expect(theirs.text.replaceAll(id, unknown)).toBe(nobodys.text)
-        const headersOf = (answer: Answer) => Object.fromEntries([...answer.headers].filter(([name]) => name !== "date"))
-        expect(headersOf(theirs)).toEqual(headersOf(nobodys))
-      }
-    }
-    expect((await service.send("GET", `/visibility/v1/subscriptions/${foreign[0]}`, { key: rival.carrier })).json.status).toBe("active")
-  })
 })
 
 describe("paths", () => {
