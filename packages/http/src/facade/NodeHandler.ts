@@ -37,7 +37,12 @@ const bodyWasRead =
  * The body must be unread, unless `req.rawBody` contains its bytes: a parsed body cannot be restored. Otherwise the
  * response is 500, and `next`, or a process warning, explains the fix.
  */
-export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: NodeHandlerOptions = {}) =>
+export const toNodeHandler = (waybill: Pick<Waybill, "handler">, { mountPath }: NodeHandlerOptions = {}) => {
+  if (typeof (waybill as Partial<Waybill> | undefined)?.handler !== "function") throw new TypeError("toNodeHandler takes the service that createWaybill returned, and options.")
+  return nodeHandlerOf(waybill, mountPath)
+}
+
+const nodeHandlerOf = (waybill: Pick<Waybill, "handler">, mountPath: string | undefined) =>
 (req: NodeRequest, res: ServerResponse, next?: (error?: unknown) => void): void => {
   const body = bodyOf(req)
   if (body === "lost") {

@@ -94,8 +94,8 @@ export interface WaybillOptions<Tx = never> extends Pick<WaybillHttpOptions, "pu
   /** Keys for `/operator`; at least 20 characters each. A key may have a name, and may be read-only. */
   readonly operatorKeys?: ReadonlyArray<OperatorKeySetting>
   readonly jwt?: JwtOptions
-  /** 32 bytes each, as bytes or base64. The first key encrypts webhook secrets, all keys decrypt them: to rotate, give `[old, new]` to every process first, then `[new, old]`. */
-  readonly sealingKeys: readonly [Uint8Array | string, ...ReadonlyArray<Uint8Array | string>]
+  /** At least one key of 32 bytes, as bytes or base64. The first key encrypts webhook secrets, all keys decrypt them: to rotate, give `[old, new]` to every process first, then `[new, old]`. */
+  readonly sealingKeys: ReadonlyArray<Uint8Array | string>
   /** Private networks and hosts that webhooks may reach, such as `10.1.0.0/16` or `receiver.internal`. */
   readonly egressAllow?: ReadonlyArray<string>
   readonly delivery?: DeliverySettings
@@ -208,5 +208,5 @@ const portalPageOf = ({ pageUrl, theme = {} }: PortalSettings) => {
 const decodeTheme = decodeInput(PortalTheme, { closed: true })
 
 /** Also for callers without types; the transport validates the keys. */
-const sealingKeysOf = (keys: WaybillOptions["sealingKeys"] | undefined) =>
-  (Array.isArray(keys) ? keys.map((key) => Redacted.make(key)) : []) as unknown as TransportHttpOptions["sealingKeys"]
+const sealingKeysOf = (keys: WaybillOptions["sealingKeys"] | undefined): TransportHttpOptions["sealingKeys"] =>
+  Array.isArray(keys) ? keys.map((key) => Redacted.make(key)) : []

@@ -11,8 +11,8 @@ import { WebhookSenderHttp, type WebhookSenderHttpOptions } from "./WebhookSende
 export type SealingKey = Redacted.Redacted<Uint8Array | string>
 
 export interface TransportHttpOptions extends Omit<WebhookSenderHttpOptions, "egress"> {
-  /** The first key encrypts webhook secrets at rest, all keys decrypt them: put a new key first. */
-  readonly sealingKeys: readonly [SealingKey, ...ReadonlyArray<SealingKey>]
+  /** At least one. The first key encrypts webhook secrets at rest, all keys decrypt them: put a new key first. */
+  readonly sealingKeys: ReadonlyArray<SealingKey>
   /** Private networks and hosts that webhooks may reach, such as `10.1.0.0/16` or `receiver.internal`. Default: none. */
   readonly egressAllow?: ReadonlyArray<string>
 }
@@ -30,7 +30,7 @@ export const TransportHttp = {
 
 /** Validates the keys, also for callers without types. */
 const sealingKeysOf = (keys: TransportHttpOptions["sealingKeys"] | undefined) => {
-  const [first, ...more] = Array.isArray(keys) ? keys as TransportHttpOptions["sealingKeys"] : []
+  const [first, ...more] = Array.isArray(keys) ? keys as ReadonlyArray<SealingKey> : []
   return [sealingKeyOf(first), ...more.map(sealingKeyOf)] as const
 }
 
@@ -38,7 +38,7 @@ const sealingKeyOf = (key: SealingKey | undefined): Redacted.Redacted<Uint8Array
   const value = Redacted.isRedacted(key) ? Redacted.value(key) : undefined
   const bytes = typeof value === "string" ? new Uint8Array(Buffer.from(value, "base64")) : value
   if (!(bytes instanceof Uint8Array) || bytes.length !== 32) {
-    throw new RangeError("sealingKeys is a list of at least one key of 32 bytes, each given as bytes or as base64.")
+    throw new RangeError("sealingKeys is a list of at least one key of 32 bytes, each given as bytes or as base64. Make one with: openssl rand -base64 32")
   }
   return Redacted.make(bytes)
 }

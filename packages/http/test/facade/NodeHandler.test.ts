@@ -91,6 +91,10 @@ describe("toNodeHandler", () => {
     expect(created.headers.get("location")).toMatch(new RegExp(`^${url}/api/freight/visibility/v1/subscriptions/`))
   })
 
+  it("is refused without a service, when it is mounted and not at the first request", () => {
+    expect(() => toNodeHandler(undefined as unknown as Waybill)).toThrow("toNodeHandler takes the service that createWaybill returned")
+  })
+
   it("explains what to do when a parser consumed the body", async () => {
     const handler = toNodeHandler(waybill)
     const warnings: Array<Error> = []
