@@ -1,12 +1,11 @@
 /** The customer's deliveries, newest first, and one of them with its attempts and body. */
 import type { DeliveryState } from "@waybill/client/operator"
-import { deliveryStates, deliveryWords, noneText, plural } from "../model/words.ts"
-import { Choice } from "../parts/Fields.tsx"
+import { noneText, plural } from "../model/words.ts"
 import { ActionResult, Answered, Empty } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
-import { Shown } from "../parts/Shown.tsx"
 import { useDialog } from "../session/useDialog.ts"
 import { DeliveryDetail } from "../views/DeliveryDetail.tsx"
+import { OfSubscription, StateChoice } from "../views/DeliveryFilters.tsx"
 import { DeliveryRows } from "../views/DeliveryRows.tsx"
 import { type ChosenDelivery } from "../session/oneByOne.ts"
 import { RetryButton, RetryDialog } from "../views/RetryDialog.tsx"
@@ -24,18 +23,9 @@ export const Deliveries = ({ route }: { readonly route: DeliveriesRoute }) => {
     <>
       <h1 tabIndex={-1}>Deliveries</h1>
       <form class="filter" onSubmit={(event) => event.preventDefault()}>
-        <Choice
-          label="State"
-          value={state}
-          all="every state"
-          choices={deliveryStates.map((state) => [state, deliveryWords[state]!])}
-          change={(state) => void (location.hash = hashOf({ view: "deliveries", state, subscriptionId }))}
-        />
+        <StateChoice state={state} change={(state) => void (location.hash = hashOf({ view: "deliveries", state, subscriptionId }))} />
         {subscriptionId !== undefined && (
-          <p>
-            Of <a href={hashOf({ view: "subscription", subscriptionId })}>subscription <span class="id"><Shown text={subscriptionId} /></span></a>{" "}
-            only. <a href={hashOf({ view: "deliveries", state })}>Of all subscriptions</a>
-          </p>
+          <OfSubscription subscriptionId={subscriptionId} href={hashOf({ view: "subscription", subscriptionId })} allHref={hashOf({ view: "deliveries", state })} />
         )}
       </form>
       <ActionResult result={result} />

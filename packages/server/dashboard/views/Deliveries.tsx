@@ -3,15 +3,15 @@ import type { DeadLettersFilter, Delivery, DeliveryError, DeliveryState, Operato
 import { useEffect, useState } from "preact/hooks"
 import { type DeliveriesFilter, hashOf, type Route } from "../model/routes.ts"
 import { inputOf, instantOfInput } from "../model/time.ts"
-import { deliveryStates, deliveryWords, errorChoices, noneText, plural, totalText } from "../model/words.ts"
+import { errorChoices, noneText, plural, totalText } from "../model/words.ts"
 import { Choice, FilterField, InstantField } from "../parts/Fields.tsx"
 import { Answered, Empty, ActionResult } from "../parts/Notes.tsx"
 import { Pages } from "../parts/Pages.tsx"
-import { Shown } from "../parts/Shown.tsx"
 import { useAppState } from "../session/Context.ts"
 import { useDialog } from "../session/useDialog.ts"
 import { usePolled } from "../session/usePolled.ts"
 import { type BulkAct, BulkDialog } from "./BulkDialog.tsx"
+import { OfSubscription, StateChoice } from "./DeliveryFilters.tsx"
 import { DismissDialog } from "./DismissDialog.tsx"
 import { RecoverDialog } from "./SubscriptionDialogs.tsx"
 import { RetryButton, RetryDialog } from "./RetryDialog.tsx"
@@ -61,11 +61,8 @@ const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
   const go = (filter: DeliveriesFilter) => void (location.hash = show(tenantId, filter))
   return (
     <form class="filter" onSubmit={(event) => event.preventDefault()}>
-      <Choice
-        label="State"
-        value={route.state}
-        all="every state"
-        choices={deliveryStates.map((state) => [state, deliveryWords[state]!])}
+      <StateChoice
+        state={route.state}
         // an error is one of deliveries that wait or are dead letters
         change={(state) => go({ ...route, state, error: state === undefined || state === "waiting" || state === "dead" ? route.error : undefined })}
       />
@@ -77,10 +74,7 @@ const Filter = ({ route }: { readonly route: DeliveriesRoute }) => {
         <Choice label="Failed with" value={route.error} all="every outcome" choices={errorChoices} change={(error) => go({ ...route, error })} />
       )}
       {subscriptionId !== undefined && (
-        <p>
-          Of <a href={hashOf({ view: "subscription", tenantId, subscriptionId })}>subscription <span class="id"><Shown text={subscriptionId} /></span></a>{" "}
-          only. <a href={show(tenantId, { ...route, subscriptionId: undefined })}>Of all subscriptions</a>
-        </p>
+        <OfSubscription subscriptionId={subscriptionId} href={hashOf({ view: "subscription", tenantId, subscriptionId })} allHref={show(tenantId, { ...route, subscriptionId: undefined })} />
       )}
     </form>
   )
