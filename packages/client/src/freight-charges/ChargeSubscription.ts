@@ -21,7 +21,7 @@ export interface ChargeSubscriptionCreate {
   readonly webhookUrl: string
   /** Your own accounts; at least one. */
   readonly accounts: ReadonlyArray<string>
-  /** Only some combinations are offered. An absent member is derived from the other. */
+  /** Every pair is offered. An absent member is `revenue_impacts_only`. */
   readonly dataOptions: { readonly shipmentDataType?: ShipmentDataType; readonly eventType?: ChargeEventType }
   /** Default `real_time`. */
   readonly frequency?: ChargeFrequency
