@@ -218,6 +218,7 @@ export class WorkerProcess implements Participant, Sender {
   private get wakeups(): Wakeups["Service"] {
     return {
       wake: () => Effect.void,
+      serve: () => Effect.void,
       next: Effect.callback<ReadonlySet<string>>((resume) => {
         const takeHints = () => {
           const hints = this.hints

@@ -30,6 +30,15 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.isTrue((yield* wokenFor(other)).has(other))
     }), 20_000)
 
+    it.effect("wakes fibers of a process that serves the tenant alone", Effect.fnUntraced(function*() {
+      const tenantId = freshTenant()
+      const wakeups = yield* Wakeups
+      yield* Effect.raceFirst(wokenFor(tenantId), waking(tenantId))
+      yield* wakeups.serve(() => Effect.succeed(true))
+      yield* wakeups.wake(tenantId)
+      assert.isTrue((yield* wokenFor(tenantId)).has(tenantId))
+    }), 20_000)
+
     it.effect("wakes every waiting fiber", Effect.fnUntraced(function*() {
       const tenantId = freshTenant()
       const sleepers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(wokenFor(tenantId)))

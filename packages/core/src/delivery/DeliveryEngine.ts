@@ -39,7 +39,8 @@ export class DeliveryEngine {
     }))
     const taking = Array.from({ length: takesAtOnce }, () => runWithRestart(this.taking.turn, this.taking.until))
     const loops = [runWithRestart(this.owning.turn, this.owning.until), ...taking, runWithRestart(this.settling.turn, this.settling.until), listening]
-    return Effect.andThen(attempts.ready, Effect.raceAllFirst(loops)).pipe(
+    const serving = services.wakeups.serve((tenantId) => this.owning.servesAlone(tenantId))
+    return Effect.scoped(Effect.andThen(serving, Effect.andThen(attempts.ready, Effect.raceAllFirst(loops)))).pipe(
       Effect.onExit(() => this.stop),
       Effect.asVoid
     )

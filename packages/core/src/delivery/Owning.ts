@@ -80,6 +80,14 @@ export class Owning {
     this.workAvailable.openUnsafe()
   }
 
+  /** Whether this worker owns every partition of the tenant. */
+  servesAlone(tenantId: string): Effect.Effect<boolean> {
+    return Effect.map(workerMillis, (now) => {
+      const owned = Array.from(this.parts.work.tenants.get(tenantId)?.partitions.values() ?? []).filter(({ leaving }) => !leaving)
+      return owned.length === partitionsPerTenant && now < this.parts.leasedUntil
+    })
+  }
+
   /** Releases all partitions and ends the worker's registration, for a stop. */
   get leave(): Effect.Effect<void, StorageError> {
     const { parts } = this

@@ -1,7 +1,7 @@
 /** Workers that share the partitions of one tenant: ownership when a worker starts, stops, crashes or sleeps. */
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
-import { partitionOf, partitionsPerTenant } from "@waybill/core/delivery"
+import { partitionOf, partitionsPerTenant, Wakeups } from "@waybill/core/delivery"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
@@ -79,7 +79,40 @@ const publishEverySecond = (publish: Effect.Effect<unknown, unknown>, seconds: n
 
 const options = { pollMillis: 1000, drainMillis: 0 }
 
+/** A way to start workers, and for each running one whether it alone can serve a tenant now. */
+const watchedWorkers = Effect.gen(function*() {
+  const wakeups = yield* Wakeups
+  const running = new Set<(tenantId: string) => Effect.Effect<boolean>>()
+  const watching: Wakeups["Service"] = {
+    ...wakeups,
+    serve: (servesAlone) => Effect.asVoid(Effect.acquireRelease(Effect.sync(() => running.add(servesAlone)), () => Effect.sync(() => running.delete(servesAlone))))
+  }
+  return {
+    start: Effect.provideService(startWorker, Wakeups, watching),
+    alone: (tenantId: string) => Effect.forEach(running, (servesAlone) => servesAlone(tenantId))
+  }
+})
+
 describe("workers that share a tenant's partitions", () => {
+  it.effect("one serves the tenant alone only while it owns all of them and its leases last", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { publish, tenant: { tenantId } } = yield* makeTenant
+      const { alone, start } = yield* watchedWorkers
+      const first = yield* start
+      yield* publishEverySecond(publish, 5)
+      assert.deepStrictEqual(yield* alone(tenantId), [true])
+      assert.deepStrictEqual(yield* alone("another tenant"), [false])
+      const second = yield* start
+      yield* publishEverySecond(publish, 25)
+      assert.deepStrictEqual(yield* alone(tenantId), [false, false])
+      yield* second.stop
+      yield* publishEverySecond(publish, 25)
+      assert.deepStrictEqual(yield* alone(tenantId), [true])
+      yield* first.kill
+      yield* TestWaybill.pass(takeover)
+      assert.deepStrictEqual(yield* alone(tenantId), [false])
+    }))), 60_000)
+
   it.effect("own equal numbers under load while one becomes eight and eight become one, and send nothing twice", () =>
     engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
       const { arrived, publish } = yield* makeTenant

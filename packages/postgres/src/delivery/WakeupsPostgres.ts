@@ -32,17 +32,24 @@ export const layer = (options: { readonly listen: boolean }) =>
       const hearing = Latch.makeUnsafe(false)
       let untold = new Set<string>()
       const telling = Latch.makeUnsafe(false)
+      const workers = new Set<(tenantId: string) => Effect.Effect<boolean>>()
 
       const hear = (tenantId: string) => {
         heard.add(tenantId)
         hearing.openUnsafe()
       }
 
+      /** Whether other processes have workers that could serve the tenant. */
+      const concernsOthers = (tenantId: string) =>
+        Effect.map(Effect.filter(workers, (servesAlone) => servesAlone(tenantId)), (alone) => alone.length === 0)
+
       const tell = Effect.gen(function*() {
         yield* telling.await
         telling.closeUnsafe()
-        const tenants = [...untold]
+        const woken = untold
         untold = new Set()
+        const tenants = yield* Effect.filter(woken, concernsOthers)
+        if (tenants.length === 0) return
         yield* Effect.ignore(sql.run(statement`SELECT pg_notify(${channel}, ${self} || ':' || tenant) AS told FROM unnest(${textArray(tenants)}) AS tenant`))
         yield* Effect.sleep(coalesceMillis)
       })
@@ -77,6 +84,8 @@ export const layer = (options: { readonly listen: boolean }) =>
                 scope
               ))
               : sql.afterCommit(wake(tenantId))),
+        serve: (servesAlone) =>
+          Effect.asVoid(Effect.acquireRelease(Effect.sync(() => workers.add(servesAlone)), () => Effect.sync(() => workers.delete(servesAlone)))),
         next: Effect.map(hearing.await, () => {
           hearing.closeUnsafe()
           const tenants = heard

@@ -21,6 +21,7 @@ export const WakeupsMemory = {
           for (const latch of waiting) latch.openUnsafe()
           waiting.clear()
         }),
+      serve: () => Effect.void,
       next: Effect.withFiber((fiber) =>
         Effect.suspend(() => {
           const seen = told.get(fiber) ?? 0
