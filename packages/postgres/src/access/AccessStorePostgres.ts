@@ -1,10 +1,11 @@
 /** Tenants, API keys and clients' access, on Postgres. */
-import { AccessStore, type ClientRows, type FoundApiKey, type ListRange, type StoredApiKey, StorageError } from "@waybill/core"
+import { AccessStore, type ClientRows, type FoundApiKey, type ListRange, type StoredApiKey } from "@waybill/core"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { bool, type Decoded, int4, optional, text, timestamptz } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { raiseDestinationsOfAccounts } from "../delivery/SecretSql.ts"
+import { type Operations, operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as clients from "./ClientSql.ts"
 import * as keys from "./KeySql.ts"
@@ -25,41 +26,39 @@ export const layer = Layer.effect(
 
     const isChanged = (statement: Statement) => Effect.map(sql.rows(text, statement), (rows) => rows.length > 0)
 
-    return AccessStore.of({
+    return operationsOf(AccessStore, {
       ...keyStatements({ schema, sql }),
       ...clientStatements({ schema, sql }),
 
-      putTenant: (tenant) => firstTenant(tenants.putTenant(schema, tenant)).pipe(StorageError.refail("AccessStore.putTenant")),
+      putTenant: (tenant) => firstTenant(tenants.putTenant(schema, tenant)),
 
-      findTenant: (tenantId) => firstTenant(tenants.findTenant(schema, tenantId)).pipe(StorageError.refail("AccessStore.findTenant")),
+      findTenant: (tenantId) => firstTenant(tenants.findTenant(schema, tenantId)),
 
-      pageTenants: (range) => sql.rows(tenants.tenantRow, tenants.pageTenants(schema, range)).pipe(StorageError.refail("AccessStore.pageTenants")),
+      pageTenants: (range) => sql.rows(tenants.tenantRow, tenants.pageTenants(schema, range)),
 
-      listTenants: sql.rows(tenants.tenantRow, tenants.listTenants(schema)).pipe(StorageError.refail("AccessStore.listTenants")),
+      listTenants: sql.rows(tenants.tenantRow, tenants.listTenants(schema)),
 
-      findLimits: (tenantId) => StorageError.refail("AccessStore.findLimits")(findLimits(tenantId, false)),
+      findLimits: (tenantId) => findLimits(tenantId, false),
 
-      findLimitsForUpdate: (tenantId) => StorageError.refail("AccessStore.findLimitsForUpdate")(findLimits(tenantId, true)),
+      findLimitsForUpdate: (tenantId) => findLimits(tenantId, true),
 
-      putLimits: (tenantId, limits) => sql.run(tenants.putLimits(schema, tenantId, limits)).pipe(StorageError.refail("AccessStore.putLimits")),
+      putLimits: (tenantId, limits) => sql.run(tenants.putLimits(schema, tenantId, limits)),
 
-      setTenantState: (tenantId, state) =>
-        firstTenant(tenants.setTenantState(schema, tenantId, state)).pipe(StorageError.refail("AccessStore.setTenantState")),
+      setTenantState: (tenantId, state) => firstTenant(tenants.setTenantState(schema, tenantId, state)),
 
-      deleteTenant: (tenantId) => isChanged(tenants.deleteTenant(schema, tenantId)).pipe(StorageError.refail("AccessStore.deleteTenant")),
+      deleteTenant: (tenantId) => isChanged(tenants.deleteTenant(schema, tenantId)),
 
-      deletedTenants: sql.rows(text, tenants.deletedTenants(schema)).pipe(StorageError.refail("AccessStore.deletedTenants")),
+      deletedTenants: sql.rows(text, tenants.deletedTenants(schema)),
 
-      purgeTenant: (tenantId, limit) => purgeTenant({ schema, sql }, name, tenantId, limit).pipe(StorageError.refail("AccessStore.purgeTenant")),
+      purgeTenant: (tenantId, limit) => purgeTenant({ schema, sql }, name, tenantId, limit),
 
-      dropTenant: (tenantId, graceMillis) =>
-        isChanged(tenants.dropTenant(schema, tenantId, graceMillis)).pipe(StorageError.refail("AccessStore.dropTenant"))
+      dropTenant: (tenantId, graceMillis) => isChanged(tenants.dropTenant(schema, tenantId, graceMillis))
     })
   })
 )
 
 type ClientOperations = Pick<
-  AccessStore["Service"],
+  Operations<AccessStore["Service"]>,
   "putClientAccess" | "clientRows" | "findClientState" | "holdClient" | "dropClient" | "markEnding" | "clientsDue" | "pageClients"
 >
 
@@ -82,48 +81,32 @@ const keyStatements = ({ schema, sql }: Database) => {
   const lockTenant = (tenantId: string) => sql.run(tenants.lockTenant(schema, tenantId))
 
   return {
-    lockKeys: (tenantId: string) => lockTenant(tenantId).pipe(StorageError.refail("AccessStore.lockKeys")),
+    lockKeys: (tenantId: string) => lockTenant(tenantId),
 
-    addKey: (tenantId: string, key: StoredApiKey) =>
-      Effect.andThen(lockTenant(tenantId), sql.run(keys.insertKey(schema, tenantId, key))).pipe(StorageError.refail("AccessStore.addKey")),
+    addKey: (tenantId: string, key: StoredApiKey) => Effect.andThen(lockTenant(tenantId), sql.run(keys.insertKey(schema, tenantId, key))),
 
     findKeys: (tenantId: string, ids: ReadonlyArray<string>) =>
-      sql.rows(keys.foundKeyRow, keys.findKeys(schema, tenantId, [...new Set(ids.filter(isUuid))])).pipe(
-        Effect.map((rows) => {
-          const found = new Map(rows.map((row): [string, FoundApiKey] => [row.id, keyOf(row)]))
-          return ids.map((id) => Option.fromUndefinedOr(found.get(id.toLowerCase())))
-        }),
-        StorageError.refail("AccessStore.findKeys")
-      ),
+      Effect.map(sql.rows(keys.foundKeyRow, keys.findKeys(schema, tenantId, [...new Set(ids.filter(isUuid))])), (rows) => {
+        const found = new Map(rows.map((row): [string, FoundApiKey] => [row.id, keyOf(row)]))
+        return ids.map((id) => Option.fromUndefinedOr(found.get(id.toLowerCase())))
+      }),
 
     revokeKey: (tenantId: string, id: string) =>
       !isUuid(id) ? Effect.succeedNone : Effect.andThen(lockTenant(tenantId), sql.rows(keys.keyRow, keys.revokeKey(schema, tenantId, id))).pipe(
-        Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), keyOf)),
-        StorageError.refail("AccessStore.revokeKey")
+        Effect.map(([row]) => Option.map(Option.fromUndefinedOr(row), keyOf))
       ),
 
-    revokeKeysOf: (tenantId: string, name: string) =>
-      Effect.andThen(lockTenant(tenantId), sql.run(keys.revokeKeysOf(schema, tenantId, name))).pipe(StorageError.refail("AccessStore.revokeKeysOf")),
+    revokeKeysOf: (tenantId: string, name: string) => Effect.andThen(lockTenant(tenantId), sql.run(keys.revokeKeysOf(schema, tenantId, name))),
 
-    keysOf: (tenantId: string, name: string) =>
-      sql.rows(keys.keyRow, keys.keysOf(schema, tenantId, name)).pipe(
-        Effect.map((rows) => rows.map(keyOf)),
-        StorageError.refail("AccessStore.keysOf")
-      ),
+    keysOf: (tenantId: string, name: string) => Effect.map(sql.rows(keys.keyRow, keys.keysOf(schema, tenantId, name)), (rows) => rows.map(keyOf)),
 
     pageKeys: (tenantId: string, range: ListRange) =>
-      sql.rows(keys.listedKeyRow, keys.pageKeys(schema, tenantId, range)).pipe(
-        Effect.map((rows) =>
-          rows.map(({ hash: _, lastUsedAt, ...key }) => ({ ...keyOf(key), ...(lastUsedAt === undefined ? {} : { lastUsedAt }) }))
-        ),
-        StorageError.refail("AccessStore.pageKeys")
-      ),
+      Effect.map(sql.rows(keys.listedKeyRow, keys.pageKeys(schema, tenantId, range)), (rows) =>
+        rows.map(({ hash: _, lastUsedAt, ...key }) => ({ ...keyOf(key), ...(lastUsedAt === undefined ? {} : { lastUsedAt }) }))),
 
     touchKeys: (tenantId: string, uses: ReadonlyArray<keys.KeyUse>) => {
       const sorted = uses.toSorted((a, b) => a.id < b.id ? -1 : 1)
-      return Effect.andThen(sql.run(keys.touchKeys(schema, tenantId, sorted)), sql.run(keys.touchClients(schema, tenantId, sorted))).pipe(
-        StorageError.refail("AccessStore.touchKeys")
-      )
+      return Effect.andThen(sql.run(keys.touchKeys(schema, tenantId, sorted)), sql.run(keys.touchClients(schema, tenantId, sorted)))
     }
   }
 }
@@ -137,42 +120,31 @@ const clientStatements = ({ schema, sql }: Database): ClientOperations => ({
       const given = yield* sql.rows(text, clients.giveAccounts(schema, tenantId, access))
       if (taken.length + given.length > 0) yield* sql.run(raiseDestinationsOfAccounts(schema, tenantId, access.client))
       return wasHeld
-    })).pipe(StorageError.refail("AccessStore.putClientAccess")),
+    })),
 
   clientRows: (tenantId, client) =>
-    sql.rows(clients.clientRow, clients.clientRows(schema, tenantId, client)).pipe(
-      Effect.flatMap((rows) =>
-        rows.length > 0
-          ? Effect.succeed(clientRowsOf(rows))
-          : Effect.map(sql.one(timestamptz, clients.currentTime), (now) => ({ now, rows: [], endingThrough: undefined }))
-      ),
-      StorageError.refail("AccessStore.clientRows")
-    ),
+    Effect.flatMap(sql.rows(clients.clientRow, clients.clientRows(schema, tenantId, client)), (rows) =>
+      rows.length > 0
+        ? Effect.succeed(clientRowsOf(rows))
+        : Effect.map(sql.one(timestamptz, clients.currentTime), (now) => ({ now, rows: [], endingThrough: undefined }))),
 
   findClientState: (tenantId, client) =>
-    sql.rows(bool, clients.clientIsLive(schema, tenantId, client)).pipe(
-      Effect.map(([live]) => live === undefined ? undefined : live ? "live" as const : "held" as const),
-      StorageError.refail("AccessStore.findClientState")
-    ),
+    Effect.map(sql.rows(bool, clients.clientIsLive(schema, tenantId, client)), ([live]) => live === undefined ? undefined : live ? "live" as const : "held" as const),
 
-  holdClient: (tenantId, held) => sql.run(clients.holdClient(schema, tenantId, held)).pipe(StorageError.refail("AccessStore.holdClient")),
+  holdClient: (tenantId, held) => sql.run(clients.holdClient(schema, tenantId, held)),
 
   dropClient: (tenantId, client, origin) =>
     sql.withTransaction(Effect.gen(function*() {
       const taken = yield* sql.rows(text, clients.dropAccounts(schema, tenantId, client, origin))
       yield* sql.run(clients.dropClient(schema, tenantId, client, origin))
       if (taken.length > 0) yield* sql.run(raiseDestinationsOfAccounts(schema, tenantId, client))
-    })).pipe(StorageError.refail("AccessStore.dropClient")),
+    })),
 
-  markEnding: (tenantId, client, through) =>
-    sql.run(through === undefined ? clients.unmarkEnding(schema, tenantId, client) : clients.markEnding(schema, tenantId, client, through)).pipe(
-      StorageError.refail("AccessStore.markEnding")
-    ),
+  markEnding: (tenantId, client, through) => sql.run(through === undefined ? clients.unmarkEnding(schema, tenantId, client) : clients.markEnding(schema, tenantId, client, through)),
 
-  clientsDue: (limit) => sql.rows(clients.dueClientRow, clients.clientsDue(schema, limit)).pipe(StorageError.refail("AccessStore.clientsDue")),
+  clientsDue: (limit) => sql.rows(clients.dueClientRow, clients.clientsDue(schema, limit)),
 
-  pageClients: (tenantId, range) =>
-    sql.rows(clients.listedClientRow, clients.pageClients(schema, tenantId, range)).pipe(StorageError.refail("AccessStore.pageClients"))
+  pageClients: (tenantId, range) => sql.rows(clients.listedClientRow, clients.pageClients(schema, tenantId, range))
 })
 
 /** Ids come from request paths; an id that is not a UUID matches no row. */

@@ -1,9 +1,10 @@
 /** The audit log on Postgres. */
-import { type AuditRange, type AuditRecord, AuditStore, StorageError } from "@waybill/core"
+import { type AuditRange, type AuditRecord, AuditStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int4, int4Array, int8, only, optional, row, text, textArray, timestamptz, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
 /** Entries removed by one call of `prune`. */
@@ -75,14 +76,10 @@ export const layer = Layer.effect(
       return oldest.length
     })
 
-    return AuditStore.of({
-      put: (records) => put(records).pipe(StorageError.refail("AuditStore.put")),
-      page: (query) =>
-        sql.rows(entryRow, pageEntries(schema, query)).pipe(
-          Effect.map((rows) => rows.map(recordOf)),
-          StorageError.refail("AuditStore.page")
-        ),
-      prune: (before) => StorageError.refail("AuditStore.prune")(prune(before))
+    return operationsOf(AuditStore, {
+      put,
+      page: (query) => Effect.map(sql.rows(entryRow, pageEntries(schema, query)), (rows) => rows.map(recordOf)),
+      prune
     })
   })
 )

@@ -1,5 +1,4 @@
 /** Charge subscriptions on Postgres, with their in-flight lists and the windows of hourly and daily frequencies. */
-import { StorageError } from "@waybill/core"
 import { ChargeSubscriptionStore, type StoredChargeSubscription } from "@waybill/core/freight-charges"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
@@ -7,6 +6,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, float8, int8, nullable, text, uuid } from "../client/SqlRow.ts"
 import { type Statement, statement } from "../client/SqlStatement.ts"
 import { makeTakeLock } from "../shared/AdvisoryLock.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { makeDocuments } from "../subscriptions/SubscriptionDocuments.ts"
@@ -49,45 +49,24 @@ export const layer = Layer.effect(
 
     const documents = makeDocuments(sql, statement`${schema}.freight_charge_subscriptions`, statement`cancelled_at IS NULL`)
 
-    return ChargeSubscriptionStore.of({
+    return operationsOf(ChargeSubscriptionStore, {
       accountsOf: (tenantId, client) =>
-        Effect.andThen(
-          sql.run(bills.holdAccess(schema, tenantId, client)),
-          sql.rows(text, statements.accountsOf(schema, tenantId, client))
-        ).pipe(StorageError.refail("ChargeSubscriptionStore.accountsOf")),
-      hold: (tenantId, accounts) => takeLock(tenantId, bills.gate(tenantId, accounts, "exclusive")).pipe(StorageError.refail("ChargeSubscriptionStore.hold")),
-      covered: (tenantId, client, accounts) => StorageError.refail("ChargeSubscriptionStore.covered")(covered(tenantId, client, accounts)),
-      insert: (tenantId, record) =>
-        sql.run(statements.insertSubscription(schema, tenantId, record)).pipe(StorageError.refail("ChargeSubscriptionStore.insert")),
-      addInFlight: (tenantId, id, inFlight) =>
-        sql.run(statements.addInFlight(schema, tenantId, id, inFlight)).pipe(StorageError.refail("ChargeSubscriptionStore.addInFlight")),
-      find: (tenantId, client, id) =>
-        !isUuid(id) ? Effect.succeedNone : find(statements.findSubscription(schema, tenantId, client, id)).pipe(
-          Effect.map(first),
-          StorageError.refail("ChargeSubscriptionStore.find")
-        ),
-      findAny: (tenantId, id) =>
-        !isUuid(id) ? Effect.succeedNone : find(statements.findAnySubscription(schema, tenantId, id)).pipe(
-          Effect.map(first),
-          StorageError.refail("ChargeSubscriptionStore.findAny")
-        ),
-      documents: (tenantId, ids) => StorageError.refail("ChargeSubscriptionStore.documents")(documents(tenantId, ids)),
-      deliveringTo: (tenantId, client, webhookUrl) =>
-        find(statements.subscriptionsDeliveringTo(schema, tenantId, client, webhookUrl)).pipe(
-          StorageError.refail("ChargeSubscriptionStore.deliveringTo")
-        ),
-      cancel: (tenantId, client, id) =>
-        !isUuid(id) ? Effect.succeed(false) : sql.withTransaction(cancel(tenantId, client, id)).pipe(StorageError.refail("ChargeSubscriptionStore.cancel")),
+        Effect.andThen(sql.run(bills.holdAccess(schema, tenantId, client)), sql.rows(text, statements.accountsOf(schema, tenantId, client))),
+      hold: (tenantId, accounts) => takeLock(tenantId, bills.gate(tenantId, accounts, "exclusive")),
+      covered,
+      insert: (tenantId, record) => sql.run(statements.insertSubscription(schema, tenantId, record)),
+      addInFlight: (tenantId, id, inFlight) => sql.run(statements.addInFlight(schema, tenantId, id, inFlight)),
+      find: (tenantId, client, id) => !isUuid(id) ? Effect.succeedNone : Effect.map(find(statements.findSubscription(schema, tenantId, client, id)), first),
+      findAny: (tenantId, id) => !isUuid(id) ? Effect.succeedNone : Effect.map(find(statements.findAnySubscription(schema, tenantId, id)), first),
+      documents,
+      deliveringTo: (tenantId, client, webhookUrl) => find(statements.subscriptionsDeliveringTo(schema, tenantId, client, webhookUrl)),
+      cancel: (tenantId, client, id) => !isUuid(id) ? Effect.succeed(false) : sql.withTransaction(cancel(tenantId, client, id)),
       inFlight: (tenantId, client, id, range) =>
-        !isUuid(id) ? Effect.succeed([]) : lookup((sql) => sql.rows(statements.inFlightRow, statements.inFlight(schema, tenantId, client, id, range))).pipe(
-          StorageError.refail("ChargeSubscriptionStore.inFlight")
-        ),
+        !isUuid(id) ? Effect.succeed([]) : lookup((sql) => sql.rows(statements.inFlightRow, statements.inFlight(schema, tenantId, client, id, range))),
       windowsWith: (tenantId, id, billIds) =>
         !isUuid(id)
           ? Effect.succeed({ closesAt: undefined, orderIds: [] })
-          : sql.one(windows.windowsRow, windows.windowsWith(schema, tenantId, id, billIds)).pipe(
-            StorageError.refail("ChargeSubscriptionStore.windowsWith")
-          ),
+          : sql.one(windows.windowsRow, windows.windowsWith(schema, tenantId, id, billIds)),
       windowsDue: (limit) =>
         Effect.gen(function*() {
           // in this order: a window that becomes due between the two is found twice, never missed
@@ -97,8 +76,8 @@ export const layer = Layer.effect(
             tenantIds: due.map(({ tenantId }) => tenantId),
             nextDueInMillis: millis === null ? undefined : Math.max(1, Math.ceil(millis))
           }
-        }).pipe(StorageError.refail("ChargeSubscriptionStore.windowsDue")),
-      closeWindows: (tenantId) => closeWindows(tenantId).pipe(StorageError.refail("ChargeSubscriptionStore.closeWindows"))
+        }),
+      closeWindows
     })
   })
 )

@@ -1,10 +1,11 @@
 /** Freight bills on Postgres. */
-import { accountOfGrant, StorageError } from "@waybill/core"
+import { accountOfGrant } from "@waybill/core"
 import { type BillChanges, FreightBillStore } from "@waybill/core/freight-charges"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { int8 } from "../client/SqlRow.ts"
 import { makeLookup } from "../shared/Lookups.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./FreightBillSql.ts"
 import { pruneNotices, pruneWindows } from "./FreightChargePayloads.ts"
@@ -39,25 +40,17 @@ export const layer = Layer.effect(
       return bills + lists + windows + notices
     })
 
-    return FreightBillStore.of({
-      lock: (tenantId, billIds) => StorageError.refail("FreightBillStore.lock")(lock(tenantId, billIds)),
-      gate: (tenantId, accounts) =>
-        sql.one(statements.gateRow, statements.gate(tenantId, accounts, "shared")).pipe(
-          Effect.map(({ now }) => now),
-          StorageError.refail("FreightBillStore.gate")
-        ),
+    return operationsOf(FreightBillStore, {
+      lock,
+      gate: (tenantId, accounts) => Effect.map(sql.one(statements.gateRow, statements.gate(tenantId, accounts, "shared")), ({ now }) => now),
       viewers: (tenantId, accounts) => {
         const grants = [...new Set(accounts)].map((grant) => ({ grant, account: accountOfGrant(grant) }))
-        return sql.rows(statements.viewerRow, statements.viewers(schema, tenantId, grants)).pipe(StorageError.refail("FreightBillStore.viewers"))
+        return sql.rows(statements.viewerRow, statements.viewers(schema, tenantId, grants))
       },
-      append: (tenantId, changes) => sql.withTransaction(append(tenantId, changes)).pipe(StorageError.refail("FreightBillStore.append")),
-      beginning: (tenantId, prefixes, limit) =>
-        lookup((sql) => sql.rows(statements.billRow, statements.billsBeginning(schema, tenantId, prefixes, limit))).pipe(
-          StorageError.refail("FreightBillStore.beginning")
-        ),
-      open: (tenantId, accounts, range) =>
-        sql.rows(statements.billRow, statements.openBills(schema, tenantId, accounts, range)).pipe(StorageError.refail("FreightBillStore.open")),
-      prune: (tenantId, before) => StorageError.refail("FreightBillStore.prune")(prune(tenantId, before))
+      append: (tenantId, changes) => sql.withTransaction(append(tenantId, changes)),
+      beginning: (tenantId, prefixes, limit) => lookup((sql) => sql.rows(statements.billRow, statements.billsBeginning(schema, tenantId, prefixes, limit))),
+      open: (tenantId, accounts, range) => sql.rows(statements.billRow, statements.openBills(schema, tenantId, accounts, range)),
+      prune
     })
   })
 )

@@ -1,10 +1,10 @@
 /** Which documents support which invoice, on Postgres. */
-import { StorageError } from "@waybill/core"
 import { type DocumentRecord, DocumentStore } from "@waybill/core/invoices"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { type Decoded, int8, uuid } from "../client/SqlRow.ts"
 import { makeLookup } from "../shared/Lookups.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./DocumentSql.ts"
 
@@ -18,40 +18,24 @@ export const layer = Layer.effect(
     const select = (...[tenantId, viewer, filter, range]: Tail<Parameters<typeof statements.selectRecords>>) =>
       Effect.map(lookup((sql) => sql.rows(statements.recordRow, statements.selectRecords(schema, tenantId, viewer, filter, range))), (rows) => rows.map(recordOf))
 
-    return DocumentStore.of({
-      add: (tenantId, record) => sql.run(statements.addDocuments(schema, tenantId, record)).pipe(StorageError.refail("DocumentStore.add")),
+    return operationsOf(DocumentStore, {
+      add: (tenantId, record) => sql.run(statements.addDocuments(schema, tenantId, record)),
       find: (tenantId, viewer, invoiceNumber) =>
-        select(
-          tenantId,
-          viewer,
-          { invoiceNumber, dot: undefined, mc: undefined, documentTypes: undefined },
-          { after: undefined, limit: 1, newestFirst: true }
-        ).pipe(Effect.map(([record]) => record), StorageError.refail("DocumentStore.find")),
-      list: (tenantId, viewer, filter, range) =>
-        StorageError.refail("DocumentStore.list")(select(tenantId, viewer, filter, { ...range, newestFirst: false })),
-      storedBytes: (tenantId) =>
-        sql.rows(int8, statements.storedBytes(schema, tenantId)).pipe(
-          Effect.map(([bytes]) => bytes ?? 0),
-          StorageError.refail("DocumentStore.storedBytes")
+        Effect.map(
+          select(tenantId, viewer, { invoiceNumber, dot: undefined, mc: undefined, documentTypes: undefined }, { after: undefined, limit: 1, newestFirst: true }),
+          ([record]) => record
         ),
-      changeStoredBytes: (tenantId, by) =>
-        sql.one(int8, statements.changeStoredBytes(schema, tenantId, by)).pipe(StorageError.refail("DocumentStore.changeStoredBytes")),
-      discard: (tenantId, contentId) => sql.run(statements.discardContent(schema, tenantId, contentId)).pipe(StorageError.refail("DocumentStore.discard")),
-      moveContent: (tenantId, record, contents) =>
-        sql.rows(uuid, statements.moveContent(schema, tenantId, record, contents)).pipe(
-          Effect.map((rows) => rows.length > 0),
-          StorageError.refail("DocumentStore.moveContent")
-        ),
-      claimDiscarded: (tenantId, olderThanMillis, limit) =>
-        sql.rows(uuid, statements.claimDiscarded(schema, tenantId, olderThanMillis, limit)).pipe(StorageError.refail("DocumentStore.claimDiscarded")),
-      forgetDiscarded: (tenantId, contentIds) =>
-        sql.run(statements.forgetDiscarded(schema, tenantId, contentIds)).pipe(StorageError.refail("DocumentStore.forgetDiscarded")),
-      countDiscarded: (tenantId) => sql.one(int8, statements.countDiscarded(schema, tenantId)).pipe(StorageError.refail("DocumentStore.countDiscarded")),
+      list: (tenantId, viewer, filter, range) => select(tenantId, viewer, filter, { ...range, newestFirst: false }),
+      storedBytes: (tenantId) => Effect.map(sql.rows(int8, statements.storedBytes(schema, tenantId)), ([bytes]) => bytes ?? 0),
+      changeStoredBytes: (tenantId, by) => sql.one(int8, statements.changeStoredBytes(schema, tenantId, by)),
+      discard: (tenantId, contentId) => sql.run(statements.discardContent(schema, tenantId, contentId)),
+      moveContent: (tenantId, record, contents) => Effect.map(sql.rows(uuid, statements.moveContent(schema, tenantId, record, contents)), (rows) => rows.length > 0),
+      claimDiscarded: (tenantId, olderThanMillis, limit) => sql.rows(uuid, statements.claimDiscarded(schema, tenantId, olderThanMillis, limit)),
+      forgetDiscarded: (tenantId, contentIds) => sql.run(statements.forgetDiscarded(schema, tenantId, contentIds)),
+      countDiscarded: (tenantId) => sql.one(int8, statements.countDiscarded(schema, tenantId)),
       remove: (tenantId, carrier, invoiceNumber, fileIds) =>
-        sql.rows(statements.fileRow, statements.removeDocuments(schema, tenantId, carrier, invoiceNumber, fileIds)).pipe(
-          Effect.map((rows) => rows.toSorted((a, b) => a.fileNo - b.fileNo).map(({ fileNo: _, ...file }) => file)),
-          StorageError.refail("DocumentStore.remove")
-        )
+        Effect.map(sql.rows(statements.fileRow, statements.removeDocuments(schema, tenantId, carrier, invoiceNumber, fileIds)), (rows) =>
+          rows.toSorted((a, b) => a.fileNo - b.fileNo).map(({ fileNo: _, ...file }) => file))
     })
   })
 )

@@ -1,9 +1,10 @@
 /** Waiting e-mails on Postgres. */
-import { type Mail, mailsPerPrune, mailsPerTenant, MailStore, StorageError } from "@waybill/core"
+import { type Mail, mailsPerPrune, mailsPerTenant, MailStore } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { float8, int4, int8, row, text, timestamptz } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
 /** Returns a row unless too many wait, also for an id that is there. */
@@ -63,18 +64,16 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
-    return MailStore.of({
-      put: (tenantId, mail) => sql.rows(text, putMail(schema, tenantId, mail)).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail("MailStore.put")),
-      tenants: (limit) => sql.rows(text, tenantsWithMail(schema, limit)).pipe(StorageError.refail("MailStore.tenants")),
+    return operationsOf(MailStore, {
+      put: (tenantId, mail) => Effect.map(sql.rows(text, putMail(schema, tenantId, mail)), (rows) => rows.length > 0),
+      tenants: (limit) => sql.rows(text, tenantsWithMail(schema, limit)),
       take: (tenantId, limit, leaseMillis) =>
-        sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)).pipe(
-          Effect.map((rows) => rows.map(({ attempts, body, id, recipient, subject, waitedMillis }) => ({ id, to: recipient, subject, text: body, attempt: attempts, waitedMillis }))),
-          StorageError.refail("MailStore.take")
-        ),
-      lagMillis: sql.one(lagRow, mailLag(schema)).pipe(Effect.map(({ lagMillis }) => lagMillis), StorageError.refail("MailStore.lagMillis")),
-      postpone: (tenantId, id, millis) => sql.run(postponeMail(schema, tenantId, id, millis)).pipe(StorageError.refail("MailStore.postpone")),
-      remove: (tenantId, id) => sql.run(removeMail(schema, tenantId, id)).pipe(StorageError.refail("MailStore.remove")),
-      prune: (tenantId, before) => sql.one(prunedRow, pruneMails(schema, tenantId, before)).pipe(Effect.map(({ pruned }) => pruned), StorageError.refail("MailStore.prune"))
+        Effect.map(sql.rows(takenRow, takeMails(schema, tenantId, limit, leaseMillis)), (rows) =>
+          rows.map(({ attempts, body, id, recipient, subject, waitedMillis }) => ({ id, to: recipient, subject, text: body, attempt: attempts, waitedMillis }))),
+      lagMillis: Effect.map(sql.one(lagRow, mailLag(schema)), ({ lagMillis }) => lagMillis),
+      postpone: (tenantId, id, millis) => sql.run(postponeMail(schema, tenantId, id, millis)),
+      remove: (tenantId, id) => sql.run(removeMail(schema, tenantId, id)),
+      prune: (tenantId, before) => Effect.map(sql.one(prunedRow, pruneMails(schema, tenantId, before)), ({ pruned }) => pruned)
     })
   })
 )

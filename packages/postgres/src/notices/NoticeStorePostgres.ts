@@ -1,5 +1,5 @@
 /** Notices to customers on Postgres. */
-import { type NoticeContacts, type NoticeKey, type NoticeKind, noticesPerPrune, NoticeStore, StorageError, type WebhookNotice } from "@waybill/core"
+import { type NoticeContacts, type NoticeKey, type NoticeKind, noticesPerPrune, NoticeStore, type WebhookNotice } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { bytea, int4, int8, only, optional, row, text, textArray, uuid } from "../client/SqlRow.ts"
@@ -7,6 +7,7 @@ import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { pruneLowest } from "../delivery/NoticeRetention.ts"
 import type { PayloadSource } from "../delivery/PayloadSource.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 
 /** A notice is queued for its own client only. */
@@ -98,22 +99,16 @@ export const layer = Layer.effect(
   Effect.gen(function*() {
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
-    return NoticeStore.of({
+    return operationsOf(NoticeStore, {
       contacts: (tenantId, client, forUpdate = false) =>
-        sql.rows(contactsRow, forUpdate ? lockContacts(schema, tenantId, client) : contactsOf(schema, tenantId, client)).pipe(
-          Effect.map(([found = nobody]) => found),
-          StorageError.refail("NoticeStore.contacts")
-        ),
+        Effect.map(sql.rows(contactsRow, forUpdate ? lockContacts(schema, tenantId, client) : contactsOf(schema, tenantId, client)), ([found = nobody]) => found),
       setContacts: (tenantId, client, contacts) =>
-        sql.run(contacts.email === undefined && contacts.webhookId === undefined ? dropContacts(schema, tenantId, client) : putContacts(schema, tenantId, client, contacts)).pipe(
-          StorageError.refail("NoticeStore.setContacts")
-        ),
-      endWebhook: (tenantId, client, webhookId) => sql.run(clearWebhook(schema, tenantId, client, webhookId)).pipe(StorageError.refail("NoticeStore.endWebhook")),
-      queue: (tenantId, notice) => sql.run(queueNotice(schema, tenantId, notice)).pipe(StorageError.refail("NoticeStore.queue")),
-      pruneBodies: (tenantId, before) => sql.one(int8, pruneBodies(schema, tenantId, before)).pipe(StorageError.refail("NoticeStore.pruneBodies")),
-      claim: (tenantId, key) => sql.rows(claimedRow, claimNotice(schema, tenantId, key)).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail("NoticeStore.claim")),
-      prune: (tenantId, beforeDay) =>
-        sql.one(prunedRow, pruneNotices(schema, tenantId, beforeDay)).pipe(Effect.map(({ pruned }) => pruned), StorageError.refail("NoticeStore.prune"))
+        sql.run(contacts.email === undefined && contacts.webhookId === undefined ? dropContacts(schema, tenantId, client) : putContacts(schema, tenantId, client, contacts)),
+      endWebhook: (tenantId, client, webhookId) => sql.run(clearWebhook(schema, tenantId, client, webhookId)),
+      queue: (tenantId, notice) => sql.run(queueNotice(schema, tenantId, notice)),
+      pruneBodies: (tenantId, before) => sql.one(int8, pruneBodies(schema, tenantId, before)),
+      claim: (tenantId, key) => Effect.map(sql.rows(claimedRow, claimNotice(schema, tenantId, key)), (rows) => rows.length > 0),
+      prune: (tenantId, beforeDay) => Effect.map(sql.one(prunedRow, pruneNotices(schema, tenantId, beforeDay)), ({ pruned }) => pruned)
     })
   })
 )

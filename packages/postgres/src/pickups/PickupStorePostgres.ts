@@ -16,6 +16,7 @@ import { type Decoded, int8, type StatementRunner } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { makeTakeLock } from "../shared/AdvisoryLock.ts"
 import { makeLookup } from "../shared/Lookups.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statements from "./PickupSql.ts"
 
@@ -58,35 +59,21 @@ export const layer = Layer.effect(
       return { entries, through, more: entries.length === 0 && scanned === changesPerRead }
     })
 
-    return PickupStore.of({
-      answered: (tenantId, client, key) => StorageError.refail("PickupStore.answered")(answered(tenantId, client, key)),
-      remember: (tenantId, client, key, answer) =>
-        sql.run(statements.insertAnswer(schema, tenantId, client, key, answer)).pipe(StorageError.refail("PickupStore.remember")),
-      nextNumber: (tenantId, isTest) =>
-        sql.one(int8, statements.nextNumber(schema, tenantId, isTest)).pipe(StorageError.refail("PickupStore.nextNumber")),
-      insert: (tenantId, pickup, history, change) =>
-        put("PickupStore.insert", statements.insertPickup(schema, tenantId, pickup, history, change), pickup),
-      update: (tenantId, pickup, history, change) =>
-        put("PickupStore.update", statements.updatePickup(schema, tenantId, pickup, history, change), pickup),
-      changes: (tenantId, range) => StorageError.refail("PickupStore.changes")(changes(tenantId, range)),
-      find: (tenantId, viewer, number, forUpdate = false) =>
-        findFirst(statements.pickupOfNumber(schema, tenantId, viewer, number, forUpdate), forUpdate).pipe(StorageError.refail("PickupStore.find")),
-      findByPro: (tenantId, viewer, pro) =>
-        findFirst(statements.pickupOfPro(schema, tenantId, viewer, pro)).pipe(StorageError.refail("PickupStore.findByPro")),
+    return operationsOf(PickupStore, {
+      answered,
+      remember: (tenantId, client, key, answer) => sql.run(statements.insertAnswer(schema, tenantId, client, key, answer)),
+      nextNumber: (tenantId, isTest) => sql.one(int8, statements.nextNumber(schema, tenantId, isTest)),
+      insert: (tenantId, pickup, history, change) => put("PickupStore.insert", statements.insertPickup(schema, tenantId, pickup, history, change), pickup),
+      update: (tenantId, pickup, history, change) => put("PickupStore.update", statements.updatePickup(schema, tenantId, pickup, history, change), pickup),
+      changes,
+      find: (tenantId, viewer, number, forUpdate = false) => findFirst(statements.pickupOfNumber(schema, tenantId, viewer, number, forUpdate), forUpdate),
+      findByPro: (tenantId, viewer, pro) => findFirst(statements.pickupOfPro(schema, tenantId, viewer, pro)),
       findById: (tenantId, viewer, pickupId, forUpdate = false) =>
-        !isUuid(pickupId) ? Effect.succeedNone : findFirst(statements.pickupOfId(schema, tenantId, viewer, pickupId, forUpdate), forUpdate).pipe(
-          StorageError.refail("PickupStore.findById")
-        ),
-      ofPros: (tenantId, pros, limit) => StorageError.refail("PickupStore.ofPros")(lookup((sql) => ofPros(sql, tenantId, pros, limit))),
-      list: (tenantId, range) =>
-        Effect.map(lookup((sql) => sql.rows(statements.pickupRow, statements.listedPickups(schema, tenantId, range))), (rows) => rows.map(pickupOf)).pipe(
-          StorageError.refail("PickupStore.list")
-        ),
-      history: (tenantId, pickupId) =>
-        !isUuid(pickupId) ? Effect.succeed([]) : lookup((sql) => sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, [pickupId]))).pipe(
-          StorageError.refail("PickupStore.history")
-        ),
-      prune: (tenantId, before) => sql.one(int8, statements.prunePickups(schema, tenantId, before)).pipe(StorageError.refail("PickupStore.prune"))
+        !isUuid(pickupId) ? Effect.succeedNone : findFirst(statements.pickupOfId(schema, tenantId, viewer, pickupId, forUpdate), forUpdate),
+      ofPros: (tenantId, pros, limit) => lookup((sql) => ofPros(sql, tenantId, pros, limit)),
+      list: (tenantId, range) => Effect.map(lookup((sql) => sql.rows(statements.pickupRow, statements.listedPickups(schema, tenantId, range))), (rows) => rows.map(pickupOf)),
+      history: (tenantId, pickupId) => !isUuid(pickupId) ? Effect.succeed([]) : lookup((sql) => sql.rows(statements.historyRow, statements.historiesOf(schema, tenantId, [pickupId]))),
+      prune: (tenantId, before) => sql.one(int8, statements.prunePickups(schema, tenantId, before))
     })
   })
 )

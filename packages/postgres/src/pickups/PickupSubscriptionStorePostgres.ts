@@ -1,5 +1,5 @@
 /** Carriers' subscriptions to pickups on Postgres. */
-import { type ListRange, StorageError } from "@waybill/core"
+import type { ListRange } from "@waybill/core"
 import { type PickupSubscriptionRecord, PickupSubscriptionStore, type TimeRange } from "@waybill/core/pickups"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
@@ -7,6 +7,7 @@ import { PgClient } from "../client/PgClient.ts"
 import { bool, int8, row, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, tenant, value } from "../client/SqlStatement.ts"
 import { queueEntries, signalQueued } from "../delivery/DeliveryEntrySql.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
 import { selectSubscriptions, subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
@@ -81,15 +82,15 @@ export const layer = Layer.effect(
       return isFound ? Option.some(queued) : Option.none<number>()
     })
 
-    return PickupSubscriptionStore.of({
-      insert: (tenantId, record) => sql.run(insertSubscription(schema, tenantId, record)).pipe(StorageError.refail("PickupSubscriptionStore.insert")),
-      update: (tenantId, record) => sql.run(updateSubscription(schema, tenantId, record)).pipe(StorageError.refail("PickupSubscriptionStore.update")),
-      find: (tenantId, client, id, forUpdate = false) => StorageError.refail("PickupSubscriptionStore.find")(find(tenantId, client, id, forUpdate)),
-      list: (tenantId, client, range) => StorageError.refail("PickupSubscriptionStore.list")(list(tenantId, client, range)),
-      remove: (tenantId, client, id) => StorageError.refail("PickupSubscriptionStore.remove")(remove(tenantId, client, id)),
-      documents: (tenantId, ids) => StorageError.refail("PickupSubscriptionStore.documents")(documents(tenantId, ids)),
-      clientSees: (tenantId, client, pickupId) => StorageError.refail("PickupSubscriptionStore.clientSees")(clientSees(tenantId, client, pickupId)),
-      replay: (tenantId, id, range) => StorageError.refail("PickupSubscriptionStore.replay")(replay(tenantId, id, range))
+    return operationsOf(PickupSubscriptionStore, {
+      insert: (tenantId, record) => sql.run(insertSubscription(schema, tenantId, record)),
+      update: (tenantId, record) => sql.run(updateSubscription(schema, tenantId, record)),
+      find: (tenantId, client, id, forUpdate = false) => find(tenantId, client, id, forUpdate),
+      list,
+      remove,
+      documents,
+      clientSees,
+      replay
     })
   })
 )

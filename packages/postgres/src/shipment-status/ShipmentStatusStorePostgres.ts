@@ -1,5 +1,4 @@
 /** Shipment statuses on Postgres. */
-import { StorageError } from "@waybill/core"
 import {
   ShipmentStatusStore,
   type StatusChanges,
@@ -11,6 +10,7 @@ import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { bool, bytea, int8, type StatementRunner, text } from "../client/SqlRow.ts"
 import { makeLookup } from "../shared/Lookups.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeCarriersOf, makeLockShipments } from "../shared/ShipmentLocks.ts"
 import * as statements from "./ShipmentStatusSql.ts"
@@ -22,7 +22,7 @@ export const layer = Layer.effect(
     const { identifier: schema } = yield* WaybillSchema
     const lookup = yield* makeLookup
     const lockShipments = makeLockShipments(sql, schema)
-    const carriersOf = makeCarriersOf(sql, schema)
+    const carriers = makeCarriersOf(sql, schema)
 
     const read = (tenantId: string, shipmentIds: ReadonlyArray<string>) =>
       sql.rows(statements.statusRow, statements.readStatuses(schema, tenantId, shipmentIds))
@@ -55,49 +55,33 @@ export const layer = Layer.effect(
       return shipments + (yield* sql.one(int8, statements.pruneNotices(schema, tenantId, before.noticed)))
     })
 
-    return ShipmentStatusStore.of({
+    return operationsOf(ShipmentStatusStore, {
       lock: (tenantId, claims, writer) =>
         sql.withTransaction(Effect.flatMap(lockShipments(tenantId, claims, writer), (locked) =>
-          read(tenantId, claims.map((each) => each.shipmentId).filter((shipmentId) => locked.get(shipmentId)!.own)))).pipe(
-            StorageError.refail("ShipmentStatusStore.lock")
-          ),
-      carriers: (tenantId, shipmentIds) => StorageError.refail("ShipmentStatusStore.carriers")(carriersOf(tenantId, shipmentIds)),
-      read: (tenantId, shipmentIds) => StorageError.refail("ShipmentStatusStore.read")(read(tenantId, shipmentIds)),
-      write: (tenantId, changes) => sql.withTransaction(write(tenantId, changes)).pipe(StorageError.refail("ShipmentStatusStore.write")),
+          read(tenantId, claims.map((each) => each.shipmentId).filter((shipmentId) => locked.get(shipmentId)!.own)))),
+      carriers,
+      read,
+      write: (tenantId, changes) => sql.withTransaction(write(tenantId, changes)),
       resolve: (tenantId, keys, carrier) =>
-        sql.rows(statements.resolvedRow, statements.resolveKeys(schema, tenantId, keys, carrier)).pipe(
-          Effect.map((rows) => {
-            const resolved = new Map(rows.map(({ place, shipmentId }) => [place, shipmentId]))
-            return keys.map((_, at) => resolved.get(at + 1))
-          }),
-          StorageError.refail("ShipmentStatusStore.resolve")
-        ),
+        Effect.map(sql.rows(statements.resolvedRow, statements.resolveKeys(schema, tenantId, keys, carrier)), (rows) => {
+          const resolved = new Map(rows.map(({ place, shipmentId }) => [place, shipmentId]))
+          return keys.map((_, at) => resolved.get(at + 1))
+        }),
       find: (tenantId, lookups) =>
-        lookup((sql) => sql.rows(statements.foundRow, statements.findStatuses(schema, tenantId, lookups))).pipe(
-          Effect.map((rows) => {
-            const found: Array<StatusFound | undefined> = lookups.map(() => undefined)
-            for (const { body, own, place } of rows) {
-              if (body !== undefined) found[place - 1] = own ? { own, verified: body } : { own, public: body }
-            }
-            return found
-          }),
-          StorageError.refail("ShipmentStatusStore.find")
-        ),
-      findPickedUp: (tenantId, range) =>
-        lookup((sql) => sql.rows(bytea, statements.findPickedUp(schema, tenantId, range))).pipe(StorageError.refail("ShipmentStatusStore.findPickedUp")),
+        Effect.map(lookup((sql) => sql.rows(statements.foundRow, statements.findStatuses(schema, tenantId, lookups))), (rows) => {
+          const found: Array<StatusFound | undefined> = lookups.map(() => undefined)
+          for (const { body, own, place } of rows) {
+            if (body !== undefined) found[place - 1] = own ? { own, verified: body } : { own, public: body }
+          }
+          return found
+        }),
+      findPickedUp: (tenantId, range) => lookup((sql) => sql.rows(bytea, statements.findPickedUp(schema, tenantId, range))),
       accountKnown: (tenantId, account, carrier) =>
         lookup((sql) =>
-          sql.one(
-            bool,
-            carrier === undefined ? statements.accountKnown(schema, tenantId, account) : statements.accountKnownTo(schema, tenantId, account, carrier)
-          )
-        ).pipe(StorageError.refail("ShipmentStatusStore.accountKnown")),
-      search: (tenantId, search, limit) =>
-        lookup((sql) => sql.rows(statements.statusRow, statements.searchStatuses(schema, tenantId, search, limit))).pipe(
-          StorageError.refail("ShipmentStatusStore.search")
-        ),
-      record: (tenantId, shipmentId, newest) => StorageError.refail("ShipmentStatusStore.record")(lookup((sql) => record(sql, tenantId, shipmentId, newest))),
-      prune: (tenantId, before) => StorageError.refail("ShipmentStatusStore.prune")(prune(tenantId, before))
+          sql.one(bool, carrier === undefined ? statements.accountKnown(schema, tenantId, account) : statements.accountKnownTo(schema, tenantId, account, carrier))),
+      search: (tenantId, search, limit) => lookup((sql) => sql.rows(statements.statusRow, statements.searchStatuses(schema, tenantId, search, limit))),
+      record: (tenantId, shipmentId, newest) => lookup((sql) => record(sql, tenantId, shipmentId, newest)),
+      prune
     })
   })
 )

@@ -1,11 +1,11 @@
 /** Status subscriptions by reference, on Postgres. */
-import { StorageError } from "@waybill/core"
 import { StatusSubscriptionStore } from "@waybill/core/shipment-status"
 import { Effect, Layer } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { statement } from "../client/SqlStatement.ts"
 import { int8 } from "../client/SqlRow.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeDocuments } from "../subscriptions/SubscriptionDocuments.ts"
 import * as statements from "./StatusSubscriptionSql.ts"
@@ -17,15 +17,11 @@ export const layer = Layer.effect(
     const { identifier: schema } = yield* WaybillSchema
     const documents = makeDocuments(sql, statement`${schema}.shipment_status_subscriptions`)
 
-    return StatusSubscriptionStore.of({
-      insert: (tenantId, subscription) =>
-        sql.run(statements.insertSubscription(schema, tenantId, subscription)).pipe(StorageError.refail("StatusSubscriptionStore.insert")),
+    return operationsOf(StatusSubscriptionStore, {
+      insert: (tenantId, subscription) => sql.run(statements.insertSubscription(schema, tenantId, subscription)),
       remove: (tenantId, client, id) =>
-        !isUuid(id) ? Effect.succeed(false) : sql.one(int8, statements.removeSubscription(schema, tenantId, client, id)).pipe(
-          Effect.map((removed) => removed === 1),
-          StorageError.refail("StatusSubscriptionStore.remove")
-        ),
-      documents: (tenantId, ids) => StorageError.refail("StatusSubscriptionStore.documents")(documents(tenantId, ids))
+        !isUuid(id) ? Effect.succeed(false) : Effect.map(sql.one(int8, statements.removeSubscription(schema, tenantId, client, id)), (removed) => removed === 1),
+      documents
     })
   })
 )

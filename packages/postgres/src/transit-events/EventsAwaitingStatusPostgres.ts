@@ -1,9 +1,10 @@
 /** Events that were published from SQL and have not changed the status of their shipment. */
-import { EventsAwaitingStatus, StorageError } from "@waybill/core"
+import { EventsAwaitingStatus } from "@waybill/core"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import { int8, text, textArray } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { eventRow } from "./TransitEventSql.ts"
 
@@ -34,12 +35,10 @@ export const layer = Layer.effect(
     const sql = yield* PgClient
     const { identifier: schema } = yield* WaybillSchema
 
-    return {
-      tenants: (limit: number) => sql.rows(text, waitingTenants(schema, limit)).pipe(StorageError.refail("EventsAwaitingStatus.tenants")),
-      shipments: (tenantId: string, limit: number) =>
-        sql.rows(text, waitingShipments(schema, tenantId, limit)).pipe(StorageError.refail("EventsAwaitingStatus.shipments")),
-      take: (tenantId: string, shipmentIds: ReadonlyArray<string>) =>
-        sql.rows(eventRow, takeEvents(schema, tenantId, shipmentIds)).pipe(StorageError.refail("EventsAwaitingStatus.take"))
-    }
+    return operationsOf(EventsAwaitingStatus, {
+      tenants: (limit) => sql.rows(text, waitingTenants(schema, limit)),
+      shipments: (tenantId, limit) => sql.rows(text, waitingShipments(schema, tenantId, limit)),
+      take: (tenantId, shipmentIds) => sql.rows(eventRow, takeEvents(schema, tenantId, shipmentIds))
+    })
   })
 )

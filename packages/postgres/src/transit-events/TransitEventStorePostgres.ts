@@ -19,6 +19,7 @@ import { type Decoded, int8, type StatementRunner, text, textArray, timestamptz 
 import { tenant } from "../client/SqlStatement.ts"
 import { makeIsDistributed } from "../shared/Citus.ts"
 import { makeLookup } from "../shared/Lookups.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeSettled } from "../shared/SettledOnCitus.ts"
 import { storedSince } from "../shared/StoredSince.ts"
@@ -35,34 +36,25 @@ export const layer = Layer.effect(
     const settled = yield* makeSettled
     const lookup = yield* makeLookup
     const lockShipments = makeLockShipments(sql, schema)
-    const carriersOf = makeCarriersOf(sql, schema)
+    const carriers = makeCarriersOf(sql, schema)
 
     const find = (tenantId: string, eventIds: ReadonlyArray<string>) =>
-      sql.rows(statements.eventRow, statements.findEvents(schema, tenant(tenantId), textArray(eventIds))).pipe(StorageError.refail("TransitEventStore.find"))
+      sql.rows(statements.eventRow, statements.findEvents(schema, tenant(tenantId), textArray(eventIds)))
 
     const ofShipments = (tenantId: string, shipmentIds: ReadonlyArray<string>) =>
-      sql.rows(statements.eventRow, statements.eventsOfShipments(schema, tenantId, shipmentIds)).pipe(
-        StorageError.refail("TransitEventStore.ofShipments")
-      )
+      sql.rows(statements.eventRow, statements.eventsOfShipments(schema, tenantId, shipmentIds))
 
     const recent = (tenantId: string, shipmentId: string, limit: number) =>
-      lookup((sql) => sql.rows(statements.recentRow, statements.recentEvents(schema, tenantId, shipmentId, { events: limit, bytes: maxHistoryBytes }))).pipe(
-        Effect.map((rows) => ({ accounts: rows[0]?.accounts ?? [], events: rows.flatMap(eventsIn) })),
-        StorageError.refail("TransitEventStore.recent")
-      )
+      Effect.map(lookup((sql) => sql.rows(statements.recentRow, statements.recentEvents(schema, tenantId, shipmentId, { events: limit, bytes: maxHistoryBytes }))), (rows) =>
+        ({ accounts: rows[0]?.accounts ?? [], events: rows.flatMap(eventsIn) }))
 
     const allocate = (tenantId: string, requests: ReadonlyArray<SequenceRequest>, writer?: ReadonlyArray<string>) =>
-      lockShipments(tenantId, requests.map((each) => ({ ...each, carrier: writer, written: true })), writer).pipe(
-        StorageError.refail("TransitEventStore.allocate"),
-        Effect.flatMap((locked) => {
-          const foreign = requests.map((each) => each.shipmentId).filter((shipmentId) => !locked.get(shipmentId)!.own)
-          return foreign.length > 0
-            ? Effect.fail(new ShipmentNotOwn({ shipmentIds: foreign }))
-            : Effect.succeed(requests.map((each) => locked.get(each.shipmentId)!.first))
-        })
-      )
-
-    const carriers = (tenantId: string, shipmentIds: ReadonlyArray<string>) => StorageError.refail("TransitEventStore.carriers")(carriersOf(tenantId, shipmentIds))
+      Effect.flatMap(lockShipments(tenantId, requests.map((each) => ({ ...each, carrier: writer, written: true })), writer), (locked) => {
+        const foreign = requests.map((each) => each.shipmentId).filter((shipmentId) => !locked.get(shipmentId)!.own)
+        return foreign.length > 0
+          ? Effect.fail(new ShipmentNotOwn({ shipmentIds: foreign }))
+          : Effect.succeed(requests.map((each) => locked.get(each.shipmentId)!.first))
+      })
 
     const append = (tenantId: string, events: ReadonlyArray<NewEvent>, traceparent: string | undefined) =>
       sql.rows(text, statements.append(schema, statements.appendedEvents(tenantId, events, traceparent))).pipe(
@@ -122,21 +114,15 @@ export const layer = Layer.effect(
       Effect.gen(function*() {
         if (cursor.page === 2) yield* sql.run(pages.deleteCursors(schema, tenantId, queryKey))
         yield* sql.run(pages.putCursor(schema, tenantId, queryKey, cursor))
-      }).pipe(StorageError.refail("TransitEventStore.putCursor"))
+      })
 
     const findCursor = (tenantId: string, queryKey: string, page: number) =>
-      sql.rows(pages.cursorRow, pages.findCursor(schema, tenantId, queryKey, page)).pipe(
-        Effect.map(([row]) => row === undefined ? undefined : cursorOf(row)),
-        StorageError.refail("TransitEventStore.findCursor")
-      )
+      Effect.map(sql.rows(pages.cursorRow, pages.findCursor(schema, tenantId, queryKey, page)), ([row]) => row === undefined ? undefined : cursorOf(row))
 
     const storedAt = (tenantId: string, eventId: string) =>
-      sql.rows(timestamptz, statements.recordedAt(schema, tenantId, eventId)).pipe(
-        Effect.map(([at]) => at),
-        StorageError.refail("TransitEventStore.storedAt")
-      )
+      Effect.map(sql.rows(timestamptz, statements.recordedAt(schema, tenantId, eventId)), ([at]) => at)
 
-    return TransitEventStore.of({ find, storedAt, ofShipments, recent, allocate, carriers, append, page, since, putCursor, findCursor })
+    return operationsOf(TransitEventStore, { find, storedAt, ofShipments, recent, allocate, carriers, append, page, since, putCursor, findCursor })
   })
 )
 

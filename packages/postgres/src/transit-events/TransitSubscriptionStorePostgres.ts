@@ -1,11 +1,11 @@
 /** Subscriptions to transit events on Postgres, with the routes that publishing matches against. */
-import { StorageError } from "@waybill/core"
 import type { DestinationState } from "@waybill/core/delivery"
 import { type ReplayRequest, type SubscriptionRecord, TransitSubscriptionStore } from "@waybill/core/transit-events"
 import { Effect, Layer, Option } from "effect"
 import { isUuid } from "../access/AccessStorePostgres.ts"
 import { PgClient } from "../client/PgClient.ts"
 import { bool, int8 } from "../client/SqlRow.ts"
+import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import { makeEditable } from "../subscriptions/EditableSubscriptions.ts"
 import { subscriptionOf, subscriptionRow } from "../subscriptions/SubscriptionSql.ts"
@@ -59,26 +59,18 @@ export const layer = Layer.effect(
         return isFound ? Option.some(queued) : Option.none<number>()
       })
 
-    return TransitSubscriptionStore.of({
+    return operationsOf(TransitSubscriptionStore, {
       insert: (tenantId, record) =>
-        sql.withTransaction(record.shipmentIds === undefined
-          ? insertRecord(tenantId, record)
-          : insertWithHistory(tenantId, record, record.shipmentIds)).pipe(
-            StorageError.refail("TransitSubscriptionStore.insert")
-          ),
+        sql.withTransaction(record.shipmentIds === undefined ? insertRecord(tenantId, record) : insertWithHistory(tenantId, record, record.shipmentIds)),
       update: (tenantId, record) =>
-        sql.withTransaction(Effect.andThen(
-          sql.run(statements.updateSubscription(schema, tenantId, record)),
-          replaceRoutes(tenantId, record)
-        )).pipe(StorageError.refail("TransitSubscriptionStore.update")),
-      find: (tenantId, client, id) => StorageError.refail("TransitSubscriptionStore.find")(find(tenantId, client, id, false)),
-      findForUpdate: (tenantId, client, id) => StorageError.refail("TransitSubscriptionStore.findForUpdate")(find(tenantId, client, id, true)),
-      page: (tenantId, client, state, range) => StorageError.refail("TransitSubscriptionStore.page")(page(tenantId, client, state, range)),
-      remove: (tenantId, client, id) => StorageError.refail("TransitSubscriptionStore.remove")(remove(tenantId, client, id)),
-      clientSees: (tenantId, client, shipmentId) =>
-        sql.one(bool, statements.seesShipment(schema, tenantId, client, shipmentId)).pipe(StorageError.refail("TransitSubscriptionStore.clientSees")),
-      documents: (tenantId, ids) => StorageError.refail("TransitSubscriptionStore.documents")(documents(tenantId, ids)),
-      replay: (tenantId, id, request) => StorageError.refail("TransitSubscriptionStore.replay")(replay(tenantId, id, request))
+        sql.withTransaction(Effect.andThen(sql.run(statements.updateSubscription(schema, tenantId, record)), replaceRoutes(tenantId, record))),
+      find: (tenantId, client, id) => find(tenantId, client, id, false),
+      findForUpdate: (tenantId, client, id) => find(tenantId, client, id, true),
+      page,
+      remove,
+      clientSees: (tenantId, client, shipmentId) => sql.one(bool, statements.seesShipment(schema, tenantId, client, shipmentId)),
+      documents,
+      replay
     })
   })
 )
