@@ -9,13 +9,10 @@ import type {
   InFlightBill,
   WindowTimes
 } from "@waybill/core/freight-charges"
-import { Context, Effect, Layer } from "effect"
-import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
-import { type EntryPart, joinedPayloads, type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
-import type { Journal } from "../shared/Journal.ts"
-import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { Context, Layer } from "effect"
+import { type DestinationRows, type EntryPart, joinedPayloads } from "../delivery/DestinationTables.ts"
+import { AreaRows, areaRows } from "../access/AreaRows.ts"
 import { routeIn } from "../shared/Routes.ts"
-import { TenantRows } from "../shared/TenantRows.ts"
 
 interface StoredBill extends BillRow {
   readonly storedAt: number
@@ -48,28 +45,11 @@ interface TenantCharges {
   readonly byClient: Map<string, Set<string>>
 }
 
-export class FreightChargeTables
-  extends Context.Service<FreightChargeTables, FreightChargeRows>()("@waybill/testkit/freight-charges/FreightChargeTables")
-{
-  static readonly layer = Layer.effect(
-    FreightChargeTables,
-    Effect.gen(function*() {
-      const { journal, onPurge } = yield* MemoryDatabase
-      return purged(onPurge, new FreightChargeRows(journal, yield* DestinationTables, yield* AccessTables))
-    })
-  )
+export class FreightChargeTables extends Context.Service<FreightChargeTables, FreightChargeRows>()("@waybill/testkit/freight-charges/FreightChargeTables") {
+  static readonly layer = Layer.effect(FreightChargeTables, areaRows((shared) => new FreightChargeRows(shared)))
 }
 
-export class FreightChargeRows extends TenantRows<TenantCharges> {
-  private readonly destinations: DestinationRows
-  private readonly access: AccessRows
-
-  constructor(journal: Journal, destinations: DestinationRows, access: AccessRows) {
-    super(journal)
-    this.destinations = destinations
-    this.access = access
-  }
-
+export class FreightChargeRows extends AreaRows<TenantCharges> {
   protected override empty(): TenantCharges {
     return { bills: new Map(), byAccount: new Map(), notices: new Map(), subscriptions: new Map(), byClient: new Map() }
   }

@@ -10,11 +10,8 @@ import {
   isOfCarrier,
   type ShipmentInvoiceEntry
 } from "@waybill/core/invoices"
-import { Context, Effect, Layer } from "effect"
-import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
-import type { Journal } from "../shared/Journal.ts"
-import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
-import { TenantRows } from "../shared/TenantRows.ts"
+import { Context, Layer } from "effect"
+import { AreaRows, areaRows } from "../access/AreaRows.ts"
 
 /** Increases with each write. */
 interface Written {
@@ -42,13 +39,7 @@ interface Discard {
 }
 
 export class InvoiceTables extends Context.Service<InvoiceTables, InvoiceRows>()("@waybill/testkit/invoices/InvoiceTables") {
-  static readonly layer = Layer.effect(
-    InvoiceTables,
-    Effect.gen(function*() {
-      const { journal, onPurge } = yield* MemoryDatabase
-      return purged(onPurge, new InvoiceRows(journal, yield* ShipmentTables))
-    })
-  )
+  static readonly layer = Layer.effect(InvoiceTables, areaRows((shared) => new InvoiceRows(shared)))
 }
 
 /** The fields that decide whether a viewer sees a row. */
@@ -58,15 +49,9 @@ interface Addressed {
   readonly accounts: ReadonlyArray<string>
 }
 
-class InvoiceRows extends TenantRows<TenantInvoices> {
+class InvoiceRows extends AreaRows<TenantInvoices> {
   readonly storedBytes = new Map<string, number>()
-  private readonly owners: ShipmentRows
   private writes = 0
-
-  constructor(journal: Journal, owners: ShipmentRows) {
-    super(journal)
-    this.owners = owners
-  }
 
   override forgetTenant(tenantId: string): boolean {
     const known = super.forgetTenant(tenantId)
@@ -86,13 +71,7 @@ class InvoiceRows extends TenantRows<TenantInvoices> {
   }
 
   addHistory(tenantId: string, carrier: InvoiceCarrier, uniqueId: string, entry: InvoiceHistoryEntry): void {
-    const { history } = this.of(tenantId)
-    const key = keyOf(uniqueId, carrier)
-    let own = history.get(key)
-    if (own === undefined) {
-      own = []
-      this.journal.put(history, key, own)
-    }
+    const own = this.journal.listIn(this.of(tenantId).history, keyOf(uniqueId, carrier))
     this.journal.insert(own, own.length, entry)
   }
 

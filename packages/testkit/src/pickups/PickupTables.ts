@@ -13,13 +13,9 @@ import {
   type PickupViewer,
   type TimeRange
 } from "@waybill/core/pickups"
-import { Context, Effect, Layer } from "effect"
-import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
-import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
-import type { Journal } from "../shared/Journal.ts"
-import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { Context, Layer } from "effect"
+import { AreaRows, areaRows } from "../access/AreaRows.ts"
 import { routeIn } from "../shared/Routes.ts"
-import { TenantRows } from "../shared/TenantRows.ts"
 
 interface StoredAnswer extends AnsweredRequest {
   readonly storedAt: number
@@ -54,22 +50,10 @@ interface TenantPickups {
 const pruneLimit = 5000
 
 export class PickupTables extends Context.Service<PickupTables, PickupRows>()("@waybill/testkit/pickups/PickupTables") {
-  static readonly layer = Layer.effect(PickupTables, Effect.gen(function*() {
-    const { journal, onPurge } = yield* MemoryDatabase
-    return purged(onPurge, new PickupRows(journal, { destinations: yield* DestinationTables, access: yield* AccessTables }))
-  }))
+  static readonly layer = Layer.effect(PickupTables, areaRows((shared) => new PickupRows(shared)))
 }
 
-class PickupRows extends TenantRows<TenantPickups> {
-  private readonly destinations: DestinationRows
-  private readonly access: AccessRows
-
-  constructor(journal: Journal, { access, destinations }: { readonly destinations: DestinationRows; readonly access: AccessRows }) {
-    super(journal)
-    this.destinations = destinations
-    this.access = access
-  }
-
+class PickupRows extends AreaRows<TenantPickups> {
   protected override empty(): TenantPickups {
     return { rows: new Map(), byNumber: new Map(), byPro: new Map(), history: new Map(), changes: new Map(), answers: new Map(), counters: new Map(), subscriptions: new Map(), removed: new Map(), feed: { last: 0, lastAt: -Infinity } }
   }
@@ -106,12 +90,7 @@ class PickupRows extends TenantRows<TenantPickups> {
   }
 
   append(tenantId: string, entry: PickupHistoryEntry): void {
-    const { history } = this.of(tenantId)
-    let entries = history.get(entry.pickupId)
-    if (entries === undefined) {
-      entries = []
-      this.journal.put(history, entry.pickupId, entries)
-    }
+    const entries = this.journal.listIn(this.of(tenantId).history, entry.pickupId)
     this.journal.insert(entries, entries.length, entry)
   }
 

@@ -157,6 +157,15 @@ export class Journal {
     })
   }
 
+  /** The list with this key. Adds an empty one if there is none. */
+  listIn<K, V>(map: Map<K, Array<V>>, key: K): Array<V> {
+    const known = map.get(key)
+    if (known !== undefined) return known
+    const list: Array<V> = []
+    this.put(map, key, list)
+    return list
+  }
+
   private make(redo: () => void, undo: () => void): void {
     redo()
     this.steps.push({ undo, redo })

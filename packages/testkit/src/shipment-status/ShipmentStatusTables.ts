@@ -9,14 +9,10 @@ import type {
   StatusSubscriptionRecord,
   StatusWrite
 } from "@waybill/core/shipment-status"
-import { Context, Effect, Layer } from "effect"
-import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
-import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
-import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
-import { type Journal, lowerBound } from "../shared/Journal.ts"
-import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { Context, Layer } from "effect"
+import { AreaRows, areaRows } from "../access/AreaRows.ts"
+import { lowerBound } from "../shared/Journal.ts"
 import { routeIn } from "../shared/Routes.ts"
-import { TenantRows } from "../shared/TenantRows.ts"
 
 export interface StatusRow extends StatusWrite {
   readonly keys: ReadonlyArray<string>
@@ -37,30 +33,11 @@ interface TenantStatuses {
   readonly byReference: Map<string, Set<string>>
 }
 
-export class ShipmentStatusTables
-  extends Context.Service<ShipmentStatusTables, ShipmentStatusRows>()("@waybill/testkit/shipment-status/ShipmentStatusTables")
-{
-  static readonly layer = Layer.effect(
-    ShipmentStatusTables,
-    Effect.gen(function*() {
-      const { journal, onPurge } = yield* MemoryDatabase
-      return purged(onPurge, new ShipmentStatusRows(journal, yield* DestinationTables, yield* AccessTables, yield* ShipmentTables))
-    })
-  )
+export class ShipmentStatusTables extends Context.Service<ShipmentStatusTables, ShipmentStatusRows>()("@waybill/testkit/shipment-status/ShipmentStatusTables") {
+  static readonly layer = Layer.effect(ShipmentStatusTables, areaRows((shared) => new ShipmentStatusRows(shared)))
 }
 
-class ShipmentStatusRows extends TenantRows<TenantStatuses> {
-  private readonly destinations: DestinationRows
-  private readonly access: AccessRows
-  private readonly owners: ShipmentRows
-
-  constructor(journal: Journal, destinations: DestinationRows, access: AccessRows, owners: ShipmentRows) {
-    super(journal)
-    this.destinations = destinations
-    this.access = access
-    this.owners = owners
-  }
-
+class ShipmentStatusRows extends AreaRows<TenantStatuses> {
   protected override empty(): TenantStatuses {
     return {
       statuses: new Map(),
@@ -84,11 +61,7 @@ class ShipmentStatusRows extends TenantRows<TenantStatuses> {
 
   addHistory(tenantId: string, entry: StatusHistoryEntry): void {
     const { history } = this.of(tenantId)
-    let own = history.get(entry.shipmentId)
-    if (own === undefined) {
-      own = []
-      this.journal.put(history, entry.shipmentId, own)
-    }
+    const own = this.journal.listIn(history, entry.shipmentId)
     this.journal.insert(own, lowerBound(own, (each) => each.position - entry.position), entry)
   }
 

@@ -1,14 +1,10 @@
 /** Rows of the memory stores of the event log: events by shipment, subscriptions by filter. */
 import { compareText } from "@waybill/core"
 import type { NewEvent, PageCursor, SubscriptionRecord } from "@waybill/core/transit-events"
-import { Context, Effect, Layer } from "effect"
-import { type AccessRows, AccessTables } from "../access/AccessTables.ts"
-import { type ShipmentRows, ShipmentTables } from "../access/ShipmentTables.ts"
-import { type DestinationRows, DestinationTables } from "../delivery/DestinationTables.ts"
-import { type Journal, lowerBound } from "../shared/Journal.ts"
-import { MemoryDatabase, purged } from "../shared/MemoryDatabase.ts"
+import { Context, Layer } from "effect"
+import { AreaRows, areaRows } from "../access/AreaRows.ts"
+import { lowerBound } from "../shared/Journal.ts"
 import { routeIn } from "../shared/Routes.ts"
-import { TenantRows } from "../shared/TenantRows.ts"
 
 export interface EventRow extends NewEvent {
   readonly storedAt: number
@@ -16,7 +12,7 @@ export interface EventRow extends NewEvent {
   readonly write: number
 }
 
-export interface ShipmentRow {
+interface ShipmentRow {
   readonly shipmentId: string
   /** By sequence and id. */
   readonly events: Array<EventRow>
@@ -41,31 +37,13 @@ interface TenantEvents {
   readonly byClient: Map<string, Set<string>>
 }
 
-export class TransitEventTables
-  extends Context.Service<TransitEventTables, TransitEventRows>()("@waybill/testkit/transit-events/TransitEventTables")
-{
-  static readonly layer = Layer.effect(
-    TransitEventTables,
-    Effect.gen(function*() {
-      const { journal, onPurge } = yield* MemoryDatabase
-      return purged(onPurge, new TransitEventRows(journal, yield* DestinationTables, yield* AccessTables, yield* ShipmentTables))
-    })
-  )
+export class TransitEventTables extends Context.Service<TransitEventTables, TransitEventRows>()("@waybill/testkit/transit-events/TransitEventTables") {
+  static readonly layer = Layer.effect(TransitEventTables, areaRows((shared) => new TransitEventRows(shared)))
 }
 
-export class TransitEventRows extends TenantRows<TenantEvents> {
+export class TransitEventRows extends AreaRows<TenantEvents> {
   /** Counts writes of events, committed or not. */
   writes = 0
-  private readonly destinations: DestinationRows
-  private readonly access: AccessRows
-  private readonly owners: ShipmentRows
-
-  constructor(journal: Journal, destinations: DestinationRows, access: AccessRows, owners: ShipmentRows) {
-    super(journal)
-    this.destinations = destinations
-    this.access = access
-    this.owners = owners
-  }
 
   protected override empty(): TenantEvents {
     return {
