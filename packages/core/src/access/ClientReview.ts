@@ -2,12 +2,13 @@
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { heldMillis } from "./AccessOptions.ts"
-import type { AccessStore } from "./AccessStore.ts"
-import { accessOfKeys } from "./KeyAccess.ts"
-import { keyNameOf } from "./model/Client.ts"
+import type { AccessStore, ClientAccess } from "./AccessStore.ts"
+import type { StoredApiKey } from "./model/ApiKey.ts"
+import { keyClient, keyNameOf } from "./model/Client.ts"
+import { accessOf } from "./model/Principal.ts"
 
 /** `expired`: the client has had no access for so long that its subscriptions are closed. `ending`: it is being removed. */
-export type ClientAccessStatus = "live" | "held" | "expired" | "ending"
+type ClientAccessStatus = "live" | "held" | "expired" | "ending"
 
 /** Runs in the transaction that changed the client's keys, or in a transaction of its own. */
 export const reviewClient = Effect.fnUntraced(function*(
@@ -35,3 +36,17 @@ export const reviewClient = Effect.fnUntraced(function*(
   if (live) return "live"
   return Math.max(...ended.map(({ until }) => until)) + heldMillis <= now ? "expired" : "held"
 })
+
+/** Union of keys that are neither revoked nor expired; needs at least one. It is computed again when the first of them expires. */
+const accessOfKeys = (name: string, keys: ReadonlyArray<StoredApiKey>): ClientAccess => {
+  const expiries = keys.map(({ expiresAt }) => expiresAt ?? Infinity)
+  const [first, last] = [Math.min(...expiries), Math.max(...expiries)]
+  return {
+    client: keyClient(name),
+    origin: "key",
+    ...accessOf(keys),
+    roles: [...new Set(keys.flatMap((key) => key.roles))].sort(),
+    ...(last === Infinity ? {} : { live: { until: last } }),
+    ...(first === Infinity ? {} : { reviewAt: first })
+  }
+}
