@@ -15,7 +15,7 @@ export interface Post {
 }
 
 /** A status, or `drop`: close the connection without a response. */
-export type InboxAnswer = number | "drop"
+type InboxAnswer = number | "drop"
 
 /** Bytes of one delivery; larger than any batch. */
 const mostBytes = 32 * 1024 * 1024

@@ -4,7 +4,7 @@ import type { Fixtures, KnownShipment } from "./Fixtures.ts"
 import { sampleCommodities, sampleTotals } from "./SampleFreight.ts"
 import type { Area } from "./Rule.ts"
 
-export interface Seeded {
+interface Seeded {
   readonly fixtures: Fixtures
   readonly trigger: (area: Area) => Promise<void>
 }

@@ -14,7 +14,7 @@ export interface HostileListener {
   readonly stop: () => Promise<void>
 }
 
-export interface ListenerEnvironment {
+interface ListenerEnvironment {
   readonly certificates: TestCertificates
   readonly inside: string
 }

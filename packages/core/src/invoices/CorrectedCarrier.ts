@@ -52,7 +52,7 @@ export const lockBoth = (store: InvoiceStore["Service"], tenantId: string, carri
     return fromFirst ? { from: locked[0]!, to: locked[1]! } : { from: locked[1]!, to: locked[0]! }
   })
 
-export interface CorrectedNumbers {
+interface CorrectedNumbers {
   readonly from: InvoiceCarrier
   readonly to: InvoiceCarrier
   /** The corrected members of the record. */

@@ -5,7 +5,7 @@ import { fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"
 
 /** An invoice's id or number, and its carrier. */
-export interface ListPosition {
+interface ListPosition {
   readonly id: string
   readonly carrier: { readonly dot: string; readonly mc: string }
 }

@@ -61,7 +61,7 @@ const afterChange = (pickup: KeptPickup, { request }: WaitingRequest, { carrier,
 const mostWaiting = 10_000
 const rowsAtATime = 100
 
-export interface DecideParts {
+interface DecideParts {
   readonly records: PickupRecords
   readonly store: (typeof PickupStore)["Service"]
   readonly transaction: (typeof Transaction)["Service"]

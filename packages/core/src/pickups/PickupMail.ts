@@ -14,7 +14,7 @@ import type { PickupRequest } from "./model/PickupRequest.ts"
 export const pickupMailsPerMinute = 60
 
 /** Whose request it is, and what names its mail: the same for each attempt. */
-export interface PickupMailKey {
+interface PickupMailKey {
   readonly tenantId: string
   readonly client: string
   readonly pickupId: string

@@ -44,7 +44,7 @@ const writeOf = Effect.fnUntraced(function*(row: PickupRow, pickup: KeptPickup, 
   return { history, change }
 })
 
-export interface PickupRecordParts {
+interface PickupRecordParts {
   readonly store: (typeof PickupStore)["Service"]
   readonly signals: (typeof PickupSignals)["Service"]
   readonly wakeups: (typeof Wakeups)["Service"]

@@ -36,7 +36,7 @@ interface Stored extends Omit<NewRow, "matched"> {
 
 type Decode<A> = (input: unknown) => Effect.Effect<A, InvalidInput>
 
-export interface SubscriptionArea<Settings extends WebhookSettings, Row extends NewRow, Missing> {
+interface SubscriptionArea<Settings extends WebhookSettings, Row extends NewRow, Missing> {
   /** Name of the service in spans. */
   readonly service: string
   readonly admits: (principal: Principal) => Effect.Effect<void, NotPermitted>

@@ -60,7 +60,7 @@ WHERE t.tenant_id = ${tenant(tenantId)} AND t.unique_id = ${uniqueId} ${seenBy(s
 ORDER BY t.written_at DESC, t.dot, t.mc
 LIMIT 1`
 
-export interface InvoiceRange {
+interface InvoiceRange {
   readonly after: { readonly uniqueId: string; readonly carrier: InvoiceCarrier } | undefined
   readonly limit: number
 }

@@ -29,7 +29,7 @@ export interface Migration {
 }
 
 /** The unquoted schema name, and every migration that this version has. */
-export interface MigrationOptions {
+interface MigrationOptions {
   readonly schema: string
   readonly migrations: ReadonlyArray<Migration>
 }

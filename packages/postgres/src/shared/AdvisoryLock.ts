@@ -7,7 +7,7 @@ import { makeIsDistributed } from "./Citus.ts"
 import { WaybillSchema } from "./Schema.ts"
 
 /** Runs a statement that takes an advisory lock until the transaction ends. */
-export type TakeLock = (tenantId: string, lock: Statement) => Effect.Effect<void, SqlError>
+type TakeLock = (tenantId: string, lock: Statement) => Effect.Effect<void, SqlError>
 
 /**
  * A transaction of Citus has an id after its first statement on distributed tables. Its search for deadlocks takes all transactions without an id

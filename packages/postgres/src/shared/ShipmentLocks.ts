@@ -20,7 +20,7 @@ export interface ShipmentClaim {
   readonly highestGiven?: number
 }
 
-export interface LockedShipment {
+interface LockedShipment {
   /** The first allocated event number. */
   readonly first: number
   /** Whether the writer may write to it. */

@@ -9,7 +9,7 @@ interface Place {
   readonly pointer: string
 }
 
-export interface EventRules {
+interface EventRules {
   /** Variables that the statements use. */
   readonly declarations: ReadonlyArray<string>
   /** Statements that return the first fault of the variable `event`, a JSON object, as `ARRAY[pointer, detail]`. */

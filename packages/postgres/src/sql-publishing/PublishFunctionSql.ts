@@ -309,7 +309,7 @@ BEGIN
 END
 $function$`
 
-export interface SqlFunction {
+interface SqlFunction {
   /** Name and types of its arguments. */
   readonly signature: string
   /** Takes the quoted schema, and the channel that wakes delivery workers. */

@@ -110,7 +110,7 @@ export const billed = (name: string, afterHours: number, freight: Freight, chang
 /** The reason for a version of a bill, as in its change log. */
 export const because = (eventCategoryName: string, eventCode: string): Pick<BillDetails, "changeLog"> => ({ changeLog: [{ eventCategoryName, eventCode }] })
 
-export interface PaperDetails extends Omit<BillDetails, "changeLog"> {
+interface PaperDetails extends Omit<BillDetails, "changeLog"> {
   /** Documents besides bill of lading and proof of delivery. */
   readonly papers?: ReadonlyArray<DocumentType>
 }

@@ -6,7 +6,7 @@ import { type JourneyName, journeySteps } from "./Journeys.ts"
 import type { JourneyStep } from "./JourneyStep.ts"
 
 /** The parts of the service that a journey needs. */
-export interface JourneyService extends
+interface JourneyService extends
   Pick<
     Waybill,
     "shipments" | "statusSubscriptions" | "events" | "subscriptions" | "freightCharges" | "chargeSubscriptions" | "pickups" | "invoices" | "documents"

@@ -7,7 +7,7 @@ import { proNumberOf } from "./ProNumbers.ts"
 import { timetableOf } from "./Timetable.ts"
 import type { NetworkLane, NetworkPlan } from "./NetworkPlan.ts"
 
-export interface NetworkShipment {
+interface NetworkShipment {
   readonly journey: JourneyName
   readonly lane: NetworkLane
   readonly freight: Freight

@@ -31,7 +31,7 @@ export interface TestReceiver extends ReceiverAssertions {
   readonly faults: ReceiverFaults
 }
 
-export interface ReceiverSurroundings {
+interface ReceiverSurroundings {
   readonly now: () => number
   /** Every secret of the service. */
   readonly secrets: Iterable<string>

@@ -147,7 +147,7 @@ export const requiredMembers = [
 
 export const pickupPath = (number: string): string => `/v1/pickups/${encodeURIComponent(number)}`
 
-export interface OrderedPickup {
+interface OrderedPickup {
   readonly body: PickupBody
   readonly exchange: Exchange
   readonly number: string

@@ -3,7 +3,7 @@ import { isObject } from "../../shared/Json.ts"
 import type { TimelineEvent } from "./JourneyEntry.ts"
 
 /** A history entry. `uniqueId`: an invoice's id, or `#` and an invoice number. */
-export interface InvoiceEntry {
+interface InvoiceEntry {
   readonly uniqueId: string
   readonly at: number
   readonly action: "created" | "replaced" | "deleted" | "documents added" | "documents deleted"

@@ -3,7 +3,7 @@ import type { ReportOutcome, StatusReport } from "../../shipment-status/model/St
 import type { TimelineEvent } from "./JourneyEntry.ts"
 
 /** A stored history entry. */
-export type KeptReport = Omit<StatusReport, "at" | "onlyForward"> & { readonly outcome: ReportOutcome }
+type KeptReport = Omit<StatusReport, "at" | "onlyForward"> & { readonly outcome: ReportOutcome }
 
 export const timelineEventOfStatus = (at: number, report: KeptReport, size: number): TimelineEvent => {
   const facts = factsOf(report)
