@@ -3,7 +3,7 @@ import { type StoragePorts, Transaction } from "@waybill/core"
 import { DeliveryQueue } from "@waybill/core/delivery"
 import { layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
-import { freshTenant } from "../StorageFixtures.ts"
+import { freshTenant } from "./StorageFixtures.ts"
 
 export interface Given<Store> {
   readonly store: Store

@@ -3,7 +3,7 @@ import { AccessStore, type StoredApiKey } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { bytesOf, freshTenant, idOf } from "../StorageFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const key = (n: number, parts: Partial<StoredApiKey> = {}): StoredApiKey => ({
   id: idOf(n),

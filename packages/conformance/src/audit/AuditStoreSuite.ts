@@ -2,7 +2,7 @@
 import { AccessStore, type AuditRecord, AuditStore } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import { freshTenant } from "../StorageFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 /** Unique ids, oldest first. */
 const base = Date.now()

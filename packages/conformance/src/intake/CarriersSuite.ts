@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { drainedBodies, drainedEvents } from "../WorkerFixtures.ts"
 import { freshTenant, idOf, letSee, letSeeAll, occurredAt, publish, subscribe, textOf } from "../StorageFixtures.ts"
 import { follow, report } from "../shipment-status/StatusFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const one = carrierGrants({ dot: "1" })
 const other = carrierGrants({ dot: "2", mc: "1" })

@@ -5,7 +5,7 @@ import { Bytes, Effect, Exit } from "effect"
 import * as Clock from "effect/Clock"
 import { freshTenant, idOf, rolledBack } from "../StorageFixtures.ts"
 import { fileContent } from "./InvoiceFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const maxChunkBytes = 256 * 1024
 

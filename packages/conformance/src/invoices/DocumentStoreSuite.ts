@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { freshTenant, publish, rolledBack } from "../StorageFixtures.ts"
 import { accountsOf, acme, carrierOf, documentFile, documentRecord, everything } from "./InvoiceFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const anything: DocumentFilter = { invoiceNumber: undefined, dot: undefined, mc: undefined, documentTypes: undefined }
 

@@ -5,7 +5,7 @@ import { assert } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { bytesOf, freshTenant, occurredAt, publish, rolledBack, textOf } from "../StorageFixtures.ts"
 import { accountsOf, acme, carrierOf, documentRecord, everything, invoiceRow, putInvoices } from "./InvoiceFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const anything: InvoiceFilter = { uniqueId: undefined, shipmentId: undefined, dot: undefined, mc: undefined, invoiceNumber: undefined }
 

@@ -3,7 +3,7 @@ import { AccessStore, type Mail, mailsPerTenant, MailStore } from "@waybill/core
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { freshTenant } from "../StorageFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const mailOf = (id: string): Mail => ({ id, to: "edi@shipper.example", subject: `Subject of ${id}`, text: "First line\nsecond line\n" })
 

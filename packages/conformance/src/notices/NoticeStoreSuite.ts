@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Effect } from "effect"
 import { bytesOf, destinationSettings, freshTenant, idOf, letSee, textOf } from "../StorageFixtures.ts"
 import { drain } from "../WorkerFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const key = (changes: Partial<NoticeKey> = {}): NoticeKey => ({ subscriptionId: idOf(1), kind: "failing", day: 20_400, ...changes })
 

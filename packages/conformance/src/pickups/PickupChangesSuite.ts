@@ -4,7 +4,7 @@ import { assert } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { bytesOf, freshTenant, idOf, occurredAt, rolledBack, textOf } from "../StorageFixtures.ts"
 import { historyEntry, pickupRow } from "./PickupFixtures.ts"
-import { storeSuite, type Suite } from "../shared/StoreSuite.ts"
+import { storeSuite, type Suite } from "../StoreSuite.ts"
 
 const change = (body: string) => ({ body: bytesOf(body), traceparent: undefined })
 

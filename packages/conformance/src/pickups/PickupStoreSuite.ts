@@ -6,7 +6,7 @@ import { Deferred, Effect, Fiber, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { freshTenant, idOf, occurredAt, rolledBack } from "../StorageFixtures.ts"
 import { historyEntry as entry, pickupRow as pickup } from "./PickupFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const seed = Effect.fnUntraced(function*(tenantId: string, ...pickups: ReadonlyArray<PickupRow>) {
   const store = yield* PickupStore

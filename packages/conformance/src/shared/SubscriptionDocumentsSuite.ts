@@ -3,7 +3,7 @@ import type { StorageError, StoragePorts } from "@waybill/core"
 import { assert } from "@effect/vitest"
 import type { Effect } from "effect"
 import { freshTenant, idOf } from "../StorageFixtures.ts"
-import type { Test } from "./StoreSuite.ts"
+import type { Test } from "../StoreSuite.ts"
 
 /** Ids that belong to no subscription. */
 export const foreignIds = [idOf(99), "", "garbage", "-".repeat(36), "'; DROP TABLE x"]

@@ -8,7 +8,7 @@ import { assert } from "@effect/vitest"
 import { Data, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { drain, hasWork } from "../WorkerFixtures.ts"
 import { bytesOf, freshTenant, idOf, destinationSettings, letSee, occurredAt, publish, recordOf, storedSecret, subscribe } from "../StorageFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 class Refused extends Data.TaggedError("Refused")<{ readonly why: string }> {}
 

@@ -7,7 +7,7 @@ import * as Clock from "effect/Clock"
 import { acquire, drain, drainedBodies, drop, end, hasWork, takeOne } from "../WorkerFixtures.ts"
 import { freshTenant, idOf, letSee, letSeeAll, publish, rolledBack, textOf } from "../StorageFixtures.ts"
 import { follow, report, statusDestination } from "./StatusFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const minutes = 60_000
 

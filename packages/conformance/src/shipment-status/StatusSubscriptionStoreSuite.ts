@@ -6,7 +6,7 @@ import { freshTenant, idOf, letSee, occurredAt, rolledBack } from "../StorageFix
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { drainedBodies } from "../WorkerFixtures.ts"
 import { follow, report } from "./StatusFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const tell = (tenantId: string, shipmentId: string, sequence: number, references: ReadonlyArray<string> = ["r"]) =>
   report(tenantId, [{ shipmentId, references }], { accounts: ["A"], notices: [{ shipmentId, sequence }] })

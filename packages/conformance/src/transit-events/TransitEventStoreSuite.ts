@@ -14,7 +14,7 @@ import {
   textOf
 } from "../StorageFixtures.ts"
 import { drain, drainedBodies, drainedEvents } from "../WorkerFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 const everything: EventFilter = {
   shipmentId: undefined,

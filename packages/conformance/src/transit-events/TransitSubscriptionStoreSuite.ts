@@ -20,7 +20,7 @@ import {
 } from "../StorageFixtures.ts"
 import { foreignIds, testDocuments } from "../shared/SubscriptionDocumentsSuite.ts"
 import { byDestination, drain, drainedEvents, hasWork } from "../WorkerFixtures.ts"
-import { storeSuite } from "../shared/StoreSuite.ts"
+import { storeSuite } from "../StoreSuite.ts"
 
 /** Sends all entries, and returns the event ids that subscription `n` received. */
 const sentTo = (tenantId: string, n = 1) => Effect.map(drainedEvents(tenantId), (found) => found[n] ?? [])
