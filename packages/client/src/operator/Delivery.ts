@@ -54,3 +54,40 @@ export interface DeliveryInFull extends Delivery {
   /** The exact body of every attempt. */
   readonly body: string
 }
+
+export interface DeliveryQuery {
+  readonly state?: DeliveryState | undefined
+  readonly subscriptionId?: string | undefined
+  /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are excluded. */
+  readonly client?: string | undefined
+  /** A host, with its port if the address names one, or a whole address. Deliveries of deleted subscriptions are excluded. */
+  readonly endpoint?: string | undefined
+  /** Outcome of the last attempt, of deliveries that wait for a retry or are dead letters. */
+  readonly error?: DeliveryError | undefined
+  /** Created at this time or later. */
+  readonly since?: string | Date | undefined
+  /** Created before this time. */
+  readonly until?: string | Date | undefined
+  /** Whether to count all pages, up to 10,000. */
+  readonly total?: boolean | undefined
+  /** Order of creation. The server's default is `newest` first. */
+  readonly order?: "oldest" | "newest" | undefined
+  /** Items per page: 1 to 500. */
+  readonly limit?: number | undefined
+  /** `nextCursor` of the previous page, in the same order. */
+  readonly cursor?: string | undefined
+}
+
+/** What dead letters are found by, as in the list of deliveries; at least one member. */
+export interface DeadLettersFilter extends Pick<DeliveryQuery, "subscriptionId" | "client" | "endpoint" | "error" | "since" | "until"> {
+  /** `nextCursor` of the previous step. */
+  readonly cursor?: string | undefined
+}
+
+/** What one step of a bulk action did. */
+export interface BulkResult {
+  /** Dead letters that it changed. */
+  readonly changed: number
+  /** For the next step, with the same filter; `null` when nothing is left. */
+  readonly nextCursor: string | null
+}

@@ -4,198 +4,17 @@ import { allPages, type ListedPage, cursorPage, type PageQuery } from "../connec
 import { WaybillCallFailed } from "../connection/WaybillProblem.ts"
 import type { PickupDecision, PickupReported } from "../intake/ReportedPickup.ts"
 import type { AuditEntry, AuditQuery } from "./Audit.ts"
-import type { Delivery, DeliveryError, DeliveryInFull, DeliveryState } from "./Delivery.ts"
+import type { ApiKey, ApiKeyCreate, Client, ListedApiKey } from "./ApiKey.ts"
+import type { BulkResult, DeadLettersFilter, Delivery, DeliveryInFull, DeliveryQuery } from "./Delivery.ts"
 import type { Explanation, ExplainSubject } from "./Explanation.ts"
 import type { NamedShipment, ShipmentJourney } from "./Journey.ts"
-import type { Health, OperatorSubscription, SubscriptionChange, SubscriptionState } from "./OperatorSubscription.ts"
+import type { Health, OperatorSubscription, OperatorSubscriptionQuery, PurgeFilter, PurgeResult, ReplayRange, SubscriptionChange } from "./OperatorSubscription.ts"
 import type { OperatorPickup, OperatorPickupQuery } from "./OperatorPickup.ts"
-import type { PortalTheme } from "../portal/PortalSession.ts"
+import type { PortalLink, PortalLinkCreate } from "./PortalLink.ts"
+import type { Secret, SecretSettings, SigningSecret } from "./Secret.ts"
 import type { Statistics, StatisticsQuery } from "./Statistics.ts"
 import type { Limits, LimitsChange } from "./Limits.ts"
-
-export interface TenantSettings {
-  readonly name: string
-  /** Host names whose public lookups use this tenant. */
-  readonly hosts?: ReadonlyArray<string>
-}
-
-export interface Tenant {
-  readonly tenantId: string
-  readonly name: string
-  readonly hosts: ReadonlyArray<string>
-  /** `suspended`: every call is refused, and nothing is sent. */
-  readonly state: "active" | "suspended"
-}
-
-export interface ApiKeyCreate {
-  /** Name of the client. Keys with the same name are one client, so a replaced key keeps its subscriptions. */
-  readonly name: string
-  readonly roles: ReadonlyArray<"carrier" | "customer">
-  /** Accounts whose shipments a customer sees. */
-  readonly accounts?: ReadonlyArray<string>
-  readonly dot?: string
-  readonly mc?: string
-  /** The key stops working at this instant. */
-  readonly expiresAt?: string | Date
-}
-
-export interface ListedApiKey {
-  readonly id: string
-  readonly name: string
-  /** `key:<name>`. */
-  readonly client: string
-  readonly roles: ReadonlyArray<string>
-  readonly accounts: ReadonlyArray<string>
-  readonly dot: string | null
-  readonly mc: string | null
-  readonly createdAt: string
-  readonly expiresAt: string | null
-  /** Updated about once a minute. */
-  readonly lastUsedAt: string | null
-}
-
-export interface Client {
-  /** `key:<name>`, or `jwt:<issuer>:<sub>` for tokens. */
-  readonly client: string
-  readonly accounts: ReadonlyArray<string>
-  readonly roles: ReadonlyArray<string>
-  /** Keys that are neither revoked nor expired. */
-  readonly keys: number
-  /** Across all areas. */
-  readonly subscriptions: number
-  readonly lastSeenAt: string | null
-  /** `held`: the client has no access at present. Nothing is sent, and new entries wait. */
-  readonly state: "live" | "held"
-}
-
-export interface ApiKey {
-  readonly id: string
-  /** Returned only once. */
-  readonly key: string
-}
-
-export interface PortalLinkCreate {
-  /** A bare name means `key:<name>`. */
-  readonly client: string
-  /** 60 to 86,400. The server's default is an hour. */
-  readonly expiresInSeconds?: number
-  /** How the portal's page looks. Other members come from the server's settings. */
-  readonly theme?: PortalTheme
-}
-
-export interface PortalLink {
-  /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
-  readonly client: string
-  /** Opens the portal's page. `null` if the service has no page. */
-  readonly url: string | null
-  /** For the calls of `PortalClient`, as `bearer`. Returned only once. */
-  readonly token: string
-  readonly expiresAt: string
-}
-
-/** A new secret needs exactly one of `client`, `accounts` and `anyClient`. Later at most one, which replaces the owner. */
-export interface SecretSettings {
-  /** `whsec_…`. Default: generated. */
-  readonly secret?: string
-  /** `shipper-tms` is the client of API keys `key:shipper-tms`; the client of a token is `jwt:<issuer>:<sub>`. */
-  readonly client?: string
-  /** Clients with one of these accounts may use the secret. */
-  readonly accounts?: ReadonlyArray<string>
-  /** Every client of the tenant may use the secret. */
-  readonly anyClient?: true
-  /** `false`: change only the owner and `bodySignature`. */
-  readonly rotate?: false
-  /** How long the previous secret keeps signing. The server's default is one day. */
-  readonly overlapSeconds?: number
-  /** Also send the older `X-Signature` with deliveries, made with the newest secret only. */
-  readonly bodySignature?: boolean
-}
-
-export interface SigningSecret {
-  readonly hmacSecretId: string
-  readonly secret: string
-}
-
-/** A listed secret, without its value. */
-export interface Secret {
-  readonly hmacSecretId: string
-  /** Full name: `key:<name>` or `jwt:<issuer>:<sub>`. */
-  readonly client: string | null
-  readonly accounts: ReadonlyArray<string>
-  readonly anyClient: boolean
-  readonly createdAt: string
-  readonly rotatedAt: string | null
-  /** When its last older version stops signing. */
-  readonly signsUntil: string | null
-  /** Number of subscriptions signed with it, counted up to 1,000. */
-  readonly usedBy: number
-}
-
-export interface DeliveryQuery {
-  readonly state?: DeliveryState | undefined
-  readonly subscriptionId?: string | undefined
-  /** A bare name means `key:<name>`. Deliveries of deleted subscriptions are excluded. */
-  readonly client?: string | undefined
-  /** A host, with its port if the address names one, or a whole address. Deliveries of deleted subscriptions are excluded. */
-  readonly endpoint?: string | undefined
-  /** Outcome of the last attempt, of deliveries that wait for a retry or are dead letters. */
-  readonly error?: DeliveryError | undefined
-  /** Created at this time or later. */
-  readonly since?: string | Date | undefined
-  /** Created before this time. */
-  readonly until?: string | Date | undefined
-  /** Whether to count all pages, up to 10,000. */
-  readonly total?: boolean | undefined
-  /** Order of creation. The server's default is `newest` first. */
-  readonly order?: "oldest" | "newest" | undefined
-  /** Items per page: 1 to 500. */
-  readonly limit?: number | undefined
-  /** `nextCursor` of the previous page, in the same order. */
-  readonly cursor?: string | undefined
-}
-
-export interface OperatorSubscriptionQuery extends PageQuery {
-  /** Only subscriptions of this client. A bare name means `key:<name>`. */
-  readonly client?: string | undefined
-  /** Only subscriptions in this state. */
-  readonly state?: SubscriptionState | undefined
-  /** A host, with its port if the address names one, or a whole address. */
-  readonly endpoint?: string | undefined
-  /** Outcome of the last attempt. A page looks at 1,000 subscriptions at most, so it may be short, or empty, with a `nextCursor`. */
-  readonly error?: DeliveryError | undefined
-  /** Whether to count all pages, up to 10,000. Not with `error`. */
-  readonly total?: boolean | undefined
-}
-
-/** What dead letters are found by, as in the list of deliveries; at least one member. */
-export interface DeadLettersFilter extends Pick<DeliveryQuery, "subscriptionId" | "client" | "endpoint" | "error" | "since" | "until"> {
-  /** `nextCursor` of the previous step. */
-  readonly cursor?: string | undefined
-}
-
-/** Subscriptions by id, at most 100, or by at least one of the other members. */
-export interface PurgeFilter extends Pick<OperatorSubscriptionQuery, "client" | "endpoint" | "state"> {
-  readonly subscriptionIds?: ReadonlyArray<string> | undefined
-  /** `nextCursor` of the previous step. */
-  readonly cursor?: string | undefined
-}
-
-/** What one step of a bulk action did. */
-export interface BulkResult {
-  /** Dead letters that it changed. */
-  readonly changed: number
-  /** For the next step, with the same filter; `null` when nothing is left. */
-  readonly nextCursor: string | null
-}
-
-/** What one step of a bulk purge did. */
-export interface PurgeResult {
-  /** Subscriptions that had something to drop. */
-  readonly subscriptions: number
-  readonly dropped: number
-  /** For the next step, with the same filter; `null` when nothing is left. */
-  readonly nextCursor: string | null
-}
+import type { Tenant, TenantSettings } from "./Tenant.ts"
 
 /** One page of a list. */
 export interface OperatorPage<A> extends ListedPage<A> {
@@ -205,14 +24,6 @@ export interface OperatorPage<A> extends ListedPage<A> {
 
 /** Newest first by default. It may be short, or empty, with a `nextCursor`. */
 export interface DeliveriesPage extends OperatorPage<Delivery> {}
-
-export interface ReplayRange {
-  readonly from: string | Date
-  /** Default: now. */
-  readonly to?: string | Date
-  /** Default: all shipments of the subscription. */
-  readonly shipmentIds?: ReadonlyArray<string>
-}
 
 export interface OperatorClientOptions extends ConnectionOptions {
   /** Path of the operator API below `baseUrl`. Default `/operator/v1`. */

@@ -1,5 +1,7 @@
 /** Subscriptions of a tenant in the operator API: backlog, dead letters, and why nothing is sent. */
+import type { PageQuery } from "../connection/CursorPages.ts"
 import type { OpenList } from "../shared/OpenList.ts"
+import type { DeliveryError } from "./Delivery.ts"
 
 /** Areas that deliver to subscriptions. */
 export type DeliveringArea = "transit-events" | "shipment-status" | "freight-charges" | "pickups" | "notices"
@@ -94,4 +96,41 @@ export interface TenantHealth {
 /** Sorted by the number of unhealthy subscriptions, descending. */
 export interface Health {
   readonly tenants: ReadonlyArray<TenantHealth>
+}
+
+export interface OperatorSubscriptionQuery extends PageQuery {
+  /** Only subscriptions of this client. A bare name means `key:<name>`. */
+  readonly client?: string | undefined
+  /** Only subscriptions in this state. */
+  readonly state?: SubscriptionState | undefined
+  /** A host, with its port if the address names one, or a whole address. */
+  readonly endpoint?: string | undefined
+  /** Outcome of the last attempt. A page looks at 1,000 subscriptions at most, so it may be short, or empty, with a `nextCursor`. */
+  readonly error?: DeliveryError | undefined
+  /** Whether to count all pages, up to 10,000. Not with `error`. */
+  readonly total?: boolean | undefined
+}
+
+/** Subscriptions by id, at most 100, or by at least one of the other members. */
+export interface PurgeFilter extends Pick<OperatorSubscriptionQuery, "client" | "endpoint" | "state"> {
+  readonly subscriptionIds?: ReadonlyArray<string> | undefined
+  /** `nextCursor` of the previous step. */
+  readonly cursor?: string | undefined
+}
+
+/** What one step of a bulk purge did. */
+export interface PurgeResult {
+  /** Subscriptions that had something to drop. */
+  readonly subscriptions: number
+  readonly dropped: number
+  /** For the next step, with the same filter; `null` when nothing is left. */
+  readonly nextCursor: string | null
+}
+
+export interface ReplayRange {
+  readonly from: string | Date
+  /** Default: now. */
+  readonly to?: string | Date
+  /** Default: all shipments of the subscription. */
+  readonly shipmentIds?: ReadonlyArray<string>
 }

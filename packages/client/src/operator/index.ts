@@ -1,4 +1,14 @@
-export { type Delivery, type DeliveryAttempt, type DeliveryError, deliveryErrors, type DeliveryInFull, type DeliveryState } from "./Delivery.ts"
+export {
+  type BulkResult,
+  type DeadLettersFilter,
+  type Delivery,
+  type DeliveryAttempt,
+  type DeliveryError,
+  deliveryErrors,
+  type DeliveryInFull,
+  type DeliveryQuery,
+  type DeliveryState
+} from "./Delivery.ts"
 export { type Explanation, type ExplainSubject, type Verdict, type WaitReason } from "./Explanation.ts"
 export { type Area, type NamedShipment, type JourneyDelivery, type JourneyEntry, type ShipmentJourney } from "./Journey.ts"
 export { type AuditEntry, type AuditQuery } from "./Audit.ts"
@@ -6,36 +16,21 @@ export { type OperatorPickup, type OperatorPickupQuery } from "./OperatorPickup.
 export { type Statistics, type StatisticsPoint, type StatisticsQuery, type StatisticsSeries } from "./Statistics.ts"
 export { type PageQuery } from "../connection/CursorPages.ts"
 export { type Limits, type LimitsChange } from "./Limits.ts"
-export {
-  type ApiKey,
-  type ApiKeyCreate,
-  type BulkResult,
-  type DeadLettersFilter,
-  type OperatorPage,
-  type DeliveriesPage,
-  type DeliveryQuery,
-  OperatorClient,
-  type PortalLink,
-  type PortalLinkCreate,
-  type OperatorClientOptions,
-  type PurgeFilter,
-  type PurgeResult,
-  type ReplayRange,
-  type Secret,
-  type SecretSettings,
-  type SigningSecret,
-  type OperatorSubscriptionQuery,
-  type Client,
-  type ListedApiKey,
-  type Tenant,
-  type TenantSettings
-} from "./OperatorClient.ts"
+export { type ApiKey, type ApiKeyCreate, type Client, type ListedApiKey } from "./ApiKey.ts"
+export { type PortalLink, type PortalLinkCreate } from "./PortalLink.ts"
+export { type Secret, type SecretSettings, type SigningSecret } from "./Secret.ts"
+export { type Tenant, type TenantSettings } from "./Tenant.ts"
+export { type DeliveriesPage, OperatorClient, type OperatorClientOptions, type OperatorPage } from "./OperatorClient.ts"
 export {
   type BreakerState,
   type DeliveringArea,
   type Health,
   type OperatorSubscription,
+  type OperatorSubscriptionQuery,
   type PausedBy,
+  type PurgeFilter,
+  type PurgeResult,
+  type ReplayRange,
   type SubscriptionBreaker,
   type SubscriptionChange,
   type SubscriptionState,

@@ -1,8 +1,8 @@
 /** Client of a customer's portal: its own subscriptions, deliveries and secrets. */
 import { type Call, type CallOptions, Connection, type ConnectionOptions } from "../connection/Connection.ts"
 import { allPages, type ListedPage, cursorPage, type PageQuery } from "../connection/CursorPages.ts"
-import type { Delivery } from "../operator/Delivery.ts"
-import type { DeliveryQuery, Secret, SigningSecret } from "../operator/OperatorClient.ts"
+import type { Delivery, DeliveryQuery } from "../operator/Delivery.ts"
+import type { Secret, SigningSecret } from "../operator/Secret.ts"
 import type { OperatorSubscription, SubscriptionState } from "../operator/OperatorSubscription.ts"
 import type { PortalSession } from "./PortalSession.ts"
 
