@@ -1,10 +1,10 @@
 /** `waybill audit`: the audit log. */
-import { type AuditEntry, OperatorClient } from "@waybill/client"
+import type { AuditEntry } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { instantFlag } from "./shared/Instants.ts"
 import { jsonFlag, printable, printRows } from "./shared/Output.ts"
-import { callServerForAll, connectionFlags, connectionOfAllTenants } from "./shared/Remote.ts"
+import { callServerForAll, connectionFlags, operatorOfAllTenants } from "./shared/Remote.ts"
 
 export const auditCommand = Command.make(
   "audit",
@@ -17,14 +17,14 @@ export const auditCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ actor, json, limit, since, tenant, ...flags }) {
-    const connected = yield* connectionOfAllTenants(flags)
+    const operator = yield* operatorOfAllTenants(flags)
     const query = {
       tenant: Option.getOrUndefined(tenant),
       actor: Option.getOrUndefined(actor),
       since: Option.getOrUndefined(since),
       limit: Math.min(limit, 500)
     }
-    const entries = yield* callServerForAll((options) => new OperatorClient(connected).allAudit(query, options), limit)
+    const entries = yield* callServerForAll((options) => operator.allAudit(query, options), limit)
     yield* printRows(json, entries, rowOf, "No entry.")
   })
 ).pipe(

@@ -1,16 +1,16 @@
 /** `waybill clients`: the clients of a tenant. */
-import { type Client, OperatorClient } from "@waybill/client"
+import type { Client } from "@waybill/client"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { counted, jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const listCommand = Command.make(
   "list",
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const clients = yield* callServerForAll((options) => new OperatorClient(connected).allClients(tenantId, { limit: 500 }, options))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    const clients = yield* callServerForAll((options) => operator.allClients(tenantId, { limit: 500 }, options))
     yield* printRows(json, clients, clientRow, "No client yet. Create a key: waybill keys create <name> --role customer --account <account>.")
   })
 ).pipe(
@@ -25,8 +25,8 @@ const deleteCommand = Command.make(
   "delete",
   { client: Argument.String("client").pipe(Argument.withDescription("key:<name>, jwt:<issuer>:<sub>, or a bare name, which means key:<name>")), ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ client, json, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    yield* callServer((signal) => new OperatorClient(connected).removeClient(tenantId, client, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    yield* callServer((signal) => operator.removeClient(tenantId, client, { signal }))
     yield* printResult(json, { json: { client, deleted: true }, text: `${printable(client)} has no key and no subscription any more.` })
   })
 ).pipe(

@@ -1,5 +1,5 @@
 /** `waybill deliveries`: list deliveries, or show one. */
-import { type DeliveryState, OperatorClient } from "@waybill/client"
+import type { DeliveryState } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { deliveryRow, deliveryText } from "./shared/Deliveries.ts"
@@ -7,7 +7,7 @@ import { clientFlag, endpointFlag, errorFlag, untilFlag } from "./shared/Filters
 import { instantFlag } from "./shared/Instants.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printProgress, printResult, printRows } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["sending", "waiting", "delivered", "dead", "dismissed", "cancelled"] as const satisfies ReadonlyArray<DeliveryState>
 
@@ -33,11 +33,10 @@ export const deliveriesCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*(flags) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const client = new OperatorClient(connected)
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
     if (Option.isSome(flags.id)) {
       const deliveryId = flags.id.value
-      const delivery = yield* callServer((signal) => client.getDelivery(tenantId, deliveryId, { signal }))
+      const delivery = yield* callServer((signal) => operator.getDelivery(tenantId, deliveryId, { signal }))
       if (flags.body) return yield* Effect.sync(() => void process.stdout.write(delivery.body))
       return yield* printResult(flags.json, { json: delivery, text: deliveryText(delivery) })
     }
@@ -55,7 +54,7 @@ export const deliveriesCommand = Command.make(
       // One more than shown, to see whether there are more.
       limit: Math.min(pageSize, flags.limit + 1)
     }
-    const found = yield* callServerForAll((options) => client.allDeliveries(tenantId, query, options), flags.limit + 1)
+    const found = yield* callServerForAll((options) => operator.allDeliveries(tenantId, query, options), flags.limit + 1)
     const shown = found.slice(0, flags.limit)
     yield* printRows(flags.json, shown, deliveryRow, `No such delivery since ${query.since.toISOString()}.`)
     if (found.length > shown.length) yield* printProgress(`The newest ${counted(shown.length, "delivery", "deliveries")}; there are more. Raise --limit, or narrow it down.`)

@@ -1,10 +1,10 @@
 /** `waybill explain` and `waybill health`: why a subject was not sent, and the delivery health of each tenant. */
-import { type Explanation, type ExplainSubject, OperatorClient } from "@waybill/client"
+import type { Explanation, ExplainSubject } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printable, printResult, table } from "./shared/Output.ts"
-import { callServer, connectionFlags, connectionOfAllTenants, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, connectionFlags, operatorOfAllTenants, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const textOf = ({ deliveries, reasons, verdict, waitingFor }: Explanation): string => [
   `verdict: ${verdict}${waitingFor === null ? "" : `, for ${waitingFor}`}`,
@@ -33,8 +33,8 @@ export const explainCommand = Command.make(
     ]
     const [subject] = subjects
     if (subject === undefined || subjects.length > 1) return yield* usageError("Name one of --event, --shipment, --pro and --pickup.")
-    const { tenantId, ...connection } = yield* operatorConnection(flags)
-    const explanation = yield* callServer((signal) => new OperatorClient(connection).explain(tenantId, id, subject, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    const explanation = yield* callServer((signal) => operator.explain(tenantId, id, subject, { signal }))
     yield* printResult(json, { json: explanation, text: textOf(explanation) })
   })
 ).pipe(
@@ -48,8 +48,8 @@ export const healthCommand = Command.make(
   "health",
   { ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const connection = yield* connectionOfAllTenants(flags)
-    const health = yield* callServer((signal) => new OperatorClient(connection).health({ signal }))
+    const operator = yield* operatorOfAllTenants(flags)
+    const health = yield* callServer((signal) => operator.health({ signal }))
     const rows = health.tenants.map((tenant) => [
       tenant.tenantId,
       `${tenant.inTrouble} of ${tenant.subscriptions} in trouble`,

@@ -1,11 +1,11 @@
 /** `waybill keys`: API keys. */
-import { type ListedApiKey, OperatorClient } from "@waybill/client"
+import type { ListedApiKey } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const createCommand = Command.make(
   "create",
@@ -24,13 +24,13 @@ const createCommand = Command.make(
     Effect.scoped(Effect.gen(function*() {
       const roles = [...new Set(given.roles)]
       if (roles.includes("customer") && given.accounts.length === 0) return yield* usageError("A customer sees the shipments of its accounts. Give --account, at least once.")
-      const { tenantId, ...connected } = yield* operatorConnection(given)
+      const { operator, tenantId } = yield* operatorOfTenant(given)
       const kept = yield* disclosure(given, "The key", true)
       const dot = Option.getOrUndefined(given.dot)
       const mc = Option.getOrUndefined(given.mc)
       const expiresAt = Option.getOrUndefined(given.expires)
       const made = yield* callServer((signal) =>
-        new OperatorClient(connected).createApiKey(tenantId, {
+        operator.createApiKey(tenantId, {
           name: given.name,
           roles,
           ...(given.accounts.length === 0 ? {} : { accounts: given.accounts }),
@@ -56,8 +56,8 @@ const listCommand = Command.make(
   "list",
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const keys = yield* callServerForAll((options) => new OperatorClient(connected).allApiKeys(tenantId, { limit: 500 }, options))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    const keys = yield* callServerForAll((options) => operator.allApiKeys(tenantId, { limit: 500 }, options))
     yield* printRows(json, keys, keyRow, "No key yet. Create one: waybill keys create <name> --role carrier.")
   })
 ).pipe(
@@ -72,8 +72,8 @@ const revokeCommand = Command.make(
   "revoke",
   { id: Argument.String("keyId").pipe(Argument.withDescription("Id from keys create or keys list")), ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    yield* callServer((signal) => new OperatorClient(connected).revokeApiKey(tenantId, id, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    yield* callServer((signal) => operator.revokeApiKey(tenantId, id, { signal }))
     yield* printResult(json, { json: { id, revoked: true }, text: `Key ${id} no longer works, on any node.` })
   })
 ).pipe(

@@ -1,11 +1,11 @@
 /** `waybill limits`: the quotas of a tenant. */
-import { type Limits, type LimitsChange, OperatorClient } from "@waybill/client"
+import type { Limits, LimitsChange } from "@waybill/client"
 import { defaultLimits, quotas } from "@waybill/core"
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printResult, table } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const text = (limits: Limits): string =>
   table(quotas.map((quota) => [quota, String(limits[quota]), limits[quota] === defaultLimits[quota] ? "" : `default ${defaultLimits[quota]}`]))
@@ -14,8 +14,8 @@ const getCommand = Command.make(
   "get",
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const limits = yield* callServer((signal) => new OperatorClient(connected).getLimits(tenantId, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    const limits = yield* callServer((signal) => operator.getLimits(tenantId, { signal }))
     yield* printResult(json, { json: limits, text: text(limits) })
   })
 ).pipe(
@@ -45,8 +45,8 @@ const setCommand = Command.make(
   Effect.fnUntraced(function*({ json, limits: given, ...flags }) {
     const change = changeOf(given)
     if (typeof change === "string") return yield* usageError(change)
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const limits = yield* callServer((signal) => new OperatorClient(connected).putLimits(tenantId, change, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    const limits = yield* callServer((signal) => operator.putLimits(tenantId, change, { signal }))
     yield* printResult(json, { json: limits, text: text(limits) })
   })
 ).pipe(

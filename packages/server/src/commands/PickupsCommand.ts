@@ -1,10 +1,10 @@
 /** `waybill pickups`: lists the pickups of a tenant, and decides on one that waits. */
-import { OperatorClient, type OperatorPickup } from "@waybill/client"
+import type { OperatorPickup } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printProgress, printResult, printRows } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const decisions = ["accept", "reject", "call"] as const
 
@@ -31,10 +31,10 @@ const listCommand = Command.make(
   },
   Effect.fnUntraced(function*({ json, limit, waiting, ...flags }) {
     if (limit < 1) return yield* usageError("--limit is a number from 1.")
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
     // One more than shown, to see whether there are more.
     const query = { state: waiting ? "waiting" : "all", limit: Math.min(500, limit + 1) } as const
-    const found = yield* callServerForAll((options) => new OperatorClient(connected).allPickups(tenantId, query, options), limit + 1)
+    const found = yield* callServerForAll((options) => operator.allPickups(tenantId, query, options), limit + 1)
     const shown = found.slice(0, limit)
     yield* printRows(json, shown, rowOf, waiting ? "No pickup waits for a decision." : "No pickups.")
     if (found.length > shown.length) yield* printProgress(`The first ${counted(shown.length, "pickup")}; there are more. Raise --limit.`)
@@ -58,10 +58,10 @@ const decideCommand = Command.make(
   },
   Effect.fnUntraced(function*({ carrierName, decision, id, json, message, number, scac, ...flags }) {
     if (decision !== "accept" && Option.isSome(number)) return yield* usageError("--number is for accept only.")
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
     const given = { confirmationNumber: number, scac, carrierName, message }
     const details = Object.fromEntries(Object.entries(given).flatMap(([name, value]) => Option.isSome(value) ? [[name, value.value]] : []))
-    const decided = yield* callServer((signal) => new OperatorClient(connected).decidePickup(tenantId, id, { decision, ...details }, { signal }))
+    const decided = yield* callServer((signal) => operator.decidePickup(tenantId, id, { decision, ...details }, { signal }))
     yield* printResult(json, {
       json: decided,
       text: printable(`${decided.pickupId} is ${decided.status}${decided.carrierPickupNumber === null ? "" : `, number ${decided.carrierPickupNumber}`}.`)

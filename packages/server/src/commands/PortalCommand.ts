@@ -1,11 +1,11 @@
 /** `waybill portal`: links that open the portal of a customer. */
-import { OperatorClient, type PortalTheme } from "@waybill/client"
+import type { PortalTheme } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printResult } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const themeOf = (text: string) =>
   Effect.try({
@@ -26,11 +26,11 @@ const linkCommand = Command.make(
   (given) =>
     Effect.scoped(Effect.gen(function*() {
       const theme = Option.isSome(given.theme) ? yield* themeOf(given.theme.value) : undefined
-      const { tenantId, ...connected } = yield* operatorConnection(given)
+      const { operator, tenantId } = yield* operatorOfTenant(given)
       const kept = yield* disclosure(given, "The link", true)
       const expiresInSeconds = Option.getOrUndefined(given.expires)
       const link = yield* callServer((signal) =>
-        new OperatorClient(connected).createPortalLink(tenantId, {
+        operator.createPortalLink(tenantId, {
           client: given.client,
           ...(expiresInSeconds === undefined ? {} : { expiresInSeconds }),
           ...(theme === undefined ? {} : { theme })

@@ -2,14 +2,14 @@
  * `waybill retry`, `dismiss`, `recover` and `replay`: sends one delivery, all dead letters or past events again, and
  * dismisses dead letters.
  */
-import { type BulkResult, type DeadLettersFilter, OperatorClient } from "@waybill/client"
+import type { BulkResult, DeadLettersFilter, OperatorClient } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { deadLetterFilterOf, deadLetterFlags, inSteps } from "./shared/Filters.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printProgress, printResult } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const subscription = Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription"))
 
@@ -22,8 +22,8 @@ const whichDeadLetters = "Give deliveries' ids, or at least one of --subscriptio
 
 interface DeadLetterAction {
   readonly name: "retried" | "dismissed"
-  readonly one: (client: OperatorClient, tenantId: string, deliveryId: string, signal: AbortSignal) => Promise<void>
-  readonly matching: (client: OperatorClient, tenantId: string, filter: DeadLettersFilter, signal: AbortSignal) => Promise<BulkResult>
+  readonly one: (operator: OperatorClient, tenantId: string, deliveryId: string, signal: AbortSignal) => Promise<void>
+  readonly matching: (operator: OperatorClient, tenantId: string, filter: DeadLettersFilter, signal: AbortSignal) => Promise<BulkResult>
   readonly textOfOne: (deliveryId: string) => string
   readonly textOfMany: (dead: string) => string
 }
@@ -37,16 +37,15 @@ const deadLetterCommand = <const Name extends string>(command: Name, { matching,
       const filter = deadLetterFilterOf(flags)
       const filtered = Object.keys(filter).length > 0
       if (filtered === ids.length > 0) return yield* usageError(whichDeadLetters)
-      const { tenantId, ...connected } = yield* operatorConnection(flags)
-      const client = new OperatorClient(connected)
+      const { operator, tenantId } = yield* operatorOfTenant(flags)
       if (filtered) {
         const countOf = (steps: ReadonlyArray<BulkResult>) => steps.reduce((sum, { changed }) => sum + changed, 0)
-        const steps = yield* inSteps((cursor) => callServer((signal) => matching(client, tenantId, { ...filter, cursor }, signal)), (steps) => `${countOf(steps)} ${name} so far`)
+        const steps = yield* inSteps((cursor) => callServer((signal) => matching(operator, tenantId, { ...filter, cursor }, signal)), (steps) => `${countOf(steps)} ${name} so far`)
         const count = countOf(steps)
         return yield* printResult(json, { json: { [name]: count }, text: count === 0 ? "No dead letter matches." : textOfMany(counted(count, "dead letter")) })
       }
       for (const [index, deliveryId] of ids.entries()) {
-        yield* callServer((signal) => one(client, tenantId, deliveryId, signal))
+        yield* callServer((signal) => one(operator, tenantId, deliveryId, signal))
         yield* printResult(json, { json: { deliveryId, [name]: true }, text: textOfOne(deliveryId) })
         if (ids.length >= many && (index + 1) % many === 0) yield* printProgress(`${index + 1} of ${ids.length}`)
       }
@@ -55,8 +54,8 @@ const deadLetterCommand = <const Name extends string>(command: Name, { matching,
 
 export const retryCommand = deadLetterCommand("retry", {
   name: "retried",
-  one: (client, tenantId, deliveryId, signal) => client.retryDelivery(tenantId, deliveryId, { signal }),
-  matching: (client, tenantId, filter, signal) => client.retryDeadLetters(tenantId, filter, { signal }),
+  one: (operator, tenantId, deliveryId, signal) => operator.retryDelivery(tenantId, deliveryId, { signal }),
+  matching: (operator, tenantId, filter, signal) => operator.retryDeadLetters(tenantId, filter, { signal }),
   textOfOne: (deliveryId) => `${deliveryId} is queued again.`,
   textOfMany: (dead) => `Queued again: ${dead}.`
 }).pipe(
@@ -69,8 +68,8 @@ export const retryCommand = deadLetterCommand("retry", {
 
 export const dismissCommand = deadLetterCommand("dismiss", {
   name: "dismissed",
-  one: (client, tenantId, deliveryId, signal) => client.dismissDelivery(tenantId, deliveryId, { signal }),
-  matching: (client, tenantId, filter, signal) => client.dismissDeadLetters(tenantId, filter, { signal }),
+  one: (operator, tenantId, deliveryId, signal) => operator.dismissDelivery(tenantId, deliveryId, { signal }),
+  matching: (operator, tenantId, filter, signal) => operator.dismissDeadLetters(tenantId, filter, { signal }),
   textOfOne: (deliveryId) => `${deliveryId} is dismissed.`,
   textOfMany: (dead) => `Dismissed: ${dead}.`
 }).pipe(
@@ -90,9 +89,8 @@ export const recoverCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ json, since, subscription, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const client = new OperatorClient(connected)
-    const recovered = yield* callServer((signal) => client.recover(tenantId, subscription, { since }, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    const recovered = yield* callServer((signal) => operator.recover(tenantId, subscription, { since }, { signal }))
     yield* printResult(json, {
       json: { subscriptionId: subscription, since: since.toISOString(), recovered },
       text: recovered === 0
@@ -120,10 +118,9 @@ export const replayCommand = Command.make(
   Effect.fnUntraced(function*({ from, json, shipments, subscription, to: until, ...flags }) {
     const to = Option.getOrUndefined(until)
     if (to !== undefined && to < from) return yield* usageError("--to is before --from.")
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const client = new OperatorClient(connected)
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
     const range = { from, ...(to === undefined ? {} : { to }), ...(shipments.length === 0 ? {} : { shipmentIds: shipments }) }
-    const queued = yield* callServer((signal) => client.replay(tenantId, subscription, range, { signal }))
+    const queued = yield* callServer((signal) => operator.replay(tenantId, subscription, range, { signal }))
     yield* printResult(json, {
       json: { subscriptionId: subscription, from: from.toISOString(), to: to?.toISOString() ?? null, shipmentIds: shipments, queued },
       text: queued === 0

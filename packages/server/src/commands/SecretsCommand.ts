@@ -1,5 +1,5 @@
 /** `waybill secrets`: signing secrets of webhooks. */
-import { OperatorClient, type Secret, type SecretSettings } from "@waybill/client"
+import type { Secret, SecretSettings } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { observed, readConfig } from "./ServeCommand.ts"
@@ -7,7 +7,7 @@ import { resealAll } from "./shared/ResealAll.ts"
 import { disclosure, disclosureFlags } from "./shared/Disclosure.ts"
 import { failed, usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 import { secretFlags, secretsFrom } from "./shared/WebhookSecrets.ts"
 
 const idArgument = Argument.String("secretId").pipe(
@@ -35,7 +35,7 @@ const flags = {
 interface Flags {
   readonly id: string
   readonly url: Option.Option<string>
-  readonly key: Parameters<typeof operatorConnection>[0]["key"]
+  readonly key: Parameters<typeof operatorOfTenant>[0]["key"]
   readonly tenant: Option.Option<string>
   readonly client: Option.Option<string>
   readonly accounts: ReadonlyArray<string>
@@ -62,10 +62,10 @@ const settingsOf = (given: Flags): SecretSettings => {
 /** Without a secret, the server generates one. */
 const put = (given: Flags, secret: string | undefined) =>
   Effect.scoped(Effect.gen(function*() {
-    const { tenantId, ...connected } = yield* operatorConnection(given)
+    const { operator, tenantId } = yield* operatorOfTenant(given)
     const kept = yield* disclosure(given, "The secret", secret === undefined)
     const settings = { ...settingsOf(given), ...(secret === undefined ? {} : { secret }) }
-    const made = yield* callServer((signal) => new OperatorClient(connected).putSecret(tenantId, given.id, settings, { signal }))
+    const made = yield* callServer((signal) => operator.putSecret(tenantId, given.id, settings, { signal }))
     yield* kept.keep(made.secret)
     yield* printResult(given.json, {
       json: { hmacSecretId: made.hmacSecretId, ...(kept.isShown ? { secret: made.secret } : {}) },
@@ -76,9 +76,9 @@ const put = (given: Flags, secret: string | undefined) =>
 /** Changes only the owner, so there is no secret to disclose. */
 const change = Effect.fnUntraced(function*(given: Flags) {
   if (given.show || Option.isSome(given.out)) return yield* usageError("With --no-rotate no secret is made. Leave --out and --show out.")
-  const { tenantId, ...connected } = yield* operatorConnection(given)
+  const { operator, tenantId } = yield* operatorOfTenant(given)
   const settings = { ...settingsOf(given), rotate: false as const }
-  const { hmacSecretId } = yield* callServer((signal) => new OperatorClient(connected).putSecret(tenantId, given.id, settings, { signal }))
+  const { hmacSecretId } = yield* callServer((signal) => operator.putSecret(tenantId, given.id, settings, { signal }))
   yield* printResult(given.json, { json: { hmacSecretId }, text: `${hmacSecretId} is changed. The secret is the same as before.` })
 })
 
@@ -123,8 +123,8 @@ const listCommand = Command.make(
   "list",
   { ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const secrets = yield* callServerForAll((options) => new OperatorClient(connected).allSecrets(tenantId, { limit: 500 }, options))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    const secrets = yield* callServerForAll((options) => operator.allSecrets(tenantId, { limit: 500 }, options))
     yield* printRows(json, secrets, secretRow, "No secret yet. Create one: waybill secrets put <secretId> --client <name>.", [["SECRET", "OWNER", "SINCE", "OLDER SIGN UNTIL", "USED BY"]])
   })
 ).pipe(
@@ -136,8 +136,8 @@ const deleteCommand = Command.make(
   "delete",
   { id: idArgument, ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    yield* callServer((signal) => new OperatorClient(connected).deleteSecret(tenantId, id, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    yield* callServer((signal) => operator.deleteSecret(tenantId, id, { signal }))
     yield* printResult(json, { json: { hmacSecretId: id, deleted: true }, text: `${id} is deleted.` })
   })
 ).pipe(

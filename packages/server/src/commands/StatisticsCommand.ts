@@ -1,10 +1,10 @@
 /** `waybill statistics`: deliveries, failures, latency and waiting entries over time. */
-import { OperatorClient, type StatisticsPoint, type StatisticsSeries } from "@waybill/client"
+import type { StatisticsPoint, StatisticsSeries } from "@waybill/client"
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { instantFlag } from "./shared/Instants.ts"
 import { jsonFlag, printResult, table } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 export const statisticsCommand = Command.make(
   "statistics",
@@ -18,7 +18,7 @@ export const statisticsCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ client, from, json, step, subscription, to, ...flags }) {
-    const { tenantId, ...connection } = yield* operatorConnection(flags)
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
     const query = {
       subscriptionId: Option.isSome(subscription) ? [subscription.value] : undefined,
       client: Option.getOrUndefined(client),
@@ -26,7 +26,7 @@ export const statisticsCommand = Command.make(
       to: Option.getOrUndefined(to),
       step: Option.getOrUndefined(step)
     }
-    const statistics = yield* callServer((signal) => new OperatorClient(connection).statistics(tenantId, query, { signal }))
+    const statistics = yield* callServer((signal) => operator.statistics(tenantId, query, { signal }))
     yield* printResult(json, { json: statistics, text: statistics.series.map(textOf).join("\n") })
   })
 ).pipe(

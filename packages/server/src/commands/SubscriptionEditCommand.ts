@@ -1,11 +1,11 @@
 /** `waybill subscriptions edit`: changes the settings of a subscription. */
-import { OperatorClient, type SubscriptionChange } from "@waybill/client"
+import type { SubscriptionChange } from "@waybill/client"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { given } from "./shared/Filters.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { jsonFlag, printResult } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const number = (name: string, what: string) => Flag.Int(name).pipe(Flag.withDescription(what), Flag.optional)
 
@@ -36,8 +36,8 @@ export const editCommand = Command.make(
       ...Object.keys(filters).length === 0 ? {} : { filters }
     }
     if (Object.keys(change).length === 0) return yield* usageError("Nothing to change. Give at least one of the settings; --help lists them.")
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const subscription = yield* callServer((signal) => new OperatorClient(connected).editSubscription(tenantId, id, change, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    const subscription = yield* callServer((signal) => operator.editSubscription(tenantId, id, change, { signal }))
     yield* printResult(json, { json: subscription, text: `${id} is changed: ${JSON.stringify(change)}` })
   })
 ).pipe(

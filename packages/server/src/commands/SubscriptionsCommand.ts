@@ -1,12 +1,12 @@
 /** `waybill subscriptions`: lists subscriptions and manages one. */
-import { OperatorClient, type OperatorSubscription, type PurgeResult, type SubscriptionState } from "@waybill/client"
+import type { OperatorClient, OperatorSubscription, PurgeResult, SubscriptionState } from "@waybill/client"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { editCommand } from "./SubscriptionEditCommand.ts"
 import { clientFlag, endpointFlag, errorFlag, given, inSteps } from "./shared/Filters.ts"
 import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printProgress, printResult, printRows, table } from "./shared/Output.ts"
-import { callServer, callServerForAll, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 const states = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<SubscriptionState>
 
@@ -69,10 +69,10 @@ const listCommand = Command.make(
   },
   Effect.fnUntraced(function*(flags) {
     if (flags.limit < 1) return yield* usageError("--limit is a number from 1.")
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
     const { client, endpoint, error, state } = flags
     const query = { ...given({ client, endpoint, error, state }), limit: Math.min(500, flags.limit + 1) }
-    const found = yield* callServerForAll((options) => new OperatorClient(connected).allSubscriptions(tenantId, query, options), flags.limit + 1)
+    const found = yield* callServerForAll((options) => operator.allSubscriptions(tenantId, query, options), flags.limit + 1)
     const shown = found.slice(0, flags.limit)
     yield* printRows(flags.json, shown, rowOf, "No such subscription.")
     if (found.length > shown.length) yield* printProgress(`The first ${counted(shown.length, "subscription")}; there are more. Raise --limit, or narrow it down.`)
@@ -86,14 +86,14 @@ const listCommand = Command.make(
 const oneCommand = (
   name: "show" | "resume",
   description: string,
-  call: (client: OperatorClient, tenantId: string, id: string, signal: AbortSignal) => Promise<OperatorSubscription>
+  call: (operator: OperatorClient, tenantId: string, id: string, signal: AbortSignal) => Promise<OperatorSubscription>
 ) =>
   Command.make(
     name,
     { id, ...operatorFlags, json: jsonFlag },
     Effect.fnUntraced(function*({ id, json, ...flags }) {
-      const { tenantId, ...connected } = yield* operatorConnection(flags)
-      const subscription = yield* callServer((signal) => call(new OperatorClient(connected), tenantId, id, signal))
+      const { operator, tenantId } = yield* operatorOfTenant(flags)
+      const subscription = yield* callServer((signal) => call(operator, tenantId, id, signal))
       yield* printResult(json, { json: subscription, text: textOf(subscription) })
     })
   ).pipe(Command.withDescription(description), Command.withExamples([{ command: `waybill subscriptions ${name} --tenant acme ${sample}`, description }]))
@@ -107,8 +107,8 @@ const pauseCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ id, json, reason, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const subscription = yield* callServer((signal) => new OperatorClient(connected).pause(tenantId, id, { reason }, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    const subscription = yield* callServer((signal) => operator.pause(tenantId, id, { reason }, { signal }))
     yield* printResult(json, { json: subscription, text: `${id} is paused. Nothing more is sent until an operator resumes it.` })
   })
 ).pipe(
@@ -127,16 +127,15 @@ const purgeCommand = Command.make(
   Effect.fnUntraced(function*({ client: owner, endpoint, ids, json, state, ...flags }) {
     const filter = given({ client: owner, endpoint, state })
     if ((Object.keys(filter).length > 0) === ids.length > 0) return yield* usageError("Give subscriptions' ids, or at least one of --client, --endpoint and --state.")
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const client = new OperatorClient(connected)
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
     if (ids.length === 1) {
-      const dropped = yield* callServer((signal) => client.purge(tenantId, ids[0]!, { signal }))
+      const dropped = yield* callServer((signal) => operator.purge(tenantId, ids[0]!, { signal }))
       return yield* printResult(json, { json: { subscriptionId: ids[0], dropped }, text: `${counted(dropped, "entry", "entries")} of ${ids[0]} dropped.` })
     }
     const total = (steps: ReadonlyArray<PurgeResult>, what: "dropped" | "subscriptions") => steps.reduce((sum, step) => sum + step[what], 0)
     const chosen = ids.length > 0 ? { subscriptionIds: ids } : filter
     const steps = yield* inSteps(
-      (cursor) => callServer((signal) => client.purgeMatching(tenantId, { ...chosen, cursor }, { signal })),
+      (cursor) => callServer((signal) => operator.purgeMatching(tenantId, { ...chosen, cursor }, { signal })),
       (steps) => `${counted(total(steps, "dropped"), "entry", "entries")} dropped so far`
     )
     const [subscriptions, dropped] = [total(steps, "subscriptions"), total(steps, "dropped")]
@@ -155,8 +154,8 @@ const deleteCommand = Command.make(
   "delete",
   { id, ...operatorFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    yield* callServer((signal) => new OperatorClient(connected).deleteSubscription(tenantId, id, { signal }))
+    const { operator, tenantId } = yield* operatorOfTenant(flags)
+    yield* callServer((signal) => operator.deleteSubscription(tenantId, id, { signal }))
     yield* printResult(json, { json: { subscriptionId: id, deleted: true }, text: `${id} is deleted.` })
   })
 ).pipe(
@@ -168,10 +167,10 @@ export const subscriptionsCommand = Command.make("subscriptions").pipe(
   Command.withDescription("List, show, edit, pause, resume, purge and delete subscriptions of any area"),
   Command.withSubcommands([
     listCommand,
-    oneCommand("show", "Show a subscription with its backlog, dead letters, and why nothing is sent", (client, tenantId, id, signal) => client.getSubscription(tenantId, id, { signal })),
+    oneCommand("show", "Show a subscription with its backlog, dead letters, and why nothing is sent", (operator, tenantId, id, signal) => operator.getSubscription(tenantId, id, { signal })),
     editCommand,
     pauseCommand,
-    oneCommand("resume", "Resume a paused subscription, also if its client or an operator paused it", (client, tenantId, id, signal) => client.resume(tenantId, id, { signal })),
+    oneCommand("resume", "Resume a paused subscription, also if its client or an operator paused it", (operator, tenantId, id, signal) => operator.resume(tenantId, id, { signal })),
     purgeCommand,
     deleteCommand
   ])

@@ -1,5 +1,5 @@
 /** `waybill tail`: follows deliveries. */
-import { type Delivery, OperatorClient } from "@waybill/client"
+import type { Delivery } from "@waybill/client"
 import { Console, Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { Command, Flag } from "effect/cli"
@@ -7,7 +7,7 @@ import { outcomeOf } from "./shared/Deliveries.ts"
 import { instantFlag } from "./shared/Instants.ts"
 import { type CommandFailed, exitCodes, usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printable, printProgress } from "./shared/Output.ts"
-import { callServer, operatorConnection, operatorFlags } from "./shared/Remote.ts"
+import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
 /** A delivery can become visible up to this much later than others with the same creation time. */
 const overlapMillis = 10_000
@@ -113,10 +113,9 @@ export const tailCommand = Command.make(
   },
   Effect.fnUntraced(function*(flags) {
     if (!(flags.interval >= 0.1 && flags.interval <= 3600)) return yield* usageError("--interval is a number of seconds from 0.1 to 3600.")
-    const { tenantId, ...connected } = yield* operatorConnection(flags)
-    const client = new OperatorClient(connected)
+    const { baseUrl, operator, tenantId } = yield* operatorOfTenant(flags)
     const subscriptionId = Option.getOrUndefined(flags.subscription)
-    const since = Option.isSome(flags.since) ? flags.since.value.getTime() : yield* callServer((signal) => clockOf(connected.baseUrl, signal))
+    const since = Option.isSome(flags.since) ? flags.since.value.getTime() : yield* callServer((signal) => clockOf(baseUrl, signal))
     const tail = new Tail(since)
 
     const print = Effect.fnUntraced(function*(delivery: Delivery) {
@@ -131,7 +130,7 @@ export const tailCommand = Command.make(
       let newest = 0
       let cursor: string | undefined
       do {
-        const page = yield* callServer((signal) => client.listDeliveries(tenantId, { since: tail.since, subscriptionId, order: "oldest", limit: 500, cursor }, { signal }))
+        const page = yield* callServer((signal) => operator.listDeliveries(tenantId, { since: tail.since, subscriptionId, order: "oldest", limit: 500, cursor }, { signal }))
         for (const delivery of page.data) {
           newest = Math.max(newest, Date.parse(delivery.createdAt))
           yield* print(delivery)
@@ -139,7 +138,7 @@ export const tailCommand = Command.make(
         cursor = page.nextCursor ?? undefined
       } while (cursor !== undefined)
       for (const deliveryId of tail.due(yield* Clock.currentTimeMillis)) {
-        const found = yield* callServer((signal) => client.getDelivery(tenantId, deliveryId, { signal })).pipe(
+        const found = yield* callServer((signal) => operator.getDelivery(tenantId, deliveryId, { signal })).pipe(
           Effect.catchTag("CommandFailed", (error) => error.code === exitCodes.refused ? Effect.succeed(undefined) : Effect.fail(error))
         )
         if (found === undefined) {

@@ -1,16 +1,16 @@
 /** `waybill tenants`: the tenants of a server. */
-import { OperatorClient, type Tenant } from "@waybill/client"
+import type { Tenant } from "@waybill/client"
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { jsonFlag, printable, printResult, printRows } from "./shared/Output.ts"
-import { callServer, callServerForAll, connectionFlags, connectionOfAllTenants } from "./shared/Remote.ts"
+import { callServer, callServerForAll, connectionFlags, operatorOfAllTenants } from "./shared/Remote.ts"
 
 const listCommand = Command.make(
   "list",
   { ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ json, ...flags }) {
-    const connected = yield* connectionOfAllTenants(flags)
-    const tenants = yield* callServerForAll((options) => new OperatorClient(connected).allTenants({ limit: 500 }, options))
+    const operator = yield* operatorOfAllTenants(flags)
+    const tenants = yield* callServerForAll((options) => operator.allTenants({ limit: 500 }, options))
     yield* printRows(json, tenants, tenantRow, "No tenant yet. Create one: waybill tenants put <tenantId> --name <name>.")
   })
 ).pipe(
@@ -36,8 +36,8 @@ const putCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ hosts, id, json, name, ...flags }) {
-    const connected = yield* connectionOfAllTenants(flags)
-    yield* callServer((signal) => new OperatorClient(connected).putTenant(id, { name, hosts }, { signal }))
+    const operator = yield* operatorOfAllTenants(flags)
+    yield* callServer((signal) => operator.putTenant(id, { name, hosts }, { signal }))
     yield* printResult(json, {
       json: { tenantId: id, name, hosts },
       text: `${id} is ${printable(name)}${hosts.length === 0 ? "" : `, looked up at ${printable(hosts.join(", "))}`}.`
@@ -57,8 +57,8 @@ const suspendCommand = Command.make(
   "suspend",
   { id: idOf("Tenant to suspend"), ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const connected = yield* connectionOfAllTenants(flags)
-    const changed = yield* callServer((signal) => new OperatorClient(connected).suspendTenant(id, { signal }))
+    const operator = yield* operatorOfAllTenants(flags)
+    const changed = yield* callServer((signal) => operator.suspendTenant(id, { signal }))
     yield* printResult(json, { json: changed, text: `${id} is suspended: its callers are refused and nothing is sent, on every node.` })
   })
 ).pipe(
@@ -70,8 +70,8 @@ const resumeCommand = Command.make(
   "resume",
   { id: idOf("Tenant to resume"), ...connectionFlags, json: jsonFlag },
   Effect.fnUntraced(function*({ id, json, ...flags }) {
-    const connected = yield* connectionOfAllTenants(flags)
-    const changed = yield* callServer((signal) => new OperatorClient(connected).resumeTenant(id, { signal }))
+    const operator = yield* operatorOfAllTenants(flags)
+    const changed = yield* callServer((signal) => operator.resumeTenant(id, { signal }))
     yield* printResult(json, { json: changed, text: `${id} is active. Waiting entries are sent.` })
   })
 ).pipe(
@@ -88,8 +88,8 @@ const deleteCommand = Command.make(
     json: jsonFlag
   },
   Effect.fnUntraced(function*({ confirm, id, json, ...flags }) {
-    const connected = yield* connectionOfAllTenants(flags)
-    yield* callServer((signal) => new OperatorClient(connected).deleteTenant(id, { confirm }, { signal }))
+    const operator = yield* operatorOfAllTenants(flags)
+    yield* callServer((signal) => operator.deleteTenant(id, { confirm }, { signal }))
     yield* printResult(json, { json: { tenantId: id, deleted: true }, text: `${id} is deleted. Its data is removed in the background.` })
   })
 ).pipe(

@@ -1,5 +1,5 @@
 /** Calls to a running server: its address, the key, and error messages. */
-import { WaybillCallFailed, WaybillProblem } from "@waybill/client"
+import { OperatorClient, WaybillCallFailed, WaybillProblem } from "@waybill/client"
 import { reasonOf } from "@waybill/conformance"
 import { parseOperatorKeys } from "@waybill/http"
 import { Effect, Option, Redacted, Result } from "effect"
@@ -39,7 +39,7 @@ export const operatorFlags = {
 /** Flags of commands that call with a carrier's key. */
 export const carrierFlags = { url: urlFlag, key: keyFlag("WAYBILL_API_KEY", "") }
 
-export interface Connected {
+interface Connected {
   readonly baseUrl: string
   readonly apiKey: string
 }
@@ -49,17 +49,18 @@ interface Flags {
   readonly key: Option.Option<Redacted.Redacted>
 }
 
-export const operatorConnection = Effect.fnUntraced(function*(flags: Flags & { readonly tenant: Option.Option<string> }) {
+/** Calls as the operator, in the tenant of `--tenant`. */
+export const operatorOfTenant = Effect.fnUntraced(function*(flags: Flags & { readonly tenant: Option.Option<string> }) {
   const baseUrl = yield* addressOf(flags)
   const tenantId = Option.getOrUndefined(flags.tenant) ?? (yield* setting("WAYBILL_TENANT"))
   if (tenantId === undefined) return yield* usageError("No tenant given. Give --tenant, or set WAYBILL_TENANT.")
-  return { baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl), tenantId }
+  return { baseUrl, operator: new OperatorClient({ baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl) }), tenantId }
 })
 
-/** The operator's connection, for calls that do not concern a single tenant. */
-export const connectionOfAllTenants = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<Connected, CommandFailed> {
+/** Calls as the operator that do not concern a single tenant. */
+export const operatorOfAllTenants = Effect.fnUntraced(function*(flags: Flags): Effect.fn.Return<OperatorClient, CommandFailed> {
   const baseUrl = yield* addressOf(flags)
-  return { baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl) }
+  return new OperatorClient({ baseUrl, apiKey: yield* operatorKeyOf(flags, baseUrl) })
 })
 
 const operatorKeyOf = Effect.fnUntraced(function*(flags: Flags, baseUrl: string): Effect.fn.Return<string, CommandFailed> {
