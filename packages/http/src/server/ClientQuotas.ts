@@ -57,11 +57,11 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
       Effect.flatMap(limits.of(principal.tenantId), (all) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const quota = rateOf(principal)
-          return take(nameOf(principal), quota, all[quota], now)
+          return take(quotaKeyOf(principal), quota, all[quota], now)
         })),
     withUploadSlot: (principal, upload) =>
       Effect.flatMap(limits.of(principal.tenantId), ({ uploadsPerClient }) => {
-        const client = nameOf(principal)
+        const client = quotaKeyOf(principal)
         const enter = Effect.suspend(() => {
           const running = uploads.get(client) ?? 0
           if (running >= uploadsPerClient) {
@@ -78,7 +78,7 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
         return Effect.acquireUseRelease(enter, () => upload, () => leave)
       }),
     withBodyBytes: (principal, request) => Effect.suspend(() => {
-      const client = nameOf(principal)
+      const client = quotaKeyOf(principal)
       let taken = 0
       const take: TakeBytes = (bytes) => Effect.suspend(() => {
         const total = (bodyBytes.get(client) ?? 0) + bytes
@@ -100,4 +100,5 @@ const bodyBytesExceeded = new RateExceeded({ quota: "bodyBytesPerClient", limit:
 
 const rateOf = (principal: Principal): keyof Limits => isCarrier(principal) ? "requestsPerSecondPerCarrier" : "requestsPerSecondPerCustomer"
 
-const nameOf = ({ client, tenantId }: Principal): string => JSON.stringify([tenantId, client])
+/** A text for each client of each tenant. */
+export const quotaKeyOf = ({ client, tenantId }: Principal): string => JSON.stringify([tenantId, client])

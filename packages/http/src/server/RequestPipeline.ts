@@ -2,7 +2,7 @@
  * Processes every request: correlation id, routing, authentication, parsing, handler, response headers, metrics and
  * log. Every request gets a response in the format of its area.
  */
-import { Authenticator, isOperator, NotPermitted, OperatorReadOnly, PortalAccess, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
+import { Authenticator, CallingClient, isOperator, NotPermitted, OperatorReadOnly, PortalAccess, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -26,7 +26,7 @@ import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTabl
 import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
 import { logRequest, refusalReason } from "./AccessLog.ts"
 import { makeAudited } from "./Audited.ts"
-import { makeClientQuotas } from "./ClientQuotas.ts"
+import { makeClientQuotas, quotaKeyOf } from "./ClientQuotas.ts"
 
 export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
   /** Time limit for the arrival of a request's body. Default 60 seconds. */
@@ -108,8 +108,10 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     if (query.faults.length > 0) return yield* badQuery(query.faults)
     const site = siteOf(request, route.template, exchange.startedAt, mountPath, options)
     const headers = headersOf(request, endpoint.headers)
-    const handledWith = (body: unknown) =>
-      route.handler({ principal: exchange.principal, anonymous: exchange.anonymous, link: exchange.link, params, query: query.values, headers, body, site })
+    const handledWith = (body: unknown) => {
+      const handled = route.handler({ principal: exchange.principal, anonymous: exchange.anonymous, link: exchange.link, params, query: query.values, headers, body, site })
+      return client === undefined ? handled : Effect.provideService(handled, CallingClient, quotaKeyOf(client))
+    }
     const { body: spec } = endpoint
     if (spec === undefined) return yield* handledWith(undefined)
     if (spec.streamed === true) {

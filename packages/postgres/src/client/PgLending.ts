@@ -1,4 +1,5 @@
-/** How a client acquires connections, and the connection that is reserved for delivery workers. */
+/** How a client acquires connections, the connection that is reserved for delivery workers, and the share of one calling client. */
+import { CallingClient } from "@waybill/core"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
@@ -23,12 +24,50 @@ export const HighPriority = Context.Reference<boolean>("@waybill/postgres/client
 /** A pool with at least this many connections reserves one for high priority statements. */
 const smallestDivided = 3
 
-/** Reserves one connection of a pool for high priority statements. */
+/** Reserves one connection of a pool for high priority statements, and leaves some for other clients than the one that uses most. */
 export const withReservedConnection = (maxConnections: number, { acquirer, borrower }: PgLending): PgLending => {
   if (maxConnections < smallestDivided) return { borrower, acquirer }
   const ordinary = Semaphore.makeUnsafe(maxConnections - 1)
+  const shares = new TransactionShares(maxConnections - 1)
   return {
     borrower: (use) => Effect.withFiber((fiber) => fiber.getRef(HighPriority) ? borrower(use) : ordinary.withPermit(borrower(use))),
-    acquirer: Effect.withFiber((fiber) => fiber.getRef(HighPriority) ? acquirer : Effect.andThen(ordinary.takeScoped(1), acquirer))
+    acquirer: Effect.withFiber((fiber) => fiber.getRef(HighPriority) ? acquirer : Effect.andThen(shares.take(fiber.getRef(CallingClient)), Effect.andThen(ordinary.takeScoped(1), acquirer)))
+  }
+}
+
+interface Share {
+  readonly permits: Semaphore.Semaphore
+  users: number
+}
+
+/**
+ * Limits the open transactions of one client to three quarters of the connections. Its transactions may all wait for a lock that somebody holds for
+ * long, such as a shipment of a host's open transaction; other clients then still find connections.
+ */
+class TransactionShares {
+  readonly #shares = new Map<string, Share>()
+  readonly #most: number
+
+  constructor(connections: number) {
+    this.#most = connections - Math.max(1, Math.floor(connections / 4))
+  }
+
+  /** Waits for a part of the client's share, and keeps it until the scope closes. */
+  take(client: string | undefined): Effect.Effect<void, never, Scope.Scope> {
+    if (client === undefined) return Effect.void
+    const entered = Effect.acquireRelease(Effect.sync(() => this.#enter(client)), (share) => Effect.sync(() => this.#leave(client, share)))
+    return Effect.flatMap(entered, ({ permits }) => permits.takeScoped(1))
+  }
+
+  #enter(client: string): Share {
+    const share = this.#shares.get(client) ?? { permits: Semaphore.makeUnsafe(this.#most), users: 0 }
+    share.users += 1
+    this.#shares.set(client, share)
+    return share
+  }
+
+  #leave(client: string, share: Share): void {
+    share.users -= 1
+    if (share.users === 0) this.#shares.delete(client)
   }
 }
