@@ -29,11 +29,11 @@ export const pickup = (number?: string, ready?: string) =>
   pickupRequest({ orgAccountNumber: "A", day: "2099-11-20", ...(number === undefined ? {} : { number }), ...(ready === undefined ? {} : { ready }) }) as never
 
 const subscription = ({ hook }: Scene, path = "/events") => ({ endpointUrl: hook(path), hmacSecretId: "main", delivery: { rateLimitPerMinute: 6_000_000 } })
-const charges = ({ hook }: Scene) => ({ webhookUrl: hook("/charges"), accounts: ["A"], dataOptions: {} })
+const charges = ({ hook }: Scene, id: string) => ({ webhookUrl: hook("/charges"), accounts: [id], dataOptions: {} })
 const status = ({ hook }: Scene, id: string) => ({ referenceNumbers: [id] as const, webhookUrl: hook("/status") })
 
-/** A client with its own quotas. */
-const clientOf = (id: string): HostPrincipal => ({ ...customer, client: `client-${id}` })
+/** A client with its own quotas and account: what one test publishes goes to no subscription of another. */
+const clientOf = (id: string): HostPrincipal => ({ ...customer, client: `client-${id}`, accounts: [id] })
 
 const registered = async ({ waybill }: Scene, id: string) => void await waybill.shipments.register(carrier, [shipment(id)])
 
@@ -56,7 +56,7 @@ const ordered = async ({ waybill }: Scene) => (await waybill.pickups.create(cust
 const delivered = async (scene: Scene, id: string) => {
   const { waybill } = scene
   const subscriptionId = await subscribed(scene, id)
-  await waybill.events.publish(carrier, [event(id, `${id}-1`)])
+  await waybill.events.publish(carrier, [event(id, `${id}-1`, id)])
   while (await waybill.runOnce() > 0);
   return { subscriptionId, deliveryId: (await waybill.deliveries.list(tenantId, { subscriptionId })).data[0]!.deliveryId }
 }
@@ -105,18 +105,18 @@ export const withinCalls: Methods = {
   },
   freightCharges: { publish: (_, id) => ({ freightCharges }) => freightCharges.publish(carrier, [bill(id)]) },
   chargeSubscriptions: {
-    create: (scene, id) => ({ chargeSubscriptions }) => chargeSubscriptions.create(clientOf(id), charges(scene)),
+    create: (scene, id) => ({ chargeSubscriptions }) => chargeSubscriptions.create(clientOf(id), charges(scene, id)),
     get: async (scene, id) => {
-      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene))
+      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene, id))
       return ({ chargeSubscriptions }) => chargeSubscriptions.get(clientOf(id), subscriptionId)
     },
     cancel: async (scene, id) => {
-      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene))
+      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene, id))
       return ({ chargeSubscriptions }) => chargeSubscriptions.cancel(clientOf(id), subscriptionId)
     },
     inFlight: async (scene, id) => {
-      await scene.waybill.freightCharges.publish(carrier, [bill(id)])
-      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene))
+      await scene.waybill.freightCharges.publish(carrier, [bill(id, id)])
+      const { subscriptionId } = await scene.waybill.chargeSubscriptions.create(clientOf(id), charges(scene, id))
       return ({ chargeSubscriptions }) => chargeSubscriptions.inFlight(clientOf(id), subscriptionId)
     }
   },

@@ -73,8 +73,8 @@ export const subscribeToAll = async ({ hook, waybill }: Pick<Service, "hook" | "
 }
 
 export const shipment = (id: string) => postedShipment(id, { accounts: ["A"] } as never)
-export const event = (id: string, eventId: string) => reportedEvent(id, { eventId, type: "PICKED_UP", accounts: ["A"] })
-export const bill = (id: string) => billChange("created", id, { account: "A" }) as never
+export const event = (id: string, eventId: string, account = "A") => reportedEvent(id, { eventId, type: "PICKED_UP", accounts: [account] })
+export const bill = (id: string, account = "A") => billChange("created", id, { account }) as never
 export const invoice = (id: string) => invoiceSample({ uniqueID: id, shipmentID: id, invoiceNumber: id, accounts: ["A"] }) as never
 
 /** Publishes in every area, with ids that begin with `id`. Returns the pickup number. */

@@ -8,7 +8,7 @@ import { postgresStorage, type PostgresTransaction } from "../../src/index.ts"
 import { freshSchema } from "../TestStorage.ts"
 import { type Call, lifecycleCalls, type Prepare, type Scene, serviceCalls, withinCalls } from "./EveryCall.ts"
 import { authenticate, httpCalls } from "./HttpCalls.ts"
-import { carrier, event, tenantId } from "./Service.ts"
+import { carrier, event, subscribeToAll, tenantId } from "./Service.ts"
 
 /** Longer than any call takes. A call that waits for a connection forever is named by its deadline. */
 const deadlineMillis = 20_000
@@ -78,6 +78,7 @@ describe.each([1, 3].flatMap((size) => [
     scene = { waybill, hook }
     await waybill.tenants.put(tenantId, { name: "Acme" })
     await waybill.secrets.put(tenantId, "main", { anyClient: true })
+    await subscribeToAll({ hook, waybill })
   })
   afterAll(async () => {
     await waybill.stop()
