@@ -46,6 +46,7 @@ const onward: ReadonlyArray<Step> = [
   { type: "IN_TRANSIT", place: "originTerminal", status: "On the road" },
   { type: "ARRIVED_AT_TERMINAL", place: "destinationTerminal", status: "At the destination terminal" },
   { type: "OUT_FOR_DELIVERY", place: "destinationTerminal", status: "Out for delivery", attributes: { stopsAway: 3 } },
+  { type: "OUT_FOR_DELIVERY", place: "destinationTerminal", status: "Two stops away", attributes: { stopsAway: 2 } },
   { type: "OUT_FOR_DELIVERY", place: "destinationTerminal", status: "One stop away", attributes: { stopsAway: 1 } },
   { type: "DELIVERED", place: "destination", status: "Delivered", charge: "final" },
   { type: "PROOF_OF_DELIVERY", place: "destination", status: "Signed for" }
