@@ -1,5 +1,7 @@
 /** Rules of area A about lookups. */
+import type { Exchange } from "../ApiCaller.ts"
 import { callText, expectEqual, expectJson, expectStatus, expectUnauthorized } from "../Expectations.ts"
+import type { KnownShipment } from "../Fixtures.ts"
 import { must, type RuleContext, rulesOf, should, Violation } from "../Rule.ts"
 import { around, comparable, lookupsOf, publicMembers, PublicShipment, rangePath, ShipmentsInRange, VerifiedShipment } from "./StatusShapes.ts"
 
@@ -16,9 +18,13 @@ const verified = async (context: RuleContext) => {
   return { ...expectJson(exchange, VerifiedShipment, 200), exchange }
 }
 
-const expectNoMore = (json: unknown, exchange: Parameters<typeof callText>[0]): void => {
-  const more = Object.keys(json as object).filter((name) => !publicMembers.includes(name))
+/** Expects the public shape of the shipment, and nothing more. */
+const expectPublic = (exchange: Exchange, { proNumber }: KnownShipment, status: number): string => {
+  const { ProNumber } = expectJson(exchange, PublicShipment, status)
+  expectEqual(comparable(ProNumber), comparable(proNumber), "ProNumber", exchange)
+  const more = Object.keys(exchange.json as object).filter((name) => !publicMembers.includes(name))
   if (more.length > 0) throw new Violation(`${callText(exchange)} shows ${more.join(", ")} beside the four public members.`, exchange)
+  return "four members"
 }
 
 const unknownPath = (kind: Kind, form: "verified" | "public"): string =>
@@ -37,12 +43,8 @@ const verifiedRules = kinds.flatMap((kind) => rulesOf("a", `Area A, Endpoints: v
     return ProNumber
   }),
   must(`${kind}-foreign`, `answers 202 with the public shape for a shipment that is not the caller's, by ${keys[kind]}`, { needs: foreign }, async (context) => {
-    const { foreignShipment } = context.fixtures
-    const exchange = await context.call("a", "GET", lookupsOf(foreignShipment!, "verified")[kind])
-    const { ProNumber } = expectJson(exchange, PublicShipment, 202)
-    expectEqual(comparable(ProNumber), comparable(foreignShipment!.proNumber), "ProNumber", exchange)
-    expectNoMore(exchange.json, exchange)
-    return "four members"
+    const shipment = context.fixtures.foreignShipment!
+    return expectPublic(await context.call("a", "GET", lookupsOf(shipment, "verified")[kind]), shipment, 202)
   }),
   must(`${kind}-unknown`, `answers 404 for an unknown shipment, by ${keys[kind]}`, {
     needs: ["customer"]
@@ -51,22 +53,20 @@ const verifiedRules = kinds.flatMap((kind) => rulesOf("a", `Area A, Endpoints: v
 
 const publicRules = kinds.flatMap((kind) => rulesOf("a", `Area A, Endpoints: public lookup by ${keys[kind]}`, own, [
   must(`${kind}-public`, `answers 200 with the public shape and nothing more, by ${keys[kind]}`, async (context) => {
-    const { shipment } = context.fixtures
-    const exchange = await context.call("a", "GET", lookupsOf(shipment!, "public")[kind])
-    const { ProNumber } = expectJson(exchange, PublicShipment, 200)
-    expectEqual(comparable(ProNumber), comparable(shipment!.proNumber), "ProNumber", exchange)
-    expectNoMore(exchange.json, exchange)
-    return "four members"
+    const shipment = context.fixtures.shipment!
+    return expectPublic(await context.call("a", "GET", lookupsOf(shipment, "public")[kind]), shipment, 200)
   }),
   must(`${kind}-public-unknown`, `answers 404 for an unknown shipment in the public form, by ${keys[kind]}`, {
     needs: ["customer"]
   }, async (context) => String(expectStatus(await context.call("a", "GET", unknownPath(kind, "public")), 404).status))
 ]))
 
-const postalCodeRules = (["bol", "po"] as const).flatMap((kind) => rulesOf("a", `Area A: the lookup key is ${keys[kind]}`, own, [must(`${kind}-postal-code`, `answers 404 for a known ${kind.toUpperCase()} number with another postal code`, async (context: RuleContext) => {
+const postalCodeRules = (["bol", "po"] as const).flatMap((kind) => rulesOf("a", `Area A: the lookup key is ${keys[kind]}`, own, [
+  must(`${kind}-postal-code`, `answers 404 for a known ${kind.toUpperCase()} number with another postal code`, async (context) => {
     for (const form of ["verified", "public"] as const) expectStatus(await context.call("a", "GET", wrongPostalCode(context, kind, form)), 404)
     return "404"
-  })]))
+  })
+]))
 
 const contentRules = rulesOf("a", "Area A: verified shipment response", own, [
   must("delay-reason", "gives DelayReasonCode when Late is true", async (context) => {
@@ -156,10 +156,8 @@ const accessRules = rulesOf("a", "Authentication", ["shipment"], [
   }, (context) =>
     expectUnauthorized((as) => context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro, { as }))),
   must("foreign-other", "answers 202 to another customer who looks up the first one's shipment", { needs: ["other", "shipment"] }, async (context) => {
-    const exchange = await context.call("a", "GET", lookupsOf(context.fixtures.shipment!, "verified").pro, { as: "other" })
-    expectJson(exchange, PublicShipment, 202)
-    expectNoMore(exchange.json, exchange)
-    return "four members"
+    const shipment = context.fixtures.shipment!
+    return expectPublic(await context.call("a", "GET", lookupsOf(shipment, "verified").pro, { as: "other" }), shipment, 202)
   })
 ])
 
