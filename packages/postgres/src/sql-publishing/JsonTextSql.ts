@@ -56,7 +56,8 @@ $function$`
 /**
  * The text that JSON.stringify gives for what JSON.parse read. Postgres' own text has blanks between the tokens, and may write numbers
  * and order names in another way; only texts with such numbers or names are written member by member. The text is cut at its quotes, so
- * escaped quotes and backslashes are written as code points meanwhile. Patterns would take five times as long.
+ * escaped quotes and backslashes are written as code points meanwhile. Patterns would take five times as long. Numbers such as 1e100000 are found
+ * first, because Postgres' text has all their digits.
  */
 const jsonText = (schema: string) => `
 CREATE OR REPLACE FUNCTION ${schema}.json_text(value jsonb) RETURNS text
@@ -64,7 +65,10 @@ LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $function$
 DECLARE
   compact text;
   tokens text;
+  -- without a question mark and an at sign, which some database tools read as placeholders
+  extremes constant jsonpath := translate('strict $.** # (%.type() == "number" && (% > 1e30 || % < -1e30 || (% < 1e-30 && % > -1e-30 && % != 0)))', '#%', chr(63) || chr(64))::jsonpath;
 BEGIN
+  IF jsonb_path_exists(value, extremes) THEN RETURN ${schema}.json_parts_text(value); END IF;
   SELECT
     string_agg(CASE
       WHEN p.place % 2 = 0 THEN p.part

@@ -68,6 +68,12 @@ describe("json_text", () => {
     const found = await rows("SELECT n, @json_number_text(n::numeric) AS text FROM unnest($1::text[]) AS n", [numbers])
     expect(found.map(({ text }) => text)).toEqual(numbers.map((number) => JSON.stringify(Number(number))))
   })
+
+  it("does not write out numbers with very many digits, which would exceed Postgres' memory", async () => {
+    const numbers = Array.from({ length: 10_000 }, (_, at) => ["1e120000", "-1e120000", "1e-16000", "1e29"][at % 4]!)
+    const [found] = await rows("SELECT @json_text($1::jsonb) AS text", [`[${numbers.join(",")}]`])
+    expect(found!.text).toBe(JSON.stringify(numbers.map(Number)))
+  })
 })
 
 /** Date-times near the border between valid and invalid. */

@@ -175,6 +175,18 @@ describe("publishing from SQL", () => {
     expect(published.map((row) => row.event_id).toSorted()).toEqual(published.map((row) => row.event_id))
     expect(await rejected(publish(service.pool, many(1001)))).toMatchObject({ code: "22023", detail: "/events", message: expect.stringContaining("this call has 1001") })
   })
+
+  it("takes an event of 64 KiB in every form, and refuses a larger one", async () => {
+    const ofSize = (text: string, count: number) => JSON.stringify({ ...reportedEvent("large"), more: "@" }).replace("\"@\"", `[${Array.from({ length: count }, () => text).join(",")}]`)
+    const send = (event: string) => service.pool.query(`SELECT * FROM "${service.schema}".publish_transit_events('acme', $1)`, [event])
+    for (const text of ["1", "{}", "[]", "\"\"", "{\"a\":1}", "0.5"]) {
+      const fitting = Math.floor(60_000 / (text.length + 1))
+      expect((await send(ofSize(text, fitting))).rows).toHaveLength(1)
+      for (const count of [fitting * 1.2, fitting * 5]) {
+        expect(await rejected(send(ofSize(text, count)))).toMatchObject({ code: "22023", message: "events[0]: An event has at most 65536 bytes of JSON." })
+      }
+    }
+  }, 30_000)
 })
 
 describe("the status of a shipment whose events are published from SQL", () => {
