@@ -1,16 +1,11 @@
-import { afterEach, describe, expect, it } from "vitest"
-import { type Journey, type JourneyName, journeyNames, journeySteps, type ReceivedDelivery, type StartedTestWaybill, startTestWaybill, type TestReceiver } from "../../src/index.ts"
-
-const open: Array<StartedTestWaybill> = []
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.stop()
-})
+import { describe, expect, it } from "vitest"
+import { type Journey, type JourneyName, journeyNames, journeySteps, type ReceivedDelivery, type StartedTestWaybill, type TestReceiver } from "../../src/index.ts"
+import { startedWaybill } from "../startedWaybill.ts"
 
 const freight = { shipmentId: "S-1", proNumber: "0418367745", account: "A-1", nextAccount: "B-2", pickedUpAt: Date.parse("2026-11-21T16:00:00Z") }
 
 const start = async (name: JourneyName) => {
-  const waybill = await startTestWaybill()
-  open.push(waybill)
+  const waybill = await startedWaybill()
   const receivers = {
     status: waybill.receiver("https://shipper.example/status"),
     events: waybill.receiver("https://shipper.example/events"),

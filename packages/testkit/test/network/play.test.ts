@@ -3,25 +3,16 @@ import type { PickupReport } from "@waybill/core/pickups"
 import type { PostedShipment, StatusUpdate } from "@waybill/core/shipment-status"
 import type { ReportedEvent } from "@waybill/core/transit-events"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { freightNetwork, type NetworkCall, type NetworkClients, play, type StartedTestWaybill, startTestWaybill } from "../../src/index.ts"
+import { freightNetwork, type NetworkCall, type NetworkClients, play } from "../../src/index.ts"
+import { startedWaybill } from "../startedWaybill.ts"
 
-const open: Array<StartedTestWaybill> = []
-afterEach(async () => {
-  vi.useRealTimers()
-  for (const each of open.splice(0)) await each.stop()
-})
-
-const start = async () => {
-  const waybill = await startTestWaybill()
-  open.push(waybill)
-  return waybill
-}
+afterEach(() => void vi.useRealTimers())
 
 const areas = ["A", "B", "C", "D", "E"]
 
 describe("play, with the service in memory", { timeout: 120_000 }, () => {
   it("makes thousands of calls in every area, with every journey, without a refusal", async () => {
-    const waybill = await start()
+    const waybill = await startedWaybill()
     const network = freightNetwork({ seed: 2026, days: 1, shipmentsPerDay: 130, customers: 8, exceptions: 0.5 })
     const receivers = []
     for (const { accounts, client } of network.customers) {
@@ -60,7 +51,7 @@ describe("play, with the service in memory", { timeout: 120_000 }, () => {
 
   it("plays the same calls into two services", async () => {
     const received = async () => {
-      const waybill = await start()
+      const waybill = await startedWaybill()
       const receiver = waybill.receiver("https://customer.example/hook")
       const network = freightNetwork({ seed: 11, days: 1, shipmentsPerDay: 4, customers: 1 })
       const { accounts, client } = network.customers[0]!
@@ -75,11 +66,10 @@ describe("play, with the service in memory", { timeout: 120_000 }, () => {
 
   it("stops at its limit, and reports refused calls", async () => {
     const network = freightNetwork({ seed: 12, days: 1, shipmentsPerDay: 3 })
-    const early = await start()
+    const early = await startedWaybill()
     expect(await play(network, early, { calls: 7 })).toMatchObject({ calls: 7, refused: 0 })
     await expect(play(network, early, { perSecond: 5 })).rejects.toThrow("perSecond and concurrency are for clients")
-    const waybill = await startTestWaybill({ now: "2027-01-01T00:00:00Z" })
-    open.push(waybill)
+    const waybill = await startedWaybill({ now: "2027-01-01T00:00:00Z" })
     // pickups for past days are refused
     await expect(play(network, waybill)).rejects.toMatchObject({ code: "invalid_input" })
     const refused: Array<string> = []

@@ -1,14 +1,9 @@
-import { afterEach, describe, expect, it } from "vitest"
-import { reportedEvent, type StartedTestWaybill, startTestWaybill } from "../../src/index.ts"
-
-const open: Array<StartedTestWaybill> = []
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.stop()
-})
+import { describe, expect, it } from "vitest"
+import { reportedEvent } from "../../src/index.ts"
+import { startedWaybill } from "../startedWaybill.ts"
 
 const start = async () => {
-  const waybill = await startTestWaybill()
-  open.push(waybill)
+  const waybill = await startedWaybill()
   const receiver = waybill.receiver("https://shop.example/hook")
   await waybill.subscriptions.create(waybill.shipper, { endpointUrl: receiver.url, hmacSecretId: waybill.hmacSecretId })
   const publish = () => waybill.events.publish(waybill.carrier, [reportedEvent("S-1", { accounts: ["A-1"] })])

@@ -1,25 +1,15 @@
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { afterEach, describe, expect, it, vi } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { WaybillError } from "@waybill/http"
-import { billChange, postedShipment, type ReceivedDelivery, reportedEvent, type StartedTestWaybill, type StartOptions, startTestWaybill } from "../../src/index.ts"
-
-const open: Array<StartedTestWaybill> = []
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.stop()
-})
-
-const start = async (options?: StartOptions) => {
-  const waybill = await startTestWaybill(options)
-  open.push(waybill)
-  return waybill
-}
+import { billChange, postedShipment, type ReceivedDelivery, reportedEvent, type StartOptions, startTestWaybill } from "../../src/index.ts"
+import { startedWaybill } from "../startedWaybill.ts"
 
 const url = "https://shop.example/hook"
 
 const following = async (options?: StartOptions) => {
-  const waybill = await start(options)
+  const waybill = await startedWaybill(options)
   await waybill.subscriptions.create(waybill.shipper, { endpointUrl: url, hmacSecretId: waybill.hmacSecretId })
   return { waybill, receiver: waybill.receiver(url), publish: () => waybill.events.publish(waybill.carrier, [reportedEvent("S-1", { accounts: ["A-1"] })]) }
 }
@@ -106,7 +96,7 @@ describe("startTestWaybill", () => {
   })
 
   it("closes the windows of daily charges at midnight of its time zone", async () => {
-    const waybill = await start({ timeZone: "America/Chicago" })
+    const waybill = await startedWaybill({ timeZone: "America/Chicago" })
     const receiver = waybill.receiver("https://shop.example/charges")
     await waybill.chargeSubscriptions.create(waybill.shipper, { webhookUrl: receiver.url, accounts: ["A-1"], dataOptions: {}, frequency: "daily" })
     await waybill.freightCharges.publish(waybill.carrier, [billChange("created", "0418367745WAYB20261120", { account: "A-1" }) as never])
@@ -118,7 +108,7 @@ describe("startTestWaybill", () => {
   })
 
   it("verifies with a secret that a test registers", async () => {
-    const waybill = await start()
+    const waybill = await startedWaybill()
     const { secret } = await waybill.secrets.put(waybill.tenantId, "other", { client: "shipper" })
     expect(secret).toMatch(/^whsec_/)
     await waybill.subscriptions.create(waybill.shipper, { endpointUrl: url, hmacSecretId: "other" })
@@ -129,7 +119,7 @@ describe("startTestWaybill", () => {
 
   it("verifies with a secret that is registered over HTTP", async () => {
     const operatorKey = "operator-key-of-this-test"
-    const waybill = await start({ operatorKeys: [operatorKey] })
+    const waybill = await startedWaybill({ operatorKeys: [operatorKey] })
     const answer = await waybill.operatorHandler(new Request("https://x.example/operator/v1/tenants/acme/secrets/other", {
       method: "PUT",
       headers: { "x-api-key": operatorKey, "content-type": "application/json" },
@@ -154,7 +144,7 @@ describe("startTestWaybill", () => {
   })
 
   it("rejects with WaybillError", async () => {
-    const waybill = await start()
+    const waybill = await startedWaybill()
     const refused = waybill.events.publish(waybill.shipper, [reportedEvent("S-1")])
     await expect(refused).rejects.toBeInstanceOf(WaybillError)
     await expect(refused).rejects.toMatchObject({ code: "not_permitted", status: 403 })
@@ -163,13 +153,13 @@ describe("startTestWaybill", () => {
   })
 
   it("refuses a tenant that nobody created", async () => {
-    const waybill = await start()
+    const waybill = await startedWaybill()
     await expect(waybill.events.publish({ ...waybill.carrier, tenantId: "acmee" }, [reportedEvent("S-1")])).rejects.toMatchObject({ code: "tenant_not_found" })
     await expect(waybill.secrets.put("acmee", "main", { anyClient: true })).rejects.toMatchObject({ code: "tenant_not_found" })
   })
 
   it("removes a deleted tenant as its clock advances, so that its id can be used again", async () => {
-    const waybill = await start()
+    const waybill = await startedWaybill()
     await waybill.tenants.delete("acme", { confirm: "acme" })
     await expect(waybill.tenants.put("acme", { name: "Acme" })).rejects.toThrow()
     await waybill.advance("1 hour")
@@ -187,13 +177,13 @@ describe("startTestWaybill", () => {
 
   it("writes its log to a function", async () => {
     const messages: Array<string> = []
-    const waybill = await start({ log: ({ message }) => void messages.push(message) })
+    const waybill = await startedWaybill({ log: ({ message }) => void messages.push(message) })
     await waybill.handler(new Request("https://x.example/healthz"))
     expect(messages).not.toEqual([])
   })
 
   it("reports wrong use with what to do", async () => {
-    const waybill = await start()
+    const waybill = await startedWaybill()
     expect(() => waybill.receiver("http://shop.example/")).toThrow("starts with https://")
     await expect(waybill.advance("2 fortnights" as never)).rejects.toThrow('such as "2 minutes"')
     await expect(waybill.advance(-1)).rejects.toThrow("milliseconds from 0")
@@ -224,7 +214,7 @@ describe("startTestWaybill", () => {
   it("starts empty each time", async () => {
     const { publish } = await following()
     await publish()
-    const other = await start()
+    const other = await startedWaybill()
     expect((await other.events.list(other.carrier)).data).toEqual([])
     expect(other.receiver(url).received).toEqual([])
   })

@@ -1,18 +1,13 @@
 /** A host's code that publishes in its own transaction, on memory storage. */
-import { createWaybill, type Waybill } from "@waybill/http"
-import { afterEach, describe, expect, it } from "vitest"
-import { memoryStorage, pickupRequest, reportedEvent, type StartedTestWaybill, type StartOptions, startTestWaybill, type TestClient, testClient } from "../../src/index.ts"
-
-const open: Array<Waybill<object>> = []
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.stop()
-})
+import { createWaybill } from "@waybill/http"
+import { describe, expect, it, onTestFinished } from "vitest"
+import { memoryStorage, pickupRequest, reportedEvent, type StartedTestWaybill, type StartOptions, type TestClient, testClient } from "../../src/index.ts"
+import { startedWaybill } from "../startedWaybill.ts"
 
 const url = "https://shop.example/hook"
 
 const start = async (options: StartOptions = {}) => {
-  const waybill = await startTestWaybill(options)
-  open.push(waybill)
+  const waybill = await startedWaybill(options)
   await waybill.subscriptions.create(waybill.shipper, { endpointUrl: url, hmacSecretId: waybill.hmacSecretId })
   return waybill
 }
@@ -181,7 +176,7 @@ describe("a test client", () => {
 
   it("works with createWaybill over memory storage", async () => {
     const waybill = createWaybill({ storage: memoryStorage(), sealingKeys: [new Uint8Array(32)], log: () => {} })
-    open.push(waybill)
+    onTestFinished(() => waybill.stop())
     const carrier = { tenantId: "acme", client: "tms", roles: ["carrier"] } as const
     await waybill.tenants.put("acme", { name: "Acme" })
     const client = await begun()
