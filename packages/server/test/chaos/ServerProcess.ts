@@ -1,8 +1,9 @@
 /** One `waybill serve` process, with its log in a file and an optional clock offset. */
 import { type ChildProcess, spawn } from "node:child_process"
-import { createWriteStream, readdirSync, readFileSync, readlinkSync, type WriteStream } from "node:fs"
+import { createWriteStream, readFileSync, type WriteStream } from "node:fs"
 import { tmpdir } from "node:os"
 import { basename, dirname } from "node:path"
+import { connectionsOf } from "../program/connectionsOf.ts"
 import type { BuiltProgram } from "../program/buildProgram.ts"
 
 const clock = new URL("./shifted-clock.mjs", import.meta.url).href
@@ -101,18 +102,10 @@ export class ServerProcess {
     }
   }
 
-  /** The local ports of its connections. */
+  /** The local ports of its connections; none after it exited. */
   get ports(): ReadonlySet<number> {
     try {
-      const inodes = new Set(readdirSync(`/proc/${this.pid}/fd`).flatMap((fd) => {
-        try {
-          return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${this.pid}/fd/${fd}`))?.[1] ?? []
-        } catch {
-          return []
-        }
-      }))
-      const rows = readFileSync(`/proc/${this.pid}/net/tcp`, "utf8").split("\n").slice(1).map((line) => line.trim().split(/\s+/))
-      return new Set(rows.filter((columns) => inodes.has(columns[9]!)).map((columns) => Number.parseInt(columns[1]!.split(":")[1]!, 16)))
+      return connectionsOf(this.pid)
     } catch {
       return new Set()
     }

@@ -1,23 +1,13 @@
 import { describe, expect, it } from "vitest"
 import { eventually } from "../program/Program.ts"
+import { leastOrder } from "../program/Tenant.ts"
 import { jsonLines, run, runningServer } from "./Cli.ts"
-
-/** The fewest fields that the service accepts. */
-const order = {
-  isTest: false,
-  readyDate: `${new Date().getUTCFullYear() + 1}-11-20`,
-  pickupAddress: [{ orgAddressName: "Acme", orgAddressLine1: "1 Main St", orgCity: "Omaha", orgState: "NE", orgZip: "68102", orgCountry: "USA" }],
-  grossPickupWeight: 640,
-  weightUofM: "LB",
-  handlingUnitCount: 2,
-  linearFeet: 4
-} as const
 
 describe("pickups on the command line", { timeout: 60_000 }, () => {
   it("lists those that wait, and answers the shipper's call with the operator's decision", async () => {
     const { env, operator, pickups } = await runningServer({ pickupDesk: { waitSeconds: 60 } })
     expect(await run(["pickups", "list", "--waiting"], { env })).toEqual({ code: 0, stdout: "", stderr: expect.stringContaining("No pickup waits for a decision.") })
-    const orders = [1, 2].map(() => pickups.create(order))
+    const orders = [1, 2].map(() => pickups.create(leastOrder))
     const waiting = await eventually(async () => {
       const { data } = await operator.listPickups("acme", { state: "waiting" })
       return data.length === 2 ? data : undefined

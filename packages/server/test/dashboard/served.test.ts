@@ -2,7 +2,7 @@ import { PickupsClient, TransitEventsClient } from "@waybill/client"
 import type { Page } from "playwright-core"
 import { describe, expect, inject, it } from "vitest"
 import { eventually, Program, receiver, sharedSettings } from "../program/Program.ts"
-import { account, event, tenantOn } from "../program/Tenant.ts"
+import { account, event, leastOrder, tenantOn } from "../program/Tenant.ts"
 import { closeBrowserAfterwards, noBrowser, visit } from "./Chromium.ts"
 
 const pgUrl = inject("pgUrl")
@@ -10,17 +10,6 @@ const pgUrl = inject("pgUrl")
 closeBrowserAfterwards()
 
 const evil = `<img src=x onerror="pwned=1"><script>pwned=2</script>\u202e`
-
-/** The fewest fields that the service accepts. */
-const order = {
-  isTest: false,
-  readyDate: `${new Date().getUTCFullYear() + 1}-11-20`,
-  pickupAddress: [{ orgAddressName: "Acme", orgAddressLine1: "1 Main St", orgCity: "Omaha", orgState: "NE", orgZip: "68102", orgCountry: "USA" }],
-  grossPickupWeight: 640,
-  weightUofM: "LB",
-  handlingUnitCount: 2,
-  linearFeet: 4
-} as const
 
 /** On the page of a tenant. */
 const acceptOnPage = async (page: Page, number: string) => {
@@ -86,7 +75,7 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     await page.getByRole("heading", { name: "Deliveries of this shipment" }).waitFor()
     await page.getByRole("rowheader").getByText(`…${sent!.id.slice(-6)}`).waitFor()
 
-    const answered = new PickupsClient({ baseUrl: url, apiKey: key, timeoutMillis: 120_000 }).create(order)
+    const answered = new PickupsClient({ baseUrl: url, apiKey: key, timeoutMillis: 120_000 }).create(leastOrder)
     await eventually(async () => (await tenant.operator.listPickups("acme", { state: "waiting" })).data[0])
     await acceptOnPage(page, "C-4711")
     expect(await answered).toMatchObject([{ pickupStatus: "Accept", carrierPickupNumber: "C-4711", scac: "WAYB" }])

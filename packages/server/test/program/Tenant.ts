@@ -37,3 +37,14 @@ export const event = (shipmentId: string, number: number) => ({
   shipment: { shipmentId, origin: place, destination: place },
   parties: { accounts: [account] }
 })
+
+/** The fewest fields that the service accepts. */
+export const leastOrder = {
+  isTest: false,
+  readyDate: `${new Date().getUTCFullYear() + 1}-11-20`,
+  pickupAddress: [{ orgAddressName: "Acme", orgAddressLine1: "1 Main St", orgCity: "Omaha", orgState: "NE", orgZip: "68102", orgCountry: "USA" }],
+  grossPickupWeight: 640,
+  weightUofM: "LB",
+  handlingUnitCount: 2,
+  linearFeet: 4
+} as const

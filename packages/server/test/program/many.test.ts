@@ -1,6 +1,6 @@
-import { readdirSync, readFileSync, readlinkSync } from "node:fs"
 import { setTimeout as after } from "node:timers/promises"
 import { describe, expect, inject, it } from "vitest"
+import { connectionsOf } from "./connectionsOf.ts"
 import { eventually, Program, receiver, sharedSettings } from "./Program.ts"
 import { firstDeliveries } from "./ReceivedEvents.ts"
 import { event, tenantOn } from "./Tenant.ts"
@@ -103,16 +103,3 @@ describe("many processes on one database", { timeout: 120_000 }, () => {
     }
   })
 })
-
-/** The local ports of a process's connections. */
-const connectionsOf = (pid: number): ReadonlySet<number> => {
-  const inodes = new Set(readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
-    try {
-      return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? []
-    } catch {
-      return []
-    }
-  }))
-  const rows = readFileSync(`/proc/${pid}/net/tcp`, "utf8").split("\n").slice(1).map((line) => line.trim().split(/\s+/))
-  return new Set(rows.filter((columns) => inodes.has(columns[9]!)).map((columns) => Number.parseInt(columns[1]!.split(":")[1]!, 16)))
-}
