@@ -92,7 +92,7 @@ describe("toNodeHandler", () => {
   })
 
   it("is refused without a service, when it is mounted and not at the first request", () => {
-    expect(() => toNodeHandler(undefined as unknown as Waybill)).toThrow("toNodeHandler takes the service that createWaybill returned")
+    expect(() => toNodeHandler(undefined as unknown as typeof waybill)).toThrow("toNodeHandler takes the service that createWaybill returned")
   })
 
   it("explains what to do when a parser consumed the body", async () => {
