@@ -5,7 +5,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { connect as connectHttp2, createServer as createHttp2Server } from "node:http2"
 import { type AddressInfo, connect } from "node:net"
 import { afterAll, describe, expect, it, onTestFinished } from "vitest"
-import { createWaybill, type NodeRequest, toNodeHandler, type Waybill } from "../../src/index.ts"
+import { createWaybill, type NodeRequest, toNodeHandler } from "../../src/index.ts"
 import { reportedEvent } from "../TestService.ts"
 
 const waybill = createWaybill({
