@@ -72,16 +72,10 @@ const engineMutants: ReadonlyArray<Mutant> = [
     replace: "!inFlight.has(deliveryId))"
   },
   {
-    name: "retries that wait at a takeover are lost",
+    name: "what waits at a takeover is lost",
     file: work,
-    find: "for (const destinationId of new Set([...backlogs, ...waiting.map((each) => each.destinationId)])) {",
-    replace: "for (const destinationId of new Set(backlogs)) {"
-  },
-  {
-    name: "entries that wait at a takeover are lost",
-    file: work,
-    find: "for (const destinationId of new Set([...backlogs, ...waiting.map((each) => each.destinationId)])) {",
-    replace: "for (const destinationId of new Set(waiting.map((each) => each.destinationId))) {"
+    find: "for (const destinationId of destinationIds) {",
+    replace: "for (const destinationId of new Set<string>()) {"
   },
   {
     name: "a retry is not scheduled",

@@ -184,7 +184,7 @@ export const ownershipMutants: ReadonlyArray<Mutant> = [
   {
     name: "signals that a lost take consumed are lost",
     file: taking,
-    find: "      work.found(tenant.tenantId, { backlogs, waiting })\n",
+    find: "      work.found(tenant.tenantId, destinations)\n",
     replace: ""
   },
   {

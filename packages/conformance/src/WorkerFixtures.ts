@@ -30,16 +30,25 @@ export const workerId = (): string => `worker ${globalThis.crypto.randomUUID()}`
 
 /** Acquires every partition of a tenant that is free. */
 export const acquire = (tenantId: string, { leaseMillis = 600_000, worker = workerId() } = {}) =>
-  Effect.flatMap(DeliveryStore, (store) =>
-    Effect.map(store.acquire({ workerId: worker, leaseMillis }, tenantId, everyPartition), ({ partitions }) => ({
+  Effect.gen(function*() {
+    const store = yield* DeliveryStore
+    const { partitions } = yield* store.acquire({ workerId: worker, leaseMillis }, tenantId, everyPartition)
+    const destinations = partitions.flatMap((each) => each.destinations)
+    return {
       tenantId,
       workerId: worker,
       owned: partitions.map(({ epoch, partition }) => ({ tenantId, partition, epoch })),
       takenOver: partitions.filter(({ takenOver }) => takenOver).map(({ partition }) => partition),
       othersUntil: partitions.map(({ othersUntil }) => othersUntil),
-      waiting: partitions.flatMap(({ waiting }) => waiting),
-      backlogs: partitions.flatMap(({ backlogs }) => backlogs)
-    })))
+      destinations,
+      waiting: yield* waitingIn(tenantId, destinations)
+    }
+  })
+
+/** The deliveries of these destinations that wait. */
+export const waitingIn = (tenantId: string, destinationIds: ReadonlyArray<string>) =>
+  Effect.flatMap(DeliveryStore, (store) => Effect.map(store.load(tenantId, destinationIds), (loaded) =>
+    loaded.flatMap(({ destinationId, waiting }) => waiting.map((each) => ({ destinationId, ...each })))))
 
 const byText = (a: string, b: string): number => a < b ? -1 : a > b ? 1 : 0
 
@@ -124,7 +133,7 @@ export const hasWork = (tenantId: string) =>
  */
 export const drain = Effect.fnUntraced(function*(tenantId: string) {
   const worker = yield* acquire(tenantId)
-  const named = [...new Set([...worker.backlogs, ...worker.waiting.map(({ destinationId }) => destinationId)])]
+  const named = worker.destinations
   const again = (destinationId: string) => worker.waiting.filter((each) => each.destinationId === destinationId).map(({ deliveryId }) => deliveryId).sort()
   const sent: Array<TakenDelivery> = []
   let dropped = 0

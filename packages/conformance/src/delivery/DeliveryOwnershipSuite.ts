@@ -20,6 +20,7 @@ import {
   takeFrom,
   takeOne,
   takeRequest,
+  waitingIn,
   workerId
 } from "../WorkerFixtures.ts"
 
@@ -61,7 +62,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
       yield* seed(tenantId, { S: 1 })
       const first = yield* acquire(tenantId)
       assert.deepStrictEqual(first.owned.map(({ partition }) => partition).sort(), everyPartition)
-      assert.deepStrictEqual([first.takenOver, first.waiting, first.backlogs], [[], [], [idOf(1)]])
+      assert.deepStrictEqual([first.takenOver, first.waiting, first.destinations], [[], [], [idOf(1)]])
       assert.deepStrictEqual((yield* acquire(tenantId)).owned, [])
       const again = yield* acquire(tenantId, { worker: first.workerId })
       assert.deepStrictEqual(again.takenOver, [])
@@ -144,7 +145,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
       yield* publish(tenantId, [{ shipmentId: "S" }])
       assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1])
       const next = yield* acquire(tenantId)
-      assert.deepStrictEqual([next.takenOver, next.backlogs], [[], [idOf(1)]])
+      assert.deepStrictEqual([next.takenOver, next.destinations], [[], [idOf(1)]])
     }))
 
     it.effect("loses no work of a partition that was wrongly released as idle", Effect.fnUntraced(function*() {
@@ -164,7 +165,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
         yield* release(worker, true)
         assert.deepStrictEqual((yield* look(workerId(), tenantId)).free, [1], what)
         const next = yield* acquire(tenantId)
-        assert.deepStrictEqual([next.takenOver, next.waiting.length + next.backlogs.length], [[], 1], what)
+        assert.deepStrictEqual([next.takenOver, next.destinations], [[], [idOf(1)]], what)
         yield* queue.closeDestination(tenantId, idOf(1))
       }
     }))
@@ -183,7 +184,7 @@ const leases = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void
       yield* queue.changeDestination(tenantId, destinationSettings({ state: "active" }))
       assert.isTrue(yield* hasWork(tenantId))
       const next = yield* acquire(tenantId)
-      assert.deepStrictEqual([next.waiting.map(({ deliveryId }) => deliveryId), next.backlogs], [[delivery.deliveryId], [idOf(1)]])
+      assert.deepStrictEqual([next.waiting.map(({ deliveryId }) => deliveryId), next.destinations], [[delivery.deliveryId], [idOf(1)]])
     }))
 
     it.effect("returns until when previous owners may have sent, after a release with or without work", Effect.fnUntraced(function*() {
@@ -228,7 +229,7 @@ const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
       const owner = yield* takeOver(tenantId)
       assert.deepStrictEqual(owner.takenOver.toSorted(), everyPartition)
       assert.deepStrictEqual(owner.waiting.map(({ deliveryId, destinationId }) => [destinationId, deliveryId]).sort(), [[idOf(1), a.deliveryId], [idOf(1), b.deliveryId]])
-      assert.deepStrictEqual(owner.backlogs, [idOf(1)])
+      assert.deepStrictEqual(owner.destinations, [idOf(1)])
       const found = yield* find(tenantId, a.deliveryId)
       assert.deepStrictEqual({ ...before, state: "waiting", dueAt: found.dueAt }, found)
       const { deliveries } = yield* takeFrom(owner, 1, { again: [a.deliveryId, b.deliveryId], batches: 0 })
@@ -279,7 +280,7 @@ const takeovers = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
       const { a, b } = yield* dying(tenantId)
       yield* queue.closeDestination(tenantId, idOf(1))
       const owner = yield* takeOver(tenantId)
-      assert.deepStrictEqual([owner.waiting, owner.backlogs], [[], [idOf(1)]])
+      assert.deepStrictEqual([owner.waiting, owner.destinations], [[], [idOf(1)]])
       for (const { deliveryId } of [a, b]) assert.strictEqual((yield* find(tenantId, deliveryId)).state, "cancelled")
     }))
 
@@ -314,13 +315,13 @@ const lostTakes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
       yield* settle(worker, { outcomes: [outcomeOf(first.deliveries[0]!, { state: "waiting" })] })
       const again = first.deliveries[0]!.deliveryId
       const lost = yield* take(worker, { from: [from(1, { after: "B", again: [again], batches: 1 })] })
-      const { backlogs, owned, waiting } = yield* store.reclaim(tenantId, worker.owned, lost.deliveries[0]!.flight)
+      const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, lost.deliveries[0]!.flight)
       for (const { epoch, partition } of owned) assert.isAbove(epoch, worker.owned.find((each) => each.partition === partition)!.epoch)
       assert.deepStrictEqual(owned.map(({ partition }) => partition).sort(), everyPartition)
       const c = lost.deliveries.find(({ attempt }) => attempt === 1)!
-      assert.deepStrictEqual(waiting.map(({ deliveryId }) => deliveryId).sort(), [again, c.deliveryId].sort())
+      assert.deepStrictEqual((yield* waitingIn(tenantId, destinations)).map(({ deliveryId }) => deliveryId).sort(), [again, c.deliveryId].sort())
       // its signals were lost as well
-      assert.deepStrictEqual(backlogs, [idOf(2)])
+      assert.deepStrictEqual(destinations.toSorted(), [idOf(1), idOf(2)])
       assert.deepStrictEqual((yield* take(worker, { from: [from(2)] })).owned, [])
       const taken = yield* takeFrom({ tenantId, owned }, 1, { again: [again, c.deliveryId] })
       assert.deepStrictEqual(taken.deliveries.map(({ attempt, tries }) => [attempt, tries]), [[2, 2], [1, 1]])
@@ -335,8 +336,8 @@ const lostTakes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
       yield* seed(tenantId, { S: 1 })
       const worker = yield* acquire(tenantId)
       const late = takeRequest(worker, { from: [from(1)], unrequested: 5 })
-      const { backlogs, owned, waiting } = yield* store.reclaim(tenantId, worker.owned, late.flight)
-      assert.deepStrictEqual([waiting, backlogs], [[], [idOf(1)]])
+      const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, late.flight)
+      assert.deepStrictEqual([yield* waitingIn(tenantId, destinations), destinations], [[], [idOf(1)]])
       const answer = yield* store.take(late)
       assert.deepStrictEqual([answer.owned, answer.deliveries, answer.signals], [[], [], []])
       assert.deepStrictEqual(eventIdsOf(yield* takeOne({ tenantId, owned })), ["S/1"])
@@ -350,8 +351,8 @@ const lostTakes = (name: string, storage: Layer.Layer<StoragePorts, unknown>): v
       const delivery = yield* takeOne(worker)
       yield* release(worker, false)
       const owner = yield* acquire(tenantId)
-      const { backlogs, owned, waiting } = yield* store.reclaim(tenantId, worker.owned, delivery.flight)
-      assert.deepStrictEqual([owned, waiting, backlogs], [[], [], []])
+      const { destinations, owned } = yield* store.reclaim(tenantId, worker.owned, delivery.flight)
+      assert.deepStrictEqual([owned, destinations], [[], []])
       const again = yield* takeOne(owner, 1, { again: [delivery.deliveryId] })
       assert.deepStrictEqual([again.attempt, again.tries], [2, 2])
     }))

@@ -308,7 +308,7 @@ const drops = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
       const worker = yield* acquire(tenantId)
       assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1), idOf(9)] }), { dropped: 0, more: false })
       yield* queue.closeDestination(tenantId, idOf(1))
-      assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).backlogs, [idOf(1)])
+      assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [idOf(1)])
       assert.deepStrictEqual(yield* drop(worker, { closed: [idOf(1)] }), { dropped: 0, more: false }, "by an epoch that is over")
       const owner = yield* acquire(tenantId, { worker: worker.workerId })
       let dropped = 0
@@ -318,7 +318,7 @@ const drops = (name: string, storage: Layer.Layer<StoragePorts, unknown>): void 
         more = step.more
       }
       assert.strictEqual(dropped, purgeStep + 2)
-      assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).backlogs, [])
+      assert.deepStrictEqual((yield* acquire(tenantId, { worker: worker.workerId })).destinations, [])
     }))
 
     it.effect("keeps entries that a client may see", Effect.fnUntraced(function*() {

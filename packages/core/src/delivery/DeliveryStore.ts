@@ -37,7 +37,6 @@ export interface OwnedPartition extends Partition {
 
 /** A delivery that waits for its next attempt. */
 export interface WaitingDelivery {
-  readonly destinationId: string
   readonly deliveryId: string
   readonly dueAt: number
 }
@@ -51,10 +50,8 @@ export interface AcquiredPartition extends OwnedPartition {
   readonly takenOver: boolean
   /** From the last release by an owner. */
   readonly othersUntil: number | undefined
-  /** Deliveries that wait, by due time; at most `waitingPerDestination` of each destination. */
-  readonly waiting: ReadonlyArray<WaitingDelivery>
-  /** Destinations with waiting entries, closed ones included. */
-  readonly backlogs: ReadonlyArray<string>
+  /** Destinations with entries or deliveries that wait, closed ones included. */
+  readonly destinations: ReadonlyArray<string>
 }
 
 export interface ReleasedPartition extends OwnedPartition {
@@ -64,7 +61,7 @@ export interface ReleasedPartition extends OwnedPartition {
   readonly othersUntil: number | undefined
 }
 
-/** Maximum number of waiting deliveries of one destination in a response; when they have ended, `load` returns the next ones. */
+/** Maximum number of waiting deliveries that a `load` returns of a destination; when they have ended, the next one returns others. */
 export const waitingPerDestination = 200
 
 /** A destination as its owner loads it. */
@@ -78,7 +75,7 @@ export interface LoadedDestination extends Omit<DestinationSettings, "state"> {
   readonly breaker: Breaker
   /** When the allowance of its rate is used up to, as the last owner left it. */
   readonly rateMark: number | undefined
-  /** As in `AcquiredPartition`. */
+  /** Deliveries that wait, by due time; at most `waitingPerDestination`. */
   readonly waiting: ReadonlyArray<WaitingDelivery>
   /** More deliveries wait than are named. */
   readonly moreWaiting: boolean
@@ -271,13 +268,12 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
   readonly take: (request: TakeRequest) => Effect.Effect<Taken, StorageError>
   /**
    * After a take whose answer was lost: raises the epochs, so that the take happened or never will, and makes what it took, of which nothing was sent, wait again
-   * with the attempt uncounted. Answers the partitions that were still owned, with their new epochs, and what waits in them as `acquire` does:
+   * with the attempt uncounted. Answers the partitions that were still owned, with their new epochs, and their destinations as `acquire` does:
    * the signals that the take consumed are gone.
    */
   readonly reclaim: (tenantId: string, owned: ReadonlyArray<OwnedPartition>, flight: string) => Effect.Effect<{
     readonly owned: ReadonlyArray<OwnedPartition>
-    readonly waiting: ReadonlyArray<WaitingDelivery>
-    readonly backlogs: ReadonlyArray<string>
+    readonly destinations: ReadonlyArray<string>
   }, StorageError>
   /** Writes outcomes. Does not wait for the disk. Answers the partitions whose epoch still held; of the others nothing was written. */
   readonly settle: (request: SettleRequest) => Effect.Effect<ReadonlyArray<number>, StorageError>

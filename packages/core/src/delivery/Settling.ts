@@ -144,8 +144,4 @@ const changeOf = (destination: Destination): DestinationChange => ({
 })
 
 const waitingOf = (outcome: Ended["outcome"], now: number): WaitingDelivery | undefined =>
-  outcome.state !== "waiting" ? undefined : {
-    destinationId: outcome.destinationId,
-    deliveryId: outcome.deliveryId,
-    dueAt: Math.ceil(now + outcome.dueInMillis)
-  }
+  outcome.state !== "waiting" ? undefined : { deliveryId: outcome.deliveryId, dueAt: Math.ceil(now + outcome.dueInMillis) }

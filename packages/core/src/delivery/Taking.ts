@@ -392,13 +392,13 @@ export class Taking {
   private reclaim(tenant: OwnedTenant, flight: string): Effect.Effect<void, StorageError> {
     const { store, work } = this.parts
     const asked = work.owned(tenant)
-    return Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ backlogs, owned, waiting }) => {
+    return Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ destinations, owned }) => {
       tenant.lostFlights.delete(flight)
       for (const { epoch, partition } of owned) {
         const held = tenant.partitions.get(partition)
         if (held !== undefined) held.epoch = Math.max(held.epoch, epoch)
       }
-      work.found(tenant.tenantId, { backlogs, waiting })
+      work.found(tenant.tenantId, destinations)
       return Effect.asVoid(this.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
     })
   }

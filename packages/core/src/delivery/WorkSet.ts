@@ -120,13 +120,13 @@ export class WorkSet {
       quietSince: undefined
     })
     tenant.signalled = true
-    this.found(tenantId, acquired)
+    this.found(tenantId, acquired.destinations)
     this.want(tenant)
   }
 
-  /** Adds destinations with waiting entries, whose signals may be lost. */
-  found(tenantId: string, { backlogs, waiting }: Pick<AcquiredPartition, "backlogs" | "waiting">): void {
-    for (const destinationId of new Set([...backlogs, ...waiting.map((each) => each.destinationId)])) {
+  /** Adds destinations with work, whose signals may be lost. */
+  found(tenantId: string, destinationIds: ReadonlyArray<string>): void {
+    for (const destinationId of destinationIds) {
       const destination = this.destination(tenantId, destinationId)
       if (destination === undefined) continue
       signalled(destination, undefined, this.nextEvent())

@@ -57,13 +57,13 @@ describe.each(ways)("by %s", (way) => {
         const everything = Array.from({ length: partitionsPerTenant }, (_, partition) => partition)
         const { partitions } = yield* store.acquire({ workerId: "another", leaseMillis: 1000 }, "acme", everything)
         assert.isTrue(partitions.every(({ takenOver }) => !takenOver))
-        const [waiting] = partitions.flatMap((each) => each.waiting)
+        const [loaded] = yield* store.load("acme", partitions.flatMap((each) => each.destinations))
         const { deliveries } = yield* store.take({
           tenantId: "acme",
           owned: partitions,
           flight: "0199c5a1-0000-7000-8000-000000000000",
           sentAt: 0,
-          from: [{ destinationId: waiting!.destinationId, after: undefined, batches: 0, inFlight: [], again: [waiting!.deliveryId] }],
+          from: [{ destinationId: loaded!.destinationId, after: undefined, batches: 0, inFlight: [], again: loaded!.waiting.map(({ deliveryId }) => deliveryId) }],
           sources: ["transit-events"],
           signals: 0,
           skip: [],

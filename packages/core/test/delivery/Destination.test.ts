@@ -15,7 +15,7 @@ const ready = (loaded = makeLoaded()): Destination => {
   return destination
 }
 
-const waiting = (deliveryId: string, dueAt: number) => ({ destinationId: "destination", deliveryId, dueAt })
+const waiting = (deliveryId: string, dueAt: number) => ({ deliveryId, dueAt })
 
 /** Steps that happen without a call. */
 const course = ["publish", "publish", "publish", "ask", "ask", "ask", "hear", "run", "run", "answer", "answer", "answer", "answer", "accept", "accept", "fail", "pass"] as const

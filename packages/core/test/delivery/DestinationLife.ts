@@ -84,7 +84,7 @@ class PlainStore {
   }
 
   load(): LoadedDestination {
-    const waiting = this.waiting.map(({ dueAt, id }): WaitingDelivery => ({ destinationId: "destination", deliveryId: id, dueAt }))
+    const waiting = this.waiting.map(({ dueAt, id }): WaitingDelivery => ({ deliveryId: id, dueAt }))
     waiting.sort((a, b) => a.dueAt - b.dueAt)
     return makeLoaded({}, { version: this.version, waiting: waiting.slice(0, namedWaiting), moreWaiting: waiting.length > namedWaiting })
   }
@@ -246,7 +246,7 @@ export class Life {
     if (write === undefined) return
     this.writes.splice(this.writes.indexOf(write), 1)
     this.runWrite(write)
-    const waiting = { destinationId: "destination", deliveryId: write.id, dueAt: write.dueAt }
+    const waiting = { deliveryId: write.id, dueAt: write.dueAt }
     settled(this.destination, write.id, write.waits ? waiting : undefined, ++this.events)
   }
 

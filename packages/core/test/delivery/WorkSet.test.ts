@@ -16,8 +16,7 @@ const acquired = (parts: Partial<AcquiredPartition> = {}): AcquiredPartition => 
   epoch: 1,
   takenOver: false,
   othersUntil: undefined,
-  waiting: [],
-  backlogs: [],
+  destinations: [],
   ...parts
 })
 
@@ -36,9 +35,8 @@ const loaded = (work: WorkSet, n: number): Destination => {
 }
 
 describe("a partition that is acquired", () => {
-  it("loads its backlogs and waiting deliveries, each destination once", () => {
-    const waiting = [{ destinationId: idOf(2), deliveryId: "one", dueAt: now }, { destinationId: idOf(2), deliveryId: "two", dueAt: now }]
-    const work = holding({ backlogs: [idOf(1), idOf(2)], waiting })
+  it("loads its destinations with work", () => {
+    const work = holding({ destinations: [idOf(1), idOf(2)] })
     assert.deepStrictEqual(Array.from(tenantOf(work).unloaded, ({ destinationId }) => destinationId), [idOf(1), idOf(2)])
     assert.isTrue(work.demand.has(tenantOf(work)))
     assert.isTrue(tenantOf(work).signalled)
@@ -170,7 +168,7 @@ describe("a partition that is cleaned up", () => {
       (destination) => signalled(destination, "A", 1),
       (destination) => signalled(destination, undefined, 1),
       (destination) => destination.inFlight.set("one", { lastKey: "A", first: true }),
-      (destination) => destination.waiting.push({ destinationId: idOf(1), deliveryId: "one", dueAt: now }),
+      (destination) => destination.waiting.push({ deliveryId: "one", dueAt: now }),
       (destination) => void (destination.taking = true),
       (destination) => void (destination.loads = 1),
       (destination) => void (destination.pause = { reason: "The receiver answered 410 Gone.", always: false })

@@ -10,7 +10,6 @@ import {
   partitionOf,
   purgeStep,
   type SettleRequest,
-  type WaitingDelivery,
   waitingPerDestination,
   type WorkerLease
 } from "@waybill/core/delivery"
@@ -18,7 +17,7 @@ import { Effect, Layer } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { PgClient } from "../client/PgClient.ts"
 import { HighPriority } from "../client/PgLending.ts"
-import type { Decoded } from "../client/SqlRow.ts"
+import { type Decoded, uuid } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { makeIsDistributed } from "../shared/Citus.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
@@ -117,7 +116,7 @@ class Owning {
     if (partitions.length === 0) return { ...yield* sql.one(ownership.nowRow, ownership.readNow), partitions: [] }
     const epochs = yield* sql.rows(ownership.raisedRow, ownership.raiseEpochs(schema, tenantId, partitions))
     yield* this.interrupt(tenantId, { partitions, flight: undefined })
-    const work = yield* this.find(tenantId, partitions)
+    const destinations = yield* this.find(tenantId, partitions)
     const { now } = yield* sql.one(ownership.nowRow, ownership.readNow)
     return {
       now,
@@ -127,8 +126,7 @@ class Owning {
         epoch,
         takenOver: takenOver.has(partition),
         othersUntil,
-        waiting: work.waiting.filter(({ destinationId }) => partitionOf(destinationId) === partition),
-        backlogs: work.backlogs.filter((destinationId) => partitionOf(destinationId) === partition)
+        destinations: destinations.filter((destinationId) => partitionOf(destinationId) === partition)
       }))
     }
   })
@@ -137,7 +135,7 @@ class Owning {
     const epochs = yield* this.sql.rows(ownership.epochRow, ownership.replaceEpochs(this.schema, tenantId, owned))
     const partitions = epochs.map(({ partition }) => partition)
     yield* this.interrupt(tenantId, { partitions, flight })
-    return { owned: epochs.map((each) => ({ tenantId, ...each })), ...yield* this.find(tenantId, partitions) }
+    return { owned: epochs.map((each) => ({ tenantId, ...each })), destinations: yield* this.find(tenantId, partitions) }
   })
 
   readonly release = Effect.fnUntraced(function*(
@@ -161,11 +159,7 @@ class Owning {
   })
 
   private find(tenantId: string, partitions: ReadonlyArray<number>) {
-    return Effect.map(this.sql.rows(ownership.foundRow, ownership.findWork(this.schema, tenantId, partitions)), (rows) => ({
-      waiting: rows.flatMap(({ deliveryId, destinationId, dueAt }): ReadonlyArray<WaitingDelivery> =>
-        deliveryId === undefined ? [] : [{ destinationId, deliveryId, dueAt: dueAt! }]),
-      backlogs: rows.flatMap(({ deliveryId, destinationId }) => deliveryId === undefined ? [destinationId] : [])
-    }))
+    return this.sql.rows(uuid, ownership.findWork(this.schema, tenantId, partitions))
   }
 }
 
@@ -235,7 +229,7 @@ const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {
     bodySignature: row.bodySignature ?? false,
     breaker: { failures: breakerFailures, openUntil: breakerOpenUntil },
     rateMark: row.rateMark,
-    waiting: waitingIds.slice(0, waitingPerDestination).map((deliveryId, n) => ({ destinationId: row.destinationId, deliveryId, dueAt: waitingDue[n]! })),
+    waiting: waitingIds.slice(0, waitingPerDestination).map((deliveryId, n) => ({ deliveryId, dueAt: waitingDue[n]! })),
     moreWaiting: waitingIds.length > waitingPerDestination
   }
 }

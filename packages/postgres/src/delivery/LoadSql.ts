@@ -2,7 +2,6 @@
 import { type DestinationSigning, waitingPerDestination, type WhenDead } from "@waybill/core/delivery"
 import { bool, byteaArray, float8, float8Array, int4, int8, only, optional, row, text, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
 import { ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
-import { waitingOf } from "./OwnershipSql.ts"
 import { secretUsableBy } from "./SecretSql.ts"
 
 export const loadedRow = row({
@@ -54,6 +53,17 @@ LEFT JOIN LATERAL (
 ) AS s ON true
 CROSS JOIN LATERAL (
   SELECT coalesce(array_agg(w.delivery_id), '{}') AS ids, coalesce(array_agg(w.due_at), '{}') AS due
-  FROM (${waitingOf(schema, tenantId, raw("l.destination_id"), waitingPerDestination + 1)}) AS w
+  FROM (${waiting(schema, tenantId)}) AS w
 ) AS w`
 }
+
+/** The deliveries of a destination `l` that wait, by due time: in the order of their index, then of their ids. */
+const waiting = (schema: Statement, tenantId: string) => statement`
+  SELECT w.delivery_id, floor(extract(epoch FROM w.due_at) * 1000)::float8 AS due_at
+  FROM (
+    SELECT u.delivery_id, u.due_at FROM ${schema}.deliveries AS u
+    WHERE u.tenant_id = ${tenant(tenantId)} AND u.destination_id = l.destination_id AND u.state IN ('sending', 'waiting') AND u.due_at IS NOT NULL
+    ORDER BY u.due_at
+    LIMIT ${raw(String(waitingPerDestination + 1))}
+  ) AS w
+  ORDER BY w.due_at, w.delivery_id`

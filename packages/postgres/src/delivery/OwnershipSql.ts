@@ -1,5 +1,5 @@
 /** SQL statements for the ownership of partitions. Leases have rows of their own, so that renewals do not wait for writes of owners. */
-import { type OwnedPartition, partitionsPerTenant, type ReleasedPartition, waitingPerDestination, type WorkerLease } from "@waybill/core/delivery"
+import { type OwnedPartition, partitionsPerTenant, type ReleasedPartition, type WorkerLease } from "@waybill/core/delivery"
 import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
@@ -186,7 +186,7 @@ RETURNING p.partition::int4 AS partition, p.epoch`
 
 const firstId = raw("'00000000-0000-0000-0000-000000000000'::uuid")
 
-/** `name (destination_id)`, part of a WITH RECURSIVE: the destinations with such rows in their order, one step in an index for each. */
+/** `name (destination_id)`: the destinations with such rows `r` in their order, one step in an index for each. */
 const destinationsWith = (name: string, rows: Statement) => statement`${raw(name)} AS (
   (SELECT r.destination_id FROM ${rows} AND r.destination_id >= ${firstId} ORDER BY r.destination_id LIMIT 1)
   UNION ALL
@@ -194,42 +194,22 @@ const destinationsWith = (name: string, rows: Statement) => statement`${raw(name
   CROSS JOIN LATERAL (SELECT r.destination_id FROM ${rows} AND r.destination_id > p.destination_id ORDER BY r.destination_id LIMIT 1) AS n
 )`
 
-const entriesOf = (schema: Statement, tenantId: string) => statement`${schema}.delivery_entries AS r WHERE r.tenant_id = ${tenant(tenantId)}`
-const unsettledOf = (schema: Statement, tenantId: string) =>
-  statement`${schema}.deliveries AS r WHERE r.tenant_id = ${tenant(tenantId)} AND r.state IN ('sending', 'waiting')`
-
 const partitionOfRow = raw(partitionOfSql("d.destination_id"))
 
-/** A delivery that waits, or a destination with entries. */
-export const foundRow = row({ destinationId: uuid, deliveryId: optional(uuid), dueAt: optional(float8) })
-
-export const findWork = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => {
-  const wanted = int4Array(partitions)
-  return statement`
-WITH RECURSIVE ${destinationsWith("unsettled", unsettledOf(schema, tenantId))},
-${destinationsWith("waiting", entriesOf(schema, tenantId))}
-(
-  SELECT d.destination_id, w.delivery_id, w.due_at
-  FROM unsettled AS d
-  CROSS JOIN LATERAL (${waitingOf(schema, tenantId, raw("d.destination_id"), waitingPerDestination)}) AS w
-  WHERE ${partitionOfRow} = ANY (${wanted})
-  ORDER BY w.due_at, w.delivery_id
-)
-UNION ALL
-SELECT d.destination_id, NULL, NULL FROM waiting AS d WHERE ${partitionOfRow} = ANY (${wanted})`
+/** `working (destination_id, partition)`, part of a WITH RECURSIVE: destinations with entries or deliveries that are not settled. */
+const working = (schema: Statement, tenantId: string) => {
+  const own = tenant(tenantId)
+  return statement`${destinationsWith("unsettled", statement`${schema}.deliveries AS r WHERE r.tenant_id = ${own} AND r.state IN ('sending', 'waiting')`)},
+${destinationsWith("waiting", statement`${schema}.delivery_entries AS r WHERE r.tenant_id = ${own}`)},
+working AS (
+  SELECT d.destination_id, ${partitionOfRow} AS partition
+  FROM (SELECT u.destination_id FROM unsettled AS u UNION SELECT w.destination_id FROM waiting AS w) AS d
+)`
 }
 
-/** The deliveries of a destination that wait, by due time: in the order of their index, then of their ids. */
-export const waitingOf = (schema: Statement, tenantId: string, destinationId: Statement, limit: number) => statement`
-  SELECT w.delivery_id, floor(extract(epoch FROM w.due_at) * 1000)::float8 AS due_at
-  FROM (
-    SELECT u.delivery_id, u.due_at FROM ${schema}.deliveries AS u
-    WHERE u.tenant_id = ${tenant(tenantId)} AND u.destination_id = ${destinationId} AND u.state IN ('sending', 'waiting') AND u.due_at IS NOT NULL
-    ORDER BY u.due_at
-    LIMIT ${raw(String(limit))}
-  ) AS w
-  ORDER BY w.due_at, w.delivery_id`
-
+export const findWork = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => statement`
+WITH RECURSIVE ${working(schema, tenantId)}
+SELECT d.destination_id FROM working AS d WHERE d.partition = ANY (${int4Array(partitions)})`
 
 /** In front of `releaseLeases`, in the order in which others lock: leases before epochs. */
 export const lockLeases = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => statement`
@@ -248,16 +228,15 @@ export const releaseLeases = (schema: Statement, tenantId: string, released: Rea
   const of = (table: string) => statement`EXISTS (SELECT FROM ${schema}.${raw(table)} AS r WHERE r.tenant_id = ${own} AND r.partition = f.partition OFFSET 0)`
   return statement`
 WITH RECURSIVE ${fenced(schema, tenantId, released)},
-${destinationsWith("unsettled", unsettledOf(schema, tenantId))},
-${destinationsWith("waiting", entriesOf(schema, tenantId))},
+${working(schema, tenantId)},
 sending AS (
-  SELECT ${partitionOfRow} AS partition
-  FROM (SELECT u.destination_id FROM unsettled AS u UNION ALL SELECT w.destination_id FROM waiting AS w) AS d
+  SELECT d.partition
+  FROM working AS d
   CROSS JOIN LATERAL (
     SELECT l.client FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state = 'active'
     LIMIT 1
   ) AS l
-  WHERE ${partitionOfRow} = ANY (${idle}) AND ${raw(tenantIsActive(schema.text))} AND ${raw(clientIsLive(schema.text, "l.client"))}
+  WHERE d.partition = ANY (${idle}) AND ${raw(tenantIsActive(schema.text))} AND ${raw(clientIsLive(schema.text, "l.client"))}
 ),
 idle AS MATERIALIZED (
   SELECT f.partition FROM fence AS f

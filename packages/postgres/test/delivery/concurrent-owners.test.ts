@@ -131,7 +131,8 @@ layer(testStorage(), { excludeTestServices: true })("an owner whose partition is
       const reclaiming = yield* Effect.forkChild(store.reclaim(tenantId, worker.owned, request.flight))
       yield* untilOneIsBlocked
       const { deliveries: [lost] } = yield* commit
-      const { owned, waiting } = yield* Fiber.join(reclaiming)
+      const { destinations, owned } = yield* Fiber.join(reclaiming)
+      const waiting = yield* workerFixtures.waitingIn(tenantId, destinations)
       assert.deepStrictEqual([owned.length, waiting.map((each) => each.deliveryId)], [everyPartition.length, [lost!.deliveryId]])
       assert.deepStrictEqual((yield* store.take({ ...request, from: [from(1, { again: [lost!.deliveryId] })] })).owned, [])
       const { deliveries: [again] } = yield* take({ ...worker, owned }, { from: [from(1, { again: [lost!.deliveryId], batches: 0 })] })

@@ -7,7 +7,6 @@ import {
   type Partition,
   type ReleasedPartition,
   type WaitingDelivery,
-  waitingPerDestination,
   type WorkerLease
 } from "@waybill/core/delivery"
 import type { Effect } from "effect"
@@ -71,7 +70,7 @@ export class Ownership {
       const epoch = this.raiseEpoch(tenant, partition)
       this.interruptAll(tenant, partition, now)
       const takenOver = isOver && before.leasedUntil !== -Infinity
-      return [{ tenantId: tenant.tenantId, partition, epoch, takenOver, othersUntil: tenant.othersUntil.get(partition), ...found(tenant, partition) }]
+      return [{ tenantId: tenant.tenantId, partition, epoch, takenOver, othersUntil: tenant.othersUntil.get(partition), destinations: found(tenant, [partition]) }]
     })
   }
 
@@ -109,8 +108,7 @@ export class Ownership {
       this.journal.drop(tenant.flights, key)
       return { tenantId: tenant.tenantId, partition, epoch: this.raiseEpoch(tenant, partition) }
     })
-    const all = partitions.map((partition) => found(tenant, partition))
-    return { owned: renewed, waiting: all.flatMap(({ waiting }) => waiting), backlogs: all.flatMap(({ backlogs }) => backlogs) }
+    return { owned: renewed, destinations: found(tenant, partitions) }
   }
 
   release(
@@ -150,17 +148,14 @@ const firstSignals = ({ signals }: Tenant): ReadonlyMap<number, number> => {
 }
 
 /** By due time. */
-export const waitingIn = ({ destinationId, unsettled }: Destination): ReadonlyArray<WaitingDelivery> =>
+export const waitingIn = ({ unsettled }: Destination): ReadonlyArray<WaitingDelivery> =>
   [...unsettled.values()]
     .filter(({ state }) => state === "waiting")
     .sort((a, b) => a.dueAt! - b.dueAt! || compareText(a.deliveryId, b.deliveryId))
-    .map(({ deliveryId, dueAt }) => ({ destinationId, deliveryId, dueAt: dueAt! }))
+    .map(({ deliveryId, dueAt }) => ({ deliveryId, dueAt: dueAt! }))
 
-const found = (tenant: Tenant, partition: number): Pick<AcquiredPartition, "waiting" | "backlogs"> => {
-  const own = [...tenant.destinations.values(), ...tenant.closed.values()].filter((each) => each.partition === partition)
-  const waiting = own.flatMap((destination) => waitingIn(destination).slice(0, waitingPerDestination))
-  return {
-    waiting: waiting.sort((a, b) => a.dueAt - b.dueAt || compareText(a.deliveryId, b.deliveryId)),
-    backlogs: own.filter(({ byRef }) => byRef.size > 0).map(({ destinationId }) => destinationId)
-  }
-}
+/** Destinations of these partitions with entries or deliveries that are not settled. */
+const found = ({ closed, destinations }: Tenant, partitions: ReadonlyArray<number>): ReadonlyArray<string> =>
+  [...destinations.values(), ...closed.values()]
+    .filter(({ byRef, partition, unsettled }) => partitions.includes(partition) && byRef.size + unsettled.size > 0)
+    .map(({ destinationId }) => destinationId)
