@@ -28,7 +28,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   {
     name: "the largest key of several signals is returned",
     rare: true,
-    file: take,
+    file: "core/src/delivery/EntryPicking.ts",
     find: "compareText(key, before.key) < 0)",
     replace: "compareText(key, before.key) > 0)"
   },

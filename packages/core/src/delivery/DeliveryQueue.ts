@@ -117,14 +117,7 @@ export interface FoundDeliveries {
 }
 
 /** A destination with what it holds. Counts stop at `overviewCount`. */
-export interface DestinationOverview {
-  readonly destinationId: string
-  readonly client: string
-  readonly source: string
-  readonly endpointUrl: string
-  readonly hmacSecretId: string
-  readonly policy: DeliveryPolicy
-  readonly whenDead: WhenDead
+export interface DestinationOverview extends Omit<DestinationSettings, "envelope" | "signing" | "state"> {
   readonly status: DestinationStatus
   /** It is active, and its client or its tenant has no access at present, so that nothing is sent. */
   readonly held: boolean

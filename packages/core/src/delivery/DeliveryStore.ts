@@ -286,3 +286,18 @@ export class DeliveryStore extends Context.Service<DeliveryStore, {
     rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>
   ) => Effect.Effect<void, StorageError>
 }>()("@waybill/core/delivery/DeliveryStore") {}
+
+type Store = DeliveryStore["Service"]
+
+/** A store whose calls all pass through `answer`. */
+export const wrapCalls = (store: Store, answer: <A>(call: keyof Store, from: Effect.Effect<A, StorageError>) => Effect.Effect<A, StorageError>): Store => ({
+  renew: (worker) => answer("renew", store.renew(worker)),
+  look: (workerId, limit) => answer("look", store.look(workerId, limit)),
+  acquire: (worker, tenantId, partitions) => answer("acquire", store.acquire(worker, tenantId, partitions)),
+  load: (tenantId, destinationIds) => answer("load", store.load(tenantId, destinationIds)),
+  take: (request) => answer("take", store.take(request)),
+  reclaim: (tenantId, owned, flight) => answer("reclaim", store.reclaim(tenantId, owned, flight)),
+  settle: (request) => answer("settle", store.settle(request)),
+  drop: (request) => answer("drop", store.drop(request)),
+  release: (tenantId, partitions, rateMarks) => answer("release", store.release(tenantId, partitions, rateMarks))
+})

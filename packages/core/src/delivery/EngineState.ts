@@ -5,7 +5,7 @@ import type { UniqueIds } from "../shared/UniqueIds.ts"
 import { AttemptsInFlight } from "./AttemptsInFlight.ts"
 import type { ObserveAttempts } from "./StatisticsRecorder.ts"
 import type { DeliveryOptionValues } from "./DeliveryOptions.ts"
-import type { DeliveryStore, WorkerLease } from "./DeliveryStore.ts"
+import { type DeliveryStore, type WorkerLease, wrapCalls } from "./DeliveryStore.ts"
 import { WorkSet } from "./WorkSet.ts"
 import type { Hmac } from "./Hmac.ts"
 import type { makeSigningKeys } from "./SigningKeys.ts"
@@ -70,20 +70,9 @@ const shortestMillis = 5_000
  */
 const withTimeouts = (store: DeliveryStore["Service"], leaseMillis: number): DeliveryStore["Service"] => {
   const millis = Math.max(shortestMillis, leaseMillis / 2)
-  const inTime = <A>(operation: string, answer: Effect.Effect<A, StorageError>): Effect.Effect<A, StorageError> =>
+  return wrapCalls(store, (call, answer) =>
     Effect.timeoutOrElse(answer, {
       duration: millis,
-      orElse: () => Effect.fail(new StorageError({ operation: `DeliveryStore.${operation}`, cause: `No response within ${millis / 1000} seconds.` }))
-    })
-  return {
-    renew: (worker) => inTime("renew", store.renew(worker)),
-    look: (workerId, limit) => inTime("look", store.look(workerId, limit)),
-    acquire: (worker, tenantId, partitions) => inTime("acquire", store.acquire(worker, tenantId, partitions)),
-    load: (tenantId, destinationIds) => inTime("load", store.load(tenantId, destinationIds)),
-    take: (request) => inTime("take", store.take(request)),
-    reclaim: (tenantId, owned, flight) => inTime("reclaim", store.reclaim(tenantId, owned, flight)),
-    settle: (request) => inTime("settle", store.settle(request)),
-    drop: (request) => inTime("drop", store.drop(request)),
-    release: (tenantId, partitions, rateMarks) => inTime("release", store.release(tenantId, partitions, rateMarks))
-  }
+      orElse: () => Effect.fail(new StorageError({ operation: `DeliveryStore.${call}`, cause: `No response within ${millis / 1000} seconds.` }))
+    }))
 }

@@ -1,5 +1,6 @@
-/** Which waiting entries of a destination a take freezes, and into which deliveries. Every store picks by these rules. */
-import type { TakenFrom } from "./DeliveryStore.ts"
+/** Which waiting entries of a destination a take freezes, into which deliveries, and which signals it reports. Every store picks by these rules. */
+import { compareText } from "../shared/CodePoints.ts"
+import type { Signal, TakenFrom } from "./DeliveryStore.ts"
 
 export interface WaitingEntry {
   readonly key: string
@@ -59,4 +60,14 @@ export const pickEntries = <E extends WaitingEntry>(after: string | undefined, {
     reached = key
   }
   return { batches, after: reached, more, blocked: blocked || more && reached !== after && !unseen.has(reached!), unseenKeys: [...unseen] }
+}
+
+/** One signal of each destination, with its smallest key. */
+export const smallestOfEach = (signals: ReadonlyArray<Signal>): ReadonlyArray<Signal> => {
+  const smallest = new Map<string, Signal>()
+  for (const { destinationId, key } of signals) {
+    const before = smallest.get(destinationId)
+    if (before === undefined || key === undefined || before.key !== undefined && compareText(key, before.key) < 0) smallest.set(destinationId, { destinationId, key })
+  }
+  return [...smallest.values()]
 }

@@ -1,11 +1,11 @@
 /** Workers that share the partitions of one tenant: ownership when a worker starts, stops, crashes or sleeps. */
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
-import { partitionOf, partitionsPerTenant, Wakeups } from "@waybill/core/delivery"
+import { partitionOf, partitionsPerTenant, Wakeups, wrapCalls } from "@waybill/core/delivery"
 import { TestWaybill } from "@waybill/testkit"
 import { Effect, Fiber, Latch } from "effect"
 import * as Clock from "effect/Clock"
-import { account, answering, engineBy, makeEngine, outOfOrder, storeCalls, workerOn } from "./Engine.ts"
+import { account, engineBy, makeEngine, outOfOrder, storeCalls, workerOn } from "./Engine.ts"
 
 const inEngine = engineBy("fibers")
 
@@ -45,7 +45,7 @@ const startWorker = Effect.gen(function*() {
   let isDead = false
   const died = new StorageError({ operation: "DeliveryStore", cause: "the process was killed" })
   const worker = yield* workerOn((store) => {
-    const own = answering(store, (_, answer) => Effect.suspend(() => isDead ? Effect.fail(died) : answer))
+    const own = wrapCalls(store, (_, answer) => Effect.suspend(() => isDead ? Effect.fail(died) : answer))
     return {
       ...own,
       acquire: (who, tenantId, partitions) =>
@@ -214,7 +214,7 @@ describe("a worker that sleeps for a minute", () => {
     let takes = 0
     let sleepsAtTake = Infinity
     const worker = yield* workerOn((store) => {
-      const heard = answering(store, (_, answer) => Effect.tap(answer, () => awake.await))
+      const heard = wrapCalls(store, (_, answer) => Effect.tap(answer, () => awake.await))
       return {
         ...heard,
         take: (request) =>

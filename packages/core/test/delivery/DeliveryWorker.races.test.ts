@@ -1,12 +1,12 @@
 /** Regression tests for errors that simulated schedules of crashes, lost responses and operators found. */
 import { assert, describe, it } from "@effect/vitest"
 import { StorageError } from "@waybill/core"
-import type { Taken } from "@waybill/core/delivery"
+import { type Taken, wrapCalls } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
 import { TestClock } from "effect/testing"
-import { answering, clockAhead, engineBy, eventsOf, hook, makeEngine, storeCalls, ways, workerOn, workerOver } from "./Engine.ts"
+import { clockAhead, engineBy, eventsOf, hook, makeEngine, storeCalls, ways, workerOn, workerOver } from "./Engine.ts"
 
 /** A worker that is killed one second after it began to send, and whose lease has expired. */
 const killedWhileSending = Effect.scoped(Effect.gen(function*() {
@@ -42,7 +42,7 @@ const workerWithOwnClock = Effect.gen(function*() {
   let ahead = 0
   const own = clockAhead(clock, () => ahead)
   const byStore = Effect.provideService(Clock.Clock, clock)
-  const worker = yield* workerOn((store) => answering(store, (_, answer) => byStore(answer)))
+  const worker = yield* workerOn((store) => wrapCalls(store, (_, answer) => byStore(answer)))
   yield* Effect.forkScoped(Effect.provideService(worker.run, Clock.Clock, own))
   return (millis: number) =>
     Effect.sync(() => {

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { TakeRequest } from "@waybill/core/delivery"
+import { type TakeRequest, wrapCalls } from "@waybill/core/delivery"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { Receiver, reportedEvent, ScriptedReceivers, type SeededTenant, type StoreCall, TestWaybill } from "@waybill/testkit"
 import { Effect } from "effect"
 import * as Clock from "effect/Clock"
-import { answering, clockAhead, workerOver } from "./Engine.ts"
+import { clockAhead, workerOver } from "./Engine.ts"
 
 const endpointUrl = "https://customer.example/hook"
 
@@ -156,7 +156,7 @@ describe("a worker whose storage is slow", () => {
       const tenant = yield* TestWaybill.tenant()
       yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
       const silent = new Set<StoreCall>()
-      yield* workerOver((store) => answering(store, (call, answer) => Effect.suspend(() => silent.delete(call) ? Effect.never : answer)))
+      yield* workerOver((store) => wrapCalls(store, (call, answer) => Effect.suspend(() => silent.delete(call) ? Effect.never : answer)))
       const expected: Array<string> = []
       for (const [number, call] of (["look", "acquire", "load", "take", "settle", "renew"] as const).entries()) {
         silent.add(call)
@@ -198,7 +198,7 @@ describe("a worker whose storage is slow", () => {
         yield* TestWaybill.subscribe(tenant, tenant.customer("shipper", ["A"]), { endpointUrl })
         yield* receivers.script(endpointUrl, [Receiver.fail(503), Receiver.accept()])
         const own = yield* Clock.clockWith(Effect.succeed)
-        yield* workerOver((store) => answering(store, (_, answer) => Effect.provideService(answer, Clock.Clock, clockAhead(own, () => millis))))
+        yield* workerOver((store) => wrapCalls(store, (_, answer) => Effect.provideService(answer, Clock.Clock, clockAhead(own, () => millis))))
         yield* publish(tenant, "S", 1)
         yield* TestWaybill.pass("1 minute")
         const requests = yield* receivers.requests(endpointUrl)

@@ -1,5 +1,4 @@
 /** A tenant, its receivers and its worker, for tests of the delivery engine on the virtual clock. */
-import type { StorageError } from "@waybill/core"
 import { Deliveries, type DeliveryOptionValues, DeliveryStore, type DeliveryView, DeliveryWorker } from "@waybill/core/delivery"
 import { TransitEvents, TransitSubscriptions } from "@waybill/core/transit-events"
 import { batchOf, type EventOverrides, type ReceivedRequest, reportedEvent, ScriptedReceivers, type StoreCall, TestWaybill } from "@waybill/testkit"
@@ -57,19 +56,6 @@ type Store = DeliveryStore["Service"]
 
 /** Every call of a worker's store. */
 export const storeCalls: ReadonlyArray<StoreCall> = ["renew", "look", "acquire", "load", "take", "reclaim", "settle", "drop", "release"]
-
-/** A store whose calls all pass through `answer`. */
-export const answering = (store: Store, answer: <A>(call: StoreCall, from: Effect.Effect<A, StorageError>) => Effect.Effect<A, StorageError>): Store => ({
-  renew: (worker) => answer("renew", store.renew(worker)),
-  look: (workerId, limit) => answer("look", store.look(workerId, limit)),
-  acquire: (worker, tenantId, partitions) => answer("acquire", store.acquire(worker, tenantId, partitions)),
-  load: (tenantId, destinationIds) => answer("load", store.load(tenantId, destinationIds)),
-  take: (request) => answer("take", store.take(request)),
-  reclaim: (tenantId, owned, flight) => answer("reclaim", store.reclaim(tenantId, owned, flight)),
-  settle: (request) => answer("settle", store.settle(request)),
-  drop: (request) => answer("drop", store.drop(request)),
-  release: (tenantId, partitions, rateMarks) => answer("release", store.release(tenantId, partitions, rateMarks))
-})
 
 /** A worker with some calls of its store replaced, not started. */
 export const workerOn = Effect.fnUntraced(function*(own: (store: Store) => Partial<Store>) {

@@ -43,25 +43,22 @@ export const matchingDestinations = (rows: DestinationRows, tenantId: string, { 
 const isOf = ({ settings }: Destination, { client, endpoint }: Omit<DestinationMatch, "state">): boolean =>
   (client === undefined || settings.client === client) && (endpoint === undefined || hasEndpoint(endpoint, settings.endpointUrl))
 
-const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery>, held: boolean): DestinationOverview => ({
-  destinationId: destination.destinationId,
-  client: destination.settings.client,
-  source: destination.settings.source,
-  endpointUrl: destination.settings.endpointUrl,
-  hmacSecretId: destination.settings.hmacSecretId,
-  policy: destination.settings.policy,
-  whenDead: destination.settings.whenDead,
-  status: destination.status,
-  held,
-  breaker: destination.breaker,
-  waiting: Math.min(overviewCount, destination.byRef.size),
-  oldestWaitingAt: oldestOf(destination),
-  inFlight: Math.min(overviewCount, deliveries.filter(isInFlight).length),
-  dead: Math.min(overviewCount, deliveries.filter((each) => each.state === "dead").length),
-  dropped: destination.dropped,
-  dueAt: destination.status.state === "active" ? dueOf(destination) : undefined,
-  lastAttempt: deliveries.find((each) => each.records.length > 0)?.records.at(-1)
-})
+const overviewOf = (destination: Destination, deliveries: ReadonlyArray<Delivery>, held: boolean): DestinationOverview => {
+  const { envelope: _envelope, signing: _signing, state: _state, ...settings } = destination.settings
+  return {
+    ...settings,
+    status: destination.status,
+    held,
+    breaker: destination.breaker,
+    waiting: Math.min(overviewCount, destination.byRef.size),
+    oldestWaitingAt: oldestOf(destination),
+    inFlight: Math.min(overviewCount, deliveries.filter(isInFlight).length),
+    dead: Math.min(overviewCount, deliveries.filter((each) => each.state === "dead").length),
+    dropped: destination.dropped,
+    dueAt: destination.status.state === "active" ? dueOf(destination) : undefined,
+    lastAttempt: deliveries.find((each) => each.records.length > 0)?.records.at(-1)
+  }
+}
 
 export const isInFlight = ({ state }: { readonly state: DeliveryState }): boolean => state === "sending" || state === "waiting"
 

@@ -3,6 +3,7 @@ import { compareText } from "@waybill/core"
 import {
   type AttemptRecord,
   type Breaker,
+  bytesOfBody,
   closedBreaker,
   type DeliveryState,
   type DestinationSettings,
@@ -298,19 +299,9 @@ export class DestinationRows {
   }
 }
 
-const comma = new TextEncoder().encode(",")
-
 /** The payloads, joined by commas. */
-export const joinedPayloads = (parts: ReadonlyArray<{ readonly payload: Uint8Array }>): Uint8Array => {
-  const pieces = parts.flatMap(({ payload }, n) => n === 0 ? [payload] : [comma, payload])
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0))
-  let at = 0
-  for (const piece of pieces) {
-    whole.set(piece, at)
-    at += piece.length
-  }
-  return whole
-}
+export const joinedPayloads = (parts: ReadonlyArray<{ readonly payload: Uint8Array }>): Uint8Array =>
+  bytesOfBody(parts.flatMap(({ payload }, n) => n === 0 ? [payload] : [",", payload]))
 
 const placeOf = (list: ReadonlyArray<Entry>, what: Pick<Entry, "sequence" | "orderId">): number =>
   lowerBound(list, (item) => item.sequence - what.sequence || compareText(item.orderId, what.orderId))

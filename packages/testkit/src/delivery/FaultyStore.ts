@@ -1,6 +1,6 @@
 /** A delivery store whose calls can be made to fail, before the write or after it with a lost answer. */
 import { StorageError } from "@waybill/core"
-import { DeliveryStore } from "@waybill/core/delivery"
+import { DeliveryStore, wrapCalls } from "@waybill/core/delivery"
 import { Context, Effect, Layer } from "effect"
 
 /** Calls of a delivery worker. */
@@ -24,30 +24,16 @@ export const FaultyStore = {
     const store = yield* DeliveryStore
     const faults = new Map<StoreCall, { readonly fault: Fault; left: number }>()
 
-    const faulty = <Arguments extends ReadonlyArray<unknown>, A>(
-      call: StoreCall,
-      run: (...given: Arguments) => Effect.Effect<A, StorageError>
-    ) =>
-    (...given: Arguments): Effect.Effect<A, StorageError> =>
+    const faulty = wrapCalls(store, (call, answer) =>
       Effect.suspend(() => {
         const planned = faults.get(call)
-        if (planned === undefined || planned.left === 0) return run(...given)
+        if (planned === undefined || planned.left === 0) return answer
         planned.left -= 1
         const broken = Effect.fail(new StorageError({ operation: `DeliveryStore.${call}`, cause: `connection lost ${planned.fault} the write` }))
-        return planned.fault === "before" ? broken : Effect.andThen(run(...given), broken)
-      })
+        return planned.fault === "before" ? broken : Effect.andThen(answer, broken)
+      }))
 
-    return Context.make(DeliveryStore, {
-      renew: faulty("renew", store.renew),
-      look: faulty("look", store.look),
-      acquire: faulty("acquire", store.acquire),
-      load: faulty("load", store.load),
-      take: faulty("take", store.take),
-      reclaim: faulty("reclaim", store.reclaim),
-      settle: faulty("settle", store.settle),
-      drop: faulty("drop", store.drop),
-      release: faulty("release", store.release)
-    }).pipe(Context.add(StoreFaults, {
+    return Context.make(DeliveryStore, faulty).pipe(Context.add(StoreFaults, {
       break: (call, fault, times = 1) => Effect.sync(() => void faults.set(call, { fault, left: times })),
       heal: Effect.sync(() => faults.clear())
     }))

@@ -1,9 +1,9 @@
 /** Takes entries out of destinations in memory, and freezes them as deliveries. */
 import { compareText } from "@waybill/core"
-import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
+import { deliveryIdOf, flightOf, partitionOf, pickEntries, type Signal, smallestOfEach, type TakeFrom, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
 import { type Journal, lowerBound } from "../shared/Journal.ts"
 import type { DestinationGate } from "./DestinationGate.ts"
-import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, type SignalRow, type Tenant } from "./DestinationTables.ts"
+import { type Delivery, type Destination, type DestinationRows, type Entry, flightKey, joinedPayloads, partitionsHeld, type Tenant } from "./DestinationTables.ts"
 
 export class Take {
   private readonly request: TakeRequest
@@ -35,7 +35,7 @@ export class Take {
     const signalled = [...tenant.signals.values()].filter(({ partition }) => held.has(partition)).sort((a, b) => a.number - b.number)
     const consumed = signalled.slice(0, request.signals)
     for (const { number } of consumed) this.journal.drop(tenant.signals, number)
-    const signals = grouped(consumed)
+    const signals = smallestOfEach(consumed)
     const from = [...request.from.filter(({ destinationId }) => held.has(partitionOf(destinationId))), ...this.unrequested(signals)].flatMap((each) => {
       const destination = tenant.destinations.get(each.destinationId)
       return destination === undefined || !request.sources.includes(destination.settings.source) ? [] : [this.takeFrom(destination, each)]
@@ -152,17 +152,6 @@ export class Take {
       this.journal.put(this.tenant.flights, flightKey(partition, this.request.flight), { partition, first: first!, again: again! })
     }
   }
-}
-
-/** One of each destination with its smallest key. */
-const grouped = (consumed: ReadonlyArray<SignalRow>): ReadonlyArray<Signal> => {
-  const signals = new Map<string, Signal>()
-  for (const { destinationId, key } of consumed) {
-    const before = signals.get(destinationId)
-    const isSmaller = before === undefined || key === undefined || (before.key !== undefined && compareText(key, before.key) < 0)
-    if (isSmaller) signals.set(destinationId, { destinationId, key })
-  }
-  return [...signals.values()]
 }
 
 /** Deliveries that share a key are sent one after the other, the older one first. */
