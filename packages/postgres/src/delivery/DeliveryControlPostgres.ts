@@ -13,7 +13,7 @@ import {
 } from "@waybill/core/delivery"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
-import { type Decoded, timestamptz } from "../client/SqlRow.ts"
+import { type Decoded, int8, timestamptz, uuid } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as backlogs from "./BacklogSql.ts"
@@ -37,7 +37,7 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
 
       /** Whether the statement returned the destination. */
       const found = (statement: Statement, operation: string) =>
-        sql.rows(statements.destinationRow, statement).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail(`DeliveryControl.${operation}`))
+        sql.rows(uuid, statement).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail(`DeliveryControl.${operation}`))
 
       /** One step that removes entries of a destination, behind its lock. */
       const removed = (tenantId: string, destinationId: string, after: PurgePosition, step: Statement) =>
@@ -91,15 +91,12 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
             StorageError.refail("DeliveryControl.dropExcess")
           ),
         dismiss: (tenantId, deliveryId) =>
-          sql.rows(statements.stateRow, statements.dismissDelivery(schema, tenantId, deliveryId)).pipe(
-            Effect.map(([before]) => Option.map(Option.fromUndefinedOr(before), ({ state }) => state)),
+          sql.rows(statements.stateColumn, statements.dismissDelivery(schema, tenantId, deliveryId)).pipe(
+            Effect.map(([before]) => Option.fromUndefinedOr(before)),
             StorageError.refail("DeliveryControl.dismiss")
           ),
         dismissDead: (tenantId, deliveryIds) =>
-          sql.one(statements.dismissedRow, statements.dismissDead(schema, tenantId, deliveryIds)).pipe(
-            Effect.map(({ dismissed }) => dismissed),
-            StorageError.refail("DeliveryControl.dismissDead")
-          ),
+          sql.one(int8, statements.dismissDead(schema, tenantId, deliveryIds)).pipe(StorageError.refail("DeliveryControl.dismissDead")),
         trace,
         health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)).pipe(StorageError.refail("DeliveryControl.health")),
         troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf).pipe(StorageError.refail("DeliveryControl.troubles"))

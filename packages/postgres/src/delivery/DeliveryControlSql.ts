@@ -8,77 +8,55 @@ import type { PayloadSource } from "./PayloadSource.ts"
 import { payloadRows } from "./PayloadSql.ts"
 import { inFlight } from "../shared/InFlightSql.ts"
 
-export const destinationRow = row({ destinationId: uuid })
-
-/** A subscription that its client had made inactive becomes that again when it is resumed. */
-export const pauseDestination = (schema: Statement, tenantId: string, destinationId: string, reason: string) => statement`
+/** `changed (destination_id)`: the destination, if the condition holds and it is written. */
+const changed = (schema: Statement, tenantId: string, destinationId: string, values: Statement, condition: Statement) => statement`
 WITH changed AS (
-  UPDATE ${schema}.delivery_destinations
-  SET resumes_as = CASE WHEN state = 'inactive' THEN 'inactive' ELSE resumes_as END,
-      state_since = CASE WHEN state = 'paused' THEN state_since ELSE clock.now END,
-      state = 'paused', state_reason = ${reason}, paused_by = 'operator', version = version + 1
-  FROM (SELECT now() AS now) AS clock
-  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'
+  UPDATE ${schema}.delivery_destinations SET version = version + 1, ${values}
+  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND ${condition}
   RETURNING destination_id
-)
+)`
+
+/** Answers the destination if it was changed. */
+const change = (schema: Statement, tenantId: string, destinationId: string, values: Statement, condition: Statement) => statement`
+${changed(schema, tenantId, destinationId, values, condition)}
 ${signalChanged(schema, tenant(tenantId))}
 RETURNING destination_id`
 
-const resumed = raw("state = coalesce(resumes_as, 'active'), state_reason = NULL, paused_by = NULL, resumes_as = NULL, state_since = now(), version = version + 1")
-
-/** A destination that is not closed, whether the statement changed it or not. */
-const isOpen = (schema: Statement, tenantId: string, destinationId: string) => statement`
+/** Answers the destination if it is not closed, whether it was changed or not. */
+const changeOpen = (schema: Statement, tenantId: string, destinationId: string, values: Statement, condition: Statement) => statement`
+${changed(schema, tenantId, destinationId, values, condition)},
+signalled AS (${signalChanged(schema, tenant(tenantId))})
 SELECT destination_id FROM ${schema}.delivery_destinations
 WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state <> 'closed'`
 
-export const resumeDestination = (schema: Statement, tenantId: string, destinationId: string) => statement`
-WITH changed AS (
-  UPDATE ${schema}.delivery_destinations SET ${resumed}
-  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'paused'
-  RETURNING destination_id
-),
-signalled AS (${signalChanged(schema, tenant(tenantId))})
-${isOpen(schema, tenantId, destinationId)}`
+/** A subscription that its client had made inactive becomes that again when it is resumed. */
+export const pauseDestination = (schema: Statement, tenantId: string, destinationId: string, reason: string) =>
+  change(schema, tenantId, destinationId, statement`
+      resumes_as = CASE WHEN state = 'inactive' THEN 'inactive' ELSE resumes_as END,
+      state_since = CASE WHEN state = 'paused' THEN state_since ELSE clock.now END,
+      state = 'paused', state_reason = ${reason}, paused_by = 'operator'
+  FROM (SELECT now() AS now) AS clock`, raw("state <> 'closed'"))
+
+const resumed = raw("state = coalesce(resumes_as, 'active'), state_reason = NULL, paused_by = NULL, resumes_as = NULL, state_since = now()")
+
+export const resumeDestination = (schema: Statement, tenantId: string, destinationId: string) =>
+  changeOpen(schema, tenantId, destinationId, resumed, raw("state = 'paused'"))
 
 /** An operator's pause that commits meanwhile stays, because the condition is checked on the row that is written. */
-export const resumeOwnDestination = (schema: Statement, tenantId: string, destinationId: string) => statement`
-WITH changed AS (
-  UPDATE ${schema}.delivery_destinations SET ${resumed}
-  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'paused' AND paused_by IS DISTINCT FROM 'operator'
-  RETURNING destination_id
-)
-${signalChanged(schema, tenant(tenantId))}
-RETURNING destination_id`
+export const resumeOwnDestination = (schema: Statement, tenantId: string, destinationId: string) =>
+  change(schema, tenantId, destinationId, resumed, raw("state = 'paused' AND paused_by IS DISTINCT FROM 'operator'"))
 
-export const pauseOwnDestination = (schema: Statement, tenantId: string, destinationId: string) => statement`
-WITH changed AS (
-  UPDATE ${schema}.delivery_destinations SET state = 'paused', state_reason = NULL, paused_by = 'client', state_since = now(), version = version + 1
-  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'active'
-  RETURNING destination_id
-)
-${signalChanged(schema, tenant(tenantId))}
-RETURNING destination_id`
+export const pauseOwnDestination = (schema: Statement, tenantId: string, destinationId: string) =>
+  change(schema, tenantId, destinationId, raw("state = 'paused', state_reason = NULL, paused_by = 'client', state_since = now()"), raw("state = 'active'"))
 
 /** A take that began before keeps what it took; no later one takes anything. */
-export const beginPurge = (schema: Statement, tenantId: string, destinationId: string) => statement`
-WITH changed AS (
-  UPDATE ${schema}.delivery_destinations
-  SET state = 'paused', state_since = now(), state_reason = ${purgeReason}, paused_by = 'operator', version = version + 1
-  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'active'
-  RETURNING destination_id
-),
-signalled AS (${signalChanged(schema, tenant(tenantId))})
-${isOpen(schema, tenantId, destinationId)}`
+export const beginPurge = (schema: Statement, tenantId: string, destinationId: string) =>
+  changeOpen(schema, tenantId, destinationId, statement`state = 'paused', state_since = now(), state_reason = ${purgeReason}, paused_by = 'operator'`, raw("state = 'active'"))
 
-export const endPurge = (schema: Statement, tenantId: string, destinationId: string) => statement`
-WITH changed AS (
-  UPDATE ${schema}.delivery_destinations SET ${resumed}
-  WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} AND state = 'paused' AND state_reason = ${purgeReason}
-  RETURNING destination_id
-)
-${signalChanged(schema, tenant(tenantId))}`
+export const endPurge = (schema: Statement, tenantId: string, destinationId: string) =>
+  change(schema, tenantId, destinationId, resumed, statement`state = 'paused' AND state_reason = ${purgeReason}`)
 
-export const stateRow = row({ state: only<DeliveryState>(text) })
+export const stateColumn = only<DeliveryState>(text)
 
 /** Returns the state before. */
 export const dismissDelivery = (schema: Statement, tenantId: string, dismissed: string) => {
@@ -95,8 +73,6 @@ SELECT state FROM before
 UNION ALL
 SELECT d.state FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${own} ${inFlightOf(dismissed)}`
 }
-
-export const dismissedRow = row({ dismissed: int8 })
 
 export const dismissDead = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) => statement`
 WITH dismissed AS (

@@ -17,12 +17,12 @@ import {
 } from "@waybill/core/delivery"
 import { Effect, Option } from "effect"
 import type { PgClient } from "../client/PgClient.ts"
-import { bool, type Decoded } from "../client/SqlRow.ts"
+import { bool, type Decoded, int8 } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import * as lists from "./DeliveryListSql.ts"
 import * as statements from "./DeliveryLogSql.ts"
 import * as retries from "./DeliveryRetrySql.ts"
-import { lockDestination } from "./DestinationSql.ts"
+import { lockDestination, withPolicy } from "./DestinationSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 
 type Log = Pick<DeliveryQueue["Service"], "destinations" | "countMatching" | "list" | "count" | "carrying" | "find" | "retry" | "recover" | "retryDead" | "prune" | "depth">
@@ -34,8 +34,7 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
       StorageError.refail("DeliveryQueue.destinations")
     )
 
-  const counted = (statement: Statement, operation: string) =>
-    sql.one(statements.countRow, statement).pipe(Effect.map(({ count }) => count), StorageError.refail(`DeliveryQueue.${operation}`))
+  const counted = (statement: Statement, operation: string) => sql.one(int8, statement).pipe(StorageError.refail(`DeliveryQueue.${operation}`))
 
   const countMatching = (tenantId: string, match: DestinationMatch) => counted(statements.countDestinations(schema, tenantId, match), "countMatching")
 
@@ -93,14 +92,14 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
   const recover = (tenantId: string, destinationId: string, since: number) =>
     sql.withTransaction(Effect.andThen(
       sql.run(lockDestination(schema, tenantId, destinationId)),
-      sql.one(retries.recoveredRow, retries.recoverDeliveries(schema, tenantId, destinationId, since))
-    )).pipe(Effect.map(({ recovered }) => recovered), StorageError.refail("DeliveryQueue.recover"))
+      sql.one(int8, retries.recoverDeliveries(schema, tenantId, destinationId, since))
+    )).pipe(StorageError.refail("DeliveryQueue.recover"))
 
   const retryDead = (tenantId: string, deliveryIds: ReadonlyArray<string>) =>
     sql.withTransaction(Effect.andThen(
       sql.run(retries.lockDestinationsOf(schema, tenantId, deliveryIds)),
-      sql.one(retries.recoveredRow, retries.retryDead(schema, tenantId, deliveryIds))
-    )).pipe(Effect.map(({ recovered }) => recovered), StorageError.refail("DeliveryQueue.retryDead"))
+      sql.one(int8, retries.retryDead(schema, tenantId, deliveryIds))
+    )).pipe(StorageError.refail("DeliveryQueue.retryDead"))
 
   const prune = (tenantId: string, settledBefore: number) => counted(statements.pruneDeliveries(schema, tenantId, settledBefore), "prune")
 
@@ -110,11 +109,9 @@ export const makeDeliveryLog = (sql: PgClient, schema: Statement, sources: Reado
 }
 
 const overviewOf = (read: Decoded<typeof statements.overviewRow>): DestinationOverview => {
-  const { batchMaxSize, breakerFailures, breakerOpenUntil, initialBackoffSeconds, lastAttempt, maxAttempts, maxBackoffSeconds, now: _, ...rest } = read
-  const { pausedBy, rateLimitPerMinute, state, stateReason, stateSince, ...overview } = rest
+  const { breakerFailures, breakerOpenUntil, lastAttempt, now: _, pausedBy, state, stateReason, stateSince, ...overview } = withPolicy(read)
   return {
     ...overview,
-    policy: { maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute },
     status: { state, reason: stateReason, since: stateSince, pausedBy },
     breaker: { failures: breakerFailures, openUntil: breakerOpenUntil },
     lastAttempt: lastAttempt === undefined ? undefined : JSON.parse(lastAttempt) as AttemptRecord

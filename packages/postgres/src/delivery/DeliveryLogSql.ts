@@ -14,8 +14,7 @@ import {
   partitionOf,
   partitionsPerTenant,
   type PausedBy,
-  totalCount,
-  type WhenDead
+  totalCount
 } from "@waybill/core/delivery"
 import { bool, bytea, float8, int4, int8, only, optional, row, text, textArray, timestamptz, uuid } from "../client/SqlRow.ts"
 import { concat, nothing, raw, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
@@ -24,6 +23,7 @@ import type { PayloadSource } from "./PayloadSource.ts"
 import { bodyOf } from "./PayloadSql.ts"
 import { endpointHostSql } from "./FilterSql.ts"
 import { partitionOfSql } from "./DeliveryEntrySql.ts"
+import { settingsColumns, settingsRow } from "./DestinationSql.ts"
 import { inFlight, inFlightOfAll } from "../shared/InFlightSql.ts"
 
 /** The smallest id that can have been given out at an instant: UUID version 7 begins with its milliseconds. */
@@ -67,17 +67,7 @@ export const summaryRow = row(summaryColumns)
 export const summary = raw("d.delivery_id, d.destination_id, d.state, d.sent_at, d.settled_at, d.due_at, cardinality(d.refs) AS events, d.tries, d.attempts, d.reason")
 
 export const overviewRow = row({
-  destinationId: uuid,
-  client: text,
-  source: text,
-  endpointUrl: text,
-  hmacSecretId: text,
-  maxAttempts: int4,
-  initialBackoffSeconds: int4,
-  maxBackoffSeconds: int4,
-  batchMaxSize: int4,
-  rateLimitPerMinute: int4,
-  whenDead: only<WhenDead>(text),
+  ...settingsColumns,
   state: only<DestinationState>(text),
   stateReason: optional(text),
   stateSince: timestamptz,
@@ -148,9 +138,7 @@ flying AS MATERIALIZED (
   WHERE d.tenant_id = ${own} AND d.destination_id = ANY (ARRAY(SELECT destination_id FROM page))
   GROUP BY d.destination_id
 )
-SELECT l.destination_id, l.client, l.source, l.endpoint_url, l.hmac_secret_id, l.max_attempts, l.initial_backoff_seconds, l.max_backoff_seconds,
-       l.batch_max_size, l.rate_limit_per_minute, l.when_dead, l.state, l.state_reason, l.state_since, l.paused_by, l.breaker_failures,
-       l.breaker_open_until, l.dropped,
+SELECT ${settingsRow.columns("l")}, l.state, l.state_reason, l.state_since, l.paused_by, l.breaker_failures, l.breaker_open_until, l.dropped,
        l.state = 'active' AND NOT (${raw(tenantIsActive(schema.text))} AND ${raw(clientIsLive(schema.text, "l.client"))}) AS held,
        ${counted(entries)} AS waiting,
        (SELECT min(e.queued_at) FROM (SELECT e.queued_at ${entries} LIMIT ${mostCounted}) AS e) AS oldest_waiting_at,
@@ -219,8 +207,6 @@ CROSS JOIN LATERAL (SELECT l.* FROM ${schema}.delivery_destinations AS l WHERE l
 
 /** Deliveries that are removed in one statement. */
 const pruneSize = raw("2000")
-
-export const countRow = row({ count: int8 })
 
 /**
  * One whose flight is still there stays: without its row, what became of it would be unknown. Flights hold what is in flight, so few

@@ -1,20 +1,19 @@
 /** SQL statements that make deliveries due again. They run after the lock of the destination. */
 import type { DeliveryState } from "@waybill/core/delivery"
-import { bool, int8, only, row, text, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
+import { bool, only, row, text, timestamptz, uuid, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { inFlightOf } from "./DeliveryLogSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { payloadOf } from "./PayloadSql.ts"
 import { signalChanged } from "./DeliveryEntrySql.ts"
+import { lockDestinations } from "./DestinationSql.ts"
 import { inFlight } from "../shared/InFlightSql.ts"
 
 /** Locks the destination of a delivery, like `lockDestination`. */
-export const lockDestinationOf = (schema: Statement, tenantId: string, deliveryId: string) => statement`
-SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = (
+export const lockDestinationOf = (schema: Statement, tenantId: string, deliveryId: string) =>
+  lockDestinations(schema, tenantId, statement`= (
   SELECT d.destination_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ${uuid(deliveryId)}
-)
-FOR NO KEY UPDATE`
+)`)
 
 const again = raw("state = 'waiting', due_at = now(), settled_at = NULL, tries = 0")
 
@@ -57,22 +56,14 @@ FROM (
   SELECT d.delivery_id FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${tenant(tenantId)} ${inFlightOf(deliveryId)}
 ) AS d`
 
-export const recoveredRow = row({ recovered: int8 })
-
 export const recoverDeliveries = (schema: Statement, tenantId: string, destinationId: string, since: number) =>
   retryDeadLetters(schema, tenantId, statement`AND d.destination_id = ${uuid(destinationId)} AND d.settled_at >= ${timestamptz(since)}`)
 
-/** Locks the destinations of dead letters, like `lockDestination`, in one order for all who do. */
-export const lockDestinationsOf = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) => {
-  const own = tenant(tenantId)
-  return statement`
-SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-WHERE l.tenant_id = ${own} AND l.destination_id = ANY (ARRAY(
-  SELECT d.destination_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (${uuidArray(deliveryIds)}) AND d.state = 'dead'
-))
-ORDER BY l.destination_id
-FOR NO KEY UPDATE`
-}
+/** Locks the destinations of dead letters. */
+export const lockDestinationsOf = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) =>
+  lockDestinations(schema, tenantId, statement`= ANY (ARRAY(
+  SELECT d.destination_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${uuidArray(deliveryIds)}) AND d.state = 'dead'
+))`)
 
 export const retryDead = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) =>
   retryDeadLetters(schema, tenantId, statement`AND d.delivery_id = ANY (${uuidArray(deliveryIds)})`)

@@ -1,10 +1,30 @@
 /** SQL statements for destinations, as subscriptions see them. A change raises the version and leaves a signal for the owner. */
-import type { DestinationSettings, DestinationState, PausedBy } from "@waybill/core/delivery"
-import { int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
+import type { DestinationSettings, DestinationState, PausedBy, WhenDead } from "@waybill/core/delivery"
+import { type Decoded, int4, int8, only, optional, row, text, timestamptz, uuid } from "../client/SqlRow.ts"
 import { nothing, type Statement, statement, type StatementPart, tenant } from "../client/SqlStatement.ts"
 import { signalChanged } from "./DeliveryEntrySql.ts"
 
 export const countColumn = int8
+
+export const settingsColumns = {
+  destinationId: uuid,
+  client: text,
+  source: text,
+  endpointUrl: text,
+  hmacSecretId: text,
+  maxAttempts: int4,
+  initialBackoffSeconds: int4,
+  maxBackoffSeconds: int4,
+  batchMaxSize: int4,
+  rateLimitPerMinute: int4,
+  whenDead: only<WhenDead>(text)
+}
+
+export const settingsRow = row(settingsColumns)
+
+/** A row with `settingsColumns`, and its policy in one member. */
+export const withPolicy = <Read extends Decoded<typeof settingsRow>>({ batchMaxSize, initialBackoffSeconds, maxAttempts, maxBackoffSeconds, rateLimitPerMinute, ...rest }: Read) =>
+  ({ ...rest, policy: { maxAttempts, initialBackoffSeconds, maxBackoffSeconds, batchMaxSize, rateLimitPerMinute } })
 
 export const statusRow = row({ state: only<DestinationState>(text), stateReason: optional(text), stateSince: timestamptz, pausedBy: optional(only<PausedBy>(text)) })
 
@@ -74,9 +94,14 @@ ${signalChanged(schema, tenant(tenantId))}`
  * what the transactions that it waited for wrote. Outcomes are written to deliveries first and to the destination second, so no statement
  * behind this lock waits for a delivery that is `sending`.
  */
-export const lockDestination = (schema: Statement, tenantId: string, destinationId: string) => statement`
-SELECT destination_id FROM ${schema}.delivery_destinations
-WHERE tenant_id = ${tenant(tenantId)} AND destination_id = ${uuid(destinationId)} FOR NO KEY UPDATE`
+export const lockDestination = (schema: Statement, tenantId: string, destinationId: string) => lockDestinations(schema, tenantId, statement`= ${uuid(destinationId)}`)
+
+/** Locks those whose id fulfills a condition, in one order for all who do. */
+export const lockDestinations = (schema: Statement, tenantId: string, condition: Statement) => statement`
+SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id ${condition}
+ORDER BY l.destination_id
+FOR NO KEY UPDATE`
 
 /**
  * `cancelled (entries)`: cancels deliveries of a destination that wait for a retry. They are locked by their ids in order, as everybody

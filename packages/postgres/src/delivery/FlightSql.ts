@@ -1,7 +1,8 @@
 /** SQL statements that return deliveries in flight to waiting, after a takeover or a lost take. */
-import { int4Array, row, uuid, uuidArray } from "../client/SqlRow.ts"
+import { int4Array, uuid, uuidArray } from "../client/SqlRow.ts"
 import { nothing, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { partitionOfSql } from "./DeliveryEntrySql.ts"
+import { lockDestinations } from "./DestinationSql.ts"
 import { inFlight } from "../shared/InFlightSql.ts"
 
 export interface Interrupted {
@@ -27,14 +28,9 @@ const all = (schema: Statement, tenantId: string, interrupted: Interrupted) =>
     ? statement`${flown(schema, tenantId, interrupted)} UNION ALL ${sentAgain(schema, tenantId, interrupted)}`
     : flown(schema, tenantId, interrupted)
 
-export const lockedRow = row({ destinationId: uuid })
-
 /** Locks the destinations of what was in flight, so that none of them is closed before it waits. Then `interrupt` sees which are closed. */
-export const lockInterrupted = (schema: Statement, tenantId: string, interrupted: Interrupted) => statement`
-SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
-WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ANY (ARRAY(SELECT i.destination_id FROM (${all(schema, tenantId, interrupted)}) AS i))
-ORDER BY l.destination_id
-FOR NO KEY UPDATE`
+export const lockInterrupted = (schema: Statement, tenantId: string, interrupted: Interrupted) =>
+  lockDestinations(schema, tenantId, statement`= ANY (ARRAY(SELECT i.destination_id FROM (${all(schema, tenantId, interrupted)}) AS i))`)
 
 /** Makes everything that was in flight wait, due now, and removes the flights. In a closed destination it is cancelled. */
 export const interrupt = (schema: Statement, tenantId: string, interrupted: Interrupted, destinationIds: ReadonlyArray<string>) => {

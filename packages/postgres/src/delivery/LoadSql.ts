@@ -1,24 +1,15 @@
 /** The statement that loads destinations for their owner. */
-import { type DestinationSigning, waitingPerDestination, type WhenDead } from "@waybill/core/delivery"
-import { bool, byteaArray, float8, float8Array, int4, int8, only, optional, row, text, timestamptzArray, uuid, uuidArray } from "../client/SqlRow.ts"
+import { type DestinationSigning, waitingPerDestination } from "@waybill/core/delivery"
+import { bool, byteaArray, float8, float8Array, int4, int8, only, optional, row, text, timestamptzArray, uuidArray } from "../client/SqlRow.ts"
 import { ofAnyLength, raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
+import { settingsColumns, settingsRow } from "./DestinationSql.ts"
 import { secretUsableBy } from "./SecretSql.ts"
 
 export const loadedRow = row({
-  destinationId: uuid,
-  client: text,
-  source: text,
-  endpointUrl: text,
-  hmacSecretId: text,
-  maxAttempts: int4,
-  initialBackoffSeconds: int4,
-  maxBackoffSeconds: int4,
-  batchMaxSize: int4,
-  rateLimitPerMinute: int4,
+  ...settingsColumns,
   envelopeOpen: text,
   envelopeClose: text,
   signing: only<DestinationSigning>(text),
-  whenDead: only<WhenDead>(text),
   version: int8,
   breakerFailures: int4,
   breakerOpenUntil: optional(float8),
@@ -36,8 +27,7 @@ export const loadedRow = row({
 export const load = (schema: Statement, tenantId: string, destinationIds: ReadonlyArray<string>) => {
   const own = tenant(tenantId)
   return statement`
-SELECT l.destination_id, l.client, l.source, l.endpoint_url, l.hmac_secret_id, l.max_attempts, l.initial_backoff_seconds, l.max_backoff_seconds,
-       l.batch_max_size, l.rate_limit_per_minute, l.envelope_open, l.envelope_close, l.signing, l.when_dead, l.version,
+SELECT ${settingsRow.columns("l")}, l.envelope_open, l.envelope_close, l.signing, l.version,
        l.breaker_failures, l.breaker_open_until, l.rate_mark, s.sealed, s.signs_until, s.body_signature, s.refused AS secret_refused,
        w.ids AS waiting_ids, w.due AS waiting_due, (extract(epoch FROM now()) * 1000)::float8 AS now
 FROM unnest(${ofAnyLength(uuidArray(destinationIds))}) AS g (destination_id)

@@ -1,6 +1,6 @@
 /** SQL statements for the ownership of partitions. Leases have rows of their own, so that renewals do not wait for writes of owners. */
 import { type OwnedPartition, partitionsPerTenant, type ReleasedPartition, type WorkerLease } from "@waybill/core/delivery"
-import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, uuid, uuidArray } from "../client/SqlRow.ts"
+import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, uuidArray } from "../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "./DeliveryGateSql.ts"
 import { fenced } from "./PartitionSql.ts"

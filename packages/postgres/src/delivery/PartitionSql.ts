@@ -1,6 +1,6 @@
 /** SQL for the owner of a partition: what fences its writes. */
 import type { OwnedPartition } from "@waybill/core/delivery"
-import { int4, int4Array, int8Array, row } from "../client/SqlRow.ts"
+import { int4Array, int8Array } from "../client/SqlRow.ts"
 import { type Statement, statement, tenant } from "../client/SqlStatement.ts"
 
 /**
@@ -30,8 +30,6 @@ export const ownedNow = (schema: Statement, tenantId: string, owned: ReadonlyArr
     AND p.epoch = (${int8Array(owned.map(({ epoch }) => epoch))})[array_position(${partitions}, p.partition::int4)]
 )`
 }
-
-export const partitionRow = row({ partition: int4 })
 
 /** A statement of its own, in front of others in a transaction. */
 export const lockFence = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => statement`

@@ -83,8 +83,6 @@ SELECT NULL::uuid AS destination_id, t.start::float8, sum(t.deliveries)::int8, s
 FROM (${steps}) AS t GROUP BY t.start`
 }
 
-export const prunedRow = row({ pruned: int8 })
-
 export const pruneRows = (schema: Statement, tenantId: string, resolution: Resolution, before: number) => {
   const [own, table] = [tenant(tenantId), tables[resolution]]
   return statement`

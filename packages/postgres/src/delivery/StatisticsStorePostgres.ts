@@ -3,6 +3,7 @@ import { StorageError } from "@waybill/core"
 import { StatisticsStore } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { PgClient } from "../client/PgClient.ts"
+import { int8 } from "../client/SqlRow.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
 import * as statistics from "./StatisticsSql.ts"
 
@@ -19,10 +20,10 @@ export const layer = Layer.effect(
       prune: (tenantId, before) =>
         StorageError.refail("StatisticsStore.prune")(Effect.map(
           Effect.all([
-            sql.one(statistics.prunedRow, statistics.pruneRows(schema, tenantId, "minutes", before.minutes)),
-            sql.one(statistics.prunedRow, statistics.pruneRows(schema, tenantId, "hours", before.hours))
+            sql.one(int8, statistics.pruneRows(schema, tenantId, "minutes", before.minutes)),
+            sql.one(int8, statistics.pruneRows(schema, tenantId, "hours", before.hours))
           ]),
-          ([minutes, hours]) => minutes.pruned + hours.pruned
+          ([minutes, hours]) => minutes + hours
         ))
     })
   })

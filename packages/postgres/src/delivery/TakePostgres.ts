@@ -1,13 +1,13 @@
 /** A take on Postgres: one statement reads, the rules of core pick, and another statement moves what was picked. */
 import { compareText } from "@waybill/core"
-import { deliveryIdOf, partitionOf, type PickedEntries, pickEntries, type Signal, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
+import { deliveryIdOf, partitionOf, type PickedEntries, pickEntries, type Signal, smallestOfEach, type Taken, type TakenDelivery, type TakenFrom, type TakeRequest, type WaitingEntry } from "@waybill/core/delivery"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { PgClient } from "../client/PgClient.ts"
-import type { Decoded } from "../client/SqlRow.ts"
+import { type Decoded, int4 } from "../client/SqlRow.ts"
 import type { Statement } from "../client/SqlStatement.ts"
 import { againRow, flownOf, flownRow, freeze, frozenRow, sentAgain } from "./FreezeSql.ts"
-import { partitionRow, readFence } from "./PartitionSql.ts"
+import { readFence } from "./PartitionSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 import { entryState, findForTake, foundRow } from "./TakeSql.ts"
 
@@ -55,7 +55,7 @@ export const takeWith = (sql: PgClient, schema: Statement, sources: ReadonlyArra
   })
 
   const onlyWritten = Effect.fnUntraced(function*(request: TakeRequest, { again, deliveries, from, owned, signals }: FoundForTake) {
-    const held = new Set((yield* sql.rows(partitionRow, readFence(schema, request.tenantId, request.owned))).map(({ partition }) => partition))
+    const held = new Set(yield* sql.rows(int4, readFence(schema, request.tenantId, request.owned)))
     const refs = new Map((yield* sql.rows(flownRow, flownOf(schema, request))).map((each) => [each.ordinal, new Set(each.refs)]))
     const isHeld = ({ destinationId }: { readonly destinationId: string }) => held.has(partitionOf(destinationId))
     return {
@@ -172,13 +172,3 @@ const signalsIn = ({ signalKeys, signalled, signalLocations, signalNos }: Found,
     no: signalNos![n]!,
     location: signalLocations![n]!
   }))
-
-/** One of each destination with its smallest key. */
-const smallestOfEach = (signals: ReadonlyArray<Signal>): ReadonlyArray<Signal> => {
-  const smallest = new Map<string, Signal>()
-  for (const { destinationId, key } of signals) {
-    const before = smallest.get(destinationId)
-    if (before === undefined || key === undefined || before.key !== undefined && compareText(key, before.key) < 0) smallest.set(destinationId, { destinationId, key })
-  }
-  return [...smallest.values()]
-}
