@@ -3,7 +3,7 @@ import { Effect, Exit } from "effect"
 import * as Random from "effect/Random"
 import { spanFrom } from "../shared/TraceContext.ts"
 import type { AttemptRecord } from "./DeliveryQueue.ts"
-import type { LoadedDestination, TakenDelivery } from "./DeliveryStore.ts"
+import type { DeliveryOutcome, LoadedDestination, TakenDelivery } from "./DeliveryStore.ts"
 import type { Hmac } from "./Hmac.ts"
 import { AttemptOutcome } from "./model/AttemptOutcome.ts"
 import { wrap } from "./model/Envelope.ts"
@@ -15,20 +15,12 @@ import type { WebhookRequest, WebhookSender } from "./WebhookSender.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
 /** A delivery that was taken, its attempt counted. */
-export interface Attempt {
+export interface Attempt extends Omit<TakenDelivery, "destinationId" | "sentAt" | "lastKey" | "body"> {
   readonly tenantId: string
   readonly destination: LoadedDestination
-  readonly deliveryId: string
-  readonly flight: string
-  /** Counts this one. */
-  readonly attempt: number
-  /** The same since the last manual retry. */
-  readonly tries: number
   readonly body: RequestBody
   /** Those of its events. */
   readonly bytes: number
-  readonly events: number
-  readonly traceparent: string | undefined
   /** Live signing keys, newest first. */
   readonly keys: ReadonlyArray<Uint8Array>
   /** What the store's clock is ahead of the worker's time: all that is told of time goes by the store's. */
@@ -36,10 +28,7 @@ export interface Attempt {
 }
 
 /** The effect of an attempt on its delivery. */
-export interface Verdict {
-  readonly state: "delivered" | "waiting" | "dead"
-  readonly dueInMillis: number
-  readonly notCounted: boolean
+export interface Verdict extends Pick<DeliveryOutcome, "state" | "dueInMillis" | "notCounted"> {
   readonly record: AttemptRecord
   /** For the breaker, which counts only outcomes that depend on the destination. */
   readonly health: "up" | "down" | "unknown"
@@ -127,53 +116,25 @@ const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt,
   )
 }
 
+/** Goes out again at once, and says nothing about the destination. */
+const undecided = { state: "waiting", dueInMillis: 0, notCounted: false, health: "unknown", pause: undefined } as const
+
 /** Decides the state of a delivery after an outcome, by its number of attempts. `at` and `endedAt` are the worker's time, the record's is the store's. */
 export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number, endedAt: number, jitter: number): Verdict => {
   const base = { attempt: attempt.attempt, at: at + attempt.storeAhead, durationMillis: Math.max(0, endedAt - at) }
   switch (outcome._tag) {
     case "Accepted":
-      return {
-        state: "delivered",
-        dueInMillis: 0,
-        notCounted: false,
-        record: { ...base, outcome: "accepted", status: outcome.status, ...excerptOf(outcome.excerpt) },
-        health: "up",
-        pause: undefined
-      }
+      return { ...undecided, state: "delivered", record: { ...base, outcome: "accepted", status: outcome.status, ...excerptOf(outcome.excerpt) }, health: "up" }
     case "Gone":
-      return {
-        state: "waiting",
-        dueInMillis: 0,
-        notCounted: false,
-        record: { ...base, outcome: "gone", status: outcome.status, ...excerptOf(outcome.excerpt) },
-        health: "unknown",
-        pause: "The receiver answered 410 Gone."
-      }
+      return { ...undecided, record: { ...base, outcome: "gone", status: outcome.status, ...excerptOf(outcome.excerpt) }, pause: "The receiver answered 410 Gone." }
     case "Interrupted":
-      return {
-        state: "waiting",
-        dueInMillis: 0,
-        notCounted: true,
-        record: { ...base, outcome: "interrupted", detail: "The sending process stopped before an answer came." },
-        health: "unknown",
-        pause: undefined
-      }
+      return { ...undecided, notCounted: true, record: { ...base, outcome: "interrupted", detail: "The sending process stopped before an answer came." } }
     case "Failed": {
-      const decision = decideRetry(attempt.destination.policy, attempt.tries, jitter, outcome.retryAfterSeconds)
-      return {
-        state: decision._tag === "GiveUp" ? "dead" : "waiting",
-        dueInMillis: decision._tag === "GiveUp" ? 0 : Math.ceil(decision.seconds * 1000),
-        notCounted: false,
-        record: {
-          ...base,
-          outcome: outcome.failure,
-          ...(outcome.status === undefined ? {} : { status: outcome.status }),
-          detail: outcome.detail,
-          ...excerptOf(outcome.excerpt)
-        },
-        health: "down",
-        pause: decision._tag === "GiveUp" && attempt.destination.whenDead === "pause" ? pausedByDeadLetter(attempt.tries) : undefined
-      }
+      const { detail, excerpt, failure, retryAfterSeconds, status } = outcome
+      const record = { ...base, outcome: failure, ...(status === undefined ? {} : { status }), detail, ...excerptOf(excerpt) }
+      const decision = decideRetry(attempt.destination.policy, attempt.tries, jitter, retryAfterSeconds)
+      if (decision._tag === "RetryAfter") return { ...undecided, dueInMillis: Math.ceil(decision.seconds * 1000), record, health: "down" }
+      return { ...undecided, state: "dead", record, health: "down", pause: attempt.destination.whenDead === "pause" ? pausedByDeadLetter(attempt.tries) : undefined }
     }
   }
 }

@@ -78,8 +78,6 @@ export interface Destination {
   rateMark: number | undefined
   /** Attempts it may have in flight: few until one succeeds. */
   window: number
-  /** Its last attempt failed. */
-  failing: boolean
   /** A pause that is not written yet; nothing is taken until then. */
   pause: PendingPause | undefined
   /** This process cannot open its secret. Nothing is taken until this time; then the destination is loaded again. */
@@ -125,7 +123,6 @@ export const makeDestination = (
   breaker: closedBreaker,
   rateMark: undefined,
   window: firstWindow,
-  failing: false,
   pause: undefined,
   unreadableUntil: undefined,
   taking: false,
@@ -138,6 +135,9 @@ export const makeDestination = (
 
 /** The owner of the slots that its attempts use. Its client never changes. */
 export const ownerOf = ({ settings, tenantId }: Destination): SlotOwner => ({ tenantId, client: settings?.client ?? "" })
+
+/** Whether its last attempt failed. */
+export const isFailing = ({ breaker }: Destination): boolean => breaker.failures > 0
 
 /** Whether it has or may have work. */
 export const hasWork = (destination: Destination): boolean =>
@@ -323,7 +323,6 @@ export const loadInto = (destination: Destination, loaded: LoadedDestination, lo
   // outcomes of the old endpoint do not apply to the new one
   if (before === undefined || before.endpointUrl !== loaded.endpointUrl) {
     destination.breaker = loaded.breaker
-    destination.failing = loaded.breaker.failures > 0
     destination.window = firstWindow
   }
 }
@@ -352,15 +351,12 @@ export const attemptsBegin = (destination: Destination, now: number, attempts: n
 
 /** The receiver accepted a delivery. */
 export const succeeded = (destination: Destination, mostInFlight: number): void => {
-  destination.failing = false
   destination.window = Math.min(mostInFlight, destination.window + 1)
-  if (destination.breaker.failures === 0) return
-  destination.breaker = afterSuccess()
+  if (isFailing(destination)) destination.breaker = afterSuccess()
 }
 
 /** An attempt failed, and its delivery is retried after `retryInMillis`. */
 export const failed = (destination: Destination, now: number, retryInMillis: number): void => {
-  destination.failing = true
   destination.window = Math.max(1, Math.floor(destination.window / 2))
   destination.breaker = afterFailure(destination.breaker, now, retryInMillis)
 }

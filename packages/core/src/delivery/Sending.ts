@@ -1,7 +1,7 @@
 /** Begins the attempts of taken deliveries, and updates destinations by their outcomes. */
 import { Effect } from "effect"
 import { type Attempt, attemptOf, pausedByDeadLetter, type Verdict } from "./Attempts.ts"
-import { attemptsBegin, begun, type Destination, failed, ownerOf, secretOpened, succeeded } from "./Destination.ts"
+import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, secretOpened, succeeded } from "./Destination.ts"
 import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "./DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
@@ -31,7 +31,7 @@ export class Sending {
       readonly isHeld: (partition: number) => boolean
       readonly loaded: boolean
       /** Slots that were taken for it. */
-      readonly promised: Map<Destination, { attempts: number; readonly isFailing: boolean }>
+      readonly promised: Map<Destination, { attempts: number; readonly wasFailing: boolean }>
     }
   ): Effect.Effect<void> {
     const { parts } = this
@@ -53,8 +53,7 @@ export class Sending {
         begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
         work.keepBusy(destination)
         const { settings } = destination
-        // a suspended process may have lost the partition; the new owner sends this delivery
-        if (settings === undefined || !loaded && destination.stale || settings.secretRefused || now >= parts.leasedUntil) {
+        if (settings === undefined || !loaded && destination.stale || settings.secretRefused) {
           this.giveBack(destination, delivery)
           continue
         }
@@ -68,23 +67,19 @@ export class Sending {
           now = yield* workerMillis
           secretOpened(destination, keys !== undefined, parts.storeTime(now))
           if (destination.lost) continue
-          if (now >= parts.leasedUntil) {
-            this.giveBack(destination, delivery)
-            continue
-          }
         }
-        // another process may have the key, so a missing key counts no attempt
-        if (keys === undefined) {
+        // another process may have the key; one that was suspended may have lost the partition, whose new owner sends this delivery
+        if (keys === undefined || now >= parts.leasedUntil) {
           this.giveBack(destination, delivery)
           continue
         }
         const promise = promised.get(destination)
         const isPromised = promise !== undefined && promise.attempts > 0
-        const isFailing = isPromised ? promise.isFailing : destination.failing
+        const wasFailing = isPromised ? promise.wasFailing : isFailing(destination)
         if (isPromised) promise.attempts -= 1
-        else slots.use(ownerOf(destination), 1, isFailing)
+        else slots.use(ownerOf(destination), 1, wasFailing)
         const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 })
-        const starting = this.send(destination, attempt, { isFailing, now })
+        const starting = this.send(destination, attempt, { wasFailing, now })
         if (starting !== undefined) yield* starting
       }
     })
@@ -118,7 +113,7 @@ export class Sending {
     this.parts.outcomes.change(destination)
   }
 
-  private send(destination: Destination, attempt: Attempt, { isFailing, now }: { readonly isFailing: boolean; readonly now: number }): Effect.Effect<void> | undefined {
+  private send(destination: Destination, attempt: Attempt, { now, wasFailing }: { readonly wasFailing: boolean; readonly now: number }): Effect.Effect<void> | undefined {
     const { parts } = this
     const { slots } = parts
     this.begun += 1
@@ -129,7 +124,7 @@ export class Sending {
     const owner = ownerOf(destination)
     return parts.attempts.begin(attempt, (verdict) => {
       slots.bytes -= attempt.bytes
-      slots.use(owner, -1, isFailing)
+      slots.use(owner, -1, wasFailing)
       this.ended(destination, attempt, verdict)
     })
   }
@@ -142,18 +137,10 @@ export class Sending {
     slots.unwritten += 1
     const isChanged = this.judge(destination, attempt, verdict)
     const { deliveryId, flight } = attempt
+    const { dueInMillis, notCounted, record, state } = verdict
     outcomes.add({
       destination,
-      outcome: {
-        destinationId: destination.destinationId,
-        deliveryId,
-        flight,
-        attempt: attempt.attempt,
-        state: verdict.state,
-        dueInMillis: verdict.dueInMillis,
-        notCounted: verdict.notCounted,
-        record: verdict.record
-      },
+      outcome: { destinationId: destination.destinationId, deliveryId, flight, attempt: attempt.attempt, state, dueInMillis, notCounted, record },
       sent: { attempt, verdict }
     }, isChanged)
   }

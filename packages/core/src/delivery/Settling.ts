@@ -86,11 +86,7 @@ export class Settling {
     kept: ReadonlySet<number>
   ): ReadonlyArray<Ended> {
     const { outcomes, work } = this.parts
-    const refused = request.owned.filter(({ partition }) => !kept.has(partition))
-    for (const { epoch, partition } of refused) {
-      // unless this worker raised the epoch itself meanwhile
-      if (tenant.partitions.get(partition)?.epoch === epoch) work.lose(tenant.tenantId, partition)
-    }
+    work.loseRefused(request.owned.filter(({ partition }) => !kept.has(partition)))
     for (const { flight, partition } of request.ended) if (kept.has(partition)) tenant.partitions.get(partition)?.flights.delete(flight)
     const written: Array<Ended> = []
     const again: OfTenant = { ended: [], changed: new Set() }

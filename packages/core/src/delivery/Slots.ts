@@ -5,7 +5,7 @@
  * at most as many as are free. A single client gets half, two get a third each, and so on, so the next client always finds free slots.
  * Destinations whose last attempt failed share a tenth.
  */
-import type { Destination, SlotOwner } from "./Destination.ts"
+import { type Destination, isFailing, type SlotOwner } from "./Destination.ts"
 
 const tenantFactor = 3
 const clientFactor = 1
@@ -56,7 +56,7 @@ export class Slots {
 
   of(destination: Destination, owner: SlotOwner): number {
     const free = this.ofClient(owner)
-    if (!destination.failing) return free
+    if (!isFailing(destination)) return free
     return Math.min(free, Math.max(0, Math.ceil(this.limits.concurrency * failingPart) - this.failing), destination.running > 0 ? 0 : 1)
   }
 

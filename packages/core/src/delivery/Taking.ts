@@ -1,7 +1,7 @@
 /** Takes deliveries, one tenant at a time. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { beginLoad, type Destination, endLoad, foundBy, loadInto, needsLoad, ownerOf, type Plan, planOf, secretOpened, signalled, takeFromOf } from "./Destination.ts"
+import { beginLoad, type Destination, endLoad, foundBy, isFailing, loadInto, needsLoad, ownerOf, type Plan, planOf, secretOpened, signalled, takeFromOf } from "./Destination.ts"
 import { reportDropped, reportLost } from "./DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
@@ -211,7 +211,7 @@ export class Taking {
       if (wanted === 0) continue
       destination.taking = true
       work.keepBusy(destination)
-      slots.use(owner, wanted, destination.failing)
+      slots.use(owner, wanted, isFailing(destination))
       attempts += wanted
       bytes -= wanted * destination.bytesPerDelivery
       events -= wanted * destination.eventsPerDelivery
@@ -226,7 +226,7 @@ export class Taking {
     const { parts } = this
     const { slots, work } = parts
     const request = this.requestOf(tenant, asked, now)
-    const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination), isFailing: destination.failing }]))
+    const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination), wasFailing: isFailing(destination) }]))
     const since = work.nextEvent()
     const held = new Map(tenant.partitions)
     const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)
@@ -254,7 +254,7 @@ export class Taking {
     }).pipe(Effect.ensuring(Effect.sync(() => {
       if (guess !== undefined) tenant.guess = undefined
       const unused = Array.from(promised.values()).filter(({ attempts }) => attempts > 0)
-      for (const { attempts, isFailing, owner } of unused) slots.use(owner, -attempts, isFailing)
+      for (const { attempts, owner, wasFailing } of unused) slots.use(owner, -attempts, wasFailing)
       for (const { destination } of asked) {
         destination.taking = false
         work.touch(destination)
@@ -299,12 +299,9 @@ export class Taking {
 
   /** Partitions that have another owner by now are forgotten. Whether others were refused, whose epoch this worker raised meanwhile. */
   private keepOwned(tenant: OwnedTenant, asked: ReadonlyArray<OwnedPartition>, owned: ReadonlyArray<number>): Effect.Effect<boolean> {
-    const { work } = this.parts
-    const kept = new Set(owned)
-    const refused = asked.filter(({ partition }) => !kept.has(partition))
-    const lost = refused.filter(({ epoch, partition }) => work.partition(tenant.tenantId, partition)?.epoch === epoch)
-    for (const { partition } of lost) work.lose(tenant.tenantId, partition)
-    return Effect.as(lost.length === 0 ? Effect.void : reportLost(tenant.tenantId, lost.length), refused.length > lost.length)
+    const refused = asked.filter(({ partition }) => !owned.includes(partition))
+    const lost = this.parts.work.loseRefused(refused)
+    return Effect.as(lost === 0 ? Effect.void : reportLost(tenant.tenantId, lost), refused.length > lost)
   }
 
   private learn(
@@ -421,4 +418,4 @@ function* take<A>(all: Iterable<A>, most: number): Iterable<A> {
 /** Whether a take may choose this destination itself. */
 const isIdle = (destination: Destination, now: number): boolean =>
   !destination.taking && destination.inFlight.size === 0 && destination.pause === undefined && destination.unreadableUntil === undefined &&
-  destination.breaker.failures === 0 && !destination.failing && (destination.rateMark ?? 0) <= now && destination.cursor === undefined
+  !isFailing(destination) && (destination.rateMark ?? 0) <= now && destination.cursor === undefined

@@ -152,6 +152,11 @@ export class WorkSet {
     return true
   }
 
+  /** Loses partitions whose epoch the store refused, unless this worker has raised it meanwhile. Returns how many are lost. */
+  loseRefused(refused: ReadonlyArray<OwnedPartition>): number {
+    return refused.filter(({ epoch, partition, tenantId }) => this.partition(tenantId, partition)?.epoch === epoch && this.lose(tenantId, partition)).length
+  }
+
   /** Marks the destination as possibly ready to send. */
   touch(destination: Destination): void {
     const { destinationId, partition, tenantId } = destination

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { breakerThreshold } from "@waybill/core/delivery"
 import * as Arbitrary from "effect/Arbitrary"
-import { attemptsBegin, changeWritten, type Destination, failed, foundBy, insertWaiting, loadInto, planOf, signalled, succeeded, takeFromOf } from "../../src/delivery/Destination.ts"
+import { attemptsBegin, changeWritten, type Destination, failed, foundBy, insertWaiting, isFailing, loadInto, planOf, signalled, succeeded, takeFromOf } from "../../src/delivery/Destination.ts"
 import { int, listOf, oneOf } from "../arbitraries.ts"
 import { Life, makeLoaded, newDestination } from "./DestinationLife.ts"
 
@@ -172,7 +172,7 @@ describe("the window", () => {
     const destination = ready()
     for (let n = 0; n < breakerThreshold; n++) failed(destination, now, 60_000)
     loadInto(destination, makeLoaded({}, { endpointUrl: "https://moved.example/hook" }), 1)
-    assert.deepStrictEqual([destination.window, destination.failing, destination.breaker.failures], [2, false, 0])
+    assert.deepStrictEqual([destination.window, isFailing(destination), destination.breaker.failures], [2, false, 0])
     assert.strictEqual(planOf(destination, now, 10).batches, 2)
   })
 
@@ -180,7 +180,7 @@ describe("the window", () => {
     const destination = ready()
     for (let n = 0; n < breakerThreshold; n++) failed(destination, now, 60_000)
     loadInto(destination, makeLoaded({ maxAttempts: 3 }), 1)
-    assert.deepStrictEqual([destination.window, destination.failing, destination.breaker.failures], [1, true, breakerThreshold])
+    assert.deepStrictEqual([destination.window, isFailing(destination), destination.breaker.failures], [1, true, breakerThreshold])
   })
 })
 

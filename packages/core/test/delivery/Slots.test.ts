@@ -14,7 +14,7 @@ const owner = (tenant: number, client: number): SlotOwner => ({ tenantId: `tenan
 
 const destinationOf = ({ client, tenantId }: SlotOwner, failing = false): Destination => {
   const settings: LoadedDestination = makeLoaded({}, { client })
-  return Object.assign(makeDestination({ tenantId, destinationId: "destination", partition: 0, othersUntil: undefined }), { settings, failing })
+  return Object.assign(makeDestination({ tenantId, destinationId: "destination", partition: 0, othersUntil: undefined }), { settings, breaker: { failures: failing ? 1 : 0, openUntil: undefined } })
 }
 
 /** The owners take one slot each in turn, until none is admitted. */
