@@ -8,6 +8,8 @@ const gate = "testkit/src/delivery/DestinationGate.ts"
 const control = "testkit/src/delivery/DeliveryControlMemory.ts"
 const access = "testkit/src/access/AccessTables.ts"
 const taking = "core/src/delivery/Taking.ts"
+const loading = "core/src/delivery/Loading.ts"
+const dropping = "core/src/delivery/Dropping.ts"
 const work = "core/src/delivery/WorkSet.ts"
 
 export const accessMutants: ReadonlyArray<Mutant> = [
@@ -70,8 +72,8 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "a drop that failed is not repeated",
     rare: true,
-    file: taking,
-    find: "        keys.push(...request.keys)\n        deliveries.push(...request.deliveries)\n",
+    file: dropping,
+    find: "      keys.push(...request.keys)\n      deliveries.push(...request.deliveries)\n",
     replace: ""
   },
   {
@@ -90,8 +92,8 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "entries of a removed subscription stay",
-    file: taking,
-    find: "    tenant.drops.closed.add(destination.destinationId)\n",
+    file: loading,
+    find: "  tenant.drops.closed.add(destination.destinationId)\n",
     replace: ""
   },
   {
@@ -103,14 +105,14 @@ export const accessMutants: ReadonlyArray<Mutant> = [
   {
     name: "entries of a withdrawn delivery are not taken",
     rare: true,
-    file: taking,
-    find: "            destination.behind = true\n            // a delivery",
-    replace: "            // a delivery"
+    file: dropping,
+    find: "          destination.behind = true\n          // a delivery",
+    replace: "          // a delivery"
   },
   {
     name: "a delivery that is seen again before it is withdrawn is forgotten",
     rare: true,
-    file: taking,
+    file: dropping,
     find: "if (withdrawn.has(destinationId)) destination.stale = true",
     replace: ""
   },

@@ -270,6 +270,11 @@ const forgetWaiting = (destination: Destination, deliveryId: string): void => {
   if (at >= 0) destination.waiting.splice(at, 1)
 }
 
+/** Nothing is taken until the pause is written. */
+export const pause = (destination: Destination, reason: string, always: boolean): void => {
+  destination.pause = { reason, always: always || destination.pause?.always === true }
+}
+
 /** Breaker and pause are written. From now on the store decides whether the destination may send. */
 export const changeWritten = (destination: Destination, pause: PendingPause | undefined): void => {
   // another attempt may have asked for one since, with the same reason

@@ -1,7 +1,7 @@
 /** Begins the attempts of taken deliveries, and updates destinations by their outcomes. */
 import { Effect } from "effect"
 import { type Attempt, attemptOf, pausedByDeadLetter, type Verdict } from "./Attempts.ts"
-import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, secretOpened, succeeded } from "./Destination.ts"
+import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, pause, secretOpened, succeeded } from "./Destination.ts"
 import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "./DeliveryStore.ts"
 import type { EngineState } from "./EngineState.ts"
 import type { OwnedTenant } from "./WorkSet.ts"
@@ -9,10 +9,6 @@ import { maySendAgainAfterCrash } from "./model/RetryDecision.ts"
 import { workerMillis } from "./WorkerTime.ts"
 
 const sendsAtAStretch = 16
-
-/** Why a destination is paused whose client may not use its secret any more. */
-const pausedBySecret = (hmacSecretId: string): string =>
-  `The signing secret ${hmacSecretId} no longer belongs to this client. Name another secret, or ask the operator for this one.`
 
 export class Sending {
   /** Attempts begun. */
@@ -107,12 +103,6 @@ export class Sending {
     this.parts.outcomes.add({ destination, outcome: unsent(delivery, "dead"), sent: undefined }, pauses)
   }
 
-  /** The client may not use the secret any more. */
-  pauseForSecret(destination: Destination, { hmacSecretId }: LoadedDestination): void {
-    pause(destination, pausedBySecret(hmacSecretId), false)
-    this.parts.outcomes.change(destination)
-  }
-
   private send(destination: Destination, attempt: Attempt, { now, wasFailing }: { readonly wasFailing: boolean; readonly now: number }): Effect.Effect<void> | undefined {
     const { parts } = this
     const { slots } = parts
@@ -160,10 +150,6 @@ export class Sending {
     }
     return pauses || destination.breaker !== before
   }
-}
-
-const pause = (destination: Destination, reason: string, always: boolean): void => {
-  destination.pause = { reason, always: always || destination.pause?.always === true }
 }
 
 const unsent = ({ attempt, deliveryId, destinationId, flight }: TakenDelivery, state: "waiting" | "dead"): DeliveryOutcome =>

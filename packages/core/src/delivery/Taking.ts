@@ -1,10 +1,12 @@
 /** Takes deliveries, one tenant at a time. */
 import { Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
-import { beginLoad, type Destination, endLoad, foundBy, isFailing, loadInto, needsLoad, ownerOf, type Plan, planOf, secretOpened, signalled, takeFromOf } from "./Destination.ts"
-import { reportDropped, reportLost } from "./DeliveryReport.ts"
+import { type Destination, foundBy, isFailing, needsLoad, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { reportLost } from "./DeliveryReport.ts"
 import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "./DeliveryStore.ts"
+import { dropUnsendable } from "./Dropping.ts"
 import type { EngineState } from "./EngineState.ts"
+import { destinationClosed, loadDestinations } from "./Loading.ts"
 import { hasDrops, type OwnedTenant, rememberedMillis } from "./WorkSet.ts"
 import type { Sending } from "./Sending.ts"
 import { workerMillis } from "./WorkerTime.ts"
@@ -87,7 +89,7 @@ export class Taking {
       if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
       goesOn = asked.length > 0 || tenant.unloaded.size > 0
       if (asked.length > 0) yield* this.take(tenant, asked, now)
-      if (hasDrops(tenant)) yield* this.drop(tenant)
+      if (hasDrops(tenant)) yield* dropUnsendable(this.parts, tenant)
     }).pipe(Effect.onExit((exit) =>
       Effect.sync(() => {
         tenant.taking = false
@@ -104,7 +106,7 @@ export class Taking {
     return Effect.gen({ self: this }, function*() {
       const heard = yield* this.take(tenant, [], yield* workerMillis)
       const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
-      if (unknown.length > 0) yield* this.loadThese(tenant, unknown)
+      if (unknown.length > 0) yield* loadDestinations(this.parts, tenant, unknown)
       const now = yield* workerMillis
       const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, this.parts.storeTime(now), { among: heard, isSmall: true })
       if (asked.length > 0) yield* this.take(tenant, asked, now)
@@ -117,56 +119,7 @@ export class Taking {
   /** Destinations that are unknown or changed, before anything is asked of them. */
   private load(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
     const unknown = Array.from(take(tenant.unloaded, destinationsPerTake))
-    return unknown.length === 0 ? Effect.void : this.loadThese(tenant, unknown)
-  }
-
-  private loadThese(tenant: OwnedTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> {
-    const { services, store, work } = this.parts
-    const loads = new Map(unknown.map((destination) => [destination, beginLoad(destination)]))
-    return store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(
-      Effect.onError(() => Effect.sync(() => {
-        for (const destination of unknown) {
-          destination.stale = true
-          // another load of it may have been answered
-          work.touch(destination)
-        }
-      })),
-      Effect.bindTo("loaded"),
-      Effect.bind("unreadable", ({ loaded }) =>
-        Effect.flatMap(workerMillis, (now) =>
-          Effect.filter(loaded, (each) => Effect.map(services.keysOf(tenant.tenantId, each, this.parts.storeTime(now)), (keys) => keys === undefined)))),
-      Effect.bind("now", () => workerMillis),
-      Effect.map(({ loaded, now, unreadable }) => {
-        const byId = new Map(loaded.map((each) => [each.destinationId, each]))
-        const closedTo = new Set(unreadable)
-        for (const destination of unknown) {
-          const settings = byId.get(destination.destinationId)
-          work.unready(tenant, destination)
-          if (settings === undefined) this.closed(tenant, destination)
-          else {
-            loadInto(destination, settings, loads.get(destination)!)
-            tenant.sources.add(settings.source)
-            secretOpened(destination, !closedTo.has(settings), this.parts.storeTime(now))
-            if (settings.secretRefused) this.sending.pauseForSecret(destination, settings)
-            work.touch(destination)
-          }
-        }
-      }),
-      Effect.ensuring(Effect.sync(() => {
-        for (const destination of unknown) endLoad(destination)
-      }))
-    )
-  }
-
-  private closed(tenant: OwnedTenant, destination: Destination): void {
-    destination.sends = false
-    destination.settings = undefined
-    destination.ahead = destination.behind = destination.blocked = false
-    destination.waiting = []
-    destination.moreWaiting = false
-    tenant.drops.closed.add(destination.destinationId)
-    // something was heard since it was asked for, or another load of it failed
-    if (destination.stale) this.parts.work.touch(destination)
+    return unknown.length === 0 ? Effect.void : loadDestinations(this.parts, tenant, unknown)
   }
 
   /** Chooses the next destinations among these or all, in turn by client. */
@@ -247,7 +200,7 @@ export class Taking {
       const heard = this.learn(tenant, { asked, taken, since })
       const unknown = this.unknownAmong(tenant, taken)
       // deliveries of destinations that cannot be loaded are returned to the store
-      const loaded = unknown.length === 0 ? true : yield* Effect.match(this.loadThese(tenant, unknown), { onFailure: () => false, onSuccess: () => true })
+      const loaded = unknown.length === 0 ? true : yield* Effect.match(loadDestinations(this.parts, tenant, unknown), { onFailure: () => false, onSuccess: () => true })
       yield* this.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { isHeld, loaded, promised })
       if (taken.moreSignals) tenant.signalled = true
       return heard
@@ -323,7 +276,7 @@ export class Taking {
       byId.delete(found.destinationId)
       if (one === undefined) work.touch(destination)
     }
-    for (const { destination } of byId.values()) if (!destination.lost && owned.has(destination.partition)) this.closed(tenant, destination)
+    for (const { destination } of byId.values()) if (!destination.lost && owned.has(destination.partition)) destinationClosed(this.parts, tenant, destination)
     const answered = new Set(taken.from.map(({ destinationId }) => destinationId))
     const heard = new Set<Destination>()
     for (const { destinationId, key } of taken.signals) {
@@ -346,39 +299,6 @@ export class Taking {
       if (destination !== undefined && (destination.settings === undefined || destination.stale)) unknown.add(destination)
     }
     return Array.from(unknown)
-  }
-
-  private drop(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
-    const { store, work } = this.parts
-    const { closed, deliveries, keys } = tenant.drops
-    const request = { closed: Array.from(closed), keys: keys.splice(0, 1000), deliveries: deliveries.splice(0, 1000) }
-    return store.drop({
-      tenantId: tenant.tenantId,
-      owned: work.owned(tenant),
-      ...request,
-      deliveries: request.deliveries.map(({ deliveryId }) => deliveryId)
-    }).pipe(
-      Effect.onError(() => Effect.sync(() => {
-        keys.push(...request.keys)
-        deliveries.push(...request.deliveries)
-      })),
-      Effect.flatMap(({ dropped, more }) => {
-        if (more) keys.push(...request.keys)
-        else for (const destinationId of request.closed) closed.delete(destinationId)
-        // what was in a withdrawn delivery waits again
-        const withdrawn = new Set(request.deliveries.map((each) => each.destinationId))
-        for (const destinationId of new Set([...request.keys.map((each) => each.destinationId), ...withdrawn])) {
-          const destination = work.destination(tenant.tenantId, destinationId)
-          if (destination !== undefined) {
-            destination.behind = true
-            // a delivery that its client may see again waits as before
-            if (withdrawn.has(destinationId)) destination.stale = true
-            work.touch(destination)
-          }
-        }
-        return dropped > 0 ? reportDropped(tenant.tenantId, "not_visible", dropped) : Effect.void
-      })
-    )
   }
 
   private reclaimAll(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
