@@ -69,23 +69,24 @@ export const DeliveryControlMemory = {
       const purgeNext = (destination: Destination, after: PurgePosition | undefined, now: number): PurgeStep => {
         if (destination.status.state === "active") return { dropped: 0, next: undefined }
         const cancelled = cancelRetries(destination, now)
-        const stretch = [...destination.byRef.values()].sort(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, purgeStep)
-        for (const entry of stretch) rows.drop(destination, entry, "purged", now)
-        const last = stretch.at(-1)
-        return {
-          dropped: cancelled + stretch.length,
-          next: last === undefined || stretch.length < purgeStep ? undefined : placeOf(last)
-        }
+        const { entries, next } = stretchOf(destination, after, purgeStep)
+        for (const entry of entries) rows.drop(destination, entry, "purged", now)
+        return { dropped: cancelled + entries.length, next }
       }
 
       const dropExcess = (destination: Destination, excess: BacklogExcess, after: PurgePosition | undefined, now: number): PurgeStep => {
         if (destination.dropped !== excess.dropped) return { dropped: 0, next: undefined }
-        const stretch = [...destination.byRef.values()].sort(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, backlogStep)
-        const chosen = stretch.filter(({ queuedAt }) => queuedAt < excess.queuedBefore).slice(0, excess.limit)
+        const { entries, next } = stretchOf(destination, after, backlogStep)
+        const chosen = entries.filter(({ queuedAt }) => queuedAt < excess.queuedBefore).slice(0, excess.limit)
         for (const entry of chosen) rows.drop(destination, entry, excess.reason, now)
-        const last = stretch.at(-1)
-        return { dropped: chosen.length, next: last === undefined || stretch.length < backlogStep ? undefined : placeOf(last) }
+        return { dropped: chosen.length, next }
       }
+
+      const stepOf = (tenantId: string, destinationId: string, step: (destination: Destination, now: number) => PurgeStep) =>
+        operate((now) => {
+          const destination = rows.find(tenantId, destinationId)
+          return destination === undefined ? { dropped: 0, next: undefined } : step(destination, now)
+        })
 
       const dismiss = (delivery: Delivery): DeliveryState => {
         const { state } = delivery
@@ -115,21 +116,14 @@ export const DeliveryControlMemory = {
           withDestination(tenantId, destinationId, (destination, now) => {
             if (destination.status.state === "active") pause(destination, purgeReason, now)
           }),
-        purgeNext: (tenantId, destinationId, after) =>
-          operate((now) => {
-            const destination = rows.find(tenantId, destinationId)
-            return destination === undefined ? { dropped: 0, next: undefined } : purgeNext(destination, after, now)
-          }),
+        purgeNext: (tenantId, destinationId, after) => stepOf(tenantId, destinationId, (destination, now) => purgeNext(destination, after, now)),
         endPurge: (tenantId, destinationId) =>
           Effect.asVoid(withDestination(tenantId, destinationId, (destination, now) => {
             if (destination.status.reason === purgeReason) resume(destination, now)
           })),
         countBacklog: (tenantId, widthMillis, after) => operate((now) => countsOf(rows, tenantId, widthMillis, after, now)),
         dropExcess: (tenantId, destinationId, excess, after) =>
-          operate((now) => {
-            const destination = rows.find(tenantId, destinationId)
-            return destination === undefined ? { dropped: 0, next: undefined } : dropExcess(destination, excess, after, now)
-          }),
+          stepOf(tenantId, destinationId, (destination, now) => dropExcess(destination, excess, after, now)),
         dismiss: (tenantId, deliveryId) =>
           operate(() => Option.map(Option.fromUndefinedOr(rows.tenant(tenantId).deliveries.get(deliveryId)), dismiss)),
         dismissDead: (tenantId, deliveryIds) =>
@@ -146,6 +140,12 @@ export const DeliveryControlMemory = {
 }
 
 const byPlace = (a: PurgePosition, b: PurgePosition): number => compareText(a.key, b.key) || a.sequence - b.sequence || a.ref - b.ref
+
+/** The next so many entries of a destination in their order. */
+const stretchOf = ({ byRef }: Destination, after: PurgePosition | undefined, most: number) => {
+  const entries = [...byRef.values()].sort(byPlace).filter((entry) => after === undefined || byPlace(entry, after) > 0).slice(0, most)
+  return { entries, next: entries.length < most ? undefined : placeOf(entries.at(-1)!) }
+}
 
 const placeOf = ({ key, ref, sequence }: PurgePosition): PurgePosition => ({ key, sequence, ref })
 
