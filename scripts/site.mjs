@@ -30,7 +30,8 @@ const copyPages = () => {
     mkdirSync(dirname(page), { recursive: true })
     writeFileSync(page, asPage(path, readFileSync(join(root, path), "utf8")).replaceAll(/(\]\((?:[^)\s]*\/)?)README\.md/g, "$1index.md"))
   }
-  cpSync(join(root, "docs/deploy"), join(site, "pages/public/deploy"), { recursive: true, dereference: true })
+  // its README is a page already, and a second one in another place has dead links
+  cpSync(join(root, "docs/deploy"), join(site, "pages/public/deploy"), { recursive: true, dereference: true, filter: (path) => !path.endsWith(".md") })
 }
 
 if (!existsSync(join(site, "node_modules"))) run("npm", "ci", "--no-audit", "--no-fund")

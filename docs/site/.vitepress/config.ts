@@ -38,7 +38,7 @@ export default defineConfig({
     ],
     sidebar: [
       { text: "Embed Waybill", items: pages("start-embedding", "embedding", "effect", "separate-workers", "deploys", "upgrades", "publish-from-sql", "ports") },
-      { text: "Operate the server", items: pages("start-operating", "operating", "commands", "dashboard", "on-call", "log-lines", "capacity", "chaos") },
+      { text: "Operate the server", items: [...pages("start-operating", "operating/index"), ...folder("operating"), ...pages("commands", "dashboard", "on-call", "log-lines", "capacity", "chaos")] },
       { text: "Test with Waybill", items: pages("testing", "conformance", "hostile-receiver", "simulation", "proof") },
       { text: "Areas", items: folder("areas") },
       { text: "Webhook delivery", items: pages("delivery", "receive-webhooks", "portal") },
