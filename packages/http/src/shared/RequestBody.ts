@@ -49,14 +49,20 @@ const gatheredBytes = 1024 * 1024
 
 /** A declared length is taken at once, so that a caller cannot hold many connections that each send little. */
 const bytesOf = (request: HttpServerRequest.HttpServerRequest, maxBytes: number, take: TakeBytes): Effect.Effect<Uint8Array, Refused | RateExceeded> => {
-  const { "content-length": declared, "transfer-encoding": coding } = request.headers
-  if (declared === undefined && coding !== undefined) return gathered(request, maxBytes, take)
-  if (Number(declared) > gatheredBytes) return Effect.andThen(take(Number(declared)), gathered(request, maxBytes, takeNone))
-  const whole = request.arrayBuffer.pipe(
+  const declared = declaredLength(request)
+  // HTTP/2 and web requests may have a body without a length and without a transfer coding.
+  if (declared === undefined) return isEmpty(request) ? Effect.succeed(new Uint8Array(0)) : gathered(request, maxBytes, take)
+  const whole = declared > gatheredBytes ? gathered(request, maxBytes, takeNone) : request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBytes)),
     Effect.mapBoth({ onFailure: (error) => refusalOf(error, maxBytes), onSuccess: (buffer) => new Uint8Array(buffer) })
   )
-  return declared === undefined ? Effect.tap(whole, ({ length }) => take(length)) : Effect.andThen(take(Number(declared)), whole)
+  return Effect.andThen(take(declared), whole)
+}
+
+/** A host's server may pass on what is no number. */
+const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest): number | undefined => {
+  const declared = headers["content-length"]
+  return declared !== undefined && /^\d+$/.test(declared) ? Number(declared) : undefined
 }
 
 const takeNone: TakeBytes = () => Effect.void

@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { RateExceeded } from "@waybill/core"
+import { Effect, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { readBody } from "../../src/shared/RequestBody.ts"
+
+const text = "{\"pieces\":2}"
+const spec = { schema: Schema.Struct({ pieces: Schema.Number }) }
+
+/** A request whose body arrives in two pieces. */
+const requestOf = (headers: Readonly<Record<string, string>>) =>
+  HttpServerRequest.fromWeb(
+    new Request("http://waybill.test/", {
+      method: "POST",
+      headers: { "content-type": "application/json", ...headers },
+      body: new ReadableStream({
+        start(controller) {
+          for (const piece of [text.slice(0, 4), text.slice(4)]) controller.enqueue(new TextEncoder().encode(piece))
+          controller.close()
+        }
+      }),
+      duplex: "half"
+    } as RequestInit)
+  )
+
+describe("the bytes of a body", () => {
+  it.effect("are counted at once if their number is declared", Effect.fnUntraced(function*() {
+    const taken: Array<number> = []
+    const body = yield* readBody(requestOf({ "content-length": "12" }), spec, 1_000, (bytes) => Effect.sync(() => void taken.push(bytes)))
+    assert.deepStrictEqual([body, taken], [{ pieces: 2 }, [12]])
+  }))
+
+  it.effect("are counted as they arrive if no number is declared, as in HTTP/2", Effect.fnUntraced(function*() {
+    for (const headers of [{}, { "transfer-encoding": "chunked" }, { "content-length": "-1000000" }, { "content-length": "many" }]) {
+      const taken: Array<number> = []
+      const body = yield* readBody(requestOf(headers), spec, 1_000, (bytes) => Effect.sync(() => void taken.push(bytes)))
+      assert.deepStrictEqual([body, taken], [{ pieces: 2 }, [4, 8]])
+    }
+  }))
+
+  it.effect("end the request when the caller has too many, before the rest arrives", Effect.fnUntraced(function*() {
+    const tooMany = new RateExceeded({ quota: "bodyBytesPerClient", limit: 1, retryAfterSeconds: 5 })
+    const taken: Array<number> = []
+    const refuse = (bytes: number) => Effect.suspend(() => (taken.push(bytes), Effect.fail(tooMany)))
+    assert.strictEqual(yield* Effect.flip(readBody(requestOf({}), spec, 1_000, refuse)), tooMany)
+    assert.deepStrictEqual(taken, [4])
+  }))
+
+  it.effect("are none where a web request has no body", Effect.fnUntraced(function*() {
+    const request = HttpServerRequest.fromWeb(new Request("http://waybill.test/", { method: "POST" }))
+    assert.deepStrictEqual(yield* readBody(request, { ...spec, optional: true }, 1_000), {})
+  }))
+})
