@@ -12,9 +12,12 @@ const mostConnections = 10_000
 /** Connections of customers, and of operators on a port of their own. The rest is for the database, receivers and files. */
 export const shareOfFiles = { customers: 1 / 2, operators: 1 / 10 } as const
 
+/** Half of the connections may have no request yet: at least one. */
+const fewestConnections = 2
+
 /** How many connections a listener accepts with this share of the open files that the system allows. */
 export const connectionsFor = (share: number, openFiles: number | undefined = allowedOpenFiles()): number =>
-  openFiles === undefined ? mostConnections : Math.max(1, Math.min(mostConnections, Math.floor(openFiles * share)))
+  openFiles === undefined ? mostConnections : Math.max(fewestConnections, Math.min(mostConnections, Math.floor(openFiles * share)))
 
 /** `undefined` where there is no limit, and where the system does not tell it in a file. */
 const allowedOpenFiles = (): number | undefined => {
@@ -40,7 +43,7 @@ export const limitConnections = (server: Server, most: number): Effect.Effect<vo
       const now = performance.now()
       if (now - loggedAt < logMillis) return
       loggedAt = now
-      fork(Effect.annotateLogs(Effect.logWarning(`HTTP connections refused: ${most} are open, which is the limit of this process.`), { refused }))
+      fork(Effect.logWarning(`HTTP connections refused: ${most} are open, which is the limit of this process.`).pipe(Effect.annotateLogs({ refused })))
       refused = 0
     })
   })

@@ -1,4 +1,5 @@
 import { Effect, Logger } from "effect"
+import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:http"
 import { type AddressInfo, connect, type Socket } from "node:net"
@@ -9,7 +10,13 @@ it("leaves open files for the database and receivers", () => {
   expect(connectionsFor(shareOfFiles.customers, 1024)).toBe(512)
   expect(connectionsFor(shareOfFiles.operators, 1024)).toBe(102)
   expect(connectionsFor(shareOfFiles.customers, 1_000_000)).toBe(10_000)
-  expect(connectionsFor(shareOfFiles.customers)).toBeGreaterThan(0)
+  expect(connectionsFor(shareOfFiles.operators, 10)).toBe(2)
+})
+
+it.runIf(process.platform === "linux")("takes the limit of open files from the system", () => {
+  // A child has the limits of this process.
+  const openFiles = execFileSync("/bin/sh", ["-c", "ulimit -n"], { encoding: "utf8" }).trim()
+  expect(connectionsFor(1 / 1000)).toBe(connectionsFor(1 / 1000, openFiles === "unlimited" ? undefined : Number(openFiles)))
 })
 
 const started = async (most: number) => {
