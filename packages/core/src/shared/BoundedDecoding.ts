@@ -32,7 +32,11 @@ export const boundedDecoding = <A>(
 
 const decoderOf = (ast: SchemaAST.AST) => SchemaParser.decodeUnknownEffect(Schema.make<Schema.Codec<unknown>>(ast))
 
-const bounded = (ast: SchemaAST.AST): SchemaAST.AST => {
+/** Faults describe the JSON that is expected, not the name of a type. */
+const bounded = (ast: SchemaAST.AST): SchemaAST.AST =>
+  SchemaAST.resolveIdentifier(ast) === undefined ? boundedNode(ast) : Schema.make(boundedNode(ast)).annotate({ identifier: undefined }).ast
+
+const boundedNode = (ast: SchemaAST.AST): SchemaAST.AST => {
   // a transformation decodes its own input; its inner schema stays unchanged
   if (ast.encoding !== undefined) return ast
   switch (ast._tag) {

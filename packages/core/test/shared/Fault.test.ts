@@ -33,6 +33,16 @@ describe("faults", () => {
     for (const { detail } of faults) assert.match(detail, /^[A-Z"].*\.$/su)
   }))
 
+  it.effect("describe the expected JSON, and never name a type", Effect.fnUntraced(function*() {
+    const Filters = Schema.Struct({ names: Schema.Array(Schema.String).check(Schema.isMaxLength(3)) }).annotate({ identifier: "Filters" })
+    const Checked = Schema.Array(Filters).check(Schema.isMaxLength(3)).annotate({ identifier: "CheckedFilters" })
+    const decodeSettings = decodeInput(Schema.Struct({ filters: Filters, maybe: Schema.NullOr(Filters), checked: Checked }).annotate({ identifier: "Settings" }))
+    const detailsOf = (input: unknown) => Effect.map(Effect.flip(decodeSettings(input)), ({ faults }) => faults.map((each) => each.detail))
+    assert.deepStrictEqual(yield* detailsOf(5), ["Expected object."])
+    assert.deepStrictEqual(yield* detailsOf({ filters: 5, maybe: 5, checked: 5 }), ["Expected object.", "Expected object | null.", "Expected array."])
+    assert.deepStrictEqual(yield* detailsOf({ filters: { names: [] }, maybe: null, checked: [5] }), ["Expected object."])
+  }))
+
   it.effect("list at most 100 problems", Effect.fnUntraced(function*() {
     const { faults } = yield* Effect.flip(decode({ name: "x", tags: Array.from({ length: 5000 }, () => "no number") }))
     assert.isAtMost(faults.length, 100)

@@ -29,9 +29,9 @@ export const InvoicesHandlers = Effect.gen(function*() {
       const comments = yield* queryComments(pairs)
       return json(yield* invoices.remove(principal, params.uniqueID, { ...from, comments }))
     }),
-    uploadDocument: Effect.fnUntraced(function*({ body, principal }) {
+    uploadDocument: Effect.fnUntraced(function*({ body, principal, site }) {
       const upload = yield* documents.begin(principal)
-      const { fileIds, message } = yield* upload.finish(yield* receiveUpload(upload, body))
+      const { fileIds, message } = yield* upload.finish(yield* receiveUpload(upload, body, `POST ${site.path}`))
       return json({ message }, { status: 201, headers: { "x-waybill-file-ids": fileIds.join(",") } })
     }, Effect.scoped),
     listDocuments: ({ principal, query, site }) =>

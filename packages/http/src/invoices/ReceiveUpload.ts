@@ -13,7 +13,7 @@ import {
 } from "@waybill/core/invoices"
 import { Effect, Stream } from "effect"
 import type { IncomingBody } from "../shared/Contract.ts"
-import { bodyNotJson, bodyTooDeep, bodyTooLarge, type Refused } from "../shared/Refused.ts"
+import { bodyNotJson, bodyNotObject, bodyTooDeep, bodyTooLarge, type Refused } from "../shared/Refused.ts"
 import { parseBody, withoutPosition } from "../shared/ParseBody.ts"
 import { type FilePath, maxRecordBytes, type UploadPart, UploadReader } from "./UploadReader.ts"
 
@@ -21,8 +21,8 @@ const recordSpec = { schema: DocumentRequest }
 
 type Failure = InvalidInput | FileTooLarge | FileFormatUnknown | QuotaExceeded | Refused | StorageError
 
-/** Returns the record with each file's id in its place. */
-export const receiveUpload = Effect.fnUntraced(function*(upload: DocumentUpload, body: IncomingBody): Effect.fn.Return<unknown, Failure> {
+/** Returns the record with each file's id in its place. `call` is the method and path, for errors. */
+export const receiveUpload = Effect.fnUntraced(function*(upload: DocumentUpload, body: IncomingBody, call: string): Effect.fn.Return<unknown, Failure> {
   const reader = new UploadReader()
   const fileIds: Array<string> = []
   let writer: FileWriter | undefined
@@ -45,7 +45,7 @@ export const receiveUpload = Effect.fnUntraced(function*(upload: DocumentUpload,
   yield* Stream.runForEach(body, (chunk) => Effect.forEach(reader.push(chunk), take, { discard: true }))
   // Positions in the remaining JSON would not match the request body.
   const record = yield* Effect.mapError(parseBody(reader.rest, recordSpec, maxRecordBytes), withoutPosition)
-  return withFileIds(record, fileIds)
+  return isObject(record) ? withFileIds(record, fileIds) : yield* bodyNotObject(call, undefined)
 })
 
 const refusalOf = ({ path, why }: Extract<UploadPart, { readonly _tag: "Refused" }>): InvalidInput | FileTooLarge | Refused => {
@@ -71,8 +71,8 @@ const tooManyFiles = (path: FilePath | undefined): InvalidInput => {
 }
 
 /** Replaces each file number by the id of the stored file. */
-const withFileIds = (record: unknown, fileIds: ReadonlyArray<string>): unknown => {
-  if (!isObject(record) || !Array.isArray(record["documents"])) return record
+const withFileIds = (record: Readonly<Record<string, unknown>>, fileIds: ReadonlyArray<string>): unknown => {
+  if (!Array.isArray(record["documents"])) return record
   const documents = record["documents"].map((document: unknown) =>
     isObject(document) && Array.isArray(document["files"])
       ? { ...document, files: document["files"].map((file: unknown) => typeof file === "string" ? fileIds[Number(file)] : file) }

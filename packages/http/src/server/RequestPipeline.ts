@@ -2,7 +2,7 @@
  * Processes every request: correlation id, routing, authentication, parsing, handler, response headers, metrics and
  * log. Every request gets a response in the format of its area.
  */
-import { Authenticator, CallingClient, isOperator, NotPermitted, OperatorReadOnly, PortalAccess, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
+import { Authenticator, CallingClient, isObject, isOperator, NotPermitted, OperatorReadOnly, PortalAccess, type PortalGrant, type Principal, UniqueIds } from "@waybill/core"
 import { Cause, Effect, Exit, Stream } from "effect"
 import * as Clock from "effect/Clock"
 import { HttpBody, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -19,7 +19,7 @@ import { httpDate } from "../shared/HttpDate.ts"
 import { type Problem, problemDetails, type ProblemShape } from "../shared/ProblemDetails.ts"
 import { type Failure, internalProblem, interruptedProblem, problemOf } from "../shared/ProblemOf.ts"
 import { readQuery } from "../shared/QueryText.ts"
-import { badQuery, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
+import { badQuery, bodyNotObject, crossSiteWrite, maxTargetLength, methodNotAllowed, type Refused, severalHosts, targetTooLong, unknownPath, unreadablePath } from "../shared/Refused.ts"
 import { readBody, streamBody, type TakeBytes } from "../shared/RequestBody.ts"
 import { namesSeveralHosts } from "../shared/RequestHost.ts"
 import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTable.ts"
@@ -118,7 +118,9 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
       const handled = handledWith(yield* streamBody(request, spec, bodyTimeoutMillis))
       return yield* client === undefined ? handled : quotas.withUploadSlot(client, handled)
     }
-    const answered = (take?: TakeBytes) => Effect.flatMap(readBody(request, spec, bodyTimeoutMillis, take), handledWith)
+    const answered = (take?: TakeBytes) =>
+      Effect.flatMap(readBody(request, spec, bodyTimeoutMillis, take), (body) =>
+        isObject(body) || spec.items !== undefined && Array.isArray(body) ? handledWith(body) : Effect.fail(bodyNotObject(`${endpoint.method} ${route.template}`, spec.items)))
     return yield* client === undefined ? answered() : quotas.withBodyBytes(client, answered)
   })
 

@@ -83,6 +83,12 @@ export const bodyNotJson = (position: string | undefined) => {
   return refused(400, "invalid_json", "Bad request", detail, { errors: [{ detail, pointer: "", code: "invalid" }] })
 }
 
+/** `items` is the member with the items of the call, which may also be sent as a list or alone. */
+export const bodyNotObject = (call: string, items: string | undefined) => {
+  const detail = items === undefined ? `${call} expects a JSON object.` : `${call} expects a JSON object: {"${items}": [ … ]}, or one item.`
+  return refused(400, "invalid_input", "Bad request", detail, { errors: [{ detail, pointer: "", code: "invalid" }] })
+}
+
 export const bodyTooDeep = (depth: number) => bodyBeyond([], `The body nests deeper than ${depth} levels.`)
 
 /** A limit that was exceeded before decoding; `path` is the location. */

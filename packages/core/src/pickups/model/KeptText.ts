@@ -28,7 +28,7 @@ export const CarrierText = textUpTo(1000)
 export const KeptText = Schema.Union([
   nameUpTo(100),
   LargeInteger.check(Schema.isGreaterThanOrEqualTo(0))
-]).annotate({ identifier: "TextOrInteger", message: "Use text, or an integer from 0 to 9007199254740991." }).pipe(
+]).annotate({ message: "Use text, or an integer from 0 to 9007199254740991." }).pipe(
   Schema.decodeTo(Schema.String, {
     decode: SchemaGetter.transform((given) => String(given)),
     encode: SchemaGetter.transform((text) => text)
