@@ -31,7 +31,7 @@ export const scriptedServer = (answer: AnswerRequest) => {
   return { received, fetch }
 }
 
-/** Makes a client, the `fetch` of which is a scripted server of its own. */
+/** Makes a client whose `fetch` is a scripted server of its own. */
 export const clientsOf = <Client, Options extends object>(Client: new (options: Options) => Client, credentials: object = { apiKey: "k" }) =>
   (answer: AnswerRequest, options: Partial<Options> = {}) => {
     const server = scriptedServer(answer)

@@ -38,9 +38,15 @@ const problemOf = async (folder: string, { maxWaitingFiles }: EdiLimits): Promis
   try {
     if (profile.transport !== undefined) await checkSecrets(folder, profile.transport)
   } catch (error) {
-    return `${join(folder, "profile.json")}: ${error instanceof Error ? error.message : String(error)}`
+    return `${join(folder, "profile.json")}: ${messageOf(error)}`
   }
-  return await isFull(folder, "outbox", maxWaitingFiles)
-    ? `${join(folder, "outbox")} is full: ${maxWaitingFiles} files wait for the partner, which is not read until they are taken away.`
-    : undefined
+  const outbox = join(folder, "outbox")
+  try {
+    if (!(await isFull(folder, "outbox", maxWaitingFiles))) return undefined
+    return `${outbox} is full: ${maxWaitingFiles} files wait for the partner, which is not read until they are taken away.`
+  } catch (error) {
+    return `${outbox} cannot be read: ${messageOf(error)}`
+  }
 }
+
+const messageOf = (error: unknown): string => error instanceof Error ? error.message : String(error)
