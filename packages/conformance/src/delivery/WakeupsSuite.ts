@@ -31,9 +31,9 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
     }), 20_000)
 
     it.effect("wakes fibers of a process that serves the tenant alone", Effect.fnUntraced(function*() {
-      const tenantId = freshTenant()
       const wakeups = yield* Wakeups
-      yield* Effect.raceFirst(wokenFor(tenantId), waking(tenantId))
+      const [other, tenantId] = [freshTenant(), freshTenant()]
+      yield* Effect.raceFirst(wokenFor(other), waking(other))
       yield* wakeups.serve(() => Effect.succeed(true))
       yield* wakeups.wake(tenantId)
       assert.isTrue((yield* wokenFor(tenantId)).has(tenantId))
