@@ -67,10 +67,10 @@ const declaredLength = ({ headers }: HttpServerRequest.HttpServerRequest): numbe
 
 const takeNone: TakeBytes = () => Effect.void
 
-/** Begins small: memory for a length that is only declared would be the caller's for nothing. */
+/** The buffer begins small and grows with the bytes that are counted. Otherwise a caller could fill memory with bodies that do not arrive. */
 const gathered = (request: HttpServerRequest.HttpServerRequest, maxBytes: number, take: TakeBytes): Effect.Effect<Uint8Array, Refused | RateExceeded> =>
   Effect.suspend(() => {
-    const bytes = new ByteBuffer(largestPiece)
+    const bytes = new ByteBuffer()
     return request.stream.pipe(
       Stream.mapError(() => bodyBroken),
       Stream.runForEach((piece): Effect.Effect<void, Refused | RateExceeded> => {

@@ -1,26 +1,27 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RateExceeded } from "@waybill/core"
-import { Effect, Schema } from "effect"
+import { Effect, Fiber, Latch, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { readBody } from "../../src/shared/RequestBody.ts"
 
 const text = "{\"pieces\":2}"
 const spec = { schema: Schema.Struct({ pieces: Schema.Number }) }
 
+const requestWith = (body: ReadableStream<Uint8Array>, headers: Readonly<Record<string, string>>) => {
+  const init = { method: "POST", headers: { "content-type": "application/json", ...headers }, body, duplex: "half" }
+  return HttpServerRequest.fromWeb(new Request("http://waybill.test/", init as RequestInit))
+}
+
 /** A request whose body arrives in two pieces. */
 const requestOf = (headers: Readonly<Record<string, string>>) =>
-  HttpServerRequest.fromWeb(
-    new Request("http://waybill.test/", {
-      method: "POST",
-      headers: { "content-type": "application/json", ...headers },
-      body: new ReadableStream({
-        start(controller) {
-          for (const piece of [text.slice(0, 4), text.slice(4)]) controller.enqueue(new TextEncoder().encode(piece))
-          controller.close()
-        }
-      }),
-      duplex: "half"
-    } as RequestInit)
+  requestWith(
+    new ReadableStream({
+      start(controller) {
+        for (const piece of [text.slice(0, 4), text.slice(4)]) controller.enqueue(new TextEncoder().encode(piece))
+        controller.close()
+      }
+    }),
+    headers
   )
 
 describe("the bytes of a body", () => {
@@ -44,6 +45,20 @@ describe("the bytes of a body", () => {
     const refuse = (bytes: number) => Effect.suspend(() => (taken.push(bytes), Effect.fail(tooMany)))
     assert.strictEqual(yield* Effect.flip(readBody(requestOf({}), spec, 1_000, refuse)), tooMany)
     assert.deepStrictEqual(taken, [4])
+  }))
+
+  it.effect("take little memory while few of them have arrived", Effect.fnUntraced(function*() {
+    const count = 300
+    const begun = yield* Latch.make()
+    let taken = 0
+    const take = () => Effect.suspend(() => ++taken === count ? Effect.asVoid(begun.open) : Effect.void)
+    const before = process.memoryUsage().arrayBuffers
+    const first = () => new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array([123])) })
+    const requests = Array.from({ length: count }, () => requestWith(first(), {}))
+    const reading = yield* Effect.forkChild(Effect.forEach(requests, (request) => readBody(request, spec, 60_000, take), { concurrency: "unbounded" }))
+    yield* begun.await
+    assert.isBelow((process.memoryUsage().arrayBuffers - before) / count, 16 * 1024)
+    yield* Fiber.interrupt(reading)
   }))
 
   it.effect("are none where a web request has no body", Effect.fnUntraced(function*() {
