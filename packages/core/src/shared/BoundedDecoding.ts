@@ -34,7 +34,7 @@ const decoderOf = (ast: SchemaAST.AST) => SchemaParser.decodeUnknownEffect(Schem
 
 /** Faults describe the JSON that is expected, not the name of a type. */
 const bounded = (ast: SchemaAST.AST): SchemaAST.AST =>
-  SchemaAST.resolveIdentifier(ast) === undefined ? boundedNode(ast) : Schema.make(boundedNode(ast)).annotate({ identifier: undefined }).ast
+  SchemaAST.resolveIdentifier(ast) === undefined ? boundedNode(ast) : Schema.make<Schema.Codec<unknown>>(boundedNode(ast)).annotate({ identifier: undefined }).ast
 
 const boundedNode = (ast: SchemaAST.AST): SchemaAST.AST => {
   // a transformation decodes its own input; its inner schema stays unchanged
