@@ -80,9 +80,9 @@ export const makeAuthenticatorStandard = Effect.fnUntraced(function*(options: Au
     return principal
   })
 
-  /** An operator key may have any form, even that of a token. */
+  /** An operator key may have any form, even that of a token. A token with `alg: none` has no signature. */
   const byBearer = (token: Redacted.Redacted): Effect.Effect<Principal, Failure> =>
-    verifyJwt === undefined || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(Redacted.value(token))
+    verifyJwt === undefined || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(Redacted.value(token))
       ? byKey(token)
       : Effect.catchTag(byKey(token), "Unauthenticated", () => byJwt(token, verifyJwt))
 

@@ -1,8 +1,8 @@
 /** Bearer JWTs of a trusted identity provider. */
 import { AccountNumber, AuthenticationUnavailable, CarrierNumber, ClientName, type Principal, TenantId, tokenClient, Unauthenticated } from "@waybill/core"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Exit, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
-import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, jwtVerify } from "jose"
+import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
 
 export interface JwtOptions {
   /** https, unless `allowHttpHosts` contains its host: an attacker who changes the key set in transit can sign tokens. */
@@ -27,7 +27,18 @@ const Claims = Schema.Struct({
   mc: Schema.optionalKey(CarrierNumber)
 })
 
+const algorithmRefused = "JWT algorithm is not allowed"
+
 const decodeClaims = Schema.decodeUnknownEffect(Claims)
+
+const claimDecoders = Object.entries(Claims.fields).map(([name, claim]) =>
+  [name, Schema.decodeUnknownExit(Schema.Struct({ [name]: claim } as Record<string, typeof claim>))] as const)
+
+/** Names the first claim that is missing or invalid, without its value. */
+const claimsReason = (payload: JWTPayload): string => {
+  const refused = claimDecoders.find(([, decode]) => Exit.isFailure(decode(payload)))?.[0]
+  return refused === undefined ? "JWT claims cannot be used" : payload[refused] === undefined ? `JWT without the claim ${refused}` : `JWT claim ${refused} cannot be used`
+}
 
 const invalid = (reason: string) => new Unauthenticated({ presented: true, reason })
 
@@ -55,6 +66,8 @@ export const makeJwtVerifier = (options: JwtOptions) => {
   const refusalOf = (token: string): string | undefined => {
     try {
       const { iss } = decodeJwt(token)
+      const { alg } = decodeProtectedHeader(token)
+      if (alg !== undefined && !algorithms.includes(alg)) return algorithmRefused
       return iss !== undefined && issuers.includes(iss) ? undefined : "JWT issuer is wrong"
     } catch {
       return "unknown key or malformed JWT"
@@ -95,7 +108,7 @@ export const makeJwtVerifier = (options: JwtOptions) => {
       try: () => verify(text, now),
       catch: (error) => isTokenError(error) ? invalid(reasonOf(error)) : new AuthenticationUnavailable({ operation: "JWKS fetch", cause: error })
     })
-    const claims = yield* Effect.mapError(decodeClaims(payload), () => invalid("JWT claims cannot be used"))
+    const claims = yield* Effect.mapError(decodeClaims(payload), () => invalid(claimsReason(payload)))
     return yield* principalOf(claims, payload.iss!)
   })
 }
@@ -131,7 +144,7 @@ const reasonOf = (error: errors.JOSEError): string => {
   if (error instanceof errors.JWTClaimValidationFailed) return claimReasons[error.claim] ?? "JWT claims cannot be used"
   if (error instanceof errors.JWSSignatureVerificationFailed) return "JWT signature is wrong"
   if (error instanceof errors.JWKSNoMatchingKey) return "JWT signed with an unknown key"
-  if (error instanceof errors.JOSEAlgNotAllowed) return "JWT algorithm is not allowed"
+  if (error instanceof errors.JOSEAlgNotAllowed) return algorithmRefused
   return "malformed JWT"
 }
 
