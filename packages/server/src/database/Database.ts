@@ -97,6 +97,9 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
     const why = driverMessage(result)
     const certificate = certificateHint(result)
     if (certificate !== undefined) return yield* new DatabaseUnusable({ detail: `The certificate of the database at ${place} is refused: ${why}. ${certificate}` })
+    if (why === noTlsMessage) {
+      return yield* new DatabaseUnusable({ detail: `The database at ${place} does not offer TLS, which WAYBILL_DATABASE_URL requires. Switch it on there (ssl = on), or remove sslmode from the URL.` })
+    }
     if (result.reason._tag !== "ConnectionError") {
       return yield* new DatabaseUnusable({ detail: `The database at ${place} refused the connection: ${why}. Check WAYBILL_DATABASE_URL.` })
     }
@@ -113,6 +116,9 @@ const waitUntilReady = Effect.fnUntraced(function*(url: Redacted.Redacted) {
     yield* Effect.sleep(500)
   }
 })
+
+/** The driver's error when the database refuses to encrypt. It has no code. */
+const noTlsMessage = "The server does not support TLS"
 
 /** What to do about a TLS certificate that this process does not accept. Waiting does not help. */
 const certificateHint = ({ reason: { cause } }: SqlError.SqlError): string | undefined => {

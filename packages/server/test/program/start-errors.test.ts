@@ -49,6 +49,14 @@ describe("a server that cannot start", { timeout: 90_000 }, () => {
     expect(leaked(program.output, ["not-the-password"])).toEqual([])
   })
 
+  it("says at once that the database offers no TLS, when the URL requires it", async () => {
+    const url = new URL(pgUrl)
+    url.searchParams.set("sslmode", "require")
+    const program = new Program({ env: { ...sharedSettings(pgUrl).env, WAYBILL_DATABASE_URL: url.href } })
+    expect(await reasonOf(program)).toMatch(/^The database at .* does not offer TLS, which WAYBILL_DATABASE_URL requires\. Switch it on there \(ssl = on\), or remove sslmode from the URL\.$/)
+    expect(program.log.filter(({ message }) => /does not answer/.test(message))).toEqual([])
+  })
+
   it("names the missing permission in the database, and who may help", async () => {
     const admin = new pg.Client({ connectionString: pgUrl })
     await admin.connect()
