@@ -3,6 +3,7 @@
  * route and the statement only later, and call every answered request a success.
  */
 import { Cause, Exit, type Tracer } from "effect"
+import type { OtlpTracer } from "effect/observability"
 
 /** Changes the span itself: the exporter reads it when it ends. */
 export const withConventions = (span: Tracer.Span): Tracer.Span => {
@@ -52,6 +53,20 @@ const clientSpan = (span: Tracer.Span): Tracer.Span => {
   }
   return span
 }
+
+const statusUnset = 0
+const statusOk = 1
+
+/** Unsets the status of successful spans, which the exporter marks as Ok. */
+export const withoutOk = (data: OtlpTracer.TraceData): OtlpTracer.TraceData => ({
+  resourceSpans: data.resourceSpans.map((resource) => ({
+    ...resource,
+    scopeSpans: resource.scopeSpans.map((scope) => ({
+      ...scope,
+      spans: scope.spans.map((span) => span.status.code === statusOk ? { ...span, status: { code: statusUnset } } : span)
+    }))
+  }))
+})
 
 const methodsOf = (span: Tracer.Span) => ({ attribute: span.attribute.bind(span), end: span.end.bind(span) })
 

@@ -3,7 +3,7 @@ import { NodeHttpClient } from "@effect/platform-node"
 import { ConfigProvider, Effect, Layer, Option, References, Tracer } from "effect"
 import { OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 import { randomUUID } from "node:crypto"
-import { withConventions } from "./SpanConventions.ts"
+import { withConventions, withoutOk } from "./SpanConventions.ts"
 
 /**
  * With an endpoint, the standard `OTEL_` variables configure the export. Without one, tracing is off, which saves its
@@ -27,11 +27,17 @@ export const telemetryLayer = (options: { readonly enabled: boolean; readonly ve
   }
   return Layer.mergeAll(tracer, OtlpMetrics.layerFromConfig({ resource })).pipe(
     Layer.provide(ConfigProvider.layerAdd(ConfigProvider.fromEnvRecord(defaults))),
-    Layer.provide(OtlpSerialization.layerJson),
+    Layer.provide(serialization),
     Layer.provide(NodeHttpClient.layerUndici),
     Layer.orDie
   )
 }
+
+/** JSON, with the status of successful spans unset, as the semantic conventions have it: only applications set it to Ok. */
+const serialization = Layer.effect(
+  OtlpSerialization.OtlpSerialization,
+  Effect.map(OtlpSerialization.OtlpSerialization, (json) => ({ ...json, traces: (data: OtlpTracer.TraceData) => json.traces(withoutOk(data)) }))
+).pipe(Layer.provide(OtlpSerialization.layerJson))
 
 /** Drops SQL spans without a parent, because the worker polls at least once per second, and gives spans the names and errors of the semantic conventions. */
 const conventional = (tracer: Tracer.Tracer): Tracer.Tracer =>

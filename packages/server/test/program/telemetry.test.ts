@@ -18,6 +18,7 @@ interface Attribute {
   readonly value: { readonly stringValue?: string; readonly intValue?: number | string }
 }
 
+const statusUnset = 0
 const statusError = 2
 const kinds = { server: 2, client: 3 }
 
@@ -121,7 +122,8 @@ describe("telemetry", { timeout: 60_000 }, () => {
     })
     // A fault of the caller is not an error of the server.
     const refused = await found("the refused call", ({ name }) => name === "GET /visibility/v1/events")
-    expect([valuesOf(refused.attributes)["http.response.status_code"], refused.status.code === statusError]).toEqual([401, false])
+    expect([valuesOf(refused.attributes)["http.response.status_code"], refused.status.code]).toEqual([401, statusUnset])
+    expect(request.status.code).toBe(statusUnset)
 
     const attempt = await found("the attempt", (_, attributes) => "waybill.attempt" in attributes)
     expect([attempt.name, attempt.kind, attempt.status.code]).toEqual(["POST", kinds.client, statusError])

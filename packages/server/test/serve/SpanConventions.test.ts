@@ -1,6 +1,6 @@
 import { Cause, Context, Exit, Option, Tracer } from "effect"
 import { describe, expect, it } from "vitest"
-import { withConventions } from "../../src/serve/SpanConventions.ts"
+import { withConventions, withoutOk } from "../../src/serve/SpanConventions.ts"
 
 const spanOf = (kind: Tracer.SpanKind, name: string) =>
   withConventions(new Tracer.NativeSpan({ name, kind, parent: Option.none(), annotations: Context.empty(), links: [], startTime: 0n, sampled: true }))
@@ -19,6 +19,15 @@ describe("spans of requests", () => {
       span.end(1n, Exit.void)
       expect([span.name, span.attributes.get("error.type"), failureOf(span) instanceof Error]).toEqual(["GET /v1/events", isError ? String(status) : undefined, isError])
     }
+  })
+})
+
+describe("exported spans", () => {
+  it("have no status when they succeeded, and keep the status of an error", () => {
+    const exported = (code: 0 | 1 | 2) => ({ spanId: String(code), status: { code, ...(code === 2 ? { message: "Answered 503." } : {}) } })
+    const data = { resourceSpans: [{ resource: {}, scopeSpans: [{ scope: { name: "waybill" }, spans: [exported(0), exported(1), exported(2)] }] }] }
+    const [resource] = withoutOk(data as never).resourceSpans
+    expect(resource!.scopeSpans[0]!.spans.map(({ status }) => status)).toEqual([{ code: 0 }, { code: 0 }, { code: 2, message: "Answered 503." }])
   })
 })
 
