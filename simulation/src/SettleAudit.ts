@@ -165,7 +165,7 @@ export class SettleAudit {
     const { simulation } = this
     const isReplaced = endpointUrl !== destination.settings.endpointUrl
     if (pause !== undefined && always && !dead) simulation.violate("Only a dead letter pauses a subscription after its endpoint has changed", `${who}: ${destination.name}`)
-    if (pause !== undefined && destination.state === "active" && (always || !isReplaced)) this.ledger.turn(destination, "paused", "engine")
+    if (pause !== undefined && destination.state === "active" && (always || !isReplaced)) this.ledger.turn(destination, "paused", "service")
     if (isReplaced) return
     destination.breaker = breaker
     destination.recovered = false

@@ -66,7 +66,7 @@ export class SimulatedStore {
     this.query(this.queue.destinationStatus(destination.tenantId, destination.destinationId), (found) => {
       const status = Option.getOrUndefined(found)
       if (status?.state !== destination.state || status.pausedBy !== destination.pausedBy) {
-        this.simulation.violate("A destination has the state that its owner, the engine or an operator set", `${destination.name} is ${status?.state} by ${status?.pausedBy}, not ${destination.state} by ${destination.pausedBy}`)
+        this.simulation.violate("A destination has the state that its owner, the service or an operator set", `${destination.name} is ${status?.state} by ${status?.pausedBy}, not ${destination.state} by ${destination.pausedBy}`)
       }
     })
   }

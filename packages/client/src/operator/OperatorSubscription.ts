@@ -10,7 +10,7 @@ export type DeliveringArea = "transit-events" | "shipment-status" | "freight-cha
 export type SubscriptionState = "active" | "paused" | "inactive"
 
 /** A client cannot resume a subscription that an operator paused. */
-export type PausedBy = "client" | "engine" | "operator"
+export type PausedBy = "client" | "service" | "operator"
 
 /** `open`: nothing is sent until `until`. `half-open`: exactly one delivery is sent, the probe. */
 export type BreakerState = "closed" | "open" | "half-open"

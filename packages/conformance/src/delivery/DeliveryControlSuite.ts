@@ -95,7 +95,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       yield* seed(tenantId, { S: 1 })
       yield* settle(yield* acquire(tenantId), { destinations: [changeOf(1, { pause: "The receiver answered 410." })] })
       const before = yield* overview(tenantId)
-      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "engine", reason: "The receiver answered 410." })
+      assert.deepStrictEqual(yield* stateOf(tenantId), { state: "paused", pausedBy: "service", reason: "The receiver answered 410." })
       yield* control.pause(tenantId, idOf(1), "Unpaid.")
       const after = yield* overview(tenantId)
       assert.deepStrictEqual(after.status, { state: "paused", pausedBy: "operator", reason: "Unpaid.", since: before.status.since })
@@ -106,7 +106,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.strictEqual((yield* stateOf(tenantId)).state, "active")
     }))
 
-    it.effect("lets a client resume its own pauses and those of the engine only", Effect.fnUntraced(function*() {
+    it.effect("lets a client resume its own pauses and those of the service only", Effect.fnUntraced(function*() {
       const control = yield* DeliveryControl
       const queue = yield* DeliveryQueue
       const tenantId = freshTenant()

@@ -156,7 +156,7 @@ const settles = (name: string, storage: Layer.Layer<StoragePorts, unknown>): voi
       assert.deepStrictEqual([(yield* load(tenantId)).breaker, (yield* load(tenantId)).version], [breaker, version])
       yield* end(worker, [delivery], { state: "waiting" }, [changeOf(1, { pause: "The receiver answered 410 Gone." })])
       const { pausedBy, reason, state } = Option.getOrThrow(yield* queue.destinationStatus(tenantId, idOf(1)))
-      assert.deepStrictEqual({ pausedBy, reason, state }, { state: "paused", pausedBy: "engine", reason: "The receiver answered 410 Gone." })
+      assert.deepStrictEqual({ pausedBy, reason, state }, { state: "paused", pausedBy: "service", reason: "The receiver answered 410 Gone." })
       const paused = yield* load(tenantId)
       assert.deepStrictEqual([paused.version > version, paused.breaker.failures], [true, 0])
       // who paused it first stays

@@ -38,10 +38,10 @@ export interface DestinationSettings {
   readonly state: DestinationState
 }
 
-/** Who paused a destination: its client, the engine (410, a dead letter, a secret), or an operator. Its client cannot resume what an operator paused. */
-export type PausedBy = "client" | "engine" | "operator"
+/** Who paused a destination: its client, the service (410, a dead letter, a secret), or an operator. Its client cannot resume what an operator paused. */
+export type PausedBy = "client" | "service" | "operator"
 
-/** A destination's state, and why the engine or an operator changed it when they did. */
+/** A destination's state, and why the service or an operator changed it when they did. */
 export interface DestinationStatus {
   readonly state: DestinationState
   readonly reason: string | undefined

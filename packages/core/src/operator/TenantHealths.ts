@@ -13,7 +13,7 @@ const tenantsAtOnce = 4
 export interface TenantHealthView {
   readonly tenantId: string
   readonly subscriptions: number
-  /** Subscriptions that are paused by the engine or an operator, have a breaker that is not closed, or have a dead letter. */
+  /** Subscriptions that are paused by the service or an operator, have a breaker that is not closed, or have a dead letter. */
   readonly inTrouble: number
   readonly waiting: number
   readonly oldestWaitingAt: string | null

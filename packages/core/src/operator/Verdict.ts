@@ -43,7 +43,7 @@ export const verdictOf = (destination: DestinationOverview, trace: DestinationTr
   return last === undefined ? undefined : ended(destination, last)
 }
 
-const pausers: Readonly<Record<PausedBy, string>> = { client: "its client", engine: "the service", operator: "the operator" }
+const pausers: Readonly<Record<PausedBy, string>> = { client: "its client", service: "the service", operator: "the operator" }
 
 /** The reason why all entries of the destination wait, if there is one. */
 const held = ({ held, status }: DestinationOverview): Verdict | undefined => {

@@ -106,6 +106,6 @@ const rowOf = <Base>(base: Base, { filters }: SubscriptionCreate) => {
   }
 }
 
-/** A pause by the engine has a reason. Only then the time of the destination's state counts. */
+/** A pause by the service has a reason. Only then the time of the destination's state counts. */
 const updatedAt = ({ destination: { reason, since }, updatedAt }: Pick<StoredSubscription, "destination" | "updatedAt">): number =>
   reason === undefined ? updatedAt : Math.max(updatedAt, since)

@@ -130,7 +130,7 @@ export const OperatorSubscription = Schema.Struct({
   }),
   state: Schema.Literals(subscriptionStates),
   reason: Schema.NullOr(Schema.String.annotate({ description: "Why the service or an operator paused it." })),
-  pausedBy: Schema.NullOr(Schema.Literals(["client", "engine", "operator"])).annotate({ description: "Its client cannot resume a subscription that an operator paused." }),
+  pausedBy: Schema.NullOr(Schema.Literals(["client", "service", "operator"])).annotate({ description: "Its client cannot resume a subscription that an operator paused." }),
   since: InstantText.annotate({ description: "When the state last changed." }),
   held: Schema.Boolean.annotate({ description: "Whether its client or its tenant has no access at present, so that nothing is sent." }),
   waiting: counted("Entries that are not in a delivery yet."),

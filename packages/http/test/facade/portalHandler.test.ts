@@ -83,7 +83,7 @@ describe("portalHandler", () => {
     expect(await waybill.portal.setContact(customer, { email: "edi@shop.example" })).toEqual({ email: "edi@shop.example", emailKinds: null, sendsMail: true, webhook: null, webhookKinds: null })
     await waybill.events.publish(carrier, [reportedEvent("S1", { accounts: ["A1"] })])
     await waybill.runOnce()
-    expect((await waybill.portal.subscription(customer, id)).pausedBy).toBe("engine")
+    expect((await waybill.portal.subscription(customer, id)).pausedBy).toBe("service")
     await waybill.start()
     await told
     expect(mails).toMatchObject([{ to: "edi@shop.example", subject: "Your webhook is paused", text: expect.stringContaining(id) }])

@@ -305,7 +305,7 @@ describe("subscriptions", () => {
         delivery: { batchMaxSize: 200, initialBackoffSeconds: 5, maxAttempts: 12, maxBackoffSeconds: 3600, rateLimitPerMinute: 600 },
         state: "paused",
         reason: "The receiver answered 410 Gone.",
-        pausedBy: "engine",
+        pausedBy: "service",
         held: false,
         since: expect.stringMatching(/Z$/),
         breaker: { state: "closed", failures: expect.any(Number), until: null },

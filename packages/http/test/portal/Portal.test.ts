@@ -159,7 +159,7 @@ describe("a customer in its portal", () => {
     await service.script("https://shop.example/hook", Receiver.gone)
     await acme.publish(reportedEvent("shop-shipment", { eventId: "shop-gone", accounts: ["SHOP"] }))
     await service.deliver()
-    expect((await portal("GET", `/subscriptions/${own.subscriptionId}`)).json).toMatchObject({ state: "paused", pausedBy: "engine" })
+    expect((await portal("GET", `/subscriptions/${own.subscriptionId}`)).json).toMatchObject({ state: "paused", pausedBy: "service" })
     await service.script("https://shop.example/hook", Receiver.accept())
     expect((await portal("POST", `/subscriptions/${own.subscriptionId}/resume`)).json).toMatchObject({ state: "active", pausedBy: null })
     await service.deliver()

@@ -183,7 +183,7 @@ waiting AS MATERIALIZED (
 )
 SELECT (SELECT count(*) FROM destinations) AS subscriptions,
        (SELECT count(*) FROM destinations AS l
-        WHERE l.state = 'paused' AND coalesce(l.paused_by, 'engine') <> 'client' OR l.state = 'active' AND l.breaker_open_until IS NOT NULL
+        WHERE l.state = 'paused' AND coalesce(l.paused_by, 'service') <> 'client' OR l.state = 'active' AND l.breaker_open_until IS NOT NULL
           OR l.destination_id IN (SELECT d.destination_id FROM dead AS d)) AS in_trouble,
        (SELECT count(*) FROM waiting) AS waiting,
        (SELECT min(e.queued_at) FROM waiting AS e) AS oldest_waiting_at,

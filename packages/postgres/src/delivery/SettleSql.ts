@@ -144,7 +144,7 @@ changed AS (
       state = CASE WHEN ${pauses} THEN 'paused' ELSE l.state END,
       state_reason = CASE WHEN ${pauses} THEN r.pause ELSE l.state_reason END,
       state_since = CASE WHEN ${pauses} THEN clock.now ELSE l.state_since END,
-      paused_by = CASE WHEN ${pauses} THEN 'engine' ELSE l.paused_by END,
+      paused_by = CASE WHEN ${pauses} THEN 'service' ELSE l.paused_by END,
       resumes_as = CASE WHEN ${pauses} THEN NULL ELSE l.resumes_as END,
       version = l.version + ${pauses}::int4
   FROM unnest(

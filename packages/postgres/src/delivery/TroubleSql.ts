@@ -11,7 +11,7 @@ const entriesRead = raw("100")
 
 const waitingMillis = (oldest: string): Statement => raw(`(extract(epoch FROM now() - ${oldest}) * 1000)::float8 AS waiting_millis`)
 
-const byEngine = raw("(l.state = 'paused' AND coalesce(l.paused_by, 'engine') = 'engine')")
+const byService = raw("(l.state = 'paused' AND coalesce(l.paused_by, 'service') = 'service')")
 
 /** Counts of a source where the destination is null. */
 export const troubleRow = row({ tenantId: optional(text), destinationId: optional(uuid), source: text, paused: int8, breakersOpen: int8, dead: int8, waitingMillis: optional(float8) })
@@ -47,9 +47,9 @@ found AS MATERIALIZED (
   GROUP BY tenant_id, destination_id
 ),
 troubled AS MATERIALIZED (
-  SELECT f.tenant_id, f.destination_id, l.client, l.source, f.dead, ${byEngine} AS paused,
+  SELECT f.tenant_id, f.destination_id, l.client, l.source, f.dead, ${byService} AS paused,
          l.state = 'active' AND l.breaker_open_until IS NOT NULL AS breaker_open,
-         CASE WHEN l.state = 'active' OR ${byEngine} THEN f.oldest END AS oldest
+         CASE WHEN l.state = 'active' OR ${byService} THEN f.oldest END AS oldest
   FROM found AS f
   JOIN ${schema}.delivery_destinations AS l ON l.tenant_id = ANY (ARRAY[f.tenant_id]) AND l.destination_id = ANY (ARRAY[f.destination_id])
   WHERE l.state <> 'closed'

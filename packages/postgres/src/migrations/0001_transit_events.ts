@@ -210,7 +210,7 @@ CREATE TABLE ${schema}.delivery_destinations (
   rate_mark float8,
   breaker_failures integer NOT NULL DEFAULT 0,
   breaker_open_until float8,
-  paused_by text CHECK (paused_by IN ('client', 'engine', 'operator')),
+  paused_by text CHECK (paused_by IN ('client', 'service', 'operator')),
   resumes_as text CHECK (resumes_as = 'inactive'),
   dropped bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant_id, destination_id)

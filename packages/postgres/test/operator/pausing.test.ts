@@ -56,7 +56,7 @@ layer(testService(testStorage(schema)), { excludeTestServices: true })("an opera
         const customer = tenant.customer("client", ["A"])
         const id = yield* subscribe(tenant, customer)
         // the engine paused it first, and its client may resume it
-        yield* rowsIn(schema)("UPDATE @delivery_destinations SET state = 'paused', paused_by = 'engine' WHERE tenant_id = $1", [tenantId])
+        yield* rowsIn(schema)("UPDATE @delivery_destinations SET state = 'paused', paused_by = 'service' WHERE tenant_id = $1", [tenantId])
         const commit = yield* openTransaction(Effect.flatMap(DeliveryControl, (control) => control.pause(tenantId, id, "Unpaid.")))
         const calling = yield* Effect.forkChild(call(customer, id))
         yield* untilOneIsBlocked

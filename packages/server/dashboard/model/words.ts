@@ -62,7 +62,7 @@ export const deliverySettings = [
 export const deliveryText = ({ batchMaxSize, initialBackoffSeconds, maxAttempts, maxBackoffSeconds, rateLimitPerMinute }: OperatorSubscription["delivery"]): string =>
   `${plural(maxAttempts, "attempt")}, ${initialBackoffSeconds} to ${maxBackoffSeconds} s apart; at most ${plural(batchMaxSize, "event")} each, ${rateLimitPerMinute.toLocaleString("en-US")} a minute`
 
-const pausers: Readonly<Record<string, string>> = { client: "by its client", engine: "by the service", operator: "by the operator" }
+const pausers: Readonly<Record<string, string>> = { client: "by its client", service: "by the service", operator: "by the operator" }
 
 export const pausedByText = (by: string): string => pausers[by] ?? `by ${by}`
 

@@ -16,7 +16,7 @@ const sample = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
 
 const many = (count: number): string => count >= 1000 ? "1000+" : String(count)
 
-const pausers: Readonly<Record<string, string>> = { client: "its client", engine: "the service", operator: "the operator" }
+const pausers: Readonly<Record<string, string>> = { client: "its client", service: "the service", operator: "the operator" }
 
 const stateText = ({ pausedBy, state }: OperatorSubscription): string => pausedBy === null ? state : `${state} by ${pausers[pausedBy] ?? pausedBy}`
 

@@ -241,8 +241,8 @@ export const sampleFreight = (): Freight => ({
   tenants: [{ tenantId: "acme", name: "Acme Freight", hosts: ["freight.acme.example"], state: "active" }, { tenantId: "beta", name: "Beta Lines", hosts: [], state: "active" }],
   subscriptions: [
     subscriptionSample(1),
-    subscriptionSample(2, { area: "shipment-status", state: "paused", pausedBy: "engine", reason: "The receiver answered 410 Gone.", waiting: 14, lastAttempt: { at: instantOf(9), outcome: "gone", status: 410 } }),
-    subscriptionSample(3, { area: "freight-charges", state: "paused", pausedBy: "engine", reason: "A delivery used up its attempts.", dead: 1, waiting: 1000 }),
+    subscriptionSample(2, { area: "shipment-status", state: "paused", pausedBy: "service", reason: "The receiver answered 410 Gone.", waiting: 14, lastAttempt: { at: instantOf(9), outcome: "gone", status: 410 } }),
+    subscriptionSample(3, { area: "freight-charges", state: "paused", pausedBy: "service", reason: "A delivery used up its attempts.", dead: 1, waiting: 1000 }),
     subscriptionSample(4, { dead: 2, breaker: { state: "open", failures: 7, until: instantOf(99) }, inFlight: 3, lastAttempt: { at: instantOf(8), outcome: "http_5xx", status: 503 } }),
     subscriptionSample(5, { state: "inactive" })
   ],

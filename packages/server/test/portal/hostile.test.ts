@@ -11,7 +11,7 @@ import { listening, urlOf } from "../program/Program.ts"
 const evil = `<script>pwned=1</script>"><img src=x onerror="pwned=2">javascript:pwned=3</style><style>*{display:none}\u202e`
 const shown = evil.replace("\u202e", "U+202E")
 
-const subscription = subscriptionSample(1, { client: evil, endpointUrl: evil, hmacSecretId: evil, state: "paused", pausedBy: "engine", reason: evil, lastAttempt: { at: evil, outcome: evil, status: 500 } })
+const subscription = subscriptionSample(1, { client: evil, endpointUrl: evil, hmacSecretId: evil, state: "paused", pausedBy: "service", reason: evil, lastAttempt: { at: evil, outcome: evil, status: 500 } })
 const { body: _, endpointUrl: __, ...delivery } = deadLetter(1, { subscriptionId: evil })
 
 /** What a server would have to be broken to send. */

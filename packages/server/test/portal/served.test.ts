@@ -141,7 +141,7 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     endpoint.status = 410
     const [dead] = (await operator.listDeliveries("acme", { subscriptionId: shop.id })).data
     await operator.retryDelivery("acme", dead!.deliveryId)
-    await eventually(async () => (await operator.getSubscription("acme", shop.id)).pausedBy === "engine" || undefined)
+    await eventually(async () => (await operator.getSubscription("acme", shop.id)).pausedBy === "service" || undefined)
     // a process looks for trouble when it starts, and every five minutes
     await new Program({ env }).ready()
     const mail = await eventually(async () => received[0])

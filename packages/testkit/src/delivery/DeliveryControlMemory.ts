@@ -203,8 +203,8 @@ const tracedOf = ({ attempt, deliveryId, records, sentAt, state }: Delivery): Tr
 const troublesOf = (rows: DestinationRows, now: number): DeliveryTroubles => {
   const all = [...rows.tenants.values()].flatMap((tenant) =>
     [...tenant.destinations.values()].map((destination): TroubledDestination & { readonly client: string } => {
-      const { breaker, destinationId, settings: { client, source }, status: { pausedBy = "engine", state } } = destination
-      const paused = state === "paused" && pausedBy === "engine"
+      const { breaker, destinationId, settings: { client, source }, status: { pausedBy = "service", state } } = destination
+      const paused = state === "paused" && pausedBy === "service"
       const recent = [...tenant.deliveries.values()].filter((each) => each.destinationId === destinationId && each.state === "dead" && each.settledAt! > now - recentDeadMillis)
       const oldest = state === "active" || paused ? oldestOf(destination) : undefined
       return {
