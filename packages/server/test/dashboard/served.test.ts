@@ -11,6 +11,12 @@ closeBrowserAfterwards()
 
 const evil = `<img src=x onerror="pwned=1"><script>pwned=2</script>\u202e`
 
+const stops = [
+  { city: "Chicago", state: "IL", country: "USA", latitude: 41.88, longitude: -87.63 },
+  { city: "Omaha", state: "NE", country: "USA", latitude: 41.26, longitude: -95.93 },
+  { city: "Denver", state: "CO", country: "USA", latitude: 39.74, longitude: -104.99 }
+]
+
 /** On the page of a tenant. */
 const acceptOnPage = async (page: Page, number: string) => {
   await page.getByRole("link", { name: "Pickups" }).click()
@@ -82,6 +88,16 @@ describe("the dashboard, served by the program", { timeout: 60_000 }, () => {
     const [decided] = (await tenant.operator.listPickups("acme")).data
     expect(decided).toMatchObject({ confirmationNumber: "C-4711", status: "Accepted", client: "key:shipper-tms", waitingFor: null })
     await page.getByText("No pickup waits for a decision.").waitFor()
+
+    await tenant.intakeAt(url).publishTransitEvents(stops.map((location, n) => ({ ...event("S-2", n + 1), occurredAt: `2026-11-20T0${n + 7}:00:00Z`, location })))
+    await page.getByRole("link", { name: "Shipments" }).click()
+    await page.getByLabel("PRO, BOL or PO number").fill("S-2")
+    await page.keyboard.press("Enter")
+    await page.getByRole("link", { name: "S-2" }).click()
+    await page.getByRole("heading", { name: "Map" }).waitFor()
+    expect(await page.getByRole("table", { name: "3 stops" }).getByRole("rowheader").allInnerTexts()).toEqual(["Chicago, IL", "Omaha, NE", "Denver, CO"])
+    const [chicago, omaha, denver] = await page.locator(".map circle").evaluateAll((circles) => circles.map((circle) => circle.getBoundingClientRect().x))
+    expect([denver! < omaha!, omaha! < chicago!]).toEqual([true, true])
     expect(violations.seen).toEqual([])
   })
 })

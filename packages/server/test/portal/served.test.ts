@@ -1,4 +1,4 @@
-import { type OperatorClient, TransitEventsClient } from "@waybill/client"
+import { type DeliveryMetadata, type OperatorClient, TransitEventsClient } from "@waybill/client"
 import { PortalClient } from "@waybill/client/portal"
 import axe from "axe-core"
 import type { Page } from "playwright-core"
@@ -12,12 +12,12 @@ const pgUrl = inject("pgUrl")
 
 closeBrowserAfterwards()
 
-/** A client with a secret and a subscription of its own, whose only delivery is a dead letter. */
-const customerOf = async (url: string, operator: OperatorClient, name: string, endpointUrl: string) => {
+/** A client with a secret and a subscription of its own. By default a delivery is a dead letter after one attempt. */
+const customerOf = async (url: string, operator: OperatorClient, name: string, endpointUrl: string, delivery: DeliveryMetadata = { maxAttempts: 1 }) => {
   const account = `A-${name}`
   const { key } = await operator.createApiKey("acme", { name, roles: ["customer"], accounts: [account] })
   await operator.putSecret("acme", `${name}-secret`, { client: name })
-  const { id } = await new TransitEventsClient({ baseUrl: url, apiKey: key }).createSubscription({ endpointUrl, hmacSecretId: `${name}-secret`, delivery: { maxAttempts: 1 } })
+  const { id } = await new TransitEventsClient({ baseUrl: url, apiKey: key }).createSubscription({ endpointUrl, hmacSecretId: `${name}-secret`, delivery })
   return { account, id }
 }
 
@@ -149,6 +149,26 @@ describe.skipIf(noBrowser)("the portal's page, served by the program", { timeout
     expect(mail.text).toMatch(/^Subject: Your webhook is paused\r$/m)
     expect(mail.text).toContain(`Subscription ${shop.id}`)
     expect(violations.seen).toEqual([])
+  })
+
+  it("lets the program warn by SMTP before the attempts of a failing endpoint end", async () => {
+    const { port, received } = await mailServer()
+    const { env, operatorKey } = sharedSettings(pgUrl, { WAYBILL_SMTP_URL: `smtp://127.0.0.1:${port}`, WAYBILL_MAIL_FROM: "Acme Freight <webhooks@acme.example>" })
+    const url = await new Program({ env }).ready()
+    const tenant = await tenantOn(url, operatorKey)
+    const hook = await receiver((_, response) => void response.writeHead(503).end())
+    const { account, id } = await customerOf(url, tenant.operator, "shop", `${hook.url}/shop`, { maxAttempts: 4, initialBackoffSeconds: 60, batchMaxSize: 1 })
+    const { token } = await tenant.operator.createPortalLink("acme", { client: "shop" })
+    globalThis.waybillTestOutput?.secret(token)
+    await new PortalClient({ baseUrl: url, bearer: token }).putContact({ email: "edi@shop.example" })
+    await tenant.intakeAt(url).publishTransitEvents([1, 2, 3, 4, 5, 6].map((n) => ({ ...event(`S-${n}`, 1), parties: { accounts: [account] } })))
+    await eventually(async () => (await tenant.operator.getSubscription("acme", id)).breaker.state === "open" || undefined)
+    // a process looks for trouble when it starts, and every five minutes
+    await new Program({ env }).ready()
+    const mail = await eventually(async () => received[0])
+    expect(mail).toMatchObject({ from: "webhooks@acme.example", to: ["edi@shop.example"] })
+    expect(mail.text).toMatch(/^Subject: Your webhook fails: attempts end soon\r$/m)
+    expect(mail.text).toContain(`Subscription ${id}`)
   })
 
   it("says what to do without a link, with a link that has ended, and while the server does not answer", async () => {
