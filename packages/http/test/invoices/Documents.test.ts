@@ -107,7 +107,7 @@ describe("uploading documents", () => {
     ["an empty file", documentsSample({ documents: [{ documentType: "POD", files: [""] }] }), 400, ["300"], "documents/0/files/0"],
     ["a file that is none of the four", documentsSample({ documents: [{ documentType: "POD", files: ["UEsDBBQAAAA="] }] }), 400, ["300"], "documents/0/files/0"],
     ["base64 of base64", documentsSample({ documents: [{ documentType: "POD", files: [Buffer.from("JVBERi0=").toString("base64")] }] }), 400, ["300"], "documents/0/files/0"],
-    ["an array", [], 400, ["300"], "record"],
+    ["an array", [], 400, ["300"], "POST /invoicing/documents expects a JSON object"],
     ["half of JSON", "{\"documents\":[{\"files\":[\"JVBERi0=\"", 400, ["400"], "JSON"],
     ["garbage", "\u0000\u0001\u0002", 400, ["400"], "JSON"],
     ["a file that breaks off", "{\"documents\":[{\"files\":[\"JVBE", 400, ["400"], "JSON"],
