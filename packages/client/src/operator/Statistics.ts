@@ -4,7 +4,7 @@
 export interface StatisticsQuery {
   /** At most 100. */
   readonly subscriptionId?: ReadonlyArray<string> | undefined
-  /** A bare name means `key:<name>`. */
+  /** Its subscriptions as one series, also those deleted since. A bare name means `key:<name>`. */
   readonly client?: string | undefined
   readonly from?: string | Date | undefined
   readonly to?: string | Date | undefined

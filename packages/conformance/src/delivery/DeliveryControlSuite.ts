@@ -205,7 +205,7 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       yield* deliverEach(tenantId, ["sending"])
       // so wide that all of them fall into one stretch
       const { counts, next, now } = yield* control.countBacklog(tenantId, 2 ** 45, undefined)
-      assert.deepStrictEqual(counts, [{ destinationId: idOf(1), queuedFrom: 0, entries: 2, dropped: 0 }, { destinationId: idOf(2), queuedFrom: 0, entries: 3, dropped: 0 }])
+      assert.deepStrictEqual(counts, [{ destinationId: idOf(1), client: "client", queuedFrom: 0, entries: 2, dropped: 0 }, { destinationId: idOf(2), client: "client", queuedFrom: 0, entries: 3, dropped: 0 }])
       assert.isUndefined(next)
       const narrow = yield* control.countBacklog(tenantId, 1000, undefined)
       for (const { queuedFrom } of narrow.counts) {

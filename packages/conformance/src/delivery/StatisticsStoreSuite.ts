@@ -1,9 +1,9 @@
 /** Conformance of `StatisticsStore`. */
-import { AccessStore, type StoragePorts, Transaction } from "@waybill/core"
-import { DeliveryQueue, hourMillis, type MinuteCounts, minuteMillis, type StatisticsRange, StatisticsStore, totalOf } from "@waybill/core/delivery"
+import type { StoragePorts } from "@waybill/core"
+import { hourMillis, type MinuteCounts, minuteMillis, type StatisticsRange, StatisticsStore, totalOf } from "@waybill/core/delivery"
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
-import { destinationSettings, freshTenant, idOf } from "../StorageFixtures.ts"
+import { freshTenant } from "../StorageFixtures.ts"
 
 /** The beginning of an hour. */
 const start = Math.floor(1_763_600_000_000 / hourMillis) * hourMillis
@@ -65,32 +65,47 @@ export const suite = (name: string, storage: Layer.Layer<StoragePorts, unknown>)
       assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 0, 1, 0, 10, 10, 7]])
     }))
 
-    it.effect("adds up a client's destinations that are not closed", Effect.fnUntraced(function*() {
+    it.effect("adds up a client's totals of all partitions, apart from those of other clients and of the tenant", Effect.fnUntraced(function*() {
       const store = yield* StatisticsStore
-      const queue = yield* DeliveryQueue
-      const transaction = yield* Transaction
-      const tenantId = freshTenant()
-      yield* Effect.flatMap(AccessStore, (access) => access.putTenant({ tenantId, name: "Acme", hosts: [] }))
-      const [one, two, closed, foreign] = [1, 2, 3, 4].map((n) => idOf(n)) as [string, string, string, string]
-      for (const id of [one, two, closed]) yield* transaction.run(queue.openDestination(tenantId, destinationSettings({ n: Number(id.slice(-2)), client: "key:acme" })))
-      yield* transaction.run(queue.openDestination(tenantId, destinationSettings({ n: 4, client: "key:other" })))
-      yield* transaction.run(queue.closeDestination(tenantId, closed))
-      yield* store.add(tenantId, [one, two, closed, foreign].map((id) => counts(id, 1)))
-      yield* store.sample(tenantId, start + minuteMillis, [{ destinationId: one, waiting: 2 }, { destinationId: two, waiting: 3 }, { destinationId: foreign, waiting: 9 }])
-      assert.deepStrictEqual(yield* read(tenantId, minutes({ client: "key:acme" }, 0, 5)), [[undefined, 1, 2, 0, 20, 10, 5]])
+      const [tenantId, other] = [freshTenant(), freshTenant()]
+      const [acme, beta] = ["key:acme", "key:beta"]
+      yield* store.add(tenantId, [
+        counts(totalOf(1), 1),
+        counts(totalOf(1), 1, { client: acme, failures: 2, maxLatencyMillis: 40 }),
+        counts(totalOf(1), 1, { client: beta }),
+        counts(totalOf(7), 1, { client: acme }),
+        counts(totalOf(7), 3, { client: acme })
+      ])
+      yield* store.add(tenantId, [counts(totalOf(1), 1, { client: acme })])
+      yield* store.add(other, [counts(totalOf(1), 1, { client: acme })])
+      yield* store.sample(tenantId, start + minuteMillis, [
+        { destinationId: totalOf(1), waiting: 9 },
+        { destinationId: totalOf(1), client: acme, waiting: 2 },
+        { destinationId: totalOf(7), client: acme, waiting: 3 },
+        { destinationId: totalOf(1), client: beta, waiting: 4 }
+      ])
+      yield* store.sample(tenantId, start + minuteMillis, [{ destinationId: totalOf(7), client: acme, waiting: 1 }])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ client: acme }, 0, 5)), [[undefined, 1, 3, 2, 30, 40, 5], [undefined, 3, 1, 0, 10, 10, undefined]])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ client: acme }, 0, 5, 5)), [[undefined, 0, 4, 2, 40, 40, 5]])
+      const hours = { of: { client: acme }, from: start, to: start + hourMillis, stepMillis: hourMillis, resolution: "hours" } as const
+      assert.deepStrictEqual(yield* read(tenantId, hours), [[undefined, 0, 4, 2, 40, 40, 5]])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ client: beta }, 0, 5)), [[undefined, 1, 1, 0, 10, 10, 4]])
       assert.deepStrictEqual(yield* read(tenantId, minutes({ client: "key:none" }, 0, 5)), [])
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [totalOf(1), totalOf(7)] }, 0, 5)), [[totalOf(1), 1, 1, 0, 10, 10, 9]])
     }))
 
     it.effect("removes old minutes and old hours of a tenant", Effect.fnUntraced(function*() {
       const store = yield* StatisticsStore
       const [tenantId, other] = [freshTenant(), freshTenant()]
       const id = crypto.randomUUID()
-      for (const each of [tenantId, other]) yield* store.add(each, [counts(id, 0), counts(id, 61)])
+      const ofClient = (minute: number) => counts(totalOf(2), minute, { client: "key:acme" })
+      for (const each of [tenantId, other]) yield* store.add(each, [counts(id, 0), counts(id, 61), ofClient(0), ofClient(61)])
       const before = { minutes: start + 61 * minuteMillis, hours: start }
-      assert.strictEqual(yield* store.prune(tenantId, before), 1)
+      assert.strictEqual(yield* store.prune(tenantId, before), 2)
       assert.strictEqual(yield* store.prune(tenantId, before), 0)
       assert.deepStrictEqual(yield* read(tenantId, minutes({ destinationIds: [id] }, 0, 120)), [[id, 61, 1, 0, 10, 10, undefined]])
-      assert.strictEqual(yield* store.prune(tenantId, { minutes: 0, hours: start + hourMillis }), 1)
+      assert.deepStrictEqual(yield* read(tenantId, minutes({ client: "key:acme" }, 0, 120)), [[undefined, 61, 1, 0, 10, 10, undefined]])
+      assert.strictEqual(yield* store.prune(tenantId, { minutes: 0, hours: start + hourMillis }), 2)
       const hours = { of: { destinationIds: [id] }, from: start, to: start + 2 * hourMillis, stepMillis: hourMillis, resolution: "hours" } as const
       assert.deepStrictEqual(yield* read(tenantId, hours), [[id, 60, 1, 0, 10, 10, undefined]])
       assert.strictEqual((yield* read(other, minutes({ destinationIds: [id] }, 0, 120))).length, 2)

@@ -41,6 +41,7 @@ export interface BacklogPosition extends PurgePosition {
 /** Entries that were queued within one stretch of time. */
 export interface BacklogCount {
   readonly destinationId: string
+  readonly client: string
   /** When the stretch begins: a multiple of the width that was asked for. */
   readonly queuedFrom: number
   readonly entries: number

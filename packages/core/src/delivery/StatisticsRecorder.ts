@@ -1,14 +1,18 @@
-/** Counts attempts in memory by destination and minute, and writes the counts about once a minute. Deliveries never wait for it. */
+/** Counts attempts in memory by destination, client and minute, and writes the counts about once a minute. Deliveries never wait for it. */
 import { Context, Effect, Layer } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import { partitionOf } from "./DeliveryStore.ts"
 import type { Reported } from "./DeliveryReport.ts"
-import { type MinuteCounts, minuteMillis, StatisticsStore, statisticsPerWrite, totalOf } from "./StatisticsStore.ts"
+import { type Counted, type MinuteCounts, minuteMillis, StatisticsStore, statisticsPerWrite, totalOf } from "./StatisticsStore.ts"
 
 const flushMillis = 60_000
 
-/** Counts that wait to be written, at most. Beyond it only destinations that wait already are counted, and the totals. */
+/**
+ * Counts that wait to be written, at most. Beyond the first number further destinations are not counted, beyond the second further clients
+ * neither. The totals of the tenant always are.
+ */
 const maxPending = 100_000
+const maxPendingWithClients = 2 * maxPending
 
 type Counts = { -readonly [Name in keyof MinuteCounts]: MinuteCounts[Name] }
 
@@ -25,20 +29,21 @@ export const layerStatisticsRecorder = Layer.effect(
   Effect.gen(function*() {
     const store = yield* StatisticsStore
     const scope = yield* Effect.scope
-    /** By tenant and minute, then by destination. */
+    /** By tenant and minute, then by destination or total. */
     const pending = new Map<string, Map<number, Map<string, Counts>>>()
     let size = 0
     let isWaiting = false
 
-    const count = (tenantId: string, destinationId: string, { verdict: { record } }: Reported, always: boolean) => {
+    const count = (tenantId: string, counted: Counted, { verdict: { record } }: Reported, bound: number) => {
+      const name = counted.client === undefined ? counted.destinationId : counted.destinationId + counted.client
       const at = Math.floor((record.at + record.durationMillis) / minuteMillis) * minuteMillis
-      let counts = pending.get(tenantId)?.get(at)?.get(destinationId)
+      let counts = pending.get(tenantId)?.get(at)?.get(name)
       if (counts === undefined) {
-        if (size >= maxPending && !always) return
-        counts = { destinationId, at, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0 }
+        if (size >= bound) return
+        counts = { ...counted, at, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0 }
         const minutes = pending.get(tenantId) ?? new Map<number, Map<string, Counts>>()
         const minute = minutes.get(at) ?? new Map<string, Counts>()
-        pending.set(tenantId, minutes.set(at, minute.set(destinationId, counts)))
+        pending.set(tenantId, minutes.set(at, minute.set(name, counts)))
         size += 1
       }
       if (record.outcome === "accepted") counts.deliveries += 1
@@ -68,9 +73,11 @@ export const layerStatisticsRecorder = Layer.effect(
         for (const each of finished) {
           // nobody knows what became of it, and it says nothing about the receiver
           if (each.verdict.record.outcome === "interrupted") continue
-          const { destinationId } = each.attempt.destination
-          count(tenantId, destinationId, each, false)
-          count(tenantId, totalOf(partitionOf(destinationId)), each, true)
+          const { client, destinationId } = each.attempt.destination
+          const total = totalOf(partitionOf(destinationId))
+          count(tenantId, { destinationId }, each, maxPending)
+          count(tenantId, { destinationId: total, client }, each, maxPendingWithClients)
+          count(tenantId, { destinationId: total }, each, Infinity)
         }
         if (isWaiting || size === 0) return Effect.void
         isWaiting = true

@@ -24,6 +24,14 @@ export const totalOf = (partition: number): string => `00000000-0000-0000-0000-0
 /** Those of all partitions. */
 export const totals: ReadonlyArray<string> = Array.from({ length: partitionsPerTenant }, (_, partition) => totalOf(partition))
 
+/** What a number belongs to. */
+export interface Counted {
+  /** A destination, or the total of a partition. */
+  readonly destinationId: string
+  /** The total of a partition has one for each client beside that of the tenant. `undefined` with the id of a destination. */
+  readonly client?: string | undefined
+}
+
 /** Whole numbers. */
 export interface AttemptCounts {
   /** Accepted attempts. */
@@ -35,19 +43,17 @@ export interface AttemptCounts {
   readonly maxLatencyMillis: number
 }
 
-export interface MinuteCounts extends AttemptCounts {
-  readonly destinationId: string
+export interface MinuteCounts extends AttemptCounts, Counted {
   /** When the minute began. */
   readonly at: number
 }
 
-export interface WaitingSample {
-  readonly destinationId: string
+export interface WaitingSample extends Counted {
   readonly waiting: number
 }
 
 export interface StatisticsRange {
-  /** Destinations, or a client's destinations that are not closed, as one. */
+  /** Destinations, or the totals of a client in all partitions, as one. */
   readonly of: { readonly destinationIds: ReadonlyArray<string> } | { readonly client: string }
   /** Multiples of `stepMillis`; `to` is not included. */
   readonly from: number
@@ -61,14 +67,14 @@ export interface StatisticsRow extends AttemptCounts {
   /** `undefined` for a client. */
   readonly destinationId: string | undefined
   readonly at: number
-  /** The most entries that waited at one sample; `undefined` without a sample. For a client the sum over its destinations. */
+  /** The most entries that waited at one sample; `undefined` without a sample. For a client the sum over the partitions. */
   readonly waiting: number | undefined
 }
 
 export class StatisticsStore extends Context.Service<StatisticsStore, {
-  /** Adds counts to those of their minutes and hours: `statisticsPerWrite` at most, each minute of a destination once. */
+  /** Adds counts to those of their minutes and hours: `statisticsPerWrite` at most, each minute of a destination or total once. */
   readonly add: (tenantId: string, counts: ReadonlyArray<MinuteCounts>) => Effect.Effect<void, StorageError>
-  /** Keeps the larger of this sample and others of the same minute and hour. `statisticsPerWrite` at most, each destination once. */
+  /** Keeps the larger of this sample and others of the same minute and hour. `statisticsPerWrite` at most, each destination or total once. */
   readonly sample: (tenantId: string, at: number, samples: ReadonlyArray<WaitingSample>) => Effect.Effect<void, StorageError>
   /** Steps in which something was counted or sampled, in any order. */
   readonly read: (tenantId: string, range: StatisticsRange) => Effect.Effect<ReadonlyArray<StatisticsRow>, StorageError>

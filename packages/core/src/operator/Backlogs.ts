@@ -8,7 +8,7 @@ import { TenantLimits } from "../access/TenantLimits.ts"
 import { type BacklogCounts, type BacklogExcess, type BacklogPosition, DeliveryControl, type PurgePosition, type PurgeStep } from "../delivery/DeliveryControl.ts"
 import { reportDropped } from "../delivery/DeliveryReport.ts"
 import { partitionOf } from "../delivery/DeliveryStore.ts"
-import { StatisticsStore, statisticsPerWrite, totalOf } from "../delivery/StatisticsStore.ts"
+import { StatisticsStore, statisticsPerWrite, totalOf, type WaitingSample } from "../delivery/StatisticsStore.ts"
 import type { StorageError } from "../shared/StorageError.ts"
 import { sweepEvery } from "../shared/Sweeps.ts"
 import { throttled } from "../shared/Throttling.ts"
@@ -30,6 +30,13 @@ interface Backlog {
   readonly dropped: number
   /** Number of entries by the start of their time range. */
   readonly ranges: Map<number, number>
+}
+
+/** How many entries of one subscription wait, in all time ranges. */
+interface Waiting {
+  readonly destinationId: string
+  readonly client: string
+  readonly waiting: number
 }
 
 interface Bounds {
@@ -97,17 +104,12 @@ export class Backlogs extends Context.Service<Backlogs, {
       const idle = new Set<string>()
 
       /**
-       * The total of the first partition is written even if it is 0: it says that the tenant was sampled. Tenants that were idle before get no
-       * row, or there would be one for every tenant, process and sweep.
+       * A sample without waiting entries says that the tenant was sampled. Tenants that were idle before get none, or there would be a row for
+       * every tenant, process and sweep.
        */
-      const sample = Effect.fnUntraced(function*(tenantId: string, now: number, waiting: ReadonlyMap<string, number>) {
+      const sample = Effect.fnUntraced(function*(tenantId: string, now: number, waiting: ReadonlyMap<string, Waiting>) {
         if (waiting.size === 0 && idle.has(tenantId)) return
-        const all = new Map([...waiting, [totalOf(0), 0]])
-        for (const [destinationId, count] of waiting) {
-          const total = totalOf(partitionOf(destinationId))
-          all.set(total, (all.get(total) ?? 0) + count)
-        }
-        const samples = Array.from(all, ([destinationId, count]) => ({ destinationId, waiting: count }))
+        const samples = samplesOf(waiting.values())
         for (let n = 0; n < samples.length; n += statisticsPerWrite) yield* throttled(statistics.sample(tenantId, now, samples.slice(n, n + statisticsPerWrite)))
         if (waiting.size === 0) idle.add(tenantId)
         else idle.delete(tenantId)
@@ -118,19 +120,19 @@ export class Backlogs extends Context.Service<Backlogs, {
         const width = Math.max(minWidthMillis, Math.ceil(waitingDays * dayMillis / maxRanges))
         let removed = 0
         let backlog: Backlog | undefined
-        const waiting = new Map<string, number>()
+        const waiting = new Map<string, Waiting>()
         let after: BacklogPosition | undefined
         for (;;) {
           const { counts, next, now }: BacklogCounts = yield* throttled(control.countBacklog(tenantId, width, after))
           const bounds = { width, oldest: now - waitingDays * dayMillis, entries: waitingPerSubscription }
           // entries beyond the maximum age count as one range, so that the number of ranges stays small
           const first = Math.floor(bounds.oldest / width) * width
-          for (const { dropped, entries, destinationId, queuedFrom } of counts) {
+          for (const { client, dropped, entries, destinationId, queuedFrom } of counts) {
             if (backlog?.destinationId !== destinationId) {
               if (backlog !== undefined) removed += yield* bound(tenantId, backlog, bounds)
               backlog = { destinationId, dropped, ranges: new Map() }
             }
-            waiting.set(destinationId, (waiting.get(destinationId) ?? 0) + entries)
+            waiting.set(destinationId, { destinationId, client, waiting: (waiting.get(destinationId)?.waiting ?? 0) + entries })
             const from = Math.max(queuedFrom, first - width)
             backlog.ranges.set(from, (backlog.ranges.get(from) ?? 0) + entries)
           }
@@ -154,4 +156,16 @@ export class Backlogs extends Context.Service<Backlogs, {
       return Backlogs.of({ sweep, run: sweepEvery(sweepMillis, sweep, "Backlog sweep failed, waiting entries not checked against quotas. The next sweep tries again.") })
     })
   )
+}
+
+/** Those of subscriptions, and their totals by client and partition, and by partition. The total of the first partition is among them even if it is 0. */
+const samplesOf = (waiting: Iterable<Waiting>): ReadonlyArray<WaitingSample> => {
+  const samples = new Map<string, WaitingSample>([[totalOf(0), { destinationId: totalOf(0), waiting: 0 }]])
+  for (const { client, destinationId, waiting: count } of waiting) {
+    const total = totalOf(partitionOf(destinationId))
+    samples.set(destinationId, { destinationId, waiting: count })
+    samples.set(total + client, { destinationId: total, client, waiting: (samples.get(total + client)?.waiting ?? 0) + count })
+    samples.set(total, { destinationId: total, waiting: (samples.get(total)?.waiting ?? 0) + count })
+  }
+  return [...samples.values()]
 }

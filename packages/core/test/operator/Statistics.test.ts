@@ -4,7 +4,7 @@ import { Backlogs, Statistics, Subscriptions, type StatisticsView } from "@waybi
 import { StatisticsStore, totalOf } from "@waybill/core/delivery"
 import { Receiver, TestWaybill } from "@waybill/testkit"
 import { Cause, Effect, Exit } from "effect"
-import { hook, inEngine, makeEngine } from "../delivery/Engine.ts"
+import { account, hook, inEngine, makeEngine } from "../delivery/Engine.ts"
 import { untyped } from "../untyped.ts"
 
 const get = (query: unknown = {}, tenantId = "acme") => Effect.flatMap(Statistics, (statistics) => statistics.get(tenantId, untyped(query)))
@@ -38,8 +38,30 @@ describe("delivery statistics", () => {
     assert.deepStrictEqual([unknown!.subscriptionId, unknown!.points.every(({ deliveries }) => deliveries === 0)], ["none", true])
     const [whole] = (yield* get({ to: "1970-01-01T01:00:00Z", step: 3600 })).series
     assert.deepInclude(whole!.points.at(-1), { at: "1970-01-01T00:00:00.000Z", deliveries: 1, failures: 1, meanMillis: 0, maxMillis: 0, waiting: null })
-    const [client] = (yield* get({ client: "client" })).series
-    assert.strictEqual(client!.subscriptionId, null)
+  }, inEngine))
+
+  it.effect("of a client are those of its subscriptions, also of deleted ones, and not of other clients", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    const { subscriptions, tenant } = engine
+    const [own, other] = [tenant.customer("key:own", [account]), tenant.customer("key:other", [account])]
+    const subscribe = (customer: typeof own) => TestWaybill.subscribe(tenant, customer, { endpointUrl: hook })
+    const [, deleted, paused] = [yield* subscribe(own), yield* subscribe(own), yield* subscribe(other)]
+    yield* TestWaybill.run
+    yield* engine.publish("A")
+    yield* TestWaybill.pass("1 second")
+    yield* subscriptions.remove(own, deleted.id)
+    yield* TestWaybill.pass("2 minutes")
+    yield* subscriptions.patch(other, paused.id, { status: "paused" })
+    yield* engine.publish("A")
+    yield* TestWaybill.pass("1 second")
+    yield* Effect.flatMap(Backlogs, ({ sweep }) => sweep)
+    yield* TestWaybill.pass("2 minutes")
+    const sums = (query: unknown) =>
+      Effect.map(get(query), ({ series }) => {
+        const { points, subscriptionId } = series[0]!
+        return [subscriptionId, points.reduce((sum, { deliveries }) => sum + deliveries, 0), Math.max(...points.map(({ waiting }) => waiting ?? 0))]
+      })
+    assert.deepStrictEqual(yield* Effect.forEach([{}, { client: "own" }, { client: "key:other" }, { client: "nobody" }], sums), [[null, 6, 1], [null, 3, 0], [null, 1, 1], [null, 0, 0]])
   }, inEngine))
 
   it.effect("show waiting entries at each sample, and 0 for a subscription without any", Effect.fnUntraced(function*() {

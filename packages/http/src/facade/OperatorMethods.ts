@@ -226,6 +226,7 @@ export interface HealthMethods {
 export interface StatisticsQuery {
   /** At most 100. */
   readonly subscriptionId?: ReadonlyArray<string>
+  /** Its subscriptions as one series, also those deleted since. */
   readonly client?: string
   readonly from?: string | Date
   readonly to?: string | Date

@@ -488,7 +488,7 @@ export const OperatorContract = contract({
       params: tenant,
       query: {
         subscriptionId: { kind: "list", schema: StatisticsQuery.fields.subscriptionId.schema, description: "Only these subscriptions, 100 at most." },
-        client: { kind: "text", schema: StatisticsQuery.fields.client.schema, description: "Only this client's subscriptions, except deleted ones. A bare name means key:<name>." },
+        client: { kind: "text", schema: StatisticsQuery.fields.client.schema, description: "Only this client's subscriptions, also those deleted since. A bare name means key:<name>." },
         from: { kind: "instant", schema: StatisticsQuery.fields.from.schema, description: "The first point contains this instant. Default: an hour before `to`." },
         to: { kind: "instant", schema: StatisticsQuery.fields.to.schema, description: "The end. Default: now." },
         step: { kind: "integer", schema: StatisticsQuery.fields.step.schema, description: "Seconds of one point: a multiple of 60 up to 3600, or of 3600. Default: by the range." }

@@ -56,6 +56,7 @@ export const countedRow = row({
   destinationId: optional(uuid),
   place: optional(int8),
   entries: optional(int8),
+  client: optional(text),
   dropped: optional(int8)
 })
 
@@ -76,20 +77,20 @@ last AS MATERIALIZED (
 grouped AS MATERIALIZED (
   SELECT s.destination_id, s.place, count(*) AS entries FROM stretch AS s GROUP BY s.destination_id, s.place
 ),
-losses AS MATERIALIZED (
-  SELECT g.destination_id, l.dropped
+destinations AS MATERIALIZED (
+  SELECT g.destination_id, l.client, l.dropped
   FROM (SELECT DISTINCT destination_id FROM grouped) AS g
   CROSS JOIN LATERAL (
-    SELECT l.dropped FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state <> 'closed'
+    SELECT l.client, l.dropped FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = g.destination_id AND l.state <> 'closed'
     OFFSET 0
   ) AS l
 )
 SELECT (extract(epoch FROM now()) * 1000)::float8 AS now, (SELECT count(*) FROM stretch) = ${lookedAtOnce} AS more,
-       t.destination_id AS last_destination_id, t.key, t.sequence, t.ref, g.destination_id, g.place, g.entries, g.dropped
+       t.destination_id AS last_destination_id, t.key, t.sequence, t.ref, g.destination_id, g.place, g.entries, g.client, g.dropped
 FROM (SELECT 1 AS one) AS o
 LEFT JOIN last AS t ON true
 LEFT JOIN (
-  SELECT g.destination_id, g.place, g.entries, s.dropped FROM grouped AS g JOIN losses AS s ON s.destination_id = g.destination_id
+  SELECT g.destination_id, g.place, g.entries, s.client, s.dropped FROM grouped AS g JOIN destinations AS s ON s.destination_id = g.destination_id
 ) AS g ON true
 ORDER BY g.destination_id`
 }

@@ -53,8 +53,8 @@ export const layer = (sources: ReadonlyArray<PayloadSource>) =>
         const { key, lastDestinationId, more, now, ref, sequence } = rows[0]!
         return {
           now,
-          counts: rows.flatMap(({ destinationId, dropped, entries, place }) =>
-            destinationId === undefined ? [] : [{ destinationId, queuedFrom: place! * widthMillis, entries: entries!, dropped: dropped! }]),
+          counts: rows.flatMap(({ client, destinationId, dropped, entries, place }) =>
+            destinationId === undefined ? [] : [{ destinationId, client: client!, queuedFrom: place! * widthMillis, entries: entries!, dropped: dropped! }]),
           next: more ? { destinationId: lastDestinationId!, key: key!, sequence: sequence!, ref: ref! } : undefined
         }
       }, StorageError.refail("DeliveryControl.countBacklog"))

@@ -156,10 +156,10 @@ const countsOf = (rows: DestinationRows, tenantId: string, width: number, after:
     .filter(({ entry, destination }) => after === undefined || (compareText(destination.destinationId, after.destinationId) || byPlace(entry, after)) > 0)
     .slice(0, backlogStep)
   const counts = new Map<string, BacklogCount>()
-  for (const { entry, destination: { dropped, destinationId } } of stretch) {
+  for (const { entry, destination: { dropped, destinationId, settings: { client } } } of stretch) {
     const queuedFrom = Math.floor(entry.queuedAt / width) * width
     const entries = (counts.get(`${destinationId} ${queuedFrom}`)?.entries ?? 0) + 1
-    counts.set(`${destinationId} ${queuedFrom}`, { destinationId, queuedFrom, entries, dropped })
+    counts.set(`${destinationId} ${queuedFrom}`, { destinationId, client, queuedFrom, entries, dropped })
   }
   const last = stretch.at(-1)
   return {

@@ -2,10 +2,10 @@
 import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore } from "@waybill/core/delivery"
 import { Effect, Layer } from "effect"
 import { MemoryDatabase } from "../shared/MemoryDatabase.ts"
-import { DestinationTables } from "./DestinationTables.ts"
 
 interface Row extends StatisticsRow {
   readonly destinationId: string
+  readonly client?: string | undefined
 }
 
 type Rows = Map<string, Row>
@@ -20,7 +20,6 @@ export const StatisticsStoreMemory = {
     StatisticsStore,
     Effect.gen(function*() {
       const { journal, onPurge, operate } = yield* MemoryDatabase
-      const destinations = yield* DestinationTables
       const tenants = new Map<string, TenantRows>()
       onPurge((tenantId) => tenants.delete(tenantId))
 
@@ -34,13 +33,16 @@ export const StatisticsStoreMemory = {
         const { hours, minutes } = rowsOf(tenantId)
         for (const [rows, width] of [[minutes, minuteMillis], [hours, hourMillis]] as const) {
           const at = Math.floor(added.at / width) * width
-          const name = `${added.destinationId} ${at}`
-          journal.put(rows, name, { ...sum([rows.get(name) ?? { ...added, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0, waiting: undefined }, added]), destinationId: added.destinationId, at })
+          const name = `${added.destinationId} ${at} ${added.client ?? ""}`
+          journal.put(rows, name, { ...sum([rows.get(name) ?? { ...added, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0, waiting: undefined }, added]), at })
         }
       }
 
-      const idsOf = (tenantId: string, of: StatisticsRange["of"]): ReadonlyArray<string> =>
-        "client" in of ? [...destinations.tenant(tenantId).destinations.values()].filter(({ settings }) => settings.client === of.client).map(({ destinationId }) => destinationId) : of.destinationIds
+      const isOf = (of: StatisticsRange["of"]): (row: Row) => boolean => {
+        if ("client" in of) return ({ client }) => client === of.client
+        const ids = new Set(of.destinationIds)
+        return ({ client, destinationId }) => client === undefined && ids.has(destinationId)
+      }
 
       return StatisticsStore.of({
         add: (tenantId, counts) =>
@@ -57,8 +59,8 @@ export const StatisticsStoreMemory = {
           ),
         read: (tenantId, { from, of, resolution, stepMillis, to }) =>
           operate(() => {
-            const ids = new Set(idsOf(tenantId, of))
-            const inRange = [...tenants.get(tenantId)?.[resolution].values() ?? []].filter((row) => ids.has(row.destinationId) && row.at >= from && row.at < to)
+            const isWanted = isOf(of)
+            const inRange = [...tenants.get(tenantId)?.[resolution].values() ?? []].filter((row) => isWanted(row) && row.at >= from && row.at < to)
             const stepped = inRange.map((row) => ({ ...row, at: Math.floor(row.at / stepMillis) * stepMillis }))
             const each = grouped(stepped, ({ at, destinationId }) => `${destinationId} ${at}`).map((rows) => ({ ...sum(rows), waiting: most(rows) }))
             if (!("client" in of)) return each
