@@ -11,6 +11,9 @@ import { stopping } from "../shared/Refused.ts"
 /** Maximum number of held requests; further ones are asked to retry. */
 const maxHeld = 1024
 
+/** While connections are refused, idle ones are closed this often. */
+const closeIdleMillis = 100
+
 /** Pass it to the code that attaches a `request` listener. `close()` starts the shutdown: requests in flight finish, new ones get 503. */
 export const createStartupBufferServer = (options: ServerOptions = {}): Server => new StartupBufferServer(options)
 
@@ -20,6 +23,7 @@ class StartupBufferServer extends Server {
   #stopping = false
   /** Connections whose first request has not arrived, the oldest first. */
   #silent = new Set<Socket>()
+  #idleClosedAt = -Infinity
 
   constructor(options: ServerOptions) {
     super(options)
@@ -35,8 +39,16 @@ class StartupBufferServer extends Server {
       if (this.#silent.size > this.maxConnections / 2) this.#closeOldestSilent()
     })
     super.on("drop", () => {
-      if (!this.#closeOldestSilent()) this.closeIdleConnections()
+      if (!this.#closeOldestSilent()) this.#closeIdle()
     })
+  }
+
+  /** Goes through all connections, so a flood of refused ones must not make it do so each time. */
+  #closeIdle(): void {
+    const now = performance.now()
+    if (now - this.#idleClosedAt < closeIdleMillis) return
+    this.#idleClosedAt = now
+    this.closeIdleConnections()
   }
 
   override emit(event: string, ...args: ReadonlyArray<never>): boolean {
