@@ -229,8 +229,8 @@ describe("Retention", () => {
       yield* TestWaybill.pass("2 days")
       yield* engine.publish("C")
       yield* TestWaybill.pass("1 minute")
-      // a delivery, and the counts of two minutes, of its destination and in total
-      assert.strictEqual(yield* retention.sweep, 5)
+      // a delivery, and the counts of two minutes, of its destination, of its client and in total
+      assert.strictEqual(yield* retention.sweep, 7)
       assert.deepStrictEqual((yield* engine.list()).map((each) => each.state), ["waiting", "delivered"])
     })))
 })
