@@ -134,6 +134,11 @@ const certificateHint = ({ reason: { cause } }: SqlError.SqlError): string | und
 }
 
 /** Creates a new connection for each attempt, because a pool that failed to connect cannot be used again. */
+/** A connection may be open on this side only. The time limit of statements would use up all the time that the start waits. */
+const answerMillis = 5_000
+
+const noAnswer = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error(`no answer within ${answerMillis / 1000} seconds`) }) })
+
 const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
     Effect.gen(function*() {
@@ -141,7 +146,7 @@ const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlE
       const [row] = yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
         sql<{ version: number }>`SELECT current_setting('server_version_num')::int AS version`).pipe(Effect.provideContext(context))
       return row!.version
-    })
+    }).pipe(Effect.timeoutOrElse({ duration: answerMillis, orElse: () => Effect.fail(noAnswer) }))
   )
 
 /** The error message of the database driver, without the SqlError around it. */

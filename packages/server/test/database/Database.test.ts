@@ -2,7 +2,7 @@ import { assert, describe, inject, it } from "@effect/vitest"
 import { Context, Effect, Fiber, Layer, Logger, Redacted } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { createServer, type AddressInfo } from "node:net"
+import { type AddressInfo, connect, createServer, type Socket } from "node:net"
 import { buildOn, openDatabase } from "../../src/database/Database.ts"
 
 /** A port without a listener. */
@@ -13,7 +13,47 @@ const deadPort = Effect.callback<number>((resume) => {
   })
 })
 
+/** Sent by the server when a session may begin statements. */
+const readyForQuery = Buffer.from([0x5a, 0, 0, 0, 5, 0x49])
+
+/** The address of a proxy of the database whose first session gets no answers once it has begun. */
+const firstSessionHangs = (url: string) =>
+  Effect.acquireRelease(
+    Effect.callback<{ readonly url: string; readonly close: () => void }>((resume) => {
+      const { hostname, port } = new URL(url)
+      const sockets = new Set<Socket>()
+      let sessions = 0
+      const server = createServer((socket) => {
+        const isFirst = ++sessions === 1
+        const upstream = connect(Number(port), hostname)
+        for (const each of [socket, upstream]) sockets.add(each.on("error", () => each.destroy()))
+        socket.pipe(upstream)
+        upstream.on("close", () => socket.destroy())
+        upstream.on("data", (data) => {
+          socket.write(data)
+          if (isFirst && data.includes(readyForQuery)) socket.unpipe(upstream).resume()
+        })
+      }).listen(0, "127.0.0.1", () => {
+        const proxied = new URL(url)
+        proxied.hostname = "127.0.0.1"
+        proxied.port = String((server.address() as AddressInfo).port)
+        const close = () => {
+          server.close()
+          for (const socket of sockets) socket.destroy()
+        }
+        resume(Effect.succeed({ url: proxied.href, close }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  )
+
 describe("a configured database", () => {
+  it.live("is asked again when a session does not answer", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const proxy = yield* firstSessionHangs(inject("pgUrl"))
+      yield* openDatabase({ databaseUrl: Redacted.make(proxy.url), dataDir: "/nowhere" }).pipe(Effect.timeout("20 seconds"))
+    })).pipe(Effect.provide(Logger.layer([]))), 30_000)
+
   it.effect("is retried for half a minute, and then reported as missing without its password", Effect.fnUntraced(function*() {
     const port = yield* deadPort
     const databaseUrl = Redacted.make(`postgres://waybill:hunter2@127.0.0.1:${port}/freight`)
