@@ -133,12 +133,12 @@ const certificateHint = ({ reason: { cause } }: SqlError.SqlError): string | und
   return undefined
 }
 
-/** Creates a new connection for each attempt, because a pool that failed to connect cannot be used again. */
 /** A connection may be open on this side only. The time limit of statements would use up all the time that the start waits. */
 const answerMillis = 5_000
 
 const noAnswer = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error(`no answer within ${answerMillis / 1000} seconds`) }) })
 
+/** Creates a new connection for each attempt, because a pool that failed to connect cannot be used again. */
 const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlError> =>
   Effect.scoped(
     Effect.gen(function*() {
