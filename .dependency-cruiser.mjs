@@ -114,7 +114,7 @@ export default {
       name: "ports-know-no-service",
       severity: "error",
       comment: "A port is asked, it does not ask.",
-      from: { path: "^packages/core/src/[^/]+/[^/]+(Store|Queue|Sender)\\.ts$" },
+      from: { path: "^packages/core/src/.+(Store|Queue|Sender)\\.ts$" },
       to: { pathNot: "^packages/core/src/([^/]+/model|shared)/|(Errors|Store|Queue|Sender)\\.ts$|node_modules/effect/" }
     },
     {

@@ -7,10 +7,10 @@ const store = "testkit/src/delivery/DeliveryStoreMemory.ts"
 const gate = "testkit/src/delivery/DestinationGate.ts"
 const control = "testkit/src/delivery/DeliveryControlMemory.ts"
 const access = "testkit/src/access/AccessTables.ts"
-const taking = "core/src/delivery/Taking.ts"
-const loading = "core/src/delivery/Loading.ts"
-const dropping = "core/src/delivery/Dropping.ts"
-const work = "core/src/delivery/WorkSet.ts"
+const taking = "core/src/delivery/worker/Taking.ts"
+const loading = "core/src/delivery/worker/Loading.ts"
+const dropping = "core/src/delivery/worker/Dropping.ts"
+const work = "core/src/delivery/worker/WorkSet.ts"
 
 export const accessMutants: ReadonlyArray<Mutant> = [
   // the end of access

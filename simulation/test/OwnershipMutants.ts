@@ -1,10 +1,10 @@
 /** Faulty changes to the ownership of partitions, in the engine and in the store. */
 import type { Mutant } from "./Mutant.ts"
 
-const owning = "core/src/delivery/Owning.ts"
-const taking = "core/src/delivery/Taking.ts"
-const sending = "core/src/delivery/Sending.ts"
-const destination = "core/src/delivery/Destination.ts"
+const owning = "core/src/delivery/worker/Owning.ts"
+const taking = "core/src/delivery/worker/Taking.ts"
+const sending = "core/src/delivery/worker/Sending.ts"
+const destination = "core/src/delivery/worker/Destination.ts"
 const ownership = "testkit/src/delivery/OwnershipMemory.ts"
 const tables = "testkit/src/delivery/DestinationTables.ts"
 const take = "testkit/src/delivery/TakeMemory.ts"

@@ -1,7 +1,7 @@
 /** Faulty changes to what the store does with signals, entries, deliveries and destinations. */
 import type { Mutant } from "./Mutant.ts"
 
-const picking = "core/src/delivery/EntryPicking.ts"
+const picking = "core/src/delivery/worker/EntryPicking.ts"
 const take = "testkit/src/delivery/TakeMemory.ts"
 const store = "testkit/src/delivery/DeliveryStoreMemory.ts"
 const tables = "testkit/src/delivery/DestinationTables.ts"
@@ -28,7 +28,7 @@ export const storeMutants: ReadonlyArray<Mutant> = [
   {
     name: "the largest key of several signals is returned",
     rare: true,
-    file: "core/src/delivery/EntryPicking.ts",
+    file: "core/src/delivery/worker/EntryPicking.ts",
     find: "compareText(key, before.key) < 0)",
     replace: "compareText(key, before.key) > 0)"
   },

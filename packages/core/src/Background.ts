@@ -1,6 +1,6 @@
 /** All background work: deliveries, freight charge windows, deferred statuses, notices, e-mails, retention and cleanup. */
 import { Effect } from "effect"
-import { DeliveryWorker } from "./delivery/DeliveryWorker.ts"
+import { DeliveryWorker } from "./delivery/worker/DeliveryWorker.ts"
 import { ChargeWindows } from "./freight-charges/ChargeWindows.ts"
 import { DeferredStatuses } from "./intake/DeferredStatuses.ts"
 import { MailOutbox } from "./mail/MailOutbox.ts"

@@ -1,6 +1,6 @@
 /** What a transport layer provides: it sends webhooks, signs and hashes, and seals secrets. */
-import type { Hmac } from "./delivery/Hmac.ts"
-import type { Sealer } from "./delivery/Sealer.ts"
+import type { Hmac } from "./delivery/secrets/Hmac.ts"
+import type { Sealer } from "./delivery/secrets/Sealer.ts"
 import type { WebhookSender } from "./delivery/WebhookSender.ts"
 import type { ContentHash } from "./invoices/ContentHash.ts"
 

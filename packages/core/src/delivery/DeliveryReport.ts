@@ -1,7 +1,7 @@
 /** Reports attempts to operators: metrics, and a log line for events that may need action. */
 import { Effect, Metric } from "effect"
 import { spanFrom } from "../shared/TraceContext.ts"
-import type { Attempt, Verdict } from "./Attempts.ts"
+import type { Attempt, Verdict } from "./worker/Attempts.ts"
 import * as metrics from "./DeliveryMetrics.ts"
 import type { DropReason } from "./DeliveryQueue.ts"
 

@@ -11,7 +11,7 @@ import { Context, type Effect } from "effect"
 import type { StorageError } from "../shared/StorageError.ts"
 import type { AttemptRecord, DestinationSettings } from "./DeliveryQueue.ts"
 import type { Breaker } from "./model/Breaker.ts"
-import type { SealedVersion } from "./SecretStore.ts"
+import type { SealedVersion } from "./secrets/SecretStore.ts"
 
 /** Partitions of every tenant: as many workers can share the work of one tenant. */
 export const partitionsPerTenant = 8

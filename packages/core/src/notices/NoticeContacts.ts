@@ -9,7 +9,7 @@ import { DeliveryQueue, type DestinationSettings } from "../delivery/DeliveryQue
 import { defaultPolicy } from "../delivery/model/DeliveryPolicy.ts"
 import { EndpointUrl } from "../delivery/model/WebhookSettings.ts"
 import { openDestinationWithin } from "../subscriptions/OpenDestination.ts"
-import { SigningSecrets } from "../delivery/SigningSecrets.ts"
+import { SigningSecrets } from "../delivery/secrets/SigningSecrets.ts"
 import { makeWebhookChecks } from "../subscriptions/WebhookChecks.ts"
 import { MailOutbox } from "../mail/MailOutbox.ts"
 import { longestMailAddress, mailAddress } from "../mail/model/Mail.ts"

@@ -2,7 +2,7 @@
 import { Context, Effect, Layer, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { qualifiedClient } from "../access/model/Client.ts"
-import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore, totalOf, totals } from "../delivery/StatisticsStore.ts"
+import { hourMillis, minuteMillis, type StatisticsRange, type StatisticsRow, StatisticsStore, totalOf, totals } from "../delivery/statistics/StatisticsStore.ts"
 import { keepMinutesMillis } from "../retention/Retention.ts"
 import { fault } from "../shared/Fault.ts"
 import { formatInstant, InstantText, parseInstant } from "../shared/Instant.ts"

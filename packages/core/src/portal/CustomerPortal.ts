@@ -15,7 +15,7 @@ import {
   type SubscriptionPausedByOperator
 } from "../delivery/DeliveryErrors.ts"
 import { secretOfClient } from "../delivery/model/SecretOwner.ts"
-import { type SecretListQuery, type SecretRotation, type SecretView, SigningSecrets } from "../delivery/SigningSecrets.ts"
+import { type SecretListQuery, type SecretRotation, type SecretView, SigningSecrets } from "../delivery/secrets/SigningSecrets.ts"
 import { addressNotAllowed } from "../delivery/WebhookSender.ts"
 import { WebhookTests } from "../delivery/WebhookTests.ts"
 import { SubscriptionListQuery, Subscriptions, type SubscriptionView } from "../operator/Subscriptions.ts"

@@ -2,7 +2,7 @@
 import { Effect, Result } from "effect"
 import type { Principal } from "../access/model/Principal.ts"
 import { contradictionIn, type DeliveryMetadata, policyOf } from "../delivery/model/DeliveryPolicy.ts"
-import { secretOfAnother, SigningSecrets, unknownSecret } from "../delivery/SigningSecrets.ts"
+import { secretOfAnother, SigningSecrets, unknownSecret } from "../delivery/secrets/SigningSecrets.ts"
 import { WebhookSender } from "../delivery/WebhookSender.ts"
 import { fault, type Fault } from "../shared/Fault.ts"
 import { InvalidInput } from "../shared/InvalidInput.ts"

@@ -19,7 +19,7 @@ export interface Attack {
 
 const own = (file: string, title: string) => [`http/test/webhook-sender/${file}`, title] as const
 const signature = (title: string) => ["client/test/receiver/Signature.test.ts", title] as const
-const secrets = (title: string) => ["core/test/delivery/SigningSecrets.test.ts", title] as const
+const secrets = (title: string) => ["core/test/delivery/secrets/SigningSecrets.test.ts", title] as const
 const subscriptions = (title: string) => ["core/test/transit-events/TransitSubscriptions.test.ts", title] as const
 
 const registries = own("AddressGuard.test.ts", "agrees with the registries at the edges of every special network")
@@ -129,7 +129,7 @@ const answers: Readonly<Record<number, Attack>> = {
       "retry-after-twice", "retry-after-empty", "status-429", "status-503", "status-500", "status-410", "status-401", "status-407", "status-421", "status-425",
       "cookie", "hsts"
     ],
-    tests: [["core/test/delivery/Attempts.test.ts", "waits for Retry-After, within bounds"]]
+    tests: [["core/test/delivery/worker/Attempts.test.ts", "waits for Retry-After, within bounds"]]
   },
   31: {
     attack: "an answer that is shown somewhere",
@@ -158,12 +158,12 @@ const signing: Readonly<Record<number, Attack>> = {
   39: { attack: "secrets that are none", tests: [["core/test/delivery/model/Signature.test.ts", "refuses secrets that are shorter, longer, not base64, or without the prefix"], secrets("refuses an invalid secret, an invalid id and an unknown tenant")] },
   40: { attack: "times that are no numbers", tests: [signature("1614265330abc")] },
   41: { attack: "10,000 signatures", tests: [signature("refuses a header of 10,000 signatures without hashing"), signature("accepts the one that matches and ignores unknown versions")] },
-  42: { attack: "a body that is written anew after it was signed", tests: [own("WebhookSenderHttp.answers.test.ts", "sends the exact bytes, the given headers and its own"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "is the same on every retry, except for time and signature"]] },
+  42: { attack: "a body that is written anew after it was signed", tests: [own("WebhookSenderHttp.answers.test.ts", "sends the exact bytes, the given headers and its own"), ["core/test/delivery/worker/DeliveryWorker.subscription.test.ts", "is the same on every retry, except for time and signature"]] },
   43: { attack: "bodies that are no text", tests: [signature("accepts any bytes: none, a byte order mark, half surrogates, invalid UTF-8")] },
   44: { attack: "an older version of the signature", tests: [signature("refuses a valid signature under another version")] },
   45: { attack: "secrets in logs and errors", tests: [["server/test/serve/Logging.test.ts", "contains no secret, even when an error quotes one"], signature("throws without showing it")] },
   46: { attack: "secrets in the database", tests: [secrets("stores it sealed, bound to tenant and id"), secrets("opens with an older key, and seals with the newest")] },
-  47: { attack: "rotation", tests: [secrets("rotates: the previous version keeps signing for the overlap"), ["core/test/delivery/DeliveryWorker.subscription.test.ts", "is signed with both secrets while one is being rotated"]] },
+  47: { attack: "rotation", tests: [secrets("rotates: the previous version keeps signing for the overlap"), ["core/test/delivery/worker/DeliveryWorker.subscription.test.ts", "is signed with both secrets while one is being rotated"]] },
   48: { attack: "somebody else's secret", tests: [subscriptions("answers a secret of another client like an unknown one"), ["conformance/src/delivery/SecretStoreSuite.ts", "isolates tenants and ids"]] }
 }
 
@@ -178,9 +178,9 @@ const configuration: Readonly<Record<number, Attack>> = {
     tests: [own("WebhookSenderHttp.connections.test.ts", "sends many requests at once, each over its own connection up to the limit"), own("hostile.addresses.test.ts", "tries a few of a thousand addresses")],
     left: "Requests to one origin are bounded by connections at a time, not by a rate across tenants."
   },
-  54: { attack: "changes while something is in flight", tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "that is removed while a delivery is in flight keeps its outcome"], subscriptions("keeps all of several concurrent changes")] },
+  54: { attack: "changes while something is in flight", tests: [["core/test/delivery/worker/DeliveryWorker.subscription.test.ts", "that is removed while a delivery is in flight keeps its outcome"], subscriptions("keeps all of several concurrent changes")] },
   55: { attack: "test calls as a scanner", tests: [["core/test/freight-charges/ChargeSubscriptions.test.ts", "is allowed ten times a minute per client"]] },
-  56: { attack: "payloads that are too large", behaviours: ["refuses-before-body"], tests: [["core/test/delivery/DeliveryWorker.subscription.test.ts", "has at most the bytes that the operator allows, unless one event is larger"]] },
+  56: { attack: "payloads that are too large", behaviours: ["refuses-before-body"], tests: [["core/test/delivery/worker/DeliveryWorker.subscription.test.ts", "has at most the bytes that the operator allows, unless one event is larger"]] },
   57: { attack: "guessing ids", tests: [subscriptions("are private: another client's id answers like an unknown one")] },
   58: { attack: "merge patches", tests: [subscriptions("resets filters, delivery or one of their members with null"), subscriptions("refuses null for address, secret and status")] }
 }

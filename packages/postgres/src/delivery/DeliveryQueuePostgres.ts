@@ -5,7 +5,7 @@ import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
 import type { Decoded } from "../client/SqlRow.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
-import { makeDeliveryLog } from "./DeliveryLogPostgres.ts"
+import { makeDeliveryLog } from "./operator/DeliveryLogPostgres.ts"
 import * as statements from "./DestinationSql.ts"
 import type { PayloadSource } from "./PayloadSource.ts"
 

@@ -2,7 +2,7 @@
  * Indexes for pages of operators and customers: the subscriptions of a tenant by client, state and endpoint, those that do not send, the finished deliveries of a subscription,
  * the deliveries of a tenant in each state but delivered, in order, and its dead letters by error.
  */
-import { endpointHostSql, lastOutcomeSql, ofAllDestinationsSql } from "../delivery/FilterSql.ts"
+import { endpointHostSql, lastOutcomeSql, ofAllDestinationsSql } from "../delivery/operator/FilterSql.ts"
 import type { Migration } from "./Migrations.ts"
 
 /**

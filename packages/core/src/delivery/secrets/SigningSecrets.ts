@@ -1,0 +1,295 @@
+/** Register, rotate, list and delete the secrets that webhooks are signed with, and say who may use them. */
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import * as Clock from "effect/Clock"
+import type { TenantNotFound } from "../../access/AccessErrors.ts"
+import { qualifiedClient } from "../../access/model/Client.ts"
+import type { Principal } from "../../access/model/Principal.ts"
+import { Tenants } from "../../access/Tenants.ts"
+import { fault } from "../../shared/Fault.ts"
+import { AccountNumber, ClientIdentity, HmacSecretId } from "../../shared/Identifier.ts"
+import { formatInstant } from "../../shared/Instant.ts"
+import { decodeInput, InvalidInput } from "../../shared/InvalidInput.ts"
+import { defaultListLimit, foreignCursor, ListCursor, ListLimit, type ListPage, listPage, textsSize } from "../../shared/ListPage.ts"
+import type { StorageError } from "../../shared/StorageError.ts"
+import { Transaction } from "../../shared/Transaction.ts"
+import { RandomBytes } from "../../shared/UniqueIds.ts"
+import { SecretInUse, SecretNotFound, SecretNotUsable, type SecretUnreadable } from "../DeliveryErrors.ts"
+import { canonicalSecretId, clientOfSecret, ownerMissing, ownerNamed, type SecretOwner, secretUsableBy } from "../model/SecretOwner.ts"
+import { formatSecret, parseSecret } from "../model/Signature.ts"
+import { type Resealed, resealSecrets } from "./ResealSecrets.ts"
+import { Sealer } from "./Sealer.ts"
+import { type ListedSecret, SecretStore, type SealedVersion, type StoredSecret } from "./SecretStore.ts"
+
+/**
+ * Body of `PUT …/secrets/{hmacSecretId}`. `overlapSeconds`: how long the secret before goes on signing after a rotation; with 0 a
+ * secret whose sealing key is lost can be replaced.
+ * `client`, `accounts` and `anyClient` name the owner: exactly one when the secret is new, at most one later.
+ */
+export const SecretSettings = Schema.Struct({
+  secret: Schema.optionalKey(
+    Schema.String.check(
+      Schema.makeFilter((text: string) =>
+        parseSecret(text) !== undefined || "A secret is whsec_ followed by standard base64 of 24 to 64 bytes."
+      )
+    )
+  ),
+  client: Schema.optionalKey(ClientIdentity),
+  accounts: Schema.optionalKey(Schema.Array(AccountNumber).check(Schema.isMaxLength(10_000, { message: "At most 10000 accounts." }))),
+  anyClient: Schema.optionalKey(Schema.Literal(true).annotate({ message: "anyClient is true, or left out." })),
+  overlapSeconds: Schema.optionalKey(
+    Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 604_800 }, { message: "overlapSeconds is an integer from 0 to 604800." }))
+  ),
+  /** `false`: only the owner and `bodySignature` change. */
+  rotate: Schema.optionalKey(Schema.Boolean),
+  /** Deliveries signed with this secret also carry the older `X-Signature`: base64 HMAC-SHA256 of the bare body. */
+  bodySignature: Schema.optionalKey(Schema.Boolean)
+}).annotate({ identifier: "SecretSettings" })
+
+/** Body of a rotation by the secret's client. */
+export const SecretRotation = Schema.Struct({ overlapSeconds: SecretSettings.fields.overlapSeconds }).annotate({ identifier: "SecretRotation" })
+
+export const SecretListQuery = Schema.Struct({ cursor: ListCursor, limit: ListLimit })
+
+/** A secret as operators see it: everything but the secret. */
+export interface SecretView {
+  readonly hmacSecretId: string
+  readonly client: string | null
+  /** Empty unless the secret belongs to accounts. */
+  readonly accounts: ReadonlyArray<string>
+  readonly anyClient: boolean
+  readonly createdAt: string
+  readonly rotatedAt: string | null
+  /** When the last of the older versions stops to sign. */
+  readonly signsUntil: string | null
+  /** Subscriptions, not deleted ones, that are signed with it; never more than `maxCountedUses`. */
+  readonly usedBy: number
+}
+
+const defaultOverlapSeconds = 86_400
+
+/** At most this many versions sign at once; a third rotation within the overlap retires the oldest. */
+const maxLiveVersions = 3
+
+/** Where a sealed secret belongs. */
+export const placeOfSecret = (tenantId: string, hmacSecretId: string): string => `${tenantId}/${hmacSecretId}`
+
+export class SigningSecrets extends Context.Service<SigningSecrets, {
+  /**
+   * Registers or rotates; without `secret` one is generated. With `rotate: false` only the owner and `bodySignature` change.
+   * Answers the secret that signs from now on.
+   */
+  readonly put: (
+    tenantId: string,
+    hmacSecretId: string,
+    input?: typeof SecretSettings.Encoded
+  ) => Effect.Effect<
+    { readonly hmacSecretId: string; readonly secret: Redacted.Redacted },
+    InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
+  >
+  /** By hmacSecretId. */
+  readonly list: (tenantId: string, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
+  /** Secrets that belong to the caller itself, by hmacSecretId. */
+  readonly listOwn: (principal: Principal, query?: typeof SecretListQuery.Encoded) => Effect.Effect<ListPage<SecretView>, InvalidInput | StorageError>
+  /** Rotates a secret that belongs to the caller itself. Another secret answers like an unknown one. */
+  readonly rotateOwn: (
+    principal: Principal,
+    hmacSecretId: string,
+    input?: typeof SecretRotation.Encoded
+  ) => Effect.Effect<
+    { readonly hmacSecretId: string; readonly secret: Redacted.Redacted },
+    InvalidInput | TenantNotFound | SecretNotFound | SecretUnreadable | StorageError
+  >
+  /** Fails while a subscription that was not deleted is signed with it. */
+  readonly remove: (tenantId: string, hmacSecretId: string) => Effect.Effect<void, SecretNotFound | SecretInUse | StorageError>
+  /** Seals every secret of the tenant with the newest sealing key: needed before an older key is taken away. */
+  readonly reseal: (tenantId: string) => Effect.Effect<Resealed, TenantNotFound | StorageError>
+  /** Whether this caller may name the secret. Another client's secret answers like an unknown one. */
+  readonly mayName: (principal: Principal, hmacSecretId: string) => Effect.Effect<boolean, StorageError>
+  /**
+   * The same inside the transaction that stores a subscription: until it ends, the secret is neither deleted nor given to
+   * somebody else. Fails with the fault of an unknown secret.
+   */
+  readonly use: (principal: Principal, hmacSecretId: string) => Effect.Effect<void, InvalidInput | StorageError>
+  /** Like `use`, for a client that is not there: by its stored access, for an operator who changes its subscription. */
+  readonly useFor: (tenantId: string, hmacSecretId: string, client: string) => Effect.Effect<void, InvalidInput | StorageError>
+  /** Whether a client may go on using a secret, by its stored access: for when the client is not there. */
+  readonly checkUse: (tenantId: string, hmacSecretId: string, client: string) => Effect.Effect<void, SecretNotUsable | StorageError>
+}>()("@waybill/core/delivery/SigningSecrets") {
+  static readonly layer = Layer.effect(
+    SigningSecrets,
+    Effect.gen(function*() {
+      const store = yield* SecretStore
+      const sealer = yield* Sealer
+      const tenants = yield* Tenants
+      const transaction = yield* Transaction
+      const fill = yield* RandomBytes
+
+      const generate = () => {
+        const bytes = new Uint8Array(32)
+        fill(bytes)
+        return formatSecret(bytes)
+      }
+
+      /**
+       * Whether `secret` is the one that signs now. A stored version that cannot be opened fails the call, because every delivery
+       * would fail as long as this version signs too. Without an overlap it stops signing, so the secret can be replaced.
+       */
+      const isCurrent = (place: string, current: SealedVersion, secret: string, overlapSeconds: number) =>
+        sealer.open(place, current.sealed).pipe(
+          Effect.map((key) => formatSecret(key) === secret),
+          Effect.catchTag("SecretUnreadable", (error) => overlapSeconds === 0 ? Effect.succeed(false) : Effect.fail(error))
+        )
+
+      /** The versions after a rotation; `secret` is the one that signs from now on. */
+      const rotated = Effect.fnUntraced(function*(place: string, stored: StoredSecret | undefined, secret: string, overlapSeconds: number, now: number) {
+        const current = stored?.versions[0]
+        if (current !== undefined && (yield* isCurrent(place, current, secret, overlapSeconds))) return stored!
+        const overlapUntil = now + overlapSeconds * 1000
+        const retired = (stored?.versions ?? []).map((version): SealedVersion => ({
+          sealed: version.sealed,
+          signsUntil: Math.min(version.signsUntil ?? overlapUntil, overlapUntil)
+        }))
+        const versions = [{ sealed: yield* sealer.seal(place, parseSecret(secret)!), signsUntil: undefined }, ...retired]
+        return {
+          versions: versions.slice(0, maxLiveVersions),
+          createdAt: stored?.createdAt ?? now,
+          rotatedAt: stored === undefined ? undefined : now
+        }
+      })
+
+      const put = Effect.fn("SigningSecrets.put")(function*(tenantId: string, hmacSecretId: string, input: unknown = {}) {
+        const id = canonicalSecretId(yield* decodeId(hmacSecretId, ["hmacSecretId"]))
+        const settings = yield* decode(input)
+        yield* checkRotate(settings)
+        const named = yield* ownerFor(id, settings)
+        yield* tenants.get(tenantId)
+        const place = placeOfSecret(tenantId, id)
+        return yield* transaction.run(Effect.gen(function*() {
+          const now = yield* Clock.currentTimeMillis
+          const stored = Option.getOrUndefined(yield* store.findForUpdate(tenantId, id))
+          const current = stored?.versions[0]
+          const kept = settings.rotate === false
+          if (kept && (stored === undefined || current === undefined)) return yield* new SecretNotFound({ hmacSecretId: id })
+          const owner = named ?? stored?.owner
+          if (owner === undefined) return yield* ownerMissing
+          const secret = kept ? formatSecret(yield* sealer.open(place, current!.sealed)) : settings.secret ?? generate()
+          const versions = kept
+            ? stored!
+            : yield* rotated(place, stored, secret, settings.overlapSeconds ?? defaultOverlapSeconds, now)
+          yield* store.put(tenantId, id, {
+            versions: versions.versions,
+            createdAt: versions.createdAt,
+            rotatedAt: versions.rotatedAt,
+            owner,
+            bodySignature: settings.bodySignature ?? stored?.bodySignature ?? false
+          })
+          return { hmacSecretId: id, secret: Redacted.make(secret) }
+        }))
+      })
+
+      const pageOf = Effect.fnUntraced(function*(tenantId: string, input: unknown, owner: { readonly client?: string }) {
+        const { cursor, limit = defaultListLimit } = yield* decodeQuery(input)
+        if (cursor !== undefined && !isSecretId(cursor)) return yield* foreignCursor
+        return yield* listPage({ read: (range) => store.page(tenantId, { ...range, ...owner }), idOf: (row) => row.hmacSecretId, sizeOf: ({ owner }) => 300 + (owner._tag === "Accounts" ? textsSize(owner.accounts) : 0), shown: viewOf }, cursor, limit)
+      })
+
+      const list = Effect.fn("SigningSecrets.list")((tenantId: string, input: unknown = {}) => pageOf(tenantId, input, {}))
+
+      const listOwn = Effect.fn("SigningSecrets.listOwn")(({ client, tenantId }: Principal, input: unknown = {}) => pageOf(tenantId, input, { client }))
+
+      const rotateOwn = Effect.fn("SigningSecrets.rotateOwn")(function*({ client, tenantId }: Principal, hmacSecretId: string, input: unknown = {}) {
+        const settings = yield* decodeRotation(input)
+        if (!isSecretId(hmacSecretId)) return yield* new SecretNotFound({ hmacSecretId })
+        const id = canonicalSecretId(hmacSecretId)
+        return yield* transaction.run(Effect.gen(function*() {
+          // locked until the rotation is stored, so that its owner cannot change in between
+          const stored = Option.getOrUndefined(yield* store.findForUpdate(tenantId, id))
+          if (stored?.owner._tag !== "Client" || stored.owner.client !== client) return yield* new SecretNotFound({ hmacSecretId: id })
+          return yield* put(tenantId, id, settings)
+        }))
+      })
+
+      const remove = Effect.fn("SigningSecrets.remove")(function*(tenantId: string, hmacSecretId: string) {
+        if (!isSecretId(hmacSecretId)) return yield* new SecretNotFound({ hmacSecretId })
+        const id = canonicalSecretId(hmacSecretId)
+        const removed = yield* transaction.run(store.remove(tenantId, id))
+        if (removed === "unknown") return yield* new SecretNotFound({ hmacSecretId: id })
+        if (removed === "used") return yield* new SecretInUse({ hmacSecretId: id })
+      })
+
+      const reseal = Effect.fn("SigningSecrets.reseal")(function*(tenantId: string) {
+        yield* tenants.get(tenantId)
+        return yield* resealSecrets({ store, sealer, transaction, placeOf: (id) => placeOfSecret(tenantId, id) }, tenantId)
+      })
+
+      const isFor = (principal: Principal, stored: Option.Option<StoredSecret>): boolean =>
+        Option.isSome(stored) && secretUsableBy(stored.value.owner, principal)
+
+      const mayName = Effect.fn("SigningSecrets.mayName")((principal: Principal, hmacSecretId: string) =>
+        Effect.map(store.find(principal.tenantId, hmacSecretId), (stored) => isFor(principal, stored)))
+
+      const use = Effect.fn("SigningSecrets.use")(function*(principal: Principal, hmacSecretId: string) {
+        const stored = yield* store.findForUse(principal.tenantId, hmacSecretId)
+        if (!isFor(principal, stored)) return yield* unknownSecret(hmacSecretId)
+      })
+
+      const useFor = Effect.fn("SigningSecrets.useFor")(function*(tenantId: string, hmacSecretId: string, client: string) {
+        // locked first: what is read afterwards stays true until the transaction ends
+        yield* store.findForUse(tenantId, hmacSecretId)
+        if (!(yield* store.usableBy(tenantId, hmacSecretId, qualifiedClient(client)))) return yield* secretOfAnother(hmacSecretId, client)
+      })
+
+      const checkUse = Effect.fn("SigningSecrets.checkUse")(function*(tenantId: string, hmacSecretId: string, client: string) {
+        const usable = yield* store.usableBy(tenantId, hmacSecretId, qualifiedClient(client))
+        if (!usable) return yield* new SecretNotUsable({ hmacSecretId, client })
+      })
+
+      return SigningSecrets.of({ put, list, listOwn, rotateOwn, remove, reseal, mayName, use, useFor, checkUse })
+    })
+  )
+}
+
+const decodeId = decodeInput(HmacSecretId)
+const isSecretId: (text: string) => boolean = Schema.is(HmacSecretId)
+const decode = decodeInput(SecretSettings, { closed: true })
+const decodeRotation = decodeInput(SecretRotation, { closed: true })
+const decodeQuery = decodeInput(SecretListQuery, { closed: true })
+
+/** A call that does not rotate cannot say how. */
+const checkRotate = ({ overlapSeconds, rotate, secret }: typeof SecretSettings.Type): Effect.Effect<void, InvalidInput> => {
+  if (rotate !== false) return Effect.void
+  const refused = (member: string) => Effect.fail(InvalidInput.of(fault([member], `${member} cannot be given with rotate: false.`, "conflict")))
+  if (secret !== undefined) return refused("secret")
+  return overlapSeconds === undefined ? Effect.void : refused("overlapSeconds")
+}
+
+/** The owner that a call names, or that the id names by itself; `undefined` leaves it as it is. */
+const ownerFor = (id: string, settings: typeof SecretSettings.Type): Effect.Effect<SecretOwner | undefined, InvalidInput> =>
+  Effect.flatMap(Effect.fromResult(ownerNamed(settings)), (named) => {
+    const client = clientOfSecret(id)
+    if (client === undefined) return Effect.succeed(named)
+    return named === undefined || named._tag === "Client" && named.client === client
+      ? Effect.succeed({ _tag: "Client", client } as const)
+      : Effect.fail(InvalidInput.of(fault([], `Secret ${id} belongs to the client that it is called after. Leave client, accounts and anyClient out.`, "conflict")))
+  })
+
+const viewOf = ({ createdAt, hmacSecretId, owner, rotatedAt, signsUntil, usedBy }: ListedSecret): SecretView => ({
+  hmacSecretId,
+  client: owner._tag === "Client" ? owner.client : null,
+  accounts: owner._tag === "Accounts" ? owner.accounts : [],
+  anyClient: owner._tag === "AnyClient",
+  createdAt: formatInstant(createdAt),
+  rotatedAt: rotatedAt === undefined ? null : formatInstant(rotatedAt),
+  signsUntil: signsUntil === undefined ? null : formatInstant(signsUntil),
+  usedBy
+})
+
+/** The same, as operators are told. */
+export const secretOfAnother = (hmacSecretId: string, client: string): InvalidInput =>
+  InvalidInput.of(fault(["hmacSecretId"], `No secret ${hmacSecretId} is registered for ${client}. Register it, or give it to this client.`, "unknown_reference"))
+
+/** The fault of naming a secret that does not exist, or not for this caller. SPEC-GAP-D20 */
+export const unknownSecret = (hmacSecretId: string): InvalidInput =>
+  InvalidInput.of(
+    fault(["hmacSecretId"], `No secret ${hmacSecretId} is registered for you. Ask the operator to register it.`, "unknown_reference")
+  )

@@ -1,0 +1,90 @@
+/** Counts attempts in memory by destination, client and minute, and writes the counts about once a minute. Deliveries never wait for it. */
+import { Context, Effect, Layer } from "effect"
+import type { StorageError } from "../../shared/StorageError.ts"
+import { partitionOf } from "../DeliveryStore.ts"
+import type { Reported } from "../DeliveryReport.ts"
+import { type Counted, type MinuteCounts, minuteMillis, StatisticsStore, statisticsPerWrite, totalOf } from "./StatisticsStore.ts"
+
+const flushMillis = 60_000
+
+/**
+ * Counts that wait to be written, at most. Beyond the first number further destinations are not counted, beyond the second further clients
+ * neither. The totals of the tenant always are.
+ */
+const maxPending = 100_000
+const maxPendingWithClients = 2 * maxPending
+
+type Counts = { -readonly [Name in keyof MinuteCounts]: MinuteCounts[Name] }
+
+export type ObserveAttempts = (tenantId: string, finished: ReadonlyArray<Reported>) => Effect.Effect<void>
+
+/** Is told of attempts whose outcomes were written. */
+export class AttemptObserver extends Context.Reference<ObserveAttempts>("@waybill/core/delivery/AttemptObserver", {
+  defaultValue: () => () => Effect.void
+}) {}
+
+/** Writes until its scope closes, and a last time then. A process that is killed loses what it counted since it last wrote. */
+export const layerStatisticsRecorder = Layer.effect(
+  AttemptObserver,
+  Effect.gen(function*() {
+    const store = yield* StatisticsStore
+    const scope = yield* Effect.scope
+    /** By tenant and minute, then by destination or total. */
+    const pending = new Map<string, Map<number, Map<string, Counts>>>()
+    let size = 0
+    let isWaiting = false
+
+    const count = (tenantId: string, counted: Counted, { verdict: { record } }: Reported, bound: number) => {
+      const name = counted.client === undefined ? counted.destinationId : counted.destinationId + counted.client
+      const at = Math.floor((record.at + record.durationMillis) / minuteMillis) * minuteMillis
+      let counts = pending.get(tenantId)?.get(at)?.get(name)
+      if (counts === undefined) {
+        if (size >= bound) return
+        counts = { ...counted, at, deliveries: 0, failures: 0, latencyMillis: 0, maxLatencyMillis: 0 }
+        const minutes = pending.get(tenantId) ?? new Map<number, Map<string, Counts>>()
+        const minute = minutes.get(at) ?? new Map<string, Counts>()
+        pending.set(tenantId, minutes.set(at, minute.set(name, counts)))
+        size += 1
+      }
+      if (record.outcome === "accepted") counts.deliveries += 1
+      else counts.failures += 1
+      const millis = Math.round(record.durationMillis)
+      counts.latencyMillis += millis
+      counts.maxLatencyMillis = Math.max(counts.maxLatencyMillis, millis)
+    }
+
+    const flush: Effect.Effect<void> = Effect.suspend(() => {
+      const taken = [...pending]
+      pending.clear()
+      size = 0
+      return Effect.forEach(taken, ([tenantId, minutes]) =>
+        Effect.forEach(inParts([...minutes.values()].flatMap((minute) => [...minute.values()])), (part) => store.add(tenantId, part), { discard: true }), { discard: true })
+    }).pipe(Effect.catchTag("StorageError", (error: StorageError) => Effect.logWarning("Delivery statistics of up to a minute not written. Charts show too few attempts.", error)))
+
+    const flushLater = Effect.suspend(() => {
+      isWaiting = false
+      return flush
+    }).pipe(Effect.delay(flushMillis))
+
+    yield* Effect.addFinalizer(() => flush)
+
+    return (tenantId, finished) =>
+      Effect.suspend(() => {
+        for (const each of finished) {
+          // nobody knows what became of it, and it says nothing about the receiver
+          if (each.verdict.record.outcome === "interrupted") continue
+          const { client, destinationId } = each.attempt.destination
+          const total = totalOf(partitionOf(destinationId))
+          count(tenantId, { destinationId }, each, maxPending)
+          count(tenantId, { destinationId: total, client }, each, maxPendingWithClients)
+          count(tenantId, { destinationId: total }, each, Infinity)
+        }
+        if (isWaiting || size === 0) return Effect.void
+        isWaiting = true
+        return Effect.asVoid(Effect.forkIn(flushLater, scope))
+      })
+  })
+)
+
+const inParts = (counts: ReadonlyArray<MinuteCounts>): ReadonlyArray<ReadonlyArray<MinuteCounts>> =>
+  Array.from({ length: Math.ceil(counts.length / statisticsPerWrite) }, (_, n) => counts.slice(n * statisticsPerWrite, (n + 1) * statisticsPerWrite))

@@ -1,0 +1,51 @@
+/** Attributes of an attempt's span: the semantic conventions of OpenTelemetry for HTTP clients and messaging, and Waybill's own ids. */
+import type { Attempt } from "./Attempts.ts"
+import type { AttemptOutcome } from "../model/AttemptOutcome.ts"
+
+/** The path and query of an endpoint may hold a token of the receiver, so they are left out. */
+export const spanAttributesOf = ({ attempt, deliveryId, destination, events, tenantId }: Attempt): Readonly<Record<string, unknown>> => {
+  const url = URL.parse(destination.endpointUrl)
+  return {
+    "http.request.method": "POST",
+    ...(url === null ? {} : {
+      "url.scheme": url.protocol.slice(0, -1),
+      "server.address": url.hostname,
+      "server.port": Number(url.port || (url.protocol === "http:" ? 80 : 443))
+    }),
+    ...(attempt > 1 ? { "http.request.resend_count": attempt - 1 } : {}),
+    "messaging.system": "waybill",
+    "messaging.operation.name": "send",
+    "messaging.operation.type": "send",
+    "messaging.destination.name": destination.destinationId,
+    "messaging.message.id": deliveryId,
+    "messaging.batch.message_count": events,
+    "waybill.tenant": tenantId,
+    "waybill.subscription": destination.destinationId,
+    "waybill.delivery": deliveryId,
+    "waybill.attempt": attempt,
+    "waybill.events": events
+  }
+}
+
+/** `error.type` is the status of an answer that does not accept, else the attempt's outcome. */
+export const spanResultOf = (outcome: AttemptOutcome): Readonly<Record<string, unknown>> => {
+  const result = { "waybill.outcome": outcome._tag === "Failed" ? outcome.failure : outcome._tag.toLowerCase() }
+  if (outcome._tag === "Interrupted") return result
+  const { status } = outcome
+  return {
+    ...result,
+    ...(status === undefined ? {} : { "http.response.status_code": status }),
+    ...(outcome._tag === "Accepted" ? {} : { "error.type": status === undefined && outcome._tag === "Failed" ? outcome.failure : String(status) })
+  }
+}
+
+/** An attempt that was not accepted, for its span only. */
+export class NotAccepted extends Error {
+  override readonly name = "NotAccepted"
+  readonly outcome: Extract<AttemptOutcome, { readonly _tag: "Failed" | "Gone" }>
+
+  constructor(outcome: NotAccepted["outcome"]) {
+    super(outcome._tag === "Failed" ? outcome.detail : "The receiver answered 410 Gone.")
+    this.outcome = outcome
+  }
+}

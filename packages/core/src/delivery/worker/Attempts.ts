@@ -1,0 +1,145 @@
+/** One attempt: sign the frozen bytes, send them, and say what it means for the delivery. */
+import { Effect, Exit } from "effect"
+import * as Random from "effect/Random"
+import { spanFrom } from "../../shared/TraceContext.ts"
+import type { AttemptRecord } from "../DeliveryQueue.ts"
+import type { DeliveryOutcome, LoadedDestination, TakenDelivery } from "../DeliveryStore.ts"
+import type { Hmac } from "../secrets/Hmac.ts"
+import { AttemptOutcome } from "../model/AttemptOutcome.ts"
+import { wrap } from "../model/Envelope.ts"
+import type { RequestBody } from "../model/RequestBody.ts"
+import { decideRetry } from "../model/RetryDecision.ts"
+import { bodySignatureHeader, signatureHeader } from "../model/Signature.ts"
+import { NotAccepted, spanAttributesOf, spanResultOf } from "./AttemptSpan.ts"
+import type { WebhookRequest, WebhookSender } from "../WebhookSender.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+/** A delivery that was taken, its attempt counted. */
+export interface Attempt extends Omit<TakenDelivery, "destinationId" | "sentAt" | "lastKey" | "body"> {
+  readonly tenantId: string
+  readonly destination: LoadedDestination
+  readonly body: RequestBody
+  /** Those of its events. */
+  readonly bytes: number
+  /** Live signing keys, newest first. */
+  readonly keys: ReadonlyArray<Uint8Array>
+  /** What the store's clock is ahead of the worker's time: all that is told of time goes by the store's. */
+  readonly storeAhead: number
+}
+
+/** The effect of an attempt on its delivery. */
+export interface Verdict extends Pick<DeliveryOutcome, "state" | "dueInMillis" | "notCounted"> {
+  readonly record: AttemptRecord
+  /** For the breaker, which counts only outcomes that depend on the destination. */
+  readonly health: "up" | "down" | "unknown"
+  /** Why the destination is to be paused. */
+  readonly pause: string | undefined
+}
+
+/** The attempt of a taken delivery, with the frozen bytes. */
+export const attemptOf = (
+  taken: TakenDelivery,
+  { destination, keys, storeAhead, tenantId }: Pick<Attempt, "tenantId" | "destination" | "keys" | "storeAhead">
+): Attempt => ({
+  tenantId,
+  destination,
+  keys,
+  storeAhead,
+  deliveryId: taken.deliveryId,
+  flight: taken.flight,
+  attempt: taken.attempt,
+  tries: taken.tries,
+  body: wrap(destination.envelope, taken.deliveryId, taken.sentAt, [taken.body]),
+  bytes: taken.body.length,
+  events: taken.events,
+  traceparent: taken.traceparent
+})
+
+const broken = AttemptOutcome.Failed({
+  failure: "protocol",
+  detail: "The request could not be sent because of a fault on this side. It is logged, and the delivery is tried again."
+})
+
+const unsignable = AttemptOutcome.Failed({
+  failure: "signing",
+  detail: "The signing secret of this subscription does not exist. Ask the operator to register it again."
+})
+
+/** Sends one attempt and never fails; an interrupted one says so. Only the sending itself can be interrupted, wherever it runs. */
+export const runAttempt = (
+  services: { readonly sender: WebhookSender["Service"]; readonly hmac: Hmac["Service"]; readonly timeoutMillis: number },
+  attempt: Attempt
+): Effect.Effect<Verdict> =>
+  Effect.uninterruptible(
+    Effect.flatMap(workerMillis, (startedAt) =>
+      Effect.interruptible(Effect.suspend(() => attempted(services, attempt, startedAt))).pipe(
+        // a defect of the sender counts as an attempt, so that retries end
+        Effect.catchDefect((defect) => Effect.as(Effect.logError("Webhook attempt failed with a defect.", defect), broken)),
+        Effect.exit,
+        Effect.flatMap((exit) => {
+          // the outcome of an interrupted attempt is unknown, so the delivery is sent again
+          const outcome = Exit.isSuccess(exit) ? exit.value : AttemptOutcome.Interrupted()
+          return Effect.zipWith(workerMillis, Random.next, (endedAt, jitter) =>
+            verdictOf(attempt, outcome, startedAt, endedAt, jitter))
+        })
+      ))
+  )
+
+/** The request of an attempt, signed for this instant; or the outcome of one that cannot be signed. */
+export const requestOf = (
+  { hmac, timeoutMillis }: { readonly hmac: Hmac["Service"]; readonly timeoutMillis: number },
+  { body, deliveryId, keys, destination, storeAhead }: Attempt,
+  startedAt: number
+): WebhookRequest | AttemptOutcome => {
+  if (keys.length === 0 && destination.signing === "required") return unsignable
+  // receivers refuse timestamps that are minutes off, and the clock of this process may be wrong
+  const timestampSeconds = Math.floor((startedAt + storeAhead) / 1000)
+  const named = { "content-type": "application/json", "webhook-id": deliveryId, "webhook-timestamp": String(timestampSeconds) }
+  const request = { url: destination.endpointUrl, body, deadlineMillis: timeoutMillis }
+  if (keys.length === 0) return { ...request, headers: named }
+  const signed = { ...named, "webhook-signature": signatureHeader(hmac.sha256, keys, { deliveryId, timestampSeconds, body }) }
+  return { ...request, headers: destination.bodySignature ? { ...signed, "x-signature": bodySignatureHeader(hmac.sha256, keys[0]!, body) } : signed }
+}
+
+const attempted = (services: Parameters<typeof runAttempt>[0], attempt: Attempt, startedAt: number): Effect.Effect<AttemptOutcome> => {
+  const request = requestOf(services, attempt, startedAt)
+  if ("_tag" in request) return Effect.succeed(request)
+  const { sender } = services
+  const parent = spanFrom(attempt.traceparent)
+  if (parent === undefined) return sender.send(request)
+  return sender.send(request).pipe(
+    Effect.tap((outcome) => Effect.annotateCurrentSpan(spanResultOf(outcome))),
+    // only a failure makes a span one of an error
+    Effect.flatMap((outcome) => outcome._tag === "Failed" || outcome._tag === "Gone" ? Effect.fail(new NotAccepted(outcome)) : Effect.succeed(outcome)),
+    Effect.withSpan("POST", { parent, kind: "client", attributes: spanAttributesOf(attempt) }),
+    Effect.catch(({ outcome }) => Effect.succeed(outcome))
+  )
+}
+
+/** Goes out again at once, and says nothing about the destination. */
+const undecided = { state: "waiting", dueInMillis: 0, notCounted: false, health: "unknown", pause: undefined } as const
+
+/** Decides the state of a delivery after an outcome, by its number of attempts. `at` and `endedAt` are the worker's time, the record's is the store's. */
+export const verdictOf = (attempt: Attempt, outcome: AttemptOutcome, at: number, endedAt: number, jitter: number): Verdict => {
+  const base = { attempt: attempt.attempt, at: at + attempt.storeAhead, durationMillis: Math.max(0, endedAt - at) }
+  switch (outcome._tag) {
+    case "Accepted":
+      return { ...undecided, state: "delivered", record: { ...base, outcome: "accepted", status: outcome.status, ...excerptOf(outcome.excerpt) }, health: "up" }
+    case "Gone":
+      return { ...undecided, record: { ...base, outcome: "gone", status: outcome.status, ...excerptOf(outcome.excerpt) }, pause: "The receiver answered 410 Gone." }
+    case "Interrupted":
+      return { ...undecided, notCounted: true, record: { ...base, outcome: "interrupted", detail: "The sending process stopped before an answer came." } }
+    case "Failed": {
+      const { detail, excerpt, failure, retryAfterSeconds, status } = outcome
+      const record = { ...base, outcome: failure, ...(status === undefined ? {} : { status }), detail, ...excerptOf(excerpt) }
+      const decision = decideRetry(attempt.destination.policy, attempt.tries, jitter, retryAfterSeconds)
+      if (decision._tag === "RetryAfter") return { ...undecided, dueInMillis: Math.ceil(decision.seconds * 1000), record, health: "down" }
+      return { ...undecided, state: "dead", record, health: "down", pause: attempt.destination.whenDead === "pause" ? pausedByDeadLetter(attempt.tries) : undefined }
+    }
+  }
+}
+
+/** Why a destination that a dead letter pauses was paused. */
+export const pausedByDeadLetter = (tries: number): string => `A delivery was not accepted in ${tries} attempt${tries === 1 ? "" : "s"}.`
+
+const excerptOf = (excerpt: string | undefined) => excerpt === undefined || excerpt === "" ? undefined : { excerpt }

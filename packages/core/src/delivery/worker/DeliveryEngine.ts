@@ -1,0 +1,94 @@
+/**
+ * The loops of the delivery engine over one state: one owns partitions, some take deliveries and begin attempts, one writes outcomes. While
+ * one loop waits for storage, attempts and the other loops continue.
+ *
+ * All durable state is in the store. A killed worker loses only its leases, which expire.
+ */
+import { Cause, Effect } from "effect"
+import type { StorageError } from "../../shared/StorageError.ts"
+import { EngineState, type EngineServices } from "./EngineState.ts"
+import { Owning } from "./Owning.ts"
+import { Sending } from "./Sending.ts"
+import { Settling } from "./Settling.ts"
+import { Taking } from "./Taking.ts"
+
+/** Maximum number of concurrent takes, each for another tenant. */
+const takesAtOnce = 4
+
+/** One worker. */
+export class DeliveryEngine {
+  private readonly parts: EngineState
+  private readonly owning: Owning
+  private readonly taking: Taking
+  private readonly sending: Sending
+  private readonly settling: Settling
+
+  constructor(services: EngineServices, workerId: string) {
+    this.parts = new EngineState(services, workerId)
+    this.owning = new Owning(this.parts)
+    this.sending = new Sending(this.parts)
+    this.taking = new Taking(this.parts, this.sending)
+    this.settling = new Settling(this.parts)
+  }
+
+  /** Works until interrupted. */
+  get run(): Effect.Effect<void> {
+    const { attempts, services } = this.parts
+    const listening = Effect.forever(Effect.map(services.wakeups.next, (tenantIds) => {
+      for (const tenantId of tenantIds) this.owning.hint(tenantId)
+    }))
+    const taking = Array.from({ length: takesAtOnce }, () => runWithRestart(this.taking.turn, this.taking.until))
+    const loops = [runWithRestart(this.owning.turn, this.owning.until), ...taking, runWithRestart(this.settling.turn, this.settling.until), listening]
+    const serving = services.wakeups.serve((tenantId) => this.owning.servesAlone(tenantId))
+    return Effect.scoped(Effect.andThen(serving, Effect.andThen(attempts.ready, Effect.raceAllFirst(loops)))).pipe(
+      Effect.onExit(() => this.stop),
+      Effect.asVoid
+    )
+  }
+
+  /** Sends due deliveries and returns the number of attempts. */
+  get drain(): Effect.Effect<number, StorageError> {
+    const { attempts, outcomes, slots, work } = this.parts
+    return Effect.gen({ self: this }, function*() {
+      yield* attempts.ready
+      for (;;) {
+        const found = yield* this.owning.sweep
+        yield* this.taking.turn
+        yield* this.settling.turn
+        if (slots.used === 0 && outcomes.isEmpty && work.demand.size === 0 && !found) return this.sending.begun
+        if (slots.used > 0 && work.demand.size === 0) yield* Effect.raceFirst(this.settling.until, this.taking.until)
+      }
+    }).pipe(Effect.onExit(() => this.stop))
+  }
+
+  /** Waits up to `drainMillis` for attempts in flight, writes outcomes, and releases all partitions. */
+  private get stop(): Effect.Effect<void> {
+    const { attempts, options, outcomes, slots } = this.parts
+    return Effect.gen({ self: this }, function*() {
+      this.parts.stopping = true
+      const idle = Effect.gen({ self: this }, function*() {
+        while (slots.used > 0) {
+          yield* outcomes.until
+          yield* Effect.ignore(this.settling.turn)
+        }
+      })
+      yield* Effect.raceFirst(Effect.interruptible(idle), Effect.interruptible(Effect.sleep(options.drainMillis)))
+      yield* attempts.abandon
+      yield* Effect.andThen(this.settling.turn, this.owning.leave).pipe(
+        Effect.catchTag("StorageError", (error) =>
+          Effect.logError("Outcomes not written at shutdown. Their leases expire, then the deliveries are sent again.", error))
+      )
+    })
+  }
+}
+
+/** Repeats a turn. After an error it logs the error and waits one second. */
+const runWithRestart = (turn: Effect.Effect<void, StorageError>, pause: Effect.Effect<void>): Effect.Effect<never> =>
+  Effect.forever(Effect.matchCauseEffect(turn, {
+    onSuccess: () => pause,
+    // a defect must not stop deliveries: the next turn tries again
+    onFailure: (cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.andThen(Effect.logError("Delivery worker failed, restarting in 1 s.", cause), Effect.sleep(1000))
+  }))

@@ -1,0 +1,43 @@
+/** Delivers waiting entries. Any number of workers share the partitions. */
+import { Context, Effect, Layer } from "effect"
+import type { StorageError } from "../../shared/StorageError.ts"
+import { UniqueIds } from "../../shared/UniqueIds.ts"
+import { DeliveryOptions } from "../DeliveryOptions.ts"
+import { DeliveryEngine } from "./DeliveryEngine.ts"
+import { DeliveryStore } from "../DeliveryStore.ts"
+import { Hmac } from "../secrets/Hmac.ts"
+import { Sealer } from "../secrets/Sealer.ts"
+import { makeSigningKeys } from "../secrets/SigningKeys.ts"
+import { AttemptObserver } from "../statistics/StatisticsRecorder.ts"
+import { Wakeups } from "../Wakeups.ts"
+import { WebhookSender } from "../WebhookSender.ts"
+
+export class DeliveryWorker extends Context.Service<DeliveryWorker, {
+  /**
+   * Works until interrupted. Then takes no more, waits for attempts in flight as long as `drainMillis`, writes their
+   * outcomes, gives its partitions back and ends.
+   */
+  readonly run: Effect.Effect<void>
+  /** Sends due deliveries and returns the number of attempts; for cron, serverless and tests. */
+  readonly drain: Effect.Effect<number, StorageError>
+}>()("@waybill/core/delivery/DeliveryWorker") {
+  static readonly layer = Layer.effect(
+    DeliveryWorker,
+    Effect.gen(function*() {
+      const services = {
+        store: yield* DeliveryStore,
+        sender: yield* WebhookSender,
+        hmac: yield* Hmac,
+        wakeups: yield* Wakeups,
+        ids: yield* UniqueIds,
+        options: yield* DeliveryOptions,
+        keysOf: makeSigningKeys(yield* Sealer),
+        observe: yield* AttemptObserver
+      }
+      return DeliveryWorker.of({
+        run: Effect.flatMap(services.ids.next, (workerId) => new DeliveryEngine(services, workerId).run),
+        drain: Effect.flatMap(services.ids.next, (workerId) => new DeliveryEngine(services, workerId).drain)
+      })
+    })
+  )
+}

@@ -1,0 +1,367 @@
+/**
+ * The state of one destination in its worker, and the attempts that may begin now. Plain data and pure functions: the engine reports events
+ * and executes the decisions.
+ *
+ * All instants are by the store's clock.
+ */
+import { compareText } from "../../shared/CodePoints.ts"
+import type { LoadedDestination, TakeFrom, TakenFrom, WaitingDelivery } from "../DeliveryStore.ts"
+import { afterFailure, afterSuccess, type Breaker, breakerState, closedBreaker } from "../model/Breaker.ts"
+import { markAfter, markAfterOthers, takeFromRate } from "../model/RateLimit.ts"
+
+/** A tenant and its client. */
+export interface SlotOwner {
+  readonly tenantId: string
+  readonly client: string
+}
+
+/** Attempts that a destination may have in flight before one of them succeeded. */
+const firstWindow = 2
+
+/** Assumed bytes of an event until some were sent. */
+const guessedEventBytes = 1024
+
+/** A delivery between its take and the write of its outcome. */
+export interface InFlight {
+  /** The largest of its keys. */
+  readonly lastKey: string
+  /** Sent for the first time: its keys are stored in its flight only. */
+  readonly first: boolean
+  /** A load returned it as waiting, because its outcome is written or an operator retried it. The destination is loaded again. */
+  waits?: true
+}
+
+export interface PendingPause {
+  readonly reason: string
+  /** Applies even if the endpoint has changed. */
+  readonly always: boolean
+}
+
+export interface Destination {
+  readonly tenantId: string
+  readonly destinationId: string
+  readonly partition: number
+  /** When another worker may last have sent to it. */
+  readonly othersUntil: number | undefined
+  /** Undefined until it is loaded. */
+  settings: LoadedDestination | undefined
+  /** It has changes that are not loaded yet. */
+  stale: boolean
+  /** Whether the destination may send, by the last take. */
+  sends: boolean
+  /** The key after which the next take starts. */
+  cursor: string | undefined
+  /** Entries may wait after the cursor. */
+  ahead: boolean
+  /** Entries may wait at or before the cursor. */
+  behind: boolean
+  /** Entries wait under a key that is in flight or waits for a retry. */
+  blocked: boolean
+  /** Event numbers of the worker at the last signal and at the last written outcome. */
+  signalledAt: number
+  settledAt: number
+  /** Number of pending loads, and deliveries whose state changed meanwhile; undefined: no longer waiting. */
+  loads: number
+  /** The last load that was begun, and the last whose answer counted. */
+  lastLoad: number
+  loadedBy: number
+  readonly loading: Map<string, WaitingDelivery | undefined>
+  /** By due time. */
+  waiting: Array<WaitingDelivery>
+  /** Retries that a take was asked for and did not return, since the last load. */
+  readonly leftOut: Set<string>
+  moreWaiting: boolean
+  readonly inFlight: Map<string, InFlight>
+  /** Attempts that have not ended. */
+  running: number
+  breaker: Breaker
+  rateMark: number | undefined
+  /** Attempts it may have in flight: few until one succeeds. */
+  window: number
+  /** A pause that is not written yet; nothing is taken until then. */
+  pause: PendingPause | undefined
+  /** This process cannot open its secret. Nothing is taken until this time; then the destination is loaded again. */
+  unreadableUntil: number | undefined
+  /** A take that names it is pending, or its attempts have not begun. */
+  taking: boolean
+  /** Averages of the last deliveries. */
+  bytesPerDelivery: number
+  eventsPerDelivery: number
+  /** When attempts last began. */
+  usedAt: number
+  /** The next scheduled check. */
+  lookAt: number | undefined
+  /** Its partition has another owner. */
+  lost: boolean
+}
+
+export const makeDestination = (
+  { destinationId, othersUntil, partition, tenantId }: Pick<Destination, "tenantId" | "destinationId" | "partition" | "othersUntil">
+): Destination => ({
+  tenantId,
+  destinationId,
+  partition,
+  othersUntil,
+  settings: undefined,
+  stale: false,
+  sends: true,
+  cursor: undefined,
+  ahead: false,
+  behind: false,
+  blocked: false,
+  signalledAt: 0,
+  settledAt: 0,
+  loads: 0,
+  lastLoad: 0,
+  loadedBy: 0,
+  loading: new Map(),
+  waiting: [],
+  leftOut: new Set(),
+  moreWaiting: false,
+  inFlight: new Map(),
+  running: 0,
+  breaker: closedBreaker,
+  rateMark: undefined,
+  window: firstWindow,
+  pause: undefined,
+  unreadableUntil: undefined,
+  taking: false,
+  bytesPerDelivery: 0,
+  eventsPerDelivery: 1,
+  usedAt: 0,
+  lookAt: undefined,
+  lost: false
+})
+
+/** The owner of the slots that its attempts use. Its client never changes. */
+export const ownerOf = ({ settings, tenantId }: Destination): SlotOwner => ({ tenantId, client: settings?.client ?? "" })
+
+/** Whether its last attempt failed. */
+export const isFailing = ({ breaker }: Destination): boolean => breaker.failures > 0
+
+/** Whether it has or may have work. */
+export const hasWork = (destination: Destination): boolean =>
+  destination.inFlight.size > 0 || destination.waiting.length > 0 || destination.moreWaiting || destination.ahead || destination.behind ||
+  destination.blocked
+
+/** Attempts that may begin now. */
+export interface Plan {
+  readonly again: ReadonlyArray<WaitingDelivery>
+  readonly batches: number
+  /** When more attempts may begin, if only time prevents them now. */
+  readonly lookAt: number | undefined
+}
+
+const nothing: Plan = { again: [], batches: 0, lookAt: undefined }
+
+/** Plans at most `room` attempts of a loaded destination at `now`, retries first. */
+export const planOf = (destination: Destination, now: number, room: number): Plan => {
+  const { breaker, settings, unreadableUntil, waiting } = destination
+  if (settings === undefined || !destination.sends || destination.pause !== undefined) return nothing
+  if (unreadableUntil !== undefined) return { ...nothing, lookAt: unreadableUntil }
+  const due = countDue(waiting, now)
+  const nextDue = waiting[due]?.dueAt
+  if (due === 0 && !destination.ahead && !destination.behind) return nextDue === undefined ? nothing : { ...nothing, lookAt: nextDue }
+  const state = breakerState(breaker, now)
+  if (state === "open") return { ...nothing, lookAt: breaker.openUntil }
+  const allowed = state === "closed" ? Math.min(room, destination.window - destination.inFlight.size) : destination.inFlight.size > 0 ? 0 : Math.min(room, 1)
+  if (allowed <= 0) return nothing
+  const grant = takeFromRate(settings.policy.rateLimitPerMinute, destination.rateMark, now, allowed)
+  if (grant.granted === 0) return { ...nothing, lookAt: now + Math.max(1, grant.waitMillis) }
+  const again = waiting.slice(0, Math.min(due, grant.granted))
+  return { again, batches: destination.ahead || destination.behind ? grant.granted - again.length : 0, lookAt: nextDue }
+}
+
+const countDue = (waiting: ReadonlyArray<WaitingDelivery>, now: number): number => {
+  let due = 0
+  while (due < waiting.length && waiting[due]!.dueAt <= now) due++
+  return due
+}
+
+/** Converts the plan to a part of a take. If the cursor is exhausted and earlier entries may wait, the take starts at the first key. */
+export const takeFromOf = (destination: Destination, plan: Plan): TakeFrom => {
+  if (!destination.ahead && destination.behind) {
+    destination.cursor = undefined
+    destination.ahead = true
+    destination.behind = false
+  }
+  const again = plan.again.map(({ deliveryId }) => deliveryId)
+  const after = destination.cursor
+  const inFlight: Array<string> = []
+  for (const [deliveryId, { first, lastKey }] of destination.inFlight) {
+    if (first && (again.length > 0 || after === undefined || compareText(lastKey, after) > 0)) inFlight.push(deliveryId)
+  }
+  return { destinationId: destination.destinationId, after, batches: plan.batches, inFlight, again }
+}
+
+/** Applies a signal: entries were published at this key or later; without a key, anything may have changed. */
+export const signalled = (destination: Destination, key: string | undefined, at: number): void => {
+  destination.signalledAt = at
+  if (key === undefined) {
+    destination.stale = true
+    destination.sends = true
+    destination.behind = true
+  } else if (destination.cursor === undefined || compareText(key, destination.cursor) > 0) destination.ahead = true
+  else destination.behind = true
+}
+
+/** Pause before a retry is requested again that a take did not return, because another delivery of its shipment is unfinished. */
+const leftOutMillis = 1000
+
+/**
+ * Applies the result of a take. `asked`: the request, undefined if the take chose this destination itself; `taken`: ids of the returned
+ * deliveries; `since`: event number of the request. The take may not have seen later signals and outcomes.
+ */
+export const foundBy = (
+  destination: Destination,
+  { asked, found, now, since, taken }: {
+    readonly asked: TakeFrom | undefined
+    readonly found: TakenFrom
+    readonly now: number
+    readonly since: number
+    readonly taken: ReadonlySet<string>
+  }
+): void => {
+  const isOutdated = destination.signalledAt > since
+  destination.sends = found.sends || isOutdated
+  if (isOutdated) destination.behind = true
+  if (!found.sends) return
+  if (asked !== undefined && asked.again.length > 0) {
+    const gone = new Set(found.unseenDeliveries)
+    const named = new Set(asked.again)
+    const leftOut = destination.waiting.filter(({ deliveryId }) => named.has(deliveryId) && !taken.has(deliveryId) && !gone.has(deliveryId))
+    destination.waiting = destination.waiting.filter(({ deliveryId }) => !named.has(deliveryId))
+    for (const each of leftOut) insertWaiting(destination, { ...each, dueAt: now + leftOutMillis })
+    // not returned twice: it may have ended without this worker's knowledge
+    if (leftOut.some(({ deliveryId }) => destination.leftOut.has(deliveryId))) destination.stale = true
+    for (const deliveryId of asked.again) destination.leftOut.delete(deliveryId)
+    for (const { deliveryId } of leftOut) destination.leftOut.add(deliveryId)
+    if (destination.waiting.length === 0 && destination.moreWaiting) destination.stale = true
+  }
+  if (asked !== undefined && asked.batches === 0) return
+  if (found.blocked && destination.settledAt > since) destination.behind = true
+  // a take from the first key sees all blocked entries
+  else destination.blocked = found.blocked || (destination.blocked && asked?.after !== undefined)
+  destination.ahead = found.more
+  destination.cursor = found.more ? found.after : undefined
+}
+
+/** Records that a delivery is in flight. */
+export const begun = (destination: Destination, deliveryId: string, what: InFlight): void => {
+  destination.inFlight.set(deliveryId, what)
+  // a load may have been asked for before it was taken
+  if (!what.first) forgetWaiting(destination, deliveryId)
+}
+
+/** Applies a written outcome, which unblocks entries with the same keys. */
+export const settled = (destination: Destination, deliveryId: string, waiting: WaitingDelivery | undefined, at: number): void => {
+  destination.settledAt = at
+  if (waiting === undefined && destination.inFlight.get(deliveryId)?.waits === true) destination.stale = true
+  destination.inFlight.delete(deliveryId)
+  if (waiting !== undefined) insertWaiting(destination, waiting)
+  if (destination.loads > 0) destination.loading.set(deliveryId, waiting)
+  if (!destination.blocked) return
+  destination.blocked = false
+  destination.behind = true
+}
+
+const forgetWaiting = (destination: Destination, deliveryId: string): void => {
+  const at = destination.waiting.findIndex((each) => each.deliveryId === deliveryId)
+  if (at >= 0) destination.waiting.splice(at, 1)
+}
+
+/** Nothing is taken until the pause is written. */
+export const pause = (destination: Destination, reason: string, always: boolean): void => {
+  destination.pause = { reason, always: always || destination.pause?.always === true }
+}
+
+/** Breaker and pause are written. From now on the store decides whether the destination may send. */
+export const changeWritten = (destination: Destination, pause: PendingPause | undefined): void => {
+  // another attempt may have asked for one since, with the same reason
+  if (pause === undefined || destination.pause !== pause) return
+  destination.pause = undefined
+  destination.behind = true
+}
+
+export const insertWaiting = (destination: Destination, waiting: WaitingDelivery): void => {
+  const list = destination.waiting
+  if (list.some(({ deliveryId }) => deliveryId === waiting.deliveryId)) return
+  let at = list.length
+  while (at > 0 && list[at - 1]!.dueAt > waiting.dueAt) at--
+  list.splice(at, 0, waiting)
+}
+
+/** Starts a load and returns its number. */
+export const beginLoad = (destination: Destination): number => {
+  destination.stale = false
+  destination.loads += 1
+  return ++destination.lastLoad
+}
+
+export const endLoad = (destination: Destination): void => {
+  destination.loads -= 1
+  if (destination.loads === 0) destination.loading.clear()
+}
+
+/** Replaces the state by the loaded one, except for newer knowledge of this worker. */
+export const loadInto = (destination: Destination, loaded: LoadedDestination, load: number): void => {
+  // a later load was answered first
+  if (load < destination.loadedBy) return
+  destination.loadedBy = load
+  const before = destination.settings
+  destination.settings = loaded
+  const { inFlight, loading } = destination
+  destination.waiting = loaded.waiting.filter(({ deliveryId }) => !inFlight.has(deliveryId) && !loading.has(deliveryId))
+  for (const { deliveryId } of loaded.waiting) {
+    const own = inFlight.get(deliveryId)
+    if (own !== undefined) own.waits = true
+    // it ended meanwhile; or it ended before, and an operator retried it
+    else if (loading.has(deliveryId) && loading.get(deliveryId) === undefined) destination.stale = true
+  }
+  for (const [deliveryId, waiting] of loading) if (waiting !== undefined && !inFlight.has(deliveryId)) insertWaiting(destination, waiting)
+  destination.moreWaiting = loaded.moreWaiting
+  destination.leftOut.clear()
+  if (before === undefined) {
+    destination.rateMark = rateMarkOf(loaded, destination.othersUntil)
+    destination.bytesPerDelivery = loaded.policy.batchMaxSize * guessedEventBytes
+  }
+  // outcomes of the old endpoint do not apply to the new one
+  if (before === undefined || before.endpointUrl !== loaded.endpointUrl) {
+    destination.breaker = loaded.breaker
+    destination.window = firstWindow
+  }
+}
+
+/** Pause for a destination whose secret this process cannot open. A version of the secret may expire meanwhile. */
+const unreadableMillis = 60_000
+
+/** Whether the keys that sign for it could be opened. */
+export const secretOpened = (destination: Destination, isOpen: boolean, now: number): void => {
+  destination.unreadableUntil = isOpen ? undefined : now + unreadableMillis
+}
+
+/** Whether it must be loaded again before the next take. */
+export const needsLoad = ({ stale, unreadableUntil = Infinity }: Destination, now: number): boolean => stale || unreadableUntil <= now
+
+/** The stored mark of the previous owner; after a takeover, as if that owner had sent the maximum. */
+const rateMarkOf = ({ policy, rateMark }: LoadedDestination, othersUntil: number | undefined): number | undefined =>
+  othersUntil === undefined ? rateMark : Math.max(rateMark ?? 0, markAfterOthers(policy.rateLimitPerMinute, othersUntil))
+
+/** Counts attempts that begin now for the rate limit. */
+export const attemptsBegin = (destination: Destination, now: number, attempts: number): void => {
+  destination.rateMark = markAfter(destination.settings!.policy.rateLimitPerMinute, destination.rateMark, now, attempts)
+  destination.running += attempts
+  destination.usedAt = now
+}
+
+/** The receiver accepted a delivery. */
+export const succeeded = (destination: Destination, mostInFlight: number): void => {
+  destination.window = Math.min(mostInFlight, destination.window + 1)
+  if (isFailing(destination)) destination.breaker = afterSuccess()
+}
+
+/** An attempt failed, and its delivery is retried after `retryInMillis`. */
+export const failed = (destination: Destination, now: number, retryInMillis: number): void => {
+  destination.window = Math.max(1, Math.floor(destination.window / 2))
+  destination.breaker = afterFailure(destination.breaker, now, retryInMillis)
+}

@@ -1,0 +1,78 @@
+/** The state that the loops of one worker share. */
+import { Effect } from "effect"
+import { StorageError } from "../../shared/StorageError.ts"
+import type { UniqueIds } from "../../shared/UniqueIds.ts"
+import { AttemptsInFlight } from "./AttemptsInFlight.ts"
+import type { ObserveAttempts } from "../statistics/StatisticsRecorder.ts"
+import type { DeliveryOptionValues } from "../DeliveryOptions.ts"
+import { type DeliveryStore, type WorkerLease, wrapCalls } from "../DeliveryStore.ts"
+import { WorkSet } from "./WorkSet.ts"
+import type { Hmac } from "../secrets/Hmac.ts"
+import type { makeSigningKeys } from "../secrets/SigningKeys.ts"
+import { Slots } from "./Slots.ts"
+import { OutcomeBuffer } from "./OutcomeBuffer.ts"
+import type { Wakeups } from "../Wakeups.ts"
+import type { WebhookSender } from "../WebhookSender.ts"
+
+export interface EngineServices {
+  readonly store: DeliveryStore["Service"]
+  readonly sender: WebhookSender["Service"]
+  readonly hmac: Hmac["Service"]
+  readonly wakeups: Wakeups["Service"]
+  readonly ids: UniqueIds["Service"]
+  readonly options: DeliveryOptionValues
+  readonly keysOf: ReturnType<typeof makeSigningKeys>
+  readonly observe: ObserveAttempts
+}
+
+export class EngineState {
+  readonly store: DeliveryStore["Service"]
+  readonly services: EngineServices
+  readonly options: DeliveryOptionValues
+  readonly worker: WorkerLease
+  readonly work = new WorkSet()
+  readonly outcomes = new OutcomeBuffer()
+  readonly slots: Slots
+  readonly attempts: AttemptsInFlight
+  /** Difference between the store's clock and the worker's time, from the last responses. */
+  storeAhead: number | undefined
+  /** Worker time until which this worker's leases last. */
+  leasedUntil = -Infinity
+  stopping = false
+
+  constructor(services: EngineServices, workerId: string) {
+    this.services = services
+    this.options = services.options
+    this.store = withTimeouts(services.store, services.options.leaseMillis)
+    this.worker = { workerId, leaseMillis: services.options.leaseMillis }
+    this.slots = new Slots(services.options)
+    this.attempts = new AttemptsInFlight(services)
+  }
+
+  /** The store's clock at a moment of the worker's time. */
+  storeTime(now: number): number {
+    return now + (this.storeAhead ?? 0)
+  }
+
+  /** Updates the clock difference from a response with `storeNow`, with the worker's times of request and response. */
+  learnTime(storeNow: number, asked: number, answered: number): void {
+    const before = this.storeAhead ?? storeNow - answered
+    this.storeAhead = Math.min(Math.max(before, storeNow - answered), storeNow - asked)
+  }
+}
+
+/** Minimum timeout, because a busy store needs time even if leases are short. */
+const shortestMillis = 5_000
+
+/**
+ * Limits every call to half a lease, so that a renewal after a timed-out call is still in time. Without it, a connection to a
+ * vanished server would block the worker forever, and its leases would expire.
+ */
+const withTimeouts = (store: DeliveryStore["Service"], leaseMillis: number): DeliveryStore["Service"] => {
+  const millis = Math.max(shortestMillis, leaseMillis / 2)
+  return wrapCalls(store, (call, answer) =>
+    Effect.timeoutOrElse(answer, {
+      duration: millis,
+      orElse: () => Effect.fail(new StorageError({ operation: `DeliveryStore.${call}`, cause: `No response within ${millis / 1000} seconds.` }))
+    }))
+}

@@ -1,0 +1,58 @@
+/** Loads destinations that are unknown or have changed, before anything is taken from them. */
+import { Effect } from "effect"
+import type { StorageError } from "../../shared/StorageError.ts"
+import { beginLoad, type Destination, endLoad, loadInto, pause, secretOpened } from "./Destination.ts"
+import type { EngineState } from "./EngineState.ts"
+import type { OwnedTenant } from "./WorkSet.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+export const loadDestinations = (parts: EngineState, tenant: OwnedTenant, unknown: ReadonlyArray<Destination>): Effect.Effect<void, StorageError> => {
+  const { outcomes, services, store, work } = parts
+  const loads = new Map(unknown.map((destination) => [destination, beginLoad(destination)]))
+  return Effect.gen(function*() {
+    const loaded = yield* store.load(tenant.tenantId, unknown.map(({ destinationId }) => destinationId)).pipe(Effect.onError(() => Effect.sync(() => {
+      for (const destination of unknown) {
+        destination.stale = true
+        // another load of it may have been answered
+        work.touch(destination)
+      }
+    })))
+    const asked = parts.storeTime(yield* workerMillis)
+    const unreadable = new Set(yield* Effect.filter(loaded, (each) => Effect.map(services.keysOf(tenant.tenantId, each, asked), (keys) => keys === undefined)))
+    const now = parts.storeTime(yield* workerMillis)
+    const byId = new Map(loaded.map((each) => [each.destinationId, each]))
+    for (const destination of unknown) {
+      const settings = byId.get(destination.destinationId)
+      work.unready(tenant, destination)
+      if (settings === undefined) destinationClosed(parts, tenant, destination)
+      else {
+        loadInto(destination, settings, loads.get(destination)!)
+        tenant.sources.add(settings.source)
+        secretOpened(destination, !unreadable.has(settings), now)
+        if (settings.secretRefused) {
+          pause(destination, pausedBySecret(settings.hmacSecretId), false)
+          outcomes.change(destination)
+        }
+        work.touch(destination)
+      }
+    }
+  }).pipe(Effect.ensuring(Effect.sync(() => {
+    for (const destination of unknown) endLoad(destination)
+  })))
+}
+
+/** Why a destination is paused whose client may not use its secret any more. */
+const pausedBySecret = (hmacSecretId: string): string =>
+  `The signing secret ${hmacSecretId} no longer belongs to this client. Name another secret, or ask the operator for this one.`
+
+/** The store does not have the destination any more. */
+export const destinationClosed = ({ work }: EngineState, tenant: OwnedTenant, destination: Destination): void => {
+  destination.sends = false
+  destination.settings = undefined
+  destination.ahead = destination.behind = destination.blocked = false
+  destination.waiting = []
+  destination.moreWaiting = false
+  tenant.drops.closed.add(destination.destinationId)
+  // something was heard since it was asked for, or another load of it failed
+  if (destination.stale) work.touch(destination)
+}

@@ -1,0 +1,254 @@
+/** Acquires partitions with work, renews their leases, and releases them. */
+import { Effect, Fiber, Latch } from "effect"
+import type { StorageError } from "../../shared/StorageError.ts"
+import { reportLost } from "../DeliveryReport.ts"
+import { partitionsPerTenant } from "../DeliveryStore.ts"
+import type { EngineState } from "./EngineState.ts"
+import type { OwnedPartitionState } from "./WorkSet.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+/** Partitions that one look answers, at most. */
+const partitionsPerLook = 256
+
+/** After this number of consecutive looks without a free partition, hints are collected for `lookGapMillis`. */
+const looksAtOnce = 100
+const lookGapMillis = 25
+
+/** Time until a partition without work is released. */
+const quietMillis = 10_000
+
+/** Interval of checks of partitions that are being released. */
+const leavingMillis = 50
+
+export class Owning {
+  private readonly parts: EngineState
+  private readonly workAvailable = Latch.makeUnsafe(false)
+  /** Calls of `acquire` without an answer. */
+  private readonly acquiring = new Set<Fiber.Fiber<void, StorageError>>()
+  private nextRenewal = -Infinity
+  private nextLook = -Infinity
+  private lookedAt = -Infinity
+  /** Looks that found nothing free, since one did or since a second without any. */
+  private emptyLooks = 0
+  private renewedAt = -Infinity
+  private workers = 1
+  private storeStartedAt: number | undefined
+  private active = 0
+
+  constructor(parts: EngineState) {
+    this.parts = parts
+  }
+
+  get turn(): Effect.Effect<void, StorageError> {
+    return Effect.gen({ self: this }, function*() {
+      this.workAvailable.closeUnsafe()
+      if ((yield* workerMillis) >= this.nextRenewal) {
+        yield* this.renew
+        // an expired lease sends no hint
+        this.nextLook = -Infinity
+      }
+      if ((yield* workerMillis) >= this.nextLook) yield* this.look
+      yield* this.giveBack((partition) => isDone(partition))
+    })
+  }
+
+  /** Acquires all partitions with work and without an owner, for a drain. Returns whether there were any. */
+  get sweep(): Effect.Effect<boolean, StorageError> {
+    return Effect.gen({ self: this }, function*() {
+      if ((yield* workerMillis) >= this.nextRenewal) yield* this.renew
+      this.workers = 1
+      return yield* this.look
+    })
+  }
+
+  get until(): Effect.Effect<void> {
+    return Effect.flatMap(workerMillis, (now) => {
+      const leaving = this.parts.work.partitions.some((partition) => partition.leaving) ? now + leavingMillis : Infinity
+      return Effect.raceFirst(this.workAvailable.await, Effect.sleep(Math.max(1, Math.min(this.nextRenewal, this.nextLook, leaving) - now)))
+    })
+  }
+
+  /** A publisher or an operator signalled changes of this tenant. */
+  hint(tenantId: string): void {
+    const { work } = this.parts
+    work.hint(tenantId)
+    // its signals may be in a partition that nobody owns
+    if ((work.tenants.get(tenantId)?.partitions.size ?? 0) === partitionsPerTenant) return
+    const soonest = this.lookedAt + (this.emptyLooks < looksAtOnce ? 0 : lookGapMillis)
+    if (soonest >= this.nextLook) return
+    this.nextLook = soonest
+    this.workAvailable.openUnsafe()
+  }
+
+  /** Whether this worker owns every partition of the tenant. */
+  servesAlone(tenantId: string): Effect.Effect<boolean> {
+    return Effect.map(workerMillis, (now) => {
+      const owned = Array.from(this.parts.work.tenants.get(tenantId)?.partitions.values() ?? []).filter(({ leaving }) => !leaving)
+      return owned.length === partitionsPerTenant && now < this.parts.leasedUntil
+    })
+  }
+
+  /** Releases all partitions and ends the worker's registration, for a stop. */
+  get leave(): Effect.Effect<void, StorageError> {
+    const { parts } = this
+    return Effect.suspend(() => Fiber.awaitAll(this.acquiring)).pipe(
+      Effect.andThen(Effect.suspend(() => this.giveBack(() => true))),
+      Effect.andThen(parts.store.renew({ ...parts.worker, leaseMillis: 0 }))
+    )
+  }
+
+  private get renew(): Effect.Effect<void, StorageError> {
+    const { options, store, work, worker } = this.parts
+    return Effect.gen({ self: this }, function*() {
+      const asked = yield* workerMillis
+      this.nextRenewal = this.renewedAt = asked
+      const { active, now, owned, startedAt, workers } = yield* store.renew(worker)
+      const answered = yield* workerMillis
+      this.parts.learnTime(now, asked, answered)
+      const kept = new Map(owned.map((each) => [`${each.tenantId} ${each.partition}`, each.epoch]))
+      // a later epoch comes from an acquisition after a timeout, or from a reclaim without a response
+      const lost = work.partitions.filter(({ epoch, partition, tenantId }) => {
+        const answeredEpoch = kept.get(`${tenantId} ${partition}`) ?? -1
+        return answeredEpoch < epoch || answeredEpoch > epoch && work.tenants.get(tenantId)?.lostFlights.size === 0
+      })
+      for (const { partition, tenantId } of lost) work.lose(tenantId, partition)
+      // after a crash of the store, memory may be ahead of it, so everything is acquired again
+      if (startedAt !== (this.storeStartedAt ??= startedAt)) {
+        this.storeStartedAt = startedAt
+        for (const { partition, tenantId } of work.partitions) work.lose(tenantId, partition)
+      }
+      const hadRunOut = answered >= this.parts.leasedUntil
+      // from now on owned partitions may send
+      this.parts.leasedUntil = asked + options.leaseMillis
+      // take loops wait while the leases are expired
+      if (hadRunOut) work.workAvailable.openUnsafe()
+      this.nextRenewal = asked + options.leaseMillis / 3
+      this.workers = workers
+      this.active = active
+      for (const [tenantId, { length }] of byTenant(lost.filter(({ partition, tenantId }) => !kept.has(`${tenantId} ${partition}`)))) yield* reportLost(tenantId, length)
+      // acquired by a call whose answer was lost, or before the store was started again
+      const unknown = owned.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
+      if (unknown.length > 0) yield* this.acquire(unknown, true)
+      this.share(asked)
+    })
+  }
+
+  /** Releases idle partitions, and those above this worker's fair share. */
+  private share(now: number): void {
+    const { parts } = this
+    const held = parts.work.partitions.filter(({ leaving }) => !leaving)
+    for (const partition of held) {
+      const quiet = parts.work.tidy(partition, parts.storeTime(now)) && !parts.work.isTaking(partition.tenantId)
+      if (!quiet) partition.quietSince = undefined
+      else if ((partition.quietSince ??= now) + quietMillis <= now) partition.leaving = true
+    }
+    const above = held.filter(({ leaving }) => !leaving).length - this.fair(this.active)
+    for (const partition of held.filter(({ leaving }) => !leaving).slice(0, Math.max(0, above))) partition.leaving = true
+  }
+
+  /** This worker's fair share of a number of partitions. */
+  private fair(partitions: number): number {
+    return this.workers <= 1 ? Infinity : Math.max(1, Math.ceil(partitions / this.workers))
+  }
+
+  private get look(): Effect.Effect<boolean, StorageError> {
+    const { options, store, work, worker } = this.parts
+    return Effect.gen({ self: this }, function*() {
+      const now = yield* workerMillis
+      if (this.lookedAt < now - 1000) this.emptyLooks = 0
+      this.lookedAt = now
+      this.nextLook = now + options.pollMillis
+      const { free: found, signalled } = yield* store.look(worker.workerId, partitionsPerLook)
+      // its own leases have run out: a renewal keeps what is in flight, unless somebody else was faster
+      const free = found.filter(({ partition, tenantId }) => work.partition(tenantId, partition) === undefined)
+      if (free.length < found.length) this.nextRenewal = now
+      for (const { tenantId } of signalled) work.hint(tenantId)
+      this.emptyLooks = free.length === 0 ? this.emptyLooks + 1 : 0
+      if (free.length === 0) return signalled.length > 0
+      // counts of workers and owned partitions may be outdated: free ones may still be counted as owned
+      if (work.partitions.length + free.length > this.fair(this.active) && this.renewedAt < now - lookGapMillis) yield* this.renew
+      const mine = free.slice(0, this.room(free.length))
+      yield* this.acquire(mine)
+      if (found.length === partitionsPerLook) this.nextLook = now
+      return mine.length > 0 || signalled.length > 0
+    }).pipe(Effect.onError(() =>
+      Effect.sync(() => {
+        this.nextLook = -Infinity
+      })
+    ))
+  }
+
+  private room(free: number): number {
+    return Math.max(0, this.fair(this.active + free) - this.parts.work.partitions.length)
+  }
+
+  /** `isLeased`: their leases are this worker's by a call whose answer was lost, so what was sent of them in the last minute is not known. */
+  private acquire(partitions: ReadonlyArray<{ readonly tenantId: string; readonly partition: number }>, isLeased = false): Effect.Effect<void, StorageError> {
+    const { store, work, worker } = this.parts
+    return Effect.forEach(byTenant(partitions), ([tenantId, own]) =>
+      this.answered(Effect.flatMap(workerMillis, (asked) =>
+        Effect.flatMap(store.acquire(worker, tenantId, own.map(({ partition }) => partition)), (answer) =>
+          Effect.map(workerMillis, (answered) => {
+            this.parts.learnTime(answer.now, asked, answered)
+            for (const each of answer.partitions) work.hold(isLeased ? { ...each, takenOver: true } : each, answer.now)
+            this.active += answer.partitions.length
+          })))), { discard: true }).pipe(Effect.onError(() =>
+      Effect.sync(() => {
+        // the next renewal returns whether this worker owns them
+        this.nextRenewal = -Infinity
+      })
+    ))
+  }
+
+  /**
+   * Goes on when the worker stops: the store may acquire after it heard of the stop, and the partitions would have no worker until their leases
+   * expire. `leave` waits for it.
+   */
+  private answered(acquire: Effect.Effect<void, StorageError>): Effect.Effect<void, StorageError> {
+    return Effect.flatMap(Effect.forkDetach(acquire, { startImmediately: true }), (fiber) => {
+      this.acquiring.add(fiber)
+      fiber.addObserver(() => this.acquiring.delete(fiber))
+      return Fiber.join(fiber)
+    })
+  }
+
+  /** Releases partitions that are being released and have nothing in flight. */
+  private giveBack(mayGo: (partition: OwnedPartitionState) => boolean): Effect.Effect<void, StorageError> {
+    const { services, store, work } = this.parts
+    const going = work.partitions.filter((partition) => mayGo(partition) && !work.isTaking(partition.tenantId))
+    return Effect.forEach(byTenant(going), ([tenantId, partitions]) =>
+      Effect.gen({ self: this }, function*() {
+        const now = this.parts.storeTime(yield* workerMillis)
+        const isWhole = work.tenants.get(tenantId)?.lostFlights.size === 0
+        yield* store.release(
+          tenantId,
+          partitions.map((each) => ({ tenantId, partition: each.partition, epoch: each.epoch, othersUntil: each.othersUntil, idle: isWhole && work.tidy(each, now) })),
+          partitions.flatMap(({ destinations }) =>
+            Array.from(destinations.values()).flatMap(({ destinationId, rateMark }) =>
+              rateMark !== undefined && rateMark > now ? [{ destinationId, mark: rateMark }] : []
+            )
+          )
+        )
+        for (const { partition } of partitions) work.lose(tenantId, partition)
+        this.active = Math.max(0, this.active - partitions.length)
+        yield* services.wakeups.wake(tenantId)
+      }), { discard: true })
+  }
+}
+
+const byTenant = <P extends { readonly tenantId: string }>(partitions: ReadonlyArray<P>): ReadonlyMap<string, ReadonlyArray<P>> => {
+  const tenants = new Map<string, Array<P>>()
+  for (const partition of partitions) {
+    const own = tenants.get(partition.tenantId)
+    if (own === undefined) tenants.set(partition.tenantId, [partition])
+    else own.push(partition)
+  }
+  return tenants
+}
+
+/** Whether it is being released and every outcome is written. */
+const isDone = ({ destinations, leaving }: OwnedPartitionState): boolean => {
+  if (!leaving) return false
+  for (const { inFlight, taking } of destinations.values()) if (taking || inFlight.size > 0) return false
+  return true
+}

@@ -1,0 +1,156 @@
+/** Begins the attempts of taken deliveries, and updates destinations by their outcomes. */
+import { Effect } from "effect"
+import { type Attempt, attemptOf, pausedByDeadLetter, type Verdict } from "./Attempts.ts"
+import { attemptsBegin, begun, type Destination, failed, isFailing, ownerOf, pause, secretOpened, succeeded } from "./Destination.ts"
+import { type DeliveryOutcome, flightOf, type LoadedDestination, partitionOf, type TakenDelivery } from "../DeliveryStore.ts"
+import type { EngineState } from "./EngineState.ts"
+import type { OwnedTenant } from "./WorkSet.ts"
+import { maySendAgainAfterCrash } from "../model/RetryDecision.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+const sendsAtAStretch = 16
+
+export class Sending {
+  /** Attempts begun. */
+  begun = 0
+  private readonly parts: EngineState
+
+  constructor(parts: EngineState) {
+    this.parts = parts
+  }
+
+  begin(
+    tenant: OwnedTenant,
+    deliveries: ReadonlyArray<TakenDelivery>,
+    { isHeld, loaded, promised }: {
+      /** Whether a partition is still held as it was when this was taken. */
+      readonly isHeld: (partition: number) => boolean
+      readonly loaded: boolean
+      /** Slots that were taken for it. */
+      readonly promised: Map<Destination, { attempts: number; readonly wasFailing: boolean }>
+    }
+  ): Effect.Effect<void> {
+    const { parts } = this
+    const { slots, work } = parts
+    this.openFlights(tenant, deliveries)
+    return Effect.gen({ self: this }, function*() {
+      let keys: ReadonlyArray<Uint8Array> | undefined
+      let keysOf: LoadedDestination | undefined
+      let now = yield* workerMillis
+      for (let n = 0; n < deliveries.length; n++) {
+        const delivery = deliveries[n]!
+        // hundreds without a pause would block the event loop
+        if (n % sendsAtAStretch === sendsAtAStretch - 1) {
+          yield* Effect.yieldNow
+          now = yield* workerMillis
+        }
+        const destination = isHeld(partitionOf(delivery.destinationId)) ? work.find(tenant.tenantId, delivery.destinationId) : undefined
+        if (destination === undefined) continue
+        begun(destination, delivery.deliveryId, { lastKey: delivery.lastKey, first: delivery.flight === flightOf(delivery.deliveryId) })
+        work.keepBusy(destination)
+        const { settings } = destination
+        if (settings === undefined || !loaded && destination.stale || settings.secretRefused) {
+          this.giveBack(destination, delivery)
+          continue
+        }
+        if (!maySendAgainAfterCrash(settings.policy, delivery.tries - 1)) {
+          this.giveUp(destination, delivery, settings.policy.maxAttempts)
+          continue
+        }
+        if (keysOf !== settings) {
+          keys = yield* parts.services.keysOf(tenant.tenantId, settings, parts.storeTime(now))
+          keysOf = settings
+          now = yield* workerMillis
+          secretOpened(destination, keys !== undefined, parts.storeTime(now))
+          if (destination.lost) continue
+        }
+        // another process may have the key; one that was suspended may have lost the partition, whose new owner sends this delivery
+        if (keys === undefined || now >= parts.leasedUntil) {
+          this.giveBack(destination, delivery)
+          continue
+        }
+        const promise = promised.get(destination)
+        const isPromised = promise !== undefined && promise.attempts > 0
+        const wasFailing = isPromised ? promise.wasFailing : isFailing(destination)
+        if (isPromised) promise.attempts -= 1
+        else slots.use(ownerOf(destination), 1, wasFailing)
+        const attempt = attemptOf(delivery, { tenantId: tenant.tenantId, destination: settings, keys, storeAhead: parts.storeAhead ?? 0 })
+        const starting = this.send(destination, attempt, { wasFailing, now })
+        if (starting !== undefined) yield* starting
+      }
+    })
+  }
+
+  private openFlights(tenant: OwnedTenant, deliveries: ReadonlyArray<TakenDelivery>): void {
+    for (const { destinationId, flight } of deliveries) {
+      const partition = partitionOf(destinationId)
+      const flights = tenant.partitions.get(partition)?.flights
+      const open = flights?.get(flight)
+      if (open === undefined) flights?.set(flight, { partition, flight, left: 1 })
+      else open.left += 1
+    }
+  }
+
+  /** Returns a delivery to the store without an attempt. */
+  private giveBack(destination: Destination, delivery: TakenDelivery): void {
+    this.parts.outcomes.add({ destination, outcome: unsent(delivery, "waiting"), sent: undefined }, false)
+  }
+
+  /** Makes a dead letter of a delivery whose senders all crashed. */
+  private giveUp(destination: Destination, delivery: TakenDelivery, maxAttempts: number): void {
+    const pauses = destination.settings?.whenDead === "pause"
+    if (pauses) pause(destination, pausedByDeadLetter(maxAttempts), true)
+    this.parts.outcomes.add({ destination, outcome: unsent(delivery, "dead"), sent: undefined }, pauses)
+  }
+
+  private send(destination: Destination, attempt: Attempt, { now, wasFailing }: { readonly wasFailing: boolean; readonly now: number }): Effect.Effect<void> | undefined {
+    const { parts } = this
+    const { slots } = parts
+    this.begun += 1
+    slots.bytes += attempt.bytes
+    destination.bytesPerDelivery += (attempt.bytes - destination.bytesPerDelivery) / 8
+    destination.eventsPerDelivery += (attempt.events - destination.eventsPerDelivery) / 8
+    attemptsBegin(destination, parts.storeTime(now), 1)
+    const owner = ownerOf(destination)
+    return parts.attempts.begin(attempt, (verdict) => {
+      slots.bytes -= attempt.bytes
+      slots.use(owner, -1, wasFailing)
+      this.ended(destination, attempt, verdict)
+    })
+  }
+
+  private ended(destination: Destination, attempt: Attempt, verdict: Verdict): void {
+    const { outcomes, slots, work } = this.parts
+    destination.running -= 1
+    work.makeRoom()
+    if (destination.lost) return
+    slots.unwritten += 1
+    const isChanged = this.judge(destination, attempt, verdict)
+    const { deliveryId, flight } = attempt
+    const { dueInMillis, notCounted, record, state } = verdict
+    outcomes.add({
+      destination,
+      outcome: { destinationId: destination.destinationId, deliveryId, flight, attempt: attempt.attempt, state, dueInMillis, notCounted, record },
+      sent: { attempt, verdict }
+    }, isChanged)
+  }
+
+  /** Updates the health of the destination. Returns whether its breaker or a pause must be written. */
+  private judge(destination: Destination, attempt: Attempt, verdict: Verdict): boolean {
+    const elsewhere = attempt.destination.endpointUrl !== destination.settings?.endpointUrl
+    // a dead letter pauses the destination for any endpoint; other outcomes of an old endpoint do not apply to the new one
+    const pauses = verdict.pause !== undefined && (verdict.state === "dead" || !elsewhere)
+    if (pauses) pause(destination, verdict.pause!, verdict.state === "dead")
+    if (elsewhere) return pauses
+    const before = destination.breaker
+    if (verdict.health === "up") succeeded(destination, this.parts.options.destinationConcurrency)
+    if (verdict.health === "down") {
+      const pauseMillis = verdict.state === "waiting" ? verdict.dueInMillis : attempt.destination.policy.initialBackoffSeconds * 1000
+      failed(destination, verdict.record.at + verdict.record.durationMillis, pauseMillis)
+    }
+    return pauses || destination.breaker !== before
+  }
+}
+
+const unsent = ({ attempt, deliveryId, destinationId, flight }: TakenDelivery, state: "waiting" | "dead"): DeliveryOutcome =>
+  ({ destinationId, deliveryId, flight, attempt, state, dueInMillis: 0, notCounted: true, record: undefined })

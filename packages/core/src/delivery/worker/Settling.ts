@@ -1,0 +1,143 @@
+/** Writes the outcomes of deliveries. */
+import { Effect } from "effect"
+import type { StorageError } from "../../shared/StorageError.ts"
+import { changeWritten, type Destination, settled, type PendingPause } from "./Destination.ts"
+import { report } from "../DeliveryReport.ts"
+import type { DestinationChange, SettleRequest, WaitingDelivery } from "../DeliveryStore.ts"
+import type { EngineState } from "./EngineState.ts"
+import type { OpenFlight, OwnedTenant } from "./WorkSet.ts"
+import type { Ended } from "./OutcomeBuffer.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+const tenantsAtOnce = 4
+
+interface OfTenant {
+  readonly ended: Array<Ended>
+  readonly changed: Set<Destination>
+}
+
+export class Settling {
+  private readonly parts: EngineState
+
+  constructor(parts: EngineState) {
+    this.parts = parts
+  }
+
+  /** Writes all buffered outcomes, by tenant. */
+  get turn(): Effect.Effect<void, StorageError> {
+    const { outcomes, slots, work } = this.parts
+    return Effect.gen({ self: this }, function*() {
+      yield* outcomes.gather(() => slots.used)
+      const { changed, ended } = outcomes.take()
+      const tenants = new Map<string, OfTenant>()
+      const of = ({ tenantId }: Destination): OfTenant => {
+        const own = tenants.get(tenantId) ?? { ended: [], changed: new Set() }
+        tenants.set(tenantId, own)
+        return own
+      }
+      for (const each of ended) {
+        // another worker owns it, and sends it again
+        if (each.destination.lost) this.forget([each])
+        else of(each.destination).ended.push(each)
+      }
+      for (const destination of changed) if (!destination.lost) of(destination).changed.add(destination)
+      yield* Effect.forEach(tenants, ([tenantId, own]) => {
+        const tenant = work.tenants.get(tenantId)
+        return tenant === undefined ? Effect.sync(() => this.forget(own.ended)) : this.ofTenant(tenant, own)
+      }, { concurrency: tenantsAtOnce, discard: true })
+    })
+  }
+
+  get until(): Effect.Effect<void> {
+    return this.parts.outcomes.until
+  }
+
+  private forget(ended: ReadonlyArray<Ended>): void {
+    this.parts.slots.unwritten -= ended.reduce((sum, { sent }) => sum + (sent === undefined ? 0 : 1), 0)
+    // others may wait for slots
+    this.parts.work.makeRoom()
+  }
+
+  private ofTenant(tenant: OwnedTenant, own: OfTenant): Effect.Effect<void, StorageError> {
+    const { outcomes, store } = this.parts
+    const request = requestOf(tenant, own)
+    const pauses = new Map(Array.from(own.changed, (destination) => [destination, destination.pause]))
+    return Effect.gen({ self: this }, function*() {
+      const kept = yield* store.settle(request).pipe(Effect.onError(() => Effect.sync(() => outcomes.putBack(own))))
+      const now = this.parts.storeTime(yield* workerMillis)
+      const written = this.keep(tenant, own, { request, pauses }, new Set(kept))
+      this.forget(written)
+      for (const { destination, outcome } of written) {
+        settled(destination, outcome.deliveryId, waitingOf(outcome, now), this.parts.work.nextEvent())
+        this.parts.work.touch(destination)
+      }
+      this.parts.work.makeRoom()
+      const finished = written.flatMap(({ sent }) => sent === undefined ? [] : [sent])
+      yield* report(finished)
+      yield* this.parts.services.observe(tenant.tenantId, finished)
+    })
+  }
+
+  /** Returns the written outcomes. Others are written again, unless their partition has another owner. */
+  private keep(
+    tenant: OwnedTenant,
+    own: OfTenant,
+    { pauses, request }: { readonly request: SettleRequest; readonly pauses: ReadonlyMap<Destination, PendingPause | undefined> },
+    kept: ReadonlySet<number>
+  ): ReadonlyArray<Ended> {
+    const { outcomes, work } = this.parts
+    work.loseRefused(request.owned.filter(({ partition }) => !kept.has(partition)))
+    for (const { flight, partition } of request.ended) if (kept.has(partition)) tenant.partitions.get(partition)?.flights.delete(flight)
+    const written: Array<Ended> = []
+    const again: OfTenant = { ended: [], changed: new Set() }
+    for (const each of own.ended) {
+      const { destination } = each
+      if (kept.has(destination.partition)) {
+        const open = flightOf(tenant, each)
+        if (open !== undefined) open.left -= 1
+        written.push(each)
+      } else if (destination.lost) this.forget([each])
+      else again.ended.push(each)
+    }
+    for (const destination of own.changed) {
+      if (kept.has(destination.partition)) {
+        changeWritten(destination, pauses.get(destination))
+        work.touch(destination)
+      } else if (!destination.lost) again.changed.add(destination)
+    }
+    if (again.ended.length + again.changed.size > 0) outcomes.putBack(again)
+    return written
+  }
+}
+
+const requestOf = (tenant: OwnedTenant, { changed, ended }: OfTenant): SettleRequest => {
+  const counts = new Map<OpenFlight, number>()
+  const partitions = new Set<number>()
+  for (const each of ended) {
+    const open = flightOf(tenant, each)
+    if (open !== undefined) counts.set(open, (counts.get(open) ?? 0) + 1)
+    partitions.add(each.destination.partition)
+  }
+  for (const { partition } of changed) partitions.add(partition)
+  return {
+    tenantId: tenant.tenantId,
+    owned: Array.from(partitions, (partition) => ({ tenantId: tenant.tenantId, partition, epoch: tenant.partitions.get(partition)?.epoch ?? 0 })),
+    outcomes: ended.map(({ outcome }) => outcome),
+    ended: Array.from(counts).flatMap(([{ flight, left, partition }, count]) => left === count ? [{ partition, flight }] : []),
+    destinations: Array.from(changed, changeOf)
+  }
+}
+
+const flightOf = (tenant: OwnedTenant, { destination: { partition }, outcome: { flight } }: Ended): OpenFlight | undefined =>
+  tenant.partitions.get(partition)?.flights.get(flight)
+
+const changeOf = (destination: Destination): DestinationChange => ({
+  destinationId: destination.destinationId,
+  endpointUrl: destination.settings?.endpointUrl ?? "",
+  breaker: destination.breaker,
+  pause: destination.pause?.reason,
+  always: destination.pause?.always ?? false
+})
+
+const waitingOf = (outcome: Ended["outcome"], now: number): WaitingDelivery | undefined =>
+  outcome.state !== "waiting" ? undefined : { deliveryId: outcome.deliveryId, dueAt: Math.ceil(now + outcome.dueInMillis) }

@@ -1,0 +1,341 @@
+/** Takes deliveries, one tenant at a time. */
+import { Effect } from "effect"
+import type { StorageError } from "../../shared/StorageError.ts"
+import { type Destination, foundBy, isFailing, needsLoad, ownerOf, type Plan, planOf, signalled, takeFromOf } from "./Destination.ts"
+import { reportLost } from "../DeliveryReport.ts"
+import { deliveriesPerTake, type OwnedPartition, partitionOf, type TakeFrom, type Taken, type TakeRequest } from "../DeliveryStore.ts"
+import { dropUnsendable } from "./Dropping.ts"
+import type { EngineState } from "./EngineState.ts"
+import { destinationClosed, loadDestinations } from "./Loading.ts"
+import { hasDrops, type OwnedTenant, rememberedMillis } from "./WorkSet.ts"
+import type { Sending } from "./Sending.ts"
+import { workerMillis } from "./WorkerTime.ts"
+
+/** Destinations that are loaded, or asked in one take, at most. */
+const destinationsPerTake = 256
+
+/** Events of one take, about: a statement that takes more holds up what others wait for, and saves nothing. */
+const eventsPerTake = 1024
+
+/** A destination of which so many events are expected is taken alone: what is taken with it would wait for all of them. */
+const largeTake = eventsPerTake / 4
+
+/** Signals that one take consumes, at most. */
+const signalsPerTake = 1000
+
+/** Share of all slots for new deliveries of destinations that the store chooses, used only while few attempts are in flight. */
+const unrequestedPart = 1 / 64
+const fewPart = 1 / 32
+
+/** Maximum number of entries of one destination that a take scans. */
+const lookAt = 5000
+
+/** The planned part of a take for one destination. */
+interface Asked {
+  readonly destination: Destination
+  readonly plan: Plan
+  readonly from: TakeFrom
+  readonly attempts: number
+}
+
+export class Taking {
+  private readonly parts: EngineState
+  private readonly sending: Sending
+
+  constructor(parts: EngineState, sending: Sending) {
+    this.parts = parts
+    this.sending = sending
+  }
+
+  /** One take for each tenant that may have work, while slots are free. */
+  get turn(): Effect.Effect<void, StorageError> {
+    const { slots, work } = this.parts
+    return Effect.gen({ self: this }, function*() {
+      const now = yield* workerMillis
+      work.workAvailable.closeUnsafe()
+      // nothing may be sent until a renewal succeeds
+      if (now >= this.parts.leasedUntil) return
+      work.runDueChecks(this.parts.storeTime(now))
+      for (const tenant of Array.from(work.demand)) {
+        if (slots.free === 0) return
+        if (tenant.signalled && !tenant.takingSignals && tenant.lostFlights.size === 0) yield* this.takeSignals(tenant)
+        if (!tenant.taking && work.demand.delete(tenant)) yield* this.ofTenant(tenant)
+      }
+    })
+  }
+
+  /** Waits until a tenant may have work. */
+  get until(): Effect.Effect<void> {
+    const { parts } = this
+    return Effect.flatMap(workerMillis, (now) => {
+      const next = parts.work.nextCheckAt
+      if (next === undefined || now >= parts.leasedUntil) return parts.work.workAvailable.await
+      return Effect.raceFirst(parts.work.workAvailable.await, Effect.sleep(Math.max(1, next - parts.storeTime(now))))
+    })
+  }
+
+  private ofTenant(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
+    const { work } = this.parts
+    let goesOn = false
+    tenant.taking = true
+    return Effect.gen({ self: this }, function*() {
+      yield* this.reclaimAll(tenant)
+      yield* this.load(tenant)
+      // the concurrent signal take may have been lost meanwhile
+      yield* this.reclaimAll(tenant)
+      const now = yield* workerMillis
+      const asked = this.choose(tenant, this.parts.storeTime(now))
+      // the rest waits until an attempt ends, unless it must be loaded first
+      if (tenant.ready.size > 0) work.waitingForSlots.add(tenant)
+      goesOn = asked.length > 0 || tenant.unloaded.size > 0
+      if (asked.length > 0) yield* this.take(tenant, asked, now)
+      if (hasDrops(tenant)) yield* dropUnsendable(this.parts, tenant)
+    }).pipe(Effect.onExit((exit) =>
+      Effect.sync(() => {
+        tenant.taking = false
+        // a request made meanwhile may have woken a loop that skipped this tenant
+        if (exit._tag === "Failure" || tenant.signalled && !tenant.takingSignals || goesOn || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
+      })
+    ))
+  }
+
+  /** Consumes signals, and takes from the destinations that they name. Runs beside `ofTenant`, whose takes may be large. */
+  private takeSignals(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
+    const { work } = this.parts
+    tenant.takingSignals = true
+    return Effect.gen({ self: this }, function*() {
+      const heard = yield* this.take(tenant, [], yield* workerMillis)
+      const unknown = Array.from(heard).filter((destination) => tenant.unloaded.has(destination)).slice(0, destinationsPerTake)
+      if (unknown.length > 0) yield* loadDestinations(this.parts, tenant, unknown)
+      const now = yield* workerMillis
+      const asked = heard.size === 0 || tenant.lostFlights.size > 0 ? [] : this.choose(tenant, this.parts.storeTime(now), { among: heard, isSmall: true })
+      if (asked.length > 0) yield* this.take(tenant, asked, now)
+    }).pipe(Effect.ensuring(Effect.sync(() => {
+      tenant.takingSignals = false
+      if (tenant.signalled || tenant.ready.size > 0 || tenant.unloaded.size > 0 || hasDrops(tenant) || work.demand.has(tenant)) work.want(tenant)
+    })))
+  }
+
+  /** Destinations that are unknown or changed, before anything is asked of them. */
+  private load(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
+    const unknown = Array.from(take(tenant.unloaded, destinationsPerTake))
+    return unknown.length === 0 ? Effect.void : loadDestinations(this.parts, tenant, unknown)
+  }
+
+  /** Chooses the next destinations among these or all, in turn by client. */
+  private choose(
+    tenant: OwnedTenant,
+    storeNow: number,
+    { among, isSmall = false }: { readonly among?: ReadonlySet<Destination>; readonly isSmall?: boolean } = {}
+  ): ReadonlyArray<Asked> {
+    const { slots, work } = this.parts
+    const asked: Array<Asked> = []
+    let attempts = 0
+    let bytes = slots.freeBytes
+    let events = eventsPerTake
+    const clients = Array.from(tenant.ready.entries(), ([client, own]) => ({ client, own: own.values() }))
+    while (clients.length > 0 && asked.length < destinationsPerTake && attempts < deliveriesPerTake && bytes > 0 && events > 0) {
+      const turn = clients.shift()!
+      const owner = { tenantId: tenant.tenantId, client: turn.client }
+      const next = turn.own.next()
+      if (next.done === true || slots.ofClient(owner) === 0) continue
+      clients.push(turn)
+      const destination = next.value
+      if (among?.has(destination) === false) continue
+      if (needsLoad(destination, storeNow)) {
+        destination.stale = true
+        work.unready(tenant, destination)
+        work.touch(destination)
+        continue
+      }
+      // the other take may return deliveries of it
+      if (tenant.guess !== undefined && !tenant.guess.has(destination.destinationId)) continue
+      const partition = work.partition(tenant.tenantId, destination.partition)
+      const most = Math.min(deliveriesPerTake - attempts, Math.max(1, Math.floor(events / destination.eventsPerDelivery)))
+      const room = destination.taking || partition === undefined || partition.leaving ? 0 : Math.min(slots.of(destination, owner), most)
+      const plan = planOf(destination, storeNow, room)
+      const wanted = plan.again.length + plan.batches
+      const isLarge = wanted * destination.eventsPerDelivery >= largeTake
+      if (isLarge && (isSmall || asked.length > 0)) continue
+      if (plan.lookAt !== undefined) work.lookAt(destination, plan.lookAt)
+      // it is checked again when an attempt of its client ends
+      if (room === 0 && !destination.taking) continue
+      work.unready(tenant, destination)
+      if (wanted === 0) continue
+      destination.taking = true
+      work.keepBusy(destination)
+      slots.use(owner, wanted, isFailing(destination))
+      attempts += wanted
+      bytes -= wanted * destination.bytesPerDelivery
+      events -= wanted * destination.eventsPerDelivery
+      asked.push({ destination, plan, from: takeFromOf(destination, plan), attempts: wanted })
+      if (isLarge) break
+    }
+    return asked
+  }
+
+  /** Returns destinations with signals whose entries the take did not read. */
+  private take(tenant: OwnedTenant, asked: ReadonlyArray<Asked>, now: number): Effect.Effect<ReadonlySet<Destination>, StorageError> {
+    const { parts } = this
+    const { slots, work } = parts
+    const request = this.requestOf(tenant, asked, now)
+    const promised = new Map(asked.map(({ attempts, destination }) => [destination, { attempts, owner: ownerOf(destination), wasFailing: isFailing(destination) }]))
+    const since = work.nextEvent()
+    const held = new Map(tenant.partitions)
+    const isHeld = (partition: number) => work.partition(tenant.tenantId, partition) === held.get(partition)
+    const guess = request.unrequested > 0 ? new Set([...request.skip, ...request.from.map(({ destinationId }) => destinationId)]) : undefined
+    tenant.guess ??= guess
+    if (request.signals > 0) tenant.signalled = false
+    return Effect.gen({ self: this }, function*() {
+      const answer = yield* parts.store.take(request).pipe(Effect.onError(() => Effect.sync(() => {
+        tenant.lostFlights.add(request.flight)
+        tenant.signalled = true
+        for (const { destination } of asked) destination.behind = true
+      })))
+      const answered = yield* workerMillis
+      parts.learnTime(answer.now, now, answered)
+      const taken = ofPartitions(answer, isHeld)
+      // a refused partition that is still owned was fenced by this worker's own reclaim
+      if (yield* this.keepOwned(tenant, request.owned, taken.owned)) tenant.signalled = true
+      const heard = this.learn(tenant, { asked, taken, since })
+      const unknown = this.unknownAmong(tenant, taken)
+      // deliveries of destinations that cannot be loaded are returned to the store
+      const loaded = unknown.length === 0 ? true : yield* Effect.match(loadDestinations(this.parts, tenant, unknown), { onFailure: () => false, onSuccess: () => true })
+      yield* this.sending.begin(tenant, ofPartitions(taken, isHeld).deliveries, { isHeld, loaded, promised })
+      if (taken.moreSignals) tenant.signalled = true
+      return heard
+    }).pipe(Effect.ensuring(Effect.sync(() => {
+      if (guess !== undefined) tenant.guess = undefined
+      const unused = Array.from(promised.values()).filter(({ attempts }) => attempts > 0)
+      for (const { attempts, owner, wasFailing } of unused) slots.use(owner, -attempts, wasFailing)
+      for (const { destination } of asked) {
+        destination.taking = false
+        work.touch(destination)
+      }
+      // another tenant may have waited for these
+      if (unused.length > 0) work.makeRoom()
+    })))
+  }
+
+  private requestOf(tenant: OwnedTenant, asked: ReadonlyArray<Asked>, now: number): TakeRequest {
+    const { options, services, slots } = this.parts
+    const sentAt = Math.floor(this.parts.storeTime(now))
+    const owned = Array.from(tenant.partitions.values()).filter(({ leaving }) => !leaving)
+    // attempts of a previous owner in the last minute are unknown
+    const isKnown = owned.every(({ othersUntil = -Infinity }) => othersUntil + rememberedMillis <= sentAt)
+    const hears = asked.length === 0
+    const mayGuess = hears && tenant.sources.size > 0 && tenant.guess === undefined && isKnown && slots.used <= options.concurrency * fewPart
+    const unrequested = mayGuess ? Math.min(Math.ceil(options.concurrency * unrequestedPart), slots.ofTenant(tenant.tenantId)) : 0
+    const named = new Set(asked.map(({ destination }) => destination))
+    const skip: Array<string> = []
+    if (unrequested > 0) {
+      for (const destination of tenant.busy) {
+        if (isIdle(destination, sentAt)) tenant.busy.delete(destination)
+        else if (!named.has(destination)) skip.push(destination.destinationId)
+      }
+    }
+    return {
+      tenantId: tenant.tenantId,
+      owned: owned.map(({ epoch, partition, tenantId }) => ({ tenantId, partition, epoch })),
+      flight: `${services.ids.nextAt(sentAt).slice(0, -4)}0000`,
+      sentAt,
+      from: asked.map(({ from }) => from),
+      // a take that guesses reads the tables of every source that this tenant is known to have, others only what they ask for
+      sources: Array.from(unrequested > 0 ? tenant.sources : new Set(asked.flatMap(({ destination }) => destination.settings?.source ?? []))),
+      signals: hears ? signalsPerTake : 0,
+      skip,
+      unrequested,
+      maxBatchBytes: options.maxBatchBytes,
+      lookAt
+    }
+  }
+
+  /** Partitions that have another owner by now are forgotten. Whether others were refused, whose epoch this worker raised meanwhile. */
+  private keepOwned(tenant: OwnedTenant, asked: ReadonlyArray<OwnedPartition>, owned: ReadonlyArray<number>): Effect.Effect<boolean> {
+    const refused = asked.filter(({ partition }) => !owned.includes(partition))
+    const lost = this.parts.work.loseRefused(refused)
+    return Effect.as(lost === 0 ? Effect.void : reportLost(tenant.tenantId, lost), refused.length > lost)
+  }
+
+  private learn(
+    tenant: OwnedTenant,
+    { asked, since, taken }: { readonly asked: ReadonlyArray<Asked>; readonly taken: Taken; readonly since: number }
+  ): ReadonlySet<Destination> {
+    const { work } = this.parts
+    const byId = new Map(asked.map((each) => [each.destination.destinationId, each]))
+    const ids = new Set(taken.deliveries.map(({ deliveryId }) => deliveryId))
+    const owned = new Set(taken.owned)
+    for (const found of taken.from) {
+      const destination = work.destination(tenant.tenantId, found.destinationId)
+      if (destination === undefined) continue
+      const one = byId.get(found.destinationId)
+      foundBy(destination, { asked: one?.from, found, now: taken.now, since, taken: ids })
+      if (destination.settings?.version !== found.version) destination.stale = true
+      for (const key of found.unseenKeys) tenant.drops.keys.push({ destinationId: found.destinationId, key })
+      for (const deliveryId of found.unseenDeliveries) tenant.drops.deliveries.push({ destinationId: found.destinationId, deliveryId })
+      byId.delete(found.destinationId)
+      if (one === undefined) work.touch(destination)
+    }
+    for (const { destination } of byId.values()) if (!destination.lost && owned.has(destination.partition)) destinationClosed(this.parts, tenant, destination)
+    const answered = new Set(taken.from.map(({ destinationId }) => destinationId))
+    const heard = new Set<Destination>()
+    for (const { destinationId, key } of taken.signals) {
+      const destination = work.destination(tenant.tenantId, destinationId)
+      if (destination === undefined) continue
+      // what was guessed was looked at from the first key on
+      if (!answered.has(destinationId) || key === undefined) {
+        signalled(destination, key, work.nextEvent())
+        heard.add(destination)
+      }
+      work.touch(destination)
+    }
+    return heard
+  }
+
+  private unknownAmong(tenant: OwnedTenant, taken: Taken): ReadonlyArray<Destination> {
+    const unknown = new Set<Destination>()
+    for (const { destinationId } of taken.deliveries) {
+      const destination = this.parts.work.find(tenant.tenantId, destinationId)
+      if (destination !== undefined && (destination.settings === undefined || destination.stale)) unknown.add(destination)
+    }
+    return Array.from(unknown)
+  }
+
+  private reclaimAll(tenant: OwnedTenant): Effect.Effect<void, StorageError> {
+    return Effect.suspend(() => Effect.forEach(tenant.lostFlights, (flight) => this.reclaim(tenant, flight), { discard: true }))
+  }
+
+  /** Returns the deliveries of a take without a response to the store. */
+  private reclaim(tenant: OwnedTenant, flight: string): Effect.Effect<void, StorageError> {
+    const { store, work } = this.parts
+    const asked = work.owned(tenant)
+    return Effect.flatMap(store.reclaim(tenant.tenantId, asked, flight), ({ destinations, owned }) => {
+      tenant.lostFlights.delete(flight)
+      for (const { epoch, partition } of owned) {
+        const held = tenant.partitions.get(partition)
+        if (held !== undefined) held.epoch = Math.max(held.epoch, epoch)
+      }
+      work.found(tenant.tenantId, destinations)
+      return Effect.asVoid(this.keepOwned(tenant, asked, owned.map(({ partition }) => partition)))
+    })
+  }
+}
+
+/** Removes results of partitions that were lost meanwhile: they belong to the next owner, even if this is the same worker. */
+const ofPartitions = (taken: Taken, isHeld: (partition: number) => boolean): Taken => {
+  const isOwn = ({ destinationId }: { readonly destinationId: string }) => isHeld(partitionOf(destinationId))
+  return { ...taken, signals: taken.signals.filter(isOwn), from: taken.from.filter(isOwn), deliveries: taken.deliveries.filter(isOwn) }
+}
+
+function* take<A>(all: Iterable<A>, most: number): Iterable<A> {
+  let taken = 0
+  for (const one of all) {
+    if (taken++ === most) return
+    yield one
+  }
+}
+
+/** Whether a take may choose this destination itself. */
+const isIdle = (destination: Destination, now: number): boolean =>
+  !destination.taking && destination.inFlight.size === 0 && destination.pause === undefined && destination.unreadableUntil === undefined &&
+  !isFailing(destination) && (destination.rateMark ?? 0) <= now && destination.cursor === undefined

@@ -1,0 +1,301 @@
+/** The work set of a worker: its partitions and destinations by tenant, and those that may send now. */
+import { Latch } from "effect"
+import { type Destination, hasWork, makeDestination, signalled } from "./Destination.ts"
+import { type AcquiredPartition, type OwnedPartition, partitionOf } from "../DeliveryStore.ts"
+
+/** The window of a rate limit. */
+export const rememberedMillis = 60_000
+
+export interface OwnedPartitionState {
+  readonly tenantId: string
+  readonly partition: number
+  epoch: number
+  /** The last time at which a previous owner may have sent, by the store's clock, if it did not release the partition with its rate marks. */
+  readonly othersUntil: number | undefined
+  readonly destinations: Map<string, Destination>
+  /** Its flights with deliveries whose outcome is not written, by their names. */
+  readonly flights: Map<string, OpenFlight>
+  /** It is being released: nothing is taken from it. */
+  leaving: boolean
+  /** Worker time since which it has had no work. */
+  quietSince: number | undefined
+}
+
+/** A flight, and how many of its deliveries have no written outcome. One take has a flight in every partition that it took from. */
+export interface OpenFlight {
+  readonly partition: number
+  readonly flight: string
+  left: number
+}
+
+export interface OwnedTenant {
+  readonly tenantId: string
+  readonly partitions: Map<number, OwnedPartitionState>
+  /** Those of the destinations that were loaded. */
+  readonly sources: Set<string>
+  /** Unread signals may exist. */
+  signalled: boolean
+  /** A take with planned destinations is pending. */
+  taking: boolean
+  /** A take that only consumes signals is pending. */
+  takingSignals: boolean
+  /** While a take may choose destinations itself: those that it must not choose. */
+  guess: ReadonlySet<string> | undefined
+  /** Takes whose responses were lost. */
+  readonly lostFlights: Set<string>
+  /** Destinations that a take must not choose itself; may contain some that are idle by now. */
+  readonly busy: Set<Destination>
+  /** Destinations to load before the next take. */
+  readonly unloaded: Set<Destination>
+  /** Destinations that may send, by client; clients take turns. */
+  readonly ready: Map<string, Set<Destination>>
+  /** Entries to drop: those that clients may not see, and those of closed destinations. */
+  readonly drops: { readonly closed: Set<string>; readonly keys: Array<{ readonly destinationId: string; readonly key: string }>; readonly deliveries: Array<{ readonly destinationId: string; readonly deliveryId: string }> }
+}
+
+/** A check of a destination that is due at a time of the store's clock. */
+interface ScheduledCheck {
+  readonly at: number
+  readonly destination: Destination
+}
+
+export class WorkSet {
+  readonly tenants = new Map<string, OwnedTenant>()
+  /** Tenants that may have work, in the order of their turns. */
+  readonly demand = new Set<OwnedTenant>()
+  /** Tenants with entries to send that wait for free slots. */
+  readonly waitingForSlots = new Set<OwnedTenant>()
+  /** Open while a take loop should run. */
+  readonly workAvailable = Latch.makeUnsafe(false)
+  private readonly scheduledChecks: Array<ScheduledCheck> = []
+  private events = 0
+
+  /** Numbers requests, signals and writes, to compare their order. */
+  nextEvent(): number {
+    return ++this.events
+  }
+
+  get partitions(): ReadonlyArray<OwnedPartitionState> {
+    return Array.from(this.tenants.values()).flatMap((tenant) => Array.from(tenant.partitions.values()))
+  }
+
+  owned(tenant: OwnedTenant): ReadonlyArray<OwnedPartition> {
+    return Array.from(tenant.partitions.values(), ({ epoch, partition, tenantId }) => ({ tenantId, partition, epoch }))
+  }
+
+  partition(tenantId: string, partition: number): OwnedPartitionState | undefined {
+    return this.tenants.get(tenantId)?.partitions.get(partition)
+  }
+
+  find(tenantId: string, destinationId: string): Destination | undefined {
+    return this.partition(tenantId, partitionOf(destinationId))?.destinations.get(destinationId)
+  }
+
+  /** Returns the destination, and creates it if it is unknown; undefined if its partition is not owned. */
+  destination(tenantId: string, destinationId: string): Destination | undefined {
+    const partition = this.partition(tenantId, partitionOf(destinationId))
+    if (partition === undefined) return undefined
+    let destination = partition.destinations.get(destinationId)
+    if (destination === undefined) {
+      destination = makeDestination({ tenantId, destinationId, partition: partition.partition, othersUntil: partition.othersUntil })
+      partition.destinations.set(destinationId, destination)
+    }
+    return destination
+  }
+
+  hold(acquired: AcquiredPartition, now: number): void {
+    const { epoch, othersUntil, partition, takenOver, tenantId } = acquired
+    const tenant = this.tenants.get(tenantId) ?? makeTenant(tenantId)
+    this.tenants.set(tenantId, tenant)
+    this.lose(tenantId, partition)
+    this.tenants.set(tenantId, tenant)
+    tenant.partitions.set(partition, {
+      tenantId,
+      partition,
+      epoch,
+      othersUntil: takenOver ? now : othersUntil,
+      destinations: new Map(),
+      flights: new Map(),
+      leaving: false,
+      quietSince: undefined
+    })
+    tenant.signalled = true
+    this.found(tenantId, acquired.destinations)
+    this.want(tenant)
+  }
+
+  /** Adds destinations with work, whose signals may be lost. */
+  found(tenantId: string, destinationIds: ReadonlyArray<string>): void {
+    for (const destinationId of destinationIds) {
+      const destination = this.destination(tenantId, destinationId)
+      if (destination === undefined) continue
+      signalled(destination, undefined, this.nextEvent())
+      this.touch(destination)
+    }
+  }
+
+  /** Removes a partition: outcomes of its attempts in flight are ignored. */
+  lose(tenantId: string, partition: number): boolean {
+    const tenant = this.tenants.get(tenantId)
+    const lost = tenant?.partitions.get(partition)
+    if (tenant === undefined || lost === undefined) return false
+    tenant.partitions.delete(partition)
+    for (const destination of lost.destinations.values()) {
+      destination.lost = true
+      tenant.busy.delete(destination)
+      this.unready(tenant, destination)
+    }
+    if (tenant.partitions.size === 0) {
+      this.tenants.delete(tenantId)
+      this.demand.delete(tenant)
+    }
+    return true
+  }
+
+  /** Loses partitions whose epoch the store refused, unless this worker has raised it meanwhile. Returns how many are lost. */
+  loseRefused(refused: ReadonlyArray<OwnedPartition>): number {
+    return refused.filter(({ epoch, partition, tenantId }) => this.partition(tenantId, partition)?.epoch === epoch && this.lose(tenantId, partition)).length
+  }
+
+  /** Marks the destination as possibly ready to send. */
+  touch(destination: Destination): void {
+    const { destinationId, partition, tenantId } = destination
+    const tenant = this.tenants.get(tenantId)
+    // it may have been removed and created again
+    if (tenant?.partitions.get(partition)?.destinations.get(destinationId) !== destination) return
+    const { settings, stale } = destination
+    if (settings === undefined || stale) tenant.unloaded.add(destination)
+    else {
+      let own = tenant.ready.get(settings.client)
+      if (own === undefined) tenant.ready.set(settings.client, own = new Set())
+      own.add(destination)
+    }
+    this.want(tenant)
+  }
+
+  /** Takes must not choose this destination themselves. */
+  keepBusy(destination: Destination): void {
+    this.tenants.get(destination.tenantId)?.busy.add(destination)
+  }
+
+  unready(tenant: OwnedTenant, destination: Destination): void {
+    tenant.unloaded.delete(destination)
+    const client = destination.settings?.client ?? ""
+    const own = tenant.ready.get(client)
+    if (own === undefined || !own.delete(destination)) return
+    if (own.size === 0) tenant.ready.delete(client)
+  }
+
+  /** Publishers or operators left signals. */
+  hint(tenantId: string): void {
+    const tenant = this.tenants.get(tenantId)
+    if (tenant === undefined) return
+    tenant.signalled = true
+    this.want(tenant)
+  }
+
+  /** An attempt ended. */
+  makeRoom(): void {
+    if (this.waitingForSlots.size > 0) this.requeueWaiting()
+    if (this.demand.size > 0) this.workAvailable.openUnsafe()
+  }
+
+  private requeueWaiting(): void {
+    for (const tenant of this.waitingForSlots) if (this.tenants.get(tenant.tenantId) === tenant) this.demand.add(tenant)
+    this.waitingForSlots.clear()
+  }
+
+  want(tenant: OwnedTenant): void {
+    this.demand.add(tenant)
+    this.workAvailable.openUnsafe()
+  }
+
+  /** Whether a take of the tenant is pending. */
+  isTaking(tenantId: string): boolean {
+    const tenant = this.tenants.get(tenantId)
+    return tenant !== undefined && (tenant.taking || tenant.takingSignals)
+  }
+
+  lookAt(destination: Destination, at: number): void {
+    if (destination.lookAt !== undefined && destination.lookAt <= at) return
+    destination.lookAt = at
+    push(this.scheduledChecks, { at, destination })
+  }
+
+  /** The time of the next scheduled check. */
+  get nextCheckAt(): number | undefined {
+    return this.scheduledChecks[0]?.at
+  }
+
+  /** Marks destinations with due checks as ready. */
+  runDueChecks(now: number): void {
+    for (let first = this.scheduledChecks[0]; first !== undefined && first.at <= now; first = this.scheduledChecks[0]) {
+      pop(this.scheduledChecks)
+      if (first.destination.lookAt !== first.at) continue
+      first.destination.lookAt = undefined
+      this.touch(first.destination)
+    }
+  }
+
+  /** Removes idle destinations without state to keep. Returns whether the partition is idle. */
+  tidy(partition: OwnedPartitionState, now: number): boolean {
+    const tenant = this.tenants.get(partition.tenantId)
+    if (tenant === undefined) return true
+    let quiet = !hasDrops(tenant)
+    for (const [destinationId, destination] of partition.destinations) {
+      if (destination.taking || destination.loads > 0 || destination.stale || destination.pause !== undefined || destination.sends && hasWork(destination) || destination.inFlight.size > 0) quiet = false
+      else if (destination.usedAt + rememberedMillis <= now && destination.breaker.failures === 0 && destination.unreadableUntil === undefined) {
+        partition.destinations.delete(destinationId)
+        tenant.busy.delete(destination)
+        this.unready(tenant, destination)
+      }
+    }
+    return quiet
+  }
+}
+
+/** Whether entries wait to be dropped. */
+export const hasDrops = ({ drops }: OwnedTenant): boolean => drops.closed.size + drops.keys.length + drops.deliveries.length > 0
+
+const makeTenant = (tenantId: string): OwnedTenant => ({
+  tenantId,
+  partitions: new Map(),
+  sources: new Set(),
+  signalled: false,
+  taking: false,
+  takingSignals: false,
+  guess: undefined,
+  lostFlights: new Set(),
+  busy: new Set(),
+  unloaded: new Set(),
+  ready: new Map(),
+  drops: { closed: new Set(), keys: [], deliveries: [] }
+})
+
+/** A heap by time. */
+const push = (heap: Array<ScheduledCheck>, one: ScheduledCheck): void => {
+  let at = heap.length
+  heap.push(one)
+  while (at > 0) {
+    const parent = (at - 1) >> 1
+    if (heap[parent]!.at <= one.at) break
+    heap[at] = heap[parent]!
+    at = parent
+  }
+  heap[at] = one
+}
+
+const pop = (heap: Array<ScheduledCheck>): void => {
+  const last = heap.pop()
+  if (last === undefined || heap.length === 0) return
+  let at = 0
+  for (;;) {
+    const left = 2 * at + 1
+    if (left >= heap.length) break
+    const child = left + 1 < heap.length && heap[left + 1]!.at < heap[left]!.at ? left + 1 : left
+    if (heap[child]!.at >= last.at) break
+    heap[at] = heap[child]!
+    at = child
+  }
+  heap[at] = last
+}

@@ -1,0 +1,101 @@
+/** Access that ends and returns while entries wait. */
+import { assert, describe, it } from "@effect/vitest"
+import { AccessStore } from "@waybill/core"
+import { DeliveryQueue, type SecretOwner, SecretStore, Wakeups } from "@waybill/core/delivery"
+import { Receiver, reportedEvent, TestWaybill } from "@waybill/testkit"
+import { Effect, Option } from "effect"
+import { account, engineBy, hook, makeEngine, ways } from "../Engine.ts"
+
+type Engine = Effect.Success<ReturnType<typeof makeEngine>>
+
+const endAccess = ({ customer, tenant }: Engine) =>
+  Effect.flatMap(AccessStore, (store) => store.holdClient(tenant.tenantId, { client: customer.client, origin: customer.origin, until: 0, reviewAt: Number.MAX_SAFE_INTEGER }))
+
+const giveAccess = ({ customer, tenant }: Engine, accounts: ReadonlyArray<string>) =>
+  Effect.gen(function*() {
+    const access = { client: customer.client, origin: customer.origin, seesAll: false, accounts }
+    yield* (yield* AccessStore).putClientAccess(tenant.tenantId, access)
+    yield* (yield* DeliveryQueue).accessRestored(tenant.tenantId, customer.client)
+    yield* (yield* Wakeups).wake(tenant.tenantId)
+  })
+
+const nine = (engine: Engine) => engine.publish(...Array.from({ length: 9 }, () => "S"))
+
+const nineNames = Array.from({ length: 9 }, (_, at) => `S/${at + 1}`)
+
+describe.each(ways)("by %s", (way) => {
+  const inEngine = engineBy(way)
+
+  it.effect("waiting events are not sent after their client's access has ended, and are sent in order when it returns", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { batchMaxSize: 2 } })
+    yield* nine(engine)
+    yield* endAccess(engine)
+    yield* TestWaybill.run
+    yield* TestWaybill.pass(60_000)
+    assert.deepStrictEqual(yield* engine.delivered(), [])
+    yield* giveAccess(engine, [account])
+    yield* TestWaybill.pass(60_000)
+    assert.deepStrictEqual(yield* engine.delivered(), nineNames)
+  }, inEngine))
+
+  it.effect("a client that returns with fewer accounts receives only events that these accounts may see", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* giveAccess(engine, [account, "B"])
+    yield* nine(engine)
+    yield* engine.events.append(engine.tenant.carrier, [reportedEvent("T", { accounts: ["B"] })])
+    yield* endAccess(engine)
+    yield* giveAccess(engine, ["B"])
+    yield* TestWaybill.run
+    yield* TestWaybill.pass(60_000)
+    assert.deepStrictEqual(yield* engine.delivered(), ["T/1"])
+  }, inEngine))
+
+  it.effect("waiting events and retries of a shipment are dropped when it leaves the account, and others keep their order", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    yield* engine.publish("S", "T", "T")
+    yield* engine.receivers.script(hook, [Receiver.fail(), Receiver.accept()])
+    yield* TestWaybill.run
+    yield* TestWaybill.pass(100)
+    // one delivery with all three waits for its next attempt
+    yield* engine.events.append(engine.tenant.carrier, [reportedEvent("S", { accounts: ["B"] })])
+    yield* TestWaybill.pass(60_000)
+    assert.deepStrictEqual(yield* engine.delivered(), ["T/1", "T/2"])
+    const [first] = yield* engine.list()
+    assert.deepStrictEqual([first!.state, first!.attempts.length], ["cancelled", 1])
+    assert.match(first!.reason!, /may no longer see/)
+  }, inEngine))
+
+  it.effect("a suspended tenant receives nothing, and all waiting events once it is resumed", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    const { tenantId } = engine.tenant
+    yield* engine.publish("S")
+    yield* (yield* AccessStore).setTenantState(tenantId, "suspended")
+    yield* TestWaybill.run
+    yield* TestWaybill.pass(60_000)
+    assert.deepStrictEqual(yield* engine.delivered(), [])
+    yield* (yield* AccessStore).setTenantState(tenantId, "active")
+    yield* (yield* DeliveryQueue).accessRestored(tenantId, undefined)
+    yield* (yield* Wakeups).wake(tenantId)
+    yield* TestWaybill.pass(60_000)
+    assert.deepStrictEqual(yield* engine.delivered(), ["S/1"])
+  }, inEngine))
+
+  it.effect("a subscription is paused with a reason when its secret gets another owner", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine()
+    const { tenantId } = engine.tenant
+    const queue = yield* DeliveryQueue
+    const secrets = yield* SecretStore
+    const [destination] = (yield* queue.destinations(tenantId, { state: undefined, after: undefined, limit: 1 })).destinations
+    const { hmacSecretId } = engine.subscription
+    const secret = Option.getOrThrow(yield* secrets.find(tenantId, hmacSecretId))
+    const owner: SecretOwner = { _tag: "Client", client: "key:somebody-else" }
+    yield* secrets.put(tenantId, hmacSecretId, { ...secret, owner })
+    yield* engine.publish("S")
+    yield* TestWaybill.run
+    yield* TestWaybill.pass(60_000)
+    assert.deepStrictEqual(yield* engine.delivered(), [])
+    const status = Option.getOrThrow(yield* queue.destinationStatus(tenantId, destination!.destinationId))
+    assert.strictEqual(status.state, "paused")
+    assert.match(status.reason!, /signing secret/)
+  }, inEngine))
+})

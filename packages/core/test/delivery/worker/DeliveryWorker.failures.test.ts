@@ -1,0 +1,302 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DeliveryWorker, SecretStore } from "@waybill/core/delivery"
+import { Receiver, type ReceivedRequest, TestWaybill } from "@waybill/testkit"
+import { fixtures } from "@waybill/conformance/suites"
+import { Effect, Option } from "effect"
+import * as Clock from "effect/Clock"
+import { engineBy, eventsOf, hook, makeEngine, ways } from "../Engine.ts"
+
+const hour = 3_600_000
+
+/** No other worker competes for its partitions, so a test over days needs few renewals. */
+const forDays = { leaseMillis: hour }
+
+const pauses = (requests: ReadonlyArray<ReceivedRequest>): ReadonlyArray<number> =>
+  requests.slice(1).map((request, n) => request.at - requests[n]!.at)
+
+describe.each(ways)("by %s", (way) => {
+  const inEngine = engineBy(way)
+
+  describe("retries", () => {
+    it.effect("continue for three days with the same bytes and id, and end in a dead letter", () =>
+      engineBy(way, forDays)(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy: { maxAttempts: 80 } })
+        yield* engine.receivers.script(hook, Receiver.fail(503))
+        yield* TestWaybill.run
+        yield* engine.publish("A", "B")
+        yield* TestWaybill.pass("4 days")
+        const requests = yield* engine.receivers.requests(hook)
+        assert.lengthOf(requests, 80)
+        assert.isAbove(requests.at(-1)!.at, 60 * hour)
+        assert.lengthOf(new Set(requests.map((request) => new TextDecoder().decode(request.body))), 1)
+        assert.lengthOf(new Set(requests.map((request) => request.headers["webhook-id"])), 1)
+        const [dead] = yield* engine.list({ state: "dead" })
+        assert.deepStrictEqual([dead!.attempts.length, dead!.events, dead!.nextAttemptAt], [80, 2, null])
+      })))
+
+    it.effect("double from the initial to the maximum backoff, with 20 % jitter", () =>
+      engineBy(way, forDays)(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, Receiver.fail(500))
+        yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 day")
+        const doubled = [5, 10, 20, 40, 80, 160, 320, 640, 1280, 2560, 3600]
+        const found = pauses(yield* engine.receivers.requests(hook))
+        assert.lengthOf(found, 11)
+        for (const [n, pause] of found.entries()) {
+          // a worker may be up to a second late
+          assert.isAtLeast(pause, doubled[n]! * 800 - 1)
+          assert.isAtMost(pause, Math.min(doubled[n]! * 1200, 3_600_000) + 1000)
+        }
+      })))
+
+    it.effect("differ by their jitter, so that deliveries are not retried at the same time", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, initialBackoffSeconds: 1000, maxAttempts: 2 } })
+      yield* engine.receivers.script(hook, Receiver.fail(500))
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B", "C", "D")
+      yield* TestWaybill.pass("1 hour")
+      assert.isAtLeast(new Set((yield* engine.receivers.requests(hook)).slice(4).map((request) => request.at)).size, 3)
+    }, inEngine))
+
+    it.effect("wait for Retry-After, up to the maximum backoff (SPEC-GAP-D24)", () =>
+      engineBy(way, forDays)(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, [
+          Receiver.fail(429, { retryAfterSeconds: 600 }),
+          Receiver.fail(503, { retryAfterSeconds: 1e9 }),
+          Receiver.fail(503, { retryAfterSeconds: 0 }),
+          Receiver.accept()
+        ])
+        yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 day")
+        const [asked, bounded, own] = pauses(yield* engine.receivers.requests(hook))
+        assert.isTrue(asked! >= 600_000 && asked! <= 601_000)
+        assert.isTrue(bounded! >= hour && bounded! <= hour + 1000)
+        assert.isTrue(own! >= 16_000 && own! <= 25_000)
+      })))
+
+    it.effect("treat refused connections and timeouts as failures, and end a hanging attempt at its deadline", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine()
+      yield* engine.receivers.script(hook, [Receiver.refuse, Receiver.hang, Receiver.accept(204)])
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("1 hour")
+      const [delivery] = yield* engine.list()
+      assert.deepStrictEqual(delivery!.attempts.map((each) => [each.outcome, each.status]), [["connect_refused", null], ["timeout", null], ["accepted", 204]])
+      assert.strictEqual(delivery!.attempts[1]!.durationMillis, 15_000)
+    }, inEngine))
+
+    it.effect("are sent only to the current address of the subscription", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine()
+      const moved = "https://moved.example/hook"
+      yield* engine.receivers.script(hook, Receiver.fail(500))
+      yield* TestWaybill.run
+      yield* engine.publish("A")
+      yield* TestWaybill.pass(1000)
+      yield* engine.patch({ endpointUrl: moved })
+      yield* TestWaybill.pass("1 minute")
+      const [first, second] = yield* engine.receivers.requests()
+      assert.deepStrictEqual([first!.url, second!.url], [hook, moved])
+      assert.deepStrictEqual(second!.body, first!.body)
+    }, inEngine))
+  })
+
+  describe("the breaker", () => {
+    const policy = { batchMaxSize: 1, maxAttempts: 1000, initialBackoffSeconds: 100, maxBackoffSeconds: 100 }
+
+    it.effect("opens after five consecutive failures: nothing is sent until the next retry", () =>
+      engineBy(way, { destinationConcurrency: 1 })(Effect.gen(function*() {
+        const engine = yield* makeEngine({ policy })
+        yield* engine.receivers.script(hook, Receiver.fail(500))
+        yield* TestWaybill.run
+        for (let n = 0; n < 5; n++) {
+          yield* engine.publish(`S${n}`)
+          yield* TestWaybill.pass(1000)
+        }
+        assert.lengthOf(yield* engine.receivers.requests(hook), 5)
+        for (let n = 5; n < 15; n++) yield* engine.publish(`S${n}`)
+        yield* TestWaybill.pass(60_000)
+        assert.lengthOf(yield* engine.receivers.requests(hook), 5)
+        yield* TestWaybill.pass(66_000)
+        const probes = (yield* engine.receivers.requests(hook)).slice(5).map((request) => eventsOf(request)[0]!)
+        assert.lengthOf(probes, 1)
+        assert.include(["S0/1", "S1/1", "S2/1", "S3/1", "S4/1"], probes[0])
+      })))
+
+    it.effect("sends exactly one delivery as the probe, and the others when it is accepted", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy })
+      yield* engine.receivers.script(hook, Receiver.fail(500))
+      yield* TestWaybill.run
+      yield* engine.publish(...Array.from({ length: 16 }, (_, n) => `S${n}`))
+      yield* TestWaybill.pass(1000)
+      // two at first, one at a time since the first failure
+      assert.lengthOf(yield* engine.receivers.requests(hook), 5)
+      yield* engine.publish("late")
+      yield* engine.receivers.script(hook, [Receiver.delay(5000), Receiver.accept()])
+      yield* TestWaybill.pass("10 minutes")
+      const after = (yield* engine.receivers.requests(hook)).slice(5)
+      assert.lengthOf(after.filter((request) => request.at < after[0]!.at + 5000), 1)
+      assert.lengthOf(after, 17)
+    }, inEngine))
+
+    it.effect("counts no attempt of deliveries that wait for it", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { ...policy, maxAttempts: 3 } })
+      yield* engine.receivers.script(hook, (request) => request.at < 2 * hour ? Receiver.fail(500)(request) : Receiver.accept()(request))
+      yield* TestWaybill.run
+      yield* engine.publish(...Array.from({ length: 40 }, (_, n) => `S${n}`))
+      yield* TestWaybill.pass("3 hours")
+      for (const delivery of yield* engine.list()) assert.isAtMost(delivery.attempts.length, 3)
+    }, inEngine))
+
+    it.effect("counts an outcome once that is written twice", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy })
+      const { faults, run } = yield* TestWaybill.worker()
+      yield* engine.receivers.script(hook, Receiver.fail(500))
+      yield* run
+      for (let n = 0; n < 4; n++) {
+        yield* faults.break("settle", n % 2 === 0 ? "before" : "after", 3)
+        yield* engine.publish(`S${n}`)
+        yield* TestWaybill.pass(10_000)
+      }
+      // four failures: the breaker is still closed
+      yield* engine.receivers.script(hook, Receiver.accept())
+      yield* engine.publish("S4")
+      yield* TestWaybill.pass(5000)
+      assert.deepStrictEqual(yield* engine.delivered(), ["S4/1"])
+    }, inEngine))
+  })
+
+  describe("the rate", () => {
+    it.effect("is never exceeded in any sixty seconds, retries included (SPEC-GAP-D21)", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 30, maxAttempts: 1000, initialBackoffSeconds: 1, maxBackoffSeconds: 2 } })
+      let n = 0
+      yield* engine.receivers.script(hook, (request) => n++ % 4 === 0 ? Receiver.fail(500)(request) : Receiver.delay(n % 3 * 700)(request))
+      yield* TestWaybill.run
+      for (let round = 0; round < 10; round++) {
+        yield* engine.publish(...Array.from({ length: 20 }, (_, m) => `S${round}-${m}`))
+        yield* TestWaybill.pass(round * 7000)
+      }
+      yield* TestWaybill.pass("1 hour")
+      const instants = (yield* engine.receivers.requests(hook)).map((request) => request.at)
+      assert.lengthOf(yield* engine.delivered(), 200)
+      for (const [first, from] of instants.entries()) {
+        assert.isAtMost(instants.slice(first).filter((at) => at < from + 60_000).length, 30)
+      }
+    }, inEngine))
+
+    it.effect("counts no attempt", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1, rateLimitPerMinute: 1, maxAttempts: 1 } })
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B", "C")
+      yield* TestWaybill.pass("10 minutes")
+      assert.lengthOf(yield* engine.delivered(), 3)
+      assert.isTrue((yield* engine.list()).every((each) => each.attempts.length === 1))
+    }, inEngine))
+  })
+
+  describe("410 Gone (SPEC-GAP-D25)", () => {
+    it.effect("pauses the subscription with the reason, and keeps the delivery until it is resumed", () =>
+      engineBy(way, forDays)(Effect.gen(function*() {
+        const engine = yield* makeEngine()
+        yield* engine.receivers.script(hook, [Receiver.gone, Receiver.accept()])
+        yield* TestWaybill.run
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 day")
+        const status = yield* engine.deliveries.destinationStatus(engine.tenant.tenantId, engine.subscription.id)
+        assert.deepStrictEqual([status.state, status.reason], ["paused", "The receiver answered 410 Gone."])
+        assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "paused")
+        yield* engine.publish("A")
+        yield* TestWaybill.pass("1 day")
+        assert.lengthOf(yield* engine.receivers.requests(hook), 1)
+        yield* engine.patch({ status: "active" })
+        yield* TestWaybill.pass("1 minute")
+        const [first, again] = yield* engine.receivers.requests(hook)
+        assert.deepStrictEqual(again!.body, first!.body)
+        assert.deepStrictEqual(yield* engine.delivered(), ["A/1", "A/2"])
+      })))
+
+    it.effect("pauses once: attempts that end later do not undo a resume", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      yield* engine.receivers.script(hook, [Receiver.delay(10_000, Receiver.accept()), Receiver.gone, Receiver.accept()])
+      yield* TestWaybill.run
+      yield* engine.publish("A", "B")
+      yield* TestWaybill.pass(1000)
+      yield* engine.patch({ status: "active" })
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "B/1"])
+      assert.strictEqual((yield* engine.subscriptions.get(engine.customer, engine.subscription.id)).status, "active")
+    }, inEngine))
+  })
+
+  describe("a secret that cannot be read", () => {
+    /** A secret that another deployment sealed, with a key that no process has here. */
+    const foreign = new Uint8Array(60)
+
+    it.effect("delays its deliveries without an attempt, and they are sent once it can be read", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
+      const secrets = yield* SecretStore
+      const own = Option.getOrThrow(yield* secrets.find(engine.tenant.tenantId, "main"))
+      yield* secrets.put(engine.tenant.tenantId, "main", fixtures.storedSecret([{ sealed: foreign, signsUntil: undefined }]))
+      yield* engine.publish("A", "B")
+      yield* TestWaybill.run
+      yield* TestWaybill.pass("10 minutes")
+      yield* engine.publish("A")
+      yield* TestWaybill.pass("10 minutes")
+      assert.deepStrictEqual(yield* engine.receivers.requests(), [])
+      assert.deepStrictEqual(yield* engine.list({ state: "dead" }), [])
+      assert.deepStrictEqual((yield* engine.list()).flatMap((each) => each.attempts), [])
+      yield* secrets.put(engine.tenant.tenantId, "main", own)
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual((yield* engine.delivered()).toSorted(), ["A/1", "A/2", "B/1"])
+      assert.isTrue((yield* engine.list()).every((each) => each.attempts.length === 1))
+    }, inEngine))
+
+    it.effect("delays deliveries that a crashed process took, without a change of their attempts", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
+      yield* engine.receivers.script(hook, [Receiver.fail(500), Receiver.accept()])
+      yield* engine.publish("A")
+      const worker = yield* DeliveryWorker
+      yield* worker.drain
+      const secrets = yield* SecretStore
+      const own = Option.getOrThrow(yield* secrets.find(engine.tenant.tenantId, "main"))
+      yield* secrets.put(engine.tenant.tenantId, "main", fixtures.storedSecret([{ sealed: foreign, signsUntil: undefined }]))
+      yield* TestWaybill.run
+      yield* TestWaybill.pass("1 hour")
+      assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.length]), [["waiting", 1]])
+      yield* secrets.put(engine.tenant.tenantId, "main", own)
+      yield* TestWaybill.pass("1 minute")
+      assert.deepStrictEqual((yield* engine.list()).map((each) => [each.state, each.attempts.length]), [["delivered", 2]])
+    }, inEngine))
+
+    it.effect("delays nothing from the moment when its unreadable version has expired", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { maxAttempts: 2, initialBackoffSeconds: 1 } })
+      const secrets = yield* SecretStore
+      const own = Option.getOrThrow(yield* secrets.find(engine.tenant.tenantId, "main"))
+      const signsUntil = (yield* Clock.currentTimeMillis) + 600_000
+      yield* secrets.put(engine.tenant.tenantId, "main", { ...own, versions: [...own.versions, { sealed: foreign, signsUntil }] })
+      yield* engine.publish("A")
+      yield* TestWaybill.run
+      yield* TestWaybill.pass("9 minutes")
+      assert.deepStrictEqual(yield* engine.receivers.requests(), [])
+      yield* TestWaybill.pass("3 minutes")
+      assert.deepStrictEqual(yield* engine.delivered(), ["A/1"])
+    }, inEngine))
+  })
+
+  describe("drain", () => {
+    it.effect("sends deliveries that are due now, returns the number of attempts, and leaves later ones", Effect.fnUntraced(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      const worker = yield* DeliveryWorker
+      yield* engine.receivers.script(hook, [Receiver.accept(), Receiver.fail(500), Receiver.accept()])
+      yield* engine.publish("A", "B", "C", "C")
+      assert.strictEqual(yield* worker.drain, 4)
+      assert.strictEqual(yield* worker.drain, 0)
+      assert.deepStrictEqual((yield* engine.list()).map((each) => each.state).toSorted(), ["delivered", "delivered", "delivered", "waiting"])
+      yield* TestWaybill.pass("1 minute")
+      assert.strictEqual(yield* worker.drain, 1)
+    }, inEngine))
+  })
+})

@@ -1,0 +1,331 @@
+/** Workers that share the partitions of one tenant: ownership when a worker starts, stops, crashes or sleeps. */
+import { assert, describe, it } from "@effect/vitest"
+import { StorageError } from "@waybill/core"
+import { partitionOf, partitionsPerTenant, Wakeups, wrapCalls } from "@waybill/core/delivery"
+import { TestWaybill } from "@waybill/testkit"
+import { Effect, Fiber, Latch } from "effect"
+import * as Clock from "effect/Clock"
+import { account, engineBy, makeEngine, outOfOrder, storeCalls, workerOn } from "../Engine.ts"
+
+const inEngine = engineBy("fibers")
+
+/** The guaranteed maximum: a lease and five seconds. */
+const takeover = 25_000
+
+/** A tenant with at least `least` destinations, in every partition, which all receive every event. */
+const makeTenantOf = Effect.fnUntraced(function*(least: number) {
+  const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+  const urls: Array<string> = []
+  const partitions = new Set<number>()
+  while (partitions.size < partitionsPerTenant || urls.length < least) {
+    const endpointUrl = `https://receiver-${urls.length}.example/`
+    const { id } = yield* TestWaybill.subscribe(engine.tenant, engine.tenant.customer(`client ${urls.length}`, [account]), { endpointUrl, delivery: { batchMaxSize: 1 } })
+    urls.push(endpointUrl)
+    partitions.add(partitionOf(id))
+  }
+  let published = 0
+  const publish = Effect.suspend(() => engine.publish(`S${published++ % 3}`))
+  /** Asserts that every receiver got all events so far in order, once or at least once. */
+  const arrived = Effect.fnUntraced(function*(how: "once" | "at least once") {
+    for (const url of urls) {
+      const names = yield* engine.delivered(url)
+      assert.strictEqual(new Set(names).size, published, url)
+      if (how === "once") assert.lengthOf(names, published)
+      assert.deepStrictEqual(outOfOrder(names), [])
+    }
+  })
+  return { ...engine, urls, publish, arrived }
+})
+
+const makeTenant = makeTenantOf(partitionsPerTenant)
+
+/** A worker that records its partitions and can be killed. */
+const startWorker = Effect.gen(function*() {
+  const owned = new Set<number>()
+  let isDead = false
+  const died = new StorageError({ operation: "DeliveryStore", cause: "the process was killed" })
+  const worker = yield* workerOn((store) => {
+    const own = wrapCalls(store, (_, answer) => Effect.suspend(() => isDead ? Effect.fail(died) : answer))
+    return {
+      ...own,
+      acquire: (who, tenantId, partitions) =>
+        Effect.tap(own.acquire(who, tenantId, partitions), (acquired) => Effect.sync(() => {
+          for (const { partition } of acquired.partitions) owned.add(partition)
+        })),
+      release: (tenantId, partitions, marks) =>
+        Effect.tap(own.release(tenantId, partitions, marks), () => Effect.sync(() => {
+          for (const { partition } of partitions) owned.delete(partition)
+        }))
+    }
+  })
+  const fiber = yield* Effect.forkScoped(worker.run)
+  return {
+    owned,
+    stop: Fiber.interrupt(fiber),
+    kill: Effect.sync(() => {
+      isDead = true
+      owned.clear()
+    })
+  }
+})
+
+type Worker = Effect.Success<typeof startWorker>
+
+const sharesOf = (workers: ReadonlyArray<Worker>): ReadonlyArray<number> => workers.map(({ owned }) => owned.size).toSorted((a, b) => b - a)
+
+/** Publishes one event per second. */
+const publishEverySecond = (publish: Effect.Effect<unknown, unknown>, seconds: number) =>
+  Effect.forEach(Array.from({ length: seconds }), () => Effect.andThen(Effect.orDie(publish), TestWaybill.pass(1000)), { discard: true })
+
+const options = { pollMillis: 1000, drainMillis: 0 }
+
+/** A way to start workers, and for each running one whether it alone can serve a tenant now. */
+const watchedWorkers = Effect.gen(function*() {
+  const wakeups = yield* Wakeups
+  const running = new Set<(tenantId: string) => Effect.Effect<boolean>>()
+  const watching: Wakeups["Service"] = {
+    ...wakeups,
+    serve: (servesAlone) => Effect.asVoid(Effect.acquireRelease(Effect.sync(() => running.add(servesAlone)), () => Effect.sync(() => running.delete(servesAlone))))
+  }
+  return {
+    start: Effect.provideService(startWorker, Wakeups, watching),
+    alone: (tenantId: string) => Effect.forEach(running, (servesAlone) => servesAlone(tenantId))
+  }
+})
+
+describe("workers that share a tenant's partitions", () => {
+  it.effect("one serves the tenant alone only while it owns all of them and its leases last", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { publish, tenant: { tenantId } } = yield* makeTenant
+      const { alone, start } = yield* watchedWorkers
+      const first = yield* start
+      yield* publishEverySecond(publish, 5)
+      assert.deepStrictEqual(yield* alone(tenantId), [true])
+      assert.deepStrictEqual(yield* alone("another tenant"), [false])
+      const second = yield* start
+      yield* publishEverySecond(publish, 25)
+      assert.deepStrictEqual(yield* alone(tenantId), [false, false])
+      yield* second.stop
+      yield* publishEverySecond(publish, 25)
+      assert.deepStrictEqual(yield* alone(tenantId), [true])
+      yield* first.kill
+      yield* TestWaybill.pass(takeover)
+      assert.deepStrictEqual(yield* alone(tenantId), [false])
+    }))), 60_000)
+
+  it.effect("own equal numbers under load while one becomes eight and eight become one, and send nothing twice", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const workers: Array<Worker> = []
+      for (const count of [1, 2, 4, 8]) {
+        while (workers.length < count) workers.push(yield* startWorker)
+        yield* publishEverySecond(publish, 25)
+        assert.deepStrictEqual(sharesOf(workers), Array.from({ length: count }, () => partitionsPerTenant / count))
+      }
+      for (const count of [4, 2, 1]) {
+        while (workers.length > count) yield* workers.pop()!.stop
+        yield* publishEverySecond(publish, 25)
+        assert.deepStrictEqual(sharesOf(workers), Array.from({ length: count }, () => partitionsPerTenant / count))
+      }
+      yield* arrived("once")
+    }))), 30_000)
+
+  it.effect("own each partition once and at most their share, if the number is not divisible", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const workers: Array<Worker> = []
+      for (const count of [3, 5, 6, 7]) {
+        while (workers.length < count) workers.push(yield* startWorker)
+        yield* publishEverySecond(publish, 25)
+        const shares = sharesOf(workers)
+        assert.strictEqual(shares.reduce((sum, each) => sum + each, 0), partitionsPerTenant)
+        assert.isAtMost(shares[0]!, Math.ceil(partitionsPerTenant / count))
+      }
+      yield* arrived("once")
+    }))), 30_000)
+
+  it.effect("give a new worker its share within one renewal", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { publish } = yield* makeTenant
+      const first = yield* startWorker
+      yield* publishEverySecond(publish, 10)
+      assert.strictEqual(first.owned.size, partitionsPerTenant)
+      const second = yield* startWorker
+      yield* publishEverySecond(publish, 8)
+      assert.deepStrictEqual([first.owned.size, second.owned.size], [4, 4])
+    }))))
+
+  it.effect("take over partitions of a killed worker within a lease and five seconds, and serve the others meanwhile", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, delivered, publish, urls } = yield* makeTenant
+      const victim = yield* startWorker
+      yield* startWorker
+      yield* publishEverySecond(publish, 25)
+      yield* victim.kill
+      yield* publish
+      yield* TestWaybill.pass(1000)
+      const during = yield* Effect.forEach(urls, (url) => Effect.map(delivered(url), ({ length }) => length))
+      assert.deepStrictEqual([...new Set(during)].toSorted(), [25, 26])
+      yield* TestWaybill.pass(takeover - 1000)
+      yield* arrived("at least once")
+    }))))
+
+  it.effect("serve partitions that a stopped worker released without a delay", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const [first, second] = [yield* startWorker, yield* startWorker]
+      yield* publishEverySecond(publish, 25)
+      yield* first.stop
+      yield* publish
+      yield* TestWaybill.pass(100)
+      assert.strictEqual(second.owned.size, partitionsPerTenant)
+      yield* arrived("once")
+    }))))
+
+  it.effect("own no partition of a tenant without work, and acquire one when there is work", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const worker = yield* startWorker
+      yield* publishEverySecond(publish, 3)
+      assert.strictEqual(worker.owned.size, partitionsPerTenant)
+      yield* TestWaybill.pass("30 seconds")
+      assert.strictEqual(worker.owned.size, 0)
+      yield* publish
+      yield* TestWaybill.pass(100)
+      assert.strictEqual(worker.owned.size, partitionsPerTenant)
+      yield* arrived("once")
+    }))))
+})
+
+describe("a worker that sleeps for a minute", () => {
+  /** A suspended machine: no timer fires and no response arrives before it resumes. */
+  const startSleeper = Effect.gen(function*() {
+    const awake = Latch.makeUnsafe(true)
+    const clock = yield* Clock.clockWith(Effect.succeed)
+    const own: Clock.Clock = {
+      currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe(),
+      currentTimeMillis: clock.currentTimeMillis,
+      currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
+      currentTimeNanos: clock.currentTimeNanos,
+      monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: clock.monotonicTimeNanos,
+      sleep: (duration) => Effect.andThen(clock.sleep(duration), awake.await)
+    }
+    let takes = 0
+    let sleepsAtTake = Infinity
+    const worker = yield* workerOn((store) => {
+      const heard = wrapCalls(store, (_, answer) => Effect.tap(answer, () => awake.await))
+      return {
+        ...heard,
+        take: (request) =>
+          Effect.tap(store.take(request), ({ deliveries }) => {
+            if (deliveries.length > 0 && ++takes >= sleepsAtTake) awake.closeUnsafe()
+            return awake.await
+          })
+      }
+    })
+    yield* Effect.forkScoped(Effect.provideService(worker.run, Clock.Clock, own))
+    yield* Effect.addFinalizer(() => awake.open)
+    return {
+      /** Immediately after the store has run the next take. */
+      fallAsleep: Effect.sync(() => {
+        sleepsAtTake = takes + 1
+      }),
+      wake: Effect.sync(() => {
+        sleepsAtTake = Infinity
+        awake.openUnsafe()
+      })
+    }
+  })
+
+  it.effect("sends nothing from partitions that another worker took over, and gets its share again", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenantOf(40)
+      const sleeper = yield* startSleeper
+      yield* publishEverySecond(publish, 3)
+      yield* arrived("once")
+      yield* sleeper.fallAsleep
+      yield* publish
+      const other = yield* startWorker
+      yield* TestWaybill.pass("1 minute")
+      yield* arrived("once")
+      yield* sleeper.wake
+      yield* publishEverySecond(publish, 20)
+      assert.strictEqual(other.owned.size, partitionsPerTenant / 2)
+      yield* arrived("once")
+    }))))
+})
+
+describe("a lost response", () => {
+  for (const fault of ["before", "after"] as const) {
+    it.effect(`to a release that failed ${fault} the write delays deliveries by at most a lease and five seconds`, () =>
+      engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+        const { arrived, publish } = yield* makeTenant
+        yield* Effect.scoped(Effect.gen(function*() {
+          const { faults, run } = yield* TestWaybill.worker()
+          yield* run
+          yield* publishEverySecond(publish, 3)
+          yield* faults.break("release", fault, Infinity)
+        }))
+        yield* publish
+        yield* startWorker
+        yield* TestWaybill.pass(takeover)
+        yield* arrived("once")
+      }))))
+
+    it.effect(`to every take, and to the reclaims that failed ${fault} the write, loses nothing and sends nothing twice`, () =>
+      engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+        const { arrived, publish } = yield* makeTenant
+        const { faults, run } = yield* TestWaybill.worker()
+        yield* run
+        for (let round = 0; round < 5; round++) {
+          yield* faults.break("take", "after", 3)
+          yield* faults.break("reclaim", fault, 2)
+          yield* publish
+          yield* TestWaybill.pass(10_000)
+        }
+        yield* TestWaybill.pass("1 minute")
+        yield* arrived("once")
+      }))))
+  }
+
+  it.effect("to an acquisition leaves the partition with the worker that requested it", () =>
+    engineBy("fibers", options)(Effect.scoped(Effect.gen(function*() {
+      const { arrived, publish } = yield* makeTenant
+      const { faults, run } = yield* TestWaybill.worker()
+      yield* faults.break("acquire", "after", 2)
+      yield* publish
+      yield* run
+      yield* TestWaybill.pass(10_000)
+      yield* arrived("once")
+      for (const call of storeCalls) yield* faults.break(call, "after", 1)
+      yield* publish
+      yield* TestWaybill.pass("1 minute")
+      yield* arrived("at least once")
+    }))))
+})
+
+describe("a worker whose store was restarted after a crash", () => {
+  it.effect("sends deliveries again whose outcomes were lost", () =>
+    inEngine(Effect.gen(function*() {
+      const engine = yield* makeEngine({ policy: { batchMaxSize: 1 } })
+      let startedAt = 0
+      let losesOutcomes = true
+      const worker = yield* workerOn((store) => ({
+        ...store,
+        renew: (lease) => Effect.map(store.renew(lease), (answer) => ({ ...answer, startedAt })),
+        settle: (request) => losesOutcomes ? Effect.succeed(request.owned.map(({ partition }) => partition)) : store.settle(request)
+      }))
+      yield* Effect.forkScoped(worker.run)
+      yield* engine.publish("S")
+      yield* TestWaybill.pass("1 second")
+      assert.deepStrictEqual(yield* engine.delivered(), ["S/1"])
+      assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["sending"])
+      losesOutcomes = false
+      startedAt = 1
+      // by the next renewal; an idle partition would be released and acquired again only later
+      yield* TestWaybill.pass("8 seconds")
+      assert.deepStrictEqual(yield* engine.delivered(), ["S/1", "S/1"])
+      assert.deepStrictEqual((yield* engine.list()).map(({ state }) => state), ["delivered"])
+    }).pipe(Effect.scoped)))
+})

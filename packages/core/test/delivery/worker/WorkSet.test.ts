@@ -1,0 +1,211 @@
+import { assert, describe, it } from "@effect/vitest"
+import type { AcquiredPartition } from "@waybill/core/delivery"
+import { attemptsBegin, type Destination, failed, loadInto, signalled } from "../../../src/delivery/worker/Destination.ts"
+import { WorkSet, rememberedMillis } from "../../../src/delivery/worker/WorkSet.ts"
+import { int, listOf } from "../../arbitraries.ts"
+import { makeLoaded } from "./DestinationLife.ts"
+
+const now = 1_763_600_000_000
+
+/** A destination in partition 0. */
+const idOf = (n: number): string => `0199c5a1-0000-7000-8000-${(n * 8).toString(16).padStart(12, "0")}`
+
+const acquired = (parts: Partial<AcquiredPartition> = {}): AcquiredPartition => ({
+  tenantId: "acme",
+  partition: 0,
+  epoch: 1,
+  takenOver: false,
+  othersUntil: undefined,
+  destinations: [],
+  ...parts
+})
+
+const holding = (parts: Partial<AcquiredPartition> = {}): WorkSet => {
+  const work = new WorkSet()
+  work.hold(acquired(parts), now)
+  return work
+}
+
+const tenantOf = (work: WorkSet) => work.tenants.get("acme")!
+
+const loaded = (work: WorkSet, n: number): Destination => {
+  const destination = work.destination("acme", idOf(n))!
+  loadInto(destination, makeLoaded({}, { destinationId: idOf(n) }), 1)
+  return destination
+}
+
+describe("a partition that is acquired", () => {
+  it("loads its destinations with work", () => {
+    const work = holding({ destinations: [idOf(1), idOf(2)] })
+    assert.deepStrictEqual(Array.from(tenantOf(work).unloaded, ({ destinationId }) => destinationId), [idOf(1), idOf(2)])
+    assert.isTrue(work.demand.has(tenantOf(work)))
+    assert.isTrue(tenantOf(work).signalled)
+  })
+
+  it("knows until when the previous owner may have sent if it was taken over, and nothing if it was released", () => {
+    assert.strictEqual(holding({ takenOver: true }).destination("acme", idOf(1))!.othersUntil, now)
+    assert.isUndefined(holding().destination("acme", idOf(1))!.othersUntil)
+  })
+
+  it("discards its old state when it is acquired again", () => {
+    const work = holding()
+    const before = loaded(work, 1)
+    work.hold(acquired({ epoch: 2 }), now)
+    assert.isTrue(before.lost)
+    assert.isUndefined(work.find("acme", idOf(1)))
+    assert.deepStrictEqual(work.owned(tenantOf(work)), [{ tenantId: "acme", partition: 0, epoch: 2 }])
+  })
+})
+
+describe("a partition that is lost", () => {
+  it("leaves nothing behind", () => {
+    const work = holding()
+    const destination = loaded(work, 1)
+    work.touch(destination)
+    assert.isTrue(work.lose("acme", 0))
+    assert.deepStrictEqual([destination.lost, work.tenants.size, work.demand.size], [true, 0, 0])
+    work.touch(destination)
+    assert.strictEqual(work.demand.size, 0)
+    assert.isFalse(work.lose("acme", 0))
+  })
+
+  it("does not change the tenant's other partitions", () => {
+    const work = holding()
+    work.hold(acquired({ partition: 1 }), now)
+    work.lose("acme", 0)
+    assert.deepStrictEqual(work.owned(tenantOf(work)).map(({ partition }) => partition), [1])
+    assert.isUndefined(work.destination("acme", idOf(1)))
+  })
+})
+
+describe("a destination that may have something to send", () => {
+  it("waits for its load while it is unknown or changed, otherwise for its client's turn", () => {
+    const work = holding()
+    const destination = work.destination("acme", idOf(1))!
+    work.touch(destination)
+    assert.isTrue(tenantOf(work).unloaded.has(destination))
+    work.unready(tenantOf(work), destination)
+    loadInto(destination, makeLoaded(), 1)
+    work.touch(destination)
+    assert.isFalse(tenantOf(work).unloaded.has(destination))
+    assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
+    work.unready(tenantOf(work), destination)
+    assert.strictEqual(tenantOf(work).ready.size, 0)
+  })
+})
+
+describe("tenants without free slots", () => {
+  it("are scheduled again when an attempt ends, unless no partition of them is owned", () => {
+    const work = holding()
+    work.hold(acquired({ tenantId: "other" }), now)
+    const [acme, other] = [tenantOf(work), work.tenants.get("other")!]
+    work.waitingForSlots.add(acme).add(other)
+    work.lose("other", 0)
+    work.demand.clear()
+    work.makeRoom()
+    assert.deepStrictEqual([...work.demand], [acme])
+    assert.strictEqual(work.waitingForSlots.size, 0)
+  })
+})
+
+describe("scheduledChecks", () => {
+  it.prop("are returned when they are due and not before, in any order of insertion", [listOf(int(1, 50), 1, 40)], ([times]) => {
+    const work = holding()
+    const destinations = times.map((_, n) => loaded(work, n))
+    for (const [n, destination] of destinations.entries()) work.lookAt(destination, now + times[n]!)
+    for (let millis = 0; millis <= 50; millis++) {
+      const left = times.filter((time) => time > millis)
+      work.runDueChecks(now + millis)
+      const ready = new Set(tenantOf(work).ready.get("client") ?? [])
+      assert.deepStrictEqual(destinations.map((destination) => ready.has(destination)), times.map((time) => time <= millis))
+      assert.strictEqual(work.nextCheckAt, left.length === 0 ? undefined : now + Math.min(...left))
+    }
+  }, { arbitrary: { runs: 100, size: 40 } })
+
+  it("are moved to an earlier time, and not to a later one", () => {
+    const work = holding()
+    const destination = loaded(work, 1)
+    work.lookAt(destination, now + 50)
+    work.lookAt(destination, now + 20)
+    work.lookAt(destination, now + 70)
+    work.runDueChecks(now + 20)
+    assert.isTrue(tenantOf(work).ready.get("client")!.has(destination))
+    work.unready(tenantOf(work), destination)
+    work.runDueChecks(now + 70)
+    assert.strictEqual(tenantOf(work).ready.size, 0)
+  })
+
+  it("are ignored for a destination that another worker owns", () => {
+    const work = holding()
+    work.lookAt(loaded(work, 1), now + 20)
+    work.hold(acquired({ epoch: 2 }), now)
+    work.runDueChecks(now + 20)
+    assert.strictEqual(tenantOf(work).ready.size, 0)
+  })
+})
+
+describe("a partition that is cleaned up", () => {
+  const tidied = (change: (destination: Destination) => void, at = now + rememberedMillis) => {
+    const work = holding()
+    const destination = loaded(work, 1)
+    attemptsBegin(destination, now, 1)
+    change(destination)
+    const isQuiet = work.tidy(work.partition("acme", 0)!, at)
+    return { isQuiet, isKept: work.find("acme", idOf(1)) !== undefined }
+  }
+
+  it("removes an idle destination at the end of its rate window", () => {
+    assert.deepStrictEqual(tidied(() => {}), { isQuiet: true, isKept: false })
+    assert.deepStrictEqual(tidied(() => {}, now + rememberedMillis - 1), { isQuiet: true, isKept: true })
+  })
+
+  it("keeps a destination with failures", () => {
+    assert.deepStrictEqual(tidied((destination) => failed(destination, now, 1000)), { isQuiet: true, isKept: true })
+  })
+
+  it("is not idle while there is work", () => {
+    const busy: ReadonlyArray<(destination: Destination) => void> = [
+      (destination) => signalled(destination, "A", 1),
+      (destination) => signalled(destination, undefined, 1),
+      (destination) => destination.inFlight.set("one", { lastKey: "A", first: true }),
+      (destination) => destination.waiting.push({ deliveryId: "one", dueAt: now }),
+      (destination) => void (destination.taking = true),
+      (destination) => void (destination.loads = 1),
+      (destination) => void (destination.pause = { reason: "The receiver answered 410 Gone.", always: false })
+    ]
+    for (const change of busy) assert.deepStrictEqual(tidied(change), { isQuiet: false, isKept: true })
+  })
+
+  it("is idle if its waiting entries may not be sent", () => {
+    assert.isTrue(tidied((destination) => {
+      signalled(destination, "A", 1)
+      destination.sends = false
+    }).isQuiet)
+  })
+
+  it("is not idle while the store keeps entries that the client may not receive", () => {
+    const drops: ReadonlyArray<(tenant: ReturnType<typeof tenantOf>) => void> = [
+      ({ drops }) => void drops.closed.add(idOf(1)),
+      ({ drops }) => void drops.keys.push({ destinationId: idOf(1), key: "A" }),
+      ({ drops }) => void drops.deliveries.push({ destinationId: idOf(1), deliveryId: "one" })
+    ]
+    for (const drop of drops) {
+      const work = holding()
+      drop(tenantOf(work))
+      assert.isFalse(work.tidy(work.partition("acme", 0)!, now))
+    }
+  })
+
+  it("never schedules a destination that it removed", () => {
+    const work = holding()
+    const forgotten = loaded(work, 1)
+    work.touch(forgotten)
+    assert.isTrue(work.tidy(work.partition("acme", 0)!, now + rememberedMillis))
+    assert.strictEqual(tenantOf(work).ready.size, 0)
+    const known = loaded(work, 1)
+    work.touch(forgotten)
+    assert.strictEqual(tenantOf(work).ready.size, 0)
+    work.touch(known)
+    assert.deepStrictEqual(Array.from(tenantOf(work).ready.values()), [new Set([known])])
+  })
+})

@@ -1,0 +1,116 @@
+/** Operator calls on destinations and deliveries, on Postgres. */
+import { StorageError } from "@waybill/core"
+import {
+  type DeliveryTroubles,
+  type AttemptRecord,
+  type BacklogExcess,
+  type BacklogPosition,
+  DeliveryControl,
+  type PurgePosition,
+  type PurgeStep,
+  type TracedDelivery,
+  type TraceSubject
+} from "@waybill/core/delivery"
+import { Effect, Layer, Option } from "effect"
+import { PgClient } from "../../client/PgClient.ts"
+import { type Decoded, int8, timestamptz, uuid } from "../../client/SqlRow.ts"
+import type { Statement } from "../../client/SqlStatement.ts"
+import { WaybillSchema } from "../../shared/Schema.ts"
+import * as backlogs from "./BacklogSql.ts"
+import * as statements from "./DeliveryControlSql.ts"
+import { lockDestination } from "../DestinationSql.ts"
+import { trimDrops } from "../DropRecordsSql.ts"
+import type { PayloadSource } from "../PayloadSource.ts"
+import { troubleRow, troubles } from "./TroubleSql.ts"
+
+/** Before every entry: keys are not empty. */
+const atStart: PurgePosition = { key: "", sequence: 0, ref: 0 }
+const beforeDestinations: BacklogPosition = { destinationId: "00000000-0000-0000-0000-000000000000", ...atStart }
+
+/** Over the tables that hold the bytes of entries. */
+export const layer = (sources: ReadonlyArray<PayloadSource>) =>
+  Layer.effect(
+    DeliveryControl,
+    Effect.gen(function*() {
+      const sql = yield* PgClient
+      const { identifier: schema } = yield* WaybillSchema
+
+      /** Whether the statement returned the destination. */
+      const found = (statement: Statement, operation: string) =>
+        sql.rows(uuid, statement).pipe(Effect.map((rows) => rows.length > 0), StorageError.refail(`DeliveryControl.${operation}`))
+
+      /** One step that removes entries of a destination, behind its lock. */
+      const removed = (tenantId: string, destinationId: string, after: PurgePosition, step: Statement) =>
+        sql.withTransaction(Effect.gen(function*() {
+          yield* sql.run(lockDestination(schema, tenantId, destinationId))
+          const { dropped, key, more, ref, sequence } = yield* sql.one(backlogs.stepRow, step)
+          if (dropped > 0) yield* sql.run(trimDrops(schema, tenantId, [destinationId]))
+          return { dropped, next: more ? { key: key ?? after.key, sequence: sequence ?? after.sequence, ref: ref ?? after.ref } : undefined } satisfies PurgeStep
+        }))
+
+      const countBacklog = Effect.fnUntraced(function*(tenantId: string, widthMillis: number, after = beforeDestinations) {
+        const rows = yield* sql.rows(backlogs.countedRow, backlogs.countBacklog(schema, tenantId, widthMillis, after))
+        const { key, lastDestinationId, more, now, ref, sequence } = rows[0]!
+        return {
+          now,
+          counts: rows.flatMap(({ client, destinationId, dropped, entries, place }) =>
+            destinationId === undefined ? [] : [{ destinationId, client: client!, queuedFrom: place! * widthMillis, entries: entries!, dropped: dropped! }]),
+          next: more ? { destinationId: lastDestinationId!, key: key!, sequence: sequence!, ref: ref! } : undefined
+        }
+      }, StorageError.refail("DeliveryControl.countBacklog"))
+
+      const trace = Effect.fnUntraced(function*(tenantId: string, destinationId: string, subject: TraceSubject) {
+        const { behind, droppedAt, dropReason, now, refs, waiting } = yield* sql.one(
+          statements.traceRow,
+          statements.traceEntries(schema, tenantId, destinationId, subject, sources)
+        )
+        const traced = yield* sql.rows(statements.tracedRow, statements.tracedDeliveries(schema, tenantId, destinationId, subject.key, refs))
+        const recent = yield* sql.rows(timestamptz, statements.recentDeliveries(schema, tenantId, destinationId, now))
+        return {
+          now,
+          waiting,
+          behind: waiting && (behind || traced.some(({ state }) => state === "sending" || state === "waiting")),
+          deliveries: traced.filter(({ own }) => own).map(tracedOf),
+          dropped: dropReason === undefined ? undefined : { reason: dropReason, at: droppedAt! },
+          recent: recent.toReversed()
+        }
+      }, StorageError.refail("DeliveryControl.trace"))
+
+      return DeliveryControl.of({
+        pause: (tenantId, destinationId, reason) => found(statements.pauseDestination(schema, tenantId, destinationId, reason), "pause"),
+        resume: (tenantId, destinationId) => found(statements.resumeDestination(schema, tenantId, destinationId), "resume"),
+        resumeOwn: (tenantId, destinationId) => found(statements.resumeOwnDestination(schema, tenantId, destinationId), "resumeOwn"),
+        pauseOwn: (tenantId, destinationId) => found(statements.pauseOwnDestination(schema, tenantId, destinationId), "pauseOwn"),
+        beginPurge: (tenantId, destinationId) => found(statements.beginPurge(schema, tenantId, destinationId), "beginPurge"),
+        purgeNext: (tenantId, destinationId, after = atStart) =>
+          removed(tenantId, destinationId, after, backlogs.purgeNext(schema, tenantId, destinationId, after)).pipe(StorageError.refail("DeliveryControl.purgeNext")),
+        endPurge: (tenantId, destinationId) => sql.run(statements.endPurge(schema, tenantId, destinationId)).pipe(StorageError.refail("DeliveryControl.endPurge")),
+        countBacklog,
+        dropExcess: (tenantId: string, destinationId: string, excess: BacklogExcess, after = atStart) =>
+          removed(tenantId, destinationId, after, backlogs.dropExcess(schema, tenantId, destinationId, excess, after)).pipe(
+            StorageError.refail("DeliveryControl.dropExcess")
+          ),
+        dismiss: (tenantId, deliveryId) =>
+          sql.rows(statements.stateColumn, statements.dismissDelivery(schema, tenantId, deliveryId)).pipe(
+            Effect.map(([before]) => Option.fromUndefinedOr(before)),
+            StorageError.refail("DeliveryControl.dismiss")
+          ),
+        dismissDead: (tenantId, deliveryIds) =>
+          sql.one(int8, statements.dismissDead(schema, tenantId, deliveryIds)).pipe(StorageError.refail("DeliveryControl.dismissDead")),
+        trace,
+        health: (tenantId) => sql.one(statements.healthRow, statements.tenantHealth(schema, tenantId)).pipe(StorageError.refail("DeliveryControl.health")),
+        troubles: Effect.map(sql.rows(troubleRow, troubles(schema)), troublesOf).pipe(StorageError.refail("DeliveryControl.troubles"))
+      })
+    })
+  )
+
+const tracedOf = ({ lastAttempt, own: _, ...delivery }: Decoded<typeof statements.tracedRow>): TracedDelivery => ({
+  ...delivery,
+  lastAttempt: lastAttempt === undefined ? undefined : JSON.parse(lastAttempt) as AttemptRecord
+})
+
+const troublesOf = (rows: ReadonlyArray<Decoded<typeof troubleRow>>): DeliveryTroubles => ({
+  sources: rows.flatMap(({ destinationId, tenantId: _, ...source }) => destinationId === undefined ? [source] : []),
+  destinations: rows.flatMap(({ breakersOpen, destinationId, paused, tenantId, ...rest }) =>
+    tenantId === undefined || destinationId === undefined ? [] : [{ ...rest, tenantId, destinationId, paused: paused > 0, breakerOpen: breakersOpen > 0 }])
+})

@@ -1,0 +1,86 @@
+/** SQL statements that make deliveries due again. They run after the lock of the destination. */
+import type { DeliveryState } from "@waybill/core/delivery"
+import { bool, only, row, text, timestamptz, uuid, uuidArray } from "../../client/SqlRow.ts"
+import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { inFlightOf } from "./DeliveryLogSql.ts"
+import type { PayloadSource } from "../PayloadSource.ts"
+import { payloadOf } from "../PayloadSql.ts"
+import { signalChanged } from "../DeliveryEntrySql.ts"
+import { lockDestinations } from "../DestinationSql.ts"
+import { inFlight } from "../../shared/InFlightSql.ts"
+
+/** Locks the destination of a delivery, like `lockDestination`. */
+export const lockDestinationOf = (schema: Statement, tenantId: string, deliveryId: string) =>
+  lockDestinations(schema, tenantId, statement`= (
+  SELECT d.destination_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ${uuid(deliveryId)}
+)`)
+
+const again = raw("state = 'waiting', due_at = now(), settled_at = NULL, tries = 0")
+
+export const retriedRow = row({ state: only<DeliveryState>(text), whole: bool })
+
+/**
+ * Locks a delivery, unless it is sent at this moment: its outcome may wait for the destination. `whole`: it can be sent again. Without all of its
+ * bytes it would block its shipments, so one that lost some to retention counts as cancelled.
+ */
+export const lockRetried = (schema: Statement, tenantId: string, retried: string, sources: ReadonlyArray<PayloadSource>) => {
+  const own = tenant(tenantId)
+  return statement`
+SELECT d.state, d.state <> 'cancelled' AND EXISTS (
+  SELECT FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' AND (
+    SELECT count(x.order_id) = cardinality(d.refs) FROM unnest(d.refs) AS r (ref)
+    LEFT JOIN LATERAL (${raw(payloadOf(schema.text, sources, "l.source", "r.ref"))}) AS x ON true
+  )
+  OFFSET 0
+) AS whole
+FROM ${schema}.deliveries AS d
+WHERE d.tenant_id = ${own} AND d.delivery_id = ${uuid(retried)} AND d.state <> 'sending'
+FOR UPDATE`
+}
+
+export const retryDelivery = (schema: Statement, tenantId: string, retried: string) => statement`
+WITH changed AS (
+  UPDATE ${schema}.deliveries AS d SET ${again}
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ${uuid(retried)}
+  RETURNING d.destination_id
+)
+${signalChanged(schema, tenant(tenantId))}`
+
+/** Whether a delivery that could not be locked is there. */
+export const isSending = (schema: Statement, tenantId: string, deliveryId: string) => statement`
+SELECT count(*) > 0 AS sending
+FROM (
+  SELECT d.delivery_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ${uuid(deliveryId)}
+  UNION ALL
+  SELECT d.delivery_id FROM ${inFlight(schema, tenantId)} AS d WHERE d.tenant_id = ${tenant(tenantId)} ${inFlightOf(deliveryId)}
+) AS d`
+
+export const recoverDeliveries = (schema: Statement, tenantId: string, destinationId: string, since: number) =>
+  retryDeadLetters(schema, tenantId, statement`AND d.destination_id = ${uuid(destinationId)} AND d.settled_at >= ${timestamptz(since)}`)
+
+/** Locks the destinations of dead letters. */
+export const lockDestinationsOf = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) =>
+  lockDestinations(schema, tenantId, statement`= ANY (ARRAY(
+  SELECT d.destination_id FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${uuidArray(deliveryIds)}) AND d.state = 'dead'
+))`)
+
+export const retryDead = (schema: Statement, tenantId: string, deliveryIds: ReadonlyArray<string>) =>
+  retryDeadLetters(schema, tenantId, statement`AND d.delivery_id = ANY (${uuidArray(deliveryIds)})`)
+
+const retryDeadLetters = (schema: Statement, tenantId: string, condition: Statement) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH recovered AS (
+  UPDATE ${schema}.deliveries AS d SET ${again}
+  WHERE d.tenant_id = ${own} AND d.state = 'dead' ${condition} AND EXISTS (
+    SELECT FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed' OFFSET 0
+  )
+  RETURNING d.destination_id
+),
+changed AS (
+  SELECT DISTINCT destination_id FROM recovered
+),
+signalled AS (${signalChanged(schema, tenant(tenantId))})
+SELECT count(*) AS recovered FROM recovered`
+}

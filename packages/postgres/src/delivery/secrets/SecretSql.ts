@@ -1,0 +1,134 @@
+/** SQL statements for signing secrets. */
+import type { StoredSecret } from "@waybill/core/delivery"
+import { bool, byteaArray, float8, int4, int8, optional, row, text, textArray, timestamptz, timestamptzArray } from "../../client/SqlRow.ts"
+import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { signalChanged } from "../DeliveryEntrySql.ts"
+
+/** The account in an account within a carrier (`accountWithin`), null in everything else. */
+const carriersAccount = "substring(owner.account from '^ [^ ]+ [^ ]+ (.*)$')"
+
+/**
+ * Whether a client may have webhooks signed with a secret: `secret` is an alias of the table of secrets, `client` an
+ * expression that is a qualified client, `$1` the tenant. The same rule as core's `secretUsableBy`, by what is stored of the client's accounts.
+ */
+export const secretUsableBy = (schema: string, secret: string, client: string) => `(
+  ${secret}.any_client OR ${secret}.client = ${client} OR EXISTS (
+    SELECT FROM ${schema}.client_accounts AS owner
+    WHERE owner.tenant_id = $1 AND owner.client = ${client}
+      AND (owner.account = ANY (${secret}.accounts) OR ${carriersAccount} = ANY (${secret}.accounts))
+  )
+)`
+
+const millis = (instant: string): Statement => raw(`(extract(epoch FROM ${instant}) * 1000)::float8`)
+
+const ownerColumns = { client: optional(text), accounts: textArray, anyClient: bool }
+
+export const secretRow = row({
+  sealed: byteaArray,
+  signsUntil: timestamptzArray,
+  ...ownerColumns,
+  bodySignature: bool,
+  created: float8,
+  rotated: optional(float8),
+  now: float8
+})
+
+const columns = statement`sealed, signs_until, client, accounts, any_client, body_signature, ${millis("created_at")} AS created,
+  ${millis("rotated_at")} AS rotated, ${millis("now()")} AS now`
+
+/** Locked against changes, if it is for use by a destination that is being opened. */
+export const findSecret = (schema: Statement, tenantId: string, hmacSecretId: string, lock: "" | "FOR SHARE") => statement`
+SELECT ${columns} FROM ${schema}.secrets WHERE tenant_id = ${tenant(tenantId)} AND hmac_secret_id = ${hmacSecretId} ${raw(lock)}`
+
+/** In front of `findSecret`. A missing row cannot be locked: one without versions, which nobody takes for a secret, stands in until it is put. */
+export const lockSecretForPut = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
+INSERT INTO ${schema}.secrets AS s (tenant_id, hmac_secret_id, sealed, signs_until, accounts, any_client, body_signature, created_at)
+VALUES (${tenant(tenantId)}, ${hmacSecretId}, '{}', '{}', '{}', false, false, now())
+ON CONFLICT (tenant_id, hmac_secret_id) DO UPDATE SET sealed = s.sealed`
+
+export const putSecret = (schema: Statement, tenantId: string, hmacSecretId: string, { bodySignature, createdAt, owner, rotatedAt, versions }: StoredSecret) => statement`
+INSERT INTO ${schema}.secrets
+  (tenant_id, hmac_secret_id, sealed, signs_until, client, accounts, any_client, body_signature, created_at, rotated_at)
+SELECT ${tenant(tenantId)}, ${hmacSecretId}, ${byteaArray(versions.map((version) => version.sealed))},
+  ${timestamptzArray(versions.map((version) => version.signsUntil ?? null))}, ${text(owner._tag === "Client" ? owner.client : null)},
+  ${textArray(owner._tag === "Accounts" ? owner.accounts : [])}, ${bool(owner._tag === "AnyClient")}, ${bool(bodySignature)},
+  ${timestamptz(createdAt)}, ${timestamptz(rotatedAt)}
+ON CONFLICT (tenant_id, hmac_secret_id) DO UPDATE
+SET sealed = EXCLUDED.sealed,
+    signs_until = EXCLUDED.signs_until,
+    client = EXCLUDED.client,
+    accounts = EXCLUDED.accounts,
+    any_client = EXCLUDED.any_client,
+    body_signature = EXCLUDED.body_signature,
+    created_at = EXCLUDED.created_at,
+    rotated_at = EXCLUDED.rotated_at`
+
+/** The owners of some open destinations `l` load them again. */
+const raiseDestinations = (schema: Statement, tenantId: string, condition: Statement) => statement`
+WITH locked AS MATERIALIZED (
+  SELECT k.destination_id FROM ${schema}.delivery_destinations AS k
+  WHERE k.tenant_id = ${tenant(tenantId)} AND k.destination_id = ANY (ARRAY(
+    SELECT l.destination_id FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${tenant(tenantId)} AND l.state <> 'closed' AND ${condition}
+  ))
+  ORDER BY k.destination_id
+  FOR NO KEY UPDATE
+),
+changed AS (
+  UPDATE ${schema}.delivery_destinations AS l SET version = l.version + 1
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ANY (ARRAY(SELECT destination_id FROM locked))
+  RETURNING l.destination_id
+)
+${signalChanged(schema, tenant(tenantId))}`
+
+/** After the write of the secret, which waits for those that open destinations with it. */
+export const raiseSignedDestinations = (schema: Statement, tenantId: string, hmacSecretId: string) =>
+  raiseDestinations(schema, tenantId, statement`l.hmac_secret_id = ${hmacSecretId}`)
+
+/** After a change of a client's accounts: a secret that belongs to accounts may be the client's no longer, or be its own now. */
+export const raiseDestinationsOfAccounts = (schema: Statement, tenantId: string, client: string) =>
+  raiseDestinations(schema, tenantId, statement`l.client = ${client} AND EXISTS (
+      SELECT FROM ${schema}.secrets AS s WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id = l.hmac_secret_id AND cardinality(s.accounts) > 0
+      OFFSET 0
+    )`)
+
+export const listedRow = row({ hmacSecretId: text, ...ownerColumns, created: float8, rotated: optional(float8), until: optional(float8), usedBy: int4 })
+
+export const pageSecrets = (
+  schema: Statement,
+  tenantId: string,
+  { after, client, counted, limit }: { readonly after: string; readonly client: string | undefined; readonly limit: number; readonly counted: number }
+) => statement`
+SELECT s.hmac_secret_id, s.client, s.accounts, s.any_client, ${millis("s.created_at")} AS created, ${millis("s.rotated_at")} AS rotated,
+       (SELECT ${millis("max(until)")} FROM unnest(s.signs_until) AS until WHERE until > now()) AS until,
+       (SELECT count(*)::int4 FROM (
+          SELECT FROM ${schema}.delivery_destinations AS l
+          WHERE l.tenant_id = ${tenant(tenantId)} AND l.hmac_secret_id = s.hmac_secret_id AND l.state <> 'closed'
+          LIMIT ${int8(counted)}
+        ) AS used) AS used_by
+FROM ${schema}.secrets AS s
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id > ${after} AND cardinality(s.sealed) > 0${client === undefined ? raw("") : statement`
+  AND s.client = ${client}`}
+ORDER BY s.hmac_secret_id
+LIMIT ${int8(limit)}`
+
+/** In front of `removeSecret`: waits for those who hold the secret, so that what follows sees the destinations they opened. */
+export const lockSecret = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
+SELECT true AS found FROM ${schema}.secrets WHERE tenant_id = ${tenant(tenantId)} AND hmac_secret_id = ${hmacSecretId} FOR UPDATE`
+
+export const removeSecret = (schema: Statement, tenantId: string, hmacSecretId: string) => {
+  const id = text(hmacSecretId)
+  return statement`
+DELETE FROM ${schema}.secrets AS s
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id = ${id} AND NOT EXISTS (
+  SELECT FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.hmac_secret_id = ${id} AND l.state <> 'closed'
+)
+RETURNING true AS found`
+}
+
+export const usableSecret = (schema: Statement, tenantId: string, hmacSecretId: string, client: string) => statement`
+SELECT true AS found
+FROM ${schema}.secrets AS s
+CROSS JOIN (SELECT ${text(client)} AS client) AS c
+WHERE s.tenant_id = ${tenant(tenantId)} AND s.hmac_secret_id = ${hmacSecretId} AND cardinality(s.sealed) > 0
+  AND ${raw(secretUsableBy(schema.text, "s", "c.client"))}`

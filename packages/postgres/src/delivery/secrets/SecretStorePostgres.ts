@@ -1,0 +1,81 @@
+/** Sealed signing secrets on Postgres. */
+import { StorageError } from "@waybill/core"
+import { type ListedSecret, maxCountedUses, type SecretOwner, SecretStore, type StoredSecret } from "@waybill/core/delivery"
+import { Effect, Layer, Option } from "effect"
+import { PgClient } from "../../client/PgClient.ts"
+import { bool, type Decoded } from "../../client/SqlRow.ts"
+import type { Statement } from "../../client/SqlStatement.ts"
+import { WaybillSchema } from "../../shared/Schema.ts"
+import * as statements from "./SecretSql.ts"
+
+export const layer = Layer.effect(
+  SecretStore,
+  Effect.gen(function*() {
+    const sql = yield* PgClient
+    const { identifier: schema } = yield* WaybillSchema
+
+    const found = (statement: Statement) =>
+      Effect.map(sql.rows(statements.secretRow, statement), ([row]) =>
+        row === undefined || row.sealed.length === 0 ? Option.none<StoredSecret>() : Option.some(secretOf(row)))
+    const isThere = (statement: Statement) => Effect.map(sql.rows(bool, statement), (rows) => rows.length > 0)
+
+    return SecretStore.of({
+      find: (tenantId, hmacSecretId) => found(statements.findSecret(schema, tenantId, hmacSecretId, "")).pipe(StorageError.refail("SecretStore.find")),
+      findForUse: (tenantId, hmacSecretId) =>
+        found(statements.findSecret(schema, tenantId, hmacSecretId, "FOR SHARE")).pipe(StorageError.refail("SecretStore.findForUse")),
+      findForUpdate: (tenantId, hmacSecretId) =>
+        Effect.andThen(
+          sql.run(statements.lockSecretForPut(schema, tenantId, hmacSecretId)),
+          found(statements.findSecret(schema, tenantId, hmacSecretId, ""))
+        ).pipe(StorageError.refail("SecretStore.findForUpdate")),
+
+      put: (tenantId, hmacSecretId, secret) =>
+        sql.withTransaction(Effect.andThen(
+          sql.run(statements.putSecret(schema, tenantId, hmacSecretId, secret)),
+          sql.run(statements.raiseSignedDestinations(schema, tenantId, hmacSecretId))
+        )).pipe(StorageError.refail("SecretStore.put")),
+
+      page: (tenantId, { after = "", client, limit }) =>
+        sql.rows(statements.listedRow, statements.pageSecrets(schema, tenantId, { after, client, limit, counted: maxCountedUses })).pipe(
+          Effect.map((rows) => rows.map(listedOf)),
+          StorageError.refail("SecretStore.page")
+        ),
+
+      remove: (tenantId, hmacSecretId) =>
+        sql.withTransaction(Effect.gen(function*() {
+          if (!(yield* isThere(statements.lockSecret(schema, tenantId, hmacSecretId)))) return "unknown" as const
+          return (yield* isThere(statements.removeSecret(schema, tenantId, hmacSecretId))) ? "removed" as const : "used" as const
+        })).pipe(StorageError.refail("SecretStore.remove")),
+
+      usableBy: (tenantId, hmacSecretId, client) =>
+        isThere(statements.usableSecret(schema, tenantId, hmacSecretId, client)).pipe(StorageError.refail("SecretStore.usableBy"))
+    })
+  })
+)
+
+const instant = (millis: number | undefined): number | undefined => millis === undefined ? undefined : Math.round(millis)
+
+const secretOf = ({ bodySignature, created, now, rotated, sealed, signsUntil, ...owner }: Decoded<typeof statements.secretRow>): StoredSecret => ({
+  versions: liveVersions(sealed, signsUntil, now),
+  owner: ownerOf(owner),
+  bodySignature,
+  createdAt: Math.round(created),
+  rotatedAt: instant(rotated)
+})
+
+const listedOf = ({ created, hmacSecretId, rotated, until, usedBy, ...owner }: Decoded<typeof statements.listedRow>): ListedSecret => ({
+  hmacSecretId,
+  owner: ownerOf(owner),
+  createdAt: Math.round(created),
+  rotatedAt: instant(rotated),
+  signsUntil: instant(until),
+  usedBy
+})
+
+const ownerOf = ({ accounts, anyClient, client }: Pick<Decoded<typeof statements.secretRow>, "client" | "accounts" | "anyClient">): SecretOwner =>
+  client !== undefined ? { _tag: "Client", client } : anyClient ? { _tag: "AnyClient" } : { _tag: "Accounts", accounts }
+
+/** Versions that still sign, newest first. */
+export const liveVersions = (sealed: ReadonlyArray<Uint8Array>, signsUntil: ReadonlyArray<number | null>, now: number) =>
+  sealed.map((bytes, at) => ({ sealed: bytes, signsUntil: signsUntil[at] ?? undefined }))
+    .filter((version) => version.signsUntil === undefined || version.signsUntil > now)

@@ -1,0 +1,183 @@
+/** The delivery worker's storage on Postgres. */
+import { StorageError } from "@waybill/core"
+import {
+  type AcquiredPartition,
+  DeliveryStore,
+  type DropRequest,
+  type LoadedDestination,
+  type OwnedPartition,
+  type ReleasedPartition,
+  partitionOf,
+  purgeStep,
+  type SettleRequest,
+  waitingPerDestination,
+  type WorkerLease
+} from "@waybill/core/delivery"
+import { Effect, Layer } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import { PgClient } from "../../client/PgClient.ts"
+import { HighPriority } from "../../client/PgLending.ts"
+import { type Decoded, int4, uuid } from "../../client/SqlRow.ts"
+import type { Statement } from "../../client/SqlStatement.ts"
+import { makeIsDistributed } from "../../shared/Citus.ts"
+import { WaybillSchema } from "../../shared/Schema.ts"
+import { withPolicy } from "../DestinationSql.ts"
+import * as drops from "./DropSql.ts"
+import { trimDrops } from "../DropRecordsSql.ts"
+import * as flights from "./FlightSql.ts"
+import { load, loadedRow } from "./LoadSql.ts"
+import * as ownership from "./OwnershipSql.ts"
+import { lockFence } from "./PartitionSql.ts"
+import type { PayloadSource } from "../PayloadSource.ts"
+import { liveVersions } from "../secrets/SecretStorePostgres.ts"
+import { doNotWaitForDisk, settle as writeOutcomes } from "./SettleSql.ts"
+import { takeWith } from "./TakePostgres.ts"
+
+/** The worker's storage over the tables that hold the bytes of entries. */
+export const layer = (sources: ReadonlyArray<PayloadSource>) =>
+  Layer.effect(
+    DeliveryStore,
+    Effect.gen(function*() {
+      const sql = yield* PgClient
+      const { identifier: schema, name } = yield* WaybillSchema
+      const storage = { sql, schema, sources, isDistributed: yield* makeIsDistributed(name) }
+      const take = takeWith(sql, schema, sources)
+
+      return DeliveryStore.of({
+        renew: (worker) => asOwner("renew", renew(storage, worker)),
+        look: (workerId, limit) => asOwner("look", look(storage, workerId, limit)),
+        acquire: (worker, tenantId, partitions) => asOwner("acquire", sql.withTransaction(acquire(storage, worker, tenantId, partitions))),
+        load: (tenantId, destinationIds) => asOwner("load", Effect.map(sql.rows(loadedRow, load(schema, tenantId, destinationIds)), (rows) => rows.map(loadedOf))),
+        take: (request) => asOwner("take", take(request)),
+        reclaim: (tenantId, owned, flight) => asOwner("reclaim", sql.withTransaction(reclaim(storage, tenantId, owned, flight))),
+        settle: (request) =>
+          asOwner("settle", settle(storage, request, false).pipe(Effect.catchIf(isDuplicate, () => settle(storage, request, true)))),
+        drop: (request) => asOwner("drop", sql.withTransaction(drop(storage, request))),
+        release: (tenantId, partitions, rateMarks) => asOwner("release", sql.withTransaction(release(storage, tenantId, partitions, rateMarks)))
+      })
+    })
+  )
+
+/** Citus copies the rows, and reports a row that is there as an internal error. */
+const isDuplicate = ({ reason }: SqlError): boolean => reason._tag === "UniqueViolation" || reason._tag === "UnknownError"
+
+/** Statements of owners do not queue behind all others, because leases run out. */
+const asOwner = <A>(call: keyof DeliveryStore["Service"], effect: Effect.Effect<A, SqlError>): Effect.Effect<A, StorageError> =>
+  effect.pipe(Effect.provideService(HighPriority, true), StorageError.refail(`DeliveryStore.${call}`))
+
+interface Storage {
+  readonly sql: PgClient
+  readonly schema: Statement
+  readonly sources: ReadonlyArray<PayloadSource>
+  readonly isDistributed: Effect.Effect<boolean, SqlError>
+}
+
+const renew = Effect.fnUntraced(function*({ schema, sql }: Storage, worker: WorkerLease) {
+  yield* sql.run(ownership.keepAlive(schema, worker))
+  yield* sql.run(ownership.renewLeases(schema, worker))
+  const expired = yield* sql.rows(ownership.lookRow, ownership.expiredLeases(schema, worker))
+  for (const tenantId of new Set(expired.map((each) => each.tenantId))) {
+    const partitions = expired.flatMap((each) => each.tenantId === tenantId ? [each.partition] : [])
+    yield* sql.run(ownership.renewExpired(schema, tenantId, worker, partitions))
+  }
+  const owned = yield* sql.rows(ownership.ownedRow, ownership.ownedPartitions(schema, worker))
+  return { owned, ...yield* sql.one(ownership.shareRow, ownership.shares(schema)) }
+})
+
+const look = Effect.fnUntraced(function*({ isDistributed, schema, sql }: Storage, workerId: string, limit: number) {
+  return {
+    signalled: yield* sql.rows(ownership.lookRow, ownership.signalledPartitions(schema, workerId, limit)),
+    free: yield* sql.rows(ownership.lookRow, ownership.freePartitions(schema, limit, yield* isDistributed))
+  }
+})
+
+/** A statement of its own for each step: each sees what the one that it waited for has written. */
+const acquire = Effect.fnUntraced(function*(storage: Storage, worker: WorkerLease, tenantId: string, wanted: ReadonlyArray<number>) {
+  const { schema, sql } = storage
+  const leased = yield* sql.rows(ownership.leasedRow, ownership.takeLeases(schema, tenantId, worker, wanted))
+  const takenOver = new Set(leased.flatMap((each) => each.takenOver ? [each.partition] : []))
+  const partitions = leased.map(({ partition }) => partition)
+  // not by this machine's clock, which may be wrong
+  if (partitions.length === 0) return { ...yield* sql.one(ownership.nowRow, ownership.readNow), partitions: [] }
+  const epochs = yield* sql.rows(ownership.raisedRow, ownership.raiseEpochs(schema, tenantId, partitions))
+  yield* interrupt(storage, tenantId, { partitions, flight: undefined })
+  const destinations = yield* sql.rows(uuid, ownership.findWork(schema, tenantId, partitions))
+  const { now } = yield* sql.one(ownership.nowRow, ownership.readNow)
+  return {
+    now,
+    partitions: epochs.map((each): AcquiredPartition => ({
+      ...each,
+      tenantId,
+      takenOver: takenOver.has(each.partition),
+      destinations: destinations.filter((destinationId) => partitionOf(destinationId) === each.partition)
+    }))
+  }
+})
+
+const reclaim = Effect.fnUntraced(function*(storage: Storage, tenantId: string, owned: ReadonlyArray<OwnedPartition>, flight: string) {
+  const { schema, sql } = storage
+  const epochs = yield* sql.rows(ownership.epochRow, ownership.replaceEpochs(schema, tenantId, owned))
+  const partitions = epochs.map(({ partition }) => partition)
+  yield* interrupt(storage, tenantId, { partitions, flight })
+  return { owned: epochs.map((each) => ({ tenantId, ...each })), destinations: yield* sql.rows(uuid, ownership.findWork(schema, tenantId, partitions)) }
+})
+
+const interrupt = Effect.fnUntraced(function*({ schema, sql }: Storage, tenantId: string, interrupted: flights.Interrupted) {
+  const destinations = yield* sql.rows(uuid, flights.lockInterrupted(schema, tenantId, interrupted))
+  if (destinations.length > 0) yield* sql.run(flights.interrupt(schema, tenantId, interrupted, destinations))
+})
+
+const release = Effect.fnUntraced(function*(
+  { schema, sql }: Storage,
+  tenantId: string,
+  released: ReadonlyArray<ReleasedPartition>,
+  rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>
+) {
+  yield* sql.run(ownership.lockLeases(schema, tenantId, released.map(({ partition }) => partition)))
+  const told = released.filter(({ othersUntil }) => othersUntil !== undefined)
+  if (told.length > 0) yield* sql.run(ownership.keepOthersUntil(schema, tenantId, told))
+  if (rateMarks.length > 0) yield* sql.run(ownership.keepRateMarks(schema, tenantId, released, rateMarks))
+  yield* sql.run(ownership.releaseLeases(schema, tenantId, released))
+})
+
+const settle = ({ schema, sql }: Storage, request: SettleRequest, isRepeated: boolean) =>
+  sql.withTransaction(Effect.andThen(sql.run(doNotWaitForDisk), sql.rows(int4, writeOutcomes(schema, request, isRepeated))))
+
+const drop = Effect.fnUntraced(function*({ schema, sources, sql }: Storage, { closed, deliveries, keys, owned, tenantId }: DropRequest) {
+  const held = yield* sql.rows(int4, lockFence(schema, tenantId, owned))
+  if (held.length === 0) return { dropped: 0, more: false }
+  if (deliveries.length > 0) yield* sql.run(drops.withdraw(schema, sources, tenantId, held, deliveries))
+  const isHeld = (destinationId: string) => held.includes(partitionOf(destinationId))
+  const gone: Array<Decoded<typeof drops.goneRow>> = []
+  for (const destinationId of closed.filter(isHeld)) {
+    if (gone.length < purgeStep) gone.push(...yield* sql.rows(drops.goneRow, drops.dropClosed(schema, tenantId, destinationId)))
+  }
+  for (const destinationId of new Set(keys.map((each) => each.destinationId))) {
+    if (gone.length >= purgeStep || !isHeld(destinationId)) continue
+    const named = keys.flatMap((each) => each.destinationId === destinationId ? [each.key] : [])
+    const unseen = yield* sql.rows(drops.unseenRow, drops.unseenEntries(schema, sources, tenantId, destinationId, named))
+    if (unseen.length === 0) continue
+    const dropped = yield* sql.rows(drops.goneRow, drops.dropUnseen(schema, tenantId, destinationId, unseen))
+    gone.push(...dropped)
+    if (dropped.length === 0) continue
+    // what the client may still see of entries that hold several things is queued again
+    for (const { remainder } of sources) if (remainder !== undefined) yield* sql.run(remainder(schema, tenantId, dropped))
+    yield* sql.run(trimDrops(schema, tenantId, [destinationId]))
+  }
+  return { dropped: gone.length, more: gone.length >= purgeStep }
+})
+
+const loadedOf = (row: Decoded<typeof loadedRow>): LoadedDestination => {
+  const { bodySignature = false, breakerFailures, breakerOpenUntil, envelopeClose, envelopeOpen, now, sealed, secretRefused = false, ...rest } = withPolicy(row)
+  const { signsUntil, waitingDue, waitingIds, ...loaded } = rest
+  return {
+    ...loaded,
+    envelope: { open: envelopeOpen, close: envelopeClose },
+    secrets: sealed === undefined ? [] : liveVersions(sealed, signsUntil!, now),
+    secretRefused,
+    bodySignature,
+    breaker: { failures: breakerFailures, openUntil: breakerOpenUntil },
+    waiting: waitingIds.slice(0, waitingPerDestination).map((deliveryId, n) => ({ deliveryId, dueAt: waitingDue[n]! })),
+    moreWaiting: waitingIds.length > waitingPerDestination
+  }
+}

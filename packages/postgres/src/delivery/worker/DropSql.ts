@@ -1,0 +1,125 @@
+/** SQL statements that drop entries. They run after `lockFence`, in its transaction. */
+import { purgeStep } from "@waybill/core/delivery"
+import { type Decoded, int4Array, int8, int8Array, row, text, textArray, uuid, uuidArray } from "../../client/SqlRow.ts"
+import { ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { holdsUnseen, mayBeSent } from "../DeliveryGateSql.ts"
+import { countDrops, recordDrops } from "../DropRecordsSql.ts"
+import type { PayloadSource } from "../PayloadSource.ts"
+import { payloadRows } from "../PayloadSql.ts"
+import { partitionOfSql } from "../DeliveryEntrySql.ts"
+
+const step = raw(String(purgeStep))
+
+export const goneRow = row({ destinationId: uuid, ref: int8 })
+
+/** Entries of a closed destination, up to a step. They are not counted as dropped. */
+export const dropClosed = (schema: Statement, tenantId: string, closed: string) => {
+  const entries = statement`FROM ${schema}.delivery_entries AS e
+  WHERE e.tenant_id = ${tenant(tenantId)} AND e.destination_id = (SELECT l.destination_id FROM closed AS l)`
+  return statement`
+WITH closed AS MATERIALIZED (
+  SELECT l.destination_id FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = ${uuid(closed)} AND l.state = 'closed'
+),
+stretch AS MATERIALIZED (
+  SELECT e.key, e.sequence, e.ref ${entries} ORDER BY e.key, e.sequence, e.ref LIMIT ${step}
+),
+last AS MATERIALIZED (
+  SELECT s.key, s.sequence, s.ref FROM stretch AS s ORDER BY s.key DESC, s.sequence DESC, s.ref DESC LIMIT 1
+)
+DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l.ref FROM last AS l)
+RETURNING e.destination_id, e.ref`
+}
+
+export const unseenRow = row({ key: text, sequence: int8, ref: int8 })
+
+/** What the client of a destination may no longer see of some keys, up to a step. Judged anew: what was given back to it meanwhile stays. */
+export const unseenEntries = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, destinationId: string, keys: ReadonlyArray<string>) => {
+  const own = tenant(tenantId)
+  return statement`
+SELECT e.key, e.sequence, e.ref
+FROM (
+  SELECT l.destination_id, l.source, l.client FROM ${schema}.delivery_destinations AS l
+  WHERE l.tenant_id = ${own} AND l.destination_id = ${uuid(destinationId)} AND l.state <> 'closed'
+  LIMIT 1
+) AS l
+CROSS JOIN LATERAL (
+  SELECT e.key, e.sequence, e.ref FROM ${schema}.delivery_entries AS e
+  WHERE e.tenant_id = ${own} AND e.destination_id = l.destination_id AND e.key = ANY (${textArray(keys)})
+  OFFSET 0
+) AS e
+WHERE ${raw(mayBeSent(schema.text, sources, { source: "l.source", client: "l.client", entry: "e" }))} IS FALSE
+LIMIT ${step}`
+}
+
+/** Entries are named by their keys, not by where they are: Citus refuses that in a statement that records them, too. */
+export const dropUnseen = (schema: Statement, tenantId: string, destinationId: string, unseen: ReadonlyArray<Decoded<typeof unseenRow>>) => {
+  const [own, destination] = [tenant(tenantId), uuid(destinationId)]
+  const [keys, sequences] = [textArray(unseen.map(({ key }) => key)), int8Array(unseen.map(({ sequence }) => sequence))]
+  return statement`
+WITH named AS MATERIALIZED (
+  SELECT n.key, n.sequence, n.ref, 1 AS one
+  FROM unnest(${ofAnyLength(keys)}, ${sequences}, ${int8Array(unseen.map(({ ref }) => ref))}) AS n (key, sequence, ref)
+),
+gone AS (
+  DELETE FROM ${schema}.delivery_entries AS e USING named AS n
+  WHERE e.tenant_id = ${own} AND e.destination_id = ${destination} AND e.key = n.key AND e.sequence = n.sequence AND e.ref = n.ref AND n.one = 1
+  RETURNING e.destination_id, e.key, e.sequence, e.ref
+),
+recorded AS (${recordDrops(schema, tenantId, "not_visible")}),
+removed AS (
+  SELECT g.destination_id, count(*) AS entries FROM gone AS g GROUP BY g.destination_id
+),
+counted AS (${countDrops(schema, tenantId)})
+SELECT g.destination_id, g.ref FROM gone AS g`
+}
+
+/** What operators read of a delivery that ended because of what was in it. */
+const withdrawnReason = "Its client may no longer see everything in it. What the client may still see goes out in another delivery."
+
+/**
+ * Ends deliveries that wait and hold something that their client may no longer see, and lets what is in them wait again as entries: those that may not
+ * be sent are dropped. Their places are still free, for a delivery that waits holds back what comes behind it.
+ */
+export const withdraw = (schema: Statement, sources: ReadonlyArray<PayloadSource>, tenantId: string, partitions: ReadonlyArray<number>, deliveryIds: ReadonlyArray<string>) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH unseen AS MATERIALIZED (
+  SELECT d.delivery_id, l.source
+  FROM unnest(${uuidArray(deliveryIds)}) AS g (delivery_id)
+  CROSS JOIN LATERAL (
+    SELECT d.* FROM ${schema}.deliveries AS d WHERE d.tenant_id = ${own} AND d.delivery_id = g.delivery_id AND coalesce(d.state, '') = 'waiting'
+    LIMIT 1
+  ) AS d
+  CROSS JOIN LATERAL (
+    SELECT l.source, l.client FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state <> 'closed'
+    LIMIT 1
+  ) AS l
+  WHERE ${raw(partitionOfSql("d.destination_id"))} = ANY (${int4Array(partitions)}) AND ${raw(holdsUnseen(schema.text, sources, "l", "d"))}
+),
+ended AS (
+  UPDATE ${schema}.deliveries AS d SET state = 'cancelled', due_at = NULL, settled_at = now(), reason = ${text(withdrawnReason)}
+  WHERE d.tenant_id = ${own} AND d.delivery_id = ANY (ARRAY(SELECT u.delivery_id FROM unseen AS u)) AND coalesce(d.state, '') = 'waiting'
+  RETURNING d.destination_id, d.refs
+)
+INSERT INTO ${schema}.delivery_entries (tenant_id, destination_id, key, sequence, ref, size)
+SELECT ${own}, e.destination_id, p.key, p.sequence, r.ref, p.size
+FROM ended AS e
+CROSS JOIN LATERAL (
+  SELECT l.source FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = e.destination_id
+  LIMIT 1
+) AS l
+CROSS JOIN LATERAL unnest(e.refs) AS r (ref)
+CROSS JOIN LATERAL (${raw(placesOf(schema.text, sources))}) AS p
+ON CONFLICT DO NOTHING`
+}
+
+/** Key, place and size of what `r.ref` refers to in the source of the destination `l`. */
+const placesOf = (schema: string, sources: ReadonlyArray<PayloadSource>): string =>
+  sources.map((each) => `(
+    SELECT x.${each.key} AS key, x.${each.sequence} AS sequence, octet_length(x.body) AS size
+    FROM ${payloadRows(schema, each)} AS x
+    WHERE x.tenant_id = $1 AND x.${each.ref} = r.ref AND l.source = '${each.source}'
+    LIMIT 1
+  )`).join(" UNION ALL ")

@@ -1,0 +1,290 @@
+/** SQL statements for the ownership of partitions. Leases have rows of their own, so that renewals do not wait for writes of owners. */
+import { type OwnedPartition, partitionsPerTenant, type ReleasedPartition, type WorkerLease } from "@waybill/core/delivery"
+import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, uuidArray } from "../../client/SqlRow.ts"
+import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { clientIsLive, tenantIsActive } from "../DeliveryGateSql.ts"
+import { fenced } from "./PartitionSql.ts"
+import { partitionOfSql } from "../DeliveryEntrySql.ts"
+
+const nowColumn = raw("floor(extract(epoch FROM now()) * 1000)::float8 AS now")
+
+const until = ({ leaseMillis }: WorkerLease) => statement`now() + ${float8(leaseMillis)} * interval '1 millisecond'`
+
+/** Also deletes workers that ended an hour ago. */
+export const keepAlive = (schema: Statement, worker: WorkerLease) => statement`
+WITH forgotten AS (
+  DELETE FROM ${schema}.delivery_workers WHERE alive_until < now() - interval '1 hour' AND worker_id <> ${text(worker.workerId)}
+)
+INSERT INTO ${schema}.delivery_workers (worker_id, alive_until) VALUES (${text(worker.workerId)}, ${until(worker)})
+ON CONFLICT (worker_id) DO UPDATE SET alive_until = EXCLUDED.alive_until`
+
+export const ownedRow = row({ tenantId: text, partition: int4, epoch: int8 })
+
+/**
+ * Leases that have not run out. Others lock only those that have, so this waits for nobody: other leases would run out meanwhile.
+ */
+export const renewLeases = (schema: Statement, worker: WorkerLease) => statement`
+UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}
+WHERE l.worker_id = ${text(worker.workerId)} AND l.leased_until > now()`
+
+/** Leases that have run out, and that nobody has taken over. */
+export const expiredLeases = (schema: Statement, { workerId }: WorkerLease) => statement`
+SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l
+WHERE l.worker_id = ${text(workerId)} AND l.leased_until <= now() AND l.leased_until > '-infinity'`
+
+/** Skips leases that another worker is taking over. */
+export const renewExpired = (schema: Statement, tenantId: string, worker: WorkerLease, partitions: ReadonlyArray<number>) => {
+  const own = tenant(tenantId)
+  return statement`
+WITH mine AS MATERIALIZED (
+  SELECT l.partition FROM ${schema}.delivery_leases AS l
+  WHERE l.tenant_id = ${own} AND l.partition = ANY (${int4Array(partitions)}) AND l.worker_id = ${text(worker.workerId)} AND l.leased_until > '-infinity'
+  FOR NO KEY UPDATE SKIP LOCKED
+)
+UPDATE ${schema}.delivery_leases AS l SET leased_until = ${until(worker)}
+WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT m.partition FROM mine AS m))`
+}
+
+/** The partitions whose leases the worker has just renewed. */
+export const ownedPartitions = (schema: Statement, { workerId }: WorkerLease) => statement`
+SELECT l.tenant_id, l.partition::int4 AS partition, p.epoch
+FROM ${schema}.delivery_leases AS l
+CROSS JOIN LATERAL (
+  SELECT p.epoch FROM ${schema}.delivery_partitions AS p WHERE p.tenant_id = l.tenant_id AND p.partition = l.partition
+  LIMIT 1
+) AS p
+WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()`
+
+export const shareRow = row({ now: float8, startedAt: float8, workers: int4, active: int4 })
+
+export const shares = (schema: Statement) => statement`
+SELECT ${nowColumn}, floor(extract(epoch FROM pg_postmaster_start_time()) * 1000)::float8 AS started_at,
+       (SELECT count(*)::int4 FROM ${schema}.delivery_workers WHERE alive_until > now()) AS workers,
+       (SELECT count(*)::int4 FROM ${schema}.delivery_leases WHERE leased_until > now()) AS active`
+
+export const nowRow = row({ now: float8 })
+
+export const readNow = statement`SELECT ${nowColumn}`
+
+export const lookRow = row({ tenantId: text, partition: int4 })
+
+/** The partitions of a worker with signals, oldest signal first. */
+export const signalledPartitions = (schema: Statement, workerId: string, limit: number) => statement`
+SELECT l.tenant_id, l.partition::int4 AS partition
+FROM ${schema}.delivery_leases AS l
+CROSS JOIN LATERAL (
+  SELECT s.signal_no FROM ${schema}.delivery_signals AS s WHERE s.tenant_id = l.tenant_id AND s.partition = l.partition
+  ORDER BY s.signal_no
+  LIMIT 1
+) AS s
+WHERE l.worker_id = ${text(workerId)} AND l.leased_until > now()
+ORDER BY s.signal_no
+LIMIT ${int8(limit)}`
+
+/** Partitions whose lease is over, and those with signals that nobody has a lease of. */
+export const freePartitions = (schema: Statement, limit: number, isDistributed: boolean) => {
+  const most = int8(limit)
+  return statement`
+${isDistributed ? firstSignalsOnCitus(schema) : firstSignals(schema)}
+(SELECT l.tenant_id, l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l WHERE l.leased_until <= now() ORDER BY l.leased_until LIMIT ${most})
+UNION ALL
+(
+  SELECT s.tenant_id, s.partition::int4 FROM signalled AS s
+  WHERE s.signal_no IS NOT NULL AND NOT EXISTS (SELECT FROM ${schema}.delivery_leases AS l WHERE l.tenant_id = s.tenant_id AND l.partition = s.partition OFFSET 0)
+  ORDER BY s.signal_no
+  LIMIT ${most}
+)
+LIMIT ${most}`
+}
+
+/** Steps from partition to partition, so that their other signals are not read. Citus refuses it, because it belongs to no tenant. */
+const firstSignals = (schema: Statement) => statement`WITH RECURSIVE signalled AS (
+  (SELECT s.tenant_id, s.partition, s.signal_no FROM ${schema}.delivery_signals AS s ORDER BY s.tenant_id, s.partition, s.signal_no LIMIT 1)
+  UNION ALL
+  SELECT n.tenant_id, n.partition, n.signal_no
+  FROM signalled AS p
+  CROSS JOIN LATERAL (
+    SELECT s.tenant_id, s.partition, s.signal_no FROM ${schema}.delivery_signals AS s
+    WHERE (s.tenant_id, s.partition) > (p.tenant_id, p.partition)
+    ORDER BY s.tenant_id, s.partition, s.signal_no
+    LIMIT 1
+  ) AS n
+)`
+
+/** One lookup for each tenant with destinations, and one more for each partition of those with signals, however many signals there are. */
+const firstSignalsOnCitus = (schema: Statement) => statement`WITH signalled AS (
+  SELECT t.tenant_id, p.number AS partition,
+    (SELECT min(s.signal_no) FROM ${schema}.delivery_signals AS s WHERE s.tenant_id = t.tenant_id AND s.partition = p.number) AS signal_no
+  FROM (SELECT DISTINCT c.tenant_id FROM ${schema}.delivery_destination_counts AS c) AS t
+  CROSS JOIN LATERAL (SELECT s.signal_no FROM ${schema}.delivery_signals AS s WHERE s.tenant_id = t.tenant_id LIMIT 1) AS first
+  CROSS JOIN generate_series(0, ${lastPartition}) AS p (number)
+)`
+
+const lastPartition = raw(String(partitionsPerTenant - 1))
+
+export const leasedRow = row({ partition: int4, takenOver: bool })
+
+/**
+ * Leases that are free or the worker's own become the worker's. One that was taken over stays so when its owner asks again: the answer to the first
+ * time may be lost. Leases of others are not locked, not even to look at them: their owners' renewals skip locked leases, and would count them as lost.
+ */
+export const takeLeases = (schema: Statement, tenantId: string, worker: WorkerLease, partitions: ReadonlyArray<number>) => {
+  const [own, wanted, workerId] = [tenant(tenantId), int4Array(partitions), text(worker.workerId)]
+  return statement`
+WITH free AS MATERIALIZED (
+  SELECT l.partition FROM ${schema}.delivery_leases AS l
+  WHERE l.tenant_id = ${own} AND l.partition = ANY (${wanted}) AND (l.leased_until <= now() OR l.worker_id = ${workerId})
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+retaken AS (
+  UPDATE ${schema}.delivery_leases AS l
+  SET worker_id = ${workerId}, leased_until = ${until(worker)},
+      taken_over = (l.leased_until <= now() AND l.leased_until > '-infinity') OR (l.leased_until > now() AND l.taken_over)
+  WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM free AS f))
+  RETURNING l.partition, l.taken_over
+),
+added AS (
+  INSERT INTO ${schema}.delivery_leases (tenant_id, partition, worker_id, leased_until)
+  SELECT ${own}, g.partition, ${workerId}, ${until(worker)} FROM unnest(${wanted}) AS g (partition) ORDER BY g.partition
+  ON CONFLICT (tenant_id, partition) DO NOTHING
+  RETURNING partition, taken_over
+)
+SELECT r.partition::int4 AS partition, r.taken_over FROM retaken AS r UNION ALL SELECT a.partition::int4, a.taken_over FROM added AS a`
+}
+
+export const epochRow = row({ partition: int4, epoch: int8 })
+
+export const raisedRow = row({ partition: int4, epoch: int8, othersUntil: optional(float8) })
+
+/** Microseconds since 1970: no epoch is ever given out twice, not even after a tenant was removed, or by a database that was restored. */
+const newEpoch = raw("(extract(epoch FROM now()) * 1000000)::int8")
+
+/** Waits for a statement of the owner before. What follows in the transaction sees what that statement wrote. */
+export const raiseEpochs = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => statement`
+INSERT INTO ${schema}.delivery_partitions AS p (tenant_id, partition, epoch)
+SELECT ${tenant(tenantId)}, g.partition, ${newEpoch} FROM unnest(${int4Array(partitions)}) AS g (partition) ORDER BY g.partition
+ON CONFLICT (tenant_id, partition) DO UPDATE SET epoch = greatest(p.epoch + 1, EXCLUDED.epoch)
+RETURNING p.partition::int4 AS partition, p.epoch, p.others_until`
+
+/** Raises those epochs that still hold. Locked in the order of the fence. */
+export const replaceEpochs = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => {
+  const [own, partitions] = [tenant(tenantId), int4Array(owned.map(({ partition }) => partition))]
+  return statement`
+WITH locked AS MATERIALIZED (
+  SELECT p.partition, p.epoch FROM ${schema}.delivery_partitions AS p
+  WHERE p.tenant_id = ${own} AND p.partition = ANY (${partitions})
+  ORDER BY p.partition
+  FOR NO KEY UPDATE
+)
+UPDATE ${schema}.delivery_partitions AS p SET epoch = greatest(p.epoch + 1, ${newEpoch})
+WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(
+  SELECT l.partition FROM locked AS l
+  WHERE (l.partition, l.epoch) IN (SELECT * FROM unnest(${partitions}, ${int8Array(owned.map(({ epoch }) => epoch))}))
+))
+RETURNING p.partition::int4 AS partition, p.epoch`
+}
+
+const firstId = raw("'00000000-0000-0000-0000-000000000000'::uuid")
+
+/** `name (destination_id)`: the destinations with such rows `r` in their order, one step in an index for each. */
+const destinationsWith = (name: string, rows: Statement) => statement`${raw(name)} AS (
+  (SELECT r.destination_id FROM ${rows} AND r.destination_id >= ${firstId} ORDER BY r.destination_id LIMIT 1)
+  UNION ALL
+  SELECT n.destination_id FROM ${raw(name)} AS p
+  CROSS JOIN LATERAL (SELECT r.destination_id FROM ${rows} AND r.destination_id > p.destination_id ORDER BY r.destination_id LIMIT 1) AS n
+)`
+
+const partitionOfRow = raw(partitionOfSql("d.destination_id"))
+
+/** `working (destination_id, partition)`, part of a WITH RECURSIVE: destinations with entries or deliveries that are not settled. */
+const working = (schema: Statement, tenantId: string) => {
+  const own = tenant(tenantId)
+  return statement`${destinationsWith("unsettled", statement`${schema}.deliveries AS r WHERE r.tenant_id = ${own} AND r.state IN ('sending', 'waiting')`)},
+${destinationsWith("waiting", statement`${schema}.delivery_entries AS r WHERE r.tenant_id = ${own}`)},
+working AS (
+  SELECT d.destination_id, ${partitionOfRow} AS partition
+  FROM (SELECT u.destination_id FROM unsettled AS u UNION SELECT w.destination_id FROM waiting AS w) AS d
+)`
+}
+
+export const findWork = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => statement`
+WITH RECURSIVE ${working(schema, tenantId)}
+SELECT d.destination_id FROM working AS d WHERE d.partition = ANY (${int4Array(partitions)})`
+
+/** In front of `releaseLeases`, in the order in which others lock: leases before epochs. */
+export const lockLeases = (schema: Statement, tenantId: string, partitions: ReadonlyArray<number>) => statement`
+SELECT l.partition::int4 AS partition FROM ${schema}.delivery_leases AS l
+WHERE l.tenant_id = ${tenant(tenantId)} AND l.partition = ANY (${int4Array(partitions)})
+ORDER BY l.partition
+FOR UPDATE`
+
+/**
+ * Idle partitions lose their lease unless there is work after all: what a publisher brings later has a signal, which finds a partition without a
+ * lease. The others are free at once.
+ */
+export const releaseLeases = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => {
+  const own = tenant(tenantId)
+  const idle = int4Array(released.flatMap((each) => each.idle ? [each.partition] : []))
+  const of = (table: string) => statement`EXISTS (SELECT FROM ${schema}.${raw(table)} AS r WHERE r.tenant_id = ${own} AND r.partition = f.partition OFFSET 0)`
+  return statement`
+WITH RECURSIVE ${fenced(schema, tenantId, released)},
+${working(schema, tenantId)},
+sending AS (
+  SELECT d.partition
+  FROM working AS d
+  CROSS JOIN LATERAL (
+    SELECT l.client FROM ${schema}.delivery_destinations AS l WHERE l.tenant_id = ${own} AND l.destination_id = d.destination_id AND l.state = 'active'
+    LIMIT 1
+  ) AS l
+  WHERE d.partition = ANY (${idle}) AND ${raw(tenantIsActive(schema.text))} AND ${raw(clientIsLive(schema.text, "l.client"))}
+),
+idle AS MATERIALIZED (
+  SELECT f.partition FROM fence AS f
+  WHERE f.partition = ANY (${idle}) AND NOT ${of("delivery_signals")} AND NOT ${of("delivery_flights")} AND f.partition NOT IN (SELECT s.partition FROM sending AS s)
+),
+ended AS (
+  DELETE FROM ${schema}.delivery_leases AS l WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT i.partition FROM idle AS i))
+)
+UPDATE ${schema}.delivery_leases AS l SET leased_until = '-infinity'
+WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f WHERE f.partition NOT IN (SELECT i.partition FROM idle AS i)))`
+}
+
+/** Stores until when previous owners may have sent. Locked in the order of the fence. */
+export const keepOthersUntil = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => {
+  const [own, partitions] = [tenant(tenantId), int4Array(released.map(({ partition }) => partition))]
+  return statement`
+WITH told AS (
+  SELECT * FROM unnest(${partitions}, ${int8Array(released.map(({ epoch }) => epoch))}, ${float8Array(released.map(({ othersUntil = null }) => othersUntil))})
+    AS r (partition, epoch, others_until)
+),
+locked AS MATERIALIZED (
+  SELECT p.partition, p.epoch FROM ${schema}.delivery_partitions AS p
+  WHERE p.tenant_id = ${own} AND p.partition = ANY (${partitions})
+  ORDER BY p.partition
+  FOR NO KEY UPDATE
+)
+UPDATE ${schema}.delivery_partitions AS p SET others_until = r.others_until
+FROM told AS r
+WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(SELECT l.partition FROM locked AS l)) AND p.partition = r.partition AND p.epoch = r.epoch`
+}
+
+/** When the allowance of each rate is used up to, for the owner that follows. */
+export const keepRateMarks = (
+  schema: Statement,
+  tenantId: string,
+  owned: ReadonlyArray<OwnedPartition>,
+  rateMarks: ReadonlyArray<{ readonly destinationId: string; readonly mark: number }>
+) => {
+  const [own, destinations] = [tenant(tenantId), uuidArray(rateMarks.map(({ destinationId }) => destinationId))]
+  return statement`
+WITH ${fenced(schema, tenantId, owned)},
+held AS MATERIALIZED (
+  SELECT d.destination_id FROM ${schema}.delivery_destinations AS d
+  WHERE d.tenant_id = ${own} AND d.destination_id = ANY (${destinations}) AND ${partitionOfRow} IN (SELECT f.partition FROM fence AS f)
+  ORDER BY d.destination_id
+  FOR NO KEY UPDATE
+)
+UPDATE ${schema}.delivery_destinations AS d SET rate_mark = r.mark
+FROM unnest(${destinations}, ${float8Array(rateMarks.map(({ mark }) => mark))}) AS r (destination_id, mark)
+WHERE d.tenant_id = ${own} AND d.destination_id = r.destination_id AND d.destination_id = ANY (ARRAY(SELECT h.destination_id FROM held AS h))`
+}

@@ -1,0 +1,161 @@
+/** The statement that writes outcomes. Its commit does not wait for the disk. */
+import { type DeliveryOutcome, type DestinationChange, partitionOf, type SettleRequest } from "@waybill/core/delivery"
+import { boolArray, float8Array, int4Array, textArray, uuidArray } from "../../client/SqlRow.ts"
+import { nothing, ofAnyLength, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { fenced } from "./PartitionSql.ts"
+import { partitionOfSql } from "../DeliveryEntrySql.ts"
+
+/** After a crash of the database some outcomes may be unknown, and their deliveries go out again under the same ids. */
+export const doNotWaitForDisk = raw("SET LOCAL synchronous_commit TO off")
+
+/** What is sent for the first time stands in the flight that its id names. A first attempt that was undone is in another one. */
+const isFirst = ({ attempt, deliveryId, flight }: DeliveryOutcome): boolean => attempt === 1 && flight.startsWith(deliveryId.slice(0, -4))
+
+/** By id; of several outcomes of a delivery that of the last attempt, because one statement writes each row once. */
+const lastOfEach = (outcomes: ReadonlyArray<DeliveryOutcome>): ReadonlyArray<DeliveryOutcome> => {
+  const byId = new Map(outcomes.toSorted((a, b) => a.attempt - b.attempt).map((each) => [each.deliveryId, each]))
+  return [...byId.values()].sort((a, b) => a.deliveryId < b.deliveryId ? -1 : 1)
+}
+
+/** What waits in a closed destination is cancelled. Only where something waits are destinations there to compare with. */
+const stateIn = (state: string, outcomes: ReadonlyArray<DeliveryOutcome>) =>
+  raw(outcomes.some(isWaiting)
+    ? `CASE WHEN ${state} = 'waiting' AND d.destination_id IN (SELECT l.destination_id FROM destinations AS l WHERE l.state = 'closed') THEN 'cancelled' ELSE ${state} END`
+    : state)
+
+const isWaiting = ({ state }: DeliveryOutcome): boolean => state === "waiting"
+
+/** Looking for a row that is there costs a tenth of a settlement, so only one that is sent again does: it follows a unique violation. */
+export const settle = (schema: Statement, { destinations, ended, outcomes, owned, tenantId }: SettleRequest, isRepeated: boolean): Statement => {
+  const [first, again] = [lastOfEach(outcomes.filter(isFirst)), lastOfEach(outcomes.filter((each) => !isFirst(each)))]
+  const named = new Set([...outcomes.filter(isWaiting), ...destinations].map(({ destinationId }) => destinationId))
+  return statement`
+WITH ${fenced(schema, tenantId, owned)}
+${named.size === 0 ? nothing : statement`,${lockDestinations(schema, tenantId, [...named].sort())}`}
+${first.length === 0 ? nothing : statement`,${endFirst(schema, tenantId, first, isRepeated)}`}
+${again.length === 0 ? nothing : statement`,${endAgain(schema, tenantId, again)}`}
+${ended.length === 0 ? nothing : statement`,${removeFlights(schema, tenantId, ended)}`}
+${destinations.length === 0 ? nothing : statement`,${changeDestinations(schema, tenantId, destinations)}`}
+SELECT f.partition FROM fence AS f`
+}
+
+/** `destinations`: locked in the order of their ids, so that none is closed before what waits in it is written. */
+const lockDestinations = (schema: Statement, tenantId: string, ids: ReadonlyArray<string>) => statement`
+destinations AS MATERIALIZED (
+  SELECT l.destination_id, l.state
+  FROM unnest(${ofAnyLength(uuidArray(ids))}) AS g (destination_id)
+  CROSS JOIN LATERAL (
+    SELECT l.destination_id, l.state FROM ${schema}.delivery_destinations AS l
+    WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = g.destination_id
+    FOR NO KEY UPDATE
+  ) AS l
+)`
+
+/**
+ * Deliveries that were sent for the first time get their row, made of what their flight holds. The FULL JOIN is a hash or a merge join whatever the
+ * planner knows of the two sides; a nested loop would compare each with each.
+ */
+const endFirst = (schema: Statement, tenantId: string, outcomes: ReadonlyArray<DeliveryOutcome>, isRepeated: boolean) => {
+  const own = tenant(tenantId)
+  const flights = new Map(outcomes.map(({ destinationId, flight }) => [`${partitionOf(destinationId)} ${flight}`, { partition: partitionOf(destinationId), flight }]))
+  return statement`
+first AS (
+  INSERT INTO ${schema}.deliveries
+    (tenant_id, delivery_id, destination_id, state, attempt, tries, refs, keys, sent_at, due_at, settled_at, traceparent, attempts)
+  SELECT ${own}, d.delivery_id, d.destination_id, s.state, d.attempt, d.tries - d.notCounted::int4, d.refs, d.keys, d.sent_at,
+         CASE WHEN s.state = 'waiting' THEN now() + d.due_in * interval '1 millisecond' END, CASE WHEN s.state <> 'waiting' THEN now() END,
+         d.traceparent, array_remove(ARRAY[d.record], NULL)
+  FROM (
+    SELECT e.delivery_id, e.state AS outcome, e.due_in, e.notCounted, e.record, f.*
+    FROM unnest(
+      ${ofAnyLength(uuidArray(outcomes.map(({ flight }) => flight)))}, ${int4Array(outcomes.map(({ deliveryId }) => Number.parseInt(deliveryId.slice(-4), 16)))},
+      ${uuidArray(outcomes.map(({ deliveryId }) => deliveryId))}, ${int4Array(outcomes.map(({ attempt }) => attempt))}, ${textArray(outcomes.map(({ state }) => state))},
+      ${float8Array(outcomes.map(({ dueInMillis }) => dueInMillis))}, ${boolArray(outcomes.map(({ notCounted }) => notCounted))}, ${textArray(outcomes.map(recordOf))}
+    ) AS e (flight, ordinal, delivery_id, attempt, state, due_in, notCounted, record)
+    FULL JOIN (
+      SELECT f.flight, f.sent_at, u.ordinal, u.destination_id, u.refs, u.keys, u.attempt, u.tries, u.traceparent
+      FROM unnest(${ofAnyLength(int4Array([...flights.values()].map(({ partition }) => partition)))}, ${uuidArray([...flights.values()].map(({ flight }) => flight))}) AS g (partition, flight)
+      CROSS JOIN LATERAL (
+        SELECT f.flight, f.sent_at, f.deliveries FROM ${schema}.delivery_flights AS f
+        WHERE f.tenant_id = ${own} AND f.partition = g.partition AND f.flight = g.flight
+        LIMIT 1
+      ) AS f
+      CROSS JOIN LATERAL unnest(f.deliveries) AS u
+      WHERE g.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND u.delivery_id IS NULL
+    ) AS f ON f.flight = e.flight AND f.ordinal = e.ordinal AND f.attempt = e.attempt
+    OFFSET 0
+  ) AS d
+  CROSS JOIN LATERAL (SELECT ${stateIn("d.outcome", outcomes)} AS state) AS s
+  WHERE d.delivery_id IS NOT NULL AND d.destination_id IS NOT NULL
+  ORDER BY d.delivery_id
+  ${isRepeated ? raw("ON CONFLICT DO NOTHING") : nothing}
+)`
+}
+
+/**
+ * Deliveries that were sent again have a row. Each row finds its outcome by bisection of the ids; a join would be at the mercy of the planner, who
+ * knows neither how many outcomes come nor that each is of another row. One that is written twice changes nothing more.
+ */
+const endAgain = (schema: Statement, tenantId: string, outcomes: ReadonlyArray<DeliveryOutcome>) => {
+  const ids = uuidArray(outcomes.map(({ deliveryId }) => deliveryId))
+  const attempts = int4Array(outcomes.map(({ attempt }) => attempt))
+  return statement`
+again AS (
+  UPDATE ${schema}.deliveries AS d
+  SET (state, due_at, settled_at, tries, attempts) = (
+    SELECT s.state, CASE WHEN s.state = 'waiting' THEN now() + g.due_in * interval '1 millisecond' END, CASE WHEN s.state <> 'waiting' THEN now() END,
+           d.tries - g.notCounted::int4, d.attempts || array_remove(ARRAY[g.record], NULL)
+    FROM (
+      SELECT (${textArray(outcomes.map(({ state }) => state))})[i] AS state, (${float8Array(outcomes.map(({ dueInMillis }) => dueInMillis))})[i] AS due_in,
+             (${boolArray(outcomes.map(({ notCounted }) => notCounted))})[i] AS notCounted, (${textArray(outcomes.map(recordOf))})[i] AS record
+      FROM width_bucket(d.delivery_id, ${ids}) AS i
+      OFFSET 0
+    ) AS g
+    CROSS JOIN LATERAL (SELECT ${stateIn("g.state", outcomes)} AS state) AS s
+  )
+  WHERE d.tenant_id = ${tenant(tenantId)} AND d.delivery_id = ANY (${ids}) AND coalesce(d.state, '') = 'sending'
+    AND d.attempt = (${attempts})[width_bucket(d.delivery_id, ${ids})]
+    AND ${raw(partitionOfSql("d.destination_id"))} IN (SELECT f.partition FROM fence AS f)
+)`
+}
+
+const recordOf = ({ record }: DeliveryOutcome): string | null => record === undefined ? null : JSON.stringify(record)
+
+/** A take has a flight of the same name in each of its partitions, which end one by one. */
+const removeFlights = (schema: Statement, tenantId: string, ended: SettleRequest["ended"]) => {
+  const [partitions, flights] = [int4Array(ended.map(({ partition }) => partition)), uuidArray(ended.map(({ flight }) => flight))]
+  return statement`
+landed AS (
+  DELETE FROM ${schema}.delivery_flights AS f
+  WHERE f.tenant_id = ${tenant(tenantId)} AND f.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f)) AND f.flight = ANY (${flights})
+    AND (f.partition, f.flight) IN (SELECT * FROM unnest(${partitions}, ${flights}))
+)`
+}
+
+/** Outcomes of a replaced endpoint do not apply to the new one. */
+const changeDestinations = (schema: Statement, tenantId: string, changes: ReadonlyArray<DestinationChange>) => {
+  const isSame = raw("l.endpoint_url = r.endpoint_url")
+  const pauses = statement`(r.pause IS NOT NULL AND l.state = 'active' AND (${isSame} OR r.always))`
+  return statement`
+changed AS (
+  UPDATE ${schema}.delivery_destinations AS l
+  SET breaker_failures = CASE WHEN ${isSame} THEN r.failures ELSE l.breaker_failures END,
+      breaker_open_until = CASE WHEN ${isSame} THEN r.open_until ELSE l.breaker_open_until END,
+      state = CASE WHEN ${pauses} THEN 'paused' ELSE l.state END,
+      state_reason = CASE WHEN ${pauses} THEN r.pause ELSE l.state_reason END,
+      state_since = CASE WHEN ${pauses} THEN clock.now ELSE l.state_since END,
+      paused_by = CASE WHEN ${pauses} THEN 'service' ELSE l.paused_by END,
+      resumes_as = CASE WHEN ${pauses} THEN NULL ELSE l.resumes_as END,
+      version = l.version + ${pauses}::int4
+  FROM unnest(
+    ${ofAnyLength(uuidArray(changes.map(({ destinationId }) => destinationId)))}, ${textArray(changes.map(({ endpointUrl }) => endpointUrl))},
+    ${int4Array(changes.map(({ breaker }) => breaker.failures))}, ${float8Array(changes.map(({ breaker }) => breaker.openUntil ?? null))},
+    ${textArray(changes.map(({ pause }) => pause ?? null))}, ${boolArray(changes.map(({ always }) => always))}
+  ) AS r (destination_id, endpoint_url, failures, open_until, pause, always)
+  CROSS JOIN (SELECT now() AS now) AS clock
+  WHERE l.tenant_id = ${tenant(tenantId)} AND l.destination_id = r.destination_id AND l.state <> 'closed'
+    AND l.destination_id = ANY (ARRAY(
+      SELECT d.destination_id FROM destinations AS d WHERE ${raw(partitionOfSql("d.destination_id"))} IN (SELECT f.partition FROM fence AS f)
+    ))
+)`
+}

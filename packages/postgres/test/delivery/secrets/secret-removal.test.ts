@@ -1,0 +1,72 @@
+/** Deleting a secret while a subscription starts to use it: one of the two calls is refused, so no subscription lacks its secret. */
+import { layer } from "@effect/vitest"
+import { SecretStore, SigningSecrets } from "@waybill/core/delivery"
+import { TransitSubscriptions } from "@waybill/core/transit-events"
+import { TestWaybill } from "@waybill/testkit"
+import { fixtures } from "@waybill/conformance/suites"
+import { Effect, Fiber, Option, Result } from "effect"
+import { assert } from "vitest"
+import { testService } from "../../TestService.ts"
+import { testStorage } from "../../TestStorage.ts"
+import { openTransaction, untilOneIsBlocked } from "../../OpenTransaction.ts"
+
+const endpointUrl = "https://receiver.example/hook"
+const wanted = { endpointUrl, hmacSecretId: "spare" }
+
+const setup = Effect.gen(function*() {
+  const tenant = yield* TestWaybill.tenant(fixtures.freshTenant())
+  const secrets = yield* SigningSecrets
+  yield* secrets.put(tenant.tenantId, "spare", { client: "client" })
+  const customer = tenant.customer("client", ["A"])
+  const stored = Effect.map(Effect.flatMap(SecretStore, (store) => store.find(tenant.tenantId, "spare")), Option.isSome)
+  return { tenant, secrets, customer, subscriptions: yield* TransitSubscriptions, stored }
+})
+
+layer(testService(testStorage()), { excludeTestServices: true })("deleting a secret", (it) => {
+  it.effect("waits for a subscription that is being created with it, and is refused", () =>
+    Effect.gen(function*() {
+      const { customer, secrets, stored, subscriptions, tenant } = yield* setup
+      const commit = yield* openTransaction(subscriptions.create(customer, wanted))
+      const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
+      yield* untilOneIsBlocked
+      yield* commit
+      assert.strictEqual((yield* Fiber.join(deleting))._tag, "SecretInUse")
+      assert.isTrue(yield* stored)
+    }))
+
+  it.effect("waits for a subscription that is changed to it, and is refused", () =>
+    Effect.gen(function*() {
+      const { customer, secrets, stored, subscriptions, tenant } = yield* setup
+      const { id } = yield* subscriptions.create(customer, { endpointUrl, hmacSecretId: tenant.hmacSecretId })
+      const commit = yield* openTransaction(subscriptions.patch(customer, id, { hmacSecretId: "spare" }))
+      const deleting = yield* Effect.forkChild(Effect.flip(secrets.remove(tenant.tenantId, "spare")))
+      yield* untilOneIsBlocked
+      yield* commit
+      assert.strictEqual((yield* Fiber.join(deleting))._tag, "SecretInUse")
+      assert.isTrue(yield* stored)
+    }))
+
+  it.effect("refuses a subscription that is created just after it", () =>
+    Effect.gen(function*() {
+      const { customer, secrets, stored, subscriptions, tenant } = yield* setup
+      const commit = yield* openTransaction(secrets.remove(tenant.tenantId, "spare"))
+      const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
+      yield* untilOneIsBlocked
+      yield* commit
+      const created = yield* Fiber.join(creating)
+      assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")
+      assert.isFalse(yield* stored)
+      assert.deepStrictEqual((yield* subscriptions.list(customer, {})).data, [])
+    }))
+
+  it.effect("refuses a subscription of the former owner when another client becomes the owner", () =>
+    Effect.gen(function*() {
+      const { customer, secrets, subscriptions, tenant } = yield* setup
+      const commit = yield* openTransaction(secrets.put(tenant.tenantId, "spare", { client: "another", rotate: false }))
+      const creating = yield* Effect.forkChild(Effect.result(subscriptions.create(customer, wanted)))
+      yield* untilOneIsBlocked
+      yield* commit
+      const created = yield* Fiber.join(creating)
+      assert.strictEqual(Result.isFailure(created) && created.failure._tag, "InvalidInput")
+    }))
+})

@@ -1,0 +1,4 @@
+import { StatisticsStoreSuite } from "@waybill/conformance/suites"
+import { testStorage } from "../../TestStorage.ts"
+
+StatisticsStoreSuite.suite("Postgres", testStorage())

@@ -1,3 +1,0 @@
-import type { Worker } from "./Worker.ts"
-
-export type Asked = Worker

@@ -1,0 +1,3 @@
+import type { Worker } from "../Worker.ts"
+
+export type Asked = Worker
