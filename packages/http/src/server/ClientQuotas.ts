@@ -23,13 +23,22 @@ interface TokenBucket {
   filledAt: number
 }
 
+/** Whose quotas a request uses. */
+export interface QuotaClient {
+  readonly principal: Principal
+  /** A text for each client of each tenant. */
+  readonly key: string
+}
+
+export const quotaClientOf = (principal: Principal): QuotaClient => ({ principal, key: JSON.stringify([principal.tenantId, principal.client]) })
+
 export interface ClientQuotas {
   /** Takes one request out of the client's rate. */
-  readonly admit: (principal: Principal) => Effect.Effect<void, RateExceeded | StorageError>
+  readonly admit: (client: QuotaClient) => Effect.Effect<void, RateExceeded | StorageError>
   /** Runs an upload in one of the client's slots, and releases the slot after any outcome. */
-  readonly withUploadSlot: <A, E, R>(principal: Principal, upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateExceeded | StorageError, R>
+  readonly withUploadSlot: <A, E, R>(client: QuotaClient, upload: Effect.Effect<A, E, R>) => Effect.Effect<A, E | RateExceeded | StorageError, R>
   /** Runs a request whose body is kept in memory. The bytes that it takes are counted until it ends. */
-  readonly withBodyBytes: <A, E, R>(principal: Principal, request: (take: TakeBytes) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  readonly withBodyBytes: <A, E, R>(client: QuotaClient, request: (take: TakeBytes) => Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> = Effect.gen(function*() {
@@ -39,11 +48,11 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
 
   const bodyBytes = new Map<string, number>()
 
-  const take = (client: string, quota: Quota, limit: number, now: number): Effect.Effect<void, RateExceeded> => {
-    const bucket = buckets.get(client) ?? { tokens: limit * burstSeconds, filledAt: now }
+  const take = (key: string, quota: Quota, limit: number, now: number): Effect.Effect<void, RateExceeded> => {
+    const bucket = buckets.get(key) ?? { tokens: limit * burstSeconds, filledAt: now }
     bucket.tokens = Math.min(limit * burstSeconds, bucket.tokens + Math.max(0, now - bucket.filledAt) / 1000 * limit)
     bucket.filledAt = now
-    buckets.put(client, bucket)
+    buckets.put(key, bucket)
     if (bucket.tokens < 1) {
       const seconds = limit === 0 ? longestWaitSeconds : Math.ceil((1 - bucket.tokens) / limit)
       return Effect.fail(new RateExceeded({ quota, limit, retryAfterSeconds: Math.min(longestWaitSeconds, seconds) }))
@@ -53,44 +62,42 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
   }
 
   return {
-    admit: (principal) =>
+    admit: ({ key, principal }) =>
       Effect.flatMap(limits.of(principal.tenantId), (all) =>
         Effect.flatMap(Clock.currentTimeMillis, (now) => {
           const quota = rateOf(principal)
-          return take(quotaKeyOf(principal), quota, all[quota], now)
+          return take(key, quota, all[quota], now)
         })),
-    withUploadSlot: (principal, upload) =>
+    withUploadSlot: ({ key, principal }, upload) =>
       Effect.flatMap(limits.of(principal.tenantId), ({ uploadsPerClient }) => {
-        const client = quotaKeyOf(principal)
         const enter = Effect.suspend(() => {
-          const running = uploads.get(client) ?? 0
+          const running = uploads.get(key) ?? 0
           if (running >= uploadsPerClient) {
             return Effect.fail(new RateExceeded({ quota: "uploadsPerClient", limit: uploadsPerClient, retryAfterSeconds: uploadRetrySeconds }))
           }
-          uploads.set(client, running + 1)
+          uploads.set(key, running + 1)
           return Effect.void
         })
         const leave = Effect.sync(() => {
-          const left = uploads.get(client)! - 1
-          if (left === 0) uploads.delete(client)
-          else uploads.set(client, left)
+          const left = uploads.get(key)! - 1
+          if (left === 0) uploads.delete(key)
+          else uploads.set(key, left)
         })
         return Effect.acquireUseRelease(enter, () => upload, () => leave)
       }),
-    withBodyBytes: (principal, request) => Effect.suspend(() => {
-      const client = quotaKeyOf(principal)
+    withBodyBytes: ({ key }, request) => Effect.suspend(() => {
       let taken = 0
       const take: TakeBytes = (bytes) => Effect.suspend(() => {
-        const total = (bodyBytes.get(client) ?? 0) + bytes
+        const total = (bodyBytes.get(key) ?? 0) + bytes
         if (total > maxBodyBytesPerClient) return Effect.fail(bodyBytesExceeded)
-        bodyBytes.set(client, total)
+        bodyBytes.set(key, total)
         taken += bytes
         return Effect.void
       })
       return Effect.ensuring(request(take), Effect.sync(() => {
-        const left = (bodyBytes.get(client) ?? 0) - taken
-        if (left > 0) bodyBytes.set(client, left)
-        else bodyBytes.delete(client)
+        const left = (bodyBytes.get(key) ?? 0) - taken
+        if (left > 0) bodyBytes.set(key, left)
+        else bodyBytes.delete(key)
       }))
     })
   }
@@ -99,6 +106,3 @@ export const makeClientQuotas: Effect.Effect<ClientQuotas, never, TenantLimits> 
 const bodyBytesExceeded = new RateExceeded({ quota: "bodyBytesPerClient", limit: maxBodyBytesPerClient, retryAfterSeconds: uploadRetrySeconds })
 
 const rateOf = (principal: Principal): keyof Limits => isCarrier(principal) ? "requestsPerSecondPerCarrier" : "requestsPerSecondPerCustomer"
-
-/** A text for each client of each tenant. */
-export const quotaKeyOf = ({ client, tenantId }: Principal): string => JSON.stringify([tenantId, client])

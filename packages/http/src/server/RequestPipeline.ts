@@ -26,7 +26,7 @@ import { makeRouteTable, type Route, type RouteTable } from "../shared/RouteTabl
 import { hostOf, siteOf, type SiteOptions } from "../shared/Site.ts"
 import { logRequest, refusalReason } from "./AccessLog.ts"
 import { makeAudited } from "./Audited.ts"
-import { makeClientQuotas, quotaKeyOf } from "./ClientQuotas.ts"
+import { makeClientQuotas, quotaClientOf } from "./ClientQuotas.ts"
 
 export interface PipelineOptions extends SiteOptions, ClientAddressOptions {
   /** Time limit for the arrival of a request's body. Default 60 seconds. */
@@ -98,7 +98,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     { mountPath, search }: { readonly mountPath: string; readonly search: string }
   ): Effect.fn.Return<HttpServerResponse.HttpServerResponse, Failure> {
     const { endpoint } = route
-    const client = exchange.principal === undefined || isOperator(exchange.principal) ? undefined : exchange.principal
+    const client = exchange.principal === undefined || isOperator(exchange.principal) ? undefined : quotaClientOf(exchange.principal)
     if (client !== undefined) yield* quotas.admit(client)
     const refusal = refusalTo(exchange.principal, endpoint)
     if (refusal !== undefined) return yield* refusal
@@ -110,7 +110,7 @@ export const makePipeline = Effect.fnUntraced(function*(options: PipelineOptions
     const headers = headersOf(request, endpoint.headers)
     const handledWith = (body: unknown) => {
       const handled = route.handler({ principal: exchange.principal, anonymous: exchange.anonymous, link: exchange.link, params, query: query.values, headers, body, site })
-      return client === undefined ? handled : Effect.provideService(handled, CallingClient, quotaKeyOf(client))
+      return client === undefined ? handled : Effect.provideService(handled, CallingClient, client.key)
     }
     const { body: spec } = endpoint
     if (spec === undefined) return yield* handledWith(undefined)

@@ -1,17 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type Principal, TenantLimits, Tenants } from "@waybill/core"
+import { TenantLimits, Tenants } from "@waybill/core"
 import { TestWaybill } from "@waybill/testkit"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { makeClientQuotas, maxBodyBytesPerClient } from "../../src/server/ClientQuotas.ts"
+import { makeClientQuotas, maxBodyBytesPerClient, type QuotaClient, quotaClientOf } from "../../src/server/ClientQuotas.ts"
 
-const principal = (client: string, role: "carrier" | "customer" = "customer", tenantId = "acme"): Principal => ({
-  tenantId,
-  client,
-  roles: [role],
-  accounts: [],
-  origin: "key"
-})
+const clientOf = (client: string, role: "carrier" | "customer" = "customer", tenantId = "acme"): QuotaClient =>
+  quotaClientOf({ tenantId, client, roles: [role], accounts: [], origin: "key" })
 
 const withLimits = <A, E, R>(change: object, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function*() {
@@ -21,35 +16,35 @@ const withLimits = <A, E, R>(change: object, effect: Effect.Effect<A, E, R>) =>
   }).pipe(Effect.provide(TestWaybill.layer()))
 
 describe("the request quota", () => {
-  const admitted = (quotas: Effect.Success<typeof makeClientQuotas>, of: Principal, times: number) =>
+  const admitted = (quotas: Effect.Success<typeof makeClientQuotas>, of: QuotaClient, times: number) =>
     Effect.map(Effect.all(Array.from({ length: times }, () => Effect.exit(quotas.admit(of)))), (exits) => exits.filter(Exit.isSuccess).length)
 
   it.effect("admits a burst of two seconds, and then the configured rate", () =>
     withLimits({ requestsPerSecondPerCustomer: 10 }, Effect.gen(function*() {
       const quotas = yield* makeClientQuotas
-      assert.strictEqual(yield* admitted(quotas, principal("one"), 50), 20)
+      assert.strictEqual(yield* admitted(quotas, clientOf("one"), 50), 20)
       yield* TestClock.adjust("500 millis")
-      assert.strictEqual(yield* admitted(quotas, principal("one"), 50), 5)
+      assert.strictEqual(yield* admitted(quotas, clientOf("one"), 50), 5)
       yield* TestClock.adjust("1 hour")
-      assert.strictEqual(yield* admitted(quotas, principal("one"), 50), 20)
+      assert.strictEqual(yield* admitted(quotas, clientOf("one"), 50), 20)
     })))
 
   it.effect("counts each client of each tenant, by role", () =>
     withLimits({ requestsPerSecondPerCustomer: 1, requestsPerSecondPerCarrier: 3 }, Effect.gen(function*() {
       const quotas = yield* makeClientQuotas
-      assert.strictEqual(yield* admitted(quotas, principal("one"), 10), 2)
-      assert.strictEqual(yield* admitted(quotas, principal("two"), 10), 2)
-      assert.strictEqual(yield* admitted(quotas, principal("tms", "carrier"), 10), 6)
-      assert.strictEqual(yield* admitted(quotas, principal("one", "customer", "bolt"), 10), 10)
+      assert.strictEqual(yield* admitted(quotas, clientOf("one"), 10), 2)
+      assert.strictEqual(yield* admitted(quotas, clientOf("two"), 10), 2)
+      assert.strictEqual(yield* admitted(quotas, clientOf("tms", "carrier"), 10), 6)
+      assert.strictEqual(yield* admitted(quotas, clientOf("one", "customer", "bolt"), 10), 10)
     })))
 
   it.effect("refuses with the quota's name and the seconds until the next request", () =>
     withLimits({ requestsPerSecondPerCustomer: 1, requestsPerSecondPerCarrier: 0 }, Effect.gen(function*() {
       const quotas = yield* makeClientQuotas
-      yield* admitted(quotas, principal("one"), 2)
-      const refused = yield* Effect.flip(quotas.admit(principal("one")))
+      yield* admitted(quotas, clientOf("one"), 2)
+      const refused = yield* Effect.flip(quotas.admit(clientOf("one")))
       assert.deepInclude(refused, { _tag: "RateExceeded", quota: "requestsPerSecondPerCustomer", limit: 1, retryAfterSeconds: 1 })
-      assert.deepInclude(yield* Effect.flip(quotas.admit(principal("tms", "carrier"))), { quota: "requestsPerSecondPerCarrier", retryAfterSeconds: 60 })
+      assert.deepInclude(yield* Effect.flip(quotas.admit(clientOf("tms", "carrier"))), { quota: "requestsPerSecondPerCarrier", retryAfterSeconds: 60 })
     })))
 })
 
@@ -57,14 +52,14 @@ describe("the upload quota", () => {
   it.effect("has a slot per upload, which is released after success, failure, defect and interruption", () =>
     withLimits({ uploadsPerClient: 1 }, Effect.gen(function*() {
       const quotas = yield* makeClientQuotas
-      const one = principal("one")
+      const one = clientOf("one")
       for (const end of [Effect.void, Effect.fail("broken"), Effect.die("defect")]) {
         yield* Effect.exit(quotas.withUploadSlot(one, end))
         const begun = yield* Deferred.make<void>()
         const held = yield* Effect.forkChild(quotas.withUploadSlot(one, Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)))
         yield* Deferred.await(begun)
         assert.deepInclude(yield* Effect.flip(quotas.withUploadSlot(one, Effect.void)), { _tag: "RateExceeded", quota: "uploadsPerClient", limit: 1 })
-        yield* quotas.withUploadSlot(principal("two"), Effect.void)
+        yield* quotas.withUploadSlot(clientOf("two"), Effect.void)
         yield* Fiber.interrupt(held)
       }
       yield* quotas.withUploadSlot(one, Effect.void)
@@ -77,7 +72,7 @@ describe("the quota of body bytes", () => {
   it.effect("counts what the requests of a client take, until they end in any way", () =>
     withLimits({}, Effect.gen(function*() {
       const quotas = yield* makeClientQuotas
-      const one = principal("one")
+      const one = clientOf("one")
       for (const end of [Effect.void, Effect.fail("broken"), Effect.die("defect")]) {
         yield* Effect.exit(quotas.withBodyBytes(one, (take) => Effect.andThen(take(half), end)))
         const begun = yield* Deferred.make<void>()
@@ -86,7 +81,7 @@ describe("the quota of body bytes", () => {
         )
         yield* Deferred.await(begun)
         assert.deepInclude(yield* Effect.flip(quotas.withBodyBytes(one, (take) => take(1))), { _tag: "RateExceeded", quota: "bodyBytesPerClient", limit: maxBodyBytesPerClient })
-        yield* quotas.withBodyBytes(principal("two"), (take) => take(half))
+        yield* quotas.withBodyBytes(clientOf("two"), (take) => take(half))
         yield* Fiber.interrupt(held)
       }
       yield* quotas.withBodyBytes(one, (take) => take(2 * half))
