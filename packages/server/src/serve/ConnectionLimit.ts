@@ -2,7 +2,7 @@
  * Limits the open connections of a listener. Without a limit, callers without credentials could take every file descriptor of the process, which
  * also needs them for the database and for receivers.
  */
-import { Effect } from "effect"
+import { Context, Effect, Scope } from "effect"
 import { readFileSync } from "node:fs"
 import type { Server } from "node:http"
 
@@ -31,19 +31,31 @@ const allowedOpenFiles = (): number | undefined => {
 
 const logMillis = 60_000
 
-/** Refuses connections beyond `most`, and logs it. */
-export const limitConnections = (server: Server, most: number): Effect.Effect<void> =>
-  Effect.map(Effect.context(), (context) => {
+/** Refuses connections beyond `most`. Logs the first refusal at once, and the number of further ones once a minute, until the scope ends. */
+export const limitConnections = (server: Server, most: number): Effect.Effect<void, never, Scope.Scope> =>
+  Effect.contextWith((context: Context.Context<Scope.Scope>) => {
     const fork = Effect.runForkWith(context)
     let refused = 0
-    let loggedAt = -Infinity
+    let isLogging = false
+    const log = Effect.suspend(() => {
+      const count = refused
+      refused = 0
+      return Effect.logWarning(`HTTP connections refused: ${most} are open, which is the limit of this process.`).pipe(Effect.annotateLogs({ refused: count }))
+    })
+    const logUntilQuiet = Effect.whileLoop({
+      while: () => refused > 0,
+      body: () => Effect.andThen(log, Effect.sleep(logMillis)),
+      step: () => undefined
+    }).pipe(Effect.onExit(() => {
+      isLogging = false
+      return refused > 0 ? log : Effect.void
+    }))
     server.maxConnections = most
     server.on("drop", () => {
       refused += 1
-      const now = performance.now()
-      if (now - loggedAt < logMillis) return
-      loggedAt = now
-      fork(Effect.logWarning(`HTTP connections refused: ${most} are open, which is the limit of this process.`).pipe(Effect.annotateLogs({ refused })))
-      refused = 0
+      if (isLogging) return
+      isLogging = true
+      fork(Effect.forkIn(logUntilQuiet, Context.get(context, Scope.Scope), { startImmediately: true }))
     })
+    return Effect.void
   })

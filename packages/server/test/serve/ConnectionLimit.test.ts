@@ -1,9 +1,10 @@
-import { Effect, Logger } from "effect"
+import { assert, expect, it } from "@effect/vitest"
+import { Effect, Exit, Logger, References, Scope } from "effect"
+import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { createServer } from "node:http"
-import { type AddressInfo, connect, type Socket } from "node:net"
-import { expect, it, onTestFinished } from "vitest"
+import { type AddressInfo, connect } from "node:net"
 import { connectionsFor, limitConnections, shareOfFiles } from "../../src/serve/ConnectionLimit.ts"
 
 it("leaves open files for the database and receivers", () => {
@@ -19,38 +20,51 @@ it.runIf(process.platform === "linux")("takes the limit of open files from the s
   expect(connectionsFor(1 / 1000)).toBe(connectionsFor(1 / 1000, openFiles === "unlimited" ? undefined : Number(openFiles)))
 })
 
-const started = async (most: number) => {
-  const lines: Array<unknown> = []
-  const server = createServer((_, response) => response.end("answered"))
-  const logger = Logger.layer([Logger.make(({ message }) => void lines.push(message))])
-  await Effect.runPromise(Effect.provide(limitConnections(server, most), logger))
+/** A server of at most `most` connections, and what it logs. */
+const started = Effect.fnUntraced(function*(most: number) {
+  const lines: Array<readonly [message: unknown, refused: unknown]> = []
+  const logger = Logger.make<unknown, void>(({ fiber, message }) => void lines.push([(message as ReadonlyArray<unknown>)[0], fiber.getRef(References.CurrentLogAnnotations)["refused"]]))
+  const server = yield* Effect.acquireRelease(Effect.sync(() => createServer((_, response) => response.end("answered"))), (server) => Effect.sync(() => server.close()))
+  yield* limitConnections(server, most).pipe(Effect.provide(Logger.layer([logger])))
   server.listen(0, "127.0.0.1")
-  await once(server, "listening")
-  const sockets: Array<Socket> = []
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy()
-    server.close()
-  })
-  const open = async () => {
-    const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined)
-    sockets.push(socket)
-    await once(socket, "connect")
-    return socket
-  }
-  return { lines, open }
-}
-
-it("closes connections beyond the limit, keeps the others, and logs it once a minute", async () => {
-  const { lines, open } = await started(2)
-  const [first, second] = [await open(), await open()]
-  for (let refused = 0; refused < 3; refused++) {
-    const beyond = await open()
-    beyond.resume()
-    await once(beyond, "close")
-  }
-  for (const socket of [first, second]) {
-    socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
-    expect(String((await once(socket, "data"))[0])).toContain("200 OK")
-  }
-  expect(lines).toEqual([["HTTP connections refused: 2 are open, which is the limit of this process."]])
+  yield* Effect.promise(() => once(server, "listening"))
+  const open = Effect.acquireRelease(
+    Effect.promise(async () => {
+      const socket = connect((server.address() as AddressInfo).port, "127.0.0.1").on("error", () => undefined)
+      await once(socket, "connect")
+      return socket
+    }),
+    (socket) => Effect.sync(() => socket.destroy())
+  )
+  const refused = Effect.flatMap(open, (socket) => Effect.promise(() => once(socket.resume(), "close")))
+  return { lines, open, refused }
 })
+
+const refusedLine = "HTTP connections refused: 2 are open, which is the limit of this process."
+
+it.effect("closes connections beyond the limit, keeps the others, and logs the number of refused ones once a minute", () =>
+  Effect.gen(function*() {
+    const { lines, open, refused } = yield* started(2)
+    const kept = [yield* open, yield* open]
+    for (let time = 0; time < 3; time++) yield* refused
+    for (const socket of kept) {
+      socket.write("GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+      assert.include(String((yield* Effect.promise(() => once(socket, "data")))[0]), "200 OK")
+    }
+    assert.deepStrictEqual(lines, [[refusedLine, 1]])
+    yield* TestClock.adjust("1 minute")
+    assert.deepStrictEqual(lines.slice(1), [[refusedLine, 2]])
+    yield* TestClock.adjust("2 minutes")
+    assert.lengthOf(lines, 2)
+    yield* refused
+    assert.deepStrictEqual(lines.slice(2), [[refusedLine, 1]])
+  }))
+
+it.effect("logs the number of refused connections when the process stops", () =>
+  Effect.gen(function*() {
+    const scope = yield* Scope.make()
+    const { lines, open, refused } = yield* Scope.provide(started(2), scope)
+    yield* Scope.provide(Effect.all([open, open, refused, refused, refused]), scope)
+    yield* Scope.close(scope, Exit.void)
+    assert.deepStrictEqual(lines, [[refusedLine, 1], [refusedLine, 2]])
+  }))
