@@ -6,12 +6,16 @@ import type { ConnectionOptions } from "node:tls"
 import { parse } from "pg-connection-string"
 import type { PgPoolConfig } from "./PgClient.ts"
 
+export interface SessionConfig extends SqlPg.Config {
+  readonly connectTimeout: Duration.Input
+}
+
 /**
  * The URL is read by pg's parser, with `sslrootcert`, `sslcert`, `sslkey`. `sslmode` means what it means to libpq, so that one URL means the
  * same for Waybill, `psql` and `pg_dump`: `require` encrypts and checks no certificate, `verify-full` does. Like in pg, the URL takes precedence,
  * and environment variables provide missing values.
  */
-export const sessionConfig = (config: PgPoolConfig): SqlPg.Config => {
+export const sessionConfig = (config: PgPoolConfig): SessionConfig => {
   const { env } = process
   const text = Redacted.value(config.url)
   // pg's own mode, which libpq does not know, and a URL that chooses by itself

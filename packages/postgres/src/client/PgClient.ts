@@ -103,7 +103,10 @@ export interface PgPoolConfig extends PgStatementOptions {
   readonly idleTimeout?: Duration.Input | undefined
   /** The maximum age of a connection; unlimited by default. */
   readonly connectionTTL?: Duration.Input | undefined
-  /** For connecting to the server, not for waiting for a free connection of the pool; ten seconds by default. */
+  /**
+   * For connecting to the server and its first answer, not for waiting for a free connection of the pool; ten seconds by default. A
+   * server on a connection that was unused for a second has as long to show that it is still there.
+   */
   readonly connectTimeout?: Duration.Input | undefined
   /** Shown in `pg_stat_activity`; `waybill` by default. */
   readonly applicationName?: string | undefined

@@ -1,5 +1,4 @@
 /** Waybill's own pool: sessions of `@effect/sql-pg`, lent to one fiber or transaction at a time. */
-import type * as SqlPg from "@effect/sql-pg/PgConnection"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
@@ -7,11 +6,12 @@ import * as Fiber from "effect/Fiber"
 import * as Pool from "effect/Pool"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
+import type { SessionConfig } from "./PgAddress.ts"
 import { type PgLending, withReservedConnection } from "./PgLending.ts"
 import { openSession, type PgSession, type SessionOptions } from "./PgSession.ts"
 
 export interface PoolOptions {
-  readonly connection: SqlPg.Config
+  readonly connection: SessionConfig
   readonly statementName: SessionOptions["statementName"]
   readonly answerMillis: number
   readonly maxConnections: number
@@ -28,13 +28,6 @@ export interface PoolOptions {
 export const openPool = Effect.fnUntraced(function*(options: PoolOptions) {
   const sessions = new Set<PgSession>()
   const scope = yield* Effect.acquireRelease(Scope.make(), closeInTime)
-  const pool: Pool.Pool<PgSession, SqlError> = yield* Pool.makeWithTTL({
-    acquire: Effect.suspend(() => acquire),
-    min: options.minConnections,
-    max: options.maxConnections,
-    timeToLive: options.idleTimeout,
-    timeToLiveStrategy: "usage"
-  }).pipe(Scope.provide(scope))
 
   /** One dead connection suggests others: unused ones that did not answer since are closed before a statement waits on them. */
   let silentSince = -Infinity
@@ -42,7 +35,7 @@ export const openPool = Effect.fnUntraced(function*(options: PoolOptions) {
     silentSince = Math.max(silentSince, askedAt)
     for (const session of sessions) if (!session.isLent && session.answeredAt < silentSince) session.retire()
   }
-  const retire = (session: PgSession) => Pool.invalidate(pool, session)
+  const retire = (session: PgSession): Effect.Effect<void> => Pool.invalidate(pool, session)
   const acquire = Effect.tap(
     openSession({ ...options, onSilence, onRetired: (session) => Effect.runFork(retire(session)) }),
     (session) => {
@@ -58,6 +51,14 @@ export const openPool = Effect.fnUntraced(function*(options: PoolOptions) {
       )
     }
   )
+  // begins to connect at once
+  const pool: Pool.Pool<PgSession, SqlError> = yield* Pool.makeWithTTL({
+    acquire,
+    min: options.minConnections,
+    max: options.maxConnections,
+    timeToLive: options.idleTimeout,
+    timeToLiveStrategy: "usage"
+  }).pipe(Scope.provide(scope))
   const giveBack = (session: PgSession) =>
     Effect.suspend(() => session.giveBack() && session.answeredAt >= silentSince ? Effect.void : retire(session))
 

@@ -1,22 +1,23 @@
 /** One connection of Waybill's own pool: a session of `@effect/sql-pg`, with the guarantees that it does not give. */
 import * as SqlPg from "@effect/sql-pg/PgConnection"
 import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
 import { ResultCodecs } from "./PgCodecs.ts"
-import { largestMessage } from "./PgAddress.ts"
+import { largestMessage, type SessionConfig } from "./PgAddress.ts"
 import { cancelDeadlineMs, noClient, type PgResult, type PgStatement, type PgWire, PgWireConnection } from "./PgConnection.ts"
 import { connectionLost, sqlError, sqlPgError } from "./PgErrors.ts"
 import { NoTimeout } from "./PgLending.ts"
 import { FrameReader } from "./PgFrames.ts"
 import { wireParameters } from "./PgParameters.ts"
-import { type AheadFrame, beginFrame, discardPlans, type SessionInternals, type SessionMessage, sessionInternals } from "./SqlPgInternals.ts"
+import { type AheadFrame, beginFrame, discardPlans, type SessionInternals, type SessionMessage, sessionInternals, syncFrame } from "./SqlPgInternals.ts"
 import { StatementTurns } from "./StatementTurns.ts"
 
 export interface SessionOptions {
-  readonly connection: SqlPg.Config
+  readonly connection: SessionConfig
   /** A short name for a text that is sent repeatedly; others are not prepared. */
   readonly statementName: (text: string) => string | undefined
   /** How long an answer may take before its connection is closed. */
@@ -33,16 +34,25 @@ export interface SessionOptions {
  */
 const [slowMillis, planMillis] = [20, 1000]
 
+/** A session without answers for this long may have lost its server unnoticed. */
+const unsureMillis = 1000
+
 /** Connects. The connection is closed with the scope. */
 export const openSession = (options: SessionOptions): Effect.Effect<PgSession, SqlError, Scope.Scope> =>
   Effect.suspend(() => {
     const codecs = new ResultCodecs()
+    const begunAt = performance.now()
     return SqlPg.make({ ...options.connection, types: codecs.registry }).pipe(
       Effect.mapError((error) => sqlPgError(error, "connect")),
-      Effect.map((connection) => new PgSession(connection, codecs, options)),
+      Effect.map((connection) => new PgSession(connection, codecs, options, begunAt)),
       Effect.tap((session) => Effect.addFinalizer(() => Effect.sync(() => session.endSoon())))
     )
   })
+
+/** Timers take no longer time. */
+const mostMillis = 2 ** 31 - 1
+
+const connectMillisOf = ({ connection }: SessionOptions): number => Math.min(mostMillis, Duration.toMillis(connection.connectTimeout))
 
 /** The package finds a prepared statement by a key that it makes of the whole text, which takes 10 us for a long one: the name is as good. */
 const nameStatements = ({ prepared }: SessionInternals, statementName: SessionOptions["statementName"]): void => {
@@ -70,10 +80,16 @@ export class PgSession implements PgWire {
   private asksPrepared = false
   /** Number of responses to messages that were sent before a statement, which it must not get. */
   private aheadAnswers = 0
+  /** How long the server may take to answer the Sync message before a statement: for the first one, what connecting left of its time. */
+  private syncMillis: number
+  private isNew = true
+  /** The answer to the Sync message before the statement has not arrived. */
+  private awaitsSync = false
   /** The error with which the server ended the session. */
   private fatal: Error | undefined = undefined
   private readonly turns = new StatementTurns()
   private askedAt = 0
+  private deadlineMs: number | undefined = undefined
   private timer: NodeJS.Timeout | undefined = undefined
   private readonly connection: SqlPg.PgConnection
   private readonly internals: SessionInternals
@@ -81,10 +97,11 @@ export class PgSession implements PgWire {
   private readonly options: SessionOptions
   private readonly cancel: Effect.Effect<void>
 
-  constructor(connection: SqlPg.PgConnection, codecs: ResultCodecs, options: SessionOptions) {
+  constructor(connection: SqlPg.PgConnection, codecs: ResultCodecs, options: SessionOptions, begunAt: number) {
     this.connection = connection
     this.codecs = codecs
     this.options = options
+    this.syncMillis = Math.max(1, connectMillisOf(options) - (performance.now() - begunAt))
     const internals = this.internals = sessionInternals(connection)
     this.cancel = internals.cancel
     internals.cancel = this.cancelInTime
@@ -164,7 +181,10 @@ export class PgSession implements PgWire {
     this.turns.isTaken = true
     this.codecs.begin(isBulk)
     this.askedAt = performance.now()
-    if (deadlineMs !== undefined) this.timer = setTimeout(this.onLate, deadlineMs)
+    this.deadlineMs = deadlineMs
+    this.awaitsSync = this.isNew || this.askedAt - this.answeredAt > unsureMillis
+    if (this.awaitsSync) this.timer = setTimeout(this.onLate, Math.min(this.syncMillis, deadlineMs ?? Infinity))
+    else if (deadlineMs !== undefined) this.timer = setTimeout(this.onLate, deadlineMs)
     const isPrepared = prepare && this.options.statementName(text) !== undefined
     this.asksPrepared = isPrepared
     let failure: SqlError | undefined
@@ -183,20 +203,36 @@ export class PgSession implements PgWire {
     )
   }
 
-  /** A transaction begins with its first statement. Between transactions, plans that may not suit their tables any more are discarded. */
+  /**
+   * A server that may have vanished is asked for an answer that takes it no time, unlike the statement. Between transactions, plans that may not suit
+   * their tables any more are discarded. A transaction begins with its first statement.
+   */
   private takeAhead(): ReadonlyArray<AheadFrame> {
-    const begin = this.toBegin === undefined ? [] : [beginFrame(this.toBegin)]
+    const ahead = this.awaitsSync ? [syncFrame] : []
+    if (this.asksPrepared && this.hasStalePlans && this.status === "I") {
+      this.hasStalePlans = false
+      this.plannedAt = performance.now()
+      ahead.push(discardPlans)
+    }
+    if (this.toBegin !== undefined) ahead.push(beginFrame(this.toBegin))
     this.toBegin = undefined
-    if (!this.asksPrepared || !this.hasStalePlans || this.status !== "I") return begin
-    this.hasStalePlans = false
-    this.plannedAt = performance.now()
-    return [discardPlans, ...begin]
+    return ahead
+  }
+
+  /** The server is there, so that the statement has its own deadline. */
+  private synced(): void {
+    this.awaitsSync = false
+    this.isNew = false
+    this.syncMillis = connectMillisOf(this.options)
+    clearTimeout(this.timer)
+    this.timer = this.deadlineMs === undefined ? undefined : setTimeout(this.onLate, this.deadlineMs)
   }
 
   /** The failure of the statement. Records a lost connection before the next statement is sent. */
   private answered(exit: Exit.Exit<unknown, SqlError>): SqlError | undefined {
     clearTimeout(this.timer)
     this.timer = undefined
+    this.awaitsSync = false
     if (this.lost === undefined) this.answeredAt = performance.now()
     const tookMillis = this.answeredAt - this.askedAt
     this.hasStalePlans ||= tookMillis > slowMillis && this.answeredAt - this.plannedAt > planMillis
@@ -228,6 +264,7 @@ export class PgSession implements PgWire {
   /** Sends a cancel request for an interrupted statement. The connection is closed if the statement does not end in time. */
   private readonly cancelInTime: Effect.Effect<void> = Effect.suspend(() => {
     clearTimeout(this.timer)
+    this.awaitsSync = false
     this.timer = setTimeout(
       () => this.fallSilent(connectionLost("A statement was interrupted and did not end", "interrupt")),
       cancelDeadlineMs
@@ -276,6 +313,7 @@ export class PgSession implements PgWire {
         return false
       case "ReadyForQuery":
         this.status = message.status
+        if (this.awaitsSync) this.synced()
         if (this.aheadAnswers === 0) return false
         this.aheadAnswers -= 1
         return true

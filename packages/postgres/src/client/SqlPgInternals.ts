@@ -56,5 +56,8 @@ const messagesOf = (text: string): Uint8Array =>
 /** The statement that follows is part of the transaction. */
 export const beginFrame = (text: string): AheadFrame => ({ frame: messagesOf(text), answers: 3 })
 
+/** Is answered without any work. */
+export const syncFrame: AheadFrame = { frame: encodeSync(), answers: 1 }
+
 /** Ends with a Sync message: it is a transaction of its own, so that the isolation level of the next one can still be set. */
 export const discardPlans: AheadFrame = { frame: Buffer.concat([messagesOf("DISCARD PLANS"), encodeSync()]), answers: 4 }

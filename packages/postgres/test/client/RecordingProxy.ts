@@ -31,7 +31,8 @@ export const recordingProxy = Effect.gen(function*() {
     const outside = connect(Number(target.port || 5432), target.hostname)
     const texts = new Map<string, string>()
     let statements: Array<string> = []
-    let open = 0
+    /** Whether they have statements: a Sync message alone only asks whether the server is there. */
+    const open: Array<boolean> = []
     inside.on("data", readMessages(true, (type, body) => {
       if (type === "P") {
         const [name, text] = strings(body, 2)
@@ -39,13 +40,14 @@ export const recordingProxy = Effect.gen(function*() {
       } else if (type === "B") {
         statements.push(texts.get(strings(body, 2)[1]!)!)
       } else if (type === "S") {
-        roundTrips.push(statements.join("; "))
+        open.push(statements.length > 0)
+        if (statements.length > 0) roundTrips.push(statements.join("; "))
         statements = []
-        most = Math.max(most, ++open)
+        most = Math.max(most, open.filter((hasStatements) => hasStatements).length)
       }
     }))
     outside.on("data", readMessages(false, (type) => {
-      if (type === "Z") open = Math.max(0, open - 1)
+      if (type === "Z") open.shift()
     }))
     for (const [one, other] of [[inside, outside], [outside, inside]] as const) {
       one.pipe(other)

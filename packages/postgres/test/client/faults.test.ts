@@ -1,5 +1,6 @@
 import { assert, describe, inject, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber, Latch } from "effect"
+import { Duration, Effect, Exit, Fiber, Latch, Redacted } from "effect"
+import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
 import { PgClient } from "../../src/client/index.ts"
@@ -232,6 +233,17 @@ describe.concurrent("a server that is unavailable for a while", () => {
     }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "200 millis" })))
   }))
 
+  it.live("and answers no statement of a new connection runs into the connect timeout", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    const name = named()
+    const sql = yield* PgClient.openLater({ url: door.url, applicationName: name, minConnections: 1, maxConnections: 1, connectTimeout: "300 millis" })
+    yield* eventually(Effect.map(activity(name), ({ length }) => length === 1))
+    door.freeze()
+    const error = yield* Effect.timeout(Effect.flip(sql`SELECT 1`.pipe(Effect.provideService(NoTimeout, true))), "3 seconds")
+    assert.strictEqual(error.reason._tag, "ConnectionError")
+    assert.lengthOf(yield* sql`SELECT 1`, 1)
+  }, Effect.provide(Reactivity.layer)))
+
   it.live("and keeps its connections open without answering blocks no transaction for long", Effect.fnUntraced(function*() {
     const door = yield* proxy
     yield* Effect.gen(function*() {
@@ -263,6 +275,31 @@ describe.concurrent("a connection whose server vanished", () => {
       yield* eventually(Effect.map(activity(name), (all) => all.every(({ state }) => state !== "active")))
     }).pipe(Effect.provide(pool({ url: door.url, applicationName: name, maxConnections: 1, answerTimeout: "500 millis" })))
   }))
+
+  it.live("is closed after the connect timeout when it was unused for a second", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    yield* Effect.gen(function*() {
+      const sql = yield* SqlClient.SqlClient
+      yield* Effect.sleep("1100 millis")
+      door.freeze()
+      const error = yield* Effect.timeout(Effect.flip(sql.withTransaction(backend)), "3 seconds")
+      assert.strictEqual(error.reason._tag, "ConnectionError")
+      yield* backend
+    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1, connectTimeout: "300 millis" })))
+  }))
+
+  it.live("is told from one with a slow statement", () =>
+    Effect.gen(function*() {
+      const slow = (connection: PgClient.PgClient) => connection`SELECT pg_sleep(0.5)`
+      const config = { url: Redacted.make(inject("pgUrl")), maxConnections: 1, connectTimeout: "300 millis" } as const
+      // a new connection, and one that was unused
+      const sql = yield* PgClient.openLater(config)
+      assert.lengthOf(yield* slow(sql), 1)
+      yield* Effect.sleep("1100 millis")
+      assert.lengthOf(yield* sql.withTransaction(slow(sql)), 1)
+      const limited = yield* PgClient.openLater({ ...config, answerTimeout: "100 millis" })
+      assert.strictEqual((yield* Effect.flip(slow(limited))).reason._tag, "ConnectionError")
+    }).pipe(Effect.provide(Reactivity.layer)))
 
   it.live("does not block an interruption, not even during a commit", Effect.fnUntraced(function*() {
     const door = yield* proxy
