@@ -2,7 +2,8 @@
 import { classify, PgClient, ReadReplica } from "@waybill/postgres"
 import { Cause, Effect, Exit, Layer, Redacted, Schema, Scope } from "effect"
 import * as Clock from "effect/Clock"
-import { SqlClient, SqlError } from "effect/sql"
+import { Reactivity } from "effect/reactivity"
+import { SqlError } from "effect/sql"
 import { databaseLocation, type ServerConfig } from "../config/ServerConfig.ts"
 import { runEmbeddedPostgres } from "./EmbeddedPostgres.ts"
 
@@ -133,21 +134,13 @@ const certificateHint = ({ reason: { cause } }: SqlError.SqlError): string | und
   return undefined
 }
 
-/** A connection may be open on this side only. The time limit of statements would use up all the time that the start waits. */
-const answerMillis = 5_000
-
-const noAnswer = new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause: new Error(`no answer within ${answerMillis / 1000} seconds`) }) })
-
 /** Creates a new connection for each attempt, because a pool that failed to connect cannot be used again. */
 const askVersion = (url: Redacted.Redacted): Effect.Effect<number, SqlError.SqlError> =>
-  Effect.scoped(
-    Effect.gen(function*() {
-      const context = yield* Layer.build(PgClient.layer({ url, maxConnections: 1, connectTimeout: "5 seconds", applicationName: "waybill" }))
-      const [row] = yield* Effect.flatMap(SqlClient.SqlClient, (sql) =>
-        sql<{ version: number }>`SELECT current_setting('server_version_num')::int AS version`).pipe(Effect.provideContext(context))
-      return row!.version
-    }).pipe(Effect.timeoutOrElse({ duration: answerMillis, orElse: () => Effect.fail(noAnswer) }))
-  )
+  Effect.gen(function*() {
+    const sql = yield* PgClient.openLater({ url, maxConnections: 1, connectTimeout: "5 seconds", applicationName: "waybill" })
+    const [row] = yield* sql<{ version: number }>`SELECT current_setting('server_version_num')::int AS version`
+    return row!.version
+  }).pipe(Effect.scoped, Effect.provide(Reactivity.layer))
 
 /** The error message of the database driver, without the SqlError around it. */
 export const driverMessage = (error: SqlError.SqlError): string => {
