@@ -71,6 +71,8 @@ const statementsIn = (quoted: string) => {
     "lock shipments and take numbers": shipments.lockShipments(schema, claims),
     "append": events.append(schema, events.appendedEvents("t", [], undefined)),
     "replace accounts": shipments.replaceAccounts(schema, own, none),
+    "replace accounts of invoices": shipments.replaceInvoiceAccounts(schema, own, { shipmentIds: Sql.textArray(["S"]) }),
+    "lock shipments of invoices": shipments.lockInvoiced(schema, own, none),
     "lock shipments": subscriptions.lockShipments(schema, "t", []),
     "page of transit subscriptions": subscriptions.pageSubscriptions(schema, "t", "c", "active", { skip: 0, limit: 1 }),
     "number of transit subscriptions": subscriptions.countSubscriptions(schema, "t", "c", "active"),
@@ -118,6 +120,8 @@ const statementsIn = (quoted: string) => {
     "list the invoices of accounts": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, anyInvoice, { after: undefined, limit: 1 }),
     "list the invoices of a shipment": invoices.listInvoices(schema, "t", { _tag: "Accounts", accounts: ["A"] }, { ...anyInvoice, shipmentId: "S" }, { after: undefined, limit: 1 }),
     "put invoice": invoices.putInvoice(schema, "t", invoice),
+    "place invoice": invoices.placeInvoice(schema, "t", invoice),
+    "shipment of an invoice": invoices.shipmentOfInvoice(schema, "t", carrier, "U"),
     "move invoice history": invoices.moveHistory(schema, "t", "U", carrier, { dot: "9", mc: "9" }),
     "remove invoice": invoices.removeInvoice(schema, "t", carrier, "U"),
     "add documents": documentStatements.addDocuments(schema, "t", documents),
@@ -267,7 +271,7 @@ const readWhole: Readonly<Record<string, string>> = {
 /** Statements that people or the sweep run rarely. They read in index order up to a limit, or tables that are analysed by then. */
 const rare = new Set([
   "list deliveries, newest first", "list a client's deliveries", "list dead letters", "list deliveries of an endpoint", "list dead letters by error",
-  "list failed deliveries by error", "page of transit subscriptions", "number of transit subscriptions", "destinations of a client's deliveries", "list deliveries that wait of a client", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment", "list the invoices of accounts", "list the invoices of a shipment",
+  "list failed deliveries by error", "page of transit subscriptions", "number of transit subscriptions", "destinations of a client's deliveries", "list deliveries that wait of a client", "count deliveries", "count dead letters of an endpoint", "count destinations", "health of a tenant", "newest deliveries", "prune charge windows", "prune charge notices", "invoices of a shipment", "list the invoices of a shipment",
   "raise the destinations of a secret",
   "raise the destinations of a client", "trace its deliveries", "windows that hold a bill"
 ])

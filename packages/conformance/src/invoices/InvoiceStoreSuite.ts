@@ -93,6 +93,38 @@ export const suite = storeSuite("InvoiceStore", InvoiceStore, (test) => {
     assert.deepStrictEqual(yield* ids("D"), ["shipment"])
   })
 
+  test("shows invoices that name no account to the accounts of their shipment, whichever arrived first, and after each change of either", function*({ store, tenantId }) {
+    const whoSees = Effect.gen(function*() {
+      const listed = yield* Effect.forEach(["A", "B", "C", "D"], (account) => Effect.map(seen(tenantId, accountsOf(account)), (rows) => rows.map(() => account)))
+      const found = yield* Effect.forEach(["A", "B", "C", "D"], (account) => Effect.map(store.find(tenantId, accountsOf(account), "I"), (row) => Option.isSome(row) ? [account] : []))
+      assert.deepStrictEqual(listed, found)
+      return listed.flat().join("")
+    })
+    yield* putInvoices(tenantId, invoiceRow("I", { shipmentId: "late" }), invoiceRow("named", { shipmentId: "late", accounts: ["E"] }))
+    assert.strictEqual(yield* whoSees, "")
+    yield* publish(tenantId, [{ shipmentId: "late" }], { accounts: ["A", "B"] })
+    yield* publish(tenantId, [{ shipmentId: "other" }], { accounts: ["C"] })
+    assert.strictEqual(yield* whoSees, "AB")
+    yield* publish(tenantId, [{ shipmentId: "late" }], { accounts: ["B", "D"] })
+    assert.strictEqual(yield* whoSees, "BD")
+    yield* publish(tenantId, [{ shipmentId: "late" }])
+    assert.strictEqual(yield* whoSees, "BD")
+    yield* putInvoices(tenantId, invoiceRow("I", { shipmentId: "other" }))
+    assert.strictEqual(yield* whoSees, "C")
+    yield* publish(tenantId, [{ shipmentId: "late" }], { accounts: ["A"] })
+    assert.strictEqual(yield* whoSees, "C")
+    yield* putInvoices(tenantId, invoiceRow("I", { shipmentId: "other", accounts: ["D"] }))
+    yield* publish(tenantId, [{ shipmentId: "other" }], { accounts: ["B"] })
+    assert.strictEqual(yield* whoSees, "D")
+    yield* putInvoices(tenantId, invoiceRow("I", { shipmentId: "late" }))
+    assert.strictEqual(yield* whoSees, "A")
+    yield* store.remove(tenantId, acme, "I")
+    assert.strictEqual(yield* whoSees, "")
+    yield* putInvoices(tenantId, invoiceRow("I", { shipmentId: "other" }))
+    assert.strictEqual(yield* whoSees, "B")
+    assert.deepStrictEqual(yield* seen(tenantId, accountsOf("A", "B", "E")), ["I 1/2", "named 1/2"])
+  })
+
   test("lists invoices that match all filters", function*({ tenantId }) {
     yield* putInvoices(
       tenantId,

@@ -1,7 +1,8 @@
 /** SQL statements for invoices. */
 import type { InvoiceCarrier, InvoiceFilter, InvoiceHistoryEntry, InvoiceRow, InvoiceViewer } from "@waybill/core/invoices"
 import type { BulkValue } from "../client/PgBulk.ts"
-import { bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
+import { bool, bytea, int8, only, row, text, textArray, timestamptz } from "../client/SqlRow.ts"
+import { replaceInvoiceAccounts } from "../shared/ShipmentSql.ts"
 import { type Between, isBetween } from "../shared/StoredSince.ts"
 import { concat, nothing, raw, type Statement, type StatementPart, statement, tenant, value } from "../client/SqlStatement.ts"
 
@@ -65,37 +66,15 @@ interface InvoiceRange {
   readonly limit: number
 }
 
-/** Invoices that name no account and that are looked at in the order of a list, before those of all shipments of the accounts are read. */
-const mostLookedAt = raw("5000")
-
-/**
- * The first invoices of accounts, in the order of a list: those that name an account by an index of each, and those of their shipments that name none.
- * Accounts with many of the tenant's shipments find the latter among the first that name none. Otherwise their shipments are read, which are few of the tenant's.
- */
-const addressedTo = (schema: Statement, tenantId: string, named: ReadonlyArray<string>, range: Statement, limit: StatementPart): Statement => {
-  const [own, accounts] = [tenant(tenantId), textArray(named)]
-  const unaddressed = statement`FROM ${schema}.invoices AS t WHERE t.tenant_id = ${own} AND t.accounts = '{}' ${range}`
-  const inOrder = raw("ORDER BY t.unique_id, t.dot, t.mc")
+/** The first invoices that accounts may see, in the order of a list: the first of each account, by index. */
+const addressedTo = (schema: Statement, tenantId: string, accounts: ReadonlyArray<string>, range: Statement, limit: StatementPart): Statement => {
+  const own = tenant(tenantId)
   return statement`(
-  WITH first AS MATERIALIZED (
-    SELECT t.unique_id, t.dot, t.mc FROM (SELECT t.unique_id, t.dot, t.mc, t.shipment_id ${unaddressed} ${inOrder} LIMIT ${mostLookedAt}) AS t
-    WHERE ${isOfShipment(schema, tenantId, "t", accounts)}
-    ${inOrder} LIMIT ${limit}
-  )
-  SELECT t.unique_id, t.dot, t.mc FROM unnest(${accounts}) AS g (account) CROSS JOIN LATERAL (
+  SELECT DISTINCT t.unique_id, t.dot, t.mc FROM unnest(${textArray(accounts)}) AS g (account) CROSS JOIN LATERAL (
     SELECT t.unique_id, t.dot, t.mc FROM ${schema}.invoice_accounts AS t WHERE t.tenant_id = ${own} AND t.account = g.account ${range}
-    ${inOrder} LIMIT ${limit}
+    ORDER BY t.unique_id, t.dot, t.mc LIMIT ${limit}
   ) AS t
-  UNION
-  SELECT f.unique_id, f.dot, f.mc FROM first AS f
-  UNION (
-    SELECT t.unique_id, t.dot, t.mc
-    FROM ${schema}.shipment_accounts AS sa
-    CROSS JOIN LATERAL (SELECT t.unique_id, t.dot, t.mc ${unaddressed} AND t.shipment_id = sa.shipment_id OFFSET 0) AS t
-    WHERE sa.tenant_id = ${own} AND sa.account = ANY (${accounts})
-      AND (SELECT count(*) FROM first) < ${limit} AND EXISTS (SELECT ${unaddressed} ${inOrder} OFFSET ${mostLookedAt} LIMIT 1)
-  )
-  ORDER BY unique_id, dot, mc LIMIT ${limit}
+  ORDER BY t.unique_id, t.dot, t.mc LIMIT ${limit}
 ) AS mine
 CROSS JOIN LATERAL (
   SELECT t.* FROM ${schema}.invoices AS t
@@ -139,43 +118,33 @@ ORDER BY t.unique_id, t.dot, t.mc
 LIMIT ${int8(limit)}`
 }
 
-/**
- * The rows of former accounts are deleted first. Postgres runs all parts on one snapshot, whatever their order; Citus runs them one after
- * the other, and this part needs the former accounts.
- */
-export const putInvoice = (schema: Statement, tenantId: string, { body, carrier, invoiceNumber, shipmentId, ...invoice }: InvoiceRow) => {
-  const [uniqueId, dot, mc] = [text(invoice.uniqueId), text(carrier.dot), text(carrier.mc)]
-  const accounts = textArray(invoice.accounts)
-  return statement`
-WITH dropped AS (
-  DELETE FROM ${schema}.invoice_accounts
-  WHERE tenant_id = ${tenant(tenantId)} AND account <> ALL (${accounts}) AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc}
-    AND account = ANY (ARRAY(
-      SELECT unnest(i.accounts) FROM ${schema}.invoices AS i
-      WHERE i.tenant_id = ${tenant(tenantId)} AND i.unique_id = ${uniqueId} AND i.dot = ${dot} AND i.mc = ${mc}
-    ))
-),
-stored AS (
-  INSERT INTO ${schema}.invoices (tenant_id, unique_id, dot, mc, shipment_id, invoice_number, accounts, body)
-  VALUES (${tenant(tenantId)}, ${uniqueId}, ${dot}, ${mc}, ${shipmentId}, ${invoiceNumber}, ${accounts}, ${body})
-  ON CONFLICT (tenant_id, unique_id, dot, mc) DO UPDATE
-  SET shipment_id = EXCLUDED.shipment_id, invoice_number = EXCLUDED.invoice_number, accounts = EXCLUDED.accounts,
-      body = EXCLUDED.body, written_at = EXCLUDED.written_at, xid = EXCLUDED.xid
-)
-INSERT INTO ${schema}.invoice_accounts (tenant_id, account, unique_id, dot, mc)
-SELECT DISTINCT ${tenant(tenantId)}::text, account, ${uniqueId}, ${dot}, ${mc} FROM unnest(${accounts}) AS account
-ON CONFLICT DO NOTHING`
-}
+const identifiedBy = ({ dot, mc }: InvoiceCarrier, uniqueId: string) => ({ uniqueId: value(uniqueId), dot: value(dot), mc: value(mc) })
+
+export const shipmentRow = row({ shipmentId: text, isAddressed: bool })
+
+export const shipmentOfInvoice = (schema: Statement, tenantId: string, { dot, mc }: InvoiceCarrier, uniqueId: string) => statement`
+SELECT i.shipment_id, i.accounts <> '{}' AS addressed FROM ${schema}.invoices AS i
+WHERE i.tenant_id = ${tenant(tenantId)} AND i.unique_id = ${uniqueId} AND i.dot = ${dot} AND i.mc = ${mc}`
+
+export const putInvoice = (schema: Statement, tenantId: string, { accounts, body, carrier, invoiceNumber, shipmentId, uniqueId }: InvoiceRow) => statement`
+INSERT INTO ${schema}.invoices (tenant_id, unique_id, dot, mc, shipment_id, invoice_number, accounts, body)
+VALUES (${tenant(tenantId)}, ${uniqueId}, ${carrier.dot}, ${carrier.mc}, ${shipmentId}, ${invoiceNumber}, ${textArray(accounts)}, ${body})
+ON CONFLICT (tenant_id, unique_id, dot, mc) DO UPDATE
+SET shipment_id = EXCLUDED.shipment_id, invoice_number = EXCLUDED.invoice_number, accounts = EXCLUDED.accounts,
+    body = EXCLUDED.body, written_at = EXCLUDED.written_at, xid = EXCLUDED.xid`
+
+/** The accounts that may see an invoice as it is stored. */
+export const placeInvoice = (schema: Statement, tenantId: string, { carrier, uniqueId }: InvoiceRow) =>
+  replaceInvoiceAccounts(schema, tenant(tenantId), identifiedBy(carrier, uniqueId))
 
 export const removeInvoice = (schema: Statement, tenantId: string, carrier: InvoiceCarrier, id: string) => {
-  const [uniqueId, dot, mc] = [value(id), value(carrier.dot), value(carrier.mc)]
+  const { dot, mc, uniqueId } = identifiedBy(carrier, id)
   return statement`
 WITH removed AS (
   DELETE FROM ${schema}.invoices WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc}
-  RETURNING accounts
 )
-DELETE FROM ${schema}.invoice_accounts AS a USING removed
-WHERE a.tenant_id = ${tenant(tenantId)} AND a.account = ANY (removed.accounts) AND a.unique_id = ${uniqueId} AND a.dot = ${dot} AND a.mc = ${mc}`
+DELETE FROM ${schema}.invoice_accounts
+WHERE tenant_id = ${tenant(tenantId)} AND unique_id = ${uniqueId} AND dot = ${dot} AND mc = ${mc}`
 }
 
 export const addHistory = (

@@ -3,10 +3,12 @@ import { maxHistoryBytes } from "@waybill/core"
 import { type InvoiceCarrier, type InvoiceRow, InvoiceStore } from "@waybill/core/invoices"
 import { Effect, Layer, Option } from "effect"
 import { PgClient } from "../client/PgClient.ts"
-import { type Decoded } from "../client/SqlRow.ts"
+import { type Decoded, textArray } from "../client/SqlRow.ts"
+import { tenant } from "../client/SqlStatement.ts"
 import { makeLookup } from "../shared/Lookups.ts"
 import { operationsOf } from "../shared/Operations.ts"
 import { WaybillSchema } from "../shared/Schema.ts"
+import { lockInvoiced as lockShipments } from "../shared/ShipmentSql.ts"
 import { makeTakeLock } from "../shared/AdvisoryLock.ts"
 import { makeSettled } from "../shared/SettledOnCitus.ts"
 import { storedSince } from "../shared/StoredSince.ts"
@@ -28,10 +30,32 @@ export const layer = Layer.effect(
       return first(yield* sql.rows(statements.invoiceRow, statements.selectForUpdate(schema, tenantId, carrier, uniqueId)))
     })
 
+    /**
+     * A change of a shipment's accounts also replaces those that may see its invoices. Without the lock, either could miss what the other has
+     * not committed. `next`: the shipment whose accounts see the invoice from now on.
+     */
+    const lockInvoiced = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string, next: ReadonlyArray<string>) {
+      const before = yield* sql.rows(statements.shipmentRow, statements.shipmentOfInvoice(schema, tenantId, carrier, uniqueId))
+      const shipments = new Set([...before.filter(({ isAddressed }) => !isAddressed).map(({ shipmentId }) => shipmentId), ...next])
+      if (shipments.size > 0) yield* sql.run(lockShipments(schema, tenant(tenantId), textArray([...shipments])))
+    })
+
+    const put = Effect.fnUntraced(function*(tenantId: string, invoice: InvoiceRow) {
+      const { accounts, carrier, shipmentId, uniqueId } = invoice
+      yield* lockInvoiced(tenantId, carrier, uniqueId, accounts.length === 0 ? [shipmentId] : [])
+      yield* sql.run(statements.putInvoice(schema, tenantId, invoice))
+      yield* sql.run(statements.placeInvoice(schema, tenantId, invoice))
+    })
+
+    const remove = Effect.fnUntraced(function*(tenantId: string, carrier: InvoiceCarrier, uniqueId: string) {
+      yield* lockInvoiced(tenantId, carrier, uniqueId, [])
+      yield* sql.run(statements.removeInvoice(schema, tenantId, carrier, uniqueId))
+    })
+
     return operationsOf(InvoiceStore, {
       lock,
-      put: (tenantId, invoice) => sql.run(statements.putInvoice(schema, tenantId, invoice)),
-      remove: (tenantId, carrier, uniqueId) => sql.run(statements.removeInvoice(schema, tenantId, carrier, uniqueId)),
+      put,
+      remove,
       find: (tenantId, viewer, uniqueId) => Effect.map(lookup((sql) => sql.rows(statements.invoiceRow, statements.findInvoice(schema, tenantId, viewer, uniqueId))), first),
       list: (tenantId, viewer, filter, range) =>
         Effect.map(lookup((sql) => sql.rows(statements.invoiceRow, statements.listInvoices(schema, tenantId, viewer, filter, range))), (rows) => rows.map(invoiceOf)),

@@ -23,11 +23,12 @@ CREATE TABLE ${schema}.invoices (
 CREATE INDEX invoices_written ON ${schema}.invoices USING brin (written_at);
 CREATE INDEX invoices_shipment ON ${schema}.invoices (tenant_id, shipment_id);
 -- those that name no account belong to the accounts of their shipment
-CREATE INDEX invoices_unaddressed ON ${schema}.invoices (tenant_id, unique_id, dot, mc) WHERE accounts = '{}';
+CREATE INDEX invoices_unaddressed ON ${schema}.invoices (tenant_id, shipment_id) WHERE accounts = '{}';
 CREATE INDEX invoices_number ON ${schema}.invoices (tenant_id, invoice_number);
 CREATE INDEX invoices_dot ON ${schema}.invoices (tenant_id, dot, unique_id);
 CREATE INDEX invoices_mc ON ${schema}.invoices (tenant_id, mc, unique_id);
 
+-- the accounts that may see an invoice: those that it names, or else those of its shipment
 CREATE TABLE ${schema}.invoice_accounts (
   tenant_id text COLLATE "C" NOT NULL,
   account text COLLATE "C" NOT NULL,
@@ -36,6 +37,10 @@ CREATE TABLE ${schema}.invoice_accounts (
   mc text COLLATE "C" NOT NULL,
   PRIMARY KEY (tenant_id, account, unique_id, dot, mc)
 );
+CREATE INDEX invoice_accounts_invoice ON ${schema}.invoice_accounts (tenant_id, unique_id, dot, mc);
+
+-- whether an invoice that names no account was ever stored for it, so that only then a change of its accounts concerns invoices
+ALTER TABLE ${schema}.shipments ADD COLUMN invoiced boolean NOT NULL DEFAULT false;
 
 -- entries are only added; a corrected DOT or MC moves them
 CREATE TABLE ${schema}.invoice_history (

@@ -53,8 +53,11 @@ export const makeLockShipments = (sql: PgClient, schema: Statement) =>
         anyCarrier: raw(String(writer === undefined))
       })
     )
-    const reassigned = locked.filter((each) => each.reassigned && each.own).map((each) => each.shipmentId)
-    if (reassigned.length > 0) yield* sql.run(statements.replaceAccounts(schema, tenant(tenantId), textArray(reassigned)))
+    const reassigned = locked.filter((each) => each.reassigned && each.own)
+    const idsOf = (shipments: typeof reassigned) => textArray(shipments.map((each) => each.shipmentId))
+    if (reassigned.length > 0) yield* sql.run(statements.replaceAccounts(schema, tenant(tenantId), idsOf(reassigned)))
+    const invoiced = reassigned.filter((each) => each.invoiced)
+    if (invoiced.length > 0) yield* sql.run(statements.replaceInvoiceAccounts(schema, tenant(tenantId), { shipmentIds: idsOf(invoiced) }))
     return new Map(locked.map(({ first, own, shipmentId }) => [shipmentId, { first, own }]))
   })
 

@@ -25,12 +25,12 @@ export interface ShipmentClaims {
   readonly anyCarrier: Statement
 }
 
-export const lockedRow = row({ shipmentId: text, first: int8, reassigned: bool, own: bool })
+export const lockedRow = row({ shipmentId: text, first: int8, reassigned: bool, invoiced: bool, own: bool })
 
 /**
  * Locks each shipment's row until the transaction ends, in a common order, and allocates its event numbers.
  * The counter of a new row is highest given + needed; of an existing row the greater of that and its own + needed. Returns for each
- * shipment whether its accounts or its carrier changed, and whether the writer may write to it.
+ * shipment whether its accounts or its carrier changed, whether these may decide who sees an invoice, and whether the writer may write to it.
  */
 export const lockShipments = (
   schema: Statement,
@@ -49,9 +49,9 @@ SET last_sequence = greatest(EXCLUDED.last_sequence, s.last_sequence + EXCLUDED.
     accounts = coalesce(EXCLUDED.accounts, s.accounts),
     carrier = CASE WHEN ${anyCarrier} OR NOT s.written THEN coalesce(EXCLUDED.carrier, s.carrier) ELSE s.carrier END,
     written = s.written OR EXCLUDED.written
-RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned, carrier
+RETURNING shipment_id, last_sequence - allocated + 1 AS first, reassigned, invoiced, carrier
 )
-SELECT l.shipment_id, l.first, l.reassigned, ${anyCarrier} OR coalesce(l.carrier && ${writer}, false) AS own FROM locked AS l`
+SELECT l.shipment_id, l.first, l.reassigned, l.invoiced, ${anyCarrier} OR coalesce(l.carrier && ${writer}, false) AS own FROM locked AS l`
 
 /** Accounts and carriers find shipments by this table. The accounts of a call replace the stored ones. */
 export const replaceAccounts = (schema: Statement, tenant: Expression, shipmentIds: Expression) => statement`
@@ -74,6 +74,45 @@ LEFT JOIN LATERAL (
   OFFSET 0
 ) AS s ON true
 CROSS JOIN unnest(g.accounts) AS account
+ON CONFLICT DO NOTHING`
+
+/** Locks the rows of shipments whose accounts decide who sees an invoice, in the common order. A shipment may be unknown yet. */
+export const lockInvoiced = (schema: Statement, tenant: Expression, shipmentIds: Expression) => statement`
+INSERT INTO ${schema}.shipments (tenant_id, shipment_id, invoiced)
+SELECT ${tenant}, id, true FROM unnest(${shipmentIds}) AS id
+ORDER BY id COLLATE "C"
+ON CONFLICT (tenant_id, shipment_id) DO UPDATE SET invoiced = true`
+
+/** One invoice, or those of shipments that name no account. */
+export type AddressedInvoices =
+  | { readonly uniqueId: Expression; readonly dot: Expression; readonly mc: Expression }
+  | { readonly shipmentIds: Expression }
+
+/** Accounts find invoices by this table: those that an invoice names, or else those of its shipment. The rows of the shipments are locked. */
+export const replaceInvoiceAccounts = (schema: Statement, tenant: Expression, invoices: AddressedInvoices) => statement`
+WITH given AS MATERIALIZED (
+  SELECT i.unique_id, i.dot, i.mc, CASE WHEN i.accounts = '{}' THEN coalesce(s.accounts, '{}') ELSE i.accounts END AS accounts
+  FROM ${schema}.invoices AS i
+  LEFT JOIN LATERAL (
+    SELECT s.accounts FROM ${schema}.shipments AS s
+    WHERE s.tenant_id = ${tenant} AND s.shipment_id = i.shipment_id
+    OFFSET 0
+  ) AS s ON true
+  WHERE i.tenant_id = ${tenant} AND ${
+  "shipmentIds" in invoices
+    ? statement`i.shipment_id = ANY (${invoices.shipmentIds}) AND i.accounts = '{}'`
+    : statement`i.unique_id = ${invoices.uniqueId} AND i.dot = ${invoices.dot} AND i.mc = ${invoices.mc}`
+}
+),
+dropped AS (
+  DELETE FROM ${schema}.invoice_accounts AS ia
+  USING given AS g
+  WHERE ia.tenant_id = ${tenant} AND ia.unique_id = g.unique_id AND ia.dot = g.dot AND ia.mc = g.mc
+    AND ia.unique_id = ANY (ARRAY(SELECT unique_id FROM given)) AND ia.account <> ALL (g.accounts)
+)
+INSERT INTO ${schema}.invoice_accounts (tenant_id, account, unique_id, dot, mc)
+SELECT DISTINCT ${tenant}::text, account, g.unique_id, g.dot, g.mc
+FROM given AS g CROSS JOIN unnest(g.accounts) AS account
 ON CONFLICT DO NOTHING`
 
 export const carrierRow = row({ shipmentId: text, carrier: textArray })

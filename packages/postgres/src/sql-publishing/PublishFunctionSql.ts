@@ -33,7 +33,7 @@ const lockedShipments: shipments.ShipmentClaims = {
 
 const lockShipments = (schema: string) => `
 CREATE OR REPLACE FUNCTION ${schema}.lock_shipments(text, text[], integer[], bigint[], text[], text[], boolean[], text[])
-RETURNS TABLE (shipment_id text, first bigint, reassigned boolean, own boolean)
+RETURNS TABLE (shipment_id text, first bigint, reassigned boolean, invoiced boolean, own boolean)
 LANGUAGE plpgsql AS $function$
 #variable_conflict use_column
 BEGIN
@@ -46,6 +46,9 @@ CREATE OR REPLACE FUNCTION ${schema}.replace_accounts(text, text[]) RETURNS void
 LANGUAGE plpgsql AS $function$
 BEGIN
 ${shipments.replaceAccounts(raw(schema), own, raw("$2::text[]")).text};
+IF EXISTS (SELECT FROM ${schema}.shipments AS s WHERE s.tenant_id = $1 AND s.shipment_id = ANY ($2) AND s.invoiced) THEN
+${shipments.replaceInvoiceAccounts(raw(schema), own, { shipmentIds: raw("$2::text[]") }).text};
+END IF;
 END
 $function$`
 

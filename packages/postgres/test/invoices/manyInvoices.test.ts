@@ -1,37 +1,44 @@
-/** Lists of accounts among many invoices that name no account: the first are searched in their order, then those of the accounts' shipments. */
+/** Lists of accounts among many invoices, and what the database reads for a page. */
 import { layer } from "@effect/vitest"
 import { InvoiceStore } from "@waybill/core/invoices"
 import { Effect } from "effect"
 import { assert } from "vitest"
 import { PgClient } from "../../src/index.ts"
+import { raw } from "../../src/client/SqlStatement.ts"
+import { listInvoices } from "../../src/invoices/InvoiceSql.ts"
 import { freshSchema, testStorage } from "../TestStorage.ts"
 
 const schema = freshSchema()
 const count = 12_000
+const few = [2, 7, 7001, 11_999]
+const anything = { uniqueId: undefined, shipmentId: undefined, invoiceNumber: undefined, dot: undefined, mc: undefined }
 
 const idOf = (n: number) => `U${String(n).padStart(5, "0")}`
 
-/** Invoice `n` belongs to shipment `n`. Every third shipment is on the account "many", four on "few", of which one invoice names the account. */
+/** Every third invoice is for the account "many", `few` are for "few". The account "few" also has shipments without an invoice. */
 const fill = (tenantId: string) =>
   Effect.gen(function*() {
     const sql = yield* PgClient.PgClient
     const run = (text: string, values: ReadonlyArray<string | number>) => sql.unsafe(text.replaceAll("SCHEMA", `"${schema}"`), values).unprepared
     yield* run(
       `INSERT INTO SCHEMA.invoices (tenant_id, unique_id, dot, mc, shipment_id, invoice_number, accounts, body)
-       SELECT $1, 'U' || lpad(n::text, 5, '0'), '1', '', 'S' || n, 'N' || n, CASE n WHEN 7 THEN '{few}'::text[] ELSE '{}' END, '{}'::bytea FROM generate_series(1, $2::int) AS n`,
+       SELECT $1, 'U' || lpad(n::text, 5, '0'), '1', '', 'S' || n, 'N' || n, '{}', '{}'::bytea FROM generate_series(1, $2::int) AS n`,
       [tenantId, count]
     )
-    yield* run("INSERT INTO SCHEMA.invoice_accounts (tenant_id, account, unique_id, dot, mc) VALUES ($1, 'few', 'U00007', '1', '')", [tenantId])
     yield* run(
-      `INSERT INTO SCHEMA.shipment_accounts (tenant_id, account, shipment_id)
-       SELECT $1, CASE WHEN n % 3 = 0 THEN 'many' ELSE 'few' END, 'S' || n FROM generate_series(1, $2::int) AS n WHERE n % 3 = 0 OR n IN (2, 7, 7001, 11999)`,
+      `INSERT INTO SCHEMA.invoice_accounts (tenant_id, account, unique_id, dot, mc)
+       SELECT $1, CASE WHEN n % 3 = 0 THEN 'many' ELSE 'few' END, 'U' || lpad(n::text, 5, '0'), '1', ''
+       FROM generate_series(1, $2::int) AS n WHERE n % 3 = 0 OR n IN (${few.join(", ")})`,
+      [tenantId, count]
+    )
+    yield* run(
+      "INSERT INTO SCHEMA.shipment_accounts (tenant_id, account, shipment_id) SELECT $1, 'few', 'without invoice ' || n FROM generate_series(1, $2::int) AS n",
       [tenantId, count]
     )
   })
 
 const pages = Effect.fnUntraced(function*(tenantId: string, accounts: ReadonlyArray<string>, limit: number) {
   const store = yield* InvoiceStore
-  const anything = { uniqueId: undefined, shipmentId: undefined, invoiceNumber: undefined, dot: undefined, mc: undefined }
   const found: Array<string> = []
   for (;;) {
     const last = found.at(-1)
@@ -42,15 +49,33 @@ const pages = Effect.fnUntraced(function*(tenantId: string, accounts: ReadonlyAr
   }
 })
 
+/** The 8 KiB pages that Postgres reads for the first page of a list. */
+const pagesRead = Effect.fnUntraced(function*(tenantId: string, accounts: ReadonlyArray<string>) {
+  const sql = yield* PgClient.PgClient
+  const { text, values } = listInvoices(raw(`"${schema}"`), tenantId, { _tag: "Accounts", accounts }, anything, { after: undefined, limit: 50 })
+  const [row] = yield* sql.unsafe<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Readonly<Record<string, number>> }> }>(
+    `EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${text}`,
+    values
+  ).unprepared
+  const { Plan } = row!["QUERY PLAN"][0]!
+  return Plan["Shared Hit Blocks"]! + Plan["Shared Read Blocks"]!
+})
+
 layer(testStorage(schema), { excludeTestServices: true })("invoices of accounts among many", (it) => {
-  it.effect("are listed in order, all of them, whether the accounts have many of the shipments or few", Effect.fnUntraced(function*() {
+  it.effect("are listed in order, all of them, whether the accounts have many of the invoices or few", Effect.fnUntraced(function*() {
     yield* fill("t")
     const every = Array.from({ length: count }, (_, n) => n + 1)
-    const few = [2, 7, 7001, 11_999]
     assert.deepStrictEqual(yield* pages("t", ["few"], 2), few.map(idOf))
     assert.deepStrictEqual(yield* pages("t", ["few"], 100), few.map(idOf))
     assert.deepStrictEqual(yield* pages("t", ["many"], 1500), every.filter((n) => n % 3 === 0).map(idOf))
     assert.deepStrictEqual(yield* pages("t", ["few", "many"], 1500), every.filter((n) => n % 3 === 0 || few.includes(n)).map(idOf))
     assert.deepStrictEqual(yield* pages("t", ["nobody's"], 10), [])
+  }))
+
+  it.effect("cost what a page shows, however many shipments the accounts have", Effect.fnUntraced(function*() {
+    yield* fill("u")
+    yield* (yield* PgClient.PgClient).unsafe(`VACUUM ANALYZE "${schema}".invoice_accounts`).unprepared
+    assert.isBelow(yield* pagesRead("u", ["few"]), 50)
+    assert.isBelow(yield* pagesRead("u", ["few", "many"]), 400)
   }))
 })

@@ -1,7 +1,7 @@
 /** The SQL function and the service do the same with the same events: valid ones, damaged ones, repeated ones, and odd JSON. */
 import { eventTypes, ReportedEvent } from "@waybill/core/transit-events"
 import type { HostPrincipal } from "@waybill/http"
-import { reportedEvent } from "@waybill/testkit"
+import { invoiceSample, reportedEvent } from "@waybill/testkit"
 import type { Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Service, startService } from "../host/Service.ts"
@@ -43,6 +43,7 @@ beforeAll(async () => {
     }
     const all = await service.waybill.subscriptions.create(carrierOf(tenantId), base)
     subscriptions[tenantId].push(all.id)
+    for (const shipmentID of ["S-1", "A1"]) await service.waybill.invoices.create(carrierOf(tenantId), invoiceSample({ uniqueID: shipmentID, shipmentID }))
   }
 })
 afterAll(() => service.close())
@@ -90,10 +91,11 @@ const byService = async (events: unknown): Promise<Outcome> => {
 /** Everything that a call stores, without what is assigned at random. */
 const stored = async (tenantId: Tenant) => {
   const destinations = subscriptions[tenantId]
-  const [events, shipments, accounts, entries, signals] = await Promise.all([
+  const [events, shipments, accounts, invoices, entries, signals] = await Promise.all([
     query("SELECT event_id, shipment_id, sequence, type_bit, occurred_at::text, traceparent, convert_from(body, 'UTF8') AS body FROM @transit_events WHERE tenant_id = $1 ORDER BY event_no", [tenantId]),
     query("SELECT shipment_id, accounts, carrier, written, last_sequence, allocated, reassigned FROM @shipments WHERE tenant_id = $1 ORDER BY 1", [tenantId]),
     query("SELECT account, shipment_id, pickup_at FROM @shipment_accounts WHERE tenant_id = $1 ORDER BY 1, 2", [tenantId]),
+    query("SELECT account, unique_id FROM @invoice_accounts WHERE tenant_id = $1 ORDER BY 1, 2", [tenantId]),
     query(
       `SELECT array_position($2::uuid[], q.destination_id) AS destination, q.key, q.sequence, q.size, e.shipment_id, e.sequence AS event_sequence
        FROM @delivery_entries AS q JOIN @transit_events AS e ON e.tenant_id = $1 AND e.event_no = q.ref
@@ -106,6 +108,7 @@ const stored = async (tenantId: Tenant) => {
     events: events.map((row) => ({ ...row, event_id: plainId(row.event_id), body: row.body.replace(row.event_id, plainId(row.event_id)) })),
     shipments,
     accounts,
+    invoices,
     entries,
     signals
   }
@@ -169,6 +172,7 @@ describe("publishing from SQL and through the service", () => {
       if (seed % 50 === 0) expect(await stored("by-function")).toEqual(await stored("by-service"))
     }
     expect(await stored("by-function")).toEqual(await stored("by-service"))
+    expect((await stored("by-function")).invoices).not.toEqual([])
     expect(counts.accepted).toBeGreaterThan(calls / 5)
     expect(counts.refused).toBeGreaterThan(calls / 5)
   }, 120_000)

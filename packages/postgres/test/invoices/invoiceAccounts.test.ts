@@ -1,0 +1,74 @@
+/** Invoices that name no account, and changes of their shipment's accounts at the same time. Whichever commits first, the last accounts see the invoice. */
+import { layer } from "@effect/vitest"
+import { fixtures } from "@waybill/conformance/suites"
+import { Transaction } from "@waybill/core"
+import { InvoiceStore } from "@waybill/core/invoices"
+import { Effect, Fiber } from "effect"
+import { assert } from "vitest"
+import { openTransaction, untilOneIsBlocked } from "../OpenTransaction.ts"
+import { freshSchema, testStorage } from "../TestStorage.ts"
+
+const carrier = { dot: "1", mc: "2" }
+const anything = { uniqueId: undefined, shipmentId: undefined, invoiceNumber: undefined, dot: undefined, mc: undefined }
+
+const put = Effect.fnUntraced(function*(tenantId: string, shipmentId: string, accounts: ReadonlyArray<string> = []) {
+  const store = yield* InvoiceStore
+  yield* store.lock(tenantId, carrier, "I")
+  yield* store.put(tenantId, { carrier, uniqueId: "I", shipmentId, invoiceNumber: "N", accounts, body: new Uint8Array() })
+})
+
+const remove = Effect.fnUntraced(function*(tenantId: string) {
+  const store = yield* InvoiceStore
+  yield* store.lock(tenantId, carrier, "I")
+  yield* store.remove(tenantId, carrier, "I")
+})
+
+const assign = (tenantId: string, shipmentId: string, account: string) => fixtures.publish(tenantId, [{ shipmentId }], { accounts: [account] })
+
+const whoSees = Effect.fnUntraced(function*(tenantId: string) {
+  const store = yield* InvoiceStore
+  const pages = yield* Effect.forEach(["A", "B", "C"], (account) =>
+    Effect.map(store.list(tenantId, { _tag: "Accounts", accounts: [account] }, anything, { after: undefined, limit: 2 }), (rows) => rows.map(() => account)))
+  return pages.flat().join("")
+})
+
+const inTransaction = <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.flatMap(Transaction, (transaction) => transaction.run(work))
+
+/** Runs one in a transaction that stays open until the other waits for it. */
+const overlap = Effect.fnUntraced(function*<R1, E1, R2, E2>(first: Effect.Effect<unknown, E1, R1>, second: Effect.Effect<unknown, E2, R2>) {
+  const commit = yield* openTransaction(first)
+  const waiting = yield* Effect.forkChild(inTransaction(second))
+  yield* untilOneIsBlocked
+  yield* commit
+  yield* Fiber.join(waiting)
+})
+
+layer(testStorage(freshSchema()), { excludeTestServices: true })("an invoice and the accounts of its shipment, written at the same time", (it) => {
+  it.effect("agree if the shipment is new", Effect.fnUntraced(function*() {
+    yield* overlap(put("new 1", "S"), assign("new 1", "S", "A"))
+    yield* overlap(assign("new 2", "S", "A"), put("new 2", "S"))
+    assert.deepStrictEqual([yield* whoSees("new 1"), yield* whoSees("new 2")], ["A", "A"])
+  }))
+
+  it.effect("agree if the shipment gets other accounts", Effect.fnUntraced(function*() {
+    for (const tenantId of ["other 1", "other 2"]) yield* assign(tenantId, "S", "A")
+    yield* overlap(put("other 1", "S"), assign("other 1", "S", "B"))
+    yield* overlap(assign("other 2", "S", "B"), put("other 2", "S"))
+    assert.deepStrictEqual([yield* whoSees("other 1"), yield* whoSees("other 2")], ["B", "B"])
+  }))
+
+  it.effect("agree if the invoice moves to another shipment, names an account, or is removed", Effect.fnUntraced(function*() {
+    const changes = { moved: (id: string) => put(id, "T"), named: (id: string) => put(id, "S", ["C"]), removed: remove }
+    for (const [name, change] of Object.entries(changes)) {
+      for (const order of ["first", "last"]) {
+        const tenantId = `${name} ${order}`
+        yield* assign(tenantId, "S", "A")
+        yield* assign(tenantId, "T", "C")
+        yield* inTransaction(put(tenantId, "S"))
+        const others = assign(tenantId, "S", "B")
+        yield* order === "first" ? overlap(change(tenantId), others) : overlap(others, change(tenantId))
+        assert.strictEqual(yield* whoSees(tenantId), name === "removed" ? "" : "C", tenantId)
+      }
+    }
+  }))
+})
