@@ -1,6 +1,6 @@
 /** What a customer is told of a subscription in trouble. It has no freight data: mail is not encrypted end to end. */
 import { Schema } from "effect"
-import type { DestinationOverview } from "../delivery/DeliveryQueue.ts"
+import { type DestinationOverview, overviewCount } from "../delivery/DeliveryQueue.ts"
 import { areaOfSource } from "../Areas.ts"
 import { formatInstant, InstantText } from "../shared/Instant.ts"
 import { type NoticeKind, noticeKinds } from "./NoticeStore.ts"
@@ -43,21 +43,25 @@ export const mailOf = (notice: Notice): { readonly subject: string; readonly tex
 }
 
 const counts = (notice: Notice): ReadonlyArray<string> => {
-  const { dead, oldestWaitingAt, waiting } = notice.destination
+  const { dead, inFlight, oldestWaitingAt, waiting } = notice.destination
   const removal = removedAt(notice)
   return [
-    `${waiting >= 1000 ? "1,000 or more" : waiting} ${waiting === 1 ? "entry waits" : "entries wait"}${oldestWaitingAt === undefined ? "" : `, the oldest since ${formatInstant(oldestWaitingAt)}`}.`,
+    ...(inFlight === 0 ? [] : [`${counted(inFlight, "delivery is", "deliveries are")} being sent or ${inFlight === 1 ? "waits" : "wait"} for the next attempt.`]),
+    ...(waiting === 0 ? [] : [`${counted(waiting, "entry waits", "entries wait")} to be sent${oldestWaitingAt === undefined ? "" : `, the oldest since ${formatInstant(oldestWaitingAt)}`}.`]),
     ...(removal === undefined ? [] : [`Entries that wait for ${notice.waitingDays} days are removed: the oldest at ${formatInstant(removal)}.`]),
-    ...(dead === 0 ? [] : [`${dead >= 1000 ? "1,000 or more dead letters" : dead === 1 ? "1 dead letter" : `${dead} dead letters`}: all attempts failed.`])
+    ...(dead === 0 ? [] : [`${counted(dead, "dead letter", "dead letters")}: all attempts failed.`])
   ]
 }
+
+const counted = (count: number, one: string, many: string): string =>
+  count === 1 ? `1 ${one}` : `${count >= overviewCount ? `${overviewCount.toLocaleString("en-US")} or more` : count} ${many}`
 
 const lastAttempt = ({ destination: { whenDead }, lastAttemptAt }: Notice): ReadonlyArray<string> =>
   lastAttemptAt === undefined
     ? []
     : [`The last attempt of the oldest delivery is at about ${formatInstant(lastAttemptAt)}. If it fails, ${whenDead === "pause" ? "the subscription is paused" : "the delivery ends as a dead letter"}.`]
 
-const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 1000 }))
+const Count = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: overviewCount }))
 
 /** The body of a webhook. */
 export const NoticeEvent = Schema.Struct({
@@ -69,7 +73,8 @@ export const NoticeEvent = Schema.Struct({
   subscriptionId: Schema.String,
   area: Schema.String,
   endpointUrl: Schema.String,
-  waiting: Count.annotate({ description: "Entries that wait; 1000 means 1,000 or more." }),
+  inFlight: Count.annotate({ description: "Deliveries that are being sent or wait for their next attempt; 1000 means 1,000 or more." }),
+  waiting: Count.annotate({ description: "Entries that are not in a delivery yet; 1000 means 1,000 or more." }),
   oldestWaitingAt: Schema.NullOr(InstantText),
   removedAt: Schema.NullOr(InstantText).annotate({ description: "When the oldest waiting entry is removed, if it is not sent before." }),
   deadLetters: Count.annotate({ description: "1000 means 1,000 or more." }),
@@ -82,7 +87,7 @@ export const NoticeEvent = Schema.Struct({
 const encoder = new TextEncoder()
 
 export const webhookBodyOf = (notice: Notice, noticeId: string, now: number): Uint8Array => {
-  const { destination: { dead, destinationId, endpointUrl, oldestWaitingAt, source, status, waiting, whenDead }, kind, lastAttemptAt } = notice
+  const { destination: { dead, destinationId, endpointUrl, inFlight, oldestWaitingAt, source, status, waiting, whenDead }, kind, lastAttemptAt } = notice
   const isPaused = kind === "paused"
   const event: typeof NoticeEvent.Type = {
     type: `notice.${kind}`,
@@ -91,6 +96,7 @@ export const webhookBodyOf = (notice: Notice, noticeId: string, now: number): Ui
     subscriptionId: destinationId,
     area: areaOfSource(source),
     endpointUrl,
+    inFlight,
     waiting,
     oldestWaitingAt: instantOrNull(oldestWaitingAt),
     removedAt: instantOrNull(removedAt(notice)),

@@ -121,6 +121,23 @@ describe("notices of failing endpoints", () => {
     assert.strictEqual(yield* sweep, 0)
   }, inEngine))
 
+  it.effect("say how many deliveries wait for a retry, and how many entries wait for those", Effect.fnUntraced(function*() {
+    const engine = yield* makeEngine({ policy: { maxAttempts: 40, initialBackoffSeconds: 600, maxBackoffSeconds: 3600 } })
+    const { mails, process, sweep } = makeMail()
+    yield* process((notices) => notices.setContact(engine.customer, { email: "edi@shipper.example" }))
+    yield* engine.receivers.script(hook, Receiver.fail(503))
+    yield* TestWaybill.run
+    for (const shipment of ["A", "B", "C"]) {
+      yield* engine.publish(shipment)
+      yield* TestWaybill.pass("1 second")
+    }
+    yield* TestWaybill.pass("5 hours")
+    yield* engine.publish("A")
+    yield* TestWaybill.pass("1 second")
+    assert.strictEqual(yield* sweep, 1)
+    assert.match(mails[0]!.text, /\n3 deliveries are being sent or wait for the next attempt\.\n1 entry waits to be sent, the oldest since /)
+  }, inEngine))
+
   it.effect("count the attempts since a manual retry", Effect.fnUntraced(function*() {
     const engine = yield* makeEngine({ policy: { maxAttempts: 7, initialBackoffSeconds: 1500, maxBackoffSeconds: 1500 } })
     const { process, sweep } = makeMail()
@@ -178,8 +195,8 @@ describe("notices of failing endpoints", () => {
     assert.isDefined(second!.headers["webhook-signature"])
     const told = JSON.parse(textOf(second!.body))
     assert.deepStrictEqual(
-      { type: told.type, subscriptionId: told.subscriptionId, area: told.area, endpointUrl: told.endpointUrl, deadLetters: told.deadLetters, afterLastAttempt: told.afterLastAttempt },
-      { type: "notice.ending", subscriptionId: engine.subscription.id, area: "transit-events", endpointUrl: hook, deadLetters: 0, afterLastAttempt: "dead_letter" }
+      { type: told.type, subscriptionId: told.subscriptionId, area: told.area, endpointUrl: told.endpointUrl, inFlight: told.inFlight, waiting: told.waiting, deadLetters: told.deadLetters, afterLastAttempt: told.afterLastAttempt },
+      { type: "notice.ending", subscriptionId: engine.subscription.id, area: "transit-events", endpointUrl: hook, inFlight: 1, waiting: 0, deadLetters: 0, afterLastAttempt: "dead_letter" }
     )
     yield* TestWaybill.pass("3 hours")
     assert.strictEqual(yield* sweep, 1)
