@@ -46,6 +46,9 @@ export interface PickupOptions {
 
 type Failure = InvalidInput | NotPermitted | StorageError
 
+/** How long an idempotency key is remembered, 30 days. SPEC-GAP-C18 */
+export const pickupKeyMillis = 30 * 86_400_000
+
 export class Pickups extends Context.Service<Pickups, {
   readonly create: (
     principal: Principal,

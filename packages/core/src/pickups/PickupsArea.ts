@@ -3,14 +3,11 @@ import { Effect, Layer } from "effect"
 import type { AreaDescriptor, AreaRetention } from "../shared/Area.ts"
 import { pruneAll } from "../shared/Throttling.ts"
 import type { PickupSubscriptionCreate } from "./model/PickupSubscription.ts"
-import { Pickups } from "./Pickups.ts"
+import { pickupKeyMillis, Pickups } from "./Pickups.ts"
 import { PickupSignals } from "./PickupSignals.ts"
 import { PickupStore } from "./PickupStore.ts"
 import { pickupSource, PickupSubscriptions } from "./PickupSubscriptions.ts"
 import { PickupSubscriptionStore } from "./PickupSubscriptionStore.ts"
-
-/** How long an idempotency key is remembered, 30 days. SPEC-GAP-C18 */
-const keyMillis = 30 * 86_400_000
 
 export const pickupsArea = {
   name: "pickups",
@@ -22,5 +19,5 @@ export const pickupsArea = {
     store: Effect.map(PickupSubscriptionStore, ({ documents, remove }) => ({ documents, end: remove }))
   },
   retention: Effect.map(PickupStore, ({ prune }): AreaRetention => (tenantId, now, { keepPickupsMillis }) =>
-    pruneAll(prune(tenantId, { ordered: now - keepPickupsMillis, answered: now - keyMillis })))
+    pruneAll(prune(tenantId, { ordered: now - keepPickupsMillis, answered: now - pickupKeyMillis })))
 } as const satisfies AreaDescriptor

@@ -10,6 +10,8 @@ import type { ReadOne } from "./Orders.ts"
 export interface EdiPickupAnswer {
   /** Of an answer that was read. Made of the control numbers: use it as the idempotency key. */
   readonly key?: string
+  /** Of an answer that was read: ISA-09, `YYMMDD`, which is part of the key. */
+  readonly interchangeDate?: string
   readonly scac: string
   readonly shipmentNumber: string
   readonly decision: "accept" | "reject"
@@ -27,8 +29,8 @@ export function* readAnswer(set: TransactionSet, partner: PartnerProfile): Steps
     ? [{ level: "element", code: elementFaults.code, segment: "B1", position: 2, element: 4, detail: "B1-04 is A (accepted) or D (declined)." }]
     : []
   const all = [...faults, ...unknown]
-  return { value: all.length > 0 || answer === undefined ? undefined : { key: `edi:${keyOfSet(set)}`, ...answer }, sources: read?.sources ?? new Map(), faults: all, warnings, kept }
+  return { value: all.length > 0 || answer === undefined ? undefined : { key: `edi:${keyOfSet(set)}`, interchangeDate: set.interchange.date, ...answer }, sources: read?.sources ?? new Map(), faults: all, warnings, kept }
 }
 
-export const write990 = ({ key: _key, ...answer }: EdiPickupAnswer, partner: PartnerProfile, version: string = partner.version): WriteSetResult =>
+export const write990 = ({ interchangeDate: _date, key: _key, ...answer }: EdiPickupAnswer, partner: PartnerProfile, version: string = partner.version): WriteSetResult =>
   writeSet(mapping990, answer, partner, version)

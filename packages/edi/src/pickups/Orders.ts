@@ -13,6 +13,8 @@ import { mapping216 } from "./Mapping216.ts"
 export interface EdiPickupOrder {
   /** Made of the control numbers: use it as the idempotency key, so that a repeated file orders no second truck. */
   readonly key: string
+  /** ISA-09, `YYMMDD`, which is part of the key. Refuse an order that is older than your keys, which a repeated file may be. */
+  readonly interchangeDate: string
   /** Only a 204 asks for an answer, which is a 990. */
   readonly set: OrderSet
   readonly scac: string
@@ -245,6 +247,7 @@ const orderOf = (order: OrderSet, tender: Tender, set: TransactionSet, { linearF
   const cubicFeet = sizeOf(tender, "cubicFeet")
   return {
     key: `edi:${keyOfSet(set)}`,
+    interchangeDate: set.interchange.date,
     set: order,
     scac,
     ...shipmentNumber === undefined ? {} : { shipmentNumber },

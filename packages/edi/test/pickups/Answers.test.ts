@@ -26,7 +26,7 @@ describe("990", () => {
       const [first] = sets(read(written([{ functionalId: "GF", controlNumber: 1, sets: [result.set] }], { version })))
       const back = answerOf990(first!.set, partnerFor())
       expect([back.faults, back.kept]).toEqual([[], []])
-      expect(back.value).toEqual({ key: expect.stringContaining("edi:02-ABCD:"), ...answer })
+      expect(back.value).toEqual({ key: expect.stringContaining("edi:02-ABCD:"), interchangeDate: expect.stringMatching(/^\d{6}$/), ...answer })
     }))
 
   it("refuses an answer that is neither accepted nor declined", () => {

@@ -26,6 +26,7 @@ describe("reading 204", () => {
     expect(faults).toEqual([])
     expect(value).toEqual({
       key: "edi:02-ABCD:261120:000000007:7:0001",
+      interchangeDate: "261120",
       set: "204",
       scac: "ABCD",
       shipmentNumber: "SHIP-77",
@@ -161,6 +162,7 @@ describe("reading 211", () => {
     expect(faults).toEqual([])
     expect(value).toEqual({
       key: "edi:02-ABCD:261120:000000007:7:0001",
+      interchangeDate: "261120",
       set: "211",
       scac: "ABCD",
       shipmentNumber: "BOL-9",

@@ -1,9 +1,9 @@
 /** Stores what partners send: each kind of set goes where a call of the same kind would go. */
 import { type Principal, TransitEventIntake } from "@waybill/core"
 import { Invoices } from "@waybill/core/invoices"
-import { Pickups, PickupStore, withNulls } from "@waybill/core/pickups"
+import { pickupKeyMillis, Pickups, PickupStore, withNulls } from "@waybill/core/pickups"
 import type { EdiHandlers, EdiPickupAnswer, EdiPickupOrder, HandlerResult } from "@waybill/edi"
-import { Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { clientOf, type Partner, principalOf } from "./EdiPartners.ts"
 
 export type ReceivingServices = Invoices | Pickups | PickupStore | TransitEventIntake
@@ -41,18 +41,22 @@ export const handlersOf = Effect.fnUntraced(function*(partner: Partner) {
 
   const takeOrder = Effect.fnUntraced(function*(order: EdiPickupOrder) {
     const known = yield* pickupStore.answered(shipper.tenantId, shipper.client, order.key)
+    if (Option.isNone(known)) yield* checkAge(order.interchangeDate)
     yield* pickups.create(shipper, withNulls(marked(order)), { idempotencyKey: order.key, waitMillis: 0 })
     return { result: Option.isSome(known) ? "duplicate" : "accepted" } as HandlerResult
   })
 
-  const takeAnswer = ({ decision, key, scac, shipmentNumber, ...answer }: EdiPickupAnswer) =>
-    pickups.decideReferenced(carrier, shipmentNumber, { decision, scac, message: messageOf(answer) }, { idempotencyKey: key! }).pipe(
+  const takeAnswer = Effect.fnUntraced(function*({ decision, interchangeDate, key, scac, shipmentNumber, ...answer }: EdiPickupAnswer) {
+    const known = yield* pickupStore.answered(carrier.tenantId, carrier.client, key!)
+    if (Option.isNone(known)) yield* checkAge(interchangeDate!)
+    return yield* pickups.decideReferenced(carrier, shipmentNumber, { decision, scac, message: messageOf(answer) }, { idempotencyKey: key! }).pipe(
       Effect.map((result): HandlerResult => ({ result })),
       Effect.catchTags({
         PickupNotFound: () => refused({ message: `No pickup with the shipment number ${shipmentNumber} waits for a decision.` }),
         PickupDecided: refused
       })
     )
+  })
 
   // what was stored before a refusal is a duplicate when the sets are given one by one
   const oneByOne = <Item, E>(take: (item: Item) => Effect.Effect<HandlerResult, E>) => (items: ReadonlyArray<Item>) => run(Effect.forEach(items, take))
@@ -64,6 +68,21 @@ export const handlersOf = Effect.fnUntraced(function*(partner: Partner) {
     pickupAnswers: oneByOne(takeAnswer)
   }
   return handlers
+})
+
+const dayMillis = 86_400_000
+
+/** Dates of interchanges have no time zone. With a day on both sides a key is remembered until its interchange is too old. */
+const maxAgeMillis = pickupKeyMillis - 2 * dayMillis
+
+/** A partner that keeps its files may have them read again at any time, also when the keys of what they ordered are forgotten. */
+const checkAge = Effect.fnUntraced(function*(interchangeDate: string) {
+  const [, year, month, day] = /^(\d\d)(\d\d)(\d\d)$/u.exec(interchangeDate) ?? []
+  const age = (yield* Clock.currentTimeMillis) - Date.UTC(2000 + Number(year), Number(month) - 1, Number(day))
+  if (age >= -dayMillis && age <= maxAgeMillis) return
+  yield* refused({
+    message: `The interchange is of ${interchangeDate} (ISA-09). Orders and answers are taken for ${maxAgeMillis / dayMillis} days from that date, so that a file that is read again orders nothing twice. Send it in a new interchange.`
+  })
 })
 
 /** As a refusal of the bridge, which has no errors of the areas. */

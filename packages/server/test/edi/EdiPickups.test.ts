@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { Retention } from "@waybill/core"
 import { type PickupChangeEntry, PickupDesk, Pickups } from "@waybill/core/pickups"
 import { pickupRequest, TestWaybill } from "@waybill/testkit"
 import { Effect, Layer } from "effect"
@@ -55,6 +56,41 @@ describe("pickups of an EDI partner", () => {
     assert.deepStrictEqual(segmentsIn(answers, "B1"), ["B1*ABCD*SHIP-77*20261120*A"])
     assert.deepStrictEqual(segmentsIn(answers, "N9"), [`N9*P8*${ordered!.confirmationNumber}`])
   }))
+
+  test("of files that are read again when their keys and reports are gone are not ordered again", Effect.gen(function*() {
+    const { entries, folder, look } = yield* partner
+    const undated = tender("SHIP-3", 3).replace(/G62[^~]*~/gu, "").replace("SE*13", "SE*11")
+    const files = { "near.edi": tender("SHIP-1", 1), "later.edi": tender("SHIP-2", 2).replaceAll("20261120*1*", "20280301*1*"), "undated.edi": undated, "bill.edi": bill, "notification.edi": notification }
+    const putAll = () => Object.entries(files).forEach(([name, text]) => put(folder, name, text))
+    putAll()
+    yield* look
+    const ordered = yield* entries
+    assert.include(ordered.map(({ request }) => request.shipmentDetails![0]!.shipperRef), "SHIP-2")
+    for (const pause of ["27 days", "2 days", "2 days", "400 days"] as const) {
+      yield* TestWaybill.pass(pause)
+      yield* (yield* Retention).sweep
+      putAll()
+      yield* look
+      const again = (yield* entries).filter(({ pickupId }) => !ordered.some((first) => first.pickupId === pickupId))
+      assert.deepStrictEqual(again, [], pause)
+    }
+    assert.include(reportOf(join(folder, "failed"), "later.edi"), "The interchange is of 261120 (ISA-09)")
+  }))
+
+  test("are not decided by a 990 that is read again when its key is gone", Effect.gen(function*() {
+    const { folder, look, pickups, tenant } = yield* partner
+    const order = pickups.create(tenant.customer("other", []), pickupRequest({ day: "2027-05-20", shipment: { shipperRef: "SHIP-5" } }), { waitMillis: 0 })
+    const answer = fileOf("GF", "990", ["B1*ABCD*SHIP-5*20261120*A"], 11)
+    yield* order
+    put(folder, "a.edi", answer)
+    yield* look
+    yield* TestWaybill.pass("31 days")
+    yield* (yield* Retention).sweep
+    yield* order
+    put(folder, "a.edi", answer)
+    yield* look
+    assert.include(reportOf(join(folder, "failed"), "a.edi"), "The interchange is of 261120 (ISA-09)")
+  }), true)
 
   test("of 211 and 216 are ordered, acknowledged, and not answered", Effect.gen(function*() {
     const { entries, folder, look } = yield* partner

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AuditLog, ShipmentIntake, Tenants, TransitEventIntake } from "@waybill/core"
+import { AuditLog, Retention, ShipmentIntake, Tenants, TransitEventIntake } from "@waybill/core"
 import { ShipmentStatuses } from "@waybill/core/shipment-status"
 import { TransitEvents } from "@waybill/core/transit-events"
 import { postedShipment, TestWaybill } from "@waybill/testkit"
@@ -51,6 +51,26 @@ describe("the EDI worker", () => {
     yield* lookAtPartners(root, ediMemory())
     assert.include(reportOf(join(folder, "done"), "again.edi"), "\"duplicates\":1")
     assert.include(reportOf(join(folder, "failed"), "b.edi"), "exists already with other content")
+  }))
+
+  test("stores nothing again of files that are read again when everything that ends has ended", Effect.gen(function*() {
+    yield* TestClock.setTime(Date.UTC(2026, 10, 20, 12))
+    const tenant = yield* TestWaybill.tenant()
+    const root = directory()
+    const folder = partnerFolder(root, tenant.tenantId)
+    yield* (yield* ShipmentIntake).report({ ...tenant.carrier, dot: "1234567" }, postedShipment("0123456789"))
+    const read = Effect.suspend(() => {
+      put(folder, "a.edi", status)
+      put(folder, "b.edi", invoice("26378"))
+      return lookAtPartners(root, ediMemory())
+    })
+    yield* read
+    yield* TestWaybill.pass("800 days")
+    yield* (yield* Retention).sweep
+    yield* read
+    // the kept files were removed, too: these are reports of the second time
+    for (const name of ["a.edi", "b.edi"]) assert.include(reportOf(join(folder, "done"), name), "\"accepted\":0,\"duplicates\":1")
+    assert.strictEqual((yield* (yield* TransitEvents).list(tenant.carrier, {})).totalCount, 1)
   }))
 
   test("reads nothing of a suspended tenant, and all of it afterwards", Effect.gen(function*() {
