@@ -2,8 +2,9 @@
  * What was sent to a partner of one kind of set, and how far. A file is kept together with the position after it before it is sent, so that a
  * crash sends the same file again, with the same control numbers, and never its contents in another one.
  */
-import { link, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
+import { link, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { ensureFolder } from "../transports/EnsureFolder.ts"
 
 export interface OutgoingEntry {
   /** From 1. */
@@ -37,7 +38,7 @@ const nameOf = (number: number): string => String(number).padStart(12, "0")
 /** Entries are files of a directory. Any number of processes may use it: only one of them can create an entry. */
 export const outgoingLog = (directory: string): OutgoingLog => {
   const numbers = async (): Promise<ReadonlyArray<number>> => {
-    await mkdir(directory, { recursive: true })
+    await ensureFolder(directory)
     return (await readdir(directory)).filter((name) => /^\d{12}\.json$/u.test(name)).map((name) => Number(name.slice(0, 12))).sort((a, b) => a - b)
   }
 

@@ -4,12 +4,13 @@
  * may use it.
  */
 import { constants } from "node:fs"
-import { lstat, mkdir, open, opendir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
+import { lstat, open, opendir, readdir, rename, rm, stat, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { randomUUID } from "node:crypto"
 import { isUnfinished } from "./EdiMailbox.ts"
 import type { EdiSpool } from "./EdiSpool.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
+import { ensureFolder } from "./EnsureFolder.ts"
 
 export interface DirectoryOptions {
   /** How long a file has to be unchanged before it is read, because its writer may still be writing. Default 2,000. */
@@ -33,7 +34,7 @@ const keptNumbers = 100
 export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)
-    await mkdir(path, { recursive: true })
+    await ensureFolder(path)
     return path
   }
 

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process"
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect, it, onTestFinished } from "vitest"
 import type { EdiHandlers } from "@waybill/edi"
-import { directoryTransport, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
+import { directoryTransport, outgoingLog, type ReceivedFile, receiveWaiting, type UnreadFile } from "@waybill/edi/transports"
 import { startTestWaybill } from "@waybill/testkit"
 import { fileOf, partnerOf } from "../Partner.ts"
 import { contents, read } from "../x12/Samples.ts"
@@ -30,6 +30,28 @@ const contentsOf = async (chunks: AsyncIterable<Uint8Array>) => {
   for await (const chunk of chunks) read.push(chunk)
   return Buffer.concat(read).toString()
 }
+
+describe("a directory that is absent", () => {
+  it("is created with those above it, by any number of callers", async () => {
+    const path = join(directory(), "edi/big-shipper")
+    expect(await Promise.all(Array.from({ length: 20 }, () => directoryTransport(path).waiting(1)))).toEqual(Array.from({ length: 20 }, () => []))
+    expect(names(path, ".")).toEqual(["inbox"])
+  })
+
+  it.skipIf(!existsSync("/proc/self"))("is refused in /proc, where Node's own function never ends", async () => {
+    for (const path of ["/proc", "/proc/waybill/acme"]) {
+      await expect(directoryTransport(path).waiting(1)).rejects.toThrow("ENOENT")
+      await expect(directoryTransport(path).nextControlNumber()).rejects.toThrow("ENOENT")
+      await expect(outgoingLog(join(path, "outgoing")).last()).rejects.toThrow("ENOENT")
+    }
+  })
+
+  it("is refused below a file", async () => {
+    const path = directory()
+    writeFileSync(join(path, "file"), "")
+    await expect(directoryTransport(join(path, "file/acme")).waiting(1)).rejects.toThrow("EEXIST")
+  })
+})
 
 describe("a hostile inbox", () => {
   it("with links and pipes in place of files gives nothing of what they lead to", async () => {
