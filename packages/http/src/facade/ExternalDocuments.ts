@@ -17,7 +17,7 @@ type ContentsLayer = Layer.Layer<DocumentContents | Transaction, StorageError, T
 /** Wraps a custom layer; `externalDocumentContents` creates one from a plain `DocumentContents`. */
 export const externalDocuments = (layer: ContentsLayer): ExternalDocuments => ({ [contents]: layer })
 
-/** Stores contents in a directory, which all processes of the service must share. It is created if absent. */
+/** Stores contents in a directory, which all processes of the service must share. It is created if absent, those above it are not. */
 export const documentsInDirectory = (directory: string): ExternalDocuments => externalDocuments(DocumentContentsDirectory.layer({ directory }))
 
 /** `undefined` when the value was not created here. */

@@ -5,14 +5,13 @@ import { Effect, Layer } from "effect"
 import { randomUUID } from "node:crypto"
 import { type FileHandle, mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { makeDirectory } from "../shared/MakeDirectory.ts"
 import { externalDocumentContents } from "./ExternalDocumentContents.ts"
 
 /** Bytes per read. */
 const chunkBytes = 256 * 1024
 
 export interface DocumentContentsDirectoryOptions {
-  /** All processes of the service must share it. It is created if absent. */
+  /** All processes of the service must share it. It is created if absent, those above it are not: a mount may be missing. */
   readonly directory: string
 }
 
@@ -24,9 +23,15 @@ export const DocumentContentsDirectory = {
 const attempt = <A>(operation: string, call: () => Promise<A>): Effect.Effect<A, StorageError> =>
   Effect.tryPromise({ try: call, catch: (cause) => new StorageError({ operation: `DocumentContents.${operation}`, cause }) })
 
+/** Without `recursive`, which never ends below /proc. */
+const ensureDirectory = (path: string): Promise<void> =>
+  mkdir(path).catch(async (error: unknown) => {
+    if (!(await stat(path).then((file) => file.isDirectory(), () => false))) throw error
+  })
+
 const make = Effect.fnUntraced(function*({ directory }: DocumentContentsDirectoryOptions) {
   const root = resolve(directory)
-  yield* attempt("layer", () => makeDirectory(root))
+  yield* attempt("layer", () => ensureDirectory(root))
 
   const folderOf = (tenantId: string) => join(root, folderName(tenantId))
   const incomingOf = (tenantId: string) => join(folderOf(tenantId), "incoming")

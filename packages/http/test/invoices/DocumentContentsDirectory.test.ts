@@ -62,8 +62,10 @@ describe("DocumentContentsDirectory", () => {
     }).pipe(Effect.provide(layerIn("nothing"))))
 
   it.effect("reports why it cannot write", Effect.fnUntraced(function*() {
-    const error = yield* Effect.flip(Effect.scoped(Layer.build(DocumentContentsDirectory.layer({ directory: "/dev/null/documents" }))))
-    assert.strictEqual(error.operation, "DocumentContents.layer")
+    for (const directory of ["/dev/null/documents", "/dev/null", "/proc/waybill", "/absent/documents"]) {
+      const error = yield* Effect.flip(Effect.scoped(Layer.build(DocumentContentsDirectory.layer({ directory }))))
+      assert.strictEqual(error.operation, "DocumentContents.layer")
+    }
   }, Effect.provide(StorageMemory.layer)))
 
   it.effect("builds paths only from ids of its own", () =>

@@ -1,11 +1,12 @@
 /** The data directory: generated keys, the embedded database, and the demo's state. */
-import { makeDirectory, type OperatorKey, parseOperatorKeys } from "@waybill/http"
+import { type OperatorKey, parseOperatorKeys } from "@waybill/http"
 import { Effect, Redacted, Result, Schema, type Scope } from "effect"
 import { randomBytes, randomUUID } from "node:crypto"
 import { constants } from "node:fs"
 import { chmod, link, open, readFile, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
+import { makeDirectory } from "./MakeDirectory.ts"
 import type { SealingKeys, ServerConfig } from "./ServerConfig.ts"
 
 export class DataDirUnusable extends Schema.TaggedError<DataDirUnusable>()("DataDirUnusable", { detail: Schema.String }) {

@@ -4,11 +4,11 @@
  */
 import { AuditLog, Tenants } from "@waybill/core"
 import { placeOf } from "@waybill/edi"
-import { makeDirectory } from "@waybill/http"
 import { directoryTransport, type IdlePosition, isFull, type ReceivedFile, receiveWaiting, removeKept, type UnreadFile } from "@waybill/edi/transports"
 import { Effect, Option } from "effect"
 import * as Clock from "effect/Clock"
 import { join } from "node:path"
+import { makeDirectory } from "../config/MakeDirectory.ts"
 import { clientOf, defaultEdiLimits, type EdiLimits, foldersIn, type Partner, postedFolder, profileIn } from "./EdiPartners.ts"
 import { handlersOf, type ReceivingServices } from "./EdiReceiving.ts"
 import { type SendingServices, sendTo, startSending } from "./EdiSending.ts"

@@ -1,11 +1,12 @@
 /** Storage of document contents: database, directory or S3, or two of them. */
 import { Transaction } from "@waybill/core"
 import { DocumentContents, inTwoStores } from "@waybill/core/invoices"
-import { DocumentContentsDirectory, makeDirectory } from "@waybill/http"
+import { DocumentContentsDirectory } from "@waybill/http"
 import type { S3Calls } from "@waybill/http/s3"
 import { Context, Effect, Layer, Schema } from "effect"
 import { constants } from "node:fs"
 import { access } from "node:fs/promises"
+import { makeDirectory } from "../config/MakeDirectory.ts"
 import type { ServerConfig } from "../config/ServerConfig.ts"
 import type { DocumentsPlace } from "../config/Variables.ts"
 
