@@ -1,14 +1,4 @@
-export {
-  type BillScope,
-  type ChargeEventType,
-  type ChargeFrequency,
-  type ChargeSubscription,
-  type ChargeSubscriptionCreate,
-  type ChargeSubscriptionStatus,
-  type ShipmentDataType,
-  type WebhookTest,
-  type WebhookTested
-} from "./ChargeSubscription.ts"
+export type * from "./ChargeSubscription.ts"
 export {
   type ChargeAmounts,
   type ChargeBillTo,
@@ -25,4 +15,4 @@ export {
   parseFreightCharges,
   type PreliminaryFreightCharge
 } from "./FreightCharge.ts"
-export { FreightChargesClient, type FreightChargesClientOptions } from "./FreightChargesClient.ts"
+export * from "./FreightChargesClient.ts"

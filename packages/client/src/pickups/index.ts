@@ -9,20 +9,5 @@ export {
   type PickupShipment,
   type WeightUnit
 } from "./PickupRequest.ts"
-export {
-  type CreatePickupOptions,
-  type PickupLookup,
-  PickupsClient,
-  type PickupsClientOptions,
-  type PickupVisibilityOptions
-} from "./PickupsClient.ts"
-export {
-  type PickupAnswer,
-  type PickupAnswers,
-  type PickupEquipment,
-  type PickupInformationCode,
-  type PickupStatus,
-  pickupStatuses,
-  type PickupVisibility,
-  type VisibleShipment
-} from "./PickupVisibility.ts"
+export * from "./PickupsClient.ts"
+export * from "./PickupVisibility.ts"

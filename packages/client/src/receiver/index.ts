@@ -1,28 +1,12 @@
 export { type DeliveryAnswer } from "./DeliveryAnswer.ts"
 export { type DeliveryBody } from "./DeliveryBody.ts"
 export { type DeliveryHeaders } from "./DeliveryHeaders.ts"
-export {
-  type DeliveryContext,
-  type DeliveryReceipt,
-  DeliveryReceiver,
-  type DeliveryReceiverOptions,
-  type NotificationContext,
-  type RawDelivery
-} from "./DeliveryReceiver.ts"
-export { DeliveryRefused, RawBodyNeeded, type RefusalReason } from "./DeliveryRefused.ts"
+export * from "./DeliveryReceiver.ts"
+export * from "./DeliveryRefused.ts"
 export { type DeliveryContent, readDelivery, type ReadDeliveryOptions, type ReceivedDelivery } from "./ReceivedDelivery.ts"
-export { SeenInMemory, type SeenInMemoryOptions } from "./SeenInMemory.ts"
-export {
-  type ConnectionOf,
-  type PostgresClient,
-  type PostgresConnection,
-  type PostgresPool,
-  type PostgresTransactions,
-  SeenInPostgres,
-  type SeenInPostgresOptions,
-  SeenInPostgresTransaction
-} from "./SeenInPostgres.ts"
-export { type RedisClient, SeenInRedis, type SeenInRedisOptions } from "./SeenInRedis.ts"
+export * from "./SeenInMemory.ts"
+export * from "./SeenInPostgres.ts"
+export * from "./SeenInRedis.ts"
 export { type Claim, type ClaimAnswer, type SeenRetention, type SeenStore, type TransactionalSeenStore } from "./SeenStore.ts"
 export { type PostgresRows, seenTableSql } from "./SeenTable.ts"
 export {
@@ -43,5 +27,5 @@ export {
   type VerifyDeliveryOptions,
   verifyXSignature
 } from "./Signature.ts"
-export { type SignedContent, type SignedDelivery, signDelivery, type SignDeliveryOptions } from "./SignedDelivery.ts"
+export * from "./SignedDelivery.ts"
 export { type WebhookSecrets, WebhookSecretUnusable } from "./WebhookSecret.ts"

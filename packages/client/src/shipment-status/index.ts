@@ -1,23 +1,5 @@
-export {
-  type Commodity,
-  type CountryCode,
-  type CustomsAgentBroker,
-  type HandlingUnit,
-  type ReferenceNumbers,
-  type StandardAddress,
-  type TerminalInfo,
-  type TerminalStatus,
-  type TimeCriticalInfo
-} from "./FreightShapes.ts"
-export {
-  type FoundShipment,
-  type PickupRange,
-  type ShipmentLookup,
-  ShipmentStatusClient,
-  type ShipmentStatusClientOptions,
-  type StatusSubscribed,
-  type StatusSubscriptionCreate
-} from "./ShipmentStatusClient.ts"
+export type * from "./FreightShapes.ts"
+export * from "./ShipmentStatusClient.ts"
 export {
   type AppointmentChange,
   type CustomsStatus,
@@ -32,12 +14,4 @@ export {
   StatusNotificationMalformed,
   type TerminalType
 } from "./StatusNotification.ts"
-export {
-  type AppointmentStatus,
-  type CrossBorderStatus,
-  type Milestone,
-  milestones,
-  type PublicShipment,
-  type TimeCriticalType,
-  type VerifiedShipment
-} from "./TrackedShipment.ts"
+export * from "./TrackedShipment.ts"
