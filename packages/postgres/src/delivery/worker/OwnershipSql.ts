@@ -1,6 +1,6 @@
 /** SQL statements for the ownership of partitions. Leases have rows of their own, so that renewals do not wait for writes of owners. */
 import { type OwnedPartition, partitionsPerTenant, type ReleasedPartition, type WorkerLease } from "@waybill/core/delivery"
-import { bool, float8, float8Array, int4, int4Array, int8, int8Array, optional, row, text, uuidArray } from "../../client/SqlRow.ts"
+import { bool, float8, float8Array, int4, int4Array, int8, optional, row, text, uuidArray } from "../../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { clientIsLive, tenantIsActive } from "../DeliveryGateSql.ts"
 import { fenced } from "./PartitionSql.ts"
@@ -166,23 +166,12 @@ SELECT ${tenant(tenantId)}, g.partition, ${newEpoch} FROM unnest(${int4Array(par
 ON CONFLICT (tenant_id, partition) DO UPDATE SET epoch = greatest(p.epoch + 1, EXCLUDED.epoch)
 RETURNING p.partition::int4 AS partition, p.epoch, p.others_until`
 
-/** Raises those epochs that still hold. Locked in the order of the fence. */
-export const replaceEpochs = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => {
-  const [own, partitions] = [tenant(tenantId), int4Array(owned.map(({ partition }) => partition))]
-  return statement`
-WITH locked AS MATERIALIZED (
-  SELECT p.partition, p.epoch FROM ${schema}.delivery_partitions AS p
-  WHERE p.tenant_id = ${own} AND p.partition = ANY (${partitions})
-  ORDER BY p.partition
-  FOR NO KEY UPDATE
-)
+/** Raises those epochs that still hold. */
+export const replaceEpochs = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>) => statement`
+WITH ${fenced(schema, tenantId, owned, "NO KEY UPDATE")}
 UPDATE ${schema}.delivery_partitions AS p SET epoch = greatest(p.epoch + 1, ${newEpoch})
-WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(
-  SELECT l.partition FROM locked AS l
-  WHERE (l.partition, l.epoch) IN (SELECT * FROM unnest(${partitions}, ${int8Array(owned.map(({ epoch }) => epoch))}))
-))
+WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))
 RETURNING p.partition::int4 AS partition, p.epoch`
-}
 
 const firstId = raw("'00000000-0000-0000-0000-000000000000'::uuid")
 
@@ -249,24 +238,12 @@ UPDATE ${schema}.delivery_leases AS l SET leased_until = '-infinity'
 WHERE l.tenant_id = ${own} AND l.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f WHERE f.partition NOT IN (SELECT i.partition FROM idle AS i)))`
 }
 
-/** Stores until when previous owners may have sent. Locked in the order of the fence. */
-export const keepOthersUntil = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => {
-  const [own, partitions] = [tenant(tenantId), int4Array(released.map(({ partition }) => partition))]
-  return statement`
-WITH told AS (
-  SELECT * FROM unnest(${partitions}, ${int8Array(released.map(({ epoch }) => epoch))}, ${float8Array(released.map(({ othersUntil = null }) => othersUntil))})
-    AS r (partition, epoch, others_until)
-),
-locked AS MATERIALIZED (
-  SELECT p.partition, p.epoch FROM ${schema}.delivery_partitions AS p
-  WHERE p.tenant_id = ${own} AND p.partition = ANY (${partitions})
-  ORDER BY p.partition
-  FOR NO KEY UPDATE
-)
+/** Stores until when previous owners may have sent. */
+export const keepOthersUntil = (schema: Statement, tenantId: string, released: ReadonlyArray<ReleasedPartition>) => statement`
+WITH ${fenced(schema, tenantId, released, "NO KEY UPDATE")}
 UPDATE ${schema}.delivery_partitions AS p SET others_until = r.others_until
-FROM told AS r
-WHERE p.tenant_id = ${own} AND p.partition = ANY (ARRAY(SELECT l.partition FROM locked AS l)) AND p.partition = r.partition AND p.epoch = r.epoch`
-}
+FROM unnest(${int4Array(released.map(({ partition }) => partition))}, ${float8Array(released.map(({ othersUntil = null }) => othersUntil))}) AS r (partition, others_until)
+WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = r.partition AND p.partition = ANY (ARRAY(SELECT f.partition FROM fence AS f))`
 
 /** When the allowance of each rate is used up to, for the owner that follows. */
 export const keepRateMarks = (

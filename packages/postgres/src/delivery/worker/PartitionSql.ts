@@ -1,19 +1,19 @@
 /** SQL for the owner of a partition: what fences its writes. */
 import type { OwnedPartition } from "@waybill/core/delivery"
 import { int4Array, int8Array } from "../../client/SqlRow.ts"
-import { type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 
 /**
  * `fence (partition)`: the partitions whose epoch holds. Their rows stay locked until the transaction ends, so that an epoch is not raised beside a
- * write of its owner. One that was raised while this statement waited for the lock is compared as it is now.
+ * write of its owner. One that was raised while this statement waited for the lock is compared as it is now. `lock` is stronger where the rows are written.
  */
-export const fenced = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>): Statement => {
+export const fenced = (schema: Statement, tenantId: string, owned: ReadonlyArray<OwnedPartition>, lock: "SHARE" | "NO KEY UPDATE" = "SHARE"): Statement => {
   const partitions = int4Array(owned.map(({ partition }) => partition))
   return statement`locked AS MATERIALIZED (
   SELECT p.partition, p.epoch FROM ${schema}.delivery_partitions AS p
   WHERE p.tenant_id = ${tenant(tenantId)} AND p.partition = ANY (${partitions})
   ORDER BY p.partition
-  FOR SHARE
+  FOR ${raw(lock)}
 ),
 fence AS MATERIALIZED (
   SELECT l.partition::int4 AS partition FROM locked AS l
