@@ -32,7 +32,7 @@ export const unreadableSecretsTotal = Metric.counter("waybill_unreadable_secrets
 })
 
 export const lostLeasesTotal = Metric.counter("waybill_lost_leases_total", {
-  description: "Leases another process took over while this one still held the destination.",
+  description: "Partitions that this process lost: another process took them over after their lease expired, or their tenant was deleted.",
   incremental: true
 })
 

@@ -33,7 +33,7 @@ export const report = (finished: ReadonlyArray<Reported>): Effect.Effect<void> =
 export const reportLost = (tenantId: string, partitions: number): Effect.Effect<void> =>
   Effect.andThen(
     Metric.update(metrics.lostLeasesTotal, partitions),
-    Effect.logWarning("Leases lost: they expired and another worker took them over.").pipe(
+    Effect.logWarning("Leases lost: they expired and another worker took them over, or the tenant was deleted.").pipe(
       Effect.annotateLogs({ tenant: tenantId, partitions })
     )
   )
