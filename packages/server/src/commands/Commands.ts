@@ -39,7 +39,7 @@ const exits = [
   "  4  the server refused the request"
 ].join("\n")
 
-const about = "Freight visibility over the industry's open interfaces"
+const about = "Server and tools for the freight industry's five JSON interfaces"
 
 export const waybill = Command.make("waybill", {}, () => runServe).pipe(
   Command.withDescription(`${about}.\n\nSettings of the server are environment variables:\n\n${settings}\n\nExit codes:\n\n${exits}`),

@@ -47,8 +47,8 @@ const listCommand = Command.make(
 const decideCommand = Command.make(
   "decide",
   {
-    id: Argument.String("pickupId").pipe(Argument.withDescription("Of the pickup; or its number, if a change of it waits")),
-    decision: Argument.Literals("decision", decisions).pipe(Argument.withDescription("call: the shipper is asked to call the carrier")),
+    id: Argument.String("pickupId").pipe(Argument.withDescription("Id of the pickup; or its number, if a change of it waits")),
+    decision: Argument.Literals("decision", decisions).pipe(Argument.withDescription("accept, reject or call; call asks the shipper to call the carrier")),
     ...operatorFlags,
     number: Flag.String("number").pipe(Flag.withDescription("With accept: the carrier's pickup number; default: the next number of the service"), Flag.optional),
     scac: Flag.String("scac").pipe(Flag.withDescription("SCAC of the carrier"), Flag.optional),

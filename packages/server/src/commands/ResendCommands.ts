@@ -11,7 +11,7 @@ import { usageError } from "./shared/Outcome.ts"
 import { counted, jsonFlag, printProgress, printResult } from "./shared/Output.ts"
 import { callServer, operatorOfTenant, operatorFlags } from "./shared/Remote.ts"
 
-const subscription = Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription"))
+const subscription = Argument.String("subscriptionId").pipe(Argument.withDescription("Id of the subscription"))
 
 /** Number of items from which progress is printed. */
 const many = 10

@@ -14,7 +14,7 @@ const sample = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
 export const editCommand = Command.make(
   "edit",
   {
-    id: Argument.String("subscriptionId").pipe(Argument.withDescription("Of a subscription to transit events or pickups")),
+    id: Argument.String("subscriptionId").pipe(Argument.withDescription("Id of a subscription to transit events or pickups")),
     ...operatorFlags,
     endpoint: Flag.String("endpoint-url").pipe(Flag.withDescription("The address that deliveries go to"), Flag.optional),
     secret: Flag.String("secret-id").pipe(Flag.withDescription("The signing secret, one that its client may use"), Flag.optional),

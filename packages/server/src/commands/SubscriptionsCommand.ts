@@ -10,7 +10,7 @@ import { callServer, callServerForAll, operatorOfTenant, operatorFlags } from ".
 
 const states = ["active", "paused", "inactive"] as const satisfies ReadonlyArray<SubscriptionState>
 
-const id = Argument.String("subscriptionId").pipe(Argument.withDescription("Of the subscription"))
+const id = Argument.String("subscriptionId").pipe(Argument.withDescription("Id of the subscription"))
 
 const sample = "0199a6c2-5f1e-7b7a-9d53-0b8a4c6e2f10"
 

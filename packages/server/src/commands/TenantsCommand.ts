@@ -28,7 +28,7 @@ const putCommand = Command.make(
   {
     id: Argument.String("tenantId").pipe(Argument.withDescription("Letters, digits, hyphens and underscores; part of URLs and keys, and never changes")),
     ...connectionFlags,
-    name: Flag.String("name").pipe(Flag.withDescription("For people")),
+    name: Flag.String("name").pipe(Flag.withDescription("Name that people read, such as Acme Freight")),
     hosts: Flag.String("host").pipe(
       Flag.withDescription("Host name whose public lookups use this tenant; can be given several times. Give all of them at every change"),
       Flag.atLeast(0)

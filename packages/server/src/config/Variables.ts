@@ -156,40 +156,40 @@ const basePathVariables = Object.fromEntries(areaOverviews.map(({ area, base, ke
 
 /** Operators write these names: a rename is a breaking change. */
 export const variables = {
-  host: variable("WAYBILL_HOST", "127.0.0.1", "where it listens", host),
-  port: variable("WAYBILL_PORT", "8080", "where it listens; 0 picks a free port and prints it", port),
-  databaseUrl: variableOrFile("WAYBILL_DATABASE_URL", "an embedded Postgres in the data dir", "any Postgres 14 or newer", databaseUrl),
+  host: variable("WAYBILL_HOST", "127.0.0.1", "listen address", host),
+  port: variable("WAYBILL_PORT", "8080", "port of the listen address; 0 picks a free port and prints it", port),
+  databaseUrl: variableOrFile("WAYBILL_DATABASE_URL", "an embedded Postgres in the data directory", "any Postgres 14 or newer", databaseUrl),
   readDatabaseUrl: variableOrFile(
     "WAYBILL_READ_DATABASE_URL",
-    "none: WAYBILL_DATABASE_URL answers everything",
-    "a standby of that database, which answers lookups while it has everything that was committed before them",
+    "none: the primary answers all lookups",
+    "a standby of that database for lookups; used while it has everything that was committed before them",
     databaseUrl
   ),
   dataDir: variable("WAYBILL_DATA_DIR", ".waybill", "the embedded database and generated keys", text((value) => !value.includes("\0"), "is not a path")),
   schema: variable("WAYBILL_SCHEMA", "waybill", "the Postgres schema that holds every table", schemaName),
-  adminHost: variable("WAYBILL_ADMIN_HOST", "WAYBILL_HOST", "where the operator's part listens, with WAYBILL_ADMIN_PORT", host),
+  adminHost: variable("WAYBILL_ADMIN_HOST", "WAYBILL_HOST", "listen address of the operator endpoints, with WAYBILL_ADMIN_PORT", host),
   adminPort: variable(
     "WAYBILL_ADMIN_PORT",
     "none: everything on one port",
-    "with a port, /operator, /dashboard, /metrics, /docs and the operator's part of /openapi.json answer there only; 0 picks one and prints it",
+    "with a port, /operator, /dashboard, /metrics, /docs and the operator's part of /openapi.json answer there only; 0 picks a free port and prints it",
     port
   ),
   operatorKeys: variableOrFile(
     "WAYBILL_OPERATOR_KEY",
-    "generated, kept in the data dir",
-    "the keys for /operator, separated by commas, each as key, name:key or name:read:key; a key has at least 20 characters",
+    "generated once, kept in the data directory",
+    "keys for /operator, comma separated: key, name:key or name:read:key; at least 20 characters each",
     parseOperatorKeys
   ),
   sealingKeys: variableOrFile(
     "WAYBILL_SEALING_KEY",
-    "generated, kept in the data dir",
-    "base64 of 32 bytes: encrypts webhook secrets at rest; of several, separated by commas, the first encrypts and all decrypt",
+    "generated once, kept in the data directory",
+    "base64 of 32 bytes; encrypts webhook secrets. Separate several with commas: the first encrypts, all decrypt",
     sealingKeys
   ),
   egress: variable(
     "WAYBILL_EGRESS_ALLOW",
     "nothing",
-    "networks and hosts that webhooks may reach although they are private, and over plain http; such as 127.0.0.0/8",
+    "private networks and hosts that webhooks may reach, also over plain http; such as 127.0.0.0/8,receiver.internal",
     egress
   ),
   jwksUrl: variable("WAYBILL_JWT_JWKS_URL", "none", "accept bearer JWTs signed with these keys", webAddress),
@@ -197,25 +197,25 @@ export const variables = {
   jwtAudience: variable("WAYBILL_JWT_AUDIENCE", "none", "the aud that a JWT must have", plain),
   publicTenant: variable(
     "WAYBILL_PUBLIC_TENANT",
-    "the only tenant there is",
-    "the tenant of lookups without credentials, unless a tenant has the host that was asked",
+    "the only tenant",
+    "the tenant of lookups without credentials, unless a tenant has the request's host",
     tenantId
   ),
   tokenAccess: variable(
     "WAYBILL_TOKEN_ACCESS_SECONDS",
     "604800",
-    "how long subscriptions of a token's client are served after its last token was seen; what comes later waits for the next one",
+    "how long a token client keeps access after its last token was seen; then its subscriptions are held",
     integer(60, 31_536_000)
   ),
   othersLookups: variable(
     "WAYBILL_OTHERS_LOOKUPS_PER_MINUTE",
     "60",
-    "lookups of freight that is not the caller's own, for each client or address",
+    "lookups of freight that is not the caller's own, per client or address",
     integer(1, 1_000_000)
   ),
   pickups: variable("WAYBILL_PICKUPS", "accept", "accept: an order is accepted at once; desk: it waits for the carrier's decision", oneOf(["accept", "desk"])),
-  pickupDesk: variable("WAYBILL_PICKUP_DESK_SECONDS", "20", "how long an order waits with WAYBILL_PICKUPS=desk; then the answer is call us", seconds(0, 300)),
-  timeZone: variable("WAYBILL_TIME_ZONE", "UTC", "its hours and midnights close hourly and daily freight-charge windows", timeZone),
+  pickupDesk: variable("WAYBILL_PICKUP_DESK_SECONDS", "20", "how long an order waits with WAYBILL_PICKUPS=desk; then the answer is \"call us\"", seconds(0, 300)),
+  timeZone: variable("WAYBILL_TIME_ZONE", "UTC", "IANA name of the zone whose hours and midnights close hourly and daily freight-charge windows", timeZone),
   role: variable("WAYBILL_ROLE", "all", "api answers requests, worker delivers webhooks, all does both", oneOf(["api", "worker", "all"])),
   dashboard: variable("WAYBILL_DASHBOARD", "on", "the operator's page at /dashboard", onOff),
   portalFrameAncestors: variable(
@@ -242,67 +242,67 @@ export const variables = {
   ediMaxWaitingFiles: variable(
     "WAYBILL_EDI_MAX_WAITING_FILES",
     "5000",
-    "files in a partner's outbox; beyond it the partner's files are not read and nothing is written for it. No more than these are fetched into its inbox, either",
+    "files in a partner's outbox beyond which it is not read or written for; and in its inbox, beyond which none are fetched",
     integer(1, 10_000)
   ),
-  demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "plays a journey for the tenant demo", onOff),
-  publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the address that callers see, for links in answers", webAddress),
-  trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "take X-Forwarded-Proto, -Host and -For at their word; only behind a proxy that sets them", onOff),
+  demo: variable("WAYBILL_DEMO", "on with the embedded database and no operator key given, else off", "seeds a demo tenant and plays a journey", onOff),
+  publicUrl: variable("WAYBILL_PUBLIC_URL", "taken from each request", "the public address, for links in responses", webAddress),
+  trustProxy: variable("WAYBILL_TRUST_PROXY", "off", "trust X-Forwarded-Proto, -Host and -For; only behind a proxy that sets them", onOff),
   ...basePathVariables,
   documents: variable(
     "WAYBILL_DOCUMENTS",
     "postgres",
-    "where files of documents are kept: postgres, directory:/path (the same one for every process) or s3://bucket/prefix (region and credentials by AWS_REGION, AWS_ACCESS_KEY_ID and the like)",
+    "where document files are stored: postgres, directory:/path (the same one for every process) or s3://bucket/prefix (region and credentials by AWS_REGION, AWS_ACCESS_KEY_ID and the like)",
     documentsPlace
   ),
   documentsAlso: variable(
     "WAYBILL_DOCUMENTS_ALSO",
     "none",
-    "another place that has files of documents, after WAYBILL_DOCUMENTS was changed: they are read and deleted there, and no new ones are added",
+    "another place that has document files, after WAYBILL_DOCUMENTS was changed; files are read and deleted there, and none are added",
     documentsPlace
   ),
-  s3Endpoint: variable("WAYBILL_S3_ENDPOINT", "Amazon's own", "the address of another S3-compatible store, with buckets in its path", webAddress),
-  poolSize: variable("WAYBILL_POOL_SIZE", "20", "connections to the database, at most", integer(2, 1000)),
+  s3Endpoint: variable("WAYBILL_S3_ENDPOINT", "Amazon S3", "the address of another S3-compatible store; buckets are addressed by path", webAddress),
+  poolSize: variable("WAYBILL_POOL_SIZE", "20", "maximum number of database connections", integer(2, 1000)),
   statementTimeout: variable(
     "WAYBILL_STATEMENT_TIMEOUT_SECONDS",
     "45",
-    "after which the database cancels a statement; migrations take as long as they take",
+    "the database cancels a statement that runs longer; migrations have no timeout",
     seconds(1, 3600)
   ),
   idleTransactionTimeout: variable(
     "WAYBILL_IDLE_TRANSACTION_TIMEOUT_SECONDS",
     "10",
-    "after which the database ends a transaction whose process is silent",
+    "the database ends a transaction that is idle for longer",
     seconds(1, 3600)
   ),
   lease: variable(
     "WAYBILL_LEASE_SECONDS",
     "20",
-    "after which a killed process's deliveries are taken up by others; longer than an attempt",
+    "after this time other processes take over a killed process's deliveries; must be longer than an attempt",
     seconds(1, 3600)
   ),
-  attemptTimeout: variable("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", "15", "for one POST of a webhook, answer included", seconds(0.1, 600)),
-  drain: variable("WAYBILL_DRAIN_SECONDS", "10", "a stop waits for requests and attempts in flight, at most", seconds(0, 600)),
+  attemptTimeout: variable("WAYBILL_ATTEMPT_TIMEOUT_SECONDS", "15", "timeout of one webhook POST, including the response", seconds(0.1, 600)),
+  drain: variable("WAYBILL_DRAIN_SECONDS", "10", "how long a stop waits for requests and attempts in flight", seconds(0, 600)),
   drainDelay: variable(
     "WAYBILL_DRAIN_DELAY_SECONDS",
     "5; 0 in a terminal",
     "how long a process that gets SIGTERM is not ready and still serves, so that load balancers notice",
     seconds(0, 600)
   ),
-  keepDays: variable("WAYBILL_KEEP_DAYS", "30", "settled deliveries stay visible to operators", days),
-  keepDeliveredDays: variable("WAYBILL_KEEP_DELIVERED_DAYS", "365", "shipments can be looked up after the consignee got them", days),
-  keepEndedBillsDays: variable("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "freight bills are kept after they were invoiced or removed", days),
-  keepPickupsDays: variable("WAYBILL_KEEP_PICKUPS_DAYS", "365", "pickups are kept after they were ordered", days),
-  keepAuditDays: variable("WAYBILL_KEEP_AUDIT_DAYS", "400", "entries of the audit log are kept", days),
-  keepStatisticsDays: variable("WAYBILL_KEEP_STATISTICS_DAYS", "90", "delivery statistics by hour are kept; those by minute are kept for a day", days),
-  keepEdiFilesDays: variable("WAYBILL_KEEP_EDI_FILES_DAYS", "365", "EDI files are kept after they were read or sent", days),
-  keepNoticesDays: variable("WAYBILL_KEEP_NOTICES_DAYS", "180", "bodies of status and charge notifications are kept; never less than deliveries", days),
+  keepDays: variable("WAYBILL_KEEP_DAYS", "30", "how long finished deliveries stay visible to operators", days),
+  keepDeliveredDays: variable("WAYBILL_KEEP_DELIVERED_DAYS", "365", "how long shipments can be looked up after delivery to the consignee", days),
+  keepEndedBillsDays: variable("WAYBILL_KEEP_ENDED_BILLS_DAYS", "365", "how long freight bills are kept after they were invoiced or removed", days),
+  keepPickupsDays: variable("WAYBILL_KEEP_PICKUPS_DAYS", "365", "how long pickups are kept after they were ordered, in any state", days),
+  keepAuditDays: variable("WAYBILL_KEEP_AUDIT_DAYS", "400", "how long entries of the audit log are kept", days),
+  keepStatisticsDays: variable("WAYBILL_KEEP_STATISTICS_DAYS", "90", "how long delivery statistics by hour are kept; those by minute are kept for a day", days),
+  keepEdiFilesDays: variable("WAYBILL_KEEP_EDI_FILES_DAYS", "365", "how long EDI files are kept after they were read or sent", days),
+  keepNoticesDays: variable("WAYBILL_KEEP_NOTICES_DAYS", "180", "how long bodies of status and charge notifications are kept; never less than deliveries", days),
   logFormat: variable("WAYBILL_LOG_FORMAT", "pretty on a terminal, else json", "json or pretty", oneOf(["json", "pretty"])),
-  logLevel: variable("WAYBILL_LOG_LEVEL", "info", "the least that is logged", oneOf(["debug", "info", "warn", "error"])),
+  logLevel: variable("WAYBILL_LOG_LEVEL", "info", "lowest level that is logged: debug, info, warn or error", oneOf(["debug", "info", "warn", "error"])),
   otlpEndpoint: variable(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "none",
-    "traces and metrics go there; the other OTEL_ variables are heeded too",
+    "destination of traces and metrics; the other OTEL_ variables apply too",
     webAddress
   )
 } as const
