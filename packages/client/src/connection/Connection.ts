@@ -7,6 +7,7 @@ import { type FailedCall, WaybillCallFailed, WaybillProblem } from "./WaybillPro
 /** A key or token, or a function that returns one. The function is called before every attempt, so tokens can expire. */
 export type Credential = string | (() => string | Promise<string>)
 
+/** Where the server is and how every call of a client is made. */
 export interface ConnectionOptions {
   /** Address of the server, such as `https://freight.example.com`. A path is kept, for servers mounted below one. */
   readonly baseUrl: string | URL

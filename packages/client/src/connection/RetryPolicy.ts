@@ -1,6 +1,7 @@
 /** Decides whether and when an idempotent call is retried. */
 import { WaybillCallFailed, WaybillProblem } from "./WaybillProblem.ts"
 
+/** When a call that failed is repeated. Only idempotent calls are: after a lost response, 429 or 503. */
 export interface RetryPolicy {
   /** Number of attempts, the first one included. */
   readonly attempts: number
@@ -10,6 +11,7 @@ export interface RetryPolicy {
   readonly longestPauseMillis: number
 }
 
+/** Three attempts, with a first pause of up to 250 ms and pauses of at most 10 s. */
 export const defaultRetryPolicy: RetryPolicy = { attempts: 3, firstPauseMillis: 250, longestPauseMillis: 10_000 }
 
 /**

@@ -16,6 +16,7 @@ export type BillScope = "subscribed_accounts" | "all_accounts"
 /** `suspended`: deliveries failed or the receiver refused them. A successful `testWebhook` of its address resumes it. */
 export type ChargeSubscriptionStatus = "active" | "inactive" | "suspended"
 
+/** A new subscription to freight charges: `POST /v1/subscriptions` of area E. */
 export interface ChargeSubscriptionCreate {
   /** Target of notifications; https. */
   readonly webhookUrl: string
@@ -48,6 +49,7 @@ export interface ChargeSubscription {
   readonly updatedAt: string
 }
 
+/** The receiver to test: `POST /webhooks/test` of area E. */
 export interface WebhookTest {
   readonly webhookUrl: string
   readonly hmacSecretId?: string

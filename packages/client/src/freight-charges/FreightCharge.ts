@@ -9,6 +9,7 @@ export const chargeEventCodes = [
   "GTD_AM", "GTD_NOON", "GTD_PM", "HAZ", "IDL", "IPU", "INBD", "MARK", "PPD", "PSC", "PSH", "PSN", "SRT", "SS", "TCS"
 ] as const
 
+/** A code of the published list for events in the change log of a bill. */
 export type ChargeEventCode = typeof chargeEventCodes[number]
 
 interface ChargePlace {
@@ -33,6 +34,7 @@ export interface ChargeBillTo extends ChargePlace {
   readonly locationID?: string
 }
 
+/** A purchase order of the shipment. `weight` is text here, as area E publishes it. */
 export interface ChargePurchaseOrder {
   readonly number?: string
   readonly pieces?: number
@@ -42,6 +44,7 @@ export interface ChargePurchaseOrder {
   readonly additionalShipperInfo?: string
 }
 
+/** Numbers that identify the shipment of a bill. Only the PRO is always there. */
 export interface ChargeReferenceNumbers {
   readonly pro: string
   readonly quoteId?: string
@@ -54,6 +57,7 @@ export interface ChargeReferenceNumbers {
   readonly additionalReferences?: ReadonlyArray<{ readonly name?: string; readonly value?: string }>
 }
 
+/** Totals of the shipment: weights in `weightUnit`, length in `dimensionsUnit`, volume in `cubeDimensionsUnit`, value in `currency`. */
 export interface ChargeShipmentTotals {
   /** Local time; carriers write it without an offset. */
   readonly pickupDate: string
@@ -69,6 +73,7 @@ export interface ChargeShipmentTotals {
   readonly currency?: string
 }
 
+/** A commodity in a handling unit: weight in `weightUnit`, freight class in `classification`. */
 export interface ChargeLineItem {
   readonly description: string
   readonly weight: number
@@ -80,6 +85,7 @@ export interface ChargeLineItem {
   readonly nmfcSub?: string
 }
 
+/** Handling units of one kind: weight in `weightUnit`, sizes in `dimensionUnit`. */
 export interface ChargeHandlingUnit {
   readonly count: number
   readonly type: string
@@ -104,6 +110,7 @@ export interface ChargeLogEntry {
   readonly weightAndResearchDocAvailable?: boolean
 }
 
+/** `charges` of a PFC object: amounts in `currencyType`, weights in `weightUnit`. */
 export interface ChargeAmounts extends ChargeLog {
   readonly grossCharges: number
   readonly discountAmount: number
@@ -128,6 +135,7 @@ export interface ChargeLog {
   readonly changeLogMessages?: ReadonlyArray<{ readonly informationalMessage?: string }>
 }
 
+/** One version of a freight bill before its invoice: the PFC object of area E. Notifications and in-flight lists are arrays of it. */
 export interface PreliminaryFreightCharge {
   readonly pfc: {
     /** Identifies the bill: PRO, SCAC and ship date. */

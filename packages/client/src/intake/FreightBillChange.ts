@@ -24,4 +24,5 @@ export interface FreightBillRemoval {
   }
 }
 
+/** One item of `POST /intake/v1/freight-charges`: a version of a bill, or its removal. */
 export type FreightBillChange = FreightBillVersion | FreightBillRemoval

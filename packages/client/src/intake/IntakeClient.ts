@@ -27,11 +27,13 @@ export interface ReportedEvent extends Omit<TransitEvent, "eventId" | "sequence"
   readonly parties?: { readonly accounts: ReadonlyArray<string> }
 }
 
+/** Options of a call that takes a list of items. */
 export interface PublishOptions extends CallOptions {
   /** Accept the valid items and report the invalid ones. Without it, one invalid item refuses the whole call. */
   readonly partial?: boolean | undefined
 }
 
+/** Connection to intake. */
 export interface IntakeClientOptions extends ConnectionOptions {
   /** Path of intake below `baseUrl`. Default `/intake/v1`. */
   readonly basePath?: string | undefined

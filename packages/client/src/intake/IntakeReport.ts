@@ -8,6 +8,7 @@ export type ItemResult<Key> =
   | { readonly index: number; readonly result: "accepted" | "duplicate" } & Key
   | { readonly index: number; readonly result: "error"; readonly errors: ReadonlyArray<ProblemFault> }
 
+/** Result of one published event. */
 export type EventPublication = ItemResult<{
   readonly shipmentId: string
   /** The given id, or the one that the service assigned. */
@@ -15,6 +16,7 @@ export type EventPublication = ItemResult<{
   readonly sequence: number
 }>
 
+/** Result of one registered shipment. */
 export type ShipmentRegistration = ItemResult<{ readonly shipmentId: string }>
 
 /**
@@ -25,6 +27,7 @@ export type ShipmentRegistration = ItemResult<{ readonly shipmentId: string }>
  */
 export type StatusOutcome = "applied" | "unchanged" | "late" | "refused"
 
+/** Result of one reported status update. */
 export type StatusPublication = ItemResult<{
   readonly shipmentId: string
   /** Id of the event in the log. */
@@ -37,6 +40,7 @@ export type StatusPublication = ItemResult<{
   readonly notNotified?: string
 }>
 
+/** Result of one reported freight bill. */
 export type ChargePublication = ItemResult<{
   /** Identifies the bill. */
   readonly uniqueID: string
@@ -44,6 +48,7 @@ export type ChargePublication = ItemResult<{
   readonly version: number
 }>
 
+/** What happened to each item of an intake call. */
 export interface IntakeReport<Result = EventPublication> {
   /** One result per item, in the order of the call. */
   readonly results: ReadonlyArray<Result>

@@ -12,6 +12,7 @@ export interface ReportedPickupCode extends Unknown<{ codeDescription: string; s
   readonly code: string
 }
 
+/** A shipment that the driver picked up, as the carrier reports it: part of `shipmentArray` of area C. */
 export type ReportedPickupShipment = Unknown<{
   readonly proNumber: string
   readonly destinationPostalCode: string
@@ -43,6 +44,7 @@ export interface ReportedPickup extends
   readonly carrierPickupNumber?: string
 }
 
+/** Result of a report or a decision on a pickup. */
 export interface PickupReported {
   readonly result: "accepted" | "duplicate"
   /** Id of the pickup in the service. */
@@ -51,6 +53,7 @@ export interface PickupReported {
   readonly status: OpenList<PickupStatus>
 }
 
+/** An entry in the history of a pickup. */
 export interface PickupHistory {
   /** Position in the history, in order of arrival. */
   readonly position: number
@@ -97,6 +100,7 @@ export interface PickupSubscriptionCreate {
   readonly delivery?: DeliveryMetadata
 }
 
+/** A carrier's subscription to the changes of pickups. */
 export interface PickupSubscription extends Omit<PickupSubscriptionCreate, "delivery" | "topics"> {
   readonly id: string
   readonly topics: ReadonlyArray<OpenList<"pickups">>
@@ -112,6 +116,7 @@ export interface PickupSubscriptionPatch extends Partial<Omit<PickupSubscription
   readonly status?: SubscriptionStatus
 }
 
+/** A page of the caller's subscriptions to pickups, by id. `nextCursor` is `null` on the last one. */
 export interface PickupSubscriptionsPage {
   readonly data: ReadonlyArray<PickupSubscription>
   readonly nextCursor: string | null
@@ -153,6 +158,7 @@ export interface PickupChange {
   readonly request: PickupRequest
 }
 
+/** Which part of the work list to read: `GET /intake/v1/pickups`. */
 export interface PickupChangeQuery {
   /** Where a list without cursor starts. */
   readonly since?: string | Date | undefined
@@ -163,6 +169,7 @@ export interface PickupChangeQuery {
   readonly limit?: number | undefined
 }
 
+/** A page of the work list, oldest change first. */
 export interface PickupChanges {
   readonly data: ReadonlyArray<PickupChange>
   /** Always present: use it later to get newer changes. */

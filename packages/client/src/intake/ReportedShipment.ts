@@ -75,6 +75,7 @@ export interface ReportedInformation extends ReportedOfShipment, Informing {
   readonly deliveryInformation_messages: DeliveryMessage
 }
 
+/** One item of `POST /intake/v1/status-updates`: a delivery update or a delivery information of area A. */
 export type ReportedStatus = ReportedMovement | ReportedInformation
 
 /** One report and its effect on the shipment. */

@@ -25,16 +25,19 @@ export interface DocumentQuery extends CarrierNumbers {
 /** Ordered by invoice number. */
 export type DocumentsPage = CursorPage<SupportingDocuments>
 
+/** Answer to an upload. */
 export interface DocumentsUploaded {
   readonly message: string
   /** Ids of the new files, in upload order; empty when the server does not return them. */
   readonly fileIds: ReadonlyArray<string>
 }
 
+/** `carrier` chooses one carrier where several use the same invoice number. */
 export interface GetDocumentsOptions extends CallOptions {
   readonly carrier?: CarrierNumbers | undefined
 }
 
+/** Which files to remove, and why. */
 export interface RemoveDocumentsOptions extends CallOptions {
   /** Files to remove; at least one. Default: all files of the invoice number. */
   readonly fileIds?: ReadonlyArray<string> | undefined
@@ -43,6 +46,7 @@ export interface RemoveDocumentsOptions extends CallOptions {
   readonly carrier?: CarrierNumbers | undefined
 }
 
+/** Connection to area B. */
 export interface DocumentsClientOptions extends ConnectionOptions {
   /** Path of area B below `baseUrl`. Default `/invoicing`. */
   readonly basePath?: string | undefined
@@ -54,6 +58,7 @@ type ReadRecords<Record> = Parameters<typeof recordsIn<Record>>[2]
 
 const documents = ["documents"]
 
+/** Supporting documents of invoices (area B): upload, read, download and remove. Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
 export class DocumentsClient {
   readonly #connection: Connection
   readonly #streamed: boolean

@@ -12,6 +12,7 @@ export interface InvoiceAttribute {
   readonly value?: string
 }
 
+/** An exact amount: decimal text, never a float. */
 export interface MonetaryAmount {
   /** ISO 4217, such as `USD`. */
   readonly currencyCode: string
@@ -19,6 +20,7 @@ export interface MonetaryAmount {
   readonly value: string
 }
 
+/** An address of an invoice (area B). `adminArea1` is the state or province. */
 export interface PostalAddress {
   readonly streetAddress?: string
   readonly adminArea1?: string
@@ -32,6 +34,7 @@ export interface PostalAddress {
   readonly locationCode?: string
 }
 
+/** Who pays, how and until when. */
 export interface InvoiceTerms {
   readonly billingTerms?: "Prepaid" | "Collect" | "Third Party"
   readonly paymentTerms?: string
@@ -41,6 +44,7 @@ export interface InvoiceTerms {
   readonly disputeResolution?: string
 }
 
+/** The parties, terms and total of an invoice. */
 export interface InvoiceHeader {
   readonly consignor: { readonly consignorName?: string; readonly address?: PostalAddress }
   readonly consignee: { readonly consigneeID?: string; readonly consigneeName?: string; readonly address?: PostalAddress }
@@ -52,6 +56,7 @@ export interface InvoiceHeader {
   readonly invoiceAmount: MonetaryAmount
 }
 
+/** The person who authorized a charge. */
 export interface ChargeAuthorizer {
   readonly authorizerTitle?: string
   readonly authorizerName?: string
@@ -90,10 +95,12 @@ interface Freight {
   readonly stackable?: boolean
 }
 
+/** A charge for the whole shipment, such as the line haul. */
 export interface BaseCharge extends AnyCharge {
   readonly chargeType: "BASE_CHARGE"
 }
 
+/** A charge for one item. */
 export interface ItemCharge extends AnyCharge, Freight {
   readonly chargeType: "ITEM_CHARGE"
   readonly itemId: number
@@ -104,6 +111,7 @@ export interface ItemCharge extends AnyCharge, Freight {
   readonly itemPackageQuantity?: number
 }
 
+/** A charge for one handling unit. */
 export interface HandlingUnitCharge extends AnyCharge, Freight {
   readonly chargeType: "HANDLING_UNIT_CHARGE"
   readonly handlingUnitId: number
@@ -113,6 +121,7 @@ export interface HandlingUnitCharge extends AnyCharge, Freight {
   readonly handlingUnitPackageQuantity?: number
 }
 
+/** A line of an invoice; `chargeType` says which kind. */
 export type InvoiceCharge = BaseCharge | ItemCharge | HandlingUnitCharge
 
 /** Unknown members are stored and returned. */

@@ -20,33 +20,39 @@ export interface InvoiceQuery extends CarrierNumbers {
 /** Ordered by uniqueID. */
 export type InvoicesPage = CursorPage<Invoice>
 
+/** Answer to a new or replaced invoice. */
 export interface InvoiceWritten {
   readonly message: string
   /** Possible errors in the accepted invoice, such as lines that do not add up, or several currencies. */
   readonly warning?: string
 }
 
+/** An invoice as it is stored. */
 export interface FoundInvoice {
   readonly invoice: Invoice
   /** Same as in `InvoiceWritten`. */
   readonly warning?: string
 }
 
+/** Why an invoice is replaced. */
 export interface ReplaceInvoiceOptions extends CallOptions {
   /** The reason; kept in the history. */
   readonly comments?: ReadonlyArray<InvoiceComment> | undefined
 }
 
+/** Which carrier's invoice to remove, and why. */
 export interface RemoveInvoiceOptions extends CallOptions {
   /** The reason; kept in the history. */
   readonly comment?: InvoiceComment | undefined
   readonly carrier?: CarrierNumbers | undefined
 }
 
+/** `carrier` chooses one carrier where several use the same uniqueID. */
 export interface GetInvoiceOptions extends CallOptions {
   readonly carrier?: CarrierNumbers | undefined
 }
 
+/** Connection to area B. */
 export interface InvoicesClientOptions extends ConnectionOptions {
   /** Path of area B below `baseUrl`. Default `/invoicing`. */
   readonly basePath?: string | undefined
@@ -54,6 +60,7 @@ export interface InvoicesClientOptions extends ConnectionOptions {
 
 const invoices = ["invoices"]
 
+/** Invoices (area B): create, list, get, replace and remove. Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
 export class InvoicesClient {
   readonly #connection: Connection
 

@@ -9,6 +9,7 @@ export const documentTypes = [
   "RESI", "SPEC", "SCL", "STB", "W&I", "OTHER"
 ] as const
 
+/** A document type of the published list, such as `POD`. */
 export type SupportingDocumentType = typeof documentTypes[number]
 
 interface Described {
@@ -33,10 +34,12 @@ export interface DocumentUpload extends Described {
   readonly documents: ReadonlyArray<{ readonly documentType: SupportingDocumentType; readonly files: ReadonlyArray<FileSource> }>
 }
 
+/** A file of a document. `remove` takes its id. */
 export interface StoredFile {
   readonly id: string
 }
 
+/** A file of a document with its decoded bytes. */
 export interface StoredFileWithContent extends StoredFile {
   readonly content: Bytes
 }

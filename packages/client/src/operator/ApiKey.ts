@@ -12,6 +12,7 @@ export interface ApiKeyCreate {
   readonly expiresAt?: string | Date
 }
 
+/** An API key without its value. */
 export interface ListedApiKey {
   readonly id: string
   readonly name: string
@@ -27,6 +28,7 @@ export interface ListedApiKey {
   readonly lastUsedAt: string | null
 }
 
+/** A client of a tenant: all keys of one name, or all tokens of one issuer and subject. */
 export interface Client {
   /** `key:<name>`, or `jwt:<issuer>:<sub>` for tokens. */
   readonly client: string
@@ -41,6 +43,7 @@ export interface Client {
   readonly state: "live" | "held"
 }
 
+/** A new API key with its value. */
 export interface ApiKey {
   readonly id: string
   /** Returned only once. */

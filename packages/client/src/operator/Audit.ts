@@ -16,6 +16,7 @@ export interface AuditEntry {
   readonly requestId: string
 }
 
+/** Filters of the audit log; all given ones must match. */
 export interface AuditQuery {
   /** Only calls about this tenant. */
   readonly tenant?: string | undefined

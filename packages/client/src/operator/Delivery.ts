@@ -17,6 +17,7 @@ export const deliveryErrors = [
   "http_3xx", "http_4xx", "http_429", "http_5xx", "signing", "gone", "interrupted"
 ] as const
 
+/** How an attempt failed, without `accepted`. */
 export type DeliveryError = (typeof deliveryErrors)[number]
 
 /** One POST and its outcome. */
@@ -34,6 +35,7 @@ export interface DeliveryAttempt {
   readonly answer: string | null
 }
 
+/** A delivery with its attempts. Times are RFC 3339 in UTC. */
 export interface Delivery {
   readonly deliveryId: string
   readonly subscriptionId: string
@@ -49,12 +51,14 @@ export interface Delivery {
   readonly attempts: ReadonlyArray<DeliveryAttempt>
 }
 
+/** A delivery with the exact bytes that were or will be sent. */
 export interface DeliveryInFull extends Delivery {
   readonly endpointUrl: string
   /** The exact body of every attempt. */
   readonly body: string
 }
 
+/** Filters of the list of deliveries; all given ones must match. */
 export interface DeliveryQuery {
   readonly state?: DeliveryState | undefined
   readonly subscriptionId?: string | undefined

@@ -3,6 +3,7 @@ import type { OpenList } from "../shared/OpenList.ts"
 import type { Delivery } from "./Delivery.ts"
 import type { DeliveringArea } from "./OperatorSubscription.ts"
 
+/** An area whose entries a journey has. */
 export type Area = Exclude<DeliveringArea, "notices"> | "invoices"
 
 /** A shipment that matches a reference. */
@@ -37,6 +38,7 @@ export interface JourneyDelivery extends Delivery {
   readonly area: OpenList<DeliveringArea>
 }
 
+/** Everything that happened to one shipment in all areas, and the deliveries that sent it. */
 export interface ShipmentJourney {
   readonly shipmentId: string
   readonly proNumber: string | null

@@ -25,6 +25,7 @@ export interface OperatorPage<A> extends ListedPage<A> {
 /** Newest first by default. It may be short, or empty, with a `nextCursor`. */
 export interface DeliveriesPage extends OperatorPage<Delivery> {}
 
+/** Connection to the operator API; `apiKey` is an operator key. */
 export interface OperatorClientOptions extends ConnectionOptions {
   /** Path of the operator API below `baseUrl`. Default `/operator/v1`. */
   readonly basePath?: string | undefined

@@ -3,11 +3,13 @@ import type { PickupStatus } from "../pickups/PickupVisibility.ts"
 import type { OpenList } from "../shared/OpenList.ts"
 import type { PageQuery } from "../connection/CursorPages.ts"
 
+/** Which pickups of a tenant to list. */
 export interface OperatorPickupQuery extends PageQuery {
   /** `waiting`: only those that wait for the carrier's decision, oldest order first. The server's default is `all`, latest order first. */
   readonly state?: "waiting" | "all" | undefined
 }
 
+/** A pickup as operators see it. */
 export interface OperatorPickup {
   readonly pickupId: string
   /** The carrierPickupNumber; `null` until there is one. */

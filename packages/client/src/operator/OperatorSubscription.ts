@@ -15,6 +15,7 @@ export type PausedBy = "client" | "service" | "operator"
 /** `open`: nothing is sent until `until`. `half-open`: exactly one delivery is sent, the probe. */
 export type BreakerState = "closed" | "open" | "half-open"
 
+/** The circuit breaker of a subscription's endpoint. */
 export interface SubscriptionBreaker {
   readonly state: OpenList<BreakerState>
   /** Failed attempts since the last accepted one. */
@@ -98,6 +99,7 @@ export interface Health {
   readonly tenants: ReadonlyArray<TenantHealth>
 }
 
+/** Filters of the list of subscriptions; all given ones must match. */
 export interface OperatorSubscriptionQuery extends PageQuery {
   /** Only subscriptions of this client. A bare name means `key:<name>`. */
   readonly client?: string | undefined
@@ -127,6 +129,7 @@ export interface PurgeResult {
   readonly nextCursor: string | null
 }
 
+/** Which history is sent again, by the time of its publication. */
 export interface ReplayRange {
   readonly from: string | Date
   /** Default: now. */

@@ -1,6 +1,7 @@
 /** Links that open the portal of a client. */
 import type { PortalTheme } from "../portal/PortalSession.ts"
 
+/** Whose portal a new link opens, for how long and how it looks. */
 export interface PortalLinkCreate {
   /** A bare name means `key:<name>`. */
   readonly client: string
@@ -10,6 +11,7 @@ export interface PortalLinkCreate {
   readonly theme?: PortalTheme
 }
 
+/** A link that opens a client's portal, with its token. */
 export interface PortalLink {
   /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
   readonly client: string

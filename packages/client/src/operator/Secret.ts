@@ -18,6 +18,7 @@ export interface SecretSettings {
   readonly bodySignature?: boolean
 }
 
+/** A signing secret with its value, `whsec_…`. The server shows it only here. */
 export interface SigningSecret {
   readonly hmacSecretId: string
   readonly secret: string

@@ -12,6 +12,7 @@ export interface StatisticsQuery {
   readonly step?: number | undefined
 }
 
+/** Counts of one step. */
 export interface StatisticsPoint {
   /** When it begins. */
   readonly at: string
@@ -26,6 +27,7 @@ export interface StatisticsPoint {
   readonly waiting: number | null
 }
 
+/** The points of one subscription, or of the client or tenant. */
 export interface StatisticsSeries {
   /** `null` for a series of the client or the tenant. */
   readonly subscriptionId: string | null
@@ -33,6 +35,7 @@ export interface StatisticsSeries {
   readonly points: ReadonlyArray<StatisticsPoint>
 }
 
+/** Deliveries, failures, latency and waiting entries between two instants. */
 export interface Statistics {
   readonly from: string
   readonly to: string

@@ -6,6 +6,7 @@ export interface TenantSettings {
   readonly hosts?: ReadonlyArray<string>
 }
 
+/** A carrier, broker or shipper that uses the service: the unit of isolation. */
 export interface Tenant {
   readonly tenantId: string
   readonly name: string

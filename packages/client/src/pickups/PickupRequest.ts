@@ -6,6 +6,7 @@ type Unknown<A> = { readonly [Member in keyof A]?: A[Member] | null }
 
 type OrNull<A> = { readonly [Member in keyof A]: A[Member] | null }
 
+/** Where the freight is picked up (area C). */
 export interface PickupAddress extends
   Unknown<{
     /** One of your accounts; its holders see the pickup. */
@@ -38,6 +39,7 @@ export type PickupDestination = Unknown<{
   readonly cneeZip: string
 }>
 
+/** Who pays for the pickup (area C). */
 export type PickupBillTo = Unknown<{
   /** One of your accounts; its holders see the pickup. */
   readonly btAccountNumber: string
@@ -53,6 +55,7 @@ export type PickupBillTo = Unknown<{
   readonly btZip: string
 }>
 
+/** Handling units of one kind. The interface names no unit for their sizes; weights are in `weightUofM` of the request. */
 export type PickupHandlingUnit = Unknown<{
   readonly height: number
   readonly length: number
@@ -65,8 +68,10 @@ export type PickupHandlingUnit = Unknown<{
   readonly totalWeight: number
 }>
 
+/** What the delivery date of a shipment means: a type of the published list. */
 export type DeliveryDateType = "Deliver On or After Date" | "Deliver By Date" | "Delivery Window" | "Required Delivery Date"
 
+/** A shipment of a pickup request (area C). */
 export interface PickupShipment extends
   Unknown<{
     readonly shipperRef: string
@@ -103,6 +108,7 @@ export interface PickupShipment extends
   readonly hazmatCheck: boolean
 }
 
+/** Unit of every weight of a request: pounds or kilograms. */
 export type WeightUnit = "LB" | "LBS" | "Pounds" | "KG" | "KGS" | "Kilograms"
 
 interface Asked {

@@ -1,6 +1,7 @@
 /** The carrier's response to a pickup request, and the visibility of a pickup (area C). */
 import type { OpenList } from "../shared/OpenList.ts"
 
+/** The carrier's answer to an order or a change. */
 export interface PickupAnswer {
   /** Your references and PROs from the request. */
   readonly shipperRef: ReadonlyArray<string>
@@ -37,8 +38,10 @@ export const pickupStatuses = [
   "Pickup Cancelled"
 ] as const
 
+/** A status of the published list, such as `En Route`. */
 export type PickupStatus = typeof pickupStatuses[number]
 
+/** Why a pickup has its status: a code of the published list, or one of the carrier. */
 export interface PickupInformationCode {
   readonly code: string | null
   /** The status, if there is no code. */
@@ -47,6 +50,7 @@ export interface PickupInformationCode {
   readonly subCodeDescription: string | null
 }
 
+/** The driver and the trailer on the way. Coordinates are decimal degrees. */
 export interface PickupEquipment {
   readonly driverName: string | null
   readonly trailerNumber: string | null
@@ -55,6 +59,7 @@ export interface PickupEquipment {
   readonly stopsAway: number | null
 }
 
+/** A shipment that was picked up. */
 export interface VisibleShipment {
   readonly proNumber: string | null
   readonly destinationPostalCode: string | null
@@ -64,6 +69,7 @@ export interface VisibleShipment {
   readonly referenceNumbers: ReadonlyArray<{ readonly referenceType: string | null; readonly referenceValue: string | null }> | null
 }
 
+/** The present state of a pickup: the visibility answer of area C. */
 export interface PickupVisibility {
   readonly pickupConfirmationId: string
   readonly status: OpenList<PickupStatus>

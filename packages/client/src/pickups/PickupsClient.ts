@@ -9,6 +9,7 @@ import type { PickupAnswer, PickupAnswers, PickupVisibility } from "./PickupVisi
 /** Identifies one pickup. Case, blanks and hyphens of a PRO do not matter. */
 export type PickupLookup = { readonly confirmationId: string } | { readonly proNumber: string }
 
+/** Options of an order. */
 export interface CreatePickupOptions extends CallOptions {
   /**
    * An order that is repeated with its key gets the first response and creates no second pickup. 1 to 200 printable
@@ -17,11 +18,13 @@ export interface CreatePickupOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined
 }
 
+/** Options of a lookup. */
 export interface PickupVisibilityOptions extends CallOptions {
   /** Search test pickups only. */
   readonly isTest?: boolean | undefined
 }
 
+/** Connection to area C. */
 export interface PickupsClientOptions extends ConnectionOptions {
   /** Path of area C below `baseUrl`. Default `/pickup`. */
   readonly basePath?: string | undefined
@@ -29,6 +32,7 @@ export interface PickupsClientOptions extends ConnectionOptions {
 
 const pickups = ["v1", "pickups"]
 
+/** Pickups (area C): order, change, cancel and track. Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
 export class PickupsClient {
   readonly #connection: Connection
 

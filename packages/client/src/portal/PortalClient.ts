@@ -9,12 +9,15 @@ import type { PortalSession } from "./PortalSession.ts"
 /** A subscription of the caller, with the fields that operators see. */
 export interface PortalSubscription extends OperatorSubscription {}
 
+/** Filters of the list of the customer's own subscriptions. */
 export interface PortalSubscriptionQuery extends PageQuery {
   readonly state?: SubscriptionState | undefined
 }
 
+/** Filters of the list of the customer's own deliveries. */
 export interface PortalDeliveryQuery extends Omit<DeliveryQuery, "client"> {}
 
+/** A delivery of the customer with its endpoint and body. */
 export interface PortalDelivery extends Delivery {
   readonly endpointUrl: string
   /** The exact body of every attempt; `null` before the first one. */
@@ -68,11 +71,13 @@ export interface PortalContactChange {
   readonly webhookKinds?: ReadonlyArray<NoticeKind> | null
 }
 
+/** How a signing secret is replaced. */
 export interface SecretRotation {
   /** How long the previous secret goes on signing: 0 to 604,800. The server's default is a day. */
   readonly overlapSeconds?: number
 }
 
+/** Connection to the portal. `bearer` is the token of a link; a customer's other credentials work as well. */
 export interface PortalClientOptions extends ConnectionOptions {
   /** Path of the portal's calls below `baseUrl`. Default `/portal/v1`. */
   readonly basePath?: string | undefined

@@ -13,6 +13,7 @@ export interface PortalTheme {
   readonly logoUrl?: string
 }
 
+/** Who the portal is open for, and how it looks. */
 export interface PortalSession {
   /** Qualified: `key:<name>` or `jwt:<issuer>:<sub>`. */
   readonly client: string

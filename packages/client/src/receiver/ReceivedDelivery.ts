@@ -25,6 +25,7 @@ export type DeliveryContent =
 /** A verified delivery. `deliveryId` is the same for every attempt. */
 export type ReceivedDelivery = DeliveryContent & { readonly deliveryId: string }
 
+/** A received request and the secrets that verify it. */
 export interface ReadDeliveryOptions extends VerifyDeliveryOptions {
   /** Required signature. Default `standard-webhooks`. `x-signature` has no timestamp and cannot stop late replays. */
   readonly signature?: SignatureScheme | undefined

@@ -1,6 +1,7 @@
 /** Handled ids in the memory of one process. */
 import type { Claim, ClaimAnswer, SeenStore } from "./SeenStore.ts"
 
+/** Limits of the memory of handled ids. */
 export interface SeenInMemoryOptions {
   /** Number of ids to keep; the oldest are evicted first. Default 100,000. */
   readonly capacity?: number | undefined

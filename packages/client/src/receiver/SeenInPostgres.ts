@@ -2,6 +2,7 @@
 import { type Claim, type ClaimAnswer, keepSecondsOf, type SeenRetention, type SeenStore, type TransactionalSeenStore } from "./SeenStore.ts"
 import { type PostgresQuery, type PostgresRows, SeenTable } from "./SeenTable.ts"
 
+/** Where handled ids are kept in Postgres, and for how long. */
 export interface SeenInPostgresOptions extends SeenRetention {
   /** Name of the table, with its schema if needed. Default `waybill_seen`. Create it with `seenTableSql(table)`. */
   readonly table?: string | undefined
@@ -50,6 +51,7 @@ export interface PostgresPool {
 export type ConnectionOf<Pool extends PostgresPool> = Pool["connect"] extends
   { (): Promise<infer Connection>; (...args: never): unknown } ? Connection : never
 
+/** The part of a `pg` client that is needed. */
 export interface PostgresConnection {
   query(text: string, values?: Array<string>): PromiseLike<PostgresRows>
   /** With an argument, closes the connection instead of returning it to the pool. */

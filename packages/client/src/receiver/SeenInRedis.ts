@@ -7,6 +7,7 @@ export type RedisClient =
   | { call(command: string, ...args: Array<string>): Promise<unknown> }
   | { sendCommand(args: Array<string>): Promise<unknown> }
 
+/** Where handled ids are kept in Redis, and for how long. */
 export interface SeenInRedisOptions extends SeenRetention {
   /** Prefix of the keys. Default `waybill:seen:`. */
   readonly prefix?: string | undefined

@@ -94,6 +94,7 @@ export const reportSequences = (
   return { missing, late, outOfOrder, repeated }
 }
 
+/** Limits of the memory of sequence numbers. */
 export interface SequencesInMemoryOptions {
   /** Number of shipments to keep; the least recently updated is evicted first. Default 10,000. */
   readonly shipments?: number | undefined

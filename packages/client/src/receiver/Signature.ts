@@ -5,6 +5,7 @@ import { type DeliveryHeaders, readHeader } from "./DeliveryHeaders.ts"
 import { DeliveryRefused } from "./DeliveryRefused.ts"
 import { readSecrets, type WebhookSecrets } from "./WebhookSecret.ts"
 
+/** A received request and the secrets that verify it. */
 export interface VerifyDeliveryOptions {
   /** All secrets that may have signed: the new and the old one during a rotation. */
   readonly secrets: WebhookSecrets

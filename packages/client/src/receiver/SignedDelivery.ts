@@ -16,6 +16,7 @@ export type SignedContent =
   | { readonly charges: ReadonlyArray<PreliminaryFreightCharge> }
   | { readonly body: DeliveryBody }
 
+/** What to sign, with which secrets, as whom and when. */
 export type SignDeliveryOptions<Scheme extends SignatureScheme = "standard-webhooks"> = SignedContent & {
   /** With several, as during a rotation, each adds a signature; `x-signature` uses the first. */
   readonly secrets: WebhookSecrets

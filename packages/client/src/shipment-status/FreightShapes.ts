@@ -1,6 +1,7 @@
 /** Shared parts of shipment lookups and notifications (area A), in the published spelling. */
 import type { OpenList } from "../shared/OpenList.ts"
 
+/** ISO 3166 alpha-3 codes of the countries that area A names. */
 export type CountryCode = "USA" | "CAN" | "MEX"
 
 /** Identifiers of the shipment besides its PRO number. */
@@ -15,6 +16,7 @@ export interface ReferenceNumbers {
   readonly trailerNumber: string | null
 }
 
+/** An address of area A. */
 export interface StandardAddress {
   readonly addressName: string
   readonly addressLine1: string
@@ -26,8 +28,10 @@ export interface StandardAddress {
   readonly accountNumber?: string | null
 }
 
+/** What happened at a terminal. */
 export type TerminalStatus = "Arrived" | "Unloaded" | "Loaded" | "Departed"
 
+/** A terminal of the carrier. Members are `null` while unknown. */
 export interface TerminalInfo {
   readonly TerminalID: string | null
   readonly AddressLine1?: string | null
@@ -42,6 +46,7 @@ export interface TerminalInfo {
   readonly TerminalStatus?: OpenList<TerminalStatus> | null
 }
 
+/** Freight of one kind: weight in `weightUnit`. */
 export interface Commodity {
   readonly description?: string | null
   readonly weight?: number | null
@@ -59,6 +64,7 @@ export interface Commodity {
   readonly nestedOrStacked?: OpenList<"Nested" | "Stacked"> | null
 }
 
+/** Handling units of one kind: weights in `weightUnit`, sizes in `dimensionsUnit`. */
 export interface HandlingUnit {
   readonly index?: number | null
   readonly count?: number | null
@@ -80,6 +86,7 @@ export interface TimeCriticalInfo {
   readonly windowEnd?: string | null
 }
 
+/** The agent or broker for customs, on the import or the export side. */
 export interface CustomsAgentBroker {
   readonly type?: OpenList<"Import" | "Export">
   readonly name?: string

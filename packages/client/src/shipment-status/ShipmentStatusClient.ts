@@ -21,6 +21,7 @@ export interface PickupRange {
   readonly endDate: string | Date
 }
 
+/** A new subscription to the status of shipments: `POST /notifications/subscribe` of area A. */
 export interface StatusSubscriptionCreate {
   /** PRO, BOL, PO and other numbers of shipments to follow; 1 to 1,000. The shipments need not exist yet. */
   readonly referenceNumbers: ReadonlyArray<string>
@@ -30,17 +31,20 @@ export interface StatusSubscriptionCreate {
   readonly hmacSecretId?: string
 }
 
+/** Answer to a new subscription. */
 export interface StatusSubscribed {
   readonly message: string
   /** Keep it: `unsubscribe` needs it. */
   readonly transactionId: string | number
 }
 
+/** Connection to area A. `public` lookups need no credentials. */
 export interface ShipmentStatusClientOptions extends ConnectionOptions {
   /** Path of area A below `baseUrl`. Default `/in-transit/v1`. */
   readonly basePath?: string | undefined
 }
 
+/** Shipment lookups and status subscriptions (area A). Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
 export class ShipmentStatusClient {
   readonly #connection: Connection
 

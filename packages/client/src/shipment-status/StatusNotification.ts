@@ -7,6 +7,7 @@ import type { Milestone } from "./TrackedShipment.ts"
 /** A status at a terminal, or of the freight itself. */
 export type NotifiedTerminalStatus = TerminalStatus | "Damaged" | "Short" | "Lost" | "Reconsigned"
 
+/** The role of a terminal on the way. */
 export type TerminalType = "origin" | "intermediate" | "delivery" | "interline"
 
 /** A physical movement. */
@@ -42,9 +43,13 @@ export const deliveryMessages = [
   "Customs information"
 ] as const
 
+/** A message of the published list for delivery information. */
 export type DeliveryMessage = typeof deliveryMessages[number]
 
+/** What changed in the delivery appointment. */
 export type AppointmentChange = "appointment scheduled" | "appointment rescheduled" | "appointment missed"
+
+/** Where a shipment is in customs, as notifications say it. */
 export type CustomsStatus = "Broker Identified" | "Bond" | "Hold" | "Cleared Customs"
 
 /** Information that is not a movement. */
@@ -69,6 +74,7 @@ export interface DeliveryInformation {
   readonly customsEntryNumber?: string | null
 }
 
+/** One body of area A; `isDeliveryUpdate` tells the two kinds apart. */
 export type StatusNotification = DeliveryUpdate | DeliveryInformation
 
 /** Whether a notification is a movement; otherwise it is a `DeliveryInformation`. */

@@ -12,10 +12,16 @@ import type {
 /** The published milestones, in chronological order. */
 export const milestones = ["Picked-up", "In Transit", "Interline", "Out for Delivery", "Delivered"] as const
 
+/** How far a shipment is, from `Picked-up` to `Delivered`. */
 export type Milestone = typeof milestones[number]
 
+/** What the date of a time-critical shipment means. */
 export type TimeCriticalType = "Deliver On Date" | "Deliver On or After Date" | "Deliver By Date" | "Delivery Window"
+
+/** State of the delivery appointment. */
 export type AppointmentStatus = "Requested" | "Secured" | "Missed"
+
+/** Where a shipment is in customs, as lookups say it. */
 export type CrossBorderStatus = "Bond" | "Hold" | "ClearedCustoms"
 
 /** Public fields of a shipment. */

@@ -2,6 +2,7 @@
 import { BodyMalformed, checksOf } from "../shared/ReceivedJson.ts"
 import type { TransitEvent } from "./TransitEvent.ts"
 
+/** The body of one delivery of transit events (area D). */
 export interface EventBatch {
   /** The same for every attempt of this delivery. */
   readonly deliveryId: string

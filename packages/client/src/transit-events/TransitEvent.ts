@@ -29,10 +29,16 @@ export const eventTypes = [
   "OTHER"
 ] as const
 
+/** An event type of the published list of area D, such as `PICKED_UP`. */
 export type EventType = typeof eventTypes[number]
 
+/** A mode of the published list of area D. */
 export type TransportationMode = "FTL" | "LTL" | "PARCEL" | "OCEAN" | "AIR" | "RAIL" | "INTERMODAL" | "OTHER"
+
+/** What a location names: a facility, a city or a point. */
 export type LocationType = "FACILITY" | "CITY" | "GEOPOINT"
+
+/** A document type of the published list of area D. */
 export type DocumentType = "POD" | "BOL" | "INVOICE" | "LABEL" | "OTHER"
 
 /** A place. Coordinates are decimal degrees. */
@@ -77,6 +83,7 @@ export interface EventDocument {
   readonly mimeType?: string
 }
 
+/** Something that happened to a shipment (area D). */
 export interface TransitEvent {
   /** Unique; the same in every delivery and list. */
   readonly eventId: string

@@ -21,6 +21,7 @@ export interface EventQuery {
   readonly pageSize?: number | undefined
 }
 
+/** Which of the caller's subscriptions to list. */
 export interface SubscriptionQuery {
   /** The server's default is `active`. */
   readonly status?: SubscriptionStatus | undefined
@@ -29,9 +30,13 @@ export interface SubscriptionQuery {
   readonly pageSize?: number | undefined
 }
 
+/** A page of events by (shipmentId, sequence, eventId). */
 export type EventsPage = NumberedPage<TransitEvent>
+
+/** A page of the caller's subscriptions, by id. */
 export type SubscriptionsPage = NumberedPage<TransitSubscription>
 
+/** Connection to area D. */
 export interface TransitEventsClientOptions extends ConnectionOptions {
   /** Path of area D below `baseUrl`. Default `/visibility`. */
   readonly basePath?: string | undefined
@@ -40,6 +45,7 @@ export interface TransitEventsClientOptions extends ConnectionOptions {
 const events = ["v1", "events"]
 const subscriptions = ["v1", "subscriptions"]
 
+/** Transit events and subscriptions to them (area D). Calls reject with `WaybillProblem` when the server refuses, and with `WaybillCallFailed` when there is no usable answer. */
 export class TransitEventsClient {
   readonly #connection: Connection
 

@@ -22,6 +22,7 @@ export interface DeliveryMetadata {
   readonly rateLimitPerMinute?: number
 }
 
+/** A subscription to transit events (area D). */
 export interface TransitSubscription {
   readonly id: string
   readonly endpointUrl: string
@@ -33,6 +34,7 @@ export interface TransitSubscription {
   readonly status: OpenList<SubscriptionStatus>
 }
 
+/** A new subscription to transit events: `POST /v1/subscriptions` of area D. */
 export interface TransitSubscriptionCreate {
   /** Target of deliveries; https. */
   readonly endpointUrl: string
