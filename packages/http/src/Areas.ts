@@ -8,6 +8,7 @@ import { transitEventsArea } from "./transit-events/TransitEventsArea.ts"
 
 export const httpAreas = [shipmentStatusArea, invoicesArea, pickupsArea, transitEventsArea, freightChargesArea] as const
 
+/** Name of an area in options such as `basePaths`. */
 export type AreaKey = typeof httpAreas[number]["key"]
 
 /** What settings and pages say of an area. */
@@ -22,6 +23,7 @@ export interface AreaOverview {
   readonly base: string
 }
 
+/** The five areas with their default base paths, in the order of the documentation. */
 export const areaOverviews: ReadonlyArray<AreaOverview> = httpAreas.map(({ base, contract: { area }, key, name, summary }) => ({ key, area, name, summary, base }))
 
 /** The contracts of the areas, at their base paths by default. */

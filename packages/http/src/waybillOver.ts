@@ -12,6 +12,7 @@ import type { Run } from "./facade/Run.ts"
 import { Service, type ServiceOptions } from "./facade/Service.ts"
 import type { Waybill } from "./facade/Waybill.ts"
 
+/** The layers of a service, and how its methods join a transaction of the host. */
 export interface WaybillOverOptions<Tx = never> extends ServiceOptions {
   /** Makes an effect join a transaction of the host, for `within`: `joined` of the storage adapter in `layer`. Without it, `within` throws. */
   readonly joined?: StorageAdapter<Tx>["joined"]

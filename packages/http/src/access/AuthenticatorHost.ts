@@ -56,6 +56,7 @@ export type HostAuthenticate = HostLogin["authenticate"]
 /** The framework's own request of the current call. */
 export const HostRequest = Context.Reference<unknown>("@waybill/http/access/HostRequest", { defaultValue: () => undefined })
 
+/** Callers are who the host's own `authenticate` says. */
 export const AuthenticatorHost = {
   /** `schemes` describe the credentials in the OpenAPI document and in 401 responses. */
   layer: (authenticate: HostAuthenticate, schemes: SecuritySchemesByName = {}): Layer.Layer<Authenticator, never, AccessPorts> =>

@@ -18,6 +18,7 @@ import type { OperatorKey } from "./OperatorKeys.ts"
 import { presentedIn } from "./PresentedCredentials.ts"
 import { type AccessPorts, makeTokenAccess } from "./TokenAccess.ts"
 
+/** Which credentials are accepted besides API keys. */
 export interface AuthenticatorStandardOptions {
   /** Keys for `/operator`. Without keys, only operator JWTs open it. */
   readonly operatorKeys?: ReadonlyArray<OperatorKey> | undefined
@@ -40,6 +41,7 @@ const noCredentials = new Unauthenticated({ presented: false })
 
 const invalid = (reason: string) => new Unauthenticated({ presented: true, reason })
 
+/** Callers are known by API keys, operator keys and JWTs. */
 export const AuthenticatorStandard = {
   /**
    * The same credentials for every area. SPEC-GAP-X1

@@ -4,6 +4,7 @@ import { Effect, Exit, Redacted, Schema } from "effect"
 import * as Clock from "effect/Clock"
 import { createRemoteJWKSet, decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
 
+/** Which bearer JWTs are accepted. */
 export interface JwtOptions {
   /** https, unless `allowHttpHosts` contains its host: an attacker who changes the key set in transit can sign tokens. */
   readonly jwksUrl: string

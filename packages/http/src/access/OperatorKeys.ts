@@ -1,6 +1,7 @@
 /** Keys for `/operator`. They have names, so that one can be replaced while another still works. */
 import { Redacted, Result } from "effect"
 
+/** A key for the operator API. */
 export interface OperatorKey {
   /** Name of the operator in the audit log and the request log. */
   readonly name: string

@@ -21,6 +21,7 @@ export interface NodeRequest extends IncomingMessage {
   readonly body?: unknown
 }
 
+/** Where the handler is mounted. */
 export interface NodeHandlerOptions {
   /** The mount path, such as `/freight`. Express provides it with `app.use("/freight", …)`. */
   readonly mountPath?: string

@@ -21,6 +21,7 @@ import { errorOf, WaybillError, type WaybillErrorCode } from "./WaybillError.ts"
 /** Every use case of core, and the storage ports. */
 export type WaybillServices = Waybill.Services | StoragePorts
 
+/** What serves and delivers, over layers of the caller. */
 export interface ServiceOptions extends HttpOptions, Pick<WaybillOptions, "log"> {
   /** `Waybill.layer` of `@waybill/core` over a storage and transports. Built at the first call, released by `stop`. */
   readonly layer: Layer.Layer<WaybillServices, StorageError>

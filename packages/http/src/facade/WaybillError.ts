@@ -6,8 +6,10 @@ import { type FailureCode, failureCodes, failureProblemOf, internalProblem, inte
 /** Every code that a method rejects with; `docs/errors.md` explains each. */
 export type WaybillErrorCode = FailureCode | "internal_error" | "interrupted" | "stopping"
 
+/** All codes of `WaybillError`. */
 export const waybillErrorCodes: ReadonlyArray<WaybillErrorCode> = [...failureCodes, "internal_error", "interrupted", "stopping"]
 
+/** The error of every method of `createWaybill`: `code` and `status` of the same error over HTTP. `docs/errors.md` lists the codes. */
 export class WaybillError extends Error {
   override readonly name = "WaybillError"
   /** Stable code to branch on, such as `invalid_input` or `subscription_not_found`. */

@@ -105,6 +105,7 @@ const pickupId = { pickupId: "The carrierPickupNumber; while there is none, the 
 
 const noPickup = "No such pickup, or not visible to the caller."
 
+/** Calls of intake: paths, schemas and statuses. */
 export const IntakeContract = contract({
   area: "intake",
   title: "Intake",

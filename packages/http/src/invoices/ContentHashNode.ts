@@ -3,6 +3,7 @@ import { ContentHash } from "@waybill/core/invoices"
 import { Layer } from "effect"
 import { createHash } from "node:crypto"
 
+/** SHA-256 of document files. */
 export const ContentHashNode = {
   /** The `ContentHash` port on Node's crypto. */
   layer: Layer.succeed(ContentHash, {

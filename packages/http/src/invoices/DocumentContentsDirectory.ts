@@ -10,11 +10,13 @@ import { externalDocumentContents } from "./ExternalDocumentContents.ts"
 /** Bytes per read. */
 const chunkBytes = 256 * 1024
 
+/** Where files of documents are. */
 export interface DocumentContentsDirectoryOptions {
   /** All processes of the service must share it. It is created if absent, those above it are not: a mount may be missing. */
   readonly directory: string
 }
 
+/** Files of documents in a directory. */
 export const DocumentContentsDirectory = {
   /** Replaces the storage's `DocumentContents`, and follows the storage's transactions. */
   layer: (options: DocumentContentsDirectoryOptions) => externalDocumentContents(Layer.effect(DocumentContents, make(options)))

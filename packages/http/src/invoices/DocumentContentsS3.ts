@@ -41,6 +41,7 @@ export interface S3Calls {
   deleteObject(input: At): Promise<unknown>
 }
 
+/** Where files of documents are. */
 export interface DocumentContentsS3Options {
   /** `new S3({ region, … })`. The caller destroys it. */
   readonly client: S3Calls
@@ -49,6 +50,7 @@ export interface DocumentContentsS3Options {
   readonly prefix?: string
 }
 
+/** Files of documents in a bucket of S3 or a compatible store. */
 export const DocumentContentsS3 = {
   /** Replaces the storage's `DocumentContents`, and follows the storage's transactions. */
   layer: (options: DocumentContentsS3Options) => externalDocumentContents(Layer.sync(DocumentContents, () => make(options)))

@@ -15,6 +15,7 @@ export interface HonoContext {
   readonly env: unknown
 }
 
+/** Where the handler is mounted, and how it finds the address of a caller. */
 export interface HonoHandlerOptions {
   /** The mount path. Default: from Hono's route. */
   readonly mountPath?: string

@@ -7,6 +7,7 @@ export interface NextRoute {
   readonly params: Promise<Record<string, string | Array<string> | undefined>>
 }
 
+/** A route handler of Next, for `export const GET = …` and the other methods. */
 export type NextHandler = (request: Request, route: NextRoute) => Promise<Response>
 
 /** One function per HTTP method of the service. */

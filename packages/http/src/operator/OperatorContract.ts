@@ -78,6 +78,7 @@ const subscriptionPath = "/v1/tenants/{tenantId}/subscriptions/{subscriptionId}"
 /** Keys and secrets may have ten thousand accounts, replays a thousand shipments. */
 const maxSettingsBytes = 2 * 1024 * 1024
 
+/** Calls of operators: paths, schemas and statuses. */
 export const OperatorContract = contract({
   area: "operator",
   title: "Operator",

@@ -13,6 +13,7 @@ const ofDelivery = { deliveryId: "The deliveryId, which receivers also know as w
 const noSubscription = "No such subscription of this caller."
 const noDelivery = "No such delivery of this caller."
 
+/** Calls of a customer's portal: paths, schemas and statuses. */
 export const PortalContract = contract({
   area: "portal",
   title: "Portal",

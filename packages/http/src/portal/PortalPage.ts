@@ -2,6 +2,7 @@
 import type { PortalTheme } from "@waybill/core"
 import { Context } from "effect"
 
+/** Address and theme of the portal's page. */
 export interface PortalPageSettings {
   /** What links open: an absolute address, or a path below the address of the service. Without it, links are tokens only. */
   readonly address: string | undefined
@@ -9,6 +10,7 @@ export interface PortalPageSettings {
   readonly theme: PortalTheme
 }
 
+/** Where the portal's page is and how it looks. Without an address, links are tokens only. */
 export const PortalPage = Context.Reference<PortalPageSettings>("@waybill/http/portal/PortalPage", { defaultValue: () => ({ address: undefined, theme: {} }) })
 
 /** The link with this token. `urlOf` makes a path of the service an absolute address. */

@@ -10,6 +10,7 @@ import { defaultMaxBodyBytes, jsonMediaTypes } from "../shared/RequestBody.ts"
 
 type Json = { readonly [key: string]: unknown }
 
+/** An OpenAPI 3.1 document. */
 export interface OpenApiDocument extends Json {
   readonly openapi: "3.1.0"
   readonly info: { readonly title: string; readonly version: string; readonly description: string; readonly contact: Json; readonly license: Json }

@@ -2,6 +2,7 @@
 import type { AccessStore } from "@waybill/core"
 import { Context, Effect, Layer } from "effect"
 
+/** One check of `/readyz`. */
 export interface ReadinessCheck {
   /** Public; never a host name or an address. */
   readonly name: string

@@ -37,6 +37,7 @@ export const defaultBasePaths: BasePaths = {
   system: ""
 }
 
+/** Base paths, limits and documents of the HTTP API. */
 export interface WaybillHttpOptions extends PipelineOptions {
   readonly basePaths?: Partial<BasePaths> | undefined
   /**
@@ -101,6 +102,7 @@ const make = Effect.fnUntraced(function*(options: WaybillHttpOptions): Effect.fn
   }
 })
 
+/** The HTTP API over the services in the context. */
 export const WaybillHttp = {
   /** The service as one effect that answers any request, for hosts that serve it themselves. */
   make: (options: WaybillHttpOptions = {}): Effect.Effect<App, never, WaybillHttpServices> => Effect.map(make(options), ({ whole }) => whole),

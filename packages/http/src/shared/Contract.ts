@@ -109,6 +109,7 @@ export interface WebhookSpec {
   readonly answers: Readonly<Record<string, AnswerSpec>>
 }
 
+/** The calls of an area: what is published in OpenAPI and checked in requests. */
 export interface ContractSpec {
   /** The folder name of the area. */
   readonly area: string
@@ -161,6 +162,7 @@ export interface CallOf<E extends EndpointSpec> {
 /** A body as it arrives: unparsed chunks of a few dozen kilobytes. */
 export type IncomingBody = Stream.Stream<Uint8Array, Refused>
 
+/** A handler for every call of a contract. */
 export type HandlersOf<C extends ContractSpec> = {
   readonly [Name in keyof C["endpoints"]]: (
     call: CallOf<C["endpoints"][Name]>

@@ -24,6 +24,7 @@ export const ProblemDetails = Schema.Struct({
 }).annotate({ identifier: "ProblemDetails" })
 export type ProblemDetails = typeof ProblemDetails.Type
 
+/** Media type of problem details (RFC 9457). */
 export const problemContentType = "application/problem+json"
 
 /** A failure in HTTP terms, before an area formats it. */

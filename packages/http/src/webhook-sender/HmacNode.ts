@@ -63,6 +63,7 @@ const signedInPieces: HmacSha256 = (key, pieces) => {
   return hmac.digest("base64")
 }
 
+/** HMAC-SHA256 for signatures. */
 export const HmacNode = {
   sha256,
   /** The `Hmac` port on Node's crypto. */

@@ -10,6 +10,7 @@ import { WebhookSenderHttp, type WebhookSenderHttpOptions } from "./WebhookSende
 /** 32 bytes, as bytes or base64. */
 export type SealingKey = Redacted.Redacted<Uint8Array | string>
 
+/** Keys, egress rules and timeouts of the transport. */
 export interface TransportHttpOptions extends Omit<WebhookSenderHttpOptions, "egress"> {
   /** At least one. The first key encrypts webhook secrets at rest, all keys decrypt them: put a new key first. */
   readonly sealingKeys: ReadonlyArray<SealingKey>
@@ -17,6 +18,7 @@ export interface TransportHttpOptions extends Omit<WebhookSenderHttpOptions, "eg
   readonly egressAllow?: ReadonlyArray<string>
 }
 
+/** Everything that sends webhooks: the ports that `Waybill.layer` needs as `transport`. */
 export const TransportHttp = {
   /** Sends webhooks over HTTP, signs and hashes with `node:crypto`, and encrypts secrets with AES-256-GCM. Throws when an option is invalid. */
   layer: ({ egressAllow = [], sealingKeys, ...sender }: TransportHttpOptions): Layer.Layer<TransportPorts> =>

@@ -30,6 +30,7 @@ export interface WebhookSenderHttpOptions {
   readonly resolve?: ResolveName
 }
 
+/** Sends one attempt: checks the address, sends the body, reads a few kilobytes of the response, within one deadline. */
 export const WebhookSenderHttp = {
   /** The `WebhookSender` port. Closing the layer ends requests in flight with `Interrupted`. */
   layer: (options: WebhookSenderHttpOptions = {}): Layer.Layer<WebhookSender> => Layer.effect(WebhookSender, make(options))
