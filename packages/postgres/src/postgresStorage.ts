@@ -10,6 +10,7 @@ import { type HostClient, type HostExecutor, isHost, isPool } from "./client/PgH
 import { ReadReplica } from "./replica/ReadReplica.ts"
 import * as StoragePostgres from "./StoragePostgres.ts"
 
+/** Either a pool of the host or a URL, and the schema of the tables. */
 export interface PostgresStorageOptions extends StoragePostgres.StoragePostgresOptions {
   /** The host's pool. Waybill uses it and never ends it. */
   readonly pool?: pg.Pool

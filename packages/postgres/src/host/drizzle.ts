@@ -10,6 +10,7 @@ export interface DrizzleTransaction {
   readonly rollback: () => never
 }
 
+/** Makes a transaction of Drizzle one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromDrizzle = (tx: DrizzleTransaction): HostExecutor => {
   refuseUnless(
     typeof tx?.execute === "function" && typeof tx.rollback === "function",

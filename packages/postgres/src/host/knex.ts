@@ -10,6 +10,7 @@ export interface KnexTransaction {
   readonly raw: (sql: string) => { readonly options: (options: { readonly values: Array<unknown> }) => PromiseLike<unknown> }
 }
 
+/** Makes a transaction of Knex one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromKnex = (trx: KnexTransaction): HostExecutor => {
   refuseUnless(
     typeof trx?.isCompleted === "function" && typeof trx.raw === "function",

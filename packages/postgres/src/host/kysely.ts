@@ -10,6 +10,7 @@ export interface KyselyTransaction {
   readonly withoutPlugins: () => { readonly executeQuery: (query: never) => PromiseLike<{ readonly rows: ReadonlyArray<unknown> }> }
 }
 
+/** Makes a transaction of Kysely one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromKysely = (trx: KyselyTransaction): HostExecutor => {
   refuseUnless(
     trx?.isTransaction === true && typeof trx.withoutPlugins === "function",

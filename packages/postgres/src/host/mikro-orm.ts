@@ -12,6 +12,7 @@ export interface MikroOrmEntityManager {
   readonly getTransactionContext: () => unknown
 }
 
+/** Makes a transaction of MikroORM one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromMikroOrm = (em: MikroOrmEntityManager): HostExecutor => {
   const transaction = typeof em?.getTransactionContext === "function" ? em.getTransactionContext() : undefined
   refuseUnless(

@@ -10,6 +10,7 @@ export interface PrismaTransaction {
   readonly $connect?: never
 }
 
+/** Makes a transaction of Prisma one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromPrisma = (tx: PrismaTransaction): HostExecutor => {
   refuseUnless(
     typeof tx?.$queryRawUnsafe === "function" && tx.$connect === undefined,

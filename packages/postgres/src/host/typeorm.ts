@@ -15,6 +15,7 @@ export interface TypeOrmEntityManager {
   readonly queryRunner?: TypeOrmQueryRunner | undefined
 }
 
+/** Makes a transaction of TypeORM: an entity manager, or a query runner one that `waybill.within` joins. Throws when it is not in a transaction. */
 export const fromTypeOrm = (transaction: TypeOrmEntityManager | TypeOrmQueryRunner): HostExecutor => {
   const runner = isQueryRunner(transaction) ? transaction : transaction?.queryRunner
   refuseUnless(

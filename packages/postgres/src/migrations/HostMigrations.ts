@@ -7,6 +7,7 @@ import { citusName, distributeMissing, lacksDistribution } from "./Distribution.
 import { migrations } from "./index.ts"
 import { migrate, pending, print, type PrintOptions } from "./Migrations.ts"
 
+/** Which migrations are printed, and how. */
 export interface HostPrintOptions extends PrintOptions {
   /** Optional parts: `sql-publishing` prints the function `publish_transit_events`. Print it again after each upgrade of this package. */
   readonly include?: ReadonlyArray<typeof sqlPublishingName>

@@ -122,6 +122,7 @@ export const pending = (
 ): Effect.Effect<ReadonlyArray<Migration>, MigrationRefused | InvalidSchemaName | SqlError, PgClientService> =>
   Effect.flatMap(appliedMigrations(options), (rows) => Effect.fromResult(missing(options, rows)))
 
+/** Which migrations are printed, and how. */
 export interface PrintOptions {
   /** Print only the migrations after this version, for a database at this version. */
   readonly after?: number

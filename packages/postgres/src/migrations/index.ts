@@ -11,4 +11,5 @@ import { deliveryStatistics } from "./0009_delivery_statistics.ts"
 import { endpointNotices } from "./0010_endpoint_notices.ts"
 import type { Migration } from "./Migrations.ts"
 
+/** All migrations in their order. An applied one is never changed. */
 export const migrations: ReadonlyArray<Migration> = [transitEvents, shipmentStatus, freightCharges, pickups, invoices, operatorReads, audit, eventsAwaitingStatus, deliveryStatistics, endpointNotices]

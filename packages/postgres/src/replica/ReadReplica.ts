@@ -7,6 +7,7 @@ import * as PgClient from "../client/PgClient.ts"
 import type { StatementRunner } from "../client/SqlRow.ts"
 import * as statements from "./ReplicaSql.ts"
 
+/** A standby for lookups. */
 export interface ReadReplicaOptions extends PgClient.PgStatementOptions {
   /** Names one standby of the primary that it follows by streaming replication, not a load balancer over several. */
   readonly url: Redacted.Redacted
@@ -16,6 +17,7 @@ export interface ReadReplicaOptions extends PgClient.PgStatementOptions {
   readonly statementTimeout?: Duration.Input | undefined
 }
 
+/** Whether the standby answers lookups. */
 export interface ReplicaStatus {
   /** Whether lookups are sent to the replica. */
   readonly isUsed: boolean
@@ -26,6 +28,7 @@ export interface ReplicaStatus {
 /** A read on one of the two servers. `snapshot` is given on the replica: the primary's, as of the position that the replica has reached. */
 export type Lookup<A> = (sql: StatementRunner, snapshot: string | undefined) => Effect.Effect<A, SqlError>
 
+/** Sends lookups to the standby while it has everything that was committed before them, otherwise to the primary. */
 export interface ReadReplicaService {
   readonly lookup: <A>(read: Lookup<A>) => Effect.Effect<A, SqlError>
   readonly status: Effect.Effect<ReplicaStatus>
