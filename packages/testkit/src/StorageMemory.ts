@@ -26,6 +26,7 @@ type Area = typeof memoryAreas[number]
 const [firstStores, ...moreStores]: ReadonlyArray<Area["stores"]> = memoryAreas.map(({ stores }) => stores)
 const [firstTables, ...moreTables]: ReadonlyArray<Area["tables"]> = memoryAreas.map(({ tables }) => tables)
 
+/** Every storage port in memory, for `Waybill.layer`. */
 export const StorageMemory = {
   layer: Layer.mergeAll(
     TransactionMemory.layer,

@@ -17,6 +17,7 @@ import { StorageMemory } from "./StorageMemory.ts"
 /** The memory storage wakes workers reliably, so they need not poll. */
 const deliveryDefaults: Partial<DeliveryOptionValues> = { pollMillis: Infinity }
 
+/** Settings of the service in memory. */
 export interface TestWaybillOptions {
   readonly delivery?: Partial<DeliveryOptionValues>
   /** The time zone whose hours and midnights close charge windows; UTC by default. */
@@ -140,4 +141,5 @@ const quiet = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, 
 const pass = (duration: Duration.Input) =>
   Effect.andThen(quiet, Effect.andThen(Effect.flatMap(isVirtual, (virtual) => virtual ? TestClock.adjust(duration) : Effect.void), quiet))
 
+/** The service in memory for programs with Effect, with the steps that tests need. */
 export const TestWaybill = { layer, tenant, subscribe, follow, subscribeToCharges, run, worker, quiet, pass }

@@ -12,12 +12,14 @@ export type StoreCall = keyof DeliveryStore["Service"]
  */
 export type Fault = "before" | "after"
 
+/** Makes calls of the delivery store fail. */
 export class StoreFaults extends Context.Service<StoreFaults, {
   /** Makes this number of calls fail; `Infinity`: all calls until `heal`. */
   readonly break: (call: StoreCall, fault: Fault, times?: number) => Effect.Effect<void>
   readonly heal: Effect.Effect<void>
 }>()("@waybill/testkit/delivery/StoreFaults") {}
 
+/** A delivery store whose calls fail as `StoreFaults` says. */
 export const FaultyStore = {
   /** Wraps the store in the context. */
   layer: Layer.effectContext(Effect.gen(function*() {

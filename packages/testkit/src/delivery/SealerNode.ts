@@ -6,6 +6,7 @@ import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } f
 const nonceLength = 12
 const tagLength = 16
 
+/** Encrypts signing secrets of tests. */
 export const SealerNode = {
   /** AES-256-GCM under a key made from any text; bound to the place, as the service's own. */
   layer: (passphrase = "waybill test kit"): Layer.Layer<Sealer> => {

@@ -72,6 +72,7 @@ export const jsonOf = (request: ReceivedRequest): unknown => JSON.parse(decoder.
 /** The request's body as a batch of events. */
 export const batchOf = (request: ReceivedRequest): ReceivedBatch => jsonOf(request) as ReceivedBatch
 
+/** Receivers in memory: what each answers, and what it got. */
 export class ScriptedReceivers extends Context.Service<ScriptedReceivers, {
   /** Sets the script of a receiver. Other receivers accept. */
   readonly script: (url: string, script: Script) => Effect.Effect<void>
@@ -161,6 +162,7 @@ const make = (options: { readonly byCallbacks: boolean }) =>
     )
   })
 
+/** Sends webhooks to `ScriptedReceivers`, without a network. */
 export const WebhookSenderScripted = {
   /** The transport, and the receivers behind it. */
   layer: Layer.effectContext(make({ byCallbacks: false })),

@@ -17,6 +17,7 @@ export interface ChargeOverrides {
   readonly more?: Readonly<Record<string, unknown>>
 }
 
+/** A PFC object that tests may change. */
 export type SampleCharge = ReportedCharge & Readonly<Record<string, unknown>>
 
 const party = (name: string, account: string) => ({
@@ -74,11 +75,13 @@ export const freightCharge = (uniqueID: string, overrides: ChargeOverrides = {})
   }
 }
 
+/** What differs from the sample of a reported bill. */
 export interface BillChangeOverrides extends ChargeOverrides {
   /** The debtors, if there are several or the debtor is not the bill-to account. */
   readonly accounts?: ReadonlyArray<string>
 }
 
+/** A reported bill that tests may change. */
 export type SampleChange = (BillChangeReport | BillRemovalReport) & Readonly<Record<string, unknown>>
 
 /** One change of a bill, as an item of an intake call. */

@@ -48,6 +48,7 @@ export const invoiceSample = (overrides: InvoiceOverrides = {}): Invoice => ({
   ...overrides.more
 })
 
+/** What differs from the sample of uploaded documents. */
 export interface DocumentsOverrides {
   readonly shipmentID?: string
   readonly DOT?: string

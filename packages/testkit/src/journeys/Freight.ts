@@ -4,6 +4,7 @@ import { localInstant } from "../network/LocalTime.ts"
 import { boston, type Lane, usualLane } from "./Lane.ts"
 import type { Load } from "./Load.ts"
 
+/** The shipment of a journey: its numbers and its parties. */
 export interface Freight {
   readonly shipmentId: string
   readonly proNumber: string

@@ -16,6 +16,7 @@ export type JourneyCall =
   | { readonly area: "D"; readonly call: "events.publish"; readonly event: ReportedEvent }
   | { readonly area: "E"; readonly call: "freightCharges.publish"; readonly charge: BillChangeReport }
 
+/** A call of a journey, and when it is made. */
 export type JourneyStep = JourneyCall & {
   /** The name of the step, such as `picked up`; unique in a journey. */
   readonly name: string

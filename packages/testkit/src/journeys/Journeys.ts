@@ -182,6 +182,7 @@ const journeys = {
   "party change": partyChange
 }
 
+/** Name of a journey, such as `damaged`. */
 export type JourneyName = keyof typeof journeys
 
 /** All journeys. */

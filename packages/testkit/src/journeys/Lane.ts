@@ -22,6 +22,7 @@ export interface Terminal {
   readonly country: "USA" | "CAN" | "MEX"
 }
 
+/** A carrier, a shipper and a consignee between whom freight moves. */
 export interface Lane {
   /** The carrier's. */
   readonly scac: string

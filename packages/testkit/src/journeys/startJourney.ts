@@ -19,6 +19,7 @@ interface JourneyService extends
   readonly advanceTo: (moment: string) => Promise<void>
 }
 
+/** Numbers and accounts of a journey. */
 export interface StartJourneyOptions {
   /** `S-1` for the first journey of a service, then the next free one. */
   readonly shipmentId?: string
@@ -42,6 +43,7 @@ export interface JourneyFollowers {
   readonly charges?: string
 }
 
+/** A shipment that moves on when the test says so. */
 export interface Journey {
   readonly name: JourneyName
   readonly freight: Freight

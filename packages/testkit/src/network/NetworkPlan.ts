@@ -5,6 +5,7 @@ import { cities, type City, milesBetween } from "./Cities.ts"
 import { type Goods, goods } from "./Goods.ts"
 import type { ProForm } from "./ProNumbers.ts"
 
+/** A carrier of the network. */
 export interface NetworkCarrier {
   readonly scac: string
   readonly name: string
@@ -14,6 +15,7 @@ export interface NetworkCarrier {
   readonly proForm: ProForm
 }
 
+/** A customer of the network with its accounts. */
 export interface NetworkCustomer {
   /** Its client name in the service. */
   readonly client: string

@@ -7,6 +7,7 @@ import { TimedQueue } from "./TimedQueue.ts"
 import { orderedAt, type Shape, shipmentCount, shipmentOf } from "./Shipments.ts"
 import { mostCarriers, type NetworkCarrier, type NetworkCustomer, type NetworkLane, type NetworkPlan, worldOf } from "./NetworkPlan.ts"
 
+/** How much freight there is and when. */
 export interface NetworkOptions {
   /** The same seed and options give the same calls, byte for byte. */
   readonly seed: number | string

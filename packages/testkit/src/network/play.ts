@@ -30,6 +30,7 @@ export interface NetworkClients {
   readonly customer: (customer: NetworkCustomer) => CustomerClients
 }
 
+/** How much of the network is played, and how fast. */
 export interface PlayOptions {
   /** Ends after this number of calls; by default at the end of the network. */
   readonly calls?: number
@@ -45,6 +46,7 @@ export interface PlayOptions {
   readonly onRefused?: (error: unknown, call: NetworkCall) => void
 }
 
+/** What was sent, and what was refused. */
 export interface Played {
   /** The number of accepted calls. */
   readonly calls: number

@@ -1,6 +1,7 @@
 /** Sample pickup requests. */
 import type { PickupRequest } from "@waybill/core/pickups"
 
+/** A pickup request as JSON. */
 export type PickupJson = Readonly<Record<string, unknown>>
 
 /** The parts of a sample that tests usually set; `more` has other members of the request. */
@@ -20,6 +21,7 @@ export interface PickupOverrides {
   readonly more?: PickupJson
 }
 
+/** A valid pickup request that tests may change. */
 export type SamplePickup = typeof PickupRequest.Encoded & PickupJson
 
 /** One shipment of a request. */

@@ -15,6 +15,7 @@ import { verifySignature } from "../delivery/verifySignature.ts"
  */
 export type SignatureState = "good" | "stale" | "wrong" | "none"
 
+/** A request that reached a receiver. */
 export interface ReceivedDelivery {
   /** `webhook-id`: the same for every attempt. */
   readonly deliveryId: string

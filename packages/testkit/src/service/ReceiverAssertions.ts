@@ -1,6 +1,7 @@
 /** Common assertions on a receiver. Each throws a plain `Error`, so they work with any test runner. */
 import type { ReceivedDelivery } from "./ReceivedDelivery.ts"
 
+/** Assertions about what a receiver got. A failed one throws an `Error` that lists the requests. */
 export interface ReceiverAssertions {
   /** This number of requests arrived, repeats included. */
   readonly assertReceived: (count: number) => void

@@ -5,6 +5,7 @@ export type ReceiverFault =
   | { readonly kind: "duplicate" | "reorder" | "drop" | "wrongSignature" }
   | { readonly kind: "delay" | "slow" | "skew"; readonly millis: number }
 
+/** How often a fault happens. */
 export interface FaultTimes {
   /** The number of consecutive requests with the fault. 1 by default. */
   readonly times?: number

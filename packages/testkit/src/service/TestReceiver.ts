@@ -17,6 +17,7 @@ export type Answer =
 /** The code under test: a fetch-style handler. The clock does not advance while it runs. If it throws, the sender gets 500. */
 export type WebhookHandler = (request: Request) => Response | Promise<Response>
 
+/** A scripted receiver of webhooks at an address that needs no port. */
 export interface TestReceiver extends ReceiverAssertions {
   readonly url: string
   /** Every request that reached it, in order, repeats included. */

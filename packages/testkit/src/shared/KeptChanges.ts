@@ -2,6 +2,7 @@
 import { Context, Effect, Layer } from "effect"
 import { MemoryDatabase } from "./MemoryDatabase.ts"
 
+/** Counts what was written, to prove that a refused call wrote nothing. */
 export class KeptChanges extends Context.Service<KeptChanges, {
   /** Record changes since the storage was built, without rolled-back ones and without records of calls: the audit log, and when a client was last seen. */
   readonly count: () => number

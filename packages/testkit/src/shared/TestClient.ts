@@ -3,18 +3,22 @@ import { Context, Effect, Layer, Semaphore } from "effect"
 import { MemoryDatabase, type OpenTransaction } from "./MemoryDatabase.ts"
 import { realScheduler } from "./RealScheduler.ts"
 
+/** Rows by column name. */
 export type TestRows = ReadonlyArray<Readonly<Record<string, unknown>>>
 
+/** Answers of a test client. */
 export interface TestClientOptions {
   /** The rows of the host's own statements; none by default. */
   readonly rows?: (text: string, values: ReadonlyArray<unknown>) => TestRows
 }
 
+/** A statement that the host ran. */
 export interface TestStatement {
   readonly text: string
   readonly values: ReadonlyArray<unknown>
 }
 
+/** What a statement answers. */
 export interface TestResult {
   readonly rows: TestRows
   readonly rowCount: number

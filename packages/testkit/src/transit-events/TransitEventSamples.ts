@@ -30,6 +30,7 @@ export const reportedEvent = (shipmentId: string, overrides: EventOverrides = {}
   ...overrides.more
 })
 
+/** Accounts and start of a sample journey. */
 export interface JourneyOptions {
   readonly accounts?: ReadonlyArray<string>
   /** When it was picked up, in milliseconds since 1970. */
