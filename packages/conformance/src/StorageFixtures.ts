@@ -19,18 +19,22 @@ export const freshTenant = (): string => `t-${globalThis.crypto.randomUUID()}`
 /** The same ids in every tenant, so that tests notice mixed-up tenants. */
 export const idOf = (n: number): string => `00000000-0000-7000-8000-${String(n).padStart(12, "0")}`
 
+/** When sample events happened, in milliseconds since 1970. */
 export const occurredAt = 1_763_600_000_000
 
 const encoder = new TextEncoder()
 
+/** UTF-8 bytes of a text. */
 export const bytesOf = (text: string): Uint8Array => encoder.encode(text)
 
+/** Text of UTF-8 bytes. */
 export const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
 
 /** Sets the access of a client. */
 export const letSee = (tenantId: string, client: string, accounts: ReadonlyArray<string>, origin: "key" | "token" = "key") =>
   Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin, seesAll: false, accounts }))
 
+/** Lets a client see all shipments of its tenant. */
 export const letSeeAll = (tenantId: string, client: string) =>
   Effect.flatMap(AccessStore, (access) => access.putClientAccess(tenantId, { client, origin: "key", seesAll: true, accounts: [] }))
 
@@ -51,6 +55,7 @@ export const rolledBack = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.flatMap(Transaction, (transaction) =>
     Effect.catchTag(transaction.run(Effect.andThen(effect, Effect.fail(new RolledBack()))), "RolledBack", () => Effect.void))
 
+/** What differs from the sample subscription. `n` makes its id. */
 export interface SubscriptionFixture {
   readonly n?: number
   readonly client?: string
@@ -62,6 +67,7 @@ export interface SubscriptionFixture {
   readonly endpointUrl?: string
 }
 
+/** The destination of a sample subscription. */
 export const destinationSettings = (fixture: SubscriptionFixture = {}): DestinationSettings => ({
   destinationId: idOf(fixture.n ?? 1),
   client: fixture.client ?? "client",
@@ -75,6 +81,7 @@ export const destinationSettings = (fixture: SubscriptionFixture = {}): Destinat
   state: fixture.state ?? "active"
 })
 
+/** The record of a sample subscription. */
 export const recordOf = (fixture: SubscriptionFixture = {}): SubscriptionRecord => ({
   id: idOf(fixture.n ?? 1),
   client: fixture.client ?? "client",
@@ -97,6 +104,7 @@ export const subscribe = Effect.fnUntraced(function*(tenantId: string, fixture: 
   ))
 })
 
+/** What differs from the sample event. */
 export interface EventFixture {
   readonly shipmentId: string
   /** Assigned by default. */
@@ -107,12 +115,14 @@ export interface EventFixture {
   readonly body?: string
 }
 
+/** How sample events are published. */
 export interface PublishFixture {
   /** The accounts that may see the shipments. */
   readonly accounts?: ReadonlyArray<string>
   readonly traceparent?: string
 }
 
+/** A sample event with the given sequence. */
 export const eventOf = (fixture: EventFixture, sequence: number): NewEvent => {
   const eventId = fixture.eventId ?? `${fixture.shipmentId}/${sequence}`
   const type = fixture.type ?? "IN_TRANSIT"

@@ -79,6 +79,7 @@ export class Inbox {
   }
 }
 
+/** The receiver that deliveries of the implementation reach. */
 export interface Callback {
   readonly port: number
   readonly inbox: () => Inbox

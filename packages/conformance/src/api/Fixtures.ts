@@ -24,6 +24,7 @@ const Shipment = Schema.Struct({
 })
 export type KnownShipment = typeof Shipment.Type
 
+/** Credentials and existing freight of the implementation: `--fixtures` of `waybill check --api`. `docs/conformance.md` explains each member. */
 export const Fixtures = Schema.Struct({
   bases: Schema.optionalKey(Schema.Struct({
     a: Schema.optionalKey(text),

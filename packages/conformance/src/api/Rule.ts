@@ -3,9 +3,13 @@ import type { Inbox, Post } from "./Callback.ts"
 import type { CallOptions, Exchange } from "./ApiCaller.ts"
 import type { Fixtures } from "./Fixtures.ts"
 
+/** The letters of the five areas. */
 export const areas = ["a", "b", "c", "d", "e"] as const
+
+/** An area by its letter. */
 export type Area = typeof areas[number]
 
+/** The areas by their letters. */
 export const areaNames: Readonly<Record<Area, string>> = {
   a: "Shipment status",
   b: "Invoices and documents",
@@ -63,6 +67,7 @@ export interface RuleContext {
   readonly windowWait: (frequency: WindowFrequency) => number | undefined
 }
 
+/** One requirement of the interfaces, with the check that tries it. */
 export interface Rule {
   /** Stable; begins with the area's letter. */
   readonly id: string

@@ -5,6 +5,7 @@ import { type Fixtures, secretsIn, tokenIn } from "./Fixtures.ts"
 import { type Area, areas, type Need, needs, type Rule, type RuleContext, Violation, type WindowFrequency } from "./Rule.ts"
 import { redactor, requestText, answerText, deliveryText } from "./Evidence.ts"
 
+/** The implementation to check. */
 export interface Target {
   /** The address of each area. */
   readonly bases: Readonly<Record<Area, string>>

@@ -2,6 +2,7 @@
 
 export const sampleTotals = { grossWeight: 1840, weightUnit: "Pounds", handlingUnits: 3 }
 
+/** Commodities of the sample shipment. */
 export const sampleCommodities = {
   handlingUnits: [{
     count: 3,

@@ -3,6 +3,7 @@ import type { Socket } from "node:net"
 import type { TlsOptions } from "node:tls"
 import type { TestCertificates } from "./TestCertificates.ts"
 
+/** The part of a response or connection that a behaviour attacks. */
 export type HostileGroup = "connection" | "head" | "framing" | "body" | "interim" | "status" | "headers" | "reuse" | "tls"
 
 /**
@@ -11,6 +12,7 @@ export type HostileGroup = "connection" | "head" | "framing" | "body" | "interim
  */
 export type HostileOutcome = "accepted" | "gone" | "failed" | "either"
 
+/** What a hostile receiver does, and what a correct sender does then. `docs/hostile-receiver.md` lists all. */
 export interface HostileBehaviour {
   readonly name: string
   readonly group: HostileGroup

@@ -1,12 +1,14 @@
 /** X.509 certificates generated at run time, so that tests need no tool and no file that expires. */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto"
 
+/** A certificate with its key. */
 export interface Certificate {
   /** PEM, as `node:tls` expects it. */
   readonly cert: string
   readonly key: string
 }
 
+/** Names, issuer and validity of a certificate. */
 export interface CertificateOptions {
   readonly name: string
   /** DNS names and IPv4 addresses of the certificate. */
@@ -17,11 +19,13 @@ export interface CertificateOptions {
   readonly valid?: "before" | "after"
 }
 
+/** A certificate authority with its private key. */
 export interface Authority extends Certificate {
   readonly name: string
   readonly privateKey: KeyObject
 }
 
+/** Makes a P-256 certificate for tests. */
 export const makeCertificate = ({ hosts, issuer, name, valid }: CertificateOptions): Authority => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
   const body = sequence(

@@ -47,11 +47,13 @@ export const hostileBehaviours: ReadonlyArray<HostileBehaviour & { readonly name
     }))
   )
 
+/** Which behaviours to start. */
 export interface HostileReceiverOptions {
   /** The behaviours to start, each with a port. All by default. */
   readonly behaviours?: ReadonlyArray<HostileBehaviourName>
 }
 
+/** A running receiver with one address for each behaviour. Close it after the test. */
 export interface HostileReceiver {
   /** The address of a behaviour: `http://127.0.0.1:<port>/<name>`, or `https`, for which the sender trusts `ca`. */
   readonly url: (name: HostileBehaviourName) => string
@@ -75,11 +77,13 @@ export interface HostileReceiver {
   readonly stop: () => Promise<void>
 }
 
+/** A name resolver for senders that take one; it records what was asked. */
 export interface HostileResolver {
   readonly resolve: (hostname: string) => Promise<ReadonlyArray<string>>
   readonly asked: ReadonlyArray<string>
 }
 
+/** Starts receivers on 127.0.0.1 that misbehave. Rejects with `RangeError` for an unknown behaviour. */
 export const startHostileReceiver = async (options: HostileReceiverOptions = {}): Promise<HostileReceiver> => {
   const names = options.behaviours ?? hostileBehaviours.map(({ name }) => name)
   const unknown = names.filter((name) => !scripts.has(name))
