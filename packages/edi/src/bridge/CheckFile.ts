@@ -67,11 +67,13 @@ const checking = <Item>({ check, conflict, idOf }: Kind<Item>, keep: (id: string
   }
 }
 
+/** What is reported while a file is checked. */
 export interface CheckOptions {
   /** Called for each set, with what it would become: events, an invoice, an order or an answer. */
   readonly onResult?: ((result: SetResult, items: ReadonlyArray<unknown>) => void) | undefined
 }
 
+/** Reads a file as `receiveFile` does, and stores nothing. */
 export const checkFile = (partner: PartnerProfile, chunks: ReceiveOptions["chunks"], { onResult }: CheckOptions = {}): Promise<FileReport> => {
   const items = new Map<string, unknown>()
   const keep = (id: string, item: unknown) => void items.set(id, item)

@@ -11,6 +11,7 @@ export interface HandlerFault {
   readonly detail?: string | undefined
 }
 
+/** What a handler did with an item. */
 export interface HandlerResult {
   readonly result: "accepted" | "duplicate" | "refused"
   /** Of a refused item. */
@@ -23,6 +24,7 @@ export interface HandlerResult {
  */
 export type Handler<Item> = (items: ReadonlyArray<Item>) => Promise<ReadonlyArray<HandlerResult>>
 
+/** What is done with the content of each kind of set. A set without a handler is refused. */
 export interface EdiHandlers {
   /** 214. */
   readonly transitEvents?: Handler<EdiEvent> | undefined

@@ -2,6 +2,7 @@
 import type { EdiWarning, KeptElement } from "../mapping/ReadSet.ts"
 import type { EdiFault } from "../x12/EdiFault.ts"
 
+/** What became of a set. */
 export type SetOutcome = "accepted" | "duplicate" | "refused"
 
 /** One thing that a set said, such as an event. */
@@ -13,6 +14,7 @@ export interface RecordResult {
   readonly result: "accepted" | "duplicate"
 }
 
+/** What became of a set, with its faults. */
 export interface SetResult {
   /** Interchange, group and set control numbers, with the sender and the date: the same file again has the same keys. */
   readonly key: string
@@ -39,11 +41,13 @@ export interface ReceivedAcknowledgement {
   readonly refused: ReadonlyArray<string>
 }
 
+/** A 997 or 999 as a file for the partner. */
 export interface Acknowledgement {
   readonly controlNumber: number
   readonly text: string
 }
 
+/** What became of a file. */
 export interface FileReport {
   readonly interchanges: number
   readonly accepted: number

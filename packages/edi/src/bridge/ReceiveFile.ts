@@ -17,6 +17,7 @@ import type { Acknowledgement, FileReport, ReceivedAcknowledgement, SetResult } 
 import { envelopeOf } from "./Envelopes.ts"
 import { type ReadItem, type ReadItems, setReaders } from "./SetReaders.ts"
 
+/** A file of a partner, and what is done with its content. */
 export interface ReceiveOptions {
   readonly partner: PartnerProfile
   readonly chunks: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>
@@ -46,6 +47,7 @@ interface Pending {
   results: ReadonlyArray<"accepted" | "duplicate">
 }
 
+/** Reads a file of any size piece by piece, hands its sets to the handlers and makes acknowledgements. Rejects when a handler fails other than by refusing an item. */
 export const receiveFile = async (options: ReceiveOptions): Promise<FileReport> => {
   const receiving = new FileReceiving(options)
   const reader = new InterchangeReader({ encoding: options.partner.encoding })

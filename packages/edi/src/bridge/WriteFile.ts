@@ -11,6 +11,7 @@ import { type EdiPickupAnswer, write990 } from "../pickups/Answers.ts"
 import { DelimiterInValue, writeInterchange, writeSegment, type WrittenSet } from "../x12/SegmentWriter.ts"
 import { envelopeOf } from "./Envelopes.ts"
 
+/** Envelope of a file for a partner. */
 export interface WriteOptions {
   readonly partner: PartnerProfile
   /** Of the interchange; the group has the same. */
@@ -27,6 +28,7 @@ export interface NotWritten {
   readonly members: ReadonlyArray<LostMember>
 }
 
+/** A file for a partner, and what could not be written. */
 export interface WrittenFile {
   /** Empty if no set was written. */
   readonly text: string

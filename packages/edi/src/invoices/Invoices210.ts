@@ -9,6 +9,7 @@ import type { TransactionSet } from "../x12/Interchange.ts"
 import { lineHaul } from "./InvoiceCodecs.ts"
 import { mapping210 } from "./Mapping210.ts"
 
+/** The invoice of a 210. */
 export interface ReadInvoice {
   /** Absent if faults refuse the set. */
   readonly invoice: Invoice | undefined

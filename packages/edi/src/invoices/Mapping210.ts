@@ -41,6 +41,7 @@ const line: LoopRule = {
   ]
 }
 
+/** 210 and invoices (area B). */
 export const mapping210: Mapping = {
   set: "210",
   functionalId: "IM",

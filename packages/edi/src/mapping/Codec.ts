@@ -4,6 +4,7 @@ import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { Group } from "../x12/Interchange.ts"
 import { elementFaults } from "../x12/EdiFault.ts"
 
+/** What a codec may look at while it reads. */
 export interface ReadContext {
   readonly partner: PartnerProfile
   readonly group: Group
@@ -15,6 +16,7 @@ export interface ReadContext {
   readonly keep: (index: number) => void
 }
 
+/** What a codec may look at while it writes. */
 export interface WriteContext {
   readonly partner: PartnerProfile
   readonly version: string
@@ -27,6 +29,7 @@ export interface WriteContext {
 /** Members in the order of the rule; or what is wrong with the element at an index. */
 export type Read = ReadonlyArray<unknown> | { readonly wrong: number; readonly code: string; readonly detail: string }
 
+/** Turns texts of elements into values and back. */
 export interface Codec {
   /** For the table: how a value changes on its way. Empty if it does not. */
   readonly note: string

@@ -7,6 +7,7 @@ import type { Codec } from "./Codec.ts"
 /** Most rules hold in both directions. */
 export type Direction = "in" | "out"
 
+/** Which members an element becomes. */
 export interface ElementRule {
   /** Numbers of the elements in their segment: 1 is element 01. */
   readonly elements: ReadonlyArray<number>
@@ -23,11 +24,13 @@ export interface ElementRule {
   readonly lost?: string
 }
 
+/** Chooses a segment by the value of an element. */
 export interface Where {
   readonly element: number
   readonly is: ReadonlyArray<string>
 }
 
+/** A segment with the rules of its elements. */
 export interface SegmentRule {
   readonly segment: string
   readonly name: string
@@ -39,6 +42,7 @@ export interface SegmentRule {
   readonly elements: ReadonlyArray<ElementRule>
 }
 
+/** A loop of segments. */
 export interface LoopRule {
   /** The segment that starts the loop. */
   readonly loop: string
@@ -54,8 +58,10 @@ export interface LoopRule {
   readonly content: ReadonlyArray<Rule>
 }
 
+/** A rule for a segment or a loop. */
 export type Rule = SegmentRule | LoopRule
 
+/** How a transaction set becomes records, and records a set: data, not code. */
 export interface Mapping {
   /** ST-01. */
   readonly set: string

@@ -3,6 +3,7 @@ import { elementName } from "../x12/Segment.ts"
 import { type Direction, isLoop, type Mapping, type Rule, type SegmentRule, type Where } from "./Mapping.ts"
 import { within } from "./Members.ts"
 
+/** A row of the table of a mapping in `docs/edi.md`. */
 export interface MappingRow {
   /** Such as `AT7-05, 06, 07`, with its loop in front. */
   readonly element: string
@@ -15,6 +16,7 @@ export interface MappingRow {
   readonly lost: string
 }
 
+/** The table of a mapping. */
 export const rowsOf = (mapping: Mapping): ReadonlyArray<MappingRow> => rowsIn(mapping.rules, "", "", undefined)
 
 const rowsIn = (rules: ReadonlyArray<Rule>, loop: string, at: string, only: Direction | undefined): ReadonlyArray<MappingRow> =>

@@ -33,6 +33,7 @@ export interface ReadRecord {
   readonly sources: ReadonlyMap<string, { readonly segment: string; readonly position: number; readonly element: number }>
 }
 
+/** What a set became, and what has no place. */
 export interface ReadSetResult {
   readonly records: ReadonlyArray<ReadRecord>
   readonly faults: ReadonlyArray<EdiFault>
@@ -58,6 +59,7 @@ interface Draft {
   readonly sources: Map<string, { readonly segment: string; readonly position: number; readonly element: number }>
 }
 
+/** Reads a set by its mapping. What is wrong with it is in `faults`, which refuse the set. */
 export const readSet = (mapping: Mapping, set: TransactionSet, partner: PartnerProfile): ReadSetResult => finish(readSetInSteps(mapping, set, partner))
 
 /** Work that may pause at every step. */

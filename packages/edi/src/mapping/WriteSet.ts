@@ -11,6 +11,7 @@ export interface LostMember {
   readonly reason: string
 }
 
+/** A written set with the members that have no place, or why it was not written. */
 export type WriteSetResult =
   | { readonly set: WrittenSet; readonly lost: ReadonlyArray<LostMember> }
   /** The set needs an element that the record has no member for. */
@@ -33,6 +34,7 @@ interface Written {
 
 const nothing: Written = { segments: [], hasData: false }
 
+/** Writes a record as a set by its mapping. */
 export const writeSet = (mapping: Mapping, record: unknown, partner: PartnerProfile, version: string): WriteSetResult => {
   const writing: Writing = { record, partner, version, used: new Set(), lost: [], missing: [] }
   const { segments } = writeRules(writing, mapping.rules, record, "")

@@ -6,6 +6,7 @@ import { link, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { ensureFolder } from "../transports/EnsureFolder.ts"
 
+/** A step of what was sent: where the feed continues, and the file of the step. */
 export interface OutgoingEntry {
   /** From 1. */
   readonly number: number
@@ -18,11 +19,13 @@ export interface OutgoingEntry {
   readonly age: number
 }
 
+/** A file that was written and may not have been sent yet. */
 export interface OutgoingFile {
   readonly name: string
   readonly text: string
 }
 
+/** How far a partner was sent to. A file is kept before it is sent, so that a crash sends the same file again, with the same control numbers. */
 export interface OutgoingLog {
   readonly last: () => Promise<OutgoingEntry | undefined>
   /** False if another process was faster: there is an entry with this number. */

@@ -4,12 +4,14 @@ import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { EdiTransport } from "../transports/EdiTransport.ts"
 import type { OutgoingEntry, OutgoingLog } from "./OutgoingLog.ts"
 
+/** A page of what is new, with where to go on. */
 export interface FeedPage<Item> {
   readonly items: ReadonlyArray<Item>
   readonly position: string
   readonly more: boolean
 }
 
+/** A file that was written for a partner. */
 export interface SentFile {
   /** Absent if nothing could be written. */
   readonly name: string | undefined
@@ -23,6 +25,7 @@ export interface IdlePosition {
   position?: string
 }
 
+/** Where new items come from, and where their files go. */
 export interface SendNewOptions<Item> {
   readonly partner: PartnerProfile
   readonly transport: Pick<EdiTransport, "nextControlNumber" | "send">

@@ -28,8 +28,10 @@ const isTimeZone = (zone: string): boolean => {
 
 const ReferenceType = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(80))
 
+/** X12 versions that a partner may use. */
 export const versions = ["004010", "005010", "008010"] as const
 
+/** How files are exchanged with one partner: ids, versions, codes and transport. `docs/edi.md` explains each member. */
 export const PartnerProfile = Schema.Struct({
   /** Names the partner in results and files. */
   partner: Schema.String.check(Schema.isPattern(/^[a-z0-9][a-z0-9-]{0,62}$/u, { message: "A partner has 1 to 63 small letters, digits or hyphens." })),

@@ -16,6 +16,7 @@ const text = (name: string) => Schema.String.check(Schema.isPattern(/^[^\u0000-\
 
 const folder = (name: string) => Schema.String.check(Schema.isPattern(/^[^\u0000-\u001f\u007f]{1,1000}$/u, { message: `${name} has 1 to 1000 characters.` }))
 
+/** The partner's SFTP server. Keys and passwords are in files or variables, never in the profile. */
 export const SftpSettings = Schema.Struct({
   kind: Schema.Literal("sftp"),
   host: text("host"),
@@ -43,6 +44,7 @@ export const SftpSettings = Schema.Struct({
 )
 export type SftpSettings = typeof SftpSettings.Type
 
+/** Calls in both directions: the partner's and ours. */
 export const HttpSettings = Schema.Struct({
   kind: Schema.Literal("http"),
   /** Files of the partner come by `POST /edi/v1/files` of the server. */
@@ -63,5 +65,6 @@ export const HttpSettings = Schema.Struct({
 )
 export type HttpSettings = typeof HttpSettings.Type
 
+/** How files reach the partner. */
 export const TransportSettings = Schema.Union([SftpSettings, HttpSettings]).annotate({ identifier: "TransportSettings", message: "A transport is of the kind sftp or http." })
 export type TransportSettings = typeof TransportSettings.Type

@@ -7,6 +7,7 @@ import { keyOfSet, type TransactionSet } from "../x12/Interchange.ts"
 import { mapping990 } from "./Mapping990.ts"
 import type { ReadOne } from "./Orders.ts"
 
+/** An answer to a pickup order. */
 export interface EdiPickupAnswer {
   /** Of an answer that was read. Made of the control numbers: use it as the idempotency key. */
   readonly key?: string
@@ -20,6 +21,7 @@ export interface EdiPickupAnswer {
   readonly message?: string
 }
 
+/** Reads a 990: the answer to an order of ours. */
 export const answerOf990 = (set: TransactionSet, partner: PartnerProfile): ReadOne<EdiPickupAnswer> => finish(readAnswer(set, partner))
 
 export function* readAnswer(set: TransactionSet, partner: PartnerProfile): Steps<ReadOne<EdiPickupAnswer>> {
@@ -32,5 +34,6 @@ export function* readAnswer(set: TransactionSet, partner: PartnerProfile): Steps
   return { value: all.length > 0 || answer === undefined ? undefined : { key: `edi:${keyOfSet(set)}`, interchangeDate: set.interchange.date, ...answer }, sources: read?.sources ?? new Map(), faults: all, warnings, kept }
 }
 
+/** Writes the answer to a 204 as a 990. */
 export const write990 = ({ interchangeDate: _date, key: _key, ...answer }: EdiPickupAnswer, partner: PartnerProfile, version: string = partner.version): WriteSetResult =>
   writeSet(mapping990, answer, partner, version)

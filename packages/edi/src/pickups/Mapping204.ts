@@ -53,6 +53,7 @@ const stop = (list: string, name: string, reasons: ReadonlyArray<string>, party:
   ]
 })
 
+/** 204 as a pickup order (area C). Read only. */
 export const mapping204: Mapping = {
   set: "204",
   functionalId: "SM",

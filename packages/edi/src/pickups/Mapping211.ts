@@ -36,6 +36,7 @@ const line: LoopRule = {
   ]
 }
 
+/** 211 as a pickup order (area C). Read only. */
 export const mapping211: Mapping = {
   set: "211",
   functionalId: "BL",

@@ -4,6 +4,7 @@ import type { Mapping } from "../mapping/Mapping.ts"
 import { consignee, contact, readOnly, remarks, services, shipper, unit } from "./OrderRules.ts"
 import { clock, onlyOriginals, readyAt, unitsOf, whole } from "./PickupCodecs.ts"
 
+/** 216 as a pickup order (area C). Read only. */
 export const mapping216: Mapping = {
   set: "216",
   functionalId: "PU",

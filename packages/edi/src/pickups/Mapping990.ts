@@ -3,6 +3,7 @@ import { coded, date, identifier, remark } from "../mapping/Codec.ts"
 import type { Mapping } from "../mapping/Mapping.ts"
 import { referenceType } from "../mapping/References.ts"
 
+/** 990 and answers to pickup orders. */
 export const mapping990: Mapping = {
   set: "990",
   functionalId: "GF",

@@ -23,6 +23,7 @@ export interface EdiPickupOrder {
   readonly request: PickupInput
 }
 
+/** What a set with one record became. */
 export interface ReadOne<A> {
   /** Absent if faults refuse the set. */
   readonly value: A | undefined
@@ -32,6 +33,7 @@ export interface ReadOne<A> {
   readonly kept: ReadonlyArray<KeptElement>
 }
 
+/** A set that orders a pickup. */
 export type OrderSet = "204" | "211" | "216"
 
 interface Size {
@@ -107,6 +109,7 @@ interface Tender {
 
 const mappings: Readonly<Record<OrderSet, Mapping>> = { "204": mapping204, "211": mapping211, "216": mapping216 }
 
+/** Reads a 204, 211 or 216 as a pickup order. */
 export const pickupOf = (order: OrderSet, set: TransactionSet, partner: PartnerProfile): ReadOne<EdiPickupOrder> => finish(readOrder(order, set, partner))
 
 export function* readOrder(order: OrderSet, set: TransactionSet, partner: PartnerProfile): Steps<ReadOne<EdiPickupOrder>> {

@@ -4,6 +4,7 @@ import type { FileEntryWithStats } from "ssh2"
 import { type EdiMailbox, isFileName, isUnfinished, MailboxError, type MailboxFile } from "../transports/EdiMailbox.ts"
 import { SftpSession, statusOf, statuses } from "./SftpSession.ts"
 
+/** Server, user, keys and folders. */
 export interface SftpOptions {
   readonly host: string
   /** Default 22. */

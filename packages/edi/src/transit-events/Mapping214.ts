@@ -74,6 +74,7 @@ const status: LoopRule = {
   ]
 }
 
+/** 214 and transit events (area D). */
 export const mapping214: Mapping = {
   set: "214",
   functionalId: "QM",

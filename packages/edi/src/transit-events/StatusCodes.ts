@@ -4,6 +4,7 @@
  */
 import type { EventType } from "@waybill/core/transit-events"
 
+/** What a shipment status code of AT7-01 means as an event. */
 export interface StatusMeaning {
   readonly type: EventType
   readonly status: string
@@ -67,6 +68,7 @@ export const statusCodes: Readonly<Record<string, StatusMeaning>> = {
   XB: { type: "PICKUP_SCHEDULED", status: "Shipment acknowledged", written: true }
 }
 
+/** What an appointment code of AT7-03 means as an event. */
 export interface AppointmentMeaning {
   readonly type: EventType
   readonly status: string

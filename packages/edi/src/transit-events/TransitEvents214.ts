@@ -12,6 +12,7 @@ import { ladingExceptions, statusCodes } from "./StatusCodes.ts"
 /** An event as intake takes it. */
 export type EdiEvent = typeof ReportedEvent.Encoded
 
+/** An event of a 214, with its place in the set. */
 export interface ReadEvent {
   readonly event: EdiEvent
   /** The AT7 that it comes from. */
@@ -20,6 +21,7 @@ export interface ReadEvent {
   readonly sources: ReadRecord["sources"]
 }
 
+/** The events of a 214. */
 export interface ReadEvents {
   readonly events: ReadonlyArray<ReadEvent>
   /** They refuse the set. */

@@ -12,6 +12,7 @@ import type { EdiSpool } from "./EdiSpool.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
 import { ensureFolder } from "./EnsureFolder.ts"
 
+/** Folders of a directory, and when a file in it is complete. */
 export interface DirectoryOptions {
   /** How long a file has to be unchanged before it is read, because its writer may still be writing. Default 2,000. */
   readonly quietMillis?: number | undefined
@@ -31,6 +32,7 @@ const claimMillis = 15 * 60 * 1000
 /** More than there are processes that take a number at the same time. */
 const keptNumbers = 100
 
+/** Exchanges files through folders of a directory. */
 export const directoryTransport = (directory: string, { inbox: from = "inbox", maxEntries = 10_000, now = Date.now, quietMillis = 2_000 }: DirectoryOptions = {}): EdiTransport & EdiSpool => {
   const folder = async (name: string): Promise<string> => {
     const path = join(directory, name)

@@ -5,6 +5,7 @@ export interface MailboxFile {
   readonly bytes: number
 }
 
+/** Where files of a partner wait for us, and ours for it. Every call rejects with `MailboxError`. */
 export interface EdiMailbox {
   /** Complete files that wait for us, oldest first; at most `limit`. Those larger than `maxBytes` and those whose name is no file name are not among them. */
   readonly waiting: (limit: number) => Promise<ReadonlyArray<MailboxFile>>
@@ -18,6 +19,7 @@ export interface EdiMailbox {
   readonly close: () => Promise<void>
 }
 
+/** What went wrong in a mailbox. */
 export type MailboxProblem =
   /** The host has another key than the partner profile names. Nothing was sent to it. */
   | "host_key"

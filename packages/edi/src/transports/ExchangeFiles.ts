@@ -2,6 +2,7 @@
 import { type EdiMailbox, MailboxError, type MailboxFile } from "./EdiMailbox.ts"
 import type { EdiSpool } from "./EdiSpool.ts"
 
+/** A file that was fetched or sent. */
 export interface ExchangedFile {
   readonly name: string
   readonly direction: "received" | "sent"
@@ -12,6 +13,7 @@ export interface FailedFile extends ExchangedFile {
   readonly error: unknown
 }
 
+/** A mailbox, our folders, and limits. */
 export interface ExchangeOptions {
   readonly mailbox: EdiMailbox
   readonly spool: EdiSpool

@@ -1,6 +1,7 @@
 /** Files for a partner that takes them by HTTP: one POST each. Nothing waits there for us: such a partner sends its files to us. */
 import { type EdiMailbox, MailboxError, type MailboxProblem } from "./EdiMailbox.ts"
 
+/** One request to the partner. */
 export interface HttpPost {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -11,6 +12,7 @@ export interface HttpPost {
 /** The status of the answer, or why there is none. */
 export type HttpAnswer = { readonly status: number } | { readonly problem: MailboxProblem; readonly detail: string }
 
+/** The partner's address and how to call it. */
 export interface HttpMailboxOptions {
   readonly url: string
   /** Value of the header `authorization`. */
@@ -27,6 +29,7 @@ export interface HttpMailboxOptions {
 
 const defaultMaxFileBytes = 16 * 1024 * 1024
 
+/** Sends our files by HTTP, one request each. It has nothing to fetch: the partner calls us. */
 export const httpMailbox = ({ authorization, contentType = "application/edi-x12", maxFileBytes = defaultMaxFileBytes, post, timeoutMillis = 30_000, url }: HttpMailboxOptions): EdiMailbox => {
   const host = new URL(url).host
   return {

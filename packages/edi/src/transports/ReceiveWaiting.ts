@@ -5,6 +5,7 @@ import { receiveFile } from "../bridge/ReceiveFile.ts"
 import type { PartnerProfile } from "../partners/PartnerProfile.ts"
 import type { EdiTransport } from "./EdiTransport.ts"
 
+/** A file that was read, with its report. */
 export interface ReceivedFile {
   readonly name: string
   readonly report: FileReport
@@ -16,6 +17,7 @@ export interface UnreadFile {
   readonly error: unknown
 }
 
+/** Where files wait, and what is done with them. */
 export interface ReceiveWaitingOptions {
   readonly partner: PartnerProfile
   readonly transport: EdiTransport

@@ -6,6 +6,7 @@ import { type EdiFault, interchangeFaults, segmentFaults, setFaults } from "./Ed
 import type { Group, Interchange, TransactionSet } from "./Interchange.ts"
 import type { WrittenSegment, WrittenSet } from "./SegmentWriter.ts"
 
+/** The set that acknowledges: functional (997) or implementation (999). */
 export type AcknowledgementKind = "997" | "999"
 
 /** Sets that an acknowledgement names one by one. Beyond them it names refused sets only, and then counts. */

@@ -10,6 +10,7 @@ export interface Delimiters {
   readonly release?: string | undefined
 }
 
+/** The delimiters that most partners use. */
 export const usualDelimiters: Delimiters = { element: "*", component: ">", repetition: "^", segment: "~" }
 
 /** Characters that cannot be written without a release character. */

@@ -6,6 +6,7 @@
  */
 export type FaultLevel = "element" | "segment" | "set" | "group" | "interchange"
 
+/** What is wrong with an interchange, a group, a set, a segment or an element, and where. */
 export interface EdiFault {
   readonly level: FaultLevel
   /** The X12 code: element 723 for elements, 720 for segments, 718 for sets, 716 for groups, I18 for interchanges. */

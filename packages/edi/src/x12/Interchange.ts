@@ -2,12 +2,14 @@
 import type { Delimiters } from "./Delimiters.ts"
 import type { Segment } from "./Segment.ts"
 
+/** Sender or receiver of an interchange. */
 export interface Party {
   /** ISA-05 or ISA-07, such as `02` for a SCAC or `ZZ` for an agreed id. */
   readonly qualifier: string
   readonly id: string
 }
 
+/** The envelope ISA to IEA. */
 export interface Interchange {
   readonly sender: Party
   readonly receiver: Party
@@ -22,6 +24,7 @@ export interface Interchange {
   readonly delimiters: Delimiters
 }
 
+/** The functional group GS to GE. */
 export interface Group {
   /** GS-01, such as `QM` for 214. */
   readonly functionalId: string
@@ -35,6 +38,7 @@ export interface Group {
   readonly version: string
 }
 
+/** The transaction set ST to SE. */
 export interface TransactionSet {
   /** ST-01, such as `214`. */
   readonly id: string
@@ -50,4 +54,5 @@ export interface TransactionSet {
 /** The natural key of a transaction set. The date is in it because partners start their control numbers again. */
 export const keyOfSet = ({ controlNumber, group, interchange }: TransactionSet): string => `${keyOfInterchange(interchange)}:${group.controlNumber}:${controlNumber}`
 
+/** The same for an interchange that comes twice: sender, date and control number. */
 export const keyOfInterchange = ({ controlNumber, date, sender }: Interchange): string => `${sender.qualifier}-${sender.id}:${date}:${controlNumber}`

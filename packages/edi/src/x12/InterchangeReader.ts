@@ -7,6 +7,7 @@ import type { Group, Interchange, TransactionSet } from "./Interchange.ts"
 import { elementOf, type Segment } from "./Segment.ts"
 import { type RawSegment, SegmentReader } from "./SegmentReader.ts"
 
+/** What the reader found, in the order of the file. */
 export type X12Event =
   | { readonly kind: "interchange"; readonly interchange: Interchange }
   | { readonly kind: "group"; readonly group: Group; readonly interchange: Interchange }
@@ -18,6 +19,7 @@ export type X12Event =
   /** Text that belongs to no interchange. */
   | { readonly kind: "unreadable"; readonly fault: EdiFault }
 
+/** Encoding and limits of a reader. */
 export interface ReaderOptions {
   /** How bytes are text. Default UTF-8, which contains ASCII. */
   readonly encoding?: "utf-8" | "windows-1252" | undefined
@@ -54,6 +56,7 @@ interface OpenSet {
 /** Control numbers of a group that are remembered to find repeated ones; the limit bounds the memory of one group. */
 const maxRememberedSets = 100_000
 
+/** Reads interchanges of any size piece by piece. Never throws for what it reads: faults are events. */
 export class InterchangeReader {
   readonly #segments: SegmentReader
   readonly #decoder: TextDecoder
@@ -226,6 +229,7 @@ export class InterchangeReader {
 
 const invalidCharacter = /[\u0000-\u001f\ufffd]/u
 
+/** Whether an element has a character that X12 does not allow. */
 export const hasControlCharacter = (elements: ReadonlyArray<string>): boolean => elements.some((element) => invalidCharacter.test(element))
 
 const add = (faults: Array<EdiFault>, fault: EdiFault) => {

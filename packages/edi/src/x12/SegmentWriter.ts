@@ -41,6 +41,7 @@ export const echoed = ([id, ...elements]: WrittenSegment, delimiters: Delimiters
   return [id, ...elements.map((element) => typeof element === "string" ? clean(element) : element.map(clean))]
 }
 
+/** Sender, receiver and numbers of an interchange. */
 export interface EnvelopeOptions {
   readonly sender: Party
   readonly receiver: Party
@@ -58,6 +59,7 @@ export interface EnvelopeOptions {
   readonly lines?: boolean | undefined
 }
 
+/** A set to write. */
 export interface WrittenSet {
   /** ST-01. */
   readonly id: string
@@ -65,6 +67,7 @@ export interface WrittenSet {
   readonly segments: ReadonlyArray<WrittenSegment>
 }
 
+/** A group of sets to write. */
 export interface WrittenGroup {
   /** GS-01. */
   readonly functionalId: string
