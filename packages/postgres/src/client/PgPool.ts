@@ -3,6 +3,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
+import * as Option from "effect/Option"
 import * as Pool from "effect/Pool"
 import * as Scope from "effect/Scope"
 import type { SqlError } from "effect/sql/SqlError"
@@ -27,7 +28,7 @@ export interface PoolOptions {
  */
 export const openPool = Effect.fnUntraced(function*(options: PoolOptions) {
   const sessions = new Set<PgSession>()
-  const scope = yield* Effect.acquireRelease(Scope.make(), closeInTime)
+  const scope = yield* Effect.acquireRelease(Scope.make(), (scope, exit) => closeInTime(scope, exit, sessions))
 
   /** One dead connection suggests others: unused ones that did not answer since are closed before a statement waits on them. */
   let silentSince = -Infinity
@@ -82,11 +83,14 @@ export const openPool = Effect.fnUntraced(function*(options: PoolOptions) {
   return withReservedConnection(options.maxConnections, lending)
 })
 
-/** How long a server that does not answer can delay the shutdown. */
+/** How long statements that still run can delay the shutdown. */
 const endDeadlineMs = 5000
 
-const closeInTime = (scope: Scope.Closeable, exit: Exit.Exit<unknown, unknown>) =>
+/** Ends unused sessions at once, and waits for those in use; after the deadline their connections are closed, all at the same time. */
+const closeInTime = (scope: Scope.Closeable, exit: Exit.Exit<unknown, unknown>, sessions: ReadonlySet<PgSession>) =>
   Effect.gen(function*() {
     const closing = yield* Effect.forkDetach(Scope.close(scope, exit), { startImmediately: true })
-    yield* Effect.timeoutOption(Fiber.await(closing), endDeadlineMs)
+    const closed = yield* Effect.timeoutOption(Fiber.await(closing), endDeadlineMs)
+    if (Option.isSome(closed)) return
+    for (const session of sessions) session.close()
   })

@@ -169,6 +169,12 @@ export class PgSession implements PgWire {
     this.options.onRetired(this)
   }
 
+  /** Closes the connection at once; a statement that runs on it fails. */
+  close(): void {
+    this.lose(connectionLost("The pool was closed while the connection was in use", "close"))
+    this.internals.session.socket.destroy()
+  }
+
   /** A connection without a server would otherwise keep the process alive. */
   endSoon(): void {
     const { socket } = this.internals.session

@@ -1,5 +1,5 @@
 import { assert, describe, inject, it } from "@effect/vitest"
-import { Duration, Effect, Exit, Fiber, Latch, Redacted } from "effect"
+import { Duration, Effect, Exit, Fiber, Latch, Redacted, Scope } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
@@ -203,6 +203,22 @@ describe.concurrent("a connection that the server ends", () => {
   }))
 })
 
+describe.concurrent("a pool that closes", () => {
+  it.live("closes connections in use after five seconds, all at once, whatever runs on them", Effect.fnUntraced(function*() {
+    const door = yield* proxy
+    const scope = yield* Scope.make()
+    const sql = yield* PgClient.openLater({ url: door.url, maxConnections: 6 }).pipe(Scope.provide(scope), Effect.provide(Reactivity.layer))
+    const meet = yield* meeting(5)
+    const slow = Effect.andThen(backend, Effect.andThen(meet, sql`SELECT pg_sleep(60)`)).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+    const running = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(Effect.uninterruptible(Effect.flip(sql.withTransaction(slow)))))
+    yield* meet
+    door.freeze()
+    const [took] = yield* Effect.timed(Effect.timeout(Scope.close(scope, Exit.void), "9 seconds"))
+    assert.isBelow(Duration.toMillis(took), 7000)
+    for (const error of yield* Effect.timeout(Effect.forEach(running, Fiber.join), "1 second")) assert.strictEqual(error.reason._tag, "ConnectionError")
+  }))
+})
+
 describe.concurrent("a server that is unavailable for a while", () => {
   it.live("fails statements as connection errors, and the pool works when it is back", Effect.fnUntraced(function*() {
     const door = yield* proxy
@@ -227,19 +243,19 @@ describe.concurrent("a server that is unavailable for a while", () => {
       door.shut()
       yield* door.openAndSayNothing
       yield* Effect.sleep("20 millis")
-      const [waited, error] = yield* Effect.timed(Effect.timeout(Effect.flip(sql`SELECT 1`), "3 seconds"))
+      const [waited, error] = yield* Effect.timed(Effect.timeout(Effect.flip(sql`SELECT 1`), "6 seconds"))
       assert.strictEqual(error.reason._tag, "ConnectionError")
-      assert.isAtLeast(Duration.toMillis(waited), 190)
-    }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "200 millis" })))
+      assert.isAtLeast(Duration.toMillis(waited), 1990)
+    }).pipe(Effect.provide(pool({ url: door.url, connectTimeout: "2 seconds" })))
   }))
 
   it.live("and answers no statement of a new connection runs into the connect timeout", Effect.fnUntraced(function*() {
     const door = yield* proxy
     const name = named()
-    const sql = yield* PgClient.openLater({ url: door.url, applicationName: name, minConnections: 1, maxConnections: 1, connectTimeout: "300 millis" })
+    const sql = yield* PgClient.openLater({ url: door.url, applicationName: name, minConnections: 1, maxConnections: 1, connectTimeout: "2 seconds" })
     yield* eventually(Effect.map(activity(name), ({ length }) => length === 1))
     door.freeze()
-    const error = yield* Effect.timeout(Effect.flip(sql`SELECT 1`.pipe(Effect.provideService(NoTimeout, true))), "3 seconds")
+    const error = yield* Effect.timeout(Effect.flip(sql`SELECT 1`.pipe(Effect.provideService(NoTimeout, true))), "6 seconds")
     assert.strictEqual(error.reason._tag, "ConnectionError")
     assert.lengthOf(yield* sql`SELECT 1`, 1)
   }, Effect.provide(Reactivity.layer)))
@@ -282,16 +298,16 @@ describe.concurrent("a connection whose server vanished", () => {
       const sql = yield* SqlClient.SqlClient
       yield* Effect.sleep("1100 millis")
       door.freeze()
-      const error = yield* Effect.timeout(Effect.flip(sql.withTransaction(backend)), "3 seconds")
+      const error = yield* Effect.timeout(Effect.flip(sql.withTransaction(backend)), "6 seconds")
       assert.strictEqual(error.reason._tag, "ConnectionError")
       yield* backend
-    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1, connectTimeout: "300 millis" })))
+    }).pipe(Effect.provide(pool({ url: door.url, maxConnections: 1, connectTimeout: "2 seconds" })))
   }))
 
   it.live("is told from one with a slow statement", () =>
     Effect.gen(function*() {
-      const slow = (connection: PgClient.PgClient) => connection`SELECT pg_sleep(0.5)`
-      const config = { url: Redacted.make(inject("pgUrl")), maxConnections: 1, connectTimeout: "300 millis" } as const
+      const slow = (connection: PgClient.PgClient) => connection`SELECT pg_sleep(1.5)`
+      const config = { url: Redacted.make(inject("pgUrl")), maxConnections: 1, connectTimeout: "1 second" } as const
       // a new connection, and one that was unused
       const sql = yield* PgClient.openLater(config)
       assert.lengthOf(yield* slow(sql), 1)

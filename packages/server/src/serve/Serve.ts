@@ -27,7 +27,11 @@ import { readPortalPage } from "../portal/PortalPage.ts"
 import { makeDrain } from "./Drain.ts"
 import { answerWith, listen } from "./Listener.ts"
 import { readinessLayer } from "./ServerReadiness.ts"
+import { scopeClosedWithin } from "./StopDeadline.ts"
 import { version } from "./Version.ts"
+
+/** After requests and attempts in flight: for outcomes, leases, statistics and connections. With both default drains it is within Docker's 25 s of `compose.yaml`. */
+const lastWritesMillis = 8_000
 
 /** Runs until interrupted. */
 export const serve = (config: ServerConfig) =>
@@ -43,10 +47,11 @@ export const serve = (config: ServerConfig) =>
     const url = yield* openDatabase(config)
     const demo = config.demo ? yield* openDemo(config.dataDir) : undefined
     const drain = makeDrain(config.drainDelayMillis)
-    const services = yield* buildOn(url, servicesLayer(config, keys, url, demo, drain.isDraining))
+    const working = yield* scopeClosedWithin(config.drainMillis + lastWritesMillis)
+    const services = yield* buildOn(url, servicesLayer(config, keys, url, demo, drain.isDraining)).pipe(Scope.provide(working))
 
     // Stop both at the same time: no more requests, no more attempts.
-    const running = yield* Scope.fork(yield* Effect.scope, "parallel")
+    const running = yield* Scope.fork(working, "parallel")
     const tryThese = () => demo === undefined ? [] : demoCommands(demo, config, config.publicUrl ?? listener.url)
     const apps = yield* appsFor(config, tryThese).pipe(Effect.provideContext(services))
     const stop = { drainMillis: config.drainMillis, isDraining: drain.isDraining }

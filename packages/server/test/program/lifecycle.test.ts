@@ -9,7 +9,9 @@ const pgUrl = inject("pgUrl")
 const databaseProxy = async () => {
   const target = new URL(pgUrl)
   const sockets = new Set<Socket>()
+  let isFrozen = false
   const server = createServer((near) => {
+    if (isFrozen) return void sockets.add(near.on("error", () => {}).on("close", () => sockets.delete(near)))
     const far = connect(Number(target.port || 5432), target.hostname)
     for (const [one, other] of [[near, far], [far, near]] as const) {
       sockets.add(one)
@@ -30,13 +32,18 @@ const databaseProxy = async () => {
       for (const socket of sockets) socket.destroy()
     })
   }
+  /** Stops forwarding without closing connections, and accepts new ones that it says nothing on. */
+  const freeze = () => {
+    isFrozen = true
+    for (const socket of sockets) socket.unpipe().pause()
+  }
   onTestFinished(async () => {
     if (server.listening) await takeAway()
   })
   const url = new URL(pgUrl)
   url.hostname = "127.0.0.1"
   url.port = String(port)
-  return { url: url.href, takeAway, giveBack: () => listen(port) }
+  return { url: url.href, takeAway, giveBack: () => listen(port), freeze }
 }
 
 const freePort = async (): Promise<number> => {
@@ -133,6 +140,26 @@ describe("a server's life", { timeout: 60_000 }, () => {
     expect(again.id).toBe(hook.receptions[0]!.id)
     expect(again.body).toBe(hook.receptions[0]!.body)
     expect(await next.kill("SIGTERM")).toEqual({ code: 0, signal: null })
+  })
+
+  it("ends in time when connections to the database are open on this side only", async () => {
+    const database = await databaseProxy()
+    const { env, operatorKey } = sharedSettings(database.url, { WAYBILL_DRAIN_SECONDS: "1" })
+    const program = new Program({ env })
+    const url = await program.ready()
+    const tenant = await tenantOn(url, operatorKey)
+    const hook = await receiver((_, response) => response.writeHead(200).end())
+    await tenant.customerAt(url).createSubscription({ endpointUrl: `${hook.url}/hook`, hmacSecretId: "main" })
+    await tenant.intakeAt(url).publishTransitEvents([event("S-1", 1)])
+    await eventually(() => hook.receptions[0])
+    database.freeze()
+    // a request that waits for the database
+    const lookup = tenant.customerAt(url).listEvents().catch(() => undefined)
+    const stoppedAt = performance.now()
+    program.child.kill("SIGTERM")
+    expect(await program.end(120)).toEqual({ code: 0, signal: null })
+    expect(performance.now() - stoppedAt).toBeLessThan(15_000)
+    await lookup
   })
 
   it("exits at once at the second signal", async () => {
