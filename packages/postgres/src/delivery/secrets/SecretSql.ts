@@ -1,6 +1,6 @@
 /** SQL statements for signing secrets. */
 import type { StoredSecret } from "@waybill/core/delivery"
-import { bool, byteaArray, float8, int4, int8, optional, row, text, textArray, timestamptz, timestamptzArray } from "../../client/SqlRow.ts"
+import { bool, byteaArray, int4, int8, optional, row, text, textArray, timestamptz, timestamptzArray } from "../../client/SqlRow.ts"
 import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { signalChanged } from "../DeliveryEntrySql.ts"
 
@@ -19,8 +19,6 @@ export const secretUsableBy = (schema: string, secret: string, client: string) =
   )
 )`
 
-const millis = (instant: string): Statement => raw(`(extract(epoch FROM ${instant}) * 1000)::float8`)
-
 const ownerColumns = { client: optional(text), accounts: textArray, anyClient: bool }
 
 export const secretRow = row({
@@ -28,17 +26,15 @@ export const secretRow = row({
   signsUntil: timestamptzArray,
   ...ownerColumns,
   bodySignature: bool,
-  created: float8,
-  rotated: optional(float8),
-  now: float8
+  createdAt: timestamptz,
+  rotatedAt: optional(timestamptz),
+  now: timestamptz
 })
-
-const columns = statement`sealed, signs_until, client, accounts, any_client, body_signature, ${millis("created_at")} AS created,
-  ${millis("rotated_at")} AS rotated, ${millis("now()")} AS now`
 
 /** Locked against changes, if it is for use by a destination that is being opened. */
 export const findSecret = (schema: Statement, tenantId: string, hmacSecretId: string, lock: "" | "FOR SHARE") => statement`
-SELECT ${columns} FROM ${schema}.secrets WHERE tenant_id = ${tenant(tenantId)} AND hmac_secret_id = ${hmacSecretId} ${raw(lock)}`
+SELECT sealed, signs_until, client, accounts, any_client, body_signature, created_at, rotated_at, now() AS now
+FROM ${schema}.secrets WHERE tenant_id = ${tenant(tenantId)} AND hmac_secret_id = ${hmacSecretId} ${raw(lock)}`
 
 /** In front of `findSecret`. A missing row cannot be locked: one without versions, which nobody takes for a secret, stands in until it is put. */
 export const lockSecretForPut = (schema: Statement, tenantId: string, hmacSecretId: string) => statement`
@@ -91,15 +87,15 @@ export const raiseDestinationsOfAccounts = (schema: Statement, tenantId: string,
       OFFSET 0
     )`)
 
-export const listedRow = row({ hmacSecretId: text, ...ownerColumns, created: float8, rotated: optional(float8), until: optional(float8), usedBy: int4 })
+export const listedRow = row({ hmacSecretId: text, ...ownerColumns, createdAt: timestamptz, rotatedAt: optional(timestamptz), signsUntil: optional(timestamptz), usedBy: int4 })
 
 export const pageSecrets = (
   schema: Statement,
   tenantId: string,
   { after, client, counted, limit }: { readonly after: string; readonly client: string | undefined; readonly limit: number; readonly counted: number }
 ) => statement`
-SELECT s.hmac_secret_id, s.client, s.accounts, s.any_client, ${millis("s.created_at")} AS created, ${millis("s.rotated_at")} AS rotated,
-       (SELECT ${millis("max(until)")} FROM unnest(s.signs_until) AS until WHERE until > now()) AS until,
+SELECT s.hmac_secret_id, s.client, s.accounts, s.any_client, s.created_at, s.rotated_at,
+       (SELECT max(until) FROM unnest(s.signs_until) AS until WHERE until > now()) AS signs_until,
        (SELECT count(*)::int4 FROM (
           SELECT FROM ${schema}.delivery_destinations AS l
           WHERE l.tenant_id = ${tenant(tenantId)} AND l.hmac_secret_id = s.hmac_secret_id AND l.state <> 'closed'

@@ -53,24 +53,13 @@ export const layer = Layer.effect(
   })
 )
 
-const instant = (millis: number | undefined): number | undefined => millis === undefined ? undefined : Math.round(millis)
-
-const secretOf = ({ bodySignature, created, now, rotated, sealed, signsUntil, ...owner }: Decoded<typeof statements.secretRow>): StoredSecret => ({
+const secretOf = ({ accounts, anyClient, client, now, sealed, signsUntil, ...secret }: Decoded<typeof statements.secretRow>): StoredSecret => ({
+  ...secret,
   versions: liveVersions(sealed, signsUntil, now),
-  owner: ownerOf(owner),
-  bodySignature,
-  createdAt: Math.round(created),
-  rotatedAt: instant(rotated)
+  owner: ownerOf({ accounts, anyClient, client })
 })
 
-const listedOf = ({ created, hmacSecretId, rotated, until, usedBy, ...owner }: Decoded<typeof statements.listedRow>): ListedSecret => ({
-  hmacSecretId,
-  owner: ownerOf(owner),
-  createdAt: Math.round(created),
-  rotatedAt: instant(rotated),
-  signsUntil: instant(until),
-  usedBy
-})
+const listedOf = ({ accounts, anyClient, client, ...listed }: Decoded<typeof statements.listedRow>): ListedSecret => ({ ...listed, owner: ownerOf({ accounts, anyClient, client }) })
 
 const ownerOf = ({ accounts, anyClient, client }: Pick<Decoded<typeof statements.secretRow>, "client" | "accounts" | "anyClient">): SecretOwner =>
   client !== undefined ? { _tag: "Client", client } : anyClient ? { _tag: "AnyClient" } : { _tag: "Accounts", accounts }
