@@ -2,49 +2,76 @@
  * SQL statements that remove entries for operators: purges, and what waits beyond a tenant's quotas. Each step has a bound, and runs after
  * the lock of the destination. A take beside it removes entries too, so what counts is what a DELETE returned.
  */
-import { type BacklogExcess, type BacklogPosition, backlogStep, type PurgePosition, purgeStep } from "@waybill/core/delivery"
+import { type BacklogExcess, type BacklogPosition, backlogStep, type DropReason, type PurgePosition, purgeStep } from "@waybill/core/delivery"
 import { bool, float8, int8, optional, row, text, uuid } from "../../client/SqlRow.ts"
-import { raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
+import { nothing, raw, type Statement, statement, tenant } from "../../client/SqlStatement.ts"
 import { cancelRetries } from "../DestinationSql.ts"
 import { countDrops, recordDrops } from "../DropRecordsSql.ts"
 
 export const stepRow = row({ dropped: int8, more: bool, key: optional(text), sequence: optional(int8), ref: optional(int8) })
 
-const [purgedAtOnce, lookedAtOnce] = [raw(String(purgeStep)), raw(String(backlogStep))]
+/** Entries that a step looks at, in the order of their keys, and removes. */
+interface Step {
+  readonly after: PurgePosition
+  readonly most: number
+  /** On the destination. */
+  readonly condition: Statement
+  readonly reason: DropReason
+  /** Of the entries `s` that it looks at. */
+  readonly chosen: Statement
+  /** On an entry `e` up to the last chosen one. */
+  readonly isChosen: Statement
+  readonly cancelsRetries: boolean
+}
 
-/**
- * Cancels retries, and removes the next entries. What a publisher adds between the first and the last of them goes with them, so that a
- * step is one range of the primary key.
- */
-export const purgeNext = (schema: Statement, tenantId: string, purged: string, after: PurgePosition) => {
-  const [own, destinationId] = [tenant(tenantId), uuid(purged)]
+/** What a publisher adds between the first and the last chosen entry goes with them, so that a step is one range of the primary key. */
+const removeNext = (schema: Statement, tenantId: string, destination: string, { after, cancelsRetries, chosen, condition, isChosen, most, reason }: Step) => {
+  const [own, destinationId, limit] = [tenant(tenantId), uuid(destination), raw(String(most))]
   const entries = statement`FROM ${schema}.delivery_entries AS e
   WHERE e.tenant_id = ${own} AND e.destination_id = (SELECT destination_id FROM destination) AND (e.key, e.sequence, e.ref) > (${text(after.key)}, ${int8(after.sequence)}, ${int8(after.ref)})`
+  const last = (rows: Statement) => statement`SELECT s.key, s.sequence, s.ref FROM ${rows} AS s ORDER BY s.key DESC, s.sequence DESC, s.ref DESC LIMIT 1`
   return statement`
 WITH destination AS MATERIALIZED (
-  SELECT destination_id FROM ${schema}.delivery_destinations WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND state IN ('paused', 'inactive')
+  SELECT destination_id FROM ${schema}.delivery_destinations WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND ${condition}
 ),
 stretch AS MATERIALIZED (
-  SELECT e.key, e.sequence, e.ref ${entries} ORDER BY e.key, e.sequence, e.ref LIMIT ${purgedAtOnce}
+  SELECT e.key, e.sequence, e.ref, e.queued_at ${entries} ORDER BY e.key, e.sequence, e.ref LIMIT ${limit}
 ),
-last AS MATERIALIZED (
-  SELECT s.key, s.sequence, s.ref FROM stretch AS s ORDER BY s.key DESC, s.sequence DESC, s.ref DESC LIMIT 1
-),
+last AS MATERIALIZED (${last(statement`(SELECT s.key, s.sequence, s.ref FROM stretch AS s ${chosen})`)}),
 gone AS (
-  DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l.ref FROM last AS l)
+  DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l.ref FROM last AS l) ${isChosen}
   RETURNING e.destination_id, e.key, e.sequence, e.ref
 ),
-${cancelRetries(schema, tenantId, raw("(SELECT destination_id FROM destination)"), statement`LIMIT ${purgedAtOnce}`)},
-recorded AS (${recordDrops(schema, tenantId, "purged")}),
+${cancelsRetries ? statement`${cancelRetries(schema, tenantId, raw("(SELECT destination_id FROM destination)"), statement`LIMIT ${limit}`)},` : nothing}
+recorded AS (${recordDrops(schema, tenantId, reason)}),
 removed AS (
-  SELECT ${destinationId} AS destination_id, (SELECT count(*) FROM gone) + (SELECT coalesce(sum(entries), 0) FROM cancelled)::int8 AS entries
+  SELECT ${destinationId} AS destination_id, (SELECT count(*) FROM gone) ${cancelsRetries ? raw("+ (SELECT coalesce(sum(entries), 0) FROM cancelled)::int8") : nothing} AS entries
 ),
 counted AS (${countDrops(schema, tenantId)})
 SELECT (SELECT entries FROM removed) AS dropped,
-       (SELECT count(*) FROM stretch) = ${purgedAtOnce} OR (SELECT count(*) FROM retried) = ${purgedAtOnce} AS more,
-       l.key, l.sequence, l.ref
-FROM (SELECT 1 AS one) AS o LEFT JOIN last AS l ON true`
+       (SELECT count(*) FROM stretch) = ${limit} ${cancelsRetries ? statement`OR (SELECT count(*) FROM retried) = ${limit}` : nothing} AS more, s.key, s.sequence, s.ref
+FROM (SELECT 1 AS one) AS o LEFT JOIN (${last(raw("stretch"))}) AS s ON true`
 }
+
+/** Cancels retries, and removes the next entries. */
+export const purgeNext = (schema: Statement, tenantId: string, purged: string, after: PurgePosition) =>
+  removeNext(schema, tenantId, purged, { after, most: purgeStep, condition: raw("state IN ('paused', 'inactive')"), reason: "purged", chosen: nothing, isChosen: nothing, cancelsRetries: true })
+
+/** Nothing is removed where the destination has lost more than the caller knows. */
+export const dropExcess = (schema: Statement, tenantId: string, excessive: string, { dropped, limit, queuedBefore, reason }: BacklogExcess, after: PurgePosition) => {
+  const before = statement`to_timestamp(${float8(queuedBefore)} / 1000)`
+  return removeNext(schema, tenantId, excessive, {
+    after,
+    most: backlogStep,
+    condition: statement`state <> 'closed' AND dropped = ${int8(dropped)}`,
+    reason,
+    chosen: statement`WHERE s.queued_at < ${before} ORDER BY s.key, s.sequence, s.ref LIMIT ${int8(limit)}`,
+    isChosen: statement`AND e.queued_at < ${before}`,
+    cancelsRetries: false
+  })
+}
+
+const lookedAtOnce = raw(String(backlogStep))
 
 export const countedRow = row({
   now: float8,
@@ -93,41 +120,4 @@ LEFT JOIN (
   SELECT g.destination_id, g.place, g.entries, s.client, s.dropped FROM grouped AS g JOIN destinations AS s ON s.destination_id = g.destination_id
 ) AS g ON true
 ORDER BY g.destination_id`
-}
-
-/** Nothing is removed where the destination has lost more than the caller knows. */
-export const dropExcess = (schema: Statement, tenantId: string, excessive: string, excess: BacklogExcess, after: PurgePosition) => {
-  const [own, destinationId] = [tenant(tenantId), uuid(excessive)]
-  const queuedBefore = statement`to_timestamp(${float8(excess.queuedBefore)} / 1000)`
-  const entries = statement`FROM ${schema}.delivery_entries AS e
-  WHERE e.tenant_id = ${own} AND e.destination_id = (SELECT destination_id FROM destination)
-    AND (e.key, e.sequence, e.ref) > (${text(after.key)}, ${int8(after.sequence)}, ${int8(after.ref)})`
-  return statement`
-WITH destination AS MATERIALIZED (
-  SELECT destination_id FROM ${schema}.delivery_destinations
-  WHERE tenant_id = ${own} AND destination_id = ${destinationId} AND state <> 'closed' AND dropped = ${int8(excess.dropped)}
-),
-stretch AS MATERIALIZED (
-  SELECT e.key, e.sequence, e.ref, e.queued_at ${entries}
-  ORDER BY e.key, e.sequence, e.ref
-  LIMIT ${lookedAtOnce}
-),
-last AS MATERIALIZED (
-  SELECT c.key, c.sequence, c.ref
-  FROM (SELECT s.key, s.sequence, s.ref FROM stretch AS s WHERE s.queued_at < ${queuedBefore} ORDER BY s.key, s.sequence, s.ref LIMIT ${int8(excess.limit)}) AS c
-  ORDER BY c.key DESC, c.sequence DESC, c.ref DESC
-  LIMIT 1
-),
-gone AS (
-  DELETE ${entries} AND (e.key, e.sequence, e.ref) <= (SELECT l.key, l.sequence, l.ref FROM last AS l) AND e.queued_at < ${queuedBefore}
-  RETURNING e.destination_id, e.key, e.sequence, e.ref
-),
-recorded AS (${recordDrops(schema, tenantId, excess.reason)}),
-removed AS (
-  SELECT ${destinationId} AS destination_id, (SELECT count(*) FROM gone) AS entries
-),
-counted AS (${countDrops(schema, tenantId)})
-SELECT (SELECT entries FROM removed) AS dropped, (SELECT count(*) FROM stretch) = ${lookedAtOnce} AS more, s.key, s.sequence, s.ref
-FROM (SELECT 1 AS one) AS o
-LEFT JOIN (SELECT s.key, s.sequence, s.ref FROM stretch AS s ORDER BY s.key DESC, s.sequence DESC, s.ref DESC LIMIT 1) AS s ON true`
 }
